@@ -1,0 +1,224 @@
+"""The memo: results of jobs, kept under (job fingerprint, input fingerprint).
+
+One directory per job fingerprint holds small Arrow IPC files ("parts"), each written whole by one task. A
+part has a row per input: its fingerprint, the rows made from it, the rejects, and whether that is final. So
+a build that was killed keeps every part it committed, and a row that did not change is never computed again.
+
+The index of a memo takes 29 bytes of memory per input; results stay on disk and are read batch by batch.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from indexes.files import write_whole
+from schemas.digests import FINGERPRINT_BYTES, Fingerprints
+
+log = logging.getLogger(__name__)
+
+REJECT = pa.struct([("reason", pa.string()), ("detail", pa.string())])
+_INPUT = pa.binary(FINGERPRINT_BYTES)
+_BATCH_ROWS = 256
+_OPEN_BATCHES = 16
+_OPTIONS = pa.ipc.IpcWriteOptions(compression="zstd")
+
+
+def memo_schema(makes: pa.Schema) -> pa.Schema:
+    """Schema of a part: the rows of the table made are nested under the input they come from."""
+    return pa.schema(
+        [("input", _INPUT), ("final", pa.bool_()), ("rows", pa.list_(pa.struct(list(makes)))), ("rejects", pa.list_(REJECT))]
+    )
+
+
+def commit_part(directory: Path, part: pa.RecordBatch) -> Path:
+    """Write `part` (of a `memo_schema`) as a new file of the memo; whole or not at all.
+
+    The name begins with the time, so that of two results for one input the first committed can be kept, and
+    ends with the number of inputs, so that progress can be read from a listing.
+    """
+    path = directory / f"{time.time_ns():020d}-{uuid.uuid4().hex[:8]}-{part.num_rows}.arrow"
+
+    def write(temporary: Path) -> None:
+        with pa.OSFile(str(temporary), "wb") as sink, pa.ipc.new_file(sink, part.schema, options=_OPTIONS) as writer:
+            for start in range(0, part.num_rows, _BATCH_ROWS):
+                writer.write_batch(part.slice(start, _BATCH_ROWS))
+
+    write_whole(path, write)
+    return path
+
+
+def committed_inputs(directory: Path) -> int:
+    """Inputs in all parts of `directory`, read from the names of the files alone."""
+    return sum(int(p.stem.rsplit("-", 1)[1]) for p in directory.glob("*.arrow"))
+
+
+@dataclass(frozen=True)
+class _Index:
+    """Where each input's result stands; arrays of one length, sorted by `high`, the best result first."""
+
+    high: npt.NDArray[np.uint64]
+    low: npt.NDArray[np.uint64]
+    final: npt.NDArray[np.bool_]
+    part: npt.NDArray[np.int32]
+    row: npt.NDArray[np.int64]
+
+    def find(self, prints: Fingerprints) -> npt.NDArray[np.int64]:
+        """Position of each fingerprint in the index, -1 where it is absent; shape (len(prints),)."""
+        high, low = _halves(prints)
+        at = np.searchsorted(self.high, high)
+        found = np.full(len(prints), -1, dtype=np.int64)
+        open_ = np.arange(len(prints))
+        while open_.size:
+            inside = at[open_] < len(self.high)
+            open_ = open_[inside]
+            open_ = open_[self.high[at[open_]] == high[open_]]
+            same = self.low[at[open_]] == low[open_]
+            found[open_[same]] = at[open_[same]]
+            open_ = open_[~same]
+            at[open_] += 1
+        return found
+
+
+def _halves(prints: Fingerprints) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
+    pairs = np.ascontiguousarray(prints).view(np.uint64).reshape(-1, 2)
+    return pairs[:, 0], pairs[:, 1]
+
+
+class Memo:
+    """Results of one job fingerprint, opened for reading as they stand now."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._parts: list[Path] = []
+        self._batches: OrderedDict[tuple[int, int], pa.RecordBatch] = OrderedDict()
+        self._index = self._load()
+
+    def _load(self) -> _Index:
+        columns: list[tuple[npt.NDArray[np.uint64], npt.NDArray[np.bool_], npt.NDArray[np.int32]]] = []
+        rows: list[npt.NDArray[np.int64]] = []
+        for path in sorted(self.directory.glob("*.arrow")):
+            part = _keys(path)
+            if part is None:
+                continue
+            prints = np.frombuffer(b"".join(part.column("input").to_pylist()), dtype=np.uint64).reshape(-1, 2)
+            final = part.column("final").to_numpy(zero_copy_only=False).astype(np.bool_)
+            columns.append((prints, final, np.full(len(final), len(self._parts), dtype=np.int32)))
+            rows.append(np.arange(len(final), dtype=np.int64))
+            self._parts.append(path)
+        if not columns:
+            none = np.empty(0, dtype=np.uint64)
+            return _Index(none, none, np.empty(0, np.bool_), np.empty(0, np.int32), np.empty(0, np.int64))
+        prints, final, part_of = (np.concatenate(c) for c in zip(*columns, strict=True))
+        row = np.concatenate(rows)
+        # A final result before one that is not; of two final ones the first committed, of two others the last.
+        age = np.where(final, part_of, -part_of)
+        order = np.lexsort((age, ~final, prints[:, 1], prints[:, 0]))
+        return _Index(prints[order, 0], prints[order, 1], final[order], part_of[order], row[order])
+
+    def __len__(self) -> int:
+        """Results in the memo."""
+        return len(self._index.high)
+
+    def final(self, prints: Fingerprints) -> npt.NDArray[np.bool_]:
+        """Which fingerprints have a result that needs no other try, shape (len(prints),)."""
+        at = self._index.find(prints)
+        known = at >= 0
+        known[known] = self._index.final[at[known]]
+        return known
+
+    def lookup(self, prints: Fingerprints) -> pa.RecordBatch:
+        """Results of `prints`, in their order, with the columns of `memo_schema`.
+
+        Raises:
+            KeyError: A fingerprint has no result.
+        """
+        at = self._index.find(prints)
+        if (at < 0).any():
+            raise KeyError(f"{int((at < 0).sum())} of {len(prints)} rows have no result in {self.directory}")
+        part, row = self._index.part[at], self._index.row[at]
+        block = row // _BATCH_ROWS
+        places, inverse = np.unique(np.stack([part, block], axis=1), axis=0, return_inverse=True)
+        taken: list[pa.RecordBatch] = []
+        order: list[npt.NDArray[np.int64]] = []
+        # One turn per stored batch, of up to 256 results: rows that were computed together are read together.
+        for n, (p, b) in enumerate(places.tolist()):
+            wanted = np.flatnonzero(inverse.ravel() == n)
+            taken.append(self._batch(p, b).take(pa.array(row[wanted] - b * _BATCH_ROWS)))
+            order.append(wanted)
+        table = pa.Table.from_batches(taken).combine_chunks()
+        back = np.argsort(np.concatenate(order), kind="stable")
+        return table.to_batches()[0].take(pa.array(back))
+
+    def _batch(self, part: int, block: int) -> pa.RecordBatch:
+        batch = self._batches.pop((part, block), None)
+        if batch is None:
+            with pa.memory_map(str(self._parts[part])) as source:
+                batch = pa.ipc.open_file(source).get_batch(block)
+        self._batches[part, block] = batch
+        if len(self._batches) > _OPEN_BATCHES:
+            self._batches.popitem(last=False)
+        return batch
+
+
+def _keys(path: Path) -> pa.Table | None:
+    """The keys of a part; None where its footer says that it is not whole, which costs a recomputation."""
+    options = pa.ipc.IpcReadOptions(included_fields=[0, 1])
+    try:
+        with pa.memory_map(str(path)) as source:
+            return pa.ipc.open_file(source, options=options).read_all()
+    except (pa.ArrowInvalid, OSError) as error:
+        log.warning("memo part is damaged and will be recomputed: file=%s error=%s", path, error)
+        return None
+
+
+def nest(
+    prints: Fingerprints,
+    rows: pa.RecordBatch,
+    parents: npt.NDArray[np.int64],
+    rejects: Iterable[tuple[int, str, str, bool]],
+) -> pa.RecordBatch:
+    """A part from the flat result of a batch.
+
+    Args:
+        prints: Fingerprints of the inputs, shape (inputs,).
+        rows: Rows made, in the order of their inputs.
+        parents: Position of each row's input, never decreasing, shape (rows,).
+        rejects: (input position, reason, detail, transient) of what was left out.
+    """
+    inputs = len(prints)
+    offsets = np.searchsorted(parents, np.arange(inputs + 1)).astype(np.int32)
+    per_input: list[list[dict[str, str]]] = [[] for _ in range(inputs)]
+    final = np.ones(inputs, dtype=np.bool_)
+    for position, reason, detail, transient in rejects:
+        per_input[position].append({"reason": reason, "detail": detail})
+        final[position] &= not transient
+    struct = pa.StructArray.from_arrays(rows.columns, fields=list(rows.schema))
+    return pa.RecordBatch.from_arrays(
+        [
+            pa.FixedSizeBinaryArray.from_buffers(_INPUT, inputs, [None, pa.py_buffer(prints.tobytes())]),
+            pa.array(final),
+            pa.ListArray.from_arrays(pa.array(offsets), struct),
+            pa.array(per_input, pa.list_(REJECT)),
+        ],
+        schema=memo_schema(rows.schema),
+    )
+
+
+def unnest(part: pa.RecordBatch, column: str) -> tuple[pa.RecordBatch, npt.NDArray[np.int64]]:
+    """The flat rows of the nested `column` (`rows` or `rejects`), and the position of each one's input."""
+    nested = part.column(column)
+    lengths = pc.list_value_length(nested).to_numpy(zero_copy_only=False)
+    flat = nested.flatten()
+    batch = pa.RecordBatch.from_arrays(flat.flatten(), schema=pa.schema(list(flat.type)))
+    return batch, np.repeat(np.arange(len(nested), dtype=np.int64), lengths)

@@ -1,0 +1,100 @@
+"""Staged tables: Parquet files of the warehouse, written batch by batch, with row count and digest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+from schemas.digests import TableDigest
+from schemas.tables import Table
+from schemas.validate import validate
+
+BATCH_ROWS = 1024
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One version of a table as a Parquet file.
+
+    Attributes:
+        table: Its contract.
+        path: The file.
+        rows: Rows.
+        digest: Digest of the content, whatever the order of rows.
+    """
+
+    table: Table
+    path: Path
+    rows: int
+    digest: str
+
+    def batches(self, columns: Sequence[str] | None = None, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
+        """The table as batches of at most `rows` rows, in the order it was written."""
+        return read_parquet(self.path, self.table, columns, rows)
+
+    def lookup(self, column: str, values: Sequence[str]) -> pa.Table:
+        """Rows whose `column` is one of `values`; reads only row groups that may hold them."""
+        found = ds.dataset(self.path, format="parquet").to_table(filter=ds.field(column).isin(list(values)))
+        return found.select(self.table.schema.names)
+
+
+def read_parquet(
+    path: Path, table: Table, columns: Sequence[str] | None = None, rows: int = BATCH_ROWS
+) -> Iterator[pa.RecordBatch]:
+    """Batches of the Parquet file at `path` with exactly the types of `table`."""
+    names = list(columns) if columns is not None else table.schema.names
+    schema = pa.schema([table.schema.field(n) for n in names])
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(batch_size=rows, columns=names):
+            yield pa.RecordBatch.from_arrays([batch.column(n) for n in names], schema=schema)
+
+
+class StageWriter:
+    """Writes one staged table; the file appears under its name only when it is complete.
+
+    Use as a context manager, then call `stage()`. An exception inside leaves no file.
+    """
+
+    def __init__(self, path: Path, table: Table) -> None:
+        self._path = path
+        self._table = table
+        self._digest = TableDigest()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._temporary = path.with_name(f".tmp-{path.name}")
+        self._writer = pq.ParquetWriter(self._temporary, table.schema, compression="zstd")
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Add `batch`, which must fit the table.
+
+        Raises:
+            SchemaError: It does not.
+        """
+        batch = validate(batch, self._table)
+        if batch.num_rows:
+            self._digest.update(batch.select([n for n in batch.schema.names if n not in self._table.provenance]))
+            self._writer.write_batch(batch)
+
+    def write_all(self, batches: Iterable[pa.RecordBatch]) -> None:
+        """Add all of `batches`."""
+        for batch in batches:
+            self.write(batch)
+
+    def __enter__(self) -> StageWriter:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None) -> None:
+        self._writer.close()
+        if kind is None:
+            self._temporary.replace(self._path)
+        else:
+            self._temporary.unlink(missing_ok=True)
+
+    def stage(self) -> Stage:
+        """What was written."""
+        return Stage(self._table, self._path, self._digest.rows, self._digest.hexdigest())

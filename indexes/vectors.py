@@ -1,0 +1,110 @@
+"""Exact search among vectors: blocked matrix products that keep a running top k.
+
+A score must not depend on the block it was computed in, or the last digit of a float32 product flips a rank.
+So the fast product only nominates pairs, those that could still be among the best k within its rounding
+error, and each nominated pair is scored by one canonical dot product: float64, in a fixed order, rounded to
+float32. Ties go to the lower position, which is the lower key where vectors are sorted by key.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float32]
+Positions = npt.NDArray[np.int64]
+
+_QUERY_BLOCK = 1024
+_BLOCK = 8192
+_PAIRS = 1 << 17
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """The best k of each query, best first.
+
+    Attributes:
+        positions: Positions found, shape (queries, k); -1 where there are fewer than k.
+        similarities: Their canonical cosines, shape (queries, k); -inf where there are fewer than k.
+    """
+
+    positions: Positions
+    similarities: Floats
+
+
+def similarities(left: Floats, right: Floats) -> Floats:
+    """Canonical cosine of each row of `left` with the same row of `right`: both (pairs, d), gives (pairs,)."""
+    products = np.einsum("ij,ij->i", left.astype(np.float64), right.astype(np.float64))
+    return products.astype(np.float32)
+
+
+def pair_similarities(queries: Floats, vectors: Floats, query: Positions, vector: Positions) -> Floats:
+    """Canonical cosines of the pairs (queries[query[i]], vectors[vector[i]]), shape (pairs,)."""
+    scores = np.empty(len(query), dtype=np.float32)
+    for start in range(0, len(query), _PAIRS):
+        part = slice(start, start + _PAIRS)
+        scores[part] = similarities(queries[query[part]], vectors[vector[part]])
+    return scores
+
+
+def nearest(queries: Floats, vectors: Floats, k: int, own: Positions | None = None) -> Neighbours:
+    """The `k` nearest of `vectors` to each of `queries` by cosine, exactly.
+
+    Args:
+        queries: L2-normalised, shape (queries, d).
+        vectors: L2-normalised, shape (n, d); may be memory-mapped.
+        k: Most neighbours of a query.
+        own: In a self-join, the position of each query among `vectors`, which it is not to find.
+
+    Memory: 36 MiB for a block of products, and k positions and cosines per query.
+    """
+    found = Neighbours(
+        np.full((len(queries), k), -1, dtype=np.int64), np.full((len(queries), k), -np.inf, dtype=np.float32)
+    )
+    for start in range(0, len(queries), _QUERY_BLOCK):
+        stop = min(start + _QUERY_BLOCK, len(queries))
+        self_of = own[start:stop] if own is not None else None
+        best = _nearest_of_block(np.asarray(queries[start:stop]), vectors, k, self_of)
+        found.positions[start:stop] = best.positions
+        found.similarities[start:stop] = best.similarities
+    return found
+
+
+def _nearest_of_block(queries: Floats, vectors: Floats, k: int, own: Positions | None) -> Neighbours:
+    rounding = np.float32(queries.shape[1] * 2.0**-23)
+    best = Neighbours(
+        np.full((len(queries), k), -1, dtype=np.int64), np.full((len(queries), k), -np.inf, dtype=np.float32)
+    )
+    for start in range(0, len(vectors), _BLOCK):
+        block = np.asarray(vectors[start : start + _BLOCK])
+        products = queries @ block.T
+        if own is not None:
+            inside = (own >= start) & (own < start + len(block))
+            products[np.flatnonzero(inside), own[inside] - start] = -np.inf
+        floor = best.similarities[:, -1]
+        if start == 0 and len(block) > k:
+            floor = np.partition(products, -k, axis=1)[:, -k]
+        query, column = np.nonzero((products >= (floor - rounding)[:, None]) & (products > -np.inf))
+        scores = pair_similarities(queries, block, query, column)
+        best = _merge(best, query, column + start, scores, k)
+    return best
+
+
+def _merge(best: Neighbours, query: Positions, position: Positions, score: Floats, k: int) -> Neighbours:
+    """The best `k` per query of what was known and the new (query, position, score) triples."""
+    rows = len(best.positions)
+    known = best.positions >= 0
+    all_query = np.concatenate([np.nonzero(known)[0], query])
+    all_position = np.concatenate([best.positions[known], position])
+    all_score = np.concatenate([best.similarities[known], score])
+    order = np.lexsort((all_position, -all_score, all_query))
+    all_query, all_position, all_score = all_query[order], all_position[order], all_score[order]
+    first = np.searchsorted(all_query, np.arange(rows))
+    rank = np.arange(len(all_query)) - first[all_query]
+    kept = rank < k
+    merged = Neighbours(np.full((rows, k), -1, dtype=np.int64), np.full((rows, k), -np.inf, dtype=np.float32))
+    merged.positions[all_query[kept], rank[kept]] = all_position[kept]
+    merged.similarities[all_query[kept], rank[kept]] = all_score[kept]
+    return merged

@@ -1,0 +1,321 @@
+"""Engines that run jobs: Spark for CPU work, Ray Data for models, this process for a handful of rows.
+
+An engine is given the rows that the memo lacks, as Parquet files, and lets its workers apply the job and
+commit the results to the memo. What comes back to the driver is one small row per committed part, so its
+memory does not grow with the corpus, and changing the engine changes no result.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from indexes.memo import commit_part, nest
+from jobs.contract import Job, Outcome, Reject
+from schemas.settings import EngineSettings
+from schemas.validate import validate
+
+log = logging.getLogger(__name__)
+
+INPUT = "_input"
+PART = pa.schema([("part", pa.string()), ("inputs", pa.int64())])
+_PART_DDL = "part string, inputs bigint"
+
+
+class EngineError(RuntimeError):
+    """An engine that cannot start; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What an engine is to do.
+
+    Attributes:
+        job: The job.
+        files: Parquet files with the columns the job reads and `INPUT`, the rows' fingerprints.
+        schema: Their schema.
+        memo: Directory that the results are committed to.
+        task_rows: Rows of one committed part.
+    """
+
+    job: Job
+    files: Sequence[Path]
+    schema: pa.Schema
+    memo: Path
+    task_rows: int
+
+    def compute(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Apply the job to `batch`, commit the result, and say so in one row of `PART`."""
+        # Spark and Ray hand over wider types (no fixed sizes); the job sees those it was declared with.
+        batch = pa.RecordBatch.from_arrays([batch.column(f.name).cast(f.type) for f in self.schema], schema=self.schema)
+        prints = np.frombuffer(b"".join(batch.column(INPUT).to_pylist()), dtype=np.dtype((np.void, 16)))
+        parts = []
+        for start, rows, found in _apply_bisecting(self.job, batch.select(list(self.job.reads)), 0):
+            rejects = [(r.row, r.reason, r.detail, r.transient) for r in found.rejects]
+            parts.append(nest(prints[start : start + rows], found.rows, found.parents, rejects))
+        whole = pa.Table.from_batches(parts).combine_chunks().to_batches()[0]
+        path = commit_part(self.memo, whole)
+        return pa.RecordBatch.from_pylist([{"part": path.name, "inputs": batch.num_rows}], schema=PART)
+
+
+def _apply_bisecting(job: Job, batch: pa.RecordBatch, start: int) -> list[tuple[int, int, Outcome]]:
+    """(first row, rows, outcome) of each piece; a row that makes the job raise becomes a reject.
+
+    A fault in one row must neither stop a build nor take its batch with it: the batch is halved until the
+    row is alone. Such a reject is transient, because it says something of the program, not of the row.
+    """
+    try:
+        found = job.apply(batch)
+        return [(start, batch.num_rows, Outcome(validate(found.rows, job.makes), found.parents, found.rejects))]
+    except Exception as error:  # noqa: BLE001 - whatever one row does, the other rows must come through
+        if batch.num_rows == 1:
+            log.warning("job=%s failed on row=%s error=%r", job.name, str(batch.column(job.key)[0])[:200], error)
+            none = pa.RecordBatch.from_pylist([], schema=job.makes.schema)
+            reject = Reject(0, "job_failed", f"{type(error).__name__}: {error}"[:500], transient=True)
+            return [(start, 1, Outcome(none, np.empty(0, dtype=np.int64), (reject,)))]
+    half = batch.num_rows // 2
+    return _apply_bisecting(job, batch.slice(0, half), start) + _apply_bisecting(job, batch.slice(half), start + half)
+
+
+class Engine(Protocol):
+    """Runs a job over files of missing rows."""
+
+    name: str
+
+    def run(self, work: Work) -> None:
+        """Apply the job to every row and commit the results."""
+
+    def close(self) -> None:
+        """Give back processes and memory."""
+
+
+def core_count(settings: EngineSettings) -> int:
+    """Cores that a build may use."""
+    return settings.cores or len(os.sched_getaffinity(0))
+
+
+def read_batches(files: Sequence[Path], rows: int) -> Iterator[pa.RecordBatch]:
+    """Batches of at most `rows` rows of Parquet files, one after the other."""
+    for path in files:
+        with pq.ParquetFile(path) as file:
+            yield from file.iter_batches(batch_size=rows)
+
+
+class LocalEngine:
+    """Runs everything in this process: for tiny inputs and debugging."""
+
+    name = "local"
+
+    def run(self, work: Work) -> None:
+        """Apply the job batch by batch."""
+        for batch in read_batches(work.files, work.task_rows):
+            work.compute(batch)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def _map_partition(work: Work, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        if batch.num_rows:
+            yield work.compute(batch)
+
+
+class SparkEngine:
+    """Runs jobs as `mapInArrow` of a Spark session, started on first use."""
+
+    name = "spark"
+
+    def __init__(self, settings: EngineSettings) -> None:
+        self._settings = settings
+        self._session: Any = None
+
+    def run(self, work: Work) -> None:
+        """One Spark task per file; only names of committed parts come back."""
+        spark = self._start()
+        spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(work.task_rows))
+        frame = spark.read.parquet(*(p.as_uri() for p in work.files))
+        # The work files are cut to task size, so Spark must not pack several of them into one task.
+        frame.mapInArrow(partial(_map_partition, work), _PART_DDL).write.format("noop").mode("overwrite").save()
+
+    def _start(self) -> Any:
+        if self._session is None:
+            self._session = _spark_session(self._settings)
+        return self._session
+
+    def close(self) -> None:
+        """Stop the session and its Java process."""
+        if self._session is not None:
+            gateway = self._session.sparkContext._gateway
+            self._session.stop()
+            process = getattr(gateway, "proc", None)
+            gateway.shutdown()
+            if process is not None:
+                process.stdin.close()
+                process.wait(timeout=30)
+            from pyspark import SparkContext
+
+            SparkContext._gateway = None
+            SparkContext._jvm = None
+            self._session = None
+
+
+def _spark_session(settings: EngineSettings) -> Any:
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        raise EngineError(
+            "Spark needs Java 17 or later, and no java was found: `sudo apt-get install openjdk-17-jre-headless`, "
+            "or use --engine local"
+        )
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    conf = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.memory": settings.spark_memory,
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.files.openCostInBytes": str(1 << 30),
+        "spark.sql.execution.arrow.useLargeVarTypes": "false",
+        "spark.log.level": "ERROR",
+        "spark.driver.extraJavaOptions": "-XX:+UseSerialGC",
+        "spark.task.maxFailures": "4",
+    }
+    master = settings.spark_master or f"local[{core_count(settings)}]"
+    if master.startswith("local"):
+        conf |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    builder = SparkSession.builder.master(master).appName("quern")
+    for name, value in conf.items():
+        builder = builder.config(name, value)
+    log.info("engine=spark master=%s starting", master)
+    try:
+        return builder.getOrCreate()
+    except Exception as error:  # py4j and Spark raise many kinds; all mean that it did not start
+        raise EngineError(f"Spark did not start on {master}: {error}; --engine local runs without it") from error
+
+
+class _RayWorker:
+    """A Ray actor that applies one job; models stay loaded between batches."""
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+
+    def __call__(self, batch: pa.Table) -> pa.Table:
+        parts = [self._work.compute(b) for b in batch.combine_chunks().to_batches() if b.num_rows]
+        return pa.Table.from_batches(parts, schema=PART)
+
+
+class RayEngine:
+    """Runs jobs as `map_batches` of Ray Data on actors that hold the model, started on first use."""
+
+    name = "ray"
+
+    def __init__(self, settings: EngineSettings) -> None:
+        self._settings = settings
+        self._started = False
+
+    def run(self, work: Work) -> None:
+        """Batches go to actors; only names of committed parts come back."""
+        self._start()
+        import ray.data
+
+        workers = 1 if not self._settings.ray_address else int(ray.cluster_resources().get("CPU", 1)) // 2 or 1
+        parts = ray.data.read_parquet([str(p) for p in work.files]).map_batches(
+            _RayWorker,
+            fn_constructor_args=(work,),
+            batch_size=work.task_rows,
+            batch_format="pyarrow",
+            compute=ray.data.ActorPoolStrategy(size=workers),
+            num_cpus=1,
+            zero_copy_batch=True,
+        )
+        for _ in parts.iter_batches(batch_format="pyarrow", batch_size=None):
+            pass
+
+    def _start(self) -> None:
+        if self._started:
+            return
+        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+        os.environ.setdefault("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        os.environ.setdefault("RAY_DEDUP_LOGS", "1")
+        import ray
+        import ray.data
+
+        address = self._settings.ray_address
+        options: dict[str, Any] = {"address": address} if address else _local_ray(self._settings)
+        log.info("engine=ray address=%s starting", address or "local")
+        try:
+            ray.init(logging_level=logging.ERROR, log_to_driver=False, configure_logging=False, **options)
+        except Exception as error:  # Ray raises many kinds; all mean that it did not start
+            raise EngineError(f"Ray did not start ({error}); --engine local runs without it") from error
+        context = ray.data.DataContext.get_current()
+        context.enable_progress_bars = False
+        context.print_on_execution_start = False
+        logging.getLogger("ray.data").setLevel(logging.WARNING)
+        self._started = True
+
+    def close(self) -> None:
+        """Stop a local Ray, or leave the cluster."""
+        if self._started:
+            import ray
+
+            ray.shutdown()
+            self._started = False
+
+
+def _local_ray(settings: EngineSettings) -> dict[str, Any]:
+    return {
+        # One logical core more than there are: reading never has to wait for the actor that computes.
+        "num_cpus": core_count(settings) + 1,
+        "include_dashboard": False,
+        "object_store_memory": settings.ray_object_store << 20,
+        "_node_ip_address": "127.0.0.1",
+    }
+
+
+class Engines:
+    """The engines of one build; each starts at most once, when a job with missing rows first needs it."""
+
+    def __init__(self, settings: EngineSettings) -> None:
+        self._settings = settings
+        self._engines: dict[str, Engine] = {}
+
+    def choose(self, job: Job, missing: int) -> Engine:
+        """The engine for `missing` rows of `job`."""
+        name = self._settings.engine
+        if name == "auto":
+            name = "spark" if job.engine == "cpu" else "ray"
+            if missing < self._settings.local_below:
+                name = "local"
+        if name not in self._engines:
+            self._engines[name] = _make_engine(name, self._settings)
+        return self._engines[name]
+
+    def close(self) -> None:
+        """Stop whatever was started."""
+        while self._engines:
+            self._engines.popitem()[1].close()
+
+    def __enter__(self) -> Engines:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _make_engine(name: str, settings: EngineSettings) -> Engine:
+    if name == "spark":
+        return SparkEngine(settings)
+    return RayEngine(settings) if name == "ray" else LocalEngine()

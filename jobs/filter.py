@@ -1,0 +1,138 @@
+"""The tables `queries` and `nodes`: Doc2Query-- keeps the best share of the synthetic queries as nodes.
+
+A pair is scored by the cosine of `question answer` with its chunk; the best alpha are kept, per chunk
+(QCG-RAG, section 3.3) or over the corpus (Doc2Query--). Needs whole chunks, and for the corpus' threshold
+4 bytes of memory per query.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from indexes.graph import positions_in
+from indexes.stages import Stage
+from indexes.vectors import Floats, similarities
+from jobs.embed import Embed
+from jobs.runner import JobReport, Memoised, Run, finished, memoise, record_rejects
+from jobs.vectorise import NodeTexts, node_texts, vector_array, vectors_of
+from schemas.digests import settings_digest
+from schemas.settings import FilterSettings
+from schemas.tables import NODES, QUERIES
+
+NAME, VERSION = "filter", 1
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """Queries of some whole chunks, those that have a vector."""
+
+    queries: pa.RecordBatch
+    texts: pa.Array
+    vectors: Floats
+    similarity: Floats
+    chunk: npt.NDArray[np.int64]
+
+
+def filter_queries(embed: Embed, queries: Stage, chunks: Stage, settings: FilterSettings, run: Run) -> tuple[Stage, Stage]:
+    """The tables `queries`, with similarity and whether kept, and `nodes`, the kept ones with their vectors."""
+    done = memoise(embed, NodeTexts(queries), run)
+    run.report(_embed_report(done, queries, run))
+    started = time.monotonic()
+    floor = _corpus_floor(done, embed, queries, chunks, settings)
+    nodes_table = NODES.with_dimension(embed.dimension)
+    with run.writer(QUERIES) as query_writer, run.writer(nodes_table) as node_writer:
+        for scored in _scored(done, embed, queries, chunks):
+            kept = scored.similarity >= floor if settings.scope == "corpus" else _best_of_chunks(scored, settings.alpha)
+            columns = [*scored.queries.columns, pa.array(scored.similarity), pa.array(kept)]
+            query_writer.write(pa.RecordBatch.from_arrays(columns, schema=QUERIES.schema))
+            node_writer.write(_nodes(scored, kept, nodes_table.schema))
+    made, nodes = query_writer.stage(), node_writer.stage()
+    seconds = round(time.monotonic() - started, 3)
+    run.report(JobReport(NAME, fingerprint(settings), queries.rows, nodes.rows, 0, queries.rows, 0, seconds, "driver"))
+    return made, nodes
+
+
+def fingerprint(settings: FilterSettings) -> str:
+    """Digest of name, version and settings."""
+    return settings_digest([NAME, VERSION, settings.model_dump()])
+
+
+def _embed_report(done: Memoised, queries: Stage, run: Run) -> JobReport:
+    source = NodeTexts(queries)
+    rejected = sum(record_rejects(done.job, b, done.results(b), run) for b in source.batches(rows=run.batch_rows))
+    return finished(done, queries.rows - rejected, rejected)
+
+
+def _nodes(scored: _Scored, kept: npt.NDArray[np.bool_], schema: pa.Schema) -> pa.RecordBatch:
+    mask = pa.array(kept)
+    columns = [
+        scored.queries.column("query_id").filter(mask),
+        scored.queries.column("chunk_id").filter(mask),
+        scored.texts.filter(mask),
+        vector_array(scored.vectors[kept]),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _best_of_chunks(scored: _Scored, alpha: float) -> npt.NDArray[np.bool_]:
+    """The best `alpha` of each chunk's queries, at least one; ties go to the earlier query."""
+    order = np.lexsort((np.arange(len(scored.chunk)), -scored.similarity, scored.chunk))
+    chunk = scored.chunk[order]
+    first = np.searchsorted(chunk, chunk, side="left")
+    count = np.searchsorted(chunk, chunk, side="right") - first
+    rank = np.arange(len(chunk)) - first
+    kept = np.zeros(len(chunk), dtype=np.bool_)
+    # The subtraction keeps 0.8 * 5 from becoming 4.000000001 and so 5.
+    kept[order] = rank < np.ceil(alpha * count - 1e-9)
+    return kept
+
+
+def _corpus_floor(done: Memoised, embed: Embed, queries: Stage, chunks: Stage, settings: FilterSettings) -> float:
+    """The similarity that the best `alpha` of all queries reach; -inf where each chunk is judged alone."""
+    if settings.scope == "chunk" or queries.rows == 0:
+        return -np.inf
+    scores = np.sort(np.concatenate([s.similarity for s in _scored(done, embed, queries, chunks)]))
+    return float(scores[len(scores) - max(1, int(np.ceil(settings.alpha * len(scores) - 1e-9)))])
+
+
+def _scored(done: Memoised, embed: Embed, queries: Stage, chunks: Stage) -> Iterator[_Scored]:
+    for chunk_batch, query_batch in _by_chunks(chunks, queries):
+        keys = chunk_batch.column("chunk_id")
+        texts = node_texts(query_batch)
+        found = vectors_of(done, embed, pa.RecordBatch.from_arrays([texts], ["text"]))
+        rows = query_batch.take(pa.array(found.rows))
+        chunk = positions_in(keys, rows.column("chunk_id"))
+        matrix = chunk_batch.column("vector").flatten().to_numpy(zero_copy_only=False).reshape(len(keys), -1)
+        vectors = found.matrix.reshape(len(found.rows), embed.dimension)
+        yield _Scored(rows, texts.take(pa.array(found.rows)), vectors, similarities(vectors, matrix[chunk]), chunk)
+
+
+def _by_chunks(chunks: Stage, queries: Stage) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
+    """Batches of chunks, each with all queries of its chunks: both tables have one order."""
+    rest: list[pa.RecordBatch] = []
+    stream = queries.batches(QUERIES.without("similarity", "kept").schema.names)
+    for batch in chunks.batches(["chunk_id", "vector"], rows=256):
+        keys = batch.column("chunk_id")
+        taken: list[pa.RecordBatch] = []
+        while True:
+            piece = rest.pop() if rest else next(stream, None)
+            if piece is None:
+                break
+            inside = pc.is_in(piece.column("chunk_id"), value_set=keys).to_numpy(zero_copy_only=False)
+            if inside.all():
+                taken.append(piece)
+                continue
+            cut = int(np.argmin(inside))
+            taken.append(piece.slice(0, cut))
+            rest.append(piece.slice(cut))
+            break
+        whole = [p for p in taken if p.num_rows]
+        if whole:
+            yield batch, pa.Table.from_batches(whole).combine_chunks().to_batches()[0]

@@ -1,0 +1,277 @@
+"""Running jobs through the memo: ask what is known, compute what is missing, write the table made."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from indexes.memo import Memo, committed_inputs, unnest
+from indexes.stages import Stage, StageWriter
+from jobs.contract import Job
+from jobs.engines import INPUT, Engines, Work
+from jobs.progress import watched
+from schemas.digests import FINGERPRINT_BYTES, Fingerprints, row_fingerprints
+from schemas.tables import REJECTS, Table
+
+log = logging.getLogger(__name__)
+
+_FILE_BYTES = 32 << 20
+_FILES_OF_A_SIZE = 8
+_MOST_FILE_ROWS = 1 << 16
+
+
+
+class Source(Protocol):
+    """Rows that a job can be run over: a staged table, or a view of one."""
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+
+    def batches(self, columns: Sequence[str] | None = None, rows: int = ...) -> Iterator[pa.RecordBatch]:
+        """The named columns, in batches of at most `rows` rows; the same rows in the same order every time."""
+
+
+@dataclass(frozen=True)
+class JobReport:
+    """What one job did in one build: one line of the log, one entry of the manifest."""
+
+    job: str
+    fingerprint: str
+    rows_in: int
+    rows_out: int
+    reused: int
+    computed: int
+    rejected: int
+    seconds: float
+    engine: str
+    notes: dict[str, float] = field(default_factory=dict)
+
+    def line(self) -> str:
+        """The report as key=value pairs."""
+        reused = "all" if self.computed == 0 else str(self.reused)
+        notes = "".join(f" {k}={v}" for k, v in self.notes.items())
+        return (
+            f"job={self.job} in={self.rows_in} out={self.rows_out} reused={reused} computed={self.computed} "
+            f"rejected={self.rejected} seconds={self.seconds:.1f} engine={self.engine}{notes}"
+        )
+
+
+@dataclass
+class Run:
+    """What the jobs of one build share.
+
+    Attributes:
+        build_id: Name of the build.
+        memo: Directory of the memo.
+        work: Directory for the build's temporary files.
+        stages: Directory that staged tables are written to.
+        engines: Engines of the build.
+        rejects: Where rejects go.
+        batch_rows: Rows read at a time.
+        task_rows: Rows of one committed part, unless the job says otherwise.
+        reports: One per finished job, in order.
+    """
+
+    build_id: str
+    memo: Path
+    work: Path
+    stages: Path
+    engines: Engines
+    rejects: StageWriter
+    batch_rows: int
+    task_rows: int
+    reports: list[JobReport] = field(default_factory=list)
+
+    def writer(self, table: Table) -> StageWriter:
+        """A writer of the build's version of `table`."""
+        return StageWriter(self.stages / table.name / f"{self.build_id}.parquet", table)
+
+    def reject(self, job: str, rows: list[tuple[str, str, str]]) -> None:
+        """Record (key, reason, detail) of what `job` left out."""
+        records = [
+            {"job": job, "key": key, "reason": reason, "detail": detail, "build_id": self.build_id}
+            for key, reason, detail in rows
+        ]
+        if records:
+            self.rejects.write(pa.RecordBatch.from_pylist(records, schema=REJECTS.schema))
+
+    def report(self, report: JobReport) -> None:
+        """Log and keep the report of a job."""
+        log.info("%s", report.line())
+        self.reports.append(report)
+
+
+@dataclass(frozen=True)
+class Memoised:
+    """A job's results over a stage, all of them in the memo."""
+
+    job: Job
+    memo: Memo
+    computed: int
+    rows: int
+    engine: str
+    started: float
+
+    def results(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Nested results of the rows of `batch`, in order."""
+        return self.memo.lookup(row_fingerprints(batch, self.job.reads))
+
+
+def memoise(job: Job, stage: Source, run: Run) -> Memoised:
+    """Compute what the memo lacks of `job` over `stage`."""
+    started = time.monotonic()
+    directory = run.memo / job.name / job.fingerprint()
+    directory.mkdir(parents=True, exist_ok=True)
+    memo = Memo(directory)
+    work_directory = run.work / job.name
+    missing = _MissingRows(work_directory, job)
+    for batch in stage.batches(job.reads, run.batch_rows):
+        prints = row_fingerprints(batch, job.reads)
+        missing.add(batch, prints, ~memo.final(prints))
+    missing.close()
+    engine = "none"
+    if missing.rows:
+        chosen = run.engines.choose(job, missing.rows)
+        engine = chosen.name
+        work = Work(job, missing.files, missing.schema, directory, job.task_rows or run.task_rows)
+        before = committed_inputs(directory)
+        with watched(job.name, missing.rows, lambda: committed_inputs(directory) - before):
+            chosen.run(work)
+        memo = Memo(directory)
+    shutil.rmtree(work_directory, ignore_errors=True)
+    return Memoised(job, memo, missing.rows, stage.rows, engine, started)
+
+
+def derive(job: Job, stage: Source, run: Run) -> Stage:
+    """The table that `job` makes of `stage`: the rows of each input in the order of the inputs.
+
+    A row whose key was made before (two pages that name one canonical URL) becomes a reject
+    `duplicate_key`. Memory: the keys' fingerprints, about 100 bytes a row.
+    """
+    done = memoise(job, stage, run)
+    rejected = 0
+    seen: set[bytes] = set()
+    with run.writer(job.makes) as writer:
+        for batch in stage.batches(job.reads, run.batch_rows):
+            results = done.results(batch)
+            rows, parents = unnest(results, "rows")
+            first = _first_of_keys(rows, job.makes.key, seen)
+            writer.write(rows.filter(pa.array(first)))
+            inputs = batch.column(job.key).take(pa.array(parents[~first])).to_pylist()
+            keys = rows.column(job.makes.key[0]).filter(pa.array(~first)).to_pylist()
+            repeats = [(i, "duplicate_key", f"{job.makes.key[0]} {k} was made before") for i, k in zip(inputs, keys, strict=True)]
+            run.reject(job.name, repeats)
+            rejected += record_rejects(job, batch, results, run) + len(repeats)
+    made = writer.stage()
+    run.report(finished(done, made.rows, rejected))
+    return made
+
+
+def _first_of_keys(rows: pa.RecordBatch, key: tuple[str, ...], seen: set[bytes]) -> npt.NDArray[np.bool_]:
+    """Which rows have a key that is not in `seen`; adds them to it."""
+    first = np.zeros(rows.num_rows, dtype=np.bool_)
+    for row, fingerprint in enumerate(row_fingerprints(rows, key)):
+        name = fingerprint.tobytes()
+        first[row] = name not in seen
+        seen.add(name)
+    return first
+
+
+def record_rejects(job: Job, batch: pa.RecordBatch, results: pa.RecordBatch, run: Run) -> int:
+    """Write the rejects among `results` of `batch`, under their keys; returns how many."""
+    rejects, parents = unnest(results, "rejects")
+    keys = batch.column(job.key).take(pa.array(parents)).to_pylist()
+    rows = zip(keys, rejects.column("reason").to_pylist(), rejects.column("detail").to_pylist(), strict=True)
+    run.reject(job.name, [(str(key)[:500], reason, detail) for key, reason, detail in rows])
+    return len(keys)
+
+
+def finished(done: Memoised, rows_out: int, rejected: int, notes: dict[str, float] | None = None) -> JobReport:
+    """The report of a memoised job."""
+    return JobReport(
+        job=done.job.name,
+        fingerprint=done.job.fingerprint(),
+        rows_in=done.rows,
+        rows_out=rows_out,
+        reused=done.rows - done.computed,
+        computed=done.computed,
+        rejected=rejected,
+        seconds=round(time.monotonic() - done.started, 3),
+        engine=done.engine,
+        notes=notes or {},
+    )
+
+
+class _MissingRows:
+    """Writes the rows that the memo lacks to files of about one task each, every content once.
+
+    Holds the fingerprints of the missing rows, about 100 bytes each, to see what repeats. Files begin small,
+    so that a small build uses all cores, and grow with their number, so that a large one has few.
+    """
+
+    def __init__(self, directory: Path, job: Job) -> None:
+        shutil.rmtree(directory, ignore_errors=True)
+        directory.mkdir(parents=True)
+        self._directory = directory
+        self._job = job
+        self._seen: set[bytes] = set()
+        self._pending: list[pa.RecordBatch] = []
+        self._pending_rows = 0
+        self._pending_bytes = 0
+        self._first_rows = job.task_rows or 64
+        self.files: list[Path] = []
+        self.rows = 0
+        self.schema = pa.schema([])
+
+    def add(self, batch: pa.RecordBatch, prints: Fingerprints, missing: npt.NDArray[np.bool_]) -> None:
+        """Take the rows of `batch` that are `missing` and were not taken before."""
+        self.schema = pa.schema([*batch.schema, pa.field(INPUT, pa.binary(FINGERPRINT_BYTES))])
+        positions = [int(i) for i in np.flatnonzero(missing) if self._is_new(prints[i].tobytes())]
+        if not positions:
+            return
+        taken = batch.take(pa.array(positions))
+        column = pa.FixedSizeBinaryArray.from_buffers(
+            pa.binary(FINGERPRINT_BYTES), len(positions), [None, pa.py_buffer(prints[positions].tobytes())]
+        )
+        self.rows += len(positions)
+        for piece in _slices(pa.RecordBatch.from_arrays([*taken.columns, column], schema=self.schema), self._first_rows):
+            self._pending.append(piece)
+            self._pending_rows += piece.num_rows
+            self._pending_bytes += piece.nbytes
+            if self._pending_rows >= self._file_rows() or self._pending_bytes >= _FILE_BYTES:
+                self.close()
+
+    def _is_new(self, fingerprint: bytes) -> bool:
+        if fingerprint in self._seen:
+            return False
+        self._seen.add(fingerprint)
+        return True
+
+    def _file_rows(self) -> int:
+        doublings = min(len(self.files) // _FILES_OF_A_SIZE, 20)
+        return int(min(self._first_rows << doublings, _MOST_FILE_ROWS))
+
+    def close(self) -> None:
+        """Write what is pending."""
+        if not self._pending:
+            return
+        path = self._directory / f"{len(self.files):06d}.parquet"
+        pq.write_table(pa.Table.from_batches(self._pending), path, compression="zstd")
+        self.files.append(path)
+        self._pending, self._pending_rows, self._pending_bytes = [], 0, 0
+
+
+def _slices(batch: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
+    for start in range(0, batch.num_rows, rows):
+        yield batch.slice(start, rows)
