@@ -1,0 +1,1 @@
+"""Compositions of jobs: the build, the query runner, evaluation, and the command line."""

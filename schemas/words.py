@@ -1,0 +1,65 @@
+"""Words for full-text search: one pure function for what is indexed and for what is asked.
+
+Both sides must cut words alike, so the index stores words that are already cut: an index that splits on white
+space and stems them needs no knowledge of names in CamelCase or of scripts without spaces.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+
+_POSSESSIVE = re.compile(r"['’][sS]\b")
+_WORD = re.compile(r"[^\W_]+")
+# Vowel signs and other marks inside words of, say, Devanagari or Thai, which `\w` does not match.
+_INNER = "".join(c for c in map(chr, range(0x370, 0xFE00)) if unicodedata.category(c) in ("Mn", "Mc"))
+_MARKED_WORD = re.compile(f"[^\\W_](?:[^\\W_]|[{_INNER}])*")
+_MARKS = re.compile("[\u0300-\u036f]+")
+_HUMP = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
+_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z]{2})|[A-Z]?[a-z]+|[A-Z]+|[^A-Za-z]+")
+# Han, Hiragana, Katakana and Hangul, the scripts of Lucene's CJK bigrams.
+_CJK = "々〇\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
+_HAS_CJK = re.compile(f"[{_CJK}]")
+_RUN = re.compile(f"[{_CJK}]+|[^{_CJK}]+")
+
+
+def search_terms(*texts: str | None) -> str:
+    """The words of `texts` in order, separated by single spaces.
+
+    Words are lower case, without diacritics and without a possessive 's; an underscore separates words. A name in
+    CamelCase is followed by its parts (`LiHua` gives `lihua li hua`), a run of Chinese, Japanese or Korean gives
+    its overlapping pairs of characters. Nulls are left out.
+    """
+    return " ".join(word for text in texts if text for word in _words(text))
+
+
+def _words(text: str) -> Iterable[str]:
+    text = _POSSESSIVE.sub("", text)
+    if text.isascii():
+        # Nearly all text is of this kind, and most of it has no CamelCase.
+        return _split_humps(_WORD.findall(text)) if _HUMP.search(text) else _WORD.findall(text.lower())
+    words = _split_humps(_MARKED_WORD.findall(_fold(text)))
+    return words if _HAS_CJK.search(text) is None else (pair for word in words for pair in _bigrams(word))
+
+
+def _fold(text: str) -> str:
+    """`text` in compatibility form without Latin, Greek and Cyrillic diacritics; other scripts keep their marks."""
+    return unicodedata.normalize("NFKC", _MARKS.sub("", unicodedata.normalize("NFKD", text)))
+
+
+def _split_humps(words: list[str]) -> Iterator[str]:
+    for word in words:
+        yield word.casefold()
+        # The two cheap tests spare nearly every word the search.
+        if not (word.islower() or word.istitle()) and _HUMP.search(word):
+            yield from (part.casefold() for part in _PART.findall(word))
+
+
+def _bigrams(word: str) -> Iterator[str]:
+    for run in _RUN.findall(word):
+        if len(run) == 1 or _HAS_CJK.match(run) is None:
+            yield run
+        else:
+            yield from map("".join, pairwise(run))
