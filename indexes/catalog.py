@@ -186,7 +186,8 @@ class Warehouse:
             if self.root / before.file != stage.path:
                 stage.path.unlink()
             return before
-        version, indexes = (before.version if before else 0) + 1, {}
+        version = (before.version if before else 0) + 1
+        indexes: dict[str, Any] = {}
         if table.served:
             version, indexes = self.served.write(stage)
         return TableVersion(

@@ -40,7 +40,8 @@ class Keyed:
 
 def _vectors(column: pa.ChunkedArray | pa.Array, dimension: int) -> Floats:
     flat = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    return flat.flatten().to_numpy(zero_copy_only=False).astype(np.float32, copy=False).reshape(-1, dimension)
+    matrix: Floats = flat.flatten().to_numpy(zero_copy_only=False).astype(np.float32, copy=False)
+    return matrix.reshape(-1, dimension)
 
 
 def _read(table: ServedTable, columns: list[str]) -> pa.Table:

@@ -18,7 +18,7 @@ from indexes.stages import Stage
 from schemas.tables import Table
 
 # Lance warns on standard error of a data set that it is about to create.
-os.environ.setdefault("LANCE_LOG", "error")
+os.environ.setdefault("LANCEDB_LOG", "error")
 
 BTREE: Mapping[str, tuple[str, ...]] = {
     "documents": ("doc_id",),
@@ -96,11 +96,11 @@ class ServedTables:
         if tag not in lance.tags.list():
             lance.tags.create(tag, version)
 
-    def prune(self, table: str, kept: Mapping[str, int]) -> int:
+    def prune(self, table: str, kept: Mapping[str, int]) -> None:
         """Remove tags that are not in `kept` (tag to version), and versions older than all of these.
 
         LanceDB refuses to clean past a tagged version, so a failed build's versions between two kept ones
-        go when the older of these goes. Returns the bytes that were freed.
+        go when the older of these goes.
         """
         lance = self._database.open_table(table)
         for tag in set(lance.tags.list()) - set(kept):
@@ -108,10 +108,9 @@ class ServedTables:
         written = {v["version"]: v["timestamp"] for v in lance.list_versions()}
         oldest = min((_utc(written[v]) for v in kept.values() if v in written), default=None)
         if oldest is None:
-            return 0
+            return
         age = datetime.now(timezone.utc) - oldest + timedelta(seconds=1)
-        stats = lance.cleanup_old_versions(age, delete_unverified=True)
-        return int(stats.bytes_removed)
+        lance.optimize(cleanup_older_than=age, delete_unverified=True)
 
 
 def _utc(moment: datetime) -> datetime:

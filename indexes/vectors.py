@@ -16,8 +16,6 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float32]
 Positions = npt.NDArray[np.int64]
 
-_QUERY_BLOCK = 1024
-_BLOCK = 8192
 _PAIRS = 1 << 17
 
 
@@ -37,7 +35,8 @@ class Neighbours:
 def similarities(left: Floats, right: Floats) -> Floats:
     """Canonical cosine of each row of `left` with the same row of `right`: both (pairs, d), gives (pairs,)."""
     products = np.einsum("ij,ij->i", left.astype(np.float64), right.astype(np.float64))
-    return products.astype(np.float32)
+    rounded: Floats = products.astype(np.float32)
+    return rounded
 
 
 def pair_similarities(queries: Floats, vectors: Floats, query: Positions, vector: Positions) -> Floats:
@@ -49,7 +48,15 @@ def pair_similarities(queries: Floats, vectors: Floats, query: Positions, vector
     return scores
 
 
-def nearest(queries: Floats, vectors: Floats, k: int, own: Positions | None = None) -> Neighbours:
+def nearest(
+    queries: Floats,
+    vectors: Floats,
+    k: int,
+    own: Positions | None = None,
+    *,
+    query_block: int = 1024,
+    block: int = 8192,
+) -> Neighbours:
     """The `k` nearest of `vectors` to each of `queries` by cosine, exactly.
 
     Args:
@@ -57,28 +64,30 @@ def nearest(queries: Floats, vectors: Floats, k: int, own: Positions | None = No
         vectors: L2-normalised, shape (n, d); may be memory-mapped.
         k: Most neighbours of a query.
         own: In a self-join, the position of each query among `vectors`, which it is not to find.
+        query_block: Queries multiplied at a time; changes no result.
+        block: Vectors multiplied at a time; changes no result.
 
-    Memory: 36 MiB for a block of products, and k positions and cosines per query.
+    Memory: about 5 bytes x `query_block` x `block` for the products, and k positions and cosines per query.
     """
     found = Neighbours(
         np.full((len(queries), k), -1, dtype=np.int64), np.full((len(queries), k), -np.inf, dtype=np.float32)
     )
-    for start in range(0, len(queries), _QUERY_BLOCK):
-        stop = min(start + _QUERY_BLOCK, len(queries))
+    for start in range(0, len(queries), query_block):
+        stop = min(start + query_block, len(queries))
         self_of = own[start:stop] if own is not None else None
-        best = _nearest_of_block(np.asarray(queries[start:stop]), vectors, k, self_of)
+        best = _nearest_of_block(np.asarray(queries[start:stop]), vectors, k, self_of, block)
         found.positions[start:stop] = best.positions
         found.similarities[start:stop] = best.similarities
     return found
 
 
-def _nearest_of_block(queries: Floats, vectors: Floats, k: int, own: Positions | None) -> Neighbours:
+def _nearest_of_block(queries: Floats, vectors: Floats, k: int, own: Positions | None, width: int) -> Neighbours:
     rounding = np.float32(queries.shape[1] * 2.0**-23)
     best = Neighbours(
         np.full((len(queries), k), -1, dtype=np.int64), np.full((len(queries), k), -np.inf, dtype=np.float32)
     )
-    for start in range(0, len(vectors), _BLOCK):
-        block = np.asarray(vectors[start : start + _BLOCK])
+    for start in range(0, len(vectors), width):
+        block = np.asarray(vectors[start : start + width])
         products = queries @ block.T
         if own is not None:
             inside = (own >= start) & (own < start + len(block))

@@ -56,7 +56,8 @@ def _keys(stage: Stage, columns: tuple[str, ...]) -> Pairs:
     parts = [row_fingerprints(_renamed(b), [str(i) for i in range(len(columns))]) for b in stage.batches(columns)]
     flat = np.concatenate(parts) if parts else np.empty(0, dtype=np.dtype((np.void, 16)))
     pairs = np.ascontiguousarray(flat).view(np.uint64).reshape(-1, 2)
-    return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+    ordered: Pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+    return ordered
 
 
 def _renamed(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -67,7 +68,8 @@ def _renamed(batch: pa.RecordBatch) -> pa.RecordBatch:
 def _distinct(pairs: Pairs) -> Pairs:
     if len(pairs) == 0:
         return pairs
-    return pairs[np.concatenate([[True], (pairs[1:] != pairs[:-1]).any(axis=1)])]
+    distinct: Pairs = pairs[np.concatenate([[True], (pairs[1:] != pairs[:-1]).any(axis=1)])]
+    return distinct
 
 
 def _unique_keys(e: Expectation, stages: Mapping[str, Stage]) -> tuple[int, str]:

@@ -11,6 +11,7 @@ import logging
 import os
 import shutil
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -177,6 +178,8 @@ def _spark_session(settings: EngineSettings) -> Any:
             "Spark needs Java 17 or later, and no java was found: `sudo apt-get install openjdk-17-jre-headless`, "
             "or use --engine local"
         )
+    # Arrow is all that passes between Spark and Python here; pandas is not used.
+    warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -205,15 +208,21 @@ def _spark_session(settings: EngineSettings) -> Any:
         raise EngineError(f"Spark did not start on {master}: {error}; --engine local runs without it") from error
 
 
-class _RayWorker:
-    """A Ray actor that applies one job; models stay loaded between batches."""
+def _ray_actor(work: Work) -> type:
+    """The class of Ray actors that do `work`; it carries the work itself, so that a restarted actor has it too."""
 
-    def __init__(self, work: Work) -> None:
-        self._work = work
+    class Worker:
+        """Applies the job to the files it is named; the model stays loaded between files.
 
-    def __call__(self, batch: pa.Table) -> pa.Table:
-        parts = [self._work.compute(b) for b in batch.combine_chunks().to_batches() if b.num_rows]
-        return pa.Table.from_batches(parts, schema=PART)
+        It reads the files itself: what is computed need not pass through the object store.
+        """
+
+        def __call__(self, names: pa.Table) -> pa.Table:
+            files = [Path(name) for name in names["file"].to_pylist()]
+            parts = [work.compute(batch) for batch in read_batches(files, work.task_rows)]
+            return pa.Table.from_batches(parts, schema=PART)
+
+    return Worker
 
 
 class RayEngine:
@@ -226,19 +235,20 @@ class RayEngine:
         self._started = False
 
     def run(self, work: Work) -> None:
-        """Batches go to actors; only names of committed parts come back."""
+        """Names of files go to actors; only names of committed parts come back."""
         self._start()
+        import ray
         import ray.data
 
-        workers = 1 if not self._settings.ray_address else int(ray.cluster_resources().get("CPU", 1)) // 2 or 1
-        parts = ray.data.read_parquet([str(p) for p in work.files]).map_batches(
-            _RayWorker,
-            fn_constructor_args=(work,),
-            batch_size=work.task_rows,
+        # One actor a node: a model uses all cores of its node.
+        workers = len([n for n in ray.nodes() if n["Alive"]])
+        files = [{"file": str(p)} for p in work.files]
+        parts = ray.data.from_items(files, override_num_blocks=len(files)).map_batches(
+            _ray_actor(work),
+            batch_size=1,
             batch_format="pyarrow",
-            compute=ray.data.ActorPoolStrategy(size=workers),
+            compute=ray.data.ActorPoolStrategy(size=min(workers, len(files))),
             num_cpus=1,
-            zero_copy_batch=True,
         )
         for _ in parts.iter_batches(batch_format="pyarrow", batch_size=None):
             pass
@@ -249,7 +259,6 @@ class RayEngine:
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         os.environ.setdefault("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        os.environ.setdefault("RAY_DEDUP_LOGS", "1")
         import ray
         import ray.data
 
@@ -263,7 +272,7 @@ class RayEngine:
         context = ray.data.DataContext.get_current()
         context.enable_progress_bars = False
         context.print_on_execution_start = False
-        logging.getLogger("ray.data").setLevel(logging.WARNING)
+        logging.getLogger("ray.data").setLevel(logging.ERROR)
         self._started = True
 
     def close(self) -> None:
@@ -302,6 +311,11 @@ class Engines:
         if name not in self._engines:
             self._engines[name] = _make_engine(name, self._settings)
         return self._engines[name]
+
+    def release(self, name: str) -> None:
+        """Stop the engine `name`, if it was started, before another needs its memory."""
+        if name in self._engines:
+            self._engines.pop(name).close()
 
     def close(self) -> None:
         """Stop whatever was started."""

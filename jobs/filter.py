@@ -21,7 +21,7 @@ from indexes.stages import Stage
 from indexes.vectors import Floats, similarities
 from jobs.embed import Embed
 from jobs.runner import JobReport, Memoised, Run, finished, memoise, record_rejects
-from jobs.vectorise import NodeTexts, node_texts, vector_array, vectors_of
+from jobs.vectorise import NodeTexts, dimension, node_texts, vector_array, vectors_of
 from schemas.digests import settings_digest
 from schemas.settings import FilterSettings
 from schemas.tables import NODES, QUERIES
@@ -46,7 +46,7 @@ def filter_queries(embed: Embed, queries: Stage, chunks: Stage, settings: Filter
     run.report(_embed_report(done, queries, run))
     started = time.monotonic()
     floor = _corpus_floor(done, embed, queries, chunks, settings)
-    nodes_table = NODES.with_dimension(embed.dimension)
+    nodes_table = NODES.with_dimension(dimension(embed))
     with run.writer(QUERIES) as query_writer, run.writer(nodes_table) as node_writer:
         for scored in _scored(done, embed, queries, chunks):
             kept = scored.similarity >= floor if settings.scope == "corpus" else _best_of_chunks(scored, settings.alpha)
@@ -110,8 +110,8 @@ def _scored(done: Memoised, embed: Embed, queries: Stage, chunks: Stage) -> Iter
         rows = query_batch.take(pa.array(found.rows))
         chunk = positions_in(keys, rows.column("chunk_id"))
         matrix = chunk_batch.column("vector").flatten().to_numpy(zero_copy_only=False).reshape(len(keys), -1)
-        vectors = found.matrix.reshape(len(found.rows), embed.dimension)
-        yield _Scored(rows, texts.take(pa.array(found.rows)), vectors, similarities(vectors, matrix[chunk]), chunk)
+        scores = similarities(found.matrix, matrix[chunk])
+        yield _Scored(rows, texts.take(pa.array(found.rows)), found.matrix, scores, chunk)
 
 
 def _by_chunks(chunks: Stage, queries: Stage) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:

@@ -80,6 +80,7 @@ class Run:
         rejects: Where rejects go.
         batch_rows: Rows read at a time.
         task_rows: Rows of one committed part, unless the job says otherwise.
+        cores: Cores of this machine that the build may use.
         reports: One per finished job, in order.
     """
 
@@ -91,11 +92,16 @@ class Run:
     rejects: StageWriter
     batch_rows: int
     task_rows: int
+    cores: int
     reports: list[JobReport] = field(default_factory=list)
 
     def writer(self, table: Table) -> StageWriter:
         """A writer of the build's version of `table`."""
         return StageWriter(self.stages / table.name / f"{self.build_id}.parquet", table)
+
+    def scratch(self, table: Table) -> StageWriter:
+        """A writer of a table that only this build needs; it goes with the work directory."""
+        return StageWriter(self.work / f"{table.name}.parquet", table)
 
     def reject(self, job: str, rows: list[tuple[str, str, str]]) -> None:
         """Record (key, reason, detail) of what `job` left out."""
@@ -153,8 +159,10 @@ def memoise(job: Job, stage: Source, run: Run) -> Memoised:
     return Memoised(job, memo, missing.rows, stage.rows, engine, started)
 
 
-def derive(job: Job, stage: Source, run: Run) -> Stage:
+def derive(job: Job, stage: Source, run: Run, *, scratch: bool = False) -> Stage:
     """The table that `job` makes of `stage`: the rows of each input in the order of the inputs.
+
+    With `scratch` the table is a step on the way to one of the same name, and goes when the build is done.
 
     A row whose key was made before (two pages that name one canonical URL) becomes a reject
     `duplicate_key`. Memory: the keys' fingerprints, about 100 bytes a row.
@@ -162,7 +170,7 @@ def derive(job: Job, stage: Source, run: Run) -> Stage:
     done = memoise(job, stage, run)
     rejected = 0
     seen: set[bytes] = set()
-    with run.writer(job.makes) as writer:
+    with (run.scratch if scratch else run.writer)(job.makes) as writer:
         for batch in stage.batches(job.reads, run.batch_rows):
             results = done.results(batch)
             rows, parents = unnest(results, "rows")

@@ -55,11 +55,16 @@ class Vectors:
     cut: int
 
 
+def dimension(job: Embed) -> int:
+    """Width of the job's vectors."""
+    return int(job.makes.schema.field("vector").type.list_size)
+
+
 def vectors_of(done: Memoised, job: Embed, texts: pa.RecordBatch) -> Vectors:
     """The vectors of `texts`; a text whose embedding was rejected has none."""
     made, parents = unnest(done.results(texts), "rows")
-    matrix = made.column("vector").flatten().to_numpy(zero_copy_only=False).reshape(len(parents), -1)
-    cut = int((made.column("tokens").to_numpy() > job.max_tokens).sum())
+    matrix = made.column("vector").flatten().to_numpy(zero_copy_only=False).reshape(len(parents), dimension(job))
+    cut = int((made.column("tokens").to_numpy() > job.capacity).sum())
     return Vectors(parents, matrix, cut)
 
 
@@ -72,14 +77,14 @@ def vector_array(matrix: Floats) -> pa.Array:
 def embed_chunks(job: Embed, chunks: Stage, run: Run) -> Stage:
     """The table `chunks`: each chunk with the vector of its text."""
     done = memoise(job, chunks, run)
-    table = CHUNKS.with_dimension(job.dimension)
+    table = CHUNKS.with_dimension(dimension(job))
     rejected = cut = 0
     with run.writer(table) as writer:
         for batch in chunks.batches(rows=run.batch_rows):
             texts = batch.select(["text"])
             found = vectors_of(done, job, texts)
             kept = batch.take(pa.array(found.rows))
-            vectors = vector_array(found.matrix.reshape(len(found.rows), job.dimension))
+            vectors = vector_array(found.matrix)
             columns = [vectors if n == "vector" else kept.column(n) for n in table.schema.names]
             writer.write(pa.RecordBatch.from_arrays(columns, schema=table.schema))
             rejected += record_rejects(job, texts, done.results(texts), run)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -99,7 +98,7 @@ class TableDigest:
 
     def hexdigest(self) -> str:
         """The digest of the rows seen so far, 32 hexadecimal digits."""
-        return bytes_digest(self.rows.to_bytes(8, "big") + cast(bytes, self._sum.tobytes()))
+        return bytes_digest(self.rows.to_bytes(8, "big") + self._sum.tobytes())
 
 
 def table_digest(batches: Iterable[pa.RecordBatch]) -> str:

@@ -36,6 +36,9 @@ class Expectation:
         return f"{subject} {self.kind} {self.target}".strip()
 
 
+# Rejects of these reasons are no lost pages: captures of what is no page, and second copies of one.
+NO_LOSS: frozenset[str] = frozenset({"duplicate_url", "duplicate_key", "http_status", "content_type"})
+
 EXPECTATIONS: tuple[Expectation, ...] = (
     Expectation("pages", "unique_keys"),
     Expectation("documents", "unique_keys"),

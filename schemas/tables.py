@@ -48,7 +48,7 @@ class Table:
 
     def doc(self, column: str) -> str:
         """What the named column means."""
-        metadata = self.schema.field(column).metadata or {}
+        metadata: dict[bytes, bytes] = self.schema.field(column).metadata or {}
         return metadata.get(b"doc", b"").decode()
 
 

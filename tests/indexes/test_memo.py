@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from indexes.memo import Memo, commit_part, committed_inputs, nest, unnest
+from schemas.digests import Fingerprints, row_fingerprints
+
+MADE = pa.schema([pa.field("v", pa.list_(pa.float32(), 2), False), pa.field("s", pa.string())])
+
+
+def prints(texts: list[str]) -> Fingerprints:
+    return row_fingerprints(pa.RecordBatch.from_pydict({"t": pa.array(texts, pa.string())}), ["t"])
+
+
+def part(texts: list[str], each: int = 2, mark: str = "", transient: bool = False) -> pa.RecordBatch:
+    """Every text makes `each` rows that repeat it, and one reject where that is 0."""
+    parents = np.repeat(np.arange(len(texts)), each)
+    names = [f"{mark}{texts[p]}" for p in parents]
+    vectors = pa.array([[float(p), 0.0] for p in parents], MADE.field("v").type)
+    rows = pa.RecordBatch.from_arrays([vectors, pa.array(names, pa.string())], schema=MADE)
+    rejects = [] if each else [(i, "bad", texts[i], transient) for i in range(len(texts))]
+    return nest(prints(texts), rows, parents, rejects)
+
+
+def names(memo: Memo, texts: list[str]) -> list[str]:
+    return unnest(memo.lookup(prints(texts)), "rows")[0].column("s").to_pylist()
+
+
+def test_results_come_back_in_the_order_asked_for_over_many_parts(tmp_path: Path) -> None:
+    texts = [f"text {i}" for i in range(1500)]
+    for start in range(0, 1500, 500):
+        commit_part(tmp_path, part(texts[start : start + 500]))
+    memo = Memo(tmp_path)
+    asked = [texts[i] for i in np.random.default_rng(7).permutation(1500)[:700]]
+    rows, parents = unnest(memo.lookup(prints(asked)), "rows")
+    assert rows.column("s").to_pylist() == [t for t in asked for _ in range(2)]
+    assert parents.tolist() == np.repeat(np.arange(700), 2).tolist()
+    assert committed_inputs(tmp_path) == len(memo) == 1500
+
+
+def test_only_what_is_unknown_is_missing(tmp_path: Path) -> None:
+    commit_part(tmp_path, part(["a", "b"]))
+    memo = Memo(tmp_path)
+    assert memo.final(prints(["b", "x", "a"])).tolist() == [True, False, True]
+    with pytest.raises(KeyError, match="1 of 2 rows"):
+        memo.lookup(prints(["a", "x"]))
+
+
+def test_an_empty_memo_knows_nothing(tmp_path: Path) -> None:
+    memo = Memo(tmp_path / "absent")
+    assert memo.final(prints(["a"])).tolist() == [False]
+    assert len(memo) == 0
+
+
+def test_the_first_committed_of_two_results_is_kept(tmp_path: Path) -> None:
+    commit_part(tmp_path, part(["a"], mark="first "))
+    commit_part(tmp_path, part(["a"], mark="second "))
+    assert names(Memo(tmp_path), ["a"]) == ["first a", "first a"]
+
+
+def test_a_transient_reject_is_tried_again_and_then_replaced(tmp_path: Path) -> None:
+    commit_part(tmp_path, part(["a"], each=0, transient=True))
+    memo = Memo(tmp_path)
+    assert not memo.final(prints(["a"])).any()
+    assert unnest(memo.lookup(prints(["a"])), "rejects")[0].column("detail").to_pylist() == ["a"]
+    commit_part(tmp_path, part(["a"], each=1))
+    memo = Memo(tmp_path)
+    assert memo.final(prints(["a"])).all()
+    assert names(memo, ["a"]) == ["a"]
+
+
+def test_a_lasting_reject_is_not_tried_again(tmp_path: Path) -> None:
+    commit_part(tmp_path, part(["a"], each=0))
+    assert Memo(tmp_path).final(prints(["a"])).all()
+
+
+@pytest.mark.parametrize("kept", [0, 10, -40])
+def test_a_damaged_part_is_as_if_it_were_absent(
+    tmp_path: Path, kept: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    whole, cut = commit_part(tmp_path, part(["a"])), commit_part(tmp_path, part(["b"]))
+    cut.write_bytes(cut.read_bytes()[:kept])
+    memo = Memo(tmp_path)
+    assert memo.final(prints(["a", "b"])).tolist() == [True, False]
+    assert whole.exists()
+    assert "damaged" in caplog.text
+
+
+def test_a_writer_that_dies_leaves_no_part(tmp_path: Path) -> None:
+    class Unwritable:
+        num_rows = 1
+        schema = MADE
+
+        def slice(self, *_: int) -> pa.RecordBatch:
+            raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        commit_part(tmp_path, Unwritable())  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []
