@@ -1,0 +1,59 @@
+# The two commands a new user needs are `make demo` and `make test`.
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# The environment is made anew only when the lock or the package's own metadata change.
+STAMP := $(VENV)/.installed-$(shell cat requirements.lock pyproject.toml | sha256sum | cut -c1-16)
+PACKAGES := schemas indexes jobs pipelines
+DEMO := demo
+
+.PHONY: help install demo test lint types unit lock clean java
+help:
+	@echo "make demo   install, build an index from the sample corpus, answer questions"
+	@echo "make test   install, lint, check types, run all tests"
+	@echo "make lint   ruff and import-linter only;  make types  mypy only;  make unit  pytest only"
+	@echo "make lock   write requirements.lock anew from pyproject.toml;  make clean  remove what was made"
+
+install: $(STAMP)
+
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Quern needs Python 3.11 or later; $(PYTHON) is $$($(PYTHON) -V)"; exit 1; }
+	@echo "installing into $(VENV) (a few minutes the first time)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@rm -f $(VENV)/.installed-* && touch $@
+
+java:
+	@command -v java >/dev/null || [ -n "$$JAVA_HOME" ] || \
+	  { echo "Spark needs Java 17, and no java was found: sudo apt-get install openjdk-17-jre-headless"; exit 1; }
+
+demo: install java
+	@rm -rf $(DEMO)
+	@$(BIN)/quern build tests/corpus/pages --warehouse $(DEMO)/warehouse
+	@$(BIN)/quern answer tests/corpus/questions.jsonl --warehouse $(DEMO)/warehouse --out $(DEMO)/answers
+	@$(BIN)/python -m pipelines.demo $(DEMO)
+
+test: install java lint types unit
+
+lint: install
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && PYTHONPATH=. $(BIN)/lint-imports
+
+types: install
+	@$(BIN)/mypy
+
+unit: install java
+	@$(BIN)/pytest
+
+lock:
+	@rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
+	@.venv-lock/bin/python -m pip install --quiet 'setuptools>=77' 'torch==2.13.0'
+	@.venv-lock/bin/python -m pip install --quiet '.[dev]'
+	@.venv-lock/bin/python -m pip freeze --all --exclude quern --exclude pip | sed "s/+cpu$$$$//" > requirements.lock
+	@rm -rf .venv-lock
+
+clean:
+	@rm -rf $(VENV) $(DEMO) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	@find $(PACKAGES) tests -name __pycache__ -type d -prune -exec rm -rf {} +
