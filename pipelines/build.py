@@ -1,0 +1,170 @@
+"""The nightly build: every table in the order it is made, then write, audit, publish."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timezone
+from pathlib import Path
+
+from indexes.catalog import Manifest, Warehouse, new_build_id
+from indexes.stages import Stage, StageWriter
+from jobs import link
+from jobs.audit import Check, audit, failures
+from jobs.chunk import Chunk
+from jobs.clean import Clean
+from jobs.doc2query import Doc2Query
+from jobs.embed import Embed, prepare
+from jobs.engines import Engines, core_count
+from jobs.filter import filter_queries
+from jobs.meter import MemoryMeter
+from jobs.pages import ingest
+from jobs.runner import JobReport, Run, derive
+from jobs.vectorise import embed_chunks
+from schemas.expectations import NO_LOSS
+from schemas.settings import Settings
+from schemas.tables import REJECTS
+
+log = logging.getLogger(__name__)
+
+_PACKAGES = ("jobs", "indexes", "pipelines")
+
+
+class BuildRefused(ValueError):
+    """A build that was written but failed its audit: nothing was published."""
+
+
+def build(source: Path, warehouse: Warehouse, settings: Settings) -> Manifest:
+    """Build an index of the pages under `source` and publish it as a new snapshot.
+
+    Raises:
+        BuildRefused: A critical expectation failed; the snapshot published before stays.
+        IngestError: There is nothing to read at `source`.
+        WarehouseError: Another build is writing.
+    """
+    started_at, started = datetime.now(timezone.utc), time.monotonic()
+    build_id = new_build_id()
+    with warehouse.lock(), _log_file(warehouse.logs / f"{build_id}.log"), MemoryMeter() as meter:
+        parent = warehouse.manifest() if warehouse.current_id() else None
+        with _run(warehouse, build_id, settings) as run:
+            stages = _make_tables(source, run, settings, parent, warehouse)
+        stages["rejects"] = run.rejects.stage()
+        reasons = _reasons(stages["rejects"])
+        checks = _audited(run, stages, reasons, settings)
+        manifest = Manifest(
+            build_id=build_id,
+            parent=parent.build_id if parent else None,
+            started_at=started_at,
+            source=str(source),
+            tables={name: warehouse.pin(stage, parent) for name, stage in stages.items()},
+            jobs=[vars(r) for r in run.reports],
+            audit=[c.as_row() for c in checks],
+            rejects={f"{job}: {reason}": n for (job, reason), n in sorted(reasons.items())},
+            settings=settings,
+        )
+        manifest.seconds = round(time.monotonic() - started, 1)
+        manifest.peak_memory_bytes = meter.peak_bytes
+        manifest = warehouse.publish(manifest)
+        warehouse.prune(settings.audit.keep_snapshots)
+        log.info("build=%s published seconds=%.1f peak_memory_mib=%d", build_id, manifest.seconds, meter.peak_bytes >> 20)
+    return manifest
+
+
+def _make_tables(
+    source: Path, run: Run, settings: Settings, parent: Manifest | None, warehouse: Warehouse
+) -> dict[str, Stage]:
+    embed = Embed(settings.embed)
+    prepare(settings.embed)
+    pages = ingest(source, settings.ingest, run)
+    documents = derive(Clean(settings.clean), pages, run)
+    cut = derive(Chunk(settings.chunk, settings.embed.model), documents, run, scratch=True)
+    pairs = derive(Doc2Query(settings.doc2query.pairs), cut, run, scratch=True)
+    run.engines.release("spark")
+    chunks = embed_chunks(embed, cut, run)
+    queries, nodes = filter_queries(embed, pairs, chunks, settings.filter, run)
+    run.engines.release("ray")
+    edges = _edges(nodes, settings, run, parent, warehouse)
+    tables = (pages, documents, chunks, queries, nodes, edges)
+    return {stage.table.name: stage for stage in tables}
+
+
+def _edges(nodes: Stage, settings: Settings, run: Run, parent: Manifest | None, warehouse: Warehouse) -> Stage:
+    """The edges; those of the parent snapshot where neither nodes nor settings changed."""
+    wanted = link.fingerprint(settings.graph)
+    if parent and parent.tables["nodes"].digest == nodes.digest:
+        before = [j for j in parent.jobs if j["job"] == link.NAME and j["fingerprint"] == wanted]
+        edges = warehouse.snapshot(parent.build_id).stage("edges")
+        if before and edges.path.exists():
+            run.report(JobReport(link.NAME, wanted, nodes.rows, edges.rows, nodes.rows, 0, 0, 0.0, "none"))
+            return edges
+    return link.link(nodes, settings.graph, run)
+
+
+@contextmanager
+def _run(warehouse: Warehouse, build_id: str, settings: Settings) -> Iterator[Run]:
+    work = warehouse.clear_work(build_id)
+    rejects = warehouse.stages / REJECTS.name / f"{build_id}.parquet"
+    try:
+        with Engines(settings.engine) as engines, StageWriter(rejects, REJECTS) as writer:
+            yield Run(
+                build_id=build_id,
+                memo=warehouse.memo,
+                work=work,
+                stages=warehouse.stages,
+                engines=engines,
+                rejects=writer,
+                batch_rows=settings.engine.batch_rows,
+                task_rows=settings.engine.task_rows,
+                cores=core_count(settings.engine),
+            )
+    finally:
+        shutil.rmtree(work.parent, ignore_errors=True)
+
+
+def _reasons(rejects: Stage) -> Counter[tuple[str, str]]:
+    counts: Counter[tuple[str, str]] = Counter()
+    for batch in rejects.batches(["job", "reason"]):
+        counts.update(zip(batch.column("job").to_pylist(), batch.column("reason").to_pylist(), strict=True))
+    return counts
+
+
+def _audited(run: Run, stages: dict[str, Stage], reasons: Counter[tuple[str, str]], settings: Settings) -> list[Check]:
+    """The checks of this build.
+
+    Raises:
+        BuildRefused: A critical one failed.
+    """
+    lost = {key: n for key, n in reasons.items() if key[0] in ("ingest", "clean") and key[1] not in NO_LOSS}
+    read = stages["pages"].rows + sum(n for (job, _), n in lost.items() if job == "ingest")
+    checks = audit(stages, read, sum(lost.values()), settings.audit.max_reject_share)
+    for check in checks:
+        if not check.passed:
+            log.warning("audit %s failed: %s severity=%s", check.expectation, check.observed, check.severity)
+    failed = failures(checks)
+    if failed:
+        named = "; ".join(f"{c.expectation}: {c.observed}" for c in failed)
+        common = ", ".join(f"{job} {reason} x{n}" for (job, reason), n in reasons.most_common(3))
+        raise BuildRefused(f"build {run.build_id} failed its audit and was not published: {named} (rejects: {common or 'none'})")
+    return checks
+
+
+@contextmanager
+def _log_file(path: Path) -> Iterator[None]:
+    """Write the build's log lines to `path` too: one line per job."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handler = logging.FileHandler(path, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    loggers = [logging.getLogger(name) for name in _PACKAGES]
+    for logger in loggers:
+        logger.setLevel(logging.INFO)
+        logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeHandler(handler)
+        handler.close()

@@ -1,0 +1,94 @@
+"""Any row of a snapshot, what it came from and what it led to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from indexes.catalog import Snapshot
+
+_SNIPPET = 300
+
+
+class NotInSnapshot(ValueError):
+    """A key that the snapshot does not hold; the message says where to look."""
+
+
+def show(snapshot: Snapshot, kind: str, key: str) -> dict[str, Any]:
+    """The row `key` of a `kind` with its lineage: `{"row": ..., "from": ..., "to": ...}`.
+
+    Raises:
+        NotInSnapshot: There is no such row; where it was rejected, the message says why.
+    """
+    if kind not in _KINDS:
+        raise NotInSnapshot(f"cannot show a {kind}; there are: {', '.join(_KINDS)}")
+    return _KINDS[kind](snapshot, key)
+
+
+def _row(snapshot: Snapshot, table: str, column: str, key: str) -> dict[str, Any]:
+    rows = _rows(snapshot, table, column, key)
+    if not rows:
+        rejected = _rejects(snapshot, key)
+        why = "; ".join(f"{r['job']} rejected it: {r['reason']} ({r['detail']})" for r in rejected)
+        raise NotInSnapshot(f"snapshot {snapshot.manifest.build_id} has no {column} {key!r}" + (f"; {why}" if why else ""))
+    return rows[0]
+
+
+def _rows(snapshot: Snapshot, table: str, column: str, key: str) -> list[dict[str, Any]]:
+    found = snapshot.stage(table).lookup(column, [key])
+    plain = found.drop_columns([f.name for f in found.schema if pa.types.is_fixed_size_list(f.type)])
+    return [dict(row) for row in plain.to_pylist()]
+
+
+def _rejects(snapshot: Snapshot, key: str) -> list[dict[str, Any]]:
+    if "rejects" not in snapshot.manifest.tables:
+        return []
+    return [{k: r[k] for k in ("job", "reason", "detail")} for r in _rows(snapshot, "rejects", "key", key)]
+
+
+def _page(snapshot: Snapshot, key: str) -> dict[str, Any]:
+    row = _row(snapshot, "pages", "url", key)
+    body = row.pop("body")
+    row["bytes"] = len(body)
+    row["body"] = body[:_SNIPPET].decode(row["charset"] or "utf-8", "replace")
+    documents = [d["doc_id"] for d in _rows(snapshot, "documents", "page_url", key)]
+    return {"row": row, "from": {"file": row["source_file"]}, "to": {"documents": documents, "rejects": _rejects(snapshot, key)}}
+
+
+def _document(snapshot: Snapshot, key: str) -> dict[str, Any]:
+    row = _row(snapshot, "documents", "doc_id", key)
+    chunks = [c["chunk_id"] for c in _rows(snapshot, "chunks", "doc_id", key)]
+    return {"row": row, "from": {"page": row["page_url"]}, "to": {"chunks": chunks}}
+
+
+def _chunk(snapshot: Snapshot, key: str) -> dict[str, Any]:
+    row = _row(snapshot, "chunks", "chunk_id", key)
+    row.pop("terms")
+    columns = ("query_id", "question", "similarity", "kept")
+    queries = [{c: q[c] for c in columns} for q in _rows(snapshot, "queries", "chunk_id", key)]
+    return {"row": row, "from": {"document": row["doc_id"]}, "to": {"queries": queries}}
+
+
+def _query(snapshot: Snapshot, key: str) -> dict[str, Any]:
+    row = _row(snapshot, "queries", "query_id", key)
+    return {"row": row, "from": {"chunk": row["chunk_id"]}, "to": {"node": key if row["kept"] else None}}
+
+
+def _node(snapshot: Snapshot, key: str) -> dict[str, Any]:
+    row = _row(snapshot, "nodes", "query_id", key)
+    out = [{c: e[c] for c in ("rank", "target", "similarity")} for e in _rows(snapshot, "edges", "source", key)]
+    back = [{c: e[c] for c in ("source", "similarity")} for e in _rows(snapshot, "edges", "target", key)]
+    neighbours = sorted(out, key=lambda e: int(e["rank"]))
+    return {"row": row, "from": {"query": key, "chunk": row["chunk_id"]}, "to": {"neighbours": neighbours, "neighbour_of": back}}
+
+
+_KINDS: Mapping[str, Callable[[Snapshot, str], dict[str, Any]]] = {
+    "page": _page,
+    "document": _document,
+    "chunk": _chunk,
+    "query": _query,
+    "node": _node,
+}
+KINDS = tuple(_KINDS)
