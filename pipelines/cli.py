@@ -24,9 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Grind a folder of web pages into a query-centric index, and answer questions from it with citations.",
 )
-snapshots__LOGGERS = ("jobs", "indexes", "pipelines")
-
-app = typer.Typer(no_args_is_help=True, help="What is published in a warehouse.", rich_markup_mode=None)
+snapshots_app = typer.Typer(no_args_is_help=True, help="What is published in a warehouse.", rich_markup_mode=None)
 app.add_typer(snapshots_app, name="snapshots")
 
 Warehouse = Annotated[Path, typer.Option("--warehouse", "-w", help="Directory of the warehouse.", show_default=False)]

@@ -34,7 +34,7 @@ class IngestSettings(Group):
     """Reading of folders, JSONL and WARC files."""
 
     max_page_bytes: Positive = Field(10_000_000, description="Largest page in bytes, decompressed; larger ones are rejected.")
-    max_ratio: Positive = Field(200, description="Largest decompressed/compressed ratio of a .gz page over 1 MB.")
+    max_ratio: Positive = Field(200, description="Largest decompressed/compressed ratio of a .gz file over 1 MB.")
 
 
 class CleanSettings(Group):

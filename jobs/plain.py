@@ -1,0 +1,46 @@
+"""Plain text and times out of what web pages state."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Final
+
+_CONTROL: Final = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff\ud800-\udfff]")
+_BREAKS: Final = re.compile("\r\n|[\r\x0c\x85\u2028\u2029]")
+_TABLE_RULE: Final = re.compile(r"^\|(?:-+\|)+$")
+_TABLE_ROW: Final = re.compile(r"^\|\s+(.*?)\s*\|$")
+_DATE_ONLY: Final = re.compile(r"^\d{4}[-/]\d{1,2}[-/]\d{1,2}$")
+
+
+def plain(text: str) -> str:
+    """`text` without control characters and lone surrogates, its line breaks as `\\n`."""
+    return _CONTROL.sub("", _BREAKS.sub("\n", text))
+
+
+def paragraphs(text: str) -> str:
+    """`text` with one paragraph or table row a line: no empty lines, single spaces, no rules of tables."""
+    lines = (" ".join(line.split()) for line in plain(text).split("\n"))
+    return "\n".join(_TABLE_ROW.sub(r"\1", line) for line in lines if line and not _TABLE_RULE.match(line))
+
+
+def one_line(text: str | None) -> str | None:
+    """`text` on one line with single spaces; null where nothing is left."""
+    return " ".join(plain(text).split()) or None if text else None
+
+
+def parse_time(stated: object) -> datetime | None:
+    """A stated time in UTC; a date alone is midnight UTC, and a time without a zone is read as UTC."""
+    if not isinstance(stated, str):
+        return None
+    stated = stated.strip()
+    if _DATE_ONLY.match(stated):
+        stated = "-".join(f"{int(part):02d}" for part in re.split("[-/]", stated))
+    for read in (datetime.fromisoformat, parsedate_to_datetime):
+        try:
+            time = read(stated)
+            return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+        except (ValueError, TypeError, IndexError, OverflowError):
+            continue
+    return None
