@@ -1,0 +1,1 @@
+"""Reasoning steps: each a prompt, an output model and a rule."""
