@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from datetime import datetime, timezone
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from indexes.catalog import Manifest, Warehouse, WarehouseError
+from indexes.stages import Stage, StageWriter
+from schemas.settings import Settings
+from schemas.tables import EDGES, QUERIES
+
+
+def edges(warehouse: Warehouse, build_id: str, targets: list[str]) -> Stage:
+    """Staged edges of one source."""
+    rows = [
+        {"source": "s'1", "kind": "neighbour", "rank": n, "target": t, "similarity": 0.5} for n, t in enumerate(targets)
+    ]
+    with StageWriter(warehouse.stages / "edges" / f"{build_id}.parquet", EDGES) as writer:
+        writer.write(pa.RecordBatch.from_pylist(rows, schema=EDGES.schema))
+    return writer.stage()
+
+
+def publish(warehouse: Warehouse, build_id: str, targets: list[str]) -> Manifest:
+    """A build of edges alone."""
+    parent = warehouse.manifest() if warehouse.current_id() else None
+    tables = {"edges": warehouse.pin(edges(warehouse, build_id, targets), parent)}
+    manifest = Manifest(
+        build_id=build_id,
+        parent=parent.build_id if parent else None,
+        started_at=datetime.now(timezone.utc),
+        source="test",
+        tables=tables,
+        jobs=[],
+        audit=[],
+        settings=Settings(),
+    )
+    return warehouse.publish(manifest)
+
+
+def targets(warehouse: Warehouse, build_id: str | None = None) -> list[str]:
+    return sorted(warehouse.snapshot(build_id).table("edges").lookup("source", ["s'1"])["target"].to_pylist())
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Warehouse:
+    return Warehouse.create(tmp_path / "wh")
+
+
+def test_each_snapshot_keeps_its_own_version_of_a_table(warehouse: Warehouse) -> None:
+    publish(warehouse, "1", ["a"])
+    publish(warehouse, "2", ["a", "b"])
+    assert targets(warehouse) == ["a", "b"]
+    assert targets(warehouse, "1") == ["a"]
+
+
+def test_what_is_written_is_not_seen_before_it_is_published(warehouse: Warehouse) -> None:
+    first = publish(warehouse, "1", ["a"])
+    reader = warehouse.snapshot().table("edges")
+    warehouse.pin(edges(warehouse, "2", ["b"]), first)
+    assert targets(warehouse) == ["a"]
+    publish(warehouse, "3", ["c"])
+    assert reader.lookup("source", ["s'1"])["target"].to_pylist() == ["a"], "an open reader keeps its snapshot"
+
+
+def test_an_unchanged_table_is_not_written_again(warehouse: Warehouse) -> None:
+    first = publish(warehouse, "1", ["a", "b"])
+    second = publish(warehouse, "2", ["a", "b"])
+    assert second.tables["edges"] == first.tables["edges"]
+    assert [p.name for p in warehouse.stages.rglob("*.parquet")] == ["1.parquet"]
+
+
+def test_rollback_publishes_the_snapshot_before_and_a_build_after_it_goes_on(warehouse: Warehouse) -> None:
+    for n in ("1", "2", "3"):
+        publish(warehouse, n, [n])
+    assert warehouse.rollback().build_id == "2"
+    assert targets(warehouse) == ["2"]
+    assert warehouse.rollback("1").build_id == "1"
+    with pytest.raises(WarehouseError, match="no snapshot before"):
+        warehouse.rollback()
+    assert publish(warehouse, "4", ["4"]).parent == "1"
+    assert targets(warehouse) == ["4"]
+    assert targets(warehouse, "3") == ["3"]
+
+
+def test_pruning_keeps_the_newest_and_the_published_and_frees_the_rest(warehouse: Warehouse) -> None:
+    for n in ("1", "2", "3", "4"):
+        publish(warehouse, n, [n])
+    warehouse.rollback("2")
+    assert warehouse.prune(1) == ["1", "3"]
+    assert warehouse.snapshot_ids() == ["2", "4"]
+    assert (targets(warehouse), targets(warehouse, "4")) == (["2"], ["4"])
+    assert sorted(p.name for p in warehouse.stages.rglob("*.parquet")) == ["2.parquet", "4.parquet"]
+    with pytest.raises(WarehouseError, match="no snapshot 1"):
+        warehouse.snapshot("1")
+
+
+def test_pruning_frees_versions_older_than_every_kept_snapshot(warehouse: Warehouse) -> None:
+    publish(warehouse, "1", ["1"])
+    publish(warehouse, "2", ["2"])
+    time.sleep(1.2)  # Versions are freed by age, with a second to spare.
+    publish(warehouse, "3", ["3"])
+    oldest = warehouse.manifest("3").tables["edges"].version
+    warehouse.prune(1)
+    left = [v["version"] for v in warehouse.served._database.open_table("edges").list_versions()]
+    # Indexing is versions too: what is left begins with the first version of the kept snapshot's write.
+    assert max(left) >= oldest
+    assert 1 not in left
+    assert targets(warehouse) == ["3"]
+
+
+def test_a_staged_table_can_be_looked_up_by_key(warehouse: Warehouse) -> None:
+    row = {"query_id": "q", "chunk_id": "c", "question": "?", "answer": "!", "similarity": 0.5, "kept": True}
+    with StageWriter(warehouse.stages / "queries" / "1.parquet", QUERIES) as writer:
+        writer.write(pa.RecordBatch.from_pylist([row], schema=QUERIES.schema))
+    assert writer.stage().lookup("chunk_id", ["c"]).to_pylist() == [row]
+    assert writer.stage().lookup("chunk_id", ["d"]).num_rows == 0
+
+
+def test_a_stage_whose_writing_failed_leaves_no_file(warehouse: Warehouse) -> None:
+    path = warehouse.stages / "edges" / "1.parquet"
+    with pytest.raises(RuntimeError, match="stop"), StageWriter(path, EDGES):
+        raise RuntimeError("stop")
+    assert list(path.parent.iterdir()) == []
+
+
+def test_a_second_writer_is_refused(warehouse: Warehouse) -> None:
+    program = (
+        "import sys; from pathlib import Path; from indexes.catalog import Warehouse, WarehouseError\n"
+        "try:\n    with Warehouse.open(Path(sys.argv[1])).lock(): print('locked')\n"
+        "except WarehouseError as error: print(error)"
+    )
+    command = [sys.executable, "-c", program, str(warehouse.root)]
+    with warehouse.lock():
+        held = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    free = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "another build is writing" in held
+    assert free == "locked\n"
+
+
+@pytest.mark.parametrize("content", [None, "not json", json.dumps({"format": "another"})])
+def test_a_directory_that_is_no_warehouse_is_an_error_that_says_how_to_make_one(
+    tmp_path: Path, content: str | None
+) -> None:
+    if content is not None:
+        (tmp_path / "warehouse.json").write_text(content)
+    with pytest.raises(WarehouseError, match=r"no warehouse; `quern build|another version"):
+        Warehouse.open(tmp_path)
+
+
+def test_a_directory_with_other_files_is_not_taken_over(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(WarehouseError, match="holds other files"):
+        Warehouse.create(tmp_path)
+    with pytest.raises(WarehouseError, match="is a file"):
+        Warehouse.create(tmp_path / "thesis.tex")
+
+
+def test_before_the_first_build_nothing_is_published(warehouse: Warehouse) -> None:
+    with pytest.raises(WarehouseError, match="nothing is published"):
+        warehouse.snapshot()

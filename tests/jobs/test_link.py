@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from indexes.stages import Stage
+from jobs.link import link
+from jobs.runner import Run
+from schemas.settings import GraphSettings
+from schemas.tables import NODES, Table
+
+Staged = Callable[[Table, list[dict[str, Any]]], Stage]
+
+
+def nodes(vectors: dict[str, list[float]]) -> list[dict[str, Any]]:
+    return [
+        {"query_id": key, "chunk_id": "c", "text": key, "vector": list(np.array(v) / np.linalg.norm(v))}
+        for key, v in vectors.items()
+    ]
+
+
+def edges(run: Run, staged: Staged, vectors: dict[str, list[float]], k: int = 3) -> dict[str, list[str]]:
+    made = link(staged(NODES.with_dimension(2), nodes(vectors)), GraphSettings(k=k), run)
+    found: dict[str, list[str]] = {}
+    for batch in made.batches():
+        for row in batch.to_pylist():
+            neighbours = found.setdefault(row["source"], [])
+            assert row["rank"] == len(neighbours)
+            assert row["kind"] == "neighbour"
+            neighbours.append(row["target"])
+    return found
+
+
+FAN = {"d": [1.0, 0.3], "a": [1.0, 0.0], "c": [1.0, 0.2], "b": [1.0, 0.1]}
+
+
+def test_each_node_is_joined_to_its_nearest_in_order(run: Run, staged: Staged) -> None:
+    assert edges(run, staged, FAN, k=2) == {"a": ["b", "c"], "b": ["c", "a"], "c": ["d", "b"], "d": ["c", "b"]}
+
+
+def test_equal_texts_are_ordered_by_key(run: Run, staged: Staged) -> None:
+    same = {key: [0.6, 0.8] for key in ("z", "x", "y", "w")}
+    assert edges(run, staged, same, k=2) == {"w": ["x", "y"], "x": ["w", "y"], "y": ["w", "x"], "z": ["w", "x"]}
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_fewer_nodes_than_k_are_joined_to_all_others(run: Run, staged: Staged, count: int) -> None:
+    few = dict(list(FAN.items())[:count])
+    assert edges(run, staged, few) == {key: [o for o in few if o != key] for key in few if count > 1}
+
+
+def test_the_order_of_rows_changes_no_edge(run: Run, staged: Staged) -> None:
+    rng = np.random.default_rng(5)
+    vectors = {f"n{i:03}": rng.standard_normal(2).tolist() for i in range(200)}
+    shuffled = dict(sorted(vectors.items(), key=lambda _: rng.random()))
+    assert edges(run, staged, vectors) == edges(run, staged, shuffled)
