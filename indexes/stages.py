@@ -85,14 +85,20 @@ class StageWriter:
         for batch in batches:
             self.write(batch)
 
+    def close(self) -> None:
+        """Complete the file; a second call does nothing."""
+        if self._temporary.exists():
+            self._writer.close()
+            self._temporary.replace(self._path)
+
     def __enter__(self) -> StageWriter:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None) -> None:
-        self._writer.close()
         if kind is None:
-            self._temporary.replace(self._path)
+            self.close()
         else:
+            self._writer.close()
             self._temporary.unlink(missing_ok=True)
 
     def stage(self) -> Stage:

@@ -124,7 +124,7 @@ def _index(lance: Any, table: Table) -> None:
         lance.create_index(column, config=BTree())
     if table.name in FULL_TEXT:
         # Words are already split, folded and lower-cased (`schemas.words`): only stemming is left to do.
-        config = FTS(base_tokenizer="whitespace", stem=True, remove_stop_words=True, with_position=False)
+        config = FTS(base_tokenizer="whitespace", stem=True, remove_stop_words=True, max_token_length=None)
         lance.create_index(FULL_TEXT[table.name], config=config)
 
 

@@ -35,8 +35,11 @@ class Check:
 
 
 def audit(stages: Mapping[str, Stage], pages: int, rejected_pages: int, max_reject_share: float) -> list[Check]:
-    """Check every expectation of the tables in `stages`, and the share of pages that was rejected."""
-    checks = [_check(e, stages) for e in EXPECTATIONS if e.table in stages]
+    """Check every expectation of the tables in `stages`, and the share of pages that was rejected.
+
+    An expectation is checked where all of its tables are there.
+    """
+    checks = [_check(e, stages) for e in EXPECTATIONS if {e.table, e.target or e.table} <= stages.keys()]
     share = rejected_pages / pages if pages else 1.0
     observed = f"{rejected_pages} of {pages} ({share:.1%}), allowed {max_reject_share:.1%}"
     return [*checks, Check("pages rejected share", "critical", share <= max_reject_share, observed)]

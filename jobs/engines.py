@@ -262,6 +262,7 @@ class RayEngine:
         import ray
         import ray.data
 
+        logging.getLogger("ray").setLevel(logging.WARNING)
         address = self._settings.ray_address
         options: dict[str, Any] = {"address": address} if address else _local_ray(self._settings)
         log.info("engine=ray address=%s starting", address or "local")

@@ -19,6 +19,33 @@ from schemas.tables import CHUNKS
 
 
 @dataclass(frozen=True)
+class ChunkTexts:
+    """A view of `chunks` with the text that is embedded: title, line break, text.
+
+    The title costs few tokens and says what a chunk from the middle of a document is about.
+    """
+
+    chunks: Stage
+
+    @property
+    def rows(self) -> int:
+        """Number of chunks."""
+        return self.chunks.rows
+
+    def batches(self, columns: object = None, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
+        """Batches of the one column `text`."""
+        for batch in self.chunks.batches(["title", "text"], rows):
+            yield pa.RecordBatch.from_arrays([chunk_texts(batch)], ["text"])
+
+
+def chunk_texts(chunks: pa.RecordBatch) -> pa.Array:
+    """Title, line break and text of each chunk; the text alone where there is no title."""
+    return pc.coalesce(
+        pc.binary_join_element_wise(chunks.column("title"), chunks.column("text"), "\n"), chunks.column("text")
+    )
+
+
+@dataclass(frozen=True)
 class NodeTexts:
     """A view of `queries` with the text that is embedded: `question answer` (QCG-RAG, section 3.3)."""
 
@@ -75,13 +102,13 @@ def vector_array(matrix: Floats) -> pa.Array:
 
 
 def embed_chunks(job: Embed, chunks: Stage, run: Run) -> Stage:
-    """The table `chunks`: each chunk with the vector of its text."""
-    done = memoise(job, chunks, run)
+    """The table `chunks`: each chunk with the vector of its title and text."""
+    done = memoise(job, ChunkTexts(chunks), run)
     table = CHUNKS.with_dimension(dimension(job))
     rejected = cut = 0
     with run.writer(table) as writer:
         for batch in chunks.batches(rows=run.batch_rows):
-            texts = batch.select(["text"])
+            texts = pa.RecordBatch.from_arrays([chunk_texts(batch)], ["text"])
             found = vectors_of(done, job, texts)
             kept = batch.take(pa.array(found.rows))
             vectors = vector_array(found.matrix)

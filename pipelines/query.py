@@ -16,9 +16,9 @@ from scipy import sparse
 
 from indexes.catalog import Snapshot
 from indexes.graph import positions_in
-from indexes.vectors import Positions, pair_similarities
+from indexes.vectors import pair_similarities
 from jobs.tasks.answer import AnswerInput, CitedAnswer, Evidence, answer_task
-from pipelines.recipes import Batch, Ranking, Reached, Recipe, Searcher
+from pipelines.recipes import Batch, Ranking, Reached, Recipe, Searcher, cut
 from schemas.answers import Answer, Citation, Hit, PathNode, Question
 
 log = logging.getLogger(__name__)
@@ -90,27 +90,19 @@ def _answer_batch(searcher: Searcher, questions: Sequence[Question], recipe: Rec
         yield _present(question, cited, hits[n], evidence.path(n), recipe.name)
 
 
-def top_k(ranking: Ranking, questions: int, k: int) -> tuple[Positions, Positions, Positions]:
-    """Question, rank (from 0) and place in `ranking.chunks` of the `k` best chunks of each question."""
-    question = ranking.chunks.question
-    first = np.searchsorted(question, np.arange(questions))
-    rank = np.arange(len(question)) - first[question] if len(question) else question
-    place = np.flatnonzero(rank < k)
-    return question[place], rank[place], place
-
-
 def _hits(searcher: Searcher, ranking: Ranking, questions: int) -> list[list[Hit]]:
-    question, rank, place = top_k(ranking, questions, searcher.settings.retrieve.top_k)
-    keys = searcher.graph.chunks.keys.take(pa.array(ranking.chunks.chunk[place])).to_pylist()
+    best = cut(ranking.chunks, questions, searcher.settings.retrieve.top_k)
+    keys = searcher.graph.chunks.keys.take(pa.array(best.chunk)).to_pylist()
     chunks = _by_key(searcher.snapshot, "chunks", "chunk_id", sorted(set(keys)), _CHUNK_COLUMNS)
     documents = _by_key(
         searcher.snapshot, "documents", "doc_id", sorted({str(c["doc_id"]) for c in chunks.values()}), ["doc_id", "url"]
     )
     rows: list[list[Hit]] = [[] for _ in range(questions)]
-    for q, r, p, key in zip(question.tolist(), rank.tolist(), place.tolist(), keys, strict=True):
+    for question, key, score in zip(best.question.tolist(), keys, best.score.tolist(), strict=True):
         chunk = chunks[key]
         url = documents[str(chunk["doc_id"])]["url"]
-        rows[q].append(Hit.model_validate({**chunk, "url": url, "rank": r + 1, "score": float(ranking.chunks.score[p])}))
+        row = {**chunk, "url": url, "rank": len(rows[question]) + 1, "score": score}
+        rows[question].append(Hit.model_validate(row))
     return rows
 
 

@@ -14,12 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from indexes.catalog import Snapshot
-from indexes.graph import QueryGraph, Widened
+from indexes.graph import QueryGraph
 from indexes.lexical import Scored, bm25, in_order
 from indexes.vectors import Floats, Positions, nearest, pair_similarities
 from jobs.embed import Embedder
 from schemas.settings import Settings
 from schemas.words import search_terms
+
+
+_NODES_PER_CHUNK = 5
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ class Batch:
     def dense(self) -> Scored:
         """The `retrieve.depth` nearest chunks of each question by cosine."""
         found = nearest(self.vectors, self.graph.chunks.vectors, self._depth(len(self.graph.chunks.keys)))
-        question, rank = np.nonzero(found.positions >= 0)
+        question, rank = np.nonzero(found.similarities > 0)
         return Scored(question, found.positions[question, rank], found.similarities[question, rank])
 
     @cached_property
@@ -106,16 +109,32 @@ class Batch:
         return bm25(table, terms, self.graph.chunks.keys, self.settings.retrieve.depth)
 
     @cached_property
-    def matched(self) -> Reached:
-        """The `retrieve.depth` nearest nodes of each question by cosine, hop 0."""
-        nodes = self.graph.nodes
-        found = nearest(self.vectors, nodes.vectors, self._depth(len(nodes.keys)))
-        question, rank = np.nonzero(found.positions >= 0)
-        node = found.positions[question, rank]
-        return Reached(question, node, np.zeros(len(node), dtype=np.int32), found.similarities[question, rank])
+    def best_nodes(self) -> Scored:
+        """The `retrieve.depth` chunks of each question whose best node is nearest to it.
 
-    def _depth(self, rows: int) -> int:
-        return max(1, min(self.settings.retrieve.depth, rows))
+        Sought among the nearest nodes, five times as many as chunks: a chunk has some 16 nodes, and those of
+        one chunk come together.
+        """
+        nodes = self.graph.nodes
+        found = nearest(self.vectors, nodes.vectors, self._depth(len(nodes.keys), _NODES_PER_CHUNK))
+        question, rank = np.nonzero(found.similarities > 0)
+        node = found.positions[question, rank]
+        reached = Reached(question, node, np.zeros(len(node), dtype=np.int32), found.similarities[question, rank])
+        chunks = chunk_scores(reached, nodes.owner, len(self.graph.chunks.keys), "max")
+        return cut(chunks, len(self), self.settings.retrieve.depth)
+
+    @cached_property
+    def reached(self) -> Reached:
+        """Nodes with `cos + 1 >= gamma`, at most `n`, widened by `h` hops (QCG-RAG, section 3.4)."""
+        settings, nodes = self.settings.graph, self.graph.nodes
+        best = nearest(self.vectors, nodes.vectors, max(1, min(settings.n, len(nodes.keys))))
+        question, rank = np.nonzero((best.positions >= 0) & (best.similarities + 1.0 >= settings.gamma))
+        wide = self.graph.widen(question, best.positions[question, rank], len(self), settings.hops)
+        cosines = pair_similarities(self.vectors, nodes.vectors, wide.question, wide.node)
+        return Reached(wide.question, wide.node, wide.hop, cosines)
+
+    def _depth(self, rows: int, times: int = 1) -> int:
+        return max(1, min(self.settings.retrieve.depth * times, rows))
 
 
 @dataclass(frozen=True)
@@ -153,6 +172,18 @@ def chunk_scores(reached: Reached, owner: Positions, chunks: int, score: str) ->
     return in_order(question, chunk, total.astype(np.float32))
 
 
+def cut(scored: Scored, questions: int, depth: int) -> Scored:
+    """The best `depth` chunks of each question."""
+    kept = np.flatnonzero(ranks(scored, questions) < depth)
+    return Scored(scored.question[kept], scored.chunk[kept], scored.score[kept])
+
+
+def ranks(scored: Scored, questions: int) -> Positions:
+    """Rank of each triple within its question, from 0, shape (triples,)."""
+    first = np.searchsorted(scored.question, np.arange(questions))
+    return np.asarray(np.arange(len(scored.question)) - first[scored.question], dtype=np.int64)
+
+
 def rank_dense(batch: Batch) -> Ranking:
     """Chunks by cosine with the question."""
     return Ranking(batch.dense)
@@ -164,22 +195,12 @@ def rank_bm25(batch: Batch) -> Ranking:
 
 
 def rank_qcg(batch: Batch) -> Ranking:
-    """Nodes with `cos + 1 >= gamma`, at most `n`, widened by `h` hops; chunks by the mean of their nodes.
+    """Chunks by the mean similarity of their reached nodes.
 
     QCG-RAG, section 3.4. Ties beyond `n` go to the lower key; edges are followed in their own direction.
     """
-    settings, graph = batch.settings.graph, batch.graph
-    best = nearest(batch.vectors, graph.nodes.vectors, max(1, min(settings.n, len(graph.nodes.keys))))
-    question, rank = np.nonzero((best.positions >= 0) & (best.similarities + 1.0 >= settings.gamma))
-    wide = graph.widen(question, best.positions[question, rank], len(batch), settings.hops)
-    reached = with_similarity(batch, wide)
-    return Ranking(chunk_scores(reached, graph.nodes.owner, len(graph.chunks.keys), settings.score), reached)
-
-
-def with_similarity(batch: Batch, wide: Widened) -> Reached:
-    """The reached pairs with the cosine of question and node."""
-    cosines = pair_similarities(batch.vectors, batch.graph.nodes.vectors, wide.question, wide.node)
-    return Reached(wide.question, wide.node, wide.hop, cosines)
+    graph, score = batch.graph, batch.settings.graph.score
+    return Ranking(chunk_scores(batch.reached, graph.nodes.owner, len(graph.chunks.keys), score), batch.reached)
 
 
 def fuse(parts: Sequence[tuple[Scored, float]], questions: int, chunks: int) -> Scored:
@@ -211,12 +232,17 @@ def _z_scores(scored: Scored, questions: int) -> npt.NDArray[np.float64]:
 
 
 def rank_hybrid(batch: Batch) -> Ranking:
-    """Chunk vectors, BM25 and the best node of each chunk, fused by z-scores."""
-    weights, graph = batch.settings.retrieve, batch.graph
-    chunks = len(graph.chunks.keys)
-    nodes = chunk_scores(batch.matched, graph.nodes.owner, chunks, "max")
-    parts = [(batch.dense, weights.weight_dense), (batch.lexical, weights.weight_bm25), (nodes, weights.weight_nodes)]
-    return Ranking(fuse(parts, len(batch), chunks), batch.matched)
+    """Chunk vectors, BM25 and the best node of each chunk, fused by z-scores.
+
+    The nodes told of are those of `qcg`. A neighbour counts here by its own similarity alone, like every node.
+    """
+    weights = batch.settings.retrieve
+    parts = [
+        (batch.dense, weights.weight_dense),
+        (batch.lexical, weights.weight_bm25),
+        (batch.best_nodes, weights.weight_nodes),
+    ]
+    return Ranking(fuse(parts, len(batch), len(batch.graph.chunks.keys)), batch.reached)
 
 
 class RecipeError(ValueError):

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 
 @contextmanager
@@ -40,6 +41,6 @@ def chatter_to(path: Path, loggers: Sequence[str]) -> Iterator[None]:
     os.close(saved)
 
 
-def _stream_handlers(loggers: Sequence[str]) -> list[logging.StreamHandler[object]]:
+def _stream_handlers(loggers: Sequence[str]) -> list[logging.StreamHandler[Any]]:
     handlers = [h for name in loggers for h in logging.getLogger(name).handlers]
     return list({id(h): h for h in handlers if type(h) is logging.StreamHandler}.values())

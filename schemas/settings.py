@@ -94,17 +94,17 @@ class RetrieveSettings(Group):
     """What a question gets back."""
 
     top_k: Positive = Field(5, description="K: chunks given to the answer (QCG-RAG, section 4).")
-    depth: Positive = Field(200, description="Chunks (nodes) that each part of a fusion is asked for.")
-    weight_dense: float = Field(1.0, ge=0, description="Weight of chunk vectors in `hybrid`; z-scores are summed.")
+    depth: Positive = Field(200, description="Chunks that each part of a fusion is asked for.")
+    weight_dense: float = Field(0.6, ge=0, description="Weight of chunk vectors in `hybrid`; z-scores are summed.")
     weight_bm25: float = Field(1.0, ge=0, description="Weight of BM25 in `hybrid`.")
-    weight_nodes: float = Field(1.0, ge=0, description="Weight of the best node of a chunk in `hybrid`.")
+    weight_nodes: float = Field(0.8, ge=0, description="Weight of the best node of a chunk in `hybrid`.")
 
 
 class AnswerSettings(Group):
     """Answers by rules."""
 
     sentences: Positive = Field(3, description="Most sentences of an answer.")
-    min_score: float = Field(0.35, description="Evidence below this is too weak: the answer is that the corpus does not say.")
+    min_score: float = Field(0.42, ge=0, le=1, description="Evidence below this is too weak: the answer is that the corpus does not say.")
 
 
 class AuditSettings(Group):

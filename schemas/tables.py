@@ -119,7 +119,7 @@ CHUNKS = Table(
             _field("terms", pa.string(), "Words for full-text search: the title and the text, CamelCase and CJK split."),
             _optional("title", pa.string(), "Title of the document: context for synthetic queries and citations."),
             _optional("published_at", TIMESTAMP, "Publication time of the document."),
-            _field("vector", VECTOR, "L2-normalised embedding of `text`."),
+            _field("vector", VECTOR, "L2-normalised embedding of title, line break and text."),
         ]
     ),
     served=True,

@@ -2,12 +2,15 @@
 
 The rule scores every sentence of the evidence by what it shares with the question. Two signals are averaged:
 the cosine of the question with the best synthetic query that quotes the sentence, and the share of the
-question's words that the sentence and its document's title hold, each word weighted by its rarity in the evidence.
+question's words that the sentence, its speaker and its document's title hold, each word weighted by its rarity
+in the evidence; words that only the rest of the chunk holds count in part. A sentence
+that asks is worth less than one that says.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -90,6 +93,9 @@ _ASKING = frozenset(
 _ALIKE = 0.7  # Jaccard similarity of words from which two sentences say the same.
 _NEAR_BEST = 0.8  # Share of the best score that a further sentence must reach.
 _LEAST_WORDS = 3
+_AROUND = 0.4  # What a word of the question counts that only the text around the sentence holds.
+_ASKS = 0.85  # What a question among the evidence is worth against a statement.
+_SPEAKER = re.compile(r"[ \t]*([^\n:：]{1,40})[:：]\s")
 
 
 @dataclass(frozen=True)
@@ -99,6 +105,7 @@ class _Sentence:
     end: int
     words: frozenset[str]
     similarity: float
+    worth: float
 
 
 @lru_cache(maxsize=100_000)
@@ -121,19 +128,36 @@ def _sentences(position: int, evidence: Evidence) -> list[_Sentence]:
         if len(words) < _LEAST_WORDS and len(sentence) < 12:
             continue
         plain = " ".join(sentence.split())
+        worth = _ASKS if plain.rstrip("\"'”’)").endswith(("?", "？")) else 1.0
         similarity = max((s for q, s in zip(quotes, evidence.similarities, strict=True) if plain in q), default=0.0)
-        found.append(_Sentence(position, start, end, words | title, max(0.0, similarity)))
+        known = words | title | _speaker(evidence.text, start)
+        found.append(_Sentence(position, start, end, known, max(0.0, similarity), worth))
     return found
+
+
+def _speaker(text: str, start: int) -> frozenset[str]:
+    """Words of the name before the colon that opens the line of the character `start`, if one does."""
+    match = _SPEAKER.match(text, text.rfind("\n", 0, start) + 1)
+    return content_words(match[1]) if match else frozenset()
 
 
 def _scores(question: str, sentences: Sequence[_Sentence]) -> list[float]:
     wanted = content_words(question)
     if not wanted:
-        return [s.similarity for s in sentences]
+        return [s.worth * s.similarity for s in sentences]
     seen = Counter(w for s in sentences for w in s.words & wanted)
     weight = {w: math.log(1.0 + len(sentences) / (0.5 + seen[w])) for w in wanted}
     total = sum(weight.values())
-    return [0.5 * s.similarity + 0.5 * sum(weight[w] for w in s.words & wanted) / total for s in sentences]
+    around: dict[int, frozenset[str]] = {}
+    for s in sentences:
+        around[s.evidence] = around.get(s.evidence, frozenset()) | (s.words & wanted)
+    scores = []
+    for s in sentences:
+        own = s.words & wanted
+        partly = sum(weight[w] for w in around[s.evidence] - own)
+        share = (sum(weight[w] for w in own) + _AROUND * partly) / total
+        scores.append(s.worth * (0.5 * s.similarity + 0.5 * share))
+    return scores
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:

@@ -124,6 +124,6 @@ def test_fusion_of_nothing_is_nothing() -> None:
 
 
 def test_an_unknown_recipe_names_the_known_ones() -> None:
-    with pytest.raises(RecipeError, match=r"no recipe bm24; there are: .*bm25"):
+    with pytest.raises(RecipeError, match=r"no recipe 'bm24'; there are: .*bm25"):
         find_recipes("dense,bm24")
     assert [r.name for r in find_recipes("qcg,dense,qcg")] == ["qcg", "dense"]
