@@ -1,7 +1,7 @@
 """Main text and metadata of one HTML page; run as a child process by `jobs.clean`.
 
-trafilatura finds the main text. Around it: the encoding, a body that is split over containers, a second look
-where the precise reading found little, dates as the page states them, canonical address and images.
+trafilatura finds the main text. Around it: the encoding, repairs of the markup, a second look where the precise
+reading found little, dates as the page states them, canonical address and images.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from trafilatura.utils import HTML_PARSER, repair_faulty_html
 from jobs.charsets import decode_page
 from jobs.child import serve
 from jobs.language import identify
+from jobs.markup import is_menu, link_texts, repair
 from jobs.plain import one_line, paragraphs, parse_time, plain
 
 Header = dict[str, Any]
@@ -32,10 +33,6 @@ _LONGER: Final = 2.0
 _MOST_IMAGES: Final = 50
 # htmldate would take today: a page's date must not depend on the day of the build.
 _DATES: Final = {"original_date": True, "extensive_search": True, "max_date": "2099-12-31"}
-_BODIES: Final = (
-    "//*[self::div or self::section][contains(@class, 'article__body') or contains(@class, 'article-body')"
-    " or contains(@class, 'articleBody') or contains(@class, 'story-body') or @itemprop='articleBody']"
-)
 _MAIN: Final = "//article | //main | //*[@role='main'] | //*[@itemprop='articleBody']"
 _OUTSIDE: Final = frozenset({"nav", "header", "footer", "aside", "form"})
 _LAZY: Final = ("data-src", "data-original", "data-lazy-src", "src")
@@ -90,24 +87,6 @@ def _tree(text: str) -> HtmlElement:
     if tree.tag != "html":
         tree = fromstring(b"<html><body>" + data + b"</body></html>", parser=HTML_PARSER)
     return tree
-
-
-def _join_bodies(tree: HtmlElement) -> None:
-    """Move an article's parts into one container.
-
-    Publishing systems cut an article into sibling containers of one class, with advertisements between them;
-    trafilatura reads the first only. Containers of different `article` elements are different articles.
-    """
-    groups: dict[tuple[object, ...], list[HtmlElement]] = {}
-    for element in tree.xpath(_BODIES):
-        article = next(element.iterancestors("article"), None)
-        groups.setdefault((element.tag, element.get("class"), article), []).append(element)
-    for first, *others in groups.values():
-        seen = {first}
-        for element in others:
-            if seen.isdisjoint(element.iterancestors()):
-                first.extend(list(element))
-                seen.add(element)
 
 
 def _protect_ampersands(tree: HtmlElement) -> None:
@@ -276,6 +255,16 @@ def _title(title: str | None, site_name: str | None) -> str | None:
     return title
 
 
+def _untitled(text: str, title: str | None) -> str:
+    """The text without a first line that repeats the title, which the document states on its own."""
+    first, _, rest = text.partition("\n")
+    return rest if rest and _letters(first) == _letters(title or "") != "" else text
+
+
+def _letters(text: str) -> str:
+    return "".join(c for c in text.casefold() if c.isalnum())
+
+
 def _author(things: list[Header]) -> str | None:
     """Names of the first author stated in linked data."""
     stated = next((thing["author"] for thing in things if thing.get("author")), None)
@@ -305,12 +294,15 @@ def extract_page(body: bytes, url: str, charset: str | None) -> Header:
     metadata = extract_metadata(tree, default_url=url, date_config=dict(_DATES))
     published = _stated_time(things, "datePublished", metas, _PUBLISHED) or _guessed_time(tree, metadata.date)
     declared = tree.get("lang") or tree.get("{http://www.w3.org/XML/1998/namespace}lang") or tree.get("xml:lang")
-    _join_bodies(tree)
+    repair(tree)
+    links = link_texts(tree)
     _protect_ampersands(tree)
     text = _main_text(tree, url)
+    title = _title(metadata.title, metas.get("og:site_name"))
+    text = "" if is_menu(text, links) else _untitled(text, title)
     return found | {
         "text": text,
-        "title": _title(metadata.title, metas.get("og:site_name")),
+        "title": title,
         "author": one_line(metadata.author) or _author(things),
         "published_at": _iso(published),
         "language": identify(text, declared) if text else None,

@@ -104,6 +104,59 @@ def test_table_rows_are_lines_with_their_cells_apart() -> None:
     assert lines[-2:] == ["Heading | Cost", "Deck | 15.7"]
 
 
+def test_a_layout_table_is_read_as_text_and_the_data_in_it_as_rows() -> None:
+    menu = "<a href=/>Home</a><br><a href=/s>Sport</a>"
+    data = "<table><tr><td>Deck<td>15.7<tr><td>Cables<td>3.2</table>"
+    body = f"<table><tr><td colspan=2>The News<tr><td>{menu}<td><h2>Costs</h2><p>{STORY[0]}<p>{STORY[1]}{data}</table>"
+    text = document(f"<html><head><title>Ferry</title></head><body>{body}</body></html>")["text"]
+    assert text.split("\n") == ["Costs", *STORY[:2], "Deck | 15.7", "Cables | 3.2"]
+
+
+@pytest.mark.parametrize("first", ["<caption>Years</caption>", "<tr><th>Year<th>What"])
+def test_a_table_that_says_it_holds_data_stays_one(first: str) -> None:
+    cell = f"<p>{STORY[0]}</p><p>{STORY[1]}</p>"
+    table = f"<table>{first}<tr><td>2024<td>{cell}</table>"
+    text = document(page().replace("</article>", table + "</article>"))["text"]
+    assert text.split("\n")[-1] == f"2024 | {STORY[0]} {STORY[1]}"
+
+
+def test_a_first_line_that_repeats_the_title_is_left_out() -> None:
+    found = document(page(head="<meta property='og:site_name' content='The News'>"))
+    assert found["title"] == "Ferry suspended"
+    assert found["text"].split("\n") == STORY
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        "<h2>{}<span>[<a href='?edit'>edit</a>]</span></h2>",
+        "<h2>{}</h2><span class=mw-editsection>[<a href='?a'>Bearbeiten</a> | <a href='?b'>Quelltext</a>]</span>",
+        "<p>5 March | <a href='javascript:window.print()'>Print this page</a></p><h2>{}</h2>",
+        "<div><b>Our letter</b><p>Six stories at six.</p><input type=email><p>Sign up</p></div><h2>{}</h2>",
+        "<p><b>Read more:</b> <a href=/x>Fog closes harbour</a></p><h2>{}</h2>",
+        "<p>（责任编辑：桑榆）</p><h2>{}</h2>",
+    ],
+)
+def test_tools_of_the_page_are_left_out(tool: str) -> None:
+    heading = "What happened"
+    lines = document(page(STORY[0], STORY[1], "</p>" + tool.format(heading) + "<p>", STORY[2]))["text"].split("\n")
+    assert lines[-4:] == [STORY[0], STORY[1], heading, STORY[2]]
+
+
+def test_a_short_page_with_a_form_keeps_its_text() -> None:
+    asking = f"<div><h2>Write to us</h2><p>{STORY[0]}</p><form><input type=email></form></div>"
+    assert STORY[0] in document(f"<html><body>{asking}</body></html>")["text"]
+
+
+def test_a_thread_keeps_its_short_posts() -> None:
+    kind = "itemscope itemtype='https://schema.org/"
+    said = [STORY[0], "Why?", STORY[1], "The breakfast is herring."]
+    posts = "".join(f"<div {kind}Comment'><i>ann</i><div class=comment itemprop=text>{p}</div></div>" for p in said)
+    body = f"<div {kind}DiscussionForumPosting'><h1>Ferry</h1>{posts}</div>"
+    text = document(f"<html><head><title>Ferry</title></head><body>{body}</body></html>")["text"]
+    assert text.split("\n") == said
+
+
 @given(st.text())
 def test_paragraphs_are_stable_and_hold_no_control_characters(text: str) -> None:
     once = paragraphs(text)
@@ -291,6 +344,32 @@ def test_a_page_without_text_and_one_that_is_no_page_are_rejected() -> None:
     found = clean("<html><body><nav><a href=/>Home</a></nav></body></html>", page(), "no markup at all")
     assert rejected(found) == [(0, "no_text"), (2, "parse_error")]
     assert found.parents.tolist() == [1]
+
+
+MENU = "".join(
+    f"<li><a href='/{name}'>{name} and all its news</a></li>" for name in ("Sport", "Sea", "Sky", "Town", "Us")
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "kept"),
+    [
+        (f"<ul>{MENU}</ul>", False),
+        ("".join(f"<li><a href=/{i}>第{i}条新闻的标题写得很长很长很长</a></li>" for i in range(9)), False),
+        ("<p>" + "".join(f"<a href=/{i}>Entry number {i}</a> | " for i in range(9)) + "</p>", False),
+        (f"<ul>{MENU}</ul><p>{STORY[0]}</p>", True),
+        (f"<p><a href=/story>{STORY[0]}</a></p>", True),
+        ("<p>渡轮在大雾中发生碰撞后于周二停航，十四名乘客受伤。</p>" * 3, True),
+        (
+            "<p>The fog comes<br>on little feet<br>It sits looking<br>over harbour and city<br>on silent haunches</p>",
+            True,
+        ),
+        ("<table>" + "<tr><td>Deck and pylon<td><a href=/a>Tavistow Cables</a></tr>" * 5 + "</table>", True),
+    ],
+)
+def test_a_menu_is_no_text_but_a_short_page_is(body: str, kept: bool) -> None:
+    found = clean(f"<html><body>{body}</body></html>", min_characters=10)
+    assert rejected(found) == ([] if kept else [(0, "no_text")])
 
 
 def test_a_text_over_the_limit_is_rejected() -> None:
