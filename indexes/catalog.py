@@ -18,7 +18,7 @@ import logging
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -80,7 +80,7 @@ class Manifest(BaseModel):
 
 def new_build_id() -> str:
     """A name for a build: its start in UTC to the millisecond, so that names sort by time."""
-    return datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%S%f")[:-3]
+    return datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")[:-3]
 
 
 class Warehouse:
@@ -202,7 +202,7 @@ class Warehouse:
 
     def publish(self, manifest: Manifest) -> Manifest:
         """Make `manifest` the published snapshot, in one step."""
-        manifest = manifest.model_copy(update={"published_at": datetime.now(timezone.utc)})
+        manifest = manifest.model_copy(update={"published_at": datetime.now(UTC)})
         for name, version in manifest.tables.items():
             if version.kind == "served":
                 self.served.tag(name, version.version, manifest.build_id)

@@ -52,7 +52,9 @@ def _read(table: ServedTable, columns: list[str]) -> pa.Table:
 def positions_in(keys: pa.Array, wanted: pa.Array | pa.ChunkedArray) -> Positions:
     """Positions of `wanted` among `keys`, -1 where absent."""
     found = pc.fill_null(pc.index_in(wanted, value_set=keys), -1)
-    return np.asarray(found.to_numpy(zero_copy_only=False) if isinstance(found, pa.Array) else found.to_numpy(), np.int64)
+    return np.asarray(
+        found.to_numpy(zero_copy_only=False) if isinstance(found, pa.Array) else found.to_numpy(), np.int64
+    )
 
 
 class QueryGraph:

@@ -37,7 +37,12 @@ _OPTIONS = pa.ipc.IpcWriteOptions(compression="zstd")
 def memo_schema(makes: pa.Schema) -> pa.Schema:
     """Schema of a part: the rows of the table made are nested under the input they come from."""
     return pa.schema(
-        [("input", _INPUT), ("final", pa.bool_()), ("rows", pa.list_(pa.struct(list(makes)))), ("rejects", pa.list_(REJECT))]
+        [
+            ("input", _INPUT),
+            ("final", pa.bool_()),
+            ("rows", pa.list_(pa.struct(list(makes)))),
+            ("rejects", pa.list_(REJECT)),
+        ]
     )
 
 

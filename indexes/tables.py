@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -109,12 +109,12 @@ class ServedTables:
         oldest = min((_utc(written[v]) for v in kept.values() if v in written), default=None)
         if oldest is None:
             return
-        age = datetime.now(timezone.utc) - oldest + timedelta(seconds=1)
+        age = datetime.now(UTC) - oldest + timedelta(seconds=1)
         lance.optimize(cleanup_older_than=age, delete_unverified=True)
 
 
 def _utc(moment: datetime) -> datetime:
-    return moment.astimezone(timezone.utc)
+    return moment.astimezone(UTC)
 
 
 def _index(lance: Any, table: Table) -> None:
@@ -131,8 +131,10 @@ def _index(lance: Any, table: Table) -> None:
 def index_state(lance: Any) -> dict[str, Any]:
     """State of a table's indexes for the manifest: name to type and rows not yet indexed."""
     return {
-        i.name: {"type": i.index_type, "unindexed_rows": int(i.num_unindexed_rows or 0), "bytes": int(i.size_bytes or 0)}
+        i.name: {
+            "type": i.index_type,
+            "unindexed_rows": int(i.num_unindexed_rows or 0),
+            "bytes": int(i.size_bytes or 0),
+        }
         for i in lance.list_indices()
     }
-
-

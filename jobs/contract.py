@@ -89,7 +89,9 @@ class Job(ABC):
         return settings_digest([self.name, self.version, schema, dict(self.configuration())])
 
 
-def outcome(table: Table, rows: Sequence[Mapping[str, object]], parents: Sequence[int], rejects: Sequence[Reject] = ()) -> Outcome:
+def outcome(
+    table: Table, rows: Sequence[Mapping[str, object]], parents: Sequence[int], rejects: Sequence[Reject] = ()
+) -> Outcome:
     """An `Outcome` from Python rows, for jobs whose work per row dwarfs the conversion."""
     batch = pa.RecordBatch.from_pylist([dict(r) for r in rows], schema=table.schema)
     return Outcome(batch, np.asarray(parents, dtype=np.int64), tuple(rejects))

@@ -173,7 +173,7 @@ class SparkEngine:
 
 
 def _spark_session(settings: EngineSettings) -> Any:
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+    if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
         raise EngineError(
             "Spark needs Java 17 or later, and no java was found: `sudo apt-get install openjdk-17-jre-headless`, "
             "or use --engine local"
@@ -262,7 +262,8 @@ class RayEngine:
         import ray
         import ray.data
 
-        logging.getLogger("ray").setLevel(logging.WARNING)
+        # It warns of its default, a token for the local cluster, which is what is wanted.
+        logging.getLogger("ray._private.authentication").setLevel(logging.ERROR)
         address = self._settings.ray_address
         options: dict[str, Any] = {"address": address} if address else _local_ray(self._settings)
         log.info("engine=ray address=%s starting", address or "local")

@@ -40,7 +40,9 @@ class _Scored:
     chunk: npt.NDArray[np.int64]
 
 
-def filter_queries(embed: Embed, queries: Stage, chunks: Stage, settings: FilterSettings, run: Run) -> tuple[Stage, Stage]:
+def filter_queries(
+    embed: Embed, queries: Stage, chunks: Stage, settings: FilterSettings, run: Run
+) -> tuple[Stage, Stage]:
     """The tables `queries`, with similarity and whether kept, and `nodes`, the kept ones with their vectors."""
     done = memoise(embed, NodeTexts(queries), run)
     run.report(_embed_report(done, queries, run))

@@ -13,7 +13,7 @@ _TAG: Final = re.compile(r"^\s*([A-Za-z]{2})(?:[-_].*)?$")
 
 
 @lru_cache(maxsize=1)
-def _identifier() -> Any:  # noqa: ANN401 - py3langid has no types
+def _identifier() -> Any:
     # Loaded on first use: half a second and 30 MB that a worker without text does not pay.
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 

@@ -30,7 +30,6 @@ _FILES_OF_A_SIZE = 8
 _MOST_FILE_ROWS = 1 << 16
 
 
-
 class Source(Protocol):
     """Rows that a job can be run over: a staged table, or a view of one."""
 
@@ -178,7 +177,10 @@ def derive(job: Job, stage: Source, run: Run, *, scratch: bool = False) -> Stage
             writer.write(rows.filter(pa.array(first)))
             inputs = batch.column(job.key).take(pa.array(parents[~first])).to_pylist()
             keys = rows.column(job.makes.key[0]).filter(pa.array(~first)).to_pylist()
-            repeats = [(i, "duplicate_key", f"{job.makes.key[0]} {k} was made before") for i, k in zip(inputs, keys, strict=True)]
+            repeats = [
+                (i, "duplicate_key", f"{job.makes.key[0]} {k} was made before")
+                for i, k in zip(inputs, keys, strict=True)
+            ]
             run.reject(job.name, repeats)
             rejected += record_rejects(job, batch, results, run) + len(repeats)
     made = writer.stage()
@@ -253,7 +255,9 @@ class _MissingRows:
             pa.binary(FINGERPRINT_BYTES), len(positions), [None, pa.py_buffer(prints[positions].tobytes())]
         )
         self.rows += len(positions)
-        for piece in _slices(pa.RecordBatch.from_arrays([*taken.columns, column], schema=self.schema), self._first_rows):
+        for piece in _slices(
+            pa.RecordBatch.from_arrays([*taken.columns, column], schema=self.schema), self._first_rows
+        ):
             self._pending.append(piece)
             self._pending_rows += piece.num_rows
             self._pending_bytes += piece.nbytes

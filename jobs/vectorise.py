@@ -14,7 +14,7 @@ from indexes.memo import unnest
 from indexes.stages import BATCH_ROWS, Stage
 from indexes.vectors import Floats
 from jobs.embed import Embed
-from jobs.runner import Memoised, Run, Source, finished, memoise, record_rejects
+from jobs.runner import Memoised, Run, finished, memoise, record_rejects
 from schemas.tables import CHUNKS
 
 

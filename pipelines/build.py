@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 from indexes.catalog import Manifest, Warehouse, new_build_id
@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 _PACKAGES = ("jobs", "indexes", "pipelines")
 
 
-class BuildRefused(ValueError):
+class BuildRefusedError(ValueError):
     """A build that was written but failed its audit: nothing was published."""
 
 
@@ -42,11 +42,11 @@ def build(source: Path, warehouse: Warehouse, settings: Settings) -> Manifest:
     """Build an index of the pages under `source` and publish it as a new snapshot.
 
     Raises:
-        BuildRefused: A critical expectation failed; the snapshot published before stays.
+        BuildRefusedError: A critical expectation failed; the snapshot published before stays.
         IngestError: There is nothing to read at `source`.
         WarehouseError: Another build is writing.
     """
-    started_at, started = datetime.now(timezone.utc), time.monotonic()
+    started_at, started = datetime.now(UTC), time.monotonic()
     build_id = new_build_id()
     with warehouse.lock(), _log_file(warehouse.logs / f"{build_id}.log"), MemoryMeter() as meter:
         parent = warehouse.manifest() if warehouse.current_id() else None
@@ -70,7 +70,9 @@ def build(source: Path, warehouse: Warehouse, settings: Settings) -> Manifest:
         manifest.peak_memory_bytes = meter.peak_bytes
         manifest = warehouse.publish(manifest)
         warehouse.prune(settings.audit.keep_snapshots)
-        log.info("build=%s published seconds=%.1f peak_memory_mib=%d", build_id, manifest.seconds, meter.peak_bytes >> 20)
+        log.info(
+            "build=%s published seconds=%.1f peak_memory_mib=%d", build_id, manifest.seconds, meter.peak_bytes >> 20
+        )
     return manifest
 
 
@@ -136,7 +138,7 @@ def _audited(run: Run, stages: dict[str, Stage], reasons: Counter[tuple[str, str
     """The checks of this build.
 
     Raises:
-        BuildRefused: A critical one failed.
+        BuildRefusedError: A critical one failed.
     """
     lost = {key: n for key, n in reasons.items() if key[0] in ("ingest", "clean") and key[1] not in NO_LOSS}
     read = stages["pages"].rows + sum(n for (job, _), n in lost.items() if job == "ingest")
@@ -148,7 +150,9 @@ def _audited(run: Run, stages: dict[str, Stage], reasons: Counter[tuple[str, str
     if failed:
         named = "; ".join(f"{c.expectation}: {c.observed}" for c in failed)
         common = ", ".join(f"{job} {reason} x{n}" for (job, reason), n in reasons.most_common(3))
-        raise BuildRefused(f"build {run.build_id} failed its audit and was not published: {named} (rejects: {common or 'none'})")
+        raise BuildRefusedError(
+            f"build {run.build_id} failed its audit and was not published: {named} (rejects: {common or 'none'})"
+        )
     return checks
 
 

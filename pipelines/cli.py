@@ -14,6 +14,7 @@ import typer
 
 from schemas.settings import Settings, SettingsError, describe, load_settings
 
+_INTERRUPTED = 130
 _LOGGERS = ("jobs", "indexes", "pipelines")
 
 app = typer.Typer(
@@ -44,13 +45,17 @@ def _print(value: object) -> None:
     "quern build docs.jsonl -w WH --engine local",
 )
 def build(
-    source: Annotated[Path, typer.Argument(metavar="PAGES", help="Folder or file: .html(.gz), .jsonl(.gz), .warc(.gz).")],
+    source: Annotated[
+        Path, typer.Argument(metavar="PAGES", help="Folder or file: .html(.gz), .jsonl(.gz), .warc(.gz).")
+    ],
     warehouse: Warehouse,
     settings: SettingsFile = None,
     override: Overrides = None,
     engine: Annotated[str | None, typer.Option(help="auto, local, spark or ray.")] = None,
     spark_master: Annotated[str | None, typer.Option(help="Spark master, default local.")] = None,
-    ray_address: Annotated[str | None, typer.Option(help="Address of a Ray cluster, default one on this machine.")] = None,
+    ray_address: Annotated[
+        str | None, typer.Option(help="Address of a Ray cluster, default one on this machine.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Build an index of PAGES and publish it; only what changed since the last build is computed."""
@@ -84,14 +89,13 @@ def _search_settings(warehouse: Path, snapshot: str | None, settings: Path | Non
     from pipelines.recipes import Searcher
 
     opened = Catalog.open(warehouse).snapshot(snapshot)
-    if settings or override:
-        loaded = load_settings(settings, override or [])
-    else:
-        loaded = opened.manifest.settings
+    loaded = load_settings(settings, override or []) if settings or override else opened.manifest.settings
     return Searcher(opened, loaded)
 
 
-@app.command(epilog='Examples:  quern ask -w WH "Who repaired the bridge?"    quern ask -w WH --recipe qcg --json "..."')
+@app.command(
+    epilog='Examples:  quern ask -w WH "Who repaired the bridge?"    quern ask -w WH --recipe qcg --json "..."'
+)
 def ask(
     question: Annotated[str, typer.Argument(help="The question.")],
     warehouse: Warehouse,
@@ -291,12 +295,16 @@ def show_snapshot(
         typer.echo(f"  {name:<10} version {table.version:<4} {table.rows:>9,} rows  {table.digest}")
     for job in manifest.jobs:
         reused = "all" if job["computed"] == 0 else job["reused"]
-        typer.echo(f"  job {job['job']:<10} in {job['rows_in']:,} out {job['rows_out']:,} reused {reused} {job['seconds']} s")
+        typer.echo(
+            f"  job {job['job']:<10} in {job['rows_in']:,} out {job['rows_out']:,} reused {reused} {job['seconds']} s"
+        )
     for check in manifest.audit:
         typer.echo(f"  {'ok  ' if check['passed'] else 'FAIL'} {check['expectation']}: {check['observed']}")
 
 
-@snapshots_app.command("rollback", epilog="Examples:  quern snapshots rollback -w WH    quern snapshots rollback ID -w WH")
+@snapshots_app.command(
+    "rollback", epilog="Examples:  quern snapshots rollback -w WH    quern snapshots rollback ID -w WH"
+)
 def rollback_snapshot(
     warehouse: Warehouse,
     build_id: Annotated[str | None, typer.Argument(help="Default the one before the published.")] = None,
@@ -311,7 +319,9 @@ def rollback_snapshot(
 
 
 @snapshots_app.command("prune", epilog="Example:  quern snapshots prune -w WH --keep 7")
-def prune_snapshots(warehouse: Warehouse, keep: Annotated[int, typer.Option(min=1, help="Snapshots to keep.")] = 7) -> None:
+def prune_snapshots(
+    warehouse: Warehouse, keep: Annotated[int, typer.Option(min=1, help="Snapshots to keep.")] = 7
+) -> None:
     """Forget old snapshots and free the space that only they needed."""
     from indexes.catalog import Warehouse as Catalog
 
@@ -337,24 +347,24 @@ def _expected_errors() -> tuple[type[BaseException], ...]:
     from jobs.engines import EngineError
     from jobs.ingest import IngestError
     from jobs.models import ModelError
-    from pipelines.build import BuildRefused
+    from pipelines.build import BuildRefusedError
     from pipelines.evaluate import EvaluationError
     from pipelines.extraction import ExtractionError
     from pipelines.query import QuestionError
     from pipelines.recipes import RecipeError
-    from pipelines.show import NotInSnapshot
+    from pipelines.show import NotInSnapshotError
 
     return (
         WarehouseError,
         EngineError,
         IngestError,
         ModelError,
-        BuildRefused,
+        BuildRefusedError,
         EvaluationError,
         ExtractionError,
         QuestionError,
         RecipeError,
-        NotInSnapshot,
+        NotInSnapshotError,
     )
 
 
@@ -368,26 +378,16 @@ def main() -> None:
     # An orchestrator stops a task with SIGTERM: engines must be closed as after Ctrl-C.
     signal.signal(signal.SIGTERM, _stop)
     try:
-        app(standalone_mode=False)
-    except KeyboardInterrupt:
-        typer.echo("interrupted: nothing was published; run the same command to go on from here", err=True)
-        sys.exit(130)
-    except typer.Exit as stop:
-        sys.exit(stop.exit_code)
-    except SettingsError as error:
-        _fail(error)
+        app()
+    except SystemExit as stop:
+        if stop.code == _INTERRUPTED:
+            typer.echo("interrupted: nothing was published; run the same command to go on from here", err=True)
+        raise
     except Exception as error:
-        if hasattr(error, "show") and hasattr(error, "exit_code"):
-            error.show()
-            sys.exit(error.exit_code)
-        if not isinstance(error, _expected_errors()):
+        if not isinstance(error, (SettingsError, *_expected_errors())):
             raise
-        _fail(error)
-
-
-def _fail(error: BaseException) -> None:
-    typer.echo(f"quern: {error}", err=True)
-    sys.exit(2)
+        typer.echo(f"quern: {error}", err=True)
+        sys.exit(2)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,6 @@ from jobs.embed import Embedder
 from schemas.settings import Settings
 from schemas.words import search_terms
 
-
 _NODES_PER_CHUNK = 5
 
 

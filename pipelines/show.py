@@ -12,7 +12,7 @@ from indexes.catalog import Snapshot
 _SNIPPET = 300
 
 
-class NotInSnapshot(ValueError):
+class NotInSnapshotError(ValueError):
     """A key that the snapshot does not hold; the message says where to look."""
 
 
@@ -20,10 +20,10 @@ def show(snapshot: Snapshot, kind: str, key: str) -> dict[str, Any]:
     """The row `key` of a `kind` with its lineage: `{"row": ..., "from": ..., "to": ...}`.
 
     Raises:
-        NotInSnapshot: There is no such row; where it was rejected, the message says why.
+        NotInSnapshotError: There is no such row; where it was rejected, the message says why.
     """
     if kind not in _KINDS:
-        raise NotInSnapshot(f"cannot show a {kind}; there are: {', '.join(_KINDS)}")
+        raise NotInSnapshotError(f"cannot show a {kind}; there are: {', '.join(_KINDS)}")
     return _KINDS[kind](snapshot, key)
 
 
@@ -32,7 +32,9 @@ def _row(snapshot: Snapshot, table: str, column: str, key: str) -> dict[str, Any
     if not rows:
         rejected = _rejects(snapshot, key)
         why = "; ".join(f"{r['job']} rejected it: {r['reason']} ({r['detail']})" for r in rejected)
-        raise NotInSnapshot(f"snapshot {snapshot.manifest.build_id} has no {column} {key!r}" + (f"; {why}" if why else ""))
+        raise NotInSnapshotError(
+            f"snapshot {snapshot.manifest.build_id} has no {column} {key!r}" + (f"; {why}" if why else "")
+        )
     return rows[0]
 
 
@@ -54,7 +56,11 @@ def _page(snapshot: Snapshot, key: str) -> dict[str, Any]:
     row["bytes"] = len(body)
     row["body"] = body[:_SNIPPET].decode(row["charset"] or "utf-8", "replace")
     documents = [d["doc_id"] for d in _rows(snapshot, "documents", "page_url", key)]
-    return {"row": row, "from": {"file": row["source_file"]}, "to": {"documents": documents, "rejects": _rejects(snapshot, key)}}
+    return {
+        "row": row,
+        "from": {"file": row["source_file"]},
+        "to": {"documents": documents, "rejects": _rejects(snapshot, key)},
+    }
 
 
 def _document(snapshot: Snapshot, key: str) -> dict[str, Any]:
@@ -81,7 +87,11 @@ def _node(snapshot: Snapshot, key: str) -> dict[str, Any]:
     out = [{c: e[c] for c in ("rank", "target", "similarity")} for e in _rows(snapshot, "edges", "source", key)]
     back = [{c: e[c] for c in ("source", "similarity")} for e in _rows(snapshot, "edges", "target", key)]
     neighbours = sorted(out, key=lambda e: int(e["rank"]))
-    return {"row": row, "from": {"query": key, "chunk": row["chunk_id"]}, "to": {"neighbours": neighbours, "neighbour_of": back}}
+    return {
+        "row": row,
+        "from": {"query": key, "chunk": row["chunk_id"]},
+        "to": {"neighbours": neighbours, "neighbour_of": back},
+    }
 
 
 _KINDS: Mapping[str, Callable[[Snapshot, str], dict[str, Any]]] = {

@@ -33,7 +33,9 @@ class Group(BaseModel):
 class IngestSettings(Group):
     """Reading of folders, JSONL and WARC files."""
 
-    max_page_bytes: Positive = Field(10_000_000, description="Largest page in bytes, decompressed; larger ones are rejected.")
+    max_page_bytes: Positive = Field(
+        10_000_000, description="Largest page in bytes, decompressed; larger ones are rejected."
+    )
     max_ratio: Positive = Field(200, description="Largest decompressed/compressed ratio of a .gz file over 1 MB.")
 
 
@@ -41,7 +43,9 @@ class CleanSettings(Group):
     """Main text and metadata of pages."""
 
     seconds_per_page: float = Field(20.0, gt=0, description="Time limit of one page in its child process, seconds.")
-    memory_per_page: Positive = Field(2048, description="Address space that the child process may add while parsing, MiB.")
+    memory_per_page: Positive = Field(
+        2048, description="Address space that the child process may add while parsing, MiB."
+    )
     min_characters: int = Field(60, ge=0, description="A page whose main text is shorter is rejected as `no_text`.")
     max_characters: Positive = Field(5_000_000, description="A longer main text is rejected as `too_long`.")
 
@@ -49,8 +53,12 @@ class CleanSettings(Group):
 class ChunkSettings(Group):
     """Cutting documents into chunks."""
 
-    tokens: Positive = Field(350, description="Most tokens of a chunk, of the embedder's tokenizer (Xinyu, section 3.4).")
-    overlap: float = Field(0.25, ge=0.0, lt=0.9, description="Share of a chunk that repeats the one before (Xinyu, section 3.4).")
+    tokens: Positive = Field(
+        350, description="Most tokens of a chunk, of the embedder's tokenizer (Xinyu, section 3.4)."
+    )
+    overlap: float = Field(
+        0.25, ge=0.0, lt=0.9, description="Share of a chunk that repeats the one before (Xinyu, section 3.4)."
+    )
 
 
 class Doc2QuerySettings(Group):
@@ -64,13 +72,17 @@ class FilterSettings(Group):
     """Doc2Query--: which pairs are kept."""
 
     alpha: float = Field(0.8, gt=0.0, le=1.0, description="Share of pairs kept (QCG-RAG, section 4).")
-    scope: Literal["chunk", "corpus"] = Field("chunk", description="Best share of each chunk (QCG-RAG) or of the corpus (Doc2Query--).")
+    scope: Literal["chunk", "corpus"] = Field(
+        "chunk", description="Best share of each chunk (QCG-RAG) or of the corpus (Doc2Query--)."
+    )
 
 
 class EmbedSettings(Group):
     """The embedding model."""
 
-    model: str = Field("all-MiniLM-L6-v2", description="sentence-transformers model: the packaged default, a name or a path.")
+    model: str = Field(
+        "all-MiniLM-L6-v2", description="sentence-transformers model: the packaged default, a name or a path."
+    )
     engine: Literal["openvino", "torch"] = Field("openvino", description="What runs the model on CPU.")
     precision: Literal["auto", "f32", "bf16"] = Field(
         "auto", description="`auto`: bf16 on OpenVINO where the processor has it, f32 elsewhere."
@@ -87,7 +99,9 @@ class GraphSettings(Group):
     hops: int = Field(1, ge=0, le=4, description="h: hops along neighbour edges.")
     n: Positive = Field(15, description="Most nodes that a question is matched to.")
     gamma: float = Field(1.0, ge=0.0, le=2.0, description="Least cos(question, node) + 1 of a matched node.")
-    score: Literal["mean", "max", "sum"] = Field("mean", description="How nodes' similarities make a chunk's score; the paper takes the mean.")
+    score: Literal["mean", "max", "sum"] = Field(
+        "mean", description="How nodes' similarities make a chunk's score; the paper takes the mean."
+    )
 
 
 class RetrieveSettings(Group):
@@ -104,7 +118,9 @@ class AnswerSettings(Group):
     """Answers by rules."""
 
     sentences: Positive = Field(3, description="Most sentences of an answer.")
-    min_score: float = Field(0.42, ge=0, le=1, description="Evidence below this is too weak: the answer is that the corpus does not say.")
+    min_score: float = Field(
+        0.42, ge=0, le=1, description="Evidence below this is too weak: the answer is that the corpus does not say."
+    )
 
 
 class AuditSettings(Group):
@@ -126,23 +142,31 @@ class EngineSettings(Group):
     ray_address: str = Field("", description="Ray cluster; empty for one on this machine.")
     ray_object_store: Positive = Field(256, description="Object store of a local Ray, MiB.")
     batch_rows: Positive = Field(1024, description="Rows read at a time.")
-    local_below: int = Field(32, ge=0, description="With `auto`, fewer missing rows than this are done in this process.")
+    local_below: int = Field(
+        32, ge=0, description="With `auto`, fewer missing rows than this are done in this process."
+    )
     task_rows: Positive = Field(64, description="Rows of one committed piece of work.")
 
 
 class Settings(Group):
     """All settings."""
 
-    ingest: IngestSettings = Field(default_factory=IngestSettings, description="Reading of folders, JSONL and WARC files.")
+    ingest: IngestSettings = Field(
+        default_factory=IngestSettings, description="Reading of folders, JSONL and WARC files."
+    )
     clean: CleanSettings = Field(default_factory=CleanSettings, description="Main text and metadata of pages.")
     chunk: ChunkSettings = Field(default_factory=ChunkSettings, description="Cutting documents into chunks.")
     doc2query: Doc2QuerySettings = Field(default_factory=Doc2QuerySettings, description="Synthetic queries.")
     filter: FilterSettings = Field(default_factory=FilterSettings, description="Doc2Query--: which pairs are kept.")
     embed: EmbedSettings = Field(default_factory=EmbedSettings, description="The embedding model.")
-    graph: GraphSettings = Field(default_factory=GraphSettings, description="The query-centric graph and retrieval in it.")
+    graph: GraphSettings = Field(
+        default_factory=GraphSettings, description="The query-centric graph and retrieval in it."
+    )
     retrieve: RetrieveSettings = Field(default_factory=RetrieveSettings, description="What a question gets back.")
     answer: AnswerSettings = Field(default_factory=AnswerSettings, description="Answers by rules.")
-    audit: AuditSettings = Field(default_factory=AuditSettings, description="What a build must pass before it is published.")
+    audit: AuditSettings = Field(
+        default_factory=AuditSettings, description="What a build must pass before it is published."
+    )
     engine: EngineSettings = Field(default_factory=EngineSettings, description="How jobs are run; changes no result.")
 
 
@@ -197,13 +221,16 @@ def _override(tree: dict[str, Any], override: str) -> None:
         raise SettingsError(f"--set {override}: {value!r} is not a valid value") from error
 
 
-def load_settings(path: Path | None = None, overrides: Sequence[str] = ()) -> Settings:
-    """Settings from the defaults, then the YAML file at `path`, then `group.name=value` overrides.
+def load_settings(path: Path | None = None, overrides: Sequence[str] = (), base: Settings | None = None) -> Settings:
+    """Settings from `base` or the defaults, then the YAML file at `path`, then `group.name=value` overrides.
 
     Raises:
         SettingsError: The file cannot be read, or a setting is unknown or ill-typed.
     """
-    tree = _read(path) if path else {}
+    tree: dict[str, Any] = base.model_dump() if base else {}
+    for group, branch in (_read(path) if path else {}).items():
+        below = tree.get(group)
+        tree[group] = {**below, **branch} if isinstance(below, dict) and isinstance(branch, dict) else branch
     for override in overrides:
         _override(tree, override)
     try:

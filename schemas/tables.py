@@ -66,7 +66,9 @@ PAGES = Table(
     pa.schema(
         [
             _field("url", pa.string(), "Address the page was fetched from; for a folder made from the file's path."),
-            _optional("fetched_at", TIMESTAMP, "When it was fetched (WARC-Date); null for files, whose times are local."),
+            _optional(
+                "fetched_at", TIMESTAMP, "When it was fetched (WARC-Date); null for files, whose times are local."
+            ),
             _optional("status", pa.int32(), "HTTP status; null where no HTTP exchange is recorded."),
             _field("content_type", pa.string(), "Media type without parameters, sniffed where none is declared."),
             _optional("charset", pa.string(), "Character encoding declared by the HTTP header."),
@@ -116,7 +118,9 @@ CHUNKS = Table(
             _field("start", pa.int64(), "First character in `documents.text`."),
             _field("end", pa.int64(), "One past the last character in `documents.text`."),
             _field("token_count", pa.int32(), "Tokens of `text` by the embedder's tokenizer, special tokens excluded."),
-            _field("terms", pa.string(), "Words for full-text search: the title and the text, CamelCase and CJK split."),
+            _field(
+                "terms", pa.string(), "Words for full-text search: the title and the text, CamelCase and CJK split."
+            ),
             _optional("title", pa.string(), "Title of the document: context for synthetic queries and citations."),
             _optional("published_at", TIMESTAMP, "Publication time of the document."),
             _field("vector", VECTOR, "L2-normalised embedding of title, line break and text."),

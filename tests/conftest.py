@@ -71,7 +71,10 @@ def searcher(mini_web: Path) -> Searcher:
 @pytest.fixture
 def run(tmp_path: Path) -> Any:
     """A run of a build whose missing rows are done in this process."""
-    with Engines(EngineSettings(engine="local")) as engines, StageWriter(tmp_path / "rejects.parquet", REJECTS) as rejects:
+    with (
+        Engines(EngineSettings(engine="local")) as engines,
+        StageWriter(tmp_path / "rejects.parquet", REJECTS) as rejects,
+    ):
         work = tmp_path / "work"
         work.mkdir()
         yield Run("20240101T000000000", tmp_path / "memo", work, tmp_path / "stages", engines, rejects, 256, 16, 2)

@@ -1,10 +1,10 @@
 """Answering a question from its evidence: which sentences answer it, and whether any does.
 
 The rule scores every sentence of the evidence by what it shares with the question. Two signals are averaged:
-the cosine of the question with the best synthetic query that quotes the sentence, and the share of the
-question's words that the sentence, its speaker and its document's title hold, each word weighted by its rarity
-in the evidence; words that only the rest of the chunk holds count in part. A sentence
-that asks is worth less than one that says.
+the cosine of the question with the best synthetic query that quotes the sentence (the mean over the chunk's
+queries where none does), and the share of the question's words that the sentence, its speaker and its document's
+title hold, each word weighted by its rarity in the evidence; words that only the rest of the chunk holds count in
+part. A sentence that asks is worth less than one that says.
 """
 
 from __future__ import annotations
@@ -86,9 +86,70 @@ last character there, and how well it answers from 0 to 1. Give no sentence at a
 
 # Words that say what kind of answer is wanted, or bind others: a sentence need not repeat them.
 _ASKING = frozenset(
-    "a an and are as at be been by can could did do does for from had has have how if in into is it its many much "
-    "of on or s that the their them then there these they this to was were what when where which who whom whose why "
-    "will with would you your about after before during between".split()
+    [
+        "a",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "been",
+        "by",
+        "can",
+        "could",
+        "did",
+        "do",
+        "does",
+        "for",
+        "from",
+        "had",
+        "has",
+        "have",
+        "how",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "many",
+        "much",
+        "of",
+        "on",
+        "or",
+        "s",
+        "that",
+        "the",
+        "their",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "this",
+        "to",
+        "was",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "who",
+        "whom",
+        "whose",
+        "why",
+        "will",
+        "with",
+        "would",
+        "you",
+        "your",
+        "about",
+        "after",
+        "before",
+        "during",
+        "between",
+    ]
 )
 _ALIKE = 0.7  # Jaccard similarity of words from which two sentences say the same.
 _NEAR_BEST = 0.8  # Share of the best score that a further sentence must reach.
@@ -121,6 +182,7 @@ def content_words(text: str) -> frozenset[str]:
 def _sentences(position: int, evidence: Evidence) -> list[_Sentence]:
     title = content_words(evidence.title or "")
     quotes = [" ".join(q.split()) for q in evidence.quotes]
+    usual = sum(evidence.similarities) / len(evidence.similarities) if evidence.similarities else 0.0
     found = []
     for start, end in sentence_spans(evidence.text):
         sentence = evidence.text[start:end]
@@ -129,7 +191,7 @@ def _sentences(position: int, evidence: Evidence) -> list[_Sentence]:
             continue
         plain = " ".join(sentence.split())
         worth = _ASKS if plain.rstrip("\"'”’)").endswith(("?", "？")) else 1.0
-        similarity = max((s for q, s in zip(quotes, evidence.similarities, strict=True) if plain in q), default=0.0)
+        similarity = max((s for q, s in zip(quotes, evidence.similarities, strict=True) if plain in q), default=usual)
         known = words | title | _speaker(evidence.text, start)
         found.append(_Sentence(position, start, end, known, max(0.0, similarity), worth))
     return found

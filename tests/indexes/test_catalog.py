@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 import time
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -33,7 +33,7 @@ def publish(warehouse: Warehouse, build_id: str, targets: list[str]) -> Manifest
     manifest = Manifest(
         build_id=build_id,
         parent=parent.build_id if parent else None,
-        started_at=datetime.now(timezone.utc),
+        started_at=datetime.now(UTC),
         source="test",
         tables=tables,
         jobs=[],

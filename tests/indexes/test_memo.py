@@ -79,9 +79,7 @@ def test_a_lasting_reject_is_not_tried_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kept", [0, 10, -40])
-def test_a_damaged_part_is_as_if_it_were_absent(
-    tmp_path: Path, kept: int, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_damaged_part_is_as_if_it_were_absent(tmp_path: Path, kept: int, caplog: pytest.LogCaptureFixture) -> None:
     whole, cut = commit_part(tmp_path, part(["a"])), commit_part(tmp_path, part(["b"]))
     cut.write_bytes(cut.read_bytes()[:kept])
     memo = Memo(tmp_path)

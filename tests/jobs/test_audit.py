@@ -19,7 +19,9 @@ def edge(source: str, target: str, rank: int = 0) -> dict[str, Any]:
     return {"source": source, "kind": "neighbour", "rank": rank, "target": target, "similarity": 0.5}
 
 
-def run_audit(staged: Staged, nodes: list[dict[str, Any]], edges: list[dict[str, Any]], **counts: int) -> dict[str, str]:
+def run_audit(
+    staged: Staged, nodes: list[dict[str, Any]], edges: list[dict[str, Any]], **counts: int
+) -> dict[str, str]:
     tables = {"nodes": staged(TABLE, nodes), "edges": staged(EDGES, edges)}
     return {c.expectation: c.observed for c in failures(audit_of(tables, **counts))}
 

@@ -22,7 +22,13 @@ TEXTS = {
     "c-0": "Nothing was asked about this.",
 }
 QUESTIONS = {
-    "a-0": [("When did the harbour bridge open?", "in 1932"), ("What do bees eat?", "pollen"), ("Bridge?", "yes"), ("Cost?", "much"), ("How long did work take?", "eight years")],
+    "a-0": [
+        ("When did the harbour bridge open?", "in 1932"),
+        ("What do bees eat?", "pollen"),
+        ("Bridge?", "yes"),
+        ("Cost?", "much"),
+        ("How long did work take?", "eight years"),
+    ],
     "b-0": [("What do bees store?", "honey"), ("Who won?", "nobody")],
     "c-0": [],
 }
@@ -42,7 +48,9 @@ def build(run: Run, staged: Staged, settings: FilterSettings) -> tuple[list[dict
     return ([r for b in s.batches() for r in b.to_pylist()] for s in (queries, nodes))  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize(("alpha", "kept"), [(0.8, {"a-0": 4, "b-0": 2}), (0.4, {"a-0": 2, "b-0": 1}), (0.01, {"a-0": 1, "b-0": 1})])
+@pytest.mark.parametrize(
+    ("alpha", "kept"), [(0.8, {"a-0": 4, "b-0": 2}), (0.4, {"a-0": 2, "b-0": 1}), (0.01, {"a-0": 1, "b-0": 1})]
+)
 def test_the_best_share_of_each_chunk_is_kept(run: Run, staged: Staged, alpha: float, kept: dict[str, int]) -> None:
     queries, nodes = build(run, staged, FilterSettings(alpha=alpha))
     for chunk, count in kept.items():

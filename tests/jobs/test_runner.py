@@ -18,8 +18,15 @@ from schemas.tables import REJECTS, Table
 
 Staged = Callable[[Table, list[dict[str, Any]]], Stage]
 
-TEXTS = Table("texts", ("key",), pa.schema([pa.field("key", pa.string(), False), pa.field("text", pa.string(), False)]), False)
-WORDS = Table("words", ("word_id",), pa.schema([pa.field("word_id", pa.string(), False), pa.field("at", pa.timestamp("us", tz="UTC"))]), False)
+TEXTS = Table(
+    "texts", ("key",), pa.schema([pa.field("key", pa.string(), False), pa.field("text", pa.string(), False)]), False
+)
+WORDS = Table(
+    "words",
+    ("word_id",),
+    pa.schema([pa.field("word_id", pa.string(), False), pa.field("at", pa.timestamp("us", tz="UTC"))]),
+    False,
+)
 
 
 @dataclass(frozen=True)
@@ -101,7 +108,9 @@ def test_only_new_and_changed_rows_are_computed(run: Run, staged: Staged, tmp_pa
     assert again.reports[-1].computed == 2
 
 
-def test_a_job_with_other_settings_or_version_computes_everything_anew(run: Run, staged: Staged, tmp_path: Path) -> None:
+def test_a_job_with_other_settings_or_version_computes_everything_anew(
+    run: Run, staged: Staged, tmp_path: Path
+) -> None:
     source = staged(TEXTS, texts(20))
     derive(Split(), source, run)
     again = another(run, tmp_path)
@@ -154,9 +163,7 @@ def engines() -> Any:
 
 
 @pytest.mark.parametrize("name", ["spark", "ray"])
-def test_the_engine_changes_nothing(
-    name: str, engines: Engines, run: Run, staged: Staged, tmp_path: Path
-) -> None:
+def test_the_engine_changes_nothing(name: str, engines: Engines, run: Run, staged: Staged, tmp_path: Path) -> None:
     rows = texts(150)
     rows[11]["text"] = "raise"
     expected = derive(Split(), staged(TEXTS, rows), run)
@@ -166,7 +173,9 @@ def test_the_engine_changes_nothing(
 
     job = AsModel() if name == "ray" else Split()
     with StageWriter(tmp_path / "rejects-2.parquet", REJECTS) as rejects:
-        other = replace(run, engines=engines, memo=tmp_path / "memo-2", stages=tmp_path / name, reports=[], rejects=rejects)
+        other = replace(
+            run, engines=engines, memo=tmp_path / "memo-2", stages=tmp_path / name, reports=[], rejects=rejects
+        )
         made = derive(job, staged(TEXTS, rows), other)
     assert other.reports[-1].engine == name
     assert made.digest == expected.digest

@@ -14,7 +14,7 @@ def nodes(**changes: object) -> pa.RecordBatch:
     fields = {f.name: f.type for f in TABLE.schema}
     return pa.RecordBatch.from_arrays(
         [pa.array({**rows, **changes}[n], fields[n]) for n in fields],  # type: ignore[index]
-        schema=pa.schema([(n, t) for n, t in fields.items()]),
+        schema=pa.schema(list(fields.items())),
     )
 
 

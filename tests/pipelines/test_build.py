@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from indexes.catalog import Manifest, Warehouse
+from tests.conftest import CORPUS, ROOT, Quern
+
+PER_ROW = ("clean", "chunk", "doc2query", "embed")
+
+
+def manifest(warehouse: Path) -> Manifest:
+    return Warehouse.open(warehouse).manifest()
+
+
+def digests(warehouse: Path) -> dict[str, str]:
+    return {name: table.digest for name, table in manifest(warehouse).tables.items()}
+
+
+def jobs(warehouse: Path) -> list[dict[str, Any]]:
+    return manifest(warehouse).jobs
+
+
+@pytest.fixture
+def copied(mini_web: Path, tmp_path: Path) -> Path:
+    """The mini-web's warehouse, free to be written to."""
+    shutil.copytree(mini_web, tmp_path / "warehouse")
+    return tmp_path / "warehouse"
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """One site of the mini-web: enough for a build of seconds."""
+    name = "brannock-review.example"
+    shutil.copytree(CORPUS / "pages" / name, tmp_path / "site" / name)
+    return tmp_path / "site"
+
+
+def test_a_build_passes_its_audit_and_says_what_it_took(mini_web: Path) -> None:
+    built = manifest(mini_web)
+    assert all(check["passed"] for check in built.audit)
+    assert len(built.audit) > 15
+    assert built.tables["documents"].rows >= 75
+    assert built.tables["edges"].rows == 3 * built.tables["nodes"].rows
+    assert built.rejects["ingest: empty"] == 1
+    assert 100 << 20 < built.peak_memory_bytes < 4 << 30
+    assert {j["engine"] for j in built.jobs} == {"driver", "spark", "ray"}
+    assert all(i["unindexed_rows"] == 0 for t in built.tables.values() for i in t.indexes.values())
+
+
+def test_a_second_build_computes_nothing_and_starts_no_engine(copied: Path, quern: Quern) -> None:
+    before = digests(copied)
+    again = quern("build", CORPUS / "pages", "-w", copied)
+    assert again.returncode == 0, again.stderr
+    for line in (x for x in again.stderr.splitlines() if x.startswith(tuple(f"job={j} " for j in PER_ROW))):
+        assert "reused=all computed=0" in line
+    assert [j["job"] for j in jobs(copied) if j["job"] in PER_ROW] == ["clean", "chunk", "doc2query", "embed", "embed"]
+    assert "starting" not in again.stderr
+    assert digests(copied) == before
+    log = (copied / "logs" / f"{manifest(copied).build_id}.log").read_text()
+    assert log.count("reused=all") >= 5
+
+
+def test_one_changed_page_costs_one_page(copied: Path, tmp_path: Path, quern: Quern) -> None:
+    before = manifest(copied)
+    pages = tmp_path / "pages"
+    shutil.copytree(CORPUS / "pages", pages)
+    shutil.copytree(CORPUS / "update", pages, dirs_exist_ok=True)
+    assert quern("build", pages, "-w", copied).returncode == 0
+    after = manifest(copied)
+    clean = next(j for j in after.jobs if j["job"] == "clean")
+    assert (clean["computed"], clean["reused"]) == (1, before.tables["pages"].rows - 1)
+    assert after.tables["documents"].rows == before.tables["documents"].rows
+    old, new = (
+        {r["doc_id"]: r["digest"] for b in s.stage("documents").batches() for r in b.to_pylist()}
+        for s in (Warehouse.open(copied).snapshot(before.build_id), Warehouse.open(copied).snapshot())
+    )
+    assert sum(old[d] != new[d] for d in old) == 1, "the page keeps its id, and its digest says that it changed"
+    assert quern("snapshots", "rollback", "-w", copied).returncode == 0
+    assert manifest(copied).build_id == before.build_id
+
+
+def test_the_engine_changes_no_digest(site: Path, tmp_path: Path, quern: Quern) -> None:
+    for name, options in {"local": ["--engine", "local"], "auto": ["--set", "engine.local_below=0"]}.items():
+        built = quern("build", site, "-w", tmp_path / name, *options)
+        assert built.returncode == 0, built.stderr
+    assert {j["engine"] for j in jobs(tmp_path / "auto")} == {"driver", "spark", "ray"}
+    assert digests(tmp_path / "auto") == digests(tmp_path / "local")
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_build_publishes_nothing_and_goes_on_where_it_stopped(
+    site: Path, tmp_path: Path, quern: Quern, stop: signal.Signals
+) -> None:
+    warehouse = tmp_path / "warehouse"
+    first = site / "brannock-review.example" / "2024" / "02"
+    command = ["build", str(site), "-w", str(warehouse), "--engine", "local", "--set", "engine.task_rows=4"]
+    assert quern("build", first, "-w", warehouse, "--engine", "local").returncode == 0
+    published = manifest(warehouse).build_id
+    before = committed(warehouse)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pipelines.cli", *command], cwd=ROOT, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 120
+    while committed(warehouse) - before < 3 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(stop)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert "nothing was published" in errors
+    assert manifest(warehouse).build_id == published
+    assert quern(*command).returncode == 0
+    assert sum(j["reused"] for j in jobs(warehouse) if j["job"] in PER_ROW) > 0
+    fresh = tmp_path / "fresh"
+    assert quern("build", site, "-w", fresh, "--engine", "local").returncode == 0
+    assert digests(warehouse) == digests(fresh)
+
+
+def committed(warehouse: Path) -> int:
+    return len(list((warehouse / "memo").rglob("*.arrow")))
+
+
+def test_a_build_with_too_many_rejects_is_not_published(site: Path, tmp_path: Path, quern: Quern) -> None:
+    warehouse = tmp_path / "warehouse"
+    assert quern("build", site, "-w", warehouse, "--engine", "local").returncode == 0
+    published = manifest(warehouse).build_id
+    for n in range(40):
+        (site / f"broken-{n}.html").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes([n]) * 100)
+    refused = quern("build", site, "-w", warehouse, "--engine", "local")
+    assert refused.returncode == 2
+    assert "failed its audit and was not published: pages rejected share" in refused.stderr
+    assert "ingest not_html x40" in refused.stderr
+    assert manifest(warehouse).build_id == published
+    allowed = quern("build", site, "-w", warehouse, "--engine", "local", "--set", "audit.max_reject_share=0.9")
+    assert allowed.returncode == 0, allowed.stderr
+    assert manifest(warehouse).rejects == {"ingest: not_html": 40}
+
+
+def test_documents_given_as_jsonl_keep_their_ids_and_bad_lines_are_rejected(tmp_path: Path, quern: Quern) -> None:
+    rows: list[dict[str, Any]] = [
+        {"doc_id": f"d{n}", "title": "Tides", "text": f"High water at berth {n} is at {n} o'clock in the morning."}
+        for n in range(1, 9)
+    ]
+    rows.append({"doc_id": "d3", "url": "https://other.example/", "text": "The same id once more, at another address."})
+    lines = [*(json.dumps(r) for r in rows), "{not json", json.dumps({"doc_id": "x"}), ""]
+    with gzip.open(tmp_path / "docs.jsonl.gz", "wt") as file:
+        file.write("\n".join(lines))
+    built = quern("build", tmp_path / "docs.jsonl.gz", "-w", tmp_path / "wh", "--engine", "local", "--json")
+    assert built.returncode == 0, built.stderr
+    found = json.loads(built.stdout)
+    assert found["tables"]["documents"]["rows"] == 8
+    assert found["rejects"]["clean: duplicate_key"] == 1
+    assert sum(n for reason, n in found["rejects"].items() if reason.startswith("ingest")) == 2
+    shown = quern("show", "document", "d3", "-w", tmp_path / "wh", "--json")
+    assert "berth 3" in json.loads(shown.stdout)["row"]["text"]
+
+
+def test_a_folder_in_which_nothing_can_be_used_is_refused(tmp_path: Path, quern: Quern) -> None:
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "empty.html").write_bytes(b"")
+    refused = quern("build", tmp_path / "pages", "-w", tmp_path / "wh", "--engine", "local")
+    assert refused.returncode == 2
+    assert "was not published" in refused.stderr
+    asked = quern("ask", "-w", tmp_path / "wh", "What?")
+    assert (asked.returncode, "nothing is published" in asked.stderr) == (2, True)

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from pipelines.query import NOT_FOUND, QuestionError, answer_questions, read_questions
+from pipelines.recipes import RECIPES, Searcher
+from schemas.answers import Answer, Question
+from tests.conftest import CORPUS, Quern, read_jsonl
+
+
+def gold() -> list[Question]:
+    return [Question(query_id=q["query_id"], question=q["question"]) for q in read_jsonl(CORPUS / "questions.jsonl")]
+
+
+@pytest.fixture(scope="module")
+def answers(searcher: Searcher) -> dict[str, list[Answer]]:
+    """All gold questions through every recipe."""
+    return {name: list(answer_questions(searcher, gold(), recipe)) for name, recipe in RECIPES.items()}
+
+
+def test_every_citation_quotes_its_document_exactly(searcher: Searcher, answers: dict[str, list[Answer]]) -> None:
+    texts = {r["doc_id"]: r["text"] for b in searcher.snapshot.stage("documents").batches() for r in b.to_pylist()}
+    cited = [c for found in answers.values() for a in found for c in a.citations]
+    assert len(cited) > 100
+    for citation in cited:
+        assert texts[citation.doc_id][citation.start : citation.end] == citation.quote
+
+
+def test_every_sentence_of_an_answer_has_its_citation(answers: dict[str, list[Answer]]) -> None:
+    for answer in (a for found in answers.values() for a in found):
+        assert answer.found == bool(answer.citations)
+        if not answer.found:
+            assert answer.answer == NOT_FOUND
+        parts = [f"{' '.join(c.quote.split())} [{c.number}]" for c in answer.citations]
+        assert answer.answer == (" ".join(parts) or NOT_FOUND)
+        assert {c.chunk_id for c in answer.citations} <= {h.chunk_id for h in answer.hits}
+
+
+def test_hits_are_ranked_and_no_more_than_asked_for(answers: dict[str, list[Answer]]) -> None:
+    for answer in (a for found in answers.values() for a in found):
+        assert [h.rank for h in answer.hits] == list(range(1, len(answer.hits) + 1))
+        assert len(answer.hits) <= 5
+        scores = [h.score for h in answer.hits]
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_a_path_leads_from_matched_nodes_along_edges(searcher: Searcher, answers: dict[str, list[Answer]]) -> None:
+    edges = {(r["source"], r["target"]) for b in searcher.snapshot.stage("edges").batches() for r in b.to_pylist()}
+    nodes = [n for a in answers["qcg"] for n in a.path]
+    assert any(n.hop == 1 for n in nodes)
+    for node in nodes:
+        assert (node.via is None) == (node.hop == 0)
+        assert node.via is None or (node.via, node.query_id) in edges
+
+
+def test_a_question_gets_the_same_answer_alone_as_in_a_batch(
+    searcher: Searcher, answers: dict[str, list[Answer]]
+) -> None:
+    for n in (0, 17, 60):
+        for name, recipe in RECIPES.items():
+            (alone,) = answer_questions(searcher, [gold()[n]], recipe)
+            assert alone == answers[name][n]
+
+
+@pytest.mark.parametrize("question", ["?", "…", "the of and", "🚢🚢", "x" * 5000, "zyx'; DROP TABLE nodes --", "船"])
+def test_a_strange_question_is_answered_or_not_found_by_every_recipe(searcher: Searcher, question: str) -> None:
+    for recipe in RECIPES.values():
+        (answer,) = answer_questions(searcher, [Question(query_id="q", question=question)], recipe)
+        assert answer.found == bool(answer.citations)
+
+
+def test_a_batch_writes_the_same_answers_to_all_three_files(mini_web: Path, tmp_path: Path, quern: Quern) -> None:
+    questions = tmp_path / "q.jsonl"
+    questions.write_text("\n".join(q.model_dump_json() for q in gold()[:12]))
+    done = quern("answer", questions, "-w", mini_web, "--out", tmp_path / "out", "--json")
+    assert done.returncode == 0, done.stderr
+    lines = [Answer.model_validate(x) for x in read_jsonl(tmp_path / "out" / "answers.jsonl")]
+    rows = [Answer.model_validate(x) for x in pq.read_table(tmp_path / "out" / "answers.parquet").to_pylist()]
+    assert [a.query_id for a in lines] == [q.query_id for q in gold()[:12]]
+    assert rows == lines
+    assert json.loads(done.stdout) == {
+        "questions": 12,
+        "answered": sum(a.found for a in lines),
+        "out": str(tmp_path / "out"),
+    }
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert page.count("<section") >= 12
+    assert not [p.name for p in (tmp_path / "out").iterdir() if p.name.startswith(".")]
+
+
+def test_ask_shows_answer_citations_chunks_and_path(mini_web: Path, quern: Quern) -> None:
+    asked = quern("ask", "-w", mini_web, "--recipe", "qcg", gold()[0].question)
+    assert asked.returncode == 0, asked.stderr
+    assert "[1]" in asked.stdout
+    for heading in ("Path", "unk"):
+        assert heading in asked.stdout
+    as_json = quern("ask", "-w", mini_web, "--json", gold()[0].question)
+    assert Answer.model_validate_json(as_json.stdout).found
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is empty"),
+        ('{"query_id": "a"}\n', "q.jsonl:1: question: field required"),
+        ('{"query_id": "a", "question": ""}\n', "q.jsonl:1: question"),
+        ('{"query_id": "a", "question": "b"}\n{oops\n', "q.jsonl:2: not valid JSON"),
+        ('{"query_id": "a", "question": "b"}\n' * 2, "q.jsonl:2: query_id 'a' was used before"),
+        ("[]\n", "q.jsonl:1"),
+    ],
+)
+def test_a_wrong_file_of_questions_is_an_error_that_names_line_and_field(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    (tmp_path / "q.jsonl").write_text(text)
+    with pytest.raises(QuestionError) as error:
+        read_questions(tmp_path / "q.jsonl")
+    assert message in str(error.value)
+
+
+def test_a_missing_file_of_questions_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(QuestionError, match="cannot be read"):
+        read_questions(tmp_path / "absent.jsonl")
