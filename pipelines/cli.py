@@ -83,14 +83,13 @@ def _mib(size: int) -> str:
     return f"{size / (1 << 20):,.0f} MiB"
 
 
-def _search_settings(warehouse: Path, snapshot: str | None, settings: Path | None, override: list[str] | None) -> Any:
+def _searcher(warehouse: Path, snapshot: str | None, settings: Path | None, override: list[str] | None) -> Any:
     """A searcher of the snapshot; its own settings hold unless a file or `--set` says otherwise."""
     from indexes.catalog import Warehouse as Catalog
     from pipelines.recipes import Searcher
 
     opened = Catalog.open(warehouse).snapshot(snapshot)
-    loaded = load_settings(settings, override or []) if settings or override else opened.manifest.settings
-    return Searcher(opened, loaded)
+    return Searcher(opened, load_settings(settings, override or [], opened.manifest.settings))
 
 
 @app.command(
@@ -114,7 +113,7 @@ def ask(
     if not question.strip():
         raise QuestionError("the question is empty")
     (chosen,) = find_recipes(recipe)
-    searcher = _search_settings(warehouse, snapshot, settings, override)
+    searcher = _searcher(warehouse, snapshot, settings, override)
     (answer,) = answer_questions(searcher, [Question(query_id="ask", question=question)], chosen)
     if as_json:
         _print(answer.model_dump(mode="json"))
@@ -141,7 +140,7 @@ def answer(
 
     (chosen,) = find_recipes(recipe)
     asked = read_questions(questions)
-    searcher = _search_settings(warehouse, snapshot, settings, override)
+    searcher = _searcher(warehouse, snapshot, settings, override)
     answers = _counted(answer_questions(searcher, asked, chosen), len(asked))
     found = write_answers(answers, out, f"Answers to {questions.name}", _facts(searcher, recipe))
     if as_json:
@@ -191,7 +190,7 @@ def evaluate(
     if ks[0] < 1:
         raise EvaluationError(f"--k {k}: a cut-off must be at least 1")
     chosen = find_recipes(recipes)
-    searcher = _search_settings(warehouse, snapshot, settings, override)
+    searcher = _searcher(warehouse, snapshot, settings, override)
     figures = run_evaluation(searcher, read_questions(questions), chosen, ks)
     _print(figures) if as_json else typer.echo(_table(figures))
 
