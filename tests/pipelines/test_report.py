@@ -17,17 +17,9 @@ from hypothesis import strategies as st
 from lxml import html
 from markupsafe import Markup
 
-from pipelines.report import (
-    Passage,
-    passages_of,
-    picture_of,
-    pieces_of,
-    printable,
-    sources_of,
-    web_address,
-    wrapped,
-    write_report,
-)
+from pipelines.passages import Passage, passages_of, pieces_of, printable, sources_of, web_address
+from pipelines.picture import picture_of, wrapped
+from pipelines.report import write_report
 from schemas.answers import Answer, Citation, Hit, PathNode
 
 TEXT = "The lamp was lit in 1871. It burned whale oil. A keeper slept below.\n\nThe lamp went out in 1924."
