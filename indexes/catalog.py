@@ -87,7 +87,8 @@ class Warehouse:
     """A directory that holds the tables, the memo and the snapshots."""
 
     def __init__(self, root: Path) -> None:
-        self.root = root
+        # Workers of engines run in directories of their own.
+        self.root = root = root.absolute()
         self.memo = root / "memo"
         self.stages = root / "stages"
         self.logs = root / "logs"
