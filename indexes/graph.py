@@ -24,6 +24,21 @@ from indexes.vectors import Floats, Positions
 
 
 @dataclass(frozen=True)
+class Membership:
+    """`E_inter`: nodes and the chunks that they belong to.
+
+    Attributes:
+        nodes: Sorted ids of the nodes.
+        chunks: Sorted ids of the chunks.
+        owner: Position in `chunks` of each node's chunk, shape (nodes,).
+    """
+
+    nodes: pa.Array
+    chunks: pa.Array
+    owner: Positions
+
+
+@dataclass(frozen=True)
 class Keyed:
     """Rows of a table in the order of their keys.
 
@@ -38,10 +53,12 @@ class Keyed:
     owner: Positions
 
 
-def _vectors(column: pa.ChunkedArray | pa.Array, dimension: int) -> Floats:
-    flat = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    matrix: Floats = flat.flatten().to_numpy(zero_copy_only=False).astype(np.float32, copy=False)
-    return matrix.reshape(-1, dimension)
+_NO_OWNER: Positions = np.empty(0, dtype=np.int64)
+
+
+def _sorted(column: pa.ChunkedArray) -> pa.Array:
+    keys = column.combine_chunks()
+    return keys.take(pc.sort_indices(keys))
 
 
 def _read(table: ServedTable, columns: list[str]) -> pa.Table:
@@ -64,26 +81,36 @@ class QueryGraph:
         self._snapshot = snapshot
 
     @cached_property
+    def membership(self) -> Membership:
+        """Which chunk each node belongs to."""
+        chunks = _sorted(_read(self._snapshot.table("chunks"), ["chunk_id"])["chunk_id"])
+        rows = _read(self._snapshot.table("nodes"), ["query_id", "chunk_id"]).sort_by("query_id")
+        return Membership(rows["query_id"].combine_chunks(), chunks, positions_in(chunks, rows["chunk_id"]))
+
+    @cached_property
     def chunks(self) -> Keyed:
-        """All chunks."""
-        rows = _read(self._snapshot.table("chunks"), ["chunk_id", "vector"]).sort_by("chunk_id")
-        dimension = self._snapshot.manifest.tables["chunks"].dimension
-        keys = rows["chunk_id"].combine_chunks()
-        return Keyed(keys, _vectors(rows["vector"], dimension), np.empty(0, dtype=np.int64))
+        """All chunks with their vectors."""
+        return Keyed(self.membership.chunks, self._vectors("chunks", "chunk_id", self.membership.chunks), _NO_OWNER)
 
     @cached_property
     def nodes(self) -> Keyed:
-        """All nodes, each with the position of its chunk."""
-        rows = _read(self._snapshot.table("nodes"), ["query_id", "chunk_id", "vector"]).sort_by("query_id")
-        dimension = self._snapshot.manifest.tables["nodes"].dimension
-        owner = positions_in(self.chunks.keys, rows["chunk_id"])
-        return Keyed(rows["query_id"].combine_chunks(), _vectors(rows["vector"], dimension), owner)
+        """All nodes with their vectors, each with the position of its chunk."""
+        members = self.membership
+        return Keyed(members.nodes, self._vectors("nodes", "query_id", members.nodes), members.owner)
+
+    def _vectors(self, name: str, key: str, keys: pa.Array) -> Floats:
+        """The table's vectors in the order of `keys`, read batch by batch into one matrix."""
+        matrix = np.empty((len(keys), self._snapshot.manifest.tables[name].dimension), dtype=np.float32)
+        for batch in self._snapshot.table(name).batches([key, "vector"]):
+            flat = batch.column("vector").flatten().to_numpy(zero_copy_only=False)
+            matrix[positions_in(keys, batch.column(key))] = flat.reshape(batch.num_rows, -1)
+        return matrix
 
     @cached_property
     def edges(self) -> sparse.csr_array:
         """`E_intra` as a nodes x nodes matrix of cosines + 1, so that no stored edge is zero."""
         rows = _read(self._snapshot.table("edges"), ["source", "target", "similarity"])
-        keys = self.nodes.keys
+        keys = self.membership.nodes
         source, target = positions_in(keys, rows["source"]), positions_in(keys, rows["target"])
         weight = rows["similarity"].to_numpy() + np.float32(1.0)
         return sparse.csr_array((weight, (source, target)), shape=(len(keys), len(keys)))
@@ -107,7 +134,7 @@ class QueryGraph:
         Returns:
             Every reached pair once, with the hop at which it was first reached and through which node.
         """
-        shape = (questions, len(self.nodes.keys))
+        shape = (questions, self.edges.shape[0])
         seen = sparse.csr_array((np.ones(len(question), dtype=np.bool_), (question, node)), shape=shape)
         reached = [(question, node, np.zeros(len(question), dtype=np.int32))]
         frontier = seen

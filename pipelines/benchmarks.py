@@ -1,4 +1,4 @@
-"""Benchmarks that can be run anywhere: `python -m pipelines.benchmarks chunk`.
+"""Benchmarks that can be run anywhere: `python -m pipelines.benchmarks chunk` or `graph`.
 
 The rival and the product take turns within a round, so that both meet the same noise; the figure is the median of
 the rounds' ratios.
@@ -22,6 +22,7 @@ from tokenizers import Tokenizer
 
 from jobs.chunk import Chunk, Splitter
 from jobs.models import DEFAULT_MODEL, load_tokenizer, read_model
+from pipelines.graph_benchmark import benchmark_graph
 from schemas.settings import ChunkSettings
 from schemas.tables import TIMESTAMP
 
@@ -120,6 +121,9 @@ def benchmark_chunk(texts: Sequence[str], repeats: int = 7) -> dict[str, float]:
     return {"documents": float(len(texts)), "tokens": float(tokens), **figures}
 
 
+_HELP = "chunk: cutting documents, tokens a second on one core; graph: loading a graph, seconds"
+
+
 def _texts(file: Path) -> list[str]:
     with file.open(encoding="utf-8") as lines:
         return [str(json.loads(line)["text"]) for line in lines if line.strip()]
@@ -128,17 +132,22 @@ def _texts(file: Path) -> list[str]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the benchmark named on the command line and print its figures."""
     parser = argparse.ArgumentParser(prog="python -m pipelines.benchmarks", description=__doc__)
-    parser.add_argument("benchmark", choices=["chunk"], help="chunk: cutting documents, tokens a second on one core")
+    parser.add_argument("benchmark", choices=["chunk", "graph"], help=_HELP)
     parser.add_argument("--texts", type=Path, help="JSONL with the field text; default: synthetic articles")
+    parser.add_argument("--nodes", type=int, default=100_000, help="nodes of the synthetic graph")
     parser.add_argument("--repeats", type=int, default=7, help="rounds; the median is printed")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args(arguments)
-    figures = benchmark_chunk(_texts(options.texts) if options.texts else synthetic_articles(), options.repeats)
+    if options.benchmark == "graph":
+        figures = benchmark_graph(options.nodes, options.repeats)
+    else:
+        figures = benchmark_chunk(_texts(options.texts) if options.texts else synthetic_articles(), options.repeats)
     if options.json:
         sys.stdout.write(json.dumps(figures) + "\n")
         return
     for name, figure in figures.items():
-        sys.stdout.write(f"{name:12} {figure:12,.2f}\n" if name.startswith("ratio") else f"{name:12} {figure:12,.0f}\n")
+        digits = 0 if figure >= 100 else 2
+        sys.stdout.write(f"{name:12} {figure:12,.{digits}f}\n")
 
 
 if __name__ == "__main__":
