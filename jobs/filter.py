@@ -45,7 +45,7 @@ def filter_queries(
 ) -> tuple[Stage, Stage]:
     """The tables `queries`, with similarity and whether kept, and `nodes`, the kept ones with their vectors."""
     done = memoise(embed, NodeTexts(queries), run)
-    run.report(_embed_report(done, queries, run))
+    run.report(_embed_report(done, embed, queries, run))
     started = time.monotonic()
     floor = _corpus_floor(done, embed, queries, chunks, settings)
     nodes_table = NODES.with_dimension(dimension(embed))
@@ -66,10 +66,12 @@ def fingerprint(settings: FilterSettings) -> str:
     return settings_digest([NAME, VERSION, settings.model_dump()])
 
 
-def _embed_report(done: Memoised, queries: Stage, run: Run) -> JobReport:
-    source = NodeTexts(queries)
-    rejected = sum(record_rejects(done.job, b, done.results(b), run) for b in source.batches(rows=run.batch_rows))
-    return finished(done, queries.rows - rejected, rejected)
+def _embed_report(done: Memoised, embed: Embed, queries: Stage, run: Run) -> JobReport:
+    rejected = cut = 0
+    for batch in NodeTexts(queries).batches(rows=run.batch_rows):
+        rejected += record_rejects(embed, batch, done.results(batch), run)
+        cut += vectors_of(done, embed, batch).cut
+    return finished(done, queries.rows - rejected, rejected, {"cut_texts": cut})
 
 
 def _nodes(scored: _Scored, kept: npt.NDArray[np.bool_], schema: pa.Schema) -> pa.RecordBatch:
