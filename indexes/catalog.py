@@ -26,7 +26,7 @@ from pydantic import BaseModel, Field
 
 from indexes.files import write_text
 from indexes.stages import Stage
-from indexes.tables import ServedTable, ServedTables
+from indexes.tables import LAYOUT, ServedTable, ServedTables
 from schemas.settings import Settings
 from schemas.tables import TABLES, Table
 
@@ -50,6 +50,7 @@ class TableVersion(BaseModel):
         file: Its Parquet file, relative to the warehouse; served tables are staged too.
         dimension: Width of its vectors; 0 for none.
         indexes: State of its indexes when it was written.
+        layout: Version of the layout and indexes it was written with.
     """
 
     kind: Literal["served", "staged"]
@@ -59,10 +60,23 @@ class TableVersion(BaseModel):
     file: str
     dimension: int = 0
     indexes: dict[str, Any] = Field(default_factory=dict)
+    layout: int = 0
 
 
 class Manifest(BaseModel):
-    """Everything about one snapshot."""
+    """Everything about one snapshot.
+
+    Attributes:
+        parent: The snapshot that was published when this one was built.
+        source: What was read.
+        jobs: One report per job, in order.
+        audit: One check per expectation.
+        rejects: Rejects per `job: reason`.
+        seconds: Time of the build.
+        peak_memory_bytes: Largest memory of all its processes together.
+        settings: Settings of the build, as a tree.
+        model: Fingerprint of the embedding model.
+    """
 
     build_id: str
     parent: str | None
@@ -75,7 +89,18 @@ class Manifest(BaseModel):
     rejects: dict[str, int] = Field(default_factory=dict)
     seconds: float = 0.0
     peak_memory_bytes: int = 0
-    settings: Settings
+    settings: dict[str, Any]
+    model: str = ""
+
+    def known_settings(self) -> Settings:
+        """The settings of the build; those that this version of Quern no longer knows are left out."""
+        fields = Settings.model_fields
+        tree = {
+            group: {n: v for n, v in values.items() if n in type(getattr(Settings(), group)).model_fields}
+            for group, values in self.settings.items()
+            if group in fields
+        }
+        return Settings.model_validate(tree)
 
 
 def new_build_id() -> str:
@@ -151,11 +176,20 @@ class Warehouse:
             yield
 
     def current_id(self) -> str | None:
-        """The published snapshot's build id; None before the first."""
+        """The published snapshot's build id; None before the first.
+
+        Raises:
+            WarehouseError: The pointer is damaged.
+        """
         try:
             return str(json.loads(self._current.read_text("utf-8"))["build_id"])
         except FileNotFoundError:
             return None
+        except (OSError, ValueError, KeyError, TypeError):
+            raise WarehouseError(
+                f"{self._current} is damaged; write one of snapshots/*.json into it, like "
+                f'{{"build_id": "{(self.snapshot_ids() or ["ID"])[-1]}"}}'
+            ) from None
 
     def snapshot_ids(self) -> list[str]:
         """Build ids of all snapshots, oldest first."""
@@ -183,7 +217,7 @@ class Warehouse:
         """Write `stage` as a new version of its table, or return the parent's where nothing changed."""
         table = stage.table
         before = parent.tables.get(table.name) if parent else None
-        if before and before.digest == stage.digest and (self.root / before.file).exists():
+        if before and before.digest == stage.digest and self._is_there(before, table):
             if self.root / before.file != stage.path:
                 stage.path.unlink()
             return before
@@ -199,7 +233,14 @@ class Warehouse:
             file=str(stage.path.relative_to(self.root)),
             dimension=_dimension(table),
             indexes=indexes,
+            layout=LAYOUT,
         )
+
+    def _is_there(self, version: TableVersion, table: Table) -> bool:
+        """Whether a pinned version can be read as it would be written today."""
+        if not (self.root / version.file).exists():
+            return False
+        return version.kind == "staged" or (version.layout == LAYOUT and self.served.has(table.name, version.version))
 
     def publish(self, manifest: Manifest) -> Manifest:
         """Make `manifest` the published snapshot, in one step."""
@@ -212,17 +253,15 @@ class Warehouse:
         return manifest
 
     def rollback(self, build_id: str | None = None) -> Manifest:
-        """Publish an earlier snapshot again, by default the one before the published.
+        """Publish an earlier snapshot again, by default the one that the published was built upon.
 
         Raises:
             WarehouseError: There is no such snapshot, or none before the published one.
         """
         if build_id is None:
-            current = self.current_id()
-            earlier = [s for s in self.snapshot_ids() if current is not None and s < current]
-            if not earlier:
-                raise WarehouseError(f"there is no snapshot before the published one in {self.root}")
-            build_id = earlier[-1]
+            build_id = self.manifest().parent
+            if build_id not in self.snapshot_ids():
+                raise WarehouseError(f"there is no snapshot before the published one in {self.root}; name one")
         manifest = self.manifest(build_id)
         self._point_to(manifest.build_id)
         return manifest

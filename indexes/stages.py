@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,15 @@ from schemas.tables import Table
 from schemas.validate import validate
 
 BATCH_ROWS = 1024
+BATCH_BYTES = 32 << 20
+
+
+def slices(batch: pa.RecordBatch, rows: int, size: int) -> Iterator[pa.RecordBatch]:
+    """`batch` in slices of at most `rows` rows and, but for a single row, about `size` bytes."""
+    if batch.num_rows:
+        rows = max(1, min(rows, batch.num_rows * size // max(1, batch.nbytes)))
+    for start in range(0, batch.num_rows, rows):
+        yield batch.slice(start, rows)
 
 
 @dataclass(frozen=True)
@@ -51,8 +61,10 @@ def read_parquet(
     names = list(columns) if columns is not None else table.schema.names
     schema = pa.schema([table.schema.field(n) for n in names])
     with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(batch_size=rows, columns=names):
-            yield pa.RecordBatch.from_arrays([batch.column(n) for n in names], schema=schema)
+        # Row group by row group: a batch then holds no more bytes than one that was written.
+        for group in range(file.num_row_groups):
+            for batch in file.iter_batches(batch_size=rows, row_groups=[group], columns=names):
+                yield pa.RecordBatch.from_arrays([batch.column(n) for n in names], schema=schema)
 
 
 class StageWriter:
@@ -76,6 +88,10 @@ class StageWriter:
             SchemaError: It does not.
         """
         batch = validate(batch, self._table)
+        for piece in slices(batch, BATCH_ROWS, BATCH_BYTES):
+            self._write(piece)
+
+    def _write(self, batch: pa.RecordBatch) -> None:
         if batch.num_rows:
             self._digest.update(batch.select([n for n in batch.schema.names if n not in self._table.provenance]))
             self._writer.write_batch(batch)
@@ -89,6 +105,8 @@ class StageWriter:
         """Complete the file; a second call does nothing."""
         if self._temporary.exists():
             self._writer.close()
+            with self._temporary.open("rb+") as file:
+                os.fsync(file.fileno())
             self._temporary.replace(self._path)
 
     def __enter__(self) -> StageWriter:

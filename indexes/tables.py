@@ -27,6 +27,8 @@ BTREE: Mapping[str, tuple[str, ...]] = {
     "edges": ("source",),
 }
 FULL_TEXT: Mapping[str, str] = {"chunks": "terms"}
+# Raised when what is indexed, or how, changes: unchanged tables are then written again.
+LAYOUT = 1
 _READ_ROWS = 8192
 
 
@@ -80,6 +82,12 @@ class ServedTables:
         lance = self._database.open_table(table.name)
         lance.checkout(version)
         return ServedTable(lance, table)
+
+    def has(self, name: str, version: int) -> bool:
+        """Whether the table has this version."""
+        if name not in self._database.list_tables().tables:
+            return False
+        return any(v["version"] == version for v in self._database.open_table(name).list_versions())
 
     def write(self, stage: Stage) -> tuple[int, dict[str, Any]]:
         """Write and index `stage` as a new version; returns the version and the state of its indexes."""

@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 
 from indexes.memo import commit_part, nest
 from jobs.contract import Job, Outcome, Reject
+from jobs.models import ModelError
 from schemas.settings import EngineSettings
 from schemas.validate import validate
 
@@ -32,6 +33,9 @@ log = logging.getLogger(__name__)
 INPUT = "_input"
 PART = pa.schema([("part", pa.string()), ("inputs", pa.int64())])
 _PART_DDL = "part string, inputs bigint"
+_TRIES = 4  # Times that Spark tries a task before it gives up.
+# Faults of the machine, not of a row: they end the job, so that no row is blamed for them.
+_FAULTS = (OSError, MemoryError, ModelError)
 
 
 class EngineError(RuntimeError):
@@ -58,7 +62,7 @@ class Work:
 
     def compute(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Apply the job to `batch`, commit the result, and say so in one row of `PART`."""
-        # Spark and Ray hand over wider types (no fixed sizes); the job sees those it was declared with.
+        # Parquet widens some types; the job sees those it was declared with.
         batch = pa.RecordBatch.from_arrays([batch.column(f.name).cast(f.type) for f in self.schema], schema=self.schema)
         prints = np.frombuffer(b"".join(batch.column(INPUT).to_pylist()), dtype=np.dtype((np.void, 16)))
         parts = []
@@ -75,10 +79,15 @@ def _apply_bisecting(job: Job, batch: pa.RecordBatch, start: int) -> list[tuple[
 
     A fault in one row must neither stop a build nor take its batch with it: the batch is halved until the
     row is alone. Such a reject is transient, because it says something of the program, not of the row.
+
+    Raises:
+        OSError, MemoryError, ModelError: A fault of the machine.
     """
     try:
         found = job.apply(batch)
         return [(start, batch.num_rows, Outcome(validate(found.rows, job.makes), found.parents, found.rejects))]
+    except _FAULTS:
+        raise
     except Exception as error:  # noqa: BLE001 - whatever one row does, the other rows must come through
         if batch.num_rows == 1:
             log.warning("job=%s failed on row=%s error=%r", job.name, str(batch.column(job.key)[0])[:200], error)
@@ -87,6 +96,15 @@ def _apply_bisecting(job: Job, batch: pa.RecordBatch, start: int) -> list[tuple[
             return [(start, 1, Outcome(none, np.empty(0, dtype=np.int64), (reject,)))]
     half = batch.num_rows // 2
     return _apply_bisecting(job, batch.slice(0, half), start) + _apply_bisecting(job, batch.slice(half), start + half)
+
+
+def _stopped(engine: str, work: Work, error: Exception) -> EngineError:
+    """What to tell of a job that an engine could not finish; said before the engine is closed."""
+    cause = " ".join(str(error).split())[:300]
+    return EngineError(
+        f"{engine} could not finish the job {work.job.name}: {cause}; what was computed is kept, and logs/engines.log "
+        "in the warehouse says more"
+    )
 
 
 class Engine(Protocol):
@@ -127,10 +145,10 @@ class LocalEngine:
         """Nothing is held."""
 
 
-def _map_partition(work: Work, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        if batch.num_rows:
-            yield work.compute(batch)
+def _map_names(work: Work, names: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in names:
+        for name in batch.column("file").to_pylist():
+            yield from (work.compute(rows) for rows in read_batches([Path(name)], work.task_rows))
 
 
 class SparkEngine:
@@ -143,12 +161,14 @@ class SparkEngine:
         self._session: Any = None
 
     def run(self, work: Work) -> None:
-        """One Spark task per file; only names of committed parts come back."""
+        """One Spark task per file, which its Python worker reads itself: rows never pass through the Java heap."""
         spark = self._start()
-        spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(work.task_rows))
-        frame = spark.read.parquet(*(p.as_uri() for p in work.files))
-        # The work files are cut to task size, so Spark must not pack several of them into one task.
-        frame.mapInArrow(partial(_map_partition, work), _PART_DDL).write.format("noop").mode("overwrite").save()
+        names = [(str(p),) for p in work.files]
+        try:
+            frame = spark.createDataFrame(names, "file string").repartitionByRange(len(names), "file")
+            frame.mapInArrow(partial(_map_names, work), _PART_DDL).write.format("noop").mode("overwrite").save()
+        except Exception as error:  # py4j and Spark raise many kinds
+            raise _stopped("Spark", work, error) from error
 
     def _start(self) -> Any:
         if self._session is None:
@@ -189,13 +209,10 @@ def _spark_session(settings: EngineSettings) -> Any:
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.memory": settings.spark_memory,
         "spark.sql.session.timeZone": "UTC",
-        "spark.sql.files.openCostInBytes": str(1 << 30),
-        "spark.sql.execution.arrow.useLargeVarTypes": "false",
         "spark.log.level": "ERROR",
         "spark.driver.extraJavaOptions": "-XX:+UseSerialGC",
-        "spark.task.maxFailures": "4",
     }
-    master = settings.spark_master or f"local[{core_count(settings)}]"
+    master = settings.spark_master or f"local[{core_count(settings)},{_TRIES}]"
     if master.startswith("local"):
         conf |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     builder = SparkSession.builder.master(master).appName("quern")
@@ -250,8 +267,11 @@ class RayEngine:
             compute=ray.data.ActorPoolStrategy(size=min(workers, len(files))),
             num_cpus=1,
         )
-        for _ in parts.iter_batches(batch_format="pyarrow", batch_size=None):
-            pass
+        try:
+            for _ in parts.iter_batches(batch_format="pyarrow", batch_size=None):
+                pass
+        except Exception as error:  # Ray raises many kinds
+            raise _stopped("Ray", work, error) from error
 
     def _start(self) -> None:
         if self._started:
@@ -292,7 +312,6 @@ def _local_ray(settings: EngineSettings) -> dict[str, Any]:
         "num_cpus": core_count(settings) + 1,
         "include_dashboard": False,
         "object_store_memory": settings.ray_object_store << 20,
-        "_node_ip_address": "127.0.0.1",
     }
 
 

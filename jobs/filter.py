@@ -2,7 +2,7 @@
 
 A pair is scored by the cosine of `question answer` with its chunk; the best alpha are kept, per chunk
 (QCG-RAG, section 3.3) or over the corpus (Doc2Query--). Needs whole chunks, and for the corpus' threshold
-4 bytes of memory per query.
+4 bytes of memory per query; and the ids of the chunks, about 30 bytes each.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ def filter_queries(
     started = time.monotonic()
     floor = _corpus_floor(done, embed, queries, chunks, settings)
     nodes_table = NODES.with_dimension(dimension(embed))
+    rejected = _reject_orphans(queries, chunks, run)
     with run.writer(QUERIES) as query_writer, run.writer(nodes_table) as node_writer:
         for scored in _scored(done, embed, queries, chunks):
             kept = scored.similarity >= floor if settings.scope == "corpus" else _best_of_chunks(scored, settings.alpha)
@@ -57,13 +58,32 @@ def filter_queries(
             node_writer.write(_nodes(scored, kept, nodes_table.schema))
     made, nodes = query_writer.stage(), node_writer.stage()
     seconds = round(time.monotonic() - started, 3)
-    run.report(JobReport(NAME, fingerprint(settings), queries.rows, nodes.rows, 0, queries.rows, 0, seconds, "driver"))
+    run.report(
+        JobReport(NAME, fingerprint(settings), queries.rows, nodes.rows, 0, queries.rows, rejected, seconds, "driver")
+    )
     return made, nodes
 
 
 def fingerprint(settings: FilterSettings) -> str:
     """Digest of name, version and settings."""
     return settings_digest([NAME, VERSION, settings.model_dump()])
+
+
+def chunk_ids(chunks: Stage) -> pa.Array:
+    """Ids of all chunks."""
+    return pa.concat_arrays([b.column(0) for b in chunks.batches(["chunk_id"])] or [pa.array([], pa.string())])
+
+
+def _reject_orphans(queries: Stage, chunks: Stage, run: Run) -> int:
+    """Record the queries whose chunk has no vector; returns how many."""
+    known = chunk_ids(chunks)
+    rejected = 0
+    for batch in queries.batches(["query_id", "chunk_id"]):
+        lost = batch.filter(pc.invert(pc.is_in(batch.column("chunk_id"), value_set=known)))
+        rows = zip(lost.column("query_id").to_pylist(), lost.column("chunk_id").to_pylist(), strict=True)
+        run.reject(NAME, [(q, "chunk_missing", f"chunk {c} has no vector") for q, c in rows])
+        rejected += lost.num_rows
+    return rejected
 
 
 def _embed_report(done: Memoised, embed: Embed, queries: Stage, run: Run) -> JobReport:
@@ -102,7 +122,9 @@ def _corpus_floor(done: Memoised, embed: Embed, queries: Stage, chunks: Stage, s
     """The similarity that the best `alpha` of all queries reach; -inf where each chunk is judged alone."""
     if settings.scope == "chunk" or queries.rows == 0:
         return -np.inf
-    scores = np.sort(np.concatenate([s.similarity for s in _scored(done, embed, queries, chunks)]))
+    scores = np.sort(np.concatenate([np.empty(0), *(s.similarity for s in _scored(done, embed, queries, chunks))]))
+    if len(scores) == 0:
+        return -np.inf
     return float(scores[len(scores) - max(1, int(np.ceil(settings.alpha * len(scores) - 1e-9)))])
 
 
@@ -119,24 +141,31 @@ def _scored(done: Memoised, embed: Embed, queries: Stage, chunks: Stage) -> Iter
 
 
 def _by_chunks(chunks: Stage, queries: Stage) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
-    """Batches of chunks, each with all queries of its chunks: both tables have one order."""
-    rest: list[pa.RecordBatch] = []
-    stream = queries.batches(QUERIES.without("similarity", "kept").schema.names)
+    """Batches of chunks, each with all queries of its chunks.
+
+    Both tables have one order, but a chunk may be missing, because it has no vector; its queries are left out.
+    """
+    known = chunk_ids(chunks)
+    stream = _of_known_chunks(queries, known)
+    rest: pa.RecordBatch | None = None
     for batch in chunks.batches(["chunk_id", "vector"], rows=256):
-        keys = batch.column("chunk_id")
         taken: list[pa.RecordBatch] = []
-        while True:
-            piece = rest.pop() if rest else next(stream, None)
-            if piece is None:
-                break
-            inside = pc.is_in(piece.column("chunk_id"), value_set=keys).to_numpy(zero_copy_only=False)
-            if inside.all():
-                taken.append(piece)
-                continue
-            cut = int(np.argmin(inside))
+        while (piece := rest if rest is not None else next(stream, None)) is not None:
+            inside = pc.is_in(piece.column("chunk_id"), value_set=batch.column("chunk_id")).to_numpy(
+                zero_copy_only=False
+            )
+            cut = len(inside) if inside.all() else int(np.argmin(inside))
             taken.append(piece.slice(0, cut))
-            rest.append(piece.slice(cut))
-            break
+            rest = piece.slice(cut) if cut < len(inside) else None
+            if rest is not None:
+                break
         whole = [p for p in taken if p.num_rows]
         if whole:
             yield batch, pa.Table.from_batches(whole).combine_chunks().to_batches()[0]
+
+
+def _of_known_chunks(queries: Stage, known: pa.Array) -> Iterator[pa.RecordBatch]:
+    for batch in queries.batches(QUERIES.without("similarity", "kept").schema.names):
+        kept = batch.filter(pc.is_in(batch.column("chunk_id"), value_set=known))
+        if kept.num_rows:
+            yield kept

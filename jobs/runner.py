@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from indexes.memo import Memo, committed_inputs, unnest
-from indexes.stages import Stage, StageWriter
+from indexes.stages import Stage, StageWriter, slices
 from jobs.contract import Job
 from jobs.engines import INPUT, Engines, Work
 from jobs.progress import watched
@@ -27,6 +27,7 @@ log = logging.getLogger(__name__)
 
 _FILE_BYTES = 32 << 20
 _FILES_OF_A_SIZE = 8
+_MOST_TASK_ROWS = 1024
 _MOST_FILE_ROWS = 1 << 16
 
 
@@ -149,7 +150,9 @@ def memoise(job: Job, stage: Source, run: Run) -> Memoised:
     if missing.rows:
         chosen = run.engines.choose(job, missing.rows)
         engine = chosen.name
-        work = Work(job, missing.files, missing.schema, directory, job.task_rows or run.task_rows)
+        # Few large parts in a large build, so that its memo opens fast; enough of them to keep all cores busy.
+        task_rows = job.task_rows or max(run.task_rows, min(_MOST_TASK_ROWS, missing.rows // (32 * run.cores)))
+        work = Work(job, missing.files, missing.schema, directory, task_rows)
         before = committed_inputs(directory)
         with watched(job.name, missing.rows, lambda: committed_inputs(directory) - before):
             chosen.run(work)
@@ -255,9 +258,8 @@ class _MissingRows:
             pa.binary(FINGERPRINT_BYTES), len(positions), [None, pa.py_buffer(prints[positions].tobytes())]
         )
         self.rows += len(positions)
-        for piece in _slices(
-            pa.RecordBatch.from_arrays([*taken.columns, column], schema=self.schema), self._first_rows
-        ):
+        rows = pa.RecordBatch.from_arrays([*taken.columns, column], schema=self.schema)
+        for piece in slices(rows, self._first_rows, _FILE_BYTES // 4):
             self._pending.append(piece)
             self._pending_rows += piece.num_rows
             self._pending_bytes += piece.nbytes
@@ -282,8 +284,3 @@ class _MissingRows:
         pq.write_table(pa.Table.from_batches(self._pending), path, compression="zstd")
         self.files.append(path)
         self._pending, self._pending_rows, self._pending_bytes = [], 0, 0
-
-
-def _slices(batch: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
-    for start in range(0, batch.num_rows, rows):
-        yield batch.slice(start, rows)

@@ -64,7 +64,8 @@ def build(source: Path, warehouse: Warehouse, settings: Settings) -> Manifest:
             jobs=[vars(r) for r in run.reports],
             audit=[c.as_row() for c in checks],
             rejects={f"{job}: {reason}": n for (job, reason), n in sorted(reasons.items())},
-            settings=settings,
+            settings=settings.model_dump(),
+            model=str(Embed(settings.embed).configuration()["model"]),
         )
         manifest.seconds = round(time.monotonic() - started, 1)
         manifest.peak_memory_bytes = meter.peak_bytes

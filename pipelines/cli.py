@@ -89,7 +89,7 @@ def _searcher(warehouse: Path, snapshot: str | None, settings: Path | None, over
     from pipelines.recipes import Searcher
 
     opened = Catalog.open(warehouse).snapshot(snapshot)
-    return Searcher(opened, load_settings(settings, override or [], opened.manifest.settings))
+    return Searcher(opened, load_settings(settings, override or [], opened.manifest.known_settings()))
 
 
 @app.command(
@@ -163,7 +163,12 @@ def _counted(answers: Any, total: int) -> Any:
 def _facts(searcher: Any, recipe: str) -> dict[str, object]:
     manifest = searcher.snapshot.manifest
     rows = {name: f"{manifest.tables[name].rows:,}" for name in ("documents", "chunks", "nodes", "edges")}
-    return {"snapshot": manifest.build_id, **rows, "model": manifest.settings.embed.model, "recipe": recipe}
+    return {
+        "snapshot": manifest.build_id,
+        **rows,
+        "model": Path(manifest.known_settings().embed.model).name,
+        "recipe": recipe,
+    }
 
 
 @app.command(epilog="Example:  quern evaluate questions.jsonl -w WH --recipes dense,bm25,qcg,hybrid --k 2,5,10 --json")
@@ -380,7 +385,7 @@ def main() -> None:
         app()
     except SystemExit as stop:
         if stop.code == _INTERRUPTED:
-            typer.echo("interrupted: nothing was published; run the same command to go on from here", err=True)
+            typer.echo("interrupted; run the same command again, a build goes on from where it stopped", err=True)
         raise
     except Exception as error:
         if not isinstance(error, (SettingsError, *_expected_errors())):

@@ -20,7 +20,8 @@ def main(directory: Path) -> None:
     manifest = Warehouse.open(directory / "warehouse").manifest()
     answers = [
         Answer.model_validate(json.loads(line))
-        for line in (directory / "answers" / "answers.jsonl").read_text("utf-8").splitlines()
+        for line in (directory / "answers" / "answers.jsonl").read_text("utf-8").split("\n")
+        if line
     ]
     # One of each kind where there is one: from one document, from several, in Chinese.
     found = sorted((a for a in answers if a.found), key=lambda a: -a.score)

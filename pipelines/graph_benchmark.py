@@ -72,7 +72,14 @@ def _snapshot(directory: Path, nodes: int) -> Snapshot:
         versions[name] = warehouse.pin(writer.stage(), None)
     now = datetime.now(UTC)
     manifest = Manifest(
-        build_id="1", parent=None, started_at=now, source="", tables=versions, jobs=[], audit=[], settings=Settings()
+        build_id="1",
+        parent=None,
+        started_at=now,
+        source="",
+        tables=versions,
+        jobs=[],
+        audit=[],
+        settings=Settings().model_dump(),
     )
     warehouse.publish(manifest)
     return warehouse.snapshot()

@@ -36,10 +36,11 @@ def read_questions(path: Path) -> list[Question]:
     """The questions of a JSONL file.
 
     Raises:
-        QuestionError: The file cannot be read, is empty, or a line lacks a field; all bad lines are named.
+        QuestionError: The file cannot be read, is empty, or a line lacks a field; the first such line is named.
     """
     try:
-        lines = path.read_text("utf-8").splitlines()
+        # Not splitlines: a JSON string may hold U+2028 and others that end a line to Python alone.
+        lines = path.read_text("utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise QuestionError(f"questions {path} cannot be read: {error}") from None
     questions: list[Question] = []

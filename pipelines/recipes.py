@@ -18,6 +18,7 @@ from indexes.graph import QueryGraph
 from indexes.lexical import Scored, bm25, in_order
 from indexes.vectors import Floats, Positions, nearest, pair_similarities
 from jobs.embed import Embedder
+from jobs.models import ModelError, model_fingerprint, read_model
 from schemas.settings import Settings
 from schemas.words import search_terms
 
@@ -59,8 +60,18 @@ class Searcher:
 
     @cached_property
     def embedder(self) -> Embedder:
-        """The model of the snapshot, whatever the settings say now: vectors of two models do not compare."""
-        return Embedder.load(self.snapshot.manifest.settings.embed)
+        """The model of the snapshot.
+
+        Raises:
+            ModelError: The settings name another model than the snapshot's vectors were made with.
+        """
+        manifest, wanted = self.snapshot.manifest, self.settings.embed
+        if model_fingerprint(read_model(wanted.model)) != manifest.model:
+            raise ModelError(
+                f"the vectors of snapshot {manifest.build_id} were made with another model than {wanted.model} is now; "
+                "vectors of two models do not compare: build again, or name the model it was built with"
+            )
+        return Embedder.load(wanted)
 
     def batch(self, questions: Sequence[str]) -> Batch:
         """Questions, ready to be searched for."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 
 import pyarrow as pa
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, field_validator
 
 from schemas.tables import TIMESTAMP
 
@@ -21,6 +21,13 @@ class Question(BaseModel):
     type: str | None = None
     answer: str | None = None
     evidence_doc_ids: list[str] = Field(default_factory=list)
+
+    @field_validator("question")
+    @classmethod
+    def _not_blank(cls, question: str) -> str:
+        if not question.strip():
+            raise ValueError("the question is blank")
+        return question
 
 
 class Citation(BaseModel):

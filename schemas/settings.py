@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_core import ErrorDetails
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
@@ -90,6 +90,12 @@ class EmbedSettings(Group):
     max_tokens: Positive = Field(512, description="Longest text the model is given, raised from MiniLM's 256.")
     batch: Positive = Field(32, description="Most texts in one call of the model.")
     threads: int = Field(0, ge=0, description="Threads of one worker; 0 for all cores.")
+
+    @field_validator("model")
+    @classmethod
+    def _absolute(cls, model: str) -> str:
+        """A path holds from everywhere, also when the snapshot is searched from another directory."""
+        return str(Path(model).absolute()) if Path(model).is_dir() else model
 
 
 class GraphSettings(Group):

@@ -65,7 +65,7 @@ def mini_web(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def searcher(mini_web: Path) -> Searcher:
     snapshot = Warehouse.open(mini_web).snapshot()
-    return Searcher(snapshot, snapshot.manifest.settings)
+    return Searcher(snapshot, snapshot.manifest.known_settings())
 
 
 @pytest.fixture
@@ -95,4 +95,4 @@ def staged(tmp_path: Path) -> Callable[[Table, list[dict[str, Any]]], Stage]:
 
 def read_jsonl(path: Path) -> list[dict[str, Any]]:
     """The objects of a JSONL file."""
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -38,7 +39,7 @@ def publish(warehouse: Warehouse, build_id: str, targets: list[str]) -> Manifest
         tables=tables,
         jobs=[],
         audit=[],
-        settings=Settings(),
+        settings=Settings().model_dump(),
     )
     return warehouse.publish(manifest)
 
@@ -86,6 +87,32 @@ def test_rollback_publishes_the_snapshot_before_and_a_build_after_it_goes_on(war
     assert publish(warehouse, "4", ["4"]).parent == "1"
     assert targets(warehouse) == ["4"]
     assert targets(warehouse, "3") == ["3"]
+    assert warehouse.rollback().build_id == "1", "not 3, which was rolled back"
+
+
+def test_a_manifest_with_settings_of_another_release_can_still_be_read(warehouse: Warehouse) -> None:
+    publish(warehouse, "1", ["1"])
+    path = warehouse.root / "snapshots" / "1.json"
+    manifest = json.loads(path.read_text())
+    manifest["settings"] |= {"gone": {"x": 1}, "graph": {"k": 5, "forgotten": True}}
+    path.write_text(json.dumps(manifest))
+    publish(warehouse, "2", ["2"])
+    assert warehouse.prune(7) == []
+    assert warehouse.manifest("1").known_settings().graph.k == 5
+
+
+def test_a_damaged_pointer_is_an_error_that_says_how_to_mend_it(warehouse: Warehouse) -> None:
+    publish(warehouse, "1", ["1"])
+    (warehouse.root / "current.json").write_text("{")
+    with pytest.raises(WarehouseError, match=r'current\.json is damaged; write .* \{"build_id": "1"\}'):
+        warehouse.snapshot()
+
+
+def test_a_served_table_that_is_gone_is_written_again(warehouse: Warehouse) -> None:
+    publish(warehouse, "1", ["1"])
+    shutil.rmtree(warehouse.root / "lance" / "edges.lance")
+    publish(Warehouse.open(warehouse.root), "2", ["1"])
+    assert targets(Warehouse.open(warehouse.root)) == ["1"]
 
 
 def test_pruning_keeps_the_newest_and_the_published_and_frees_the_rest(warehouse: Warehouse) -> None:

@@ -71,6 +71,24 @@ def test_a_pair_is_scored_by_the_cosine_of_question_and_answer_with_its_chunk(ru
         assert query["similarity"] == pytest.approx(float(vector @ chunk), abs=1e-6)
 
 
+def test_queries_of_a_chunk_without_a_vector_are_rejected_and_no_others(run: Run, staged: Staged) -> None:
+    embed = Embed(EmbedSettings())
+    common = {"start": 0, "terms": "", "title": None, "published_at": None, "token_count": 1}
+    rows = [{"chunk_id": c, "doc_id": c, "text": c, "end": 1, **common} for c in "abcd"]
+    pairs = [
+        {"query_id": f"{c}-{m}", "chunk_id": c, "question": f"{c}?", "answer": f"{m}"} for c in "abcd" for m in "01"
+    ]
+    chunks = embed_chunks(embed, staged(CHUNKS.without("vector"), [r for r in rows if r["chunk_id"] not in "ac"]), run)
+    raw = staged(QUERIES.without("similarity", "kept"), pairs)
+    queries, nodes = filter_queries(embed, raw, chunks, FilterSettings(alpha=1.0), run)
+    assert [q for b in queries.batches(["chunk_id"]) for q in b.column(0).to_pylist()] == ["b", "b", "d", "d"]
+    assert nodes.rows == 4
+    assert run.reports[-1].rejected == 4
+    run.rejects.close()
+    rejects = [r for b in run.rejects.stage().batches() for r in b.to_pylist()]
+    assert {(r["key"], r["reason"]) for r in rejects} == {(f"{c}-{m}", "chunk_missing") for c in "ac" for m in "01"}
+
+
 def test_over_the_corpus_one_threshold_holds_for_all_chunks(run: Run, staged: Staged) -> None:
     queries, _ = build(run, staged, FilterSettings(alpha=0.5, scope="corpus"))
     best = sorted((q["similarity"] for q in queries), reverse=True)[:4]
