@@ -9,6 +9,7 @@ float32. Ties go to the lower position, which is the lower key where vectors are
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,16 @@ Floats = npt.NDArray[np.float32]
 Positions = npt.NDArray[np.int64]
 
 _PAIRS = 1 << 17
+
+
+class Rows(Protocol):
+    """Vectors that are read block by block: a matrix, in memory or mapped, or a part of one."""
+
+    def __len__(self) -> int:
+        """Number of vectors."""
+
+    def __getitem__(self, part: slice) -> Floats:
+        """The vectors of `part`, shape (rows, d)."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +61,7 @@ def pair_similarities(queries: Floats, vectors: Floats, query: Positions, vector
 
 def nearest(
     queries: Floats,
-    vectors: Floats,
+    vectors: Rows,
     k: int,
     own: Positions | None = None,
     *,
@@ -81,7 +92,7 @@ def nearest(
     return found
 
 
-def _nearest_of_block(queries: Floats, vectors: Floats, k: int, own: Positions | None, width: int) -> Neighbours:
+def _nearest_of_block(queries: Floats, vectors: Rows, k: int, own: Positions | None, width: int) -> Neighbours:
     rounding = np.float32(queries.shape[1] * 2.0**-23)
     best = Neighbours(
         np.full((len(queries), k), -1, dtype=np.int64), np.full((len(queries), k), -np.inf, dtype=np.float32)

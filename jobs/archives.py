@@ -33,11 +33,19 @@ _ARC_LINE: Final = re.compile(
 
 @dataclass(frozen=True)
 class Fault:
-    """What could not be read, and at which byte of the (uncompressed) stream."""
+    """What could not be read.
+
+    Attributes:
+        position: At which byte of the (uncompressed) stream.
+        reason: Code of the reject.
+        detail: What exactly was wrong, for a person.
+        url: Address of the capture, where it is known.
+    """
 
     position: int
     reason: str
     detail: str
+    url: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,9 +84,9 @@ class _Source:
         self._position = 0
 
     def read(self, size: int = -1) -> bytes:
-        data = self._stream.read1(size)  # `read` would lose what it has when the next piece is damaged
-        self._position += len(data)
-        return data
+        piece = self._stream.read1(size)  # `read` would lose what it has when the next piece is damaged
+        self._position += len(piece)
+        return piece
 
     def tell(self) -> int:
         return self._position
@@ -92,28 +100,33 @@ class _Source:
 
 def warc_captures(stream: io.BufferedReader, limit: int) -> Iterator[Capture | Fault]:
     """Responses and resources of a WARC file of which none is longer than `limit` bytes; other records are skipped."""
-    position = 0
+    position, url = 0, ""
     try:
         for record in ArchiveIterator(_Source(stream), parse_http=False, stream_detect=False):
             position = record.stream_pos
             if int(record.record_type) & int(_WANTED):
-                yield _warc_capture(record, limit)
+                url = _target(record)
+                yield _warc_capture(record, url, limit)
+                url = ""  # a fault from here on is not this capture's
             elif record.reader.consume() < record.content_length:
                 yield Fault(position, "truncated_warc", f"the record has less than its {record.content_length} bytes")
     except DamagedError as error:
-        yield Fault(position, error.reason, f"nothing after this record was read: {error}")
+        yield Fault(position, error.reason, f"nothing after this record was read: {error}", url)
     except (OSError, ValueError) as error:
-        yield Fault(position, "damaged_warc", f"nothing after this record was read: {error}")
+        yield Fault(position, "damaged_warc", f"nothing after this record was read: {error}", url)
 
 
-def _warc_capture(record: WarcRecord, limit: int) -> Capture | Fault:
+def _target(record: WarcRecord) -> str:
+    return (record.headers.get("WARC-Target-URI") or "").strip().removeprefix("<").removesuffix(">")
+
+
+def _warc_capture(record: WarcRecord, url: str, limit: int) -> Capture | Fault:
     position, length, headers = record.stream_pos, record.content_length, record.headers
     if length > limit + _HEADER_BYTES:
-        return Fault(position, "too_large", f"the record has {length} bytes, more than ingest.max_page_bytes")
+        return Fault(position, "too_large", f"the record has {length} bytes, more than ingest.max_page_bytes", url)
     block = record.reader.read(length)
     if len(block) < length:
-        return Fault(position, "truncated_warc", f"the record has {len(block)} of its {length} bytes")
-    url = (headers.get("WARC-Target-URI") or "").strip().removeprefix("<").removesuffix(">")
+        return Fault(position, "truncated_warc", f"the record has {len(block)} of its {length} bytes", url)
     if not url:
         return Fault(position, "no_url", "the record has no WARC-Target-URI")
     fetched_at = parse_time(headers.get("WARC-Date"))
@@ -122,7 +135,7 @@ def _warc_capture(record: WarcRecord, limit: int) -> Capture | Fault:
 
 def arc_captures(stream: io.BufferedReader, limit: int) -> Iterator[Capture | Fault]:
     """Captures of an ARC file; what is between records and is no record is one fault."""
-    position, lost = 0, False
+    position, lost, url = 0, False, ""
     try:
         while line := stream.readline(_HEADER_BYTES):
             start, position = position, position + len(line)
@@ -132,15 +145,16 @@ def arc_captures(stream: io.BufferedReader, limit: int) -> Iterator[Capture | Fa
                     yield Fault(start, "damaged_arc", f"no ARC record begins here: {line[:80]!r}")
                 lost = lost or bool(line.strip())
                 continue
-            lost = False
+            lost, url = False, match["url"].decode("utf-8", "replace")
             length = int(match["length"])
             block = _read_or_skip(stream, length, limit + _HEADER_BYTES)
             position += length
-            found = _arc_capture(start, match, length, block)
+            found = _arc_capture(start, url, match, length, block)
             if found is not None:
                 yield found
+            url = ""  # a fault from here on is not this capture's
     except DamagedError as error:
-        yield Fault(position, error.reason, f"nothing after this byte was read: {error}")
+        yield Fault(position, error.reason, f"nothing after this byte was read: {error}", url)
 
 
 def _read_or_skip(stream: io.BufferedReader, length: int, limit: int) -> bytes | None:
@@ -152,14 +166,15 @@ def _read_or_skip(stream: io.BufferedReader, length: int, limit: int) -> bytes |
     return None
 
 
-def _arc_capture(start: int, match: re.Match[bytes], length: int, block: bytes | None) -> Capture | Fault | None:
-    url = match["url"].decode("utf-8", "replace")
+def _arc_capture(
+    start: int, url: str, match: re.Match[bytes], length: int, block: bytes | None
+) -> Capture | Fault | None:
     if url.startswith("filedesc:"):
         return None
     if block is None:
-        return Fault(start, "too_large", f"the record has {length} bytes, more than ingest.max_page_bytes")
+        return Fault(start, "too_large", f"the record has {length} bytes, more than ingest.max_page_bytes", url)
     if len(block) < length:
-        return Fault(start, "truncated_arc", f"the record has {len(block)} of its {length} bytes")
+        return Fault(start, "truncated_arc", f"the record has {len(block)} of its {length} bytes", url)
     try:
         fetched_at = datetime.strptime(match["date"][:14].decode(), "%Y%m%d%H%M%S").replace(tzinfo=UTC)
     except ValueError:

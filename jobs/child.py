@@ -35,6 +35,8 @@ _PR_SET_PDEATHSIG: Final = 1
 _WORN: Final = 0.25
 _SUSPECT: Final = 0.5
 _FULL: Final = 0.9
+# Signals that someone else sends, as the system does when memory runs out; a parser's own crash raises others.
+_FROM_OUTSIDE: Final = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
 _OUT_OF_MEMORY: Final = {
     "failed": "out_of_memory",
     "detail": "parsing needs more memory than clean.memory_per_page allows",
@@ -84,7 +86,7 @@ class Child:
             self.stop()
             raise ChildError("timeout", f"no answer within {seconds:g} s", transient=True) from None
         except (BrokenPipeError, EOFError):
-            raise ChildError("parser_crashed", self._epitaph()) from None
+            raise self._crash() from None
         if "failed" in answer:
             if answer["failed"] == "out_of_memory":
                 self.stop()  # what is left of a heap after a failed allocation is not to be trusted
@@ -125,24 +127,23 @@ class Child:
             os.set_blocking(running.stdin.fileno(), False)
             _receive(running, time.monotonic() + _START_SECONDS)
         except (EOFError, TimeoutError):
-            raise ChildError("parser_crashed", f"did not start: {self._epitaph()}", transient=True) from None
+            raise ChildError("parser_crashed", f"did not start: {self._crash().detail}", transient=True) from None
         return running
 
-    def _epitaph(self) -> str:
+    def _crash(self) -> ChildError:
         """How the child ended; puts away what is left of it."""
         running = self._running
         if running is None:
-            return "the child process is gone"
+            return ChildError("parser_crashed", "the child process is gone")
         try:
             code = running.wait(timeout=5)
         except subprocess.TimeoutExpired:
             code = None
         self.stop()
         if code is None:
-            return "the child process closed its pipe"
-        return (
-            f"the child process ended with signal {-code}" if code < 0 else f"the child process ended with code {code}"
-        )
+            return ChildError("parser_crashed", "the child process closed its pipe")
+        how = f"signal {-code}" if code < 0 else f"code {code}"
+        return ChildError("parser_crashed", f"the child process ended with {how}", transient=-code in _FROM_OUTSIDE)
 
 
 def _wait(descriptor: int, event: int, deadline: float) -> None:
@@ -152,9 +153,9 @@ def _wait(descriptor: int, event: int, deadline: float) -> None:
         raise TimeoutError
 
 
-def _send(running: subprocess.Popen[bytes], data: bytes, deadline: float) -> None:
+def _send(running: subprocess.Popen[bytes], frame: bytes, deadline: float) -> None:
     assert running.stdin is not None  # noqa: S101
-    descriptor, view = running.stdin.fileno(), memoryview(data)
+    descriptor, view = running.stdin.fileno(), memoryview(frame)
     while view:
         _wait(descriptor, select.POLLOUT, deadline)
         try:
@@ -164,14 +165,14 @@ def _send(running: subprocess.Popen[bytes], data: bytes, deadline: float) -> Non
 
 
 def _take(descriptor: int, size: int, deadline: float) -> bytes:
-    data = bytearray()
-    while len(data) < size:
+    taken = bytearray()
+    while len(taken) < size:
         _wait(descriptor, select.POLLIN, deadline)
-        part = os.read(descriptor, min(_CHUNK, size - len(data)))
+        part = os.read(descriptor, min(_CHUNK, size - len(taken)))
         if not part:
             raise EOFError
-        data += part
-    return bytes(data)
+        taken += part
+    return bytes(taken)
 
 
 def _receive(running: subprocess.Popen[bytes], deadline: float) -> Header:
@@ -203,6 +204,7 @@ def serve(answer: Answer) -> None:
     questions, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # a library that prints must not write into the protocol
     _die_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends by the signal, which tells the parent that no page caused it
     memory = _Memory(int(sys.argv[-1]))
     _write(answers, {"ready": True})
     while head := questions.read(_FRAME.size):

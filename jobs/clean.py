@@ -24,7 +24,19 @@ MOST_ID_CHARACTERS: Final = 200
 _ID_DIGITS: Final = 20
 _PORTS: Final = {"http": 80, "https": 443}
 _PARSER: Final = "jobs.extract"
-_LIBRARIES: Final = ("trafilatura", "htmldate", "py3langid", "lxml", "charset-normalizer")
+# Every library that has a say in a document's text, dates or language.
+_LIBRARIES: Final = (
+    "trafilatura",
+    "justext",
+    "courlan",
+    "lxml",
+    "lxml_html_clean",
+    "htmldate",
+    "dateparser",
+    "python-dateutil",
+    "charset-normalizer",
+    "py3langid",
+)
 
 Row = dict[str, Any]
 

@@ -82,10 +82,10 @@ def _tree(text: str) -> HtmlElement:
     text = plain(text)
     if "<" not in text:
         raise PageError("no markup: this is not an HTML page")
-    data = repair_faulty_html(text, text[:50].lower()).encode()
-    tree = fromstring(data, parser=HTML_PARSER)
+    markup = repair_faulty_html(text, text[:50].lower()).encode()
+    tree = fromstring(markup, parser=HTML_PARSER)
     if tree.tag != "html":
-        tree = fromstring(b"<html><body>" + data + b"</body></html>", parser=HTML_PARSER)
+        tree = fromstring(b"<html><body>" + markup + b"</body></html>", parser=HTML_PARSER)
     return tree
 
 

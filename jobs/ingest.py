@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 
 from jobs.archives import Capture, Fault, Message, arc_captures, http_message, warc_captures
 from jobs.inflate import DamagedError, GzipStream
+from jobs.plain import plain
 from schemas.digests import bytes_digest
 from schemas.settings import IngestSettings
 from schemas.tables import PAGES
@@ -84,6 +85,17 @@ def list_inputs(root: Path) -> list[Path]:
     Raises:
         IngestError: `root` is missing, unreadable, or holds no file of a known kind.
     """
+    return _inputs(root)[0]
+
+
+def _inputs(root: Path) -> tuple[list[Path], list[FileReject]]:
+    """The files to read, and the folders under `root` that were not entered.
+
+    A `root` that is a symbolic link is followed. A file keeps the link's name where that tells its kind.
+
+    Raises:
+        IngestError: As `list_inputs`.
+    """
     try:
         mode = root.stat().st_mode
     except FileNotFoundError:
@@ -91,35 +103,47 @@ def list_inputs(root: Path) -> list[Path]:
     except OSError as error:
         raise IngestError(f"{root} cannot be read: {error.strerror}") from None
     if not stat.S_ISDIR(mode):
-        if not _kind(root):
+        path = root if _kind(root) else root.resolve()
+        if not _kind(path):
             raise IngestError(
                 f"{root} is none of the kinds of file that can be read: {', '.join(_KINDS)}, each also as .gz"
             )
-        return [root]
+        return [path], []
     if not os.access(root, os.R_OK | os.X_OK):
         raise IngestError(f"{root} cannot be read: permission denied")
-    found, skipped = _walk(root)
+    found, skipped, closed = _walk(root)
     if skipped:
         log.info("ingest skipped=%d kinds=%s", skipped.total(), ",".join(sorted(skipped)[:20]))
     if not found:
         kinds = ", ".join(_KINDS)
         holds = f"none of the kinds of file that can be read ({kinds}, each also as .gz)" if skipped else "no files"
-        raise IngestError(f"{root} holds {holds}")
-    return found
+        unread = f"; not entered: {closed[0].key} ({closed[0].detail})" if closed else ""
+        more = f" and {len(closed) - 1} more" if len(closed) > 1 else ""
+        raise IngestError(f"{root} holds {holds}{unread}{more}")
+    return found, closed
 
 
-def _walk(root: Path) -> tuple[list[Path], Counter[str]]:
+def _walk(root: Path) -> tuple[list[Path], Counter[str], list[FileReject]]:
+    """Files of a known kind, other files counted by suffix, and folders that were not entered."""
     found: list[Path] = []
     skipped: Counter[str] = Counter()
-    # Folders behind symbolic links are not entered: they lead outside, or to what is read anyway.
-    for folder, _, names in os.walk(root, onerror=lambda error: log.warning("ingest unreadable folder: %s", error)):
+    closed: list[FileReject] = []
+
+    def unreadable(error: OSError) -> None:
+        closed.append(FileReject(_name(Path(error.filename), root), "unreadable_folder", error.strerror or str(error)))
+
+    for folder, folders, names in os.walk(root, onerror=unreadable):
+        # Folders behind symbolic links are not entered: they lead outside, or to what is read anyway.
+        for link in (path for name in folders if (path := Path(folder, name)).is_symlink()):
+            closed.append(FileReject(_name(link, root), "linked_folder", "a symbolic link to a folder is not followed"))
         for name in names:
             path = Path(folder, name)
             if _kind(path):
                 found.append(path)
             else:
                 skipped[path.suffix.lower() or "(none)"] += 1
-    return sorted(found, key=lambda path: path.parts), skipped
+    closed.sort(key=lambda reject: reject.key)
+    return sorted(found, key=lambda path: path.parts), skipped, closed
 
 
 def _kind(path: Path) -> str:
@@ -134,18 +158,20 @@ def _kind(path: Path) -> str:
 def read_pages(
     root: Path, settings: IngestSettings, *, batch_rows: int = BATCH_ROWS, batch_bytes: int = BATCH_BYTES
 ) -> Iterator[pa.RecordBatch | FileReject]:
-    """Pages under `root` as batches of `PAGES`, and what was left out, in the order of the files.
+    """Pages under `root` as batches of `PAGES`, and what was left out: first folders, then in the order of the files.
 
     A batch holds at most `batch_rows` rows, and ends with the row that brings its bodies to `batch_bytes`.
 
     Raises:
         IngestError: There is nothing to read; before the first batch.
     """
-    base = root if root.is_dir() else root.parent
+    paths, closed = _inputs(root)
+    yield from closed
+    base = root if root.is_dir() else paths[0].parent
     rows: list[Row] = []
     size = 0
-    for path in list_inputs(root):
-        for found in _read_file(path, base, settings):
+    for path in paths:
+        for found in _read_file(path, base, root.resolve(), settings):
             if isinstance(found, FileReject):
                 yield found
                 continue
@@ -163,10 +189,10 @@ def _name(path: Path, base: Path) -> str:
     return os.fsencode(path.relative_to(base).as_posix()).decode("utf-8", "backslashreplace")
 
 
-def _read_file(path: Path, base: Path, settings: IngestSettings) -> Iterator[Row | FileReject]:
+def _read_file(path: Path, base: Path, within: Path, settings: IngestSettings) -> Iterator[Row | FileReject]:
     name, kind = _name(path, base), _kind(path)
     try:
-        with _opened(path, base) as raw:
+        with _opened(path, within) as raw:
             if not raw.peek(1):
                 yield FileReject(name, "empty", "the file has no bytes")
                 return
@@ -186,13 +212,13 @@ def _read_file(path: Path, base: Path, settings: IngestSettings) -> Iterator[Row
 
 
 @contextmanager
-def _opened(path: Path, base: Path) -> Iterator[io.BufferedReader]:
-    """The file, if it is a regular file inside `base`.
+def _opened(path: Path, within: Path) -> Iterator[io.BufferedReader]:
+    """The file, if it is a regular file inside `within`, the resolved input, or is the input itself.
 
     Raises:
         OSError: It is not, or cannot be opened.
     """
-    if path.is_symlink() and path.exists() and not path.resolve().is_relative_to(base.resolve()):
+    if path.is_symlink() and path.exists() and not path.resolve().is_relative_to(within):
         raise OSError("a symbolic link that leads outside the folder is not followed")
     if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for its writer
         raise OSError("not a regular file")
@@ -298,10 +324,8 @@ def _json_page(line: bytes, name: str, number: int) -> Row | FileReject:
     fault = _document_fault(given)
     if fault:
         return FileReject(key, *fault)
-    url = (given.get("url") or "").strip() or f"doc:{given['doc_id']}"
-    if not url.isprintable():  # control characters and lone surrogates, which no table can hold
-        return FileReject(key, "invalid_document", "url or doc_id holds characters that no text may hold")
-    return _row(url, line, name, content_type="application/json", warc_offset=number)
+    # Its id identifies a document, not its `url`: two passages of one page may share that.
+    return _row(f"doc:{given['doc_id']}", line, name, content_type="application/json", warc_offset=number)
 
 
 def _document_fault(given: object) -> tuple[str, str] | None:
@@ -314,6 +338,8 @@ def _document_fault(given: object) -> tuple[str, str] | None:
             return "wrong_type", f"{field} must be a string, not a {type(given[field]).__name__}"
     if not given["doc_id"].strip():
         return "bad_doc_id", "doc_id is empty"
+    if plain(given["doc_id"]) != given["doc_id"] or "\n" in given["doc_id"]:
+        return "bad_doc_id", "doc_id holds a control character or half of a surrogate pair"
     for field in _OPTIONAL:
         if not isinstance(given.get(field), str | None):
             return "wrong_type", f"{field} must be a string or null, not a {type(given[field]).__name__}"
@@ -334,13 +360,14 @@ def _captured(
         if seen[key] > 1:  # a fault after a record; a file compressed as a whole has one offset for all records
             key = f"{key}#{seen[key]}"
         if isinstance(found, Fault):
-            yield FileReject(key, found.reason, found.detail)
+            detail = f"{_quoted(found.url)}: {found.detail}" if found.url else found.detail
+            yield FileReject(key, found.reason, detail)
         else:
             yield _capture_page(found, name, offset, key, settings)
 
 
 def _capture_page(capture: Capture, name: str, offset: int, key: str, settings: IngestSettings) -> Row | FileReject:
-    url = quote(capture.url, safe="%/:?#[]@!$&'()*+,;=~")
+    url = _quoted(capture.url)
     declared = capture.content_type
     message: Message | None = None
     if declared.lower().startswith("application/http"):
@@ -378,6 +405,11 @@ def _capture_page(capture: Capture, name: str, offset: int, key: str, settings: 
     )
 
 
+def _quoted(url: str) -> str:
+    """`url` with what no address may hold as percent escapes."""
+    return quote(url, safe="%/:?#[]@!$&'()*+,;=~")
+
+
 def _content_type(declared: str) -> tuple[str, str | None]:
     """Media type and charset of a Content-Type header."""
     kind, *parameters = declared.split(";")
@@ -410,7 +442,9 @@ def _combined(column: pa.ChunkedArray | pa.Array) -> pa.Array:
 
 
 def latest_captures(paths: Sequence[Path], batch_rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch | FileReject]:
-    """The staged pages of `paths` with one row per address, the others as rejects `duplicate_url`.
+    """The staged pages of `paths` with one row per address, the others as rejects.
+
+    Of a page `duplicate_url`, of a JSONL document, whose address is made from its id, `duplicate_doc_id`.
 
     Reads the addresses and times of all rows first, then streams the rows.
     """
@@ -430,6 +464,9 @@ def latest_captures(paths: Sequence[Path], batch_rows: int = BATCH_ROWS) -> Iter
 
 def _duplicates(lost: pa.RecordBatch) -> Iterator[FileReject]:
     for row in lost.select(["url", "source_file", "warc_file", "warc_offset"]).to_pylist():
-        offset, mark = row["warc_offset"], "@" if row["warc_file"] else ":"
-        key = row["source_file"] if offset is None else f"{row['source_file']}{mark}{offset}"
-        yield FileReject(key, "duplicate_url", f"{row['url']} was captured again later, or stands again further on")
+        url, file, offset = row["url"], row["source_file"], row["warc_offset"]
+        if offset is not None and row["warc_file"] is None:
+            yield FileReject(f"{file}:{offset}", "duplicate_doc_id", f"{url}: the same doc_id stands again further on")
+            continue
+        key = file if offset is None else f"{file}@{offset}"
+        yield FileReject(key, "duplicate_url", f"{url} was captured again later, or stands again further on")

@@ -134,8 +134,8 @@ def _unlinked(element: HtmlElement) -> int:
 
 def _mend_blocks(tree: HtmlElement) -> None:
     """Give blocks in impossible places, which unclosed markup leaves behind, a place where they are read."""
-    for item in tree.xpath("//ul/p | //ol/p"):
-        item.tag = "li"
+    for entry in tree.xpath("//ul/p | //ol/p"):
+        entry.tag = "li"
     for paragraph in tree.xpath("//p[.//p or .//div]"):
         paragraph.tag = "div"
 

@@ -6,10 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from indexes.catalog import Snapshot
+from jobs.charsets import decode_page
 
 _SNIPPET = 300
+_MOST_REASONS = 5
 
 
 class NotInSnapshotError(ValueError):
@@ -30,8 +33,11 @@ def show(snapshot: Snapshot, kind: str, key: str) -> dict[str, Any]:
 def _row(snapshot: Snapshot, table: str, column: str, key: str) -> dict[str, Any]:
     rows = _rows(snapshot, table, column, key)
     if not rows:
-        rejected = _rejects(snapshot, key)
-        why = "; ".join(f"{r['job']} rejected it: {r['reason']} ({r['detail']})" for r in rejected)
+        rejected = _rejects(snapshot, key) or (_rejected_captures(snapshot, key) if table == "pages" else [])
+        reasons = [f"{r['job']} rejected it: {r['reason']} ({r['detail']})" for r in rejected[:_MOST_REASONS]]
+        if table == "pages":
+            reasons += [f"document {d['doc_id']} has this url" for d in _rows(snapshot, "documents", "url", key)]
+        why = "; ".join(reasons[:_MOST_REASONS])
         raise NotInSnapshotError(
             f"snapshot {snapshot.manifest.build_id} has no {column} {key!r}" + (f"; {why}" if why else "")
         )
@@ -50,11 +56,21 @@ def _rejects(snapshot: Snapshot, key: str) -> list[dict[str, Any]]:
     return [{k: r[k] for k in ("job", "reason", "detail")} for r in _rows(snapshot, "rejects", "key", key)]
 
 
+def _rejected_captures(snapshot: Snapshot, url: str) -> list[dict[str, Any]]:
+    """Rejects of archived captures of `url`: their key is a place in a file, their detail begins with the address."""
+    if "rejects" not in snapshot.manifest.tables:
+        return []
+    found: list[dict[str, Any]] = []
+    for batch in snapshot.stage("rejects").batches(["job", "key", "reason", "detail"]):
+        found += batch.filter(pc.starts_with(batch.column("detail"), f"{url}: ")).to_pylist()
+    return [{"job": r["job"], "reason": r["reason"], "detail": f"{r['detail']}; {r['key']}"} for r in found]
+
+
 def _page(snapshot: Snapshot, key: str) -> dict[str, Any]:
     row = _row(snapshot, "pages", "url", key)
     body = row.pop("body")
     row["bytes"] = len(body)
-    row["body"] = body[:_SNIPPET].decode(row["charset"] or "utf-8", "replace")
+    row["body"] = decode_page(body, row["charset"])[:_SNIPPET]
     documents = [d["doc_id"] for d in _rows(snapshot, "documents", "page_url", key)]
     return {
         "row": row,

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from indexes.stages import Stage
+from indexes.vectors import similarities
 from jobs.link import link
 from jobs.runner import Run
 from schemas.settings import GraphSettings
@@ -57,3 +58,19 @@ def test_the_order_of_rows_changes_no_edge(run: Run, staged: Staged) -> None:
     vectors = {f"n{i:03}": rng.standard_normal(2).tolist() for i in range(200)}
     shuffled = dict(sorted(vectors.items(), key=lambda _: rng.random()))
     assert edges(run, staged, vectors) == edges(run, staged, shuffled)
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_many_equal_texts_are_linked_as_a_full_sort_would(run: Run, staged: Staged, k: int) -> None:
+    rng = np.random.default_rng(k)
+    pool = rng.standard_normal((6, 2))
+    vectors = {f"n{i:03}": pool[rng.integers(6)].tolist() for i in range(80)}
+    rows = nodes(vectors)
+    keys = sorted(vectors)
+    matrix = np.array([next(r["vector"] for r in rows if r["query_id"] == key) for key in keys], dtype=np.float32)
+    expected = {}
+    for n, key in enumerate(keys):
+        scores = similarities(np.repeat(matrix[n : n + 1], len(keys), axis=0), matrix)
+        order = [p for p in np.lexsort((np.arange(len(keys)), -scores)) if p != n][:k]
+        expected[key] = [keys[p] for p in order]
+    assert edges(run, staged, vectors, k=k) == expected
