@@ -318,6 +318,10 @@ class Snapshot:
     def table(self, name: str) -> ServedTable:
         """A served table."""
         table, version = self._pinned(name)
+        if not self.warehouse.served.has(name, version.version):
+            raise WarehouseError(
+                f"{self.warehouse.root} is damaged: its table {name} has no version {version.version}; build again"
+            )
         return self.warehouse.served.open(table, version.version)
 
     def stage(self, name: str) -> Stage:

@@ -40,9 +40,13 @@ def audit(stages: Mapping[str, Stage], pages: int, rejected_pages: int, max_reje
     An expectation is checked where all of its tables are there.
     """
     checks = [_check(e, stages) for e in EXPECTATIONS if {e.table, e.target or e.table} <= stages.keys()]
-    share = rejected_pages / pages if pages else 1.0
-    observed = f"{rejected_pages} of {pages} ({share:.1%}), allowed {max_reject_share:.1%}"
-    return [*checks, Check("pages rejected share", "critical", share <= max_reject_share, observed)]
+    return [*checks, share_check("pages rejected share", rejected_pages, pages, max_reject_share)]
+
+
+def share_check(name: str, lost: int, of: int, allowed: float) -> Check:
+    """A critical check that at most the share `allowed` is lost; of nothing, everything is lost."""
+    share = lost / of if of else 1.0
+    return Check(name, "critical", share <= allowed, f"{lost} of {of} ({share:.1%}), allowed {allowed:.1%}")
 
 
 def failures(checks: list[Check]) -> list[Check]:

@@ -12,6 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.metadata import version
 from typing import ClassVar, Literal, NamedTuple, cast
 
 import numpy as np
@@ -24,6 +25,7 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from jobs.contract import Job, Outcome, Reject
 from jobs.models import DEFAULT_MODEL, load_tokenizer, read_model, tokenizer_digest
+from schemas import words
 from schemas.settings import ChunkSettings
 from schemas.tables import CHUNKS, Table
 from schemas.words import search_terms
@@ -247,7 +249,13 @@ class Chunk(Job):
 
     def configuration(self) -> Mapping[str, object]:
         """Length, overlap and tokenizer."""
-        return {**self.settings.model_dump(), "tokenizer": tokenizer_digest(read_model(self.model))}
+        tokenizer = tokenizer_digest(read_model(self.model))
+        return {
+            **self.settings.model_dump(),
+            "tokenizer": tokenizer,
+            "library": version("tokenizers"),
+            "words": words.VERSION,
+        }
 
     def apply(self, batch: pa.RecordBatch) -> Outcome:
         """The chunks of the documents; a document without any token is rejected."""

@@ -9,7 +9,10 @@ from importlib.metadata import version as installed
 from typing import Any, ClassVar, Final, Literal
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from jobs.child import ChildError, child
 from jobs.contract import Job, Outcome, Reject, outcome
@@ -131,6 +134,15 @@ class Clean(Job):
         """The settings and the versions of the libraries that read the page."""
         libraries = {name: installed(name) for name in _LIBRARIES}
         return {"settings": self.settings.model_dump(), "libraries": libraries}
+
+    def preference(self, rows: pa.RecordBatch) -> npt.NDArray[np.int64]:
+        """A page at its own canonical address before the pages that name it as theirs; then the longer text."""
+        own = [
+            normalise_url(page) == url
+            for page, url in zip(*(rows.column(n).to_pylist() for n in ("page_url", "url")), strict=True)
+        ]
+        length = pc.utf8_length(rows.column("text")).to_numpy(zero_copy_only=False)
+        return np.asarray(np.asarray(own, dtype=np.int64) * (1 << 40) + length, dtype=np.int64)
 
     def apply(self, batch: pa.RecordBatch) -> Outcome:
         """Documents of `batch`; what makes none is rejected with its reason."""

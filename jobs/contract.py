@@ -83,6 +83,10 @@ class Job(ABC):
     def apply(self, batch: pa.RecordBatch) -> Outcome:
         """Rows and rejects of `batch`, which has the columns `reads`."""
 
+    def preference(self, rows: pa.RecordBatch) -> npt.NDArray[np.int64]:
+        """Of two rows made with one key the one with the higher number stays, shape (rows,); ties: the first."""
+        return np.zeros(rows.num_rows, dtype=np.int64)
+
     def fingerprint(self) -> str:
         """Digest of name, version, output schema and configuration: half of the memo's key."""
         schema = [[f.name, str(f.type)] for f in self.makes.schema]

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from jobs.contract import Job, Outcome, Reject, outcome
 from jobs.tasks.doc2query import ChunkContext, doc2query
+from schemas import sentences
 from schemas.tables import QUERIES, Table
 
 
@@ -36,7 +37,12 @@ class Doc2Query(Job):
 
     def configuration(self) -> Mapping[str, object]:
         """Number of pairs, generator and version of the task."""
-        return {"pairs": self.pairs, "generator": "rules", "task": doc2query(self.pairs).version}
+        return {
+            "pairs": self.pairs,
+            "generator": "rules",
+            "task": doc2query(self.pairs).version,
+            "sentences": sentences.VERSION,
+        }
 
     def apply(self, batch: pa.RecordBatch) -> Outcome:
         """The pairs of each chunk; a chunk without any is rejected as `no_pairs`."""

@@ -305,6 +305,7 @@ class Embed(Job):
             "engine": engine,
             "runtime": _runtime_version(engine),
             "precision": self.settings.precision,
+            "tokenizers": version("tokenizers"),
             "max_tokens": resolve_max_tokens(self.settings, model),
         }
         return configuration if engine == "openvino" else {**configuration, "threads": _threads(self.settings)}

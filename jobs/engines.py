@@ -7,10 +7,13 @@ memory does not grow with the corpus, and changing the engine changes no result.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import shutil
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +22,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -177,19 +181,21 @@ class SparkEngine:
 
     def close(self) -> None:
         """Stop the session and its Java process."""
-        if self._session is not None:
-            gateway = self._session.sparkContext._gateway
-            self._session.stop()
-            process = getattr(gateway, "proc", None)
-            gateway.shutdown()
-            if process is not None:
-                process.stdin.close()
-                process.wait(timeout=30)
-            from pyspark import SparkContext
+        if self._session is None:
+            return
+        from pyspark import SparkContext
 
+        session, self._session = self._session, None
+        gateway = session.sparkContext._gateway
+        try:
+            session.stop()
+            gateway.shutdown()
+        except Exception as error:  # noqa: BLE001 - after an interruption the connection may be gone; the process must go all the same
+            log.info("engine=spark did not stop by itself: %s", error)
+        finally:
+            _end_java()
             SparkContext._gateway = None
             SparkContext._jvm = None
-            self._session = None
 
 
 def _spark_session(settings: EngineSettings) -> Any:
@@ -223,6 +229,18 @@ def _spark_session(settings: EngineSettings) -> Any:
         return builder.getOrCreate()
     except Exception as error:  # py4j and Spark raise many kinds; all mean that it did not start
         raise EngineError(f"Spark did not start on {master}: {error}; --engine local runs without it") from error
+    except BaseException:
+        # Interrupted half-way: nobody else knows of the Java process, which would wait for us for ever.
+        _end_java()
+        raise
+
+
+def _end_java() -> None:
+    """Kill the Java processes that this process started for Spark."""
+    for child in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if "pyspark-shell" in child.cmdline():
+                child.kill()
 
 
 def _ray_actor(work: Work) -> type:
@@ -287,10 +305,15 @@ class RayEngine:
         address = self._settings.ray_address
         options: dict[str, Any] = {"address": address} if address else _local_ray(self._settings)
         log.info("engine=ray address=%s starting", address or "local")
+        on_stop = signal.getsignal(signal.SIGTERM)
         try:
             ray.init(logging_level=logging.ERROR, log_to_driver=False, configure_logging=False, **options)
         except Exception as error:  # Ray raises many kinds; all mean that it did not start
             raise EngineError(f"Ray did not start ({error}); --engine local runs without it") from error
+        finally:
+            # Ray takes the signal to exit at once; a build must first give its engines and locks back.
+            if threading.current_thread() is threading.main_thread():
+                signal.signal(signal.SIGTERM, on_stop)
         context = ray.data.DataContext.get_current()
         context.enable_progress_bars = False
         context.print_on_execution_start = False

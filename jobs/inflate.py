@@ -59,19 +59,19 @@ class GzipStream(io.RawIOBase):
         Raises:
             DamagedError: `not_gzip`, `damaged_gzip`, `truncated_gzip` or `compression_ratio`.
         """
-        data = b""
-        while not data and self._fault is None:
+        piece = b""
+        while not piece and self._fault is None:
             try:
-                data, ended = self._step(min(len(buffer), _CHUNK))
+                piece, ended = self._step(min(len(buffer), _CHUNK))
             except DamagedError as fault:
                 self._fault = fault
                 break
             if ended:
                 return 0
-        if not data and self._fault is not None:
+        if not piece and self._fault is not None:
             raise self._fault
-        buffer[: len(data)] = data
-        return len(data)
+        buffer[: len(piece)] = piece
+        return len(piece)
 
     def _step(self, most: int) -> tuple[bytes, bool]:
         """At most `most` more bytes, and whether the file has ended."""
@@ -83,15 +83,15 @@ class GzipStream(io.RawIOBase):
         if not self._pending and not self._inflater.eof:
             raise DamagedError("truncated_gzip", f"the gzip data end in the middle, after {self._read} bytes")
         try:
-            data = self._inflater.decompress(self._pending, most)
+            piece = self._inflater.decompress(self._pending, most)
         except zlib.error as error:
             raise DamagedError("damaged_gzip", f"{error}, before byte {self._read}") from None
         self._pending = self._inflater.unused_data if self._inflater.eof else self._inflater.unconsumed_tail
         self._in_member = not self._inflater.eof
-        self._written += len(data)
+        self._written += len(piece)
         if self._written > max(_RATIO_FLOOR, self._max_ratio * (self._read - len(self._pending))):
             raise DamagedError("compression_ratio", f"decompresses to more than {self._max_ratio} times its size")
-        return data, False
+        return piece, False
 
     def _next_member(self) -> tuple[bytes, bool]:
         if self._members:

@@ -113,7 +113,7 @@ def _inputs(root: Path) -> tuple[list[Path], list[FileReject]]:
         raise IngestError(f"{root} cannot be read: permission denied")
     found, skipped, closed = _walk(root)
     if skipped:
-        log.info("ingest skipped=%d kinds=%s", skipped.total(), ",".join(sorted(skipped)[:20]))
+        log.debug("ingest skipped=%d kinds=%s", skipped.total(), ",".join(sorted(skipped)[:20]))
     if not found:
         kinds = ", ".join(_KINDS)
         holds = f"none of the kinds of file that can be read ({kinds}, each also as .gz)" if skipped else "no files"

@@ -164,41 +164,43 @@ def memoise(job: Job, stage: Source, run: Run) -> Memoised:
 def derive(job: Job, stage: Source, run: Run, *, scratch: bool = False) -> Stage:
     """The table that `job` makes of `stage`: the rows of each input in the order of the inputs.
 
-    With `scratch` the table is a step on the way to one of the same name, and goes when the build is done.
-
-    A row whose key was made before (two pages that name one canonical URL) becomes a reject
-    `duplicate_key`. Memory: the keys' fingerprints, about 100 bytes a row.
+    Of rows with one key (two pages that name one canonical address) the job's `preference` keeps one; the others
+    become rejects `duplicate_key`. Memory: 24 bytes a row. With `scratch` the table is a step on the way to one
+    of the same name, and goes when the build is done.
     """
     done = memoise(job, stage, run)
-    rejected = 0
-    seen: set[bytes] = set()
+    kept = _kept_of_keys(done, stage, run)
+    rejected = at = 0
     with (run.scratch if scratch else run.writer)(job.makes) as writer:
         for batch in stage.batches(job.reads, run.batch_rows):
             results = done.results(batch)
             rows, parents = unnest(results, "rows")
-            first = _first_of_keys(rows, job.makes.key, seen)
-            writer.write(rows.filter(pa.array(first)))
-            inputs = batch.column(job.key).take(pa.array(parents[~first])).to_pylist()
-            keys = rows.column(job.makes.key[0]).filter(pa.array(~first)).to_pylist()
-            repeats = [
-                (i, "duplicate_key", f"{job.makes.key[0]} {k} was made before")
-                for i, k in zip(inputs, keys, strict=True)
-            ]
-            run.reject(job.name, repeats)
-            rejected += record_rejects(job, batch, results, run) + len(repeats)
+            stays = kept[at : at + rows.num_rows]
+            at += rows.num_rows
+            writer.write(rows.filter(pa.array(stays)))
+            inputs = batch.column(job.key).take(pa.array(parents[~stays])).to_pylist()
+            keys = rows.column(job.makes.key[0]).filter(pa.array(~stays)).to_pylist()
+            detail = f"another row made the same {job.makes.key[0]} "
+            run.reject(job.name, [(i, "duplicate_key", detail + k) for i, k in zip(inputs, keys, strict=True)])
+            rejected += record_rejects(job, batch, results, run) + len(keys)
     made = writer.stage()
     run.report(finished(done, made.rows, rejected))
     return made
 
 
-def _first_of_keys(rows: pa.RecordBatch, key: tuple[str, ...], seen: set[bytes]) -> npt.NDArray[np.bool_]:
-    """Which rows have a key that is not in `seen`; adds them to it."""
-    first = np.zeros(rows.num_rows, dtype=np.bool_)
-    for row, fingerprint in enumerate(row_fingerprints(rows, key)):
-        name = fingerprint.tobytes()
-        first[row] = name not in seen
-        seen.add(name)
-    return first
+def _kept_of_keys(done: Memoised, stage: Source, run: Run) -> npt.NDArray[np.bool_]:
+    """Which of all rows made stay, one per key, in the order they are made, shape (rows,)."""
+    prints: list[npt.NDArray[np.uint64]] = [np.empty((0, 2), dtype=np.uint64)]
+    wanted: list[npt.NDArray[np.int64]] = [np.empty(0, dtype=np.int64)]
+    for batch in stage.batches(done.job.reads, run.batch_rows):
+        rows, _ = unnest(done.results(batch), "rows")
+        prints.append(row_fingerprints(rows, done.job.makes.key).view(np.uint64).reshape(-1, 2))
+        wanted.append(done.job.preference(rows))
+    keys, preference = np.concatenate(prints), np.concatenate(wanted)
+    order = np.lexsort((np.arange(len(keys)), -preference, keys[:, 1], keys[:, 0]))
+    kept = np.ones(len(keys), dtype=np.bool_)
+    kept[order[1:]] = (keys[order[1:]] != keys[order[:-1]]).any(axis=1)
+    return kept
 
 
 def record_rejects(job: Job, batch: pa.RecordBatch, results: pa.RecordBatch, run: Run) -> int:

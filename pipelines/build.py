@@ -14,7 +14,7 @@ from pathlib import Path
 from indexes.catalog import Manifest, Warehouse, new_build_id
 from indexes.stages import Stage, StageWriter
 from jobs import link
-from jobs.audit import Check, audit, failures
+from jobs.audit import Check, audit, failures, share_check
 from jobs.chunk import Chunk
 from jobs.clean import Clean
 from jobs.doc2query import Doc2Query
@@ -31,6 +31,7 @@ from schemas.tables import REJECTS
 
 log = logging.getLogger(__name__)
 
+_LATER_JOBS = ("chunk", "doc2query", "embed", "filter")
 _PACKAGES = ("jobs", "indexes", "pipelines")
 
 
@@ -54,7 +55,7 @@ def build(source: Path, warehouse: Warehouse, settings: Settings) -> Manifest:
             stages = _make_tables(source, run, settings, parent, warehouse)
         stages["rejects"] = run.rejects.stage()
         reasons = _reasons(stages["rejects"])
-        checks = _audited(run, stages, reasons, settings)
+        checks = _audited(run, _checks(run, stages, reasons, settings, parent), stages["rejects"])
         manifest = Manifest(
             build_id=build_id,
             parent=parent.build_id if parent else None,
@@ -72,7 +73,10 @@ def build(source: Path, warehouse: Warehouse, settings: Settings) -> Manifest:
         manifest = warehouse.publish(manifest)
         warehouse.prune(settings.audit.keep_snapshots)
         log.info(
-            "build=%s published seconds=%.1f peak_memory_mib=%d", build_id, manifest.seconds, meter.peak_bytes >> 20
+            "build=%s published seconds=%.1f peak_memory_mib=%d",
+            build_id,
+            manifest.seconds,
+            manifest.peak_memory_bytes >> 20,
         )
     return manifest
 
@@ -129,31 +133,44 @@ def _run(warehouse: Warehouse, build_id: str, settings: Settings) -> Iterator[Ru
 
 
 def _reasons(rejects: Stage) -> Counter[tuple[str, str]]:
+    """Rejects per (job, reason)."""
     counts: Counter[tuple[str, str]] = Counter()
     for batch in rejects.batches(["job", "reason"]):
         counts.update(zip(batch.column("job").to_pylist(), batch.column("reason").to_pylist(), strict=True))
     return counts
 
 
-def _audited(run: Run, stages: dict[str, Stage], reasons: Counter[tuple[str, str]], settings: Settings) -> list[Check]:
-    """The checks of this build.
-
-    Raises:
-        BuildRefusedError: A critical one failed.
-    """
+def _checks(
+    run: Run, stages: dict[str, Stage], reasons: Counter[tuple[str, str]], settings: Settings, parent: Manifest | None
+) -> list[Check]:
+    """Every expectation, the share of rejects of each job, and what was lost against the parent."""
     lost = {key: n for key, n in reasons.items() if key[0] in ("ingest", "clean") and key[1] not in NO_LOSS}
     read = stages["pages"].rows + sum(n for (job, _), n in lost.items() if job == "ingest")
-    checks = audit(stages, read, sum(lost.values()), settings.audit.max_reject_share)
+    most = settings.audit.max_reject_share
+    checks = audit(stages, read, sum(lost.values()), most)
+    later = [r for r in run.reports if r.job in _LATER_JOBS and r.rows_in]
+    checks += [share_check(f"{r.job} rejected share", r.rejected, r.rows_in, most) for r in later]
+    if parent:
+        before = parent.tables["documents"].rows
+        gone = max(0, before - stages["documents"].rows)
+        checks.append(share_check("documents lost since the last build", gone, before, settings.audit.max_shrink))
+    return checks
+
+
+def _audited(run: Run, checks: list[Check], rejects: Stage) -> list[Check]:
+    """The checks, where no critical one failed.
+
+    Raises:
+        BuildRefusedError: One did; the message names it and the first reject of the build.
+    """
     for check in checks:
         if not check.passed:
             log.warning("audit %s failed: %s severity=%s", check.expectation, check.observed, check.severity)
-    failed = failures(checks)
-    if failed:
+    if failed := failures(checks):
         named = "; ".join(f"{c.expectation}: {c.observed}" for c in failed)
-        common = ", ".join(f"{job} {reason} x{n}" for (job, reason), n in reasons.most_common(3))
-        raise BuildRefusedError(
-            f"build {run.build_id} failed its audit and was not published: {named} (rejects: {common or 'none'})"
-        )
+        first = next((r for b in rejects.batches(rows=1) for r in b.to_pylist()), None)
+        told = f"; first reject: {first['key']}: {first['reason']} ({first['detail']})" if first else ""
+        raise BuildRefusedError(f"build {run.build_id} failed its audit and was not published: {named}{told}")
     return checks
 
 

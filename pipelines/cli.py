@@ -15,6 +15,7 @@ import typer
 from schemas.settings import Settings, SettingsError, describe, load_settings
 
 _INTERRUPTED = 130
+_stop_asked = False
 _LOGGERS = ("jobs", "indexes", "pipelines")
 
 app = typer.Typer(
@@ -63,9 +64,11 @@ def build(
     overrides = [*(override or []), *(f"engine.{name}={value}" for name, value in engines.items() if value)]
     loaded = load_settings(settings, overrides)
     from indexes.catalog import Warehouse as Catalog
+    from jobs.ingest import list_inputs
     from pipelines.build import build as run_build
     from pipelines.terminal import chatter_to
 
+    list_inputs(source)  # A mistyped path must not leave an empty warehouse behind.
     catalog = Catalog.create(warehouse)
     with chatter_to(catalog.logs / "engines.log", _LOGGERS):
         manifest = run_build(source, catalog, loaded)
@@ -354,6 +357,7 @@ def _expected_errors() -> tuple[type[BaseException], ...]:
     from pipelines.build import BuildRefusedError
     from pipelines.evaluate import EvaluationError
     from pipelines.extraction import ExtractionError
+    from pipelines.output import OutputError
     from pipelines.query import QuestionError
     from pipelines.recipes import RecipeError
     from pipelines.show import NotInSnapshotError
@@ -366,13 +370,21 @@ def _expected_errors() -> tuple[type[BaseException], ...]:
         BuildRefusedError,
         EvaluationError,
         ExtractionError,
+        OutputError,
         QuestionError,
         RecipeError,
         NotInSnapshotError,
     )
 
 
+def _interrupted() -> None:
+    typer.echo("interrupted; run the same command again, a build goes on from where it stopped", err=True)
+    sys.exit(_INTERRUPTED)
+
+
 def _stop(signum: int, frame: object) -> None:
+    global _stop_asked
+    _stop_asked = True
     raise KeyboardInterrupt
 
 
@@ -381,13 +393,17 @@ def main() -> None:
     _log_to_stderr()
     # An orchestrator stops a task with SIGTERM: engines must be closed as after Ctrl-C.
     signal.signal(signal.SIGTERM, _stop)
+    signal.signal(signal.SIGINT, _stop)
     try:
         app()
     except SystemExit as stop:
         if stop.code == _INTERRUPTED:
-            typer.echo("interrupted; run the same command again, a build goes on from where it stopped", err=True)
+            _interrupted()
         raise
     except Exception as error:
+        # A library that is interrupted at a bad moment raises an error of its own.
+        if _stop_asked:
+            _interrupted()
         if not isinstance(error, (SettingsError, *_expected_errors())):
             raise
         typer.echo(f"quern: {error}", err=True)

@@ -5,6 +5,7 @@ A document's score is that of its best chunk. Figures are macro averages over th
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 
 import ir_measures
@@ -14,6 +15,8 @@ from ir_measures import RR, R
 
 from pipelines.recipes import Batch, Ranking, Recipe, Searcher
 from schemas.answers import Question
+
+log = logging.getLogger(__name__)
 
 
 class EvaluationError(ValueError):
@@ -37,6 +40,9 @@ def evaluate(
             f"none of the evidence documents is in the snapshot (the first is {asked[0].evidence_doc_ids[0]!r}); "
             "build the corpus that these questions belong to"
         )
+    unknown = sorted({d for q in asked for d in q.evidence_doc_ids} - known)
+    if unknown:
+        log.warning("%d gold documents are not in the snapshot and count as missed, as %s", len(unknown), unknown[0])
     batch = searcher.batch([q.question for q in asked])
     gold = [ir_measures.Qrel(q.query_id, d, 1) for q in asked for d in sorted(set(q.evidence_doc_ids))]
     return {recipe.name: _figures(batch, recipe.rank(batch), asked, gold, ks) for recipe in recipes}

@@ -16,6 +16,10 @@ from schemas.answers import ANSWERS, Answer
 _ROWS = 256
 
 
+class OutputError(ValueError):
+    """Answers cannot be written where they should; the message says why."""
+
+
 class _AnswerFiles:
     """Writes `answers.jsonl` and `answers.parquet` beside each other; they appear when they are complete."""
 
@@ -59,7 +63,10 @@ def write_answers(answers: Iterable[Answer], directory: Path, title: str, snapsh
 
     Answers are taken one by one: memory does not grow with their number.
     """
-    directory.mkdir(parents=True, exist_ok=True)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"--out {directory} cannot be made a directory: {error.strerror}") from None
     found = 0
 
     def through(files: _AnswerFiles) -> Iterator[Answer]:

@@ -42,7 +42,7 @@ def read_questions(path: Path) -> list[Question]:
         # Not splitlines: a JSON string may hold U+2028 and others that end a line to Python alone.
         lines = path.read_text("utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise QuestionError(f"questions {path} cannot be read: {error}") from None
+        raise QuestionError(f"questions {path} cannot be read: {_cause(error)}") from None
     questions: list[Question] = []
     seen: set[str] = set()
     for number, line in enumerate(lines, 1):
@@ -57,12 +57,19 @@ def read_questions(path: Path) -> list[Question]:
     return questions
 
 
+def _cause(error: OSError | UnicodeDecodeError) -> str:
+    return (error.strerror or str(error)) if isinstance(error, OSError) else f"not UTF-8 at byte {error.start}"
+
+
 _EXAMPLE = '{"query_id": "q1", "question": "Who ...?"}'
 
 
 def _question(line: str, where: str) -> Question:
     try:
-        return Question.model_validate(json.loads(line))
+        fields = json.loads(line)
+        if not isinstance(fields, dict):
+            raise QuestionError(f"{where}: is no JSON object; each line must be like {_EXAMPLE}")
+        return Question.model_validate(fields)
     except json.JSONDecodeError as error:
         raise QuestionError(f"{where}: not valid JSON ({error.msg}); each line must be like {_EXAMPLE}") from None
     except ValidationError as error:
@@ -86,7 +93,7 @@ def _answer_batch(searcher: Searcher, questions: Sequence[Question], recipe: Rec
     task = answer_task(searcher.settings.answer)
     # Choosing sentences is text work on at most K chunks a question: no arrays to vectorise over.
     for n, question in enumerate(questions):
-        quoted = [Evidence(h.text, h.title, *evidence.quotes(n, h.chunk_id)) for h in hits[n]]
+        quoted = [Evidence(h.text, h.title, *evidence.quotes(n, h.chunk_id), h.published_at) for h in hits[n]]
         cited = task.rule(AnswerInput(question.question, quoted))
         yield _present(question, cited, hits[n], evidence.path(n), recipe.name)
 

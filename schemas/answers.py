@@ -8,13 +8,15 @@ from __future__ import annotations
 from datetime import datetime
 
 import pyarrow as pa
-from pydantic import BaseModel, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from schemas.tables import TIMESTAMP
 
 
 class Question(BaseModel):
     """A user's question; only `query_id` and `question` are needed to answer it."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True)
 
     query_id: str
     question: str = Field(min_length=1)

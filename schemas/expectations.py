@@ -37,7 +37,9 @@ class Expectation:
 
 
 # Rejects of these reasons are no lost pages: captures of what is no page, and second copies of one.
-NO_LOSS: frozenset[str] = frozenset({"duplicate_url", "duplicate_key", "http_status", "content_type"})
+NO_LOSS: frozenset[str] = frozenset(
+    {"duplicate_url", "duplicate_doc_id", "duplicate_key", "http_status", "content_type"}
+)
 
 EXPECTATIONS: tuple[Expectation, ...] = (
     Expectation("pages", "unique_keys"),

@@ -12,6 +12,9 @@ import re
 
 Span = tuple[int, int]
 
+# Raised when the same text gives other sentences: part of the fingerprint of what is made of them.
+VERSION = 1
+
 _CLOSERS = "\"'”’»)\\]}」』）】》〉"
 _EMOJI = "\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\ufe0f\u200d"
 _TAIL = rf"[{_CLOSERS}]*+(?:[ \t\u00a0]*+[{_EMOJI}]++)?+"

@@ -133,6 +133,9 @@ class AuditSettings(Group):
     """What a build must pass before it is published."""
 
     max_reject_share: Share = Field(0.5, description="Largest share of pages that may be rejected.")
+    max_shrink: Share = Field(
+        0.5, description="Largest share of documents that a build may lose against the published snapshot."
+    )
     keep_snapshots: Positive = Field(7, description="Snapshots kept; older ones are pruned after a build.")
 
 
@@ -209,7 +212,11 @@ def _read(path: Path) -> dict[str, Any]:
     if tree is None:
         return {}
     if not isinstance(tree, dict):
-        raise SettingsError(f"settings file {path} must hold a mapping of groups, not a {type(tree).__name__}")
+        raise SettingsError(f"settings file {path} must hold groups of settings, like: graph: {{k: 2}}")
+    dotted = [name for name in tree if "." in str(name)]
+    if dotted:
+        group, _, leaf = str(dotted[0]).partition(".")
+        raise SettingsError(f"settings file {path}: write {dotted[0]} as a group: {group}: {{{leaf}: ...}}")
     return tree
 
 

@@ -11,6 +11,9 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
+# Raised when the same text gives other words: part of the fingerprint of what is made of words.
+VERSION = 1
+
 _POSSESSIVE = re.compile(r"['’][sS]\b")
 _WORD = re.compile(r"[^\W_]+")
 # Vowel signs and other marks inside words of, say, Devanagari or Thai, which `\w` does not match.

@@ -4,7 +4,7 @@ The rule scores every sentence of the evidence by what it shares with the questi
 the cosine of the question with the best synthetic query that quotes the sentence (the mean over the chunk's
 queries where none does), and the share of the question's words that the sentence, its speaker and its document's
 title hold, each word weighted by its rarity in the evidence; words that only the rest of the chunk holds count in
-part. A sentence that asks is worth less than one that says.
+part. A sentence that asks is worth less than one that says, and so is evidence without a number of the question.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache, partial
 
 import snowballstemmer
@@ -34,12 +35,14 @@ class Evidence:
         title: Title of its document.
         quotes: Texts of its nodes, `question answer`.
         similarities: Cosine of each with the user's question.
+        published_at: Publication time of its document, if known.
     """
 
     text: str
     title: str | None
     quotes: Sequence[str]
     similarities: Sequence[float]
+    published_at: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,8 @@ _NEAR_BEST = 0.8  # Share of the best score that a further sentence must reach.
 _LEAST_WORDS = 3
 _AROUND = 0.4  # What a word of the question counts that only the text around the sentence holds.
 _ASKS = 0.85  # What a question among the evidence is worth against a statement.
+_OTHER_NUMBER = 0.7  # What evidence is worth that lacks a number of the question, such as its year.
+_NUMBER = re.compile(r"\d{2,}")
 _SPEAKER = re.compile(r"[ \t]*([^\n:：]{1,40})[:：]\s")
 
 
@@ -161,13 +166,21 @@ def _scores(question: str, sentences: Sequence[_Sentence]) -> list[float]:
     return scores
 
 
+def _trust(question: str, evidence: Evidence) -> float:
+    """1, or less where the evidence has not every number of the question: it speaks of another year or number."""
+    date = evidence.published_at.strftime(" %Y %m %d") if evidence.published_at else ""
+    known = set(_NUMBER.findall(f"{evidence.title or ''} {evidence.text}{date}"))
+    return 1.0 if set(_NUMBER.findall(question)) <= known else _OTHER_NUMBER
+
+
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
     return len(one & other) >= _ALIKE * max(1, len(one | other))
 
 
 def _apply_rule(settings: AnswerSettings, task: AnswerInput) -> CitedAnswer:
     sentences = [s for n, e in enumerate(task.evidence) for s in _sentences(n, e)]
-    scores = _scores(task.question, sentences)
+    trust = [_trust(task.question, e) for e in task.evidence]
+    scores = [score * trust[s.evidence] for s, score in zip(sentences, _scores(task.question, sentences), strict=True)]
     ranked = sorted(range(len(sentences)), key=lambda i: (-scores[i], sentences[i].evidence, sentences[i].start))
     best = min(1.0, scores[ranked[0]]) if ranked else 0.0
     if best < settings.min_score:

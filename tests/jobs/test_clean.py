@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from importlib.metadata import requires
 from pathlib import Path
 
 import pyarrow as pa
@@ -407,6 +409,16 @@ def test_the_same_page_gives_the_same_document() -> None:
     )
 
 
+def test_a_new_version_of_any_library_that_reads_a_page_makes_its_documents_anew() -> None:
+    libraries = Clean().configuration()["libraries"]
+    assert isinstance(libraries, dict)
+    for library in ("trafilatura", "htmldate"):
+        needed = [r for r in requires(library) or [] if "extra ==" not in r]
+        names = {re.split(r"[^\w.-]", r)[0].replace("_", "-") for r in needed}
+        assert names - {"certifi", "urllib3"} <= libraries.keys()  # those two only fetch
+    assert {"lxml_html_clean", "dateparser", "py3langid"} <= libraries.keys()
+
+
 ODD_PARSER = """
 import os, signal, time
 from jobs.child import serve
@@ -414,6 +426,7 @@ from jobs.child import serve
 def answer(header, body):
     print("a library that prints")
     if body == b"crash": os.kill(os.getpid(), signal.SIGSEGV)
+    if body.startswith(b"SIG"): os.kill(os.getpid(), getattr(signal, body.decode())); time.sleep(60)
     if body == b"exit": os._exit(3)
     if body == b"memory": bytearray(1 << 30)
     if body == b"raise": raise KeyError("what")
@@ -450,6 +463,26 @@ def test_a_child_that_fails_says_how_and_answers_the_next(
         odd_child.ask({}, body, 1.0)
     assert (error.value.reason, says in error.value.detail) == (reason, True)
     assert odd_child.ask({}, b"x" * 5_000_000, 20.0)["size"] == 5_000_000
+
+
+@pytest.mark.parametrize(
+    ("name", "transient"),
+    [
+        ("SIGKILL", True),
+        ("SIGTERM", True),
+        ("SIGINT", True),
+        ("SIGHUP", True),
+        ("SIGSEGV", False),
+        ("SIGABRT", False),
+        ("SIGBUS", False),
+    ],
+)
+def test_a_child_killed_from_outside_is_asked_again_in_the_next_build(
+    odd_child: Child, name: str, transient: bool
+) -> None:
+    with pytest.raises(ChildError) as error:
+        odd_child.ask({}, name.encode(), 20.0)
+    assert (error.value.reason, error.value.transient) == ("parser_crashed", transient)
 
 
 def test_a_child_is_reused_and_replaced_when_it_was_killed(odd_child: Child) -> None:

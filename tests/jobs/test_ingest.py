@@ -174,10 +174,54 @@ def test_links_out_of_the_folder_and_broken_links_are_rejected(tmp_path: Path) -
     (tmp_path / "in" / "leak.html").symlink_to(secret)
     (tmp_path / "in" / "broken.html").symlink_to(tmp_path / "nowhere.html")
     (tmp_path / "in" / "copy.html").symlink_to(inside)
-    (tmp_path / "in" / "folder").symlink_to(tmp_path / "outside")
     rows, rejects = read(tmp_path / "in")
     assert reasons(rejects) == {"leak.html": "unreadable", "broken.html": "unreadable"}
     assert [r["source_file"] for r in rows] == ["copy.html", "page.html"]
+
+
+def test_a_linked_folder_is_rejected_by_name(tmp_path: Path) -> None:
+    put(tmp_path / "outside" / "secret.html", HTML)
+    put(tmp_path / "in" / "deep" / "page.html", HTML)
+    (tmp_path / "in" / "deep" / "folder").symlink_to(tmp_path / "outside")
+    rows, rejects = read(tmp_path / "in")
+    assert reasons(rejects) == {"deep/folder": "linked_folder"}
+    assert [r["source_file"] for r in rows] == ["deep/page.html"]
+
+
+def test_a_folder_of_nothing_but_links_says_that_they_were_not_entered(tmp_path: Path) -> None:
+    put(tmp_path / "outside" / "page.html", HTML)
+    (tmp_path / "in").mkdir()
+    for name in ("a", "b"):
+        (tmp_path / "in" / name).symlink_to(tmp_path / "outside")
+    with pytest.raises(IngestError, match=r"no files; not entered: a \(a symbolic link.*\) and 1 more"):
+        list_inputs(tmp_path / "in")
+
+
+def test_an_unreadable_subfolder_is_rejected_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path / "closed" / "page.html", HTML)
+    put(tmp_path / "good.html", HTML)
+    scan = os.scandir
+
+    def refuse(path: str) -> object:  # what the system does, were the test not run by root
+        if Path(path).name == "closed":
+            raise PermissionError(13, "Permission denied", path)
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    rows, rejects = read(tmp_path)
+    assert rejects == [FileReject("closed", "unreadable_folder", "Permission denied")]
+    assert [r["source_file"] for r in rows] == ["good.html"]
+
+
+def test_an_input_that_is_a_link_is_read(tmp_path: Path) -> None:
+    page = put(tmp_path / "real" / "sub" / "page.html", HTML)
+    (tmp_path / "folder").symlink_to(tmp_path / "real")
+    (tmp_path / "links").mkdir()
+    named, latest = tmp_path / "links" / "other.html", tmp_path / "links" / "latest"
+    named.symlink_to(page)
+    latest.symlink_to(page)
+    read_as = {root.name: [r["source_file"] for r in read(root)[0]] for root in (tmp_path / "folder", named, latest)}
+    assert read_as == {"folder": ["sub/page.html"], "other.html": ["other.html"], "latest": ["page.html"]}
 
 
 def test_a_named_pipe_does_not_hang_the_build(tmp_path: Path) -> None:
@@ -212,9 +256,15 @@ def test_documents_keep_their_line_and_get_an_address(tmp_path: Path) -> None:
     assert rejects == []
     assert [(r["url"], r["warc_offset"], r["content_type"]) for r in rows] == [
         ("doc:a", 1, "application/json"),
-        ("https://x.example/b", 3, "application/json"),
+        ("doc:b", 3, "application/json"),
     ]
     assert rows[0]["body"] == first.strip().encode()
+
+
+@pytest.mark.parametrize("doc_id", ["a b", " a", "id/ä?#%20", "全角\u3000空白", "soft\u00adhyphen", "doc:a", "a\tb"])
+def test_the_address_of_a_document_is_its_id_as_it_is(tmp_path: Path, doc_id: str) -> None:
+    rows, rejects = read(put(tmp_path / "d.jsonl", json.dumps({"doc_id": doc_id, "text": "t"}).encode()))
+    assert ([r["url"] for r in rows], rejects) == ([f"doc:{doc_id}"], [])
 
 
 @pytest.mark.parametrize(
@@ -230,7 +280,9 @@ def test_documents_keep_their_line_and_get_an_address(tmp_path: Path) -> None:
         (b'{"doc_id": 7, "text": "a"}', "wrong_type"),
         (b'{"doc_id": "a", "text": "b", "title": ["c"]}', "wrong_type"),
         (b'{"doc_id": " ", "text": "a"}', "bad_doc_id"),
-        (b'{"doc_id": "\\ud800", "text": "a"}', "invalid_document"),
+        (b'{"doc_id": "\\ud800", "text": "a"}', "bad_doc_id"),
+        (b'{"doc_id": "a\\nb", "text": "a"}', "bad_doc_id"),
+        (b'{"doc_id": "a\\u0000b", "text": "a"}', "bad_doc_id"),
         (b'{"doc_id": "a", "text": "' + b"x" * 300_000 + b'"}', "too_large"),
     ],
 )
@@ -306,6 +358,19 @@ def test_a_content_coding_cannot_pass_the_limit_of_a_page(tmp_path: Path) -> Non
     assert [r.reason for r in rejects] == ["too_large", "content_encoding"]
 
 
+@pytest.mark.parametrize("name", ["large.warc", "cut.warc", "cut.warc.gz", "large.arc", "cut.arc", "cut.arc.gz"])
+def test_a_rejected_capture_names_its_address(tmp_path: Path, name: str) -> None:
+    url, block = "http://x.example/ä", http(os.urandom(40_000).hex().encode())
+    arc = f"{url} 10.0.0.1 20240506070809 text/html {len(block)}\n".encode() + block + b"\n"
+    content = warc((url, block, "2024-05-06"))[0] if ".warc" in name else arc
+    packed = gzip.compress(content) if name.endswith(".gz") else content
+    large = name.startswith("large")  # by more than the headers of a page may add
+    path = put(tmp_path / name, packed if large else packed[:-200])
+    rows, rejects = read(path, max_page_bytes=1000 if large else 1_000_000)
+    assert rows == []
+    assert [r.detail.split(": ")[0] for r in rejects] == ["http://x.example/%C3%A4"]
+
+
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_truncated_archive_keeps_what_came_before(tmp_path: Path, packed: bool) -> None:
     pages = [(f"http://x.example/{i}", http(HTML * 3), "2024-05-06T00:00:00Z") for i in range(3)]
@@ -379,15 +444,25 @@ def test_the_latest_capture_of_an_address_stays() -> None:
     assert superseded(pa.array([], pa.string()), pa.array([], TIMESTAMP)).tolist() == []
 
 
-def test_earlier_captures_become_rejects_with_their_place(tmp_path: Path) -> None:
-    lines = "\n".join(json.dumps({"doc_id": str(i), "text": "t", "url": "https://x.example/"}) for i in range(3))
-    batches = list(read_pages(put(tmp_path / "d.jsonl", lines.encode()), IngestSettings()))
-    staged = tmp_path / "pages.parquet"
-    pq.write_table(pa.Table.from_batches(batches), staged)
+def latest(root: Path, staged: Path) -> tuple[list[dict], dict[str, str]]:
+    """Rows and rejects of what `root` holds, one row per address."""
+    pq.write_table(pa.Table.from_batches(list(read_pages(root, IngestSettings()))), staged)
     found = list(latest_captures([staged]))
-    kept = [r for b in found if not isinstance(b, FileReject) for r in b.to_pylist()]
-    assert [r["warc_offset"] for r in kept] == [3]
-    assert [(r.key, r.reason) for r in found if isinstance(r, FileReject)] == [
-        ("d.jsonl:1", "duplicate_url"),
-        ("d.jsonl:2", "duplicate_url"),
-    ]
+    rejects = [r for r in found if isinstance(r, FileReject)]
+    return [r for b in found if not isinstance(b, FileReject) for r in b.to_pylist()], reasons(rejects)
+
+
+def test_earlier_captures_become_rejects_with_their_place(tmp_path: Path) -> None:
+    records = warc(*(("http://x.example/", http(HTML), f"2024-05-0{day}T00:00:00Z") for day in (2, 3, 1)))
+    kept, rejects = latest(put(tmp_path / "w.warc", b"".join(records)), tmp_path / "pages.parquet")
+    assert [r["warc_offset"] for r in kept] == [len(records[0])]
+    places = (0, len(records[0]) + len(records[1]))
+    assert rejects == {f"w.warc@{place}": "duplicate_url" for place in places}
+
+
+def test_documents_that_share_an_address_stay_and_the_last_of_an_id_replaces_the_others(tmp_path: Path) -> None:
+    given = [("a", "https://x.example/"), ("b", "https://x.example/"), ("a", "https://y.example/")]
+    lines = "\n".join(json.dumps({"doc_id": doc_id, "text": "t", "url": url}) for doc_id, url in given)
+    kept, rejects = latest(put(tmp_path / "d.jsonl", lines.encode()), tmp_path / "pages.parquet")
+    assert [(r["url"], r["warc_offset"]) for r in kept] == [("doc:b", 2), ("doc:a", 3)]
+    assert rejects == {"d.jsonl:1": "duplicate_doc_id"}

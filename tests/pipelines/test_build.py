@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from indexes.catalog import Manifest, Warehouse
@@ -139,7 +140,7 @@ def test_a_build_with_too_many_rejects_is_not_published(site: Path, tmp_path: Pa
     refused = quern("build", site, "-w", warehouse, "--engine", "local")
     assert refused.returncode == 2
     assert "failed its audit and was not published: pages rejected share" in refused.stderr
-    assert "ingest not_html x40" in refused.stderr
+    assert "first reject: broken-0.html: not_html" in refused.stderr
     assert manifest(warehouse).build_id == published
     allowed = quern("build", site, "-w", warehouse, "--engine", "local", "--set", "audit.max_reject_share=0.9")
     assert allowed.returncode == 0, allowed.stderr
@@ -159,10 +160,72 @@ def test_documents_given_as_jsonl_keep_their_ids_and_bad_lines_are_rejected(tmp_
     assert built.returncode == 0, built.stderr
     found = json.loads(built.stdout)
     assert found["tables"]["documents"]["rows"] == 8
-    assert found["rejects"]["clean: duplicate_key"] == 1
-    assert sum(n for reason, n in found["rejects"].items() if reason.startswith("ingest")) == 2
+    assert found["rejects"]["ingest: duplicate_doc_id"] == 1
+    assert sum(n for reason, n in found["rejects"].items() if reason.startswith("ingest")) == 3
     shown = quern("show", "document", "d3", "-w", tmp_path / "wh", "--json")
-    assert "berth 3" in json.loads(shown.stdout)["row"]["text"]
+    assert "once more" in json.loads(shown.stdout)["row"]["text"]
+
+
+def test_of_pages_that_name_one_canonical_address_the_page_at_that_address_stays(tmp_path: Path, quern: Quern) -> None:
+    host = tmp_path / "pages" / "tides.example"
+    host.mkdir(parents=True)
+    page = (
+        '<html lang="en"><head><title>Tides</title><link rel="canonical" href="https://tides.example/quay.html"></head>'
+        "<body><article><p>{}</p></article></body></html>"
+    )
+    (host / "copy.html").write_text(page.format("The printed copy says only that high water at the quay is at nine."))
+    (host / "quay.html").write_text(
+        page.format("High water at the quay is at nine, and low water at three in the afternoon.")
+    )
+    assert quern("build", tmp_path / "pages", "-w", tmp_path / "wh", "--engine", "local").returncode == 0
+    page_of = json.loads(
+        quern("show", "page", "https://tides.example/quay.html", "-w", tmp_path / "wh", "--json").stdout
+    )
+    assert len(page_of["to"]["documents"]) == 1
+    copy = json.loads(quern("show", "page", "https://tides.example/copy.html", "-w", tmp_path / "wh", "--json").stdout)
+    assert copy["to"]["rejects"][0]["reason"] == "duplicate_key"
+
+
+def test_a_corpus_that_shrinks_is_not_published_unless_that_is_meant(site: Path, tmp_path: Path, quern: Quern) -> None:
+    warehouse = tmp_path / "warehouse"
+    assert quern("build", site, "-w", warehouse, "--engine", "local").returncode == 0
+    few = site / "brannock-review.example" / "2024" / "02"
+    refused = quern("build", few, "-w", warehouse, "--engine", "local")
+    assert refused.returncode == 2
+    assert "documents lost since the last build" in refused.stderr
+    assert quern("build", few, "-w", warehouse, "--engine", "local", "--set", "audit.max_shrink=1").returncode == 0
+
+
+def test_a_warehouse_whose_path_spark_would_take_for_a_pattern(site: Path, tmp_path: Path, quern: Quern) -> None:
+    warehouse = tmp_path / "w h[1] 库 %20"
+    built = quern("build", site, "-w", warehouse, "--engine", "spark")
+    assert built.returncode == 0, built.stderr
+    assert manifest(warehouse).tables["documents"].rows == 11
+
+
+def test_an_interrupted_start_of_spark_leaves_no_process(site: Path, tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pipelines.cli", "build", str(site), "-w", str(tmp_path / "wh"), "--engine", "spark"],
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    for line in process.stderr:
+        if "engine=spark" in line:
+            break
+    deadline = time.monotonic() + 60
+    while not (java := children(process.pid)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert java
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=90)
+    assert process.returncode == 130
+    assert not [p for p in java if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+
+
+def children(pid: int) -> list[psutil.Process]:
+    return [p for p in psutil.Process(pid).children(recursive=True) if "java" in p.name()]
 
 
 def test_a_folder_in_which_nothing_can_be_used_is_refused(tmp_path: Path, quern: Quern) -> None:
