@@ -116,8 +116,19 @@ class Engine(Protocol):
 
     name: str
 
+    def start(self) -> None:
+        """Start what the engine needs, if it does not run yet.
+
+        Raises:
+            EngineError: It cannot start.
+        """
+
     def run(self, work: Work) -> None:
-        """Apply the job to every row and commit the results."""
+        """Apply the job to every row and commit the results.
+
+        Raises:
+            EngineError: The job could not be finished; what was committed stays.
+        """
 
     def close(self) -> None:
         """Give back processes and memory."""
@@ -139,6 +150,9 @@ class LocalEngine:
     """Runs everything in this process: for tiny inputs and debugging."""
 
     name = "local"
+
+    def start(self) -> None:
+        """Nothing is needed."""
 
     def run(self, work: Work) -> None:
         """Apply the job batch by batch."""
@@ -166,7 +180,8 @@ class SparkEngine:
 
     def run(self, work: Work) -> None:
         """One Spark task per file, which its Python worker reads itself: rows never pass through the Java heap."""
-        spark = self._start()
+        self.start()
+        spark = self._session
         names = [(str(p),) for p in work.files]
         try:
             frame = spark.createDataFrame(names, "file string").repartitionByRange(len(names), "file")
@@ -174,10 +189,10 @@ class SparkEngine:
         except Exception as error:  # py4j and Spark raise many kinds
             raise _stopped("Spark", work, error) from error
 
-    def _start(self) -> Any:
+    def start(self) -> None:
+        """Start the session."""
         if self._session is None:
             self._session = _spark_session(self._settings)
-        return self._session
 
     def close(self) -> None:
         """Stop the session and its Java process."""
@@ -271,7 +286,7 @@ class RayEngine:
 
     def run(self, work: Work) -> None:
         """Names of files go to actors; only names of committed parts come back."""
-        self._start()
+        self.start()
         import ray
         import ray.data
 
@@ -291,7 +306,8 @@ class RayEngine:
         except Exception as error:  # Ray raises many kinds
             raise _stopped("Ray", work, error) from error
 
-    def _start(self) -> None:
+    def start(self) -> None:
+        """Start a local Ray, or join the cluster."""
         if self._started:
             return
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")

@@ -154,6 +154,7 @@ def memoise(job: Job, stage: Source, run: Run) -> Memoised:
         task_rows = job.task_rows or max(run.task_rows, min(_MOST_TASK_ROWS, missing.rows // (32 * run.cores)))
         work = Work(job, missing.files, missing.schema, directory, task_rows)
         before = committed_inputs(directory)
+        chosen.start()
         with watched(job.name, missing.rows, lambda: committed_inputs(directory) - before):
             chosen.run(work)
         memo = Memo(directory)

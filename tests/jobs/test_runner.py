@@ -190,4 +190,4 @@ def test_a_missing_java_is_one_sentence_that_says_how_to_install_it(
     monkeypatch.delenv("JAVA_HOME", raising=False)
     engine = SparkEngine(EngineSettings())
     with pytest.raises(EngineError, match="apt-get install openjdk-17-jre-headless"):
-        engine._start()
+        engine.start()
