@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from indexes.graph import QueryGraph, positions_in
+from indexes.lexical import bm25
+from pipelines.recipes import Searcher
+from schemas.words import search_terms
+
+
+@pytest.fixture(scope="module")
+def graph(searcher: Searcher) -> QueryGraph:
+    return searcher.graph
+
+
+def test_vectors_stand_in_the_order_of_the_keys(searcher: Searcher, graph: QueryGraph) -> None:
+    for name, key, keyed in (("nodes", "query_id", graph.nodes), ("chunks", "chunk_id", graph.chunks)):
+        assert keyed.keys.to_pylist() == sorted(keyed.keys.to_pylist())
+        some = keyed.keys.to_pylist()[::97]
+        rows = {r[key]: r["vector"] for r in searcher.snapshot.table(name).lookup(key, some).to_pylist()}
+        for place, row in zip(
+            positions_in(keyed.keys, keyed.keys.take(list(range(0, len(keyed.keys), 97)))), some, strict=True
+        ):
+            assert np.array_equal(keyed.vectors[place], np.array(rows[row], dtype=np.float32))
+
+
+def test_every_node_belongs_to_the_chunk_that_its_key_names(graph: QueryGraph) -> None:
+    chunks = graph.chunks.keys.to_pylist()
+    owners = [chunks[o] for o in graph.nodes.owner.tolist()]
+    assert owners == [key.rsplit("-", 1)[0] for key in graph.nodes.keys.to_pylist()]
+
+
+def test_edges_are_the_cosines_of_their_nodes_and_never_a_node_itself(graph: QueryGraph) -> None:
+    edges = graph.edges.tocoo()
+    assert len(edges.row) == 3 * len(graph.nodes.keys)
+    assert (edges.row != edges.col).all()
+    cosines = (graph.nodes.vectors[edges.row] * graph.nodes.vectors[edges.col]).sum(axis=1)
+    assert np.allclose(edges.data - 1.0, cosines, atol=1e-5)
+
+
+def found(searcher: Searcher, words: str, depth: int = 10) -> list[str]:
+    """Texts of the chunks that full-text search finds for `words`, best first."""
+    keys = searcher.graph.chunks.keys
+    hits = bm25(searcher.snapshot.table("chunks"), [search_terms(words)], keys, depth)
+    ids = [keys[int(c)].as_py() for c in hits.chunk]
+    rows = {r["chunk_id"]: r["text"] for r in searcher.snapshot.table("chunks").lookup("chunk_id", ids).to_pylist()}
+    return [rows[i] for i in ids]
+
+
+@pytest.mark.parametrize("words", ["pylon", "PYLONS", "the pylon's"])
+def test_words_are_found_whatever_their_form(searcher: Searcher, words: str) -> None:
+    assert "pylon" in found(searcher, words)[0].lower()
+
+
+def test_chinese_is_found_by_its_words(searcher: Searcher) -> None:
+    assert "听澜台" in found(searcher, "听澜台")[0]
+
+
+@pytest.mark.parametrize("words", ["", "the of and", "'\"(){}[]^~*?:\\ AND OR NOT"])
+def test_what_holds_no_word_to_search_for_finds_little_or_nothing_and_breaks_nothing(
+    searcher: Searcher, words: str
+) -> None:
+    assert len(found(searcher, words)) <= 10
+
+
+def test_equal_scores_come_in_the_order_of_the_keys(searcher: Searcher) -> None:
+    keys = searcher.graph.chunks.keys
+    hits = bm25(searcher.snapshot.table("chunks"), [search_terms("harbour")] * 2, keys, 50)
+    order = np.lexsort((hits.chunk, -hits.score, hits.question))
+    assert (order == np.arange(len(order))).all()
+    first, second = (hits.chunk[hits.question == q].tolist() for q in (0, 1))
+    assert first == second
