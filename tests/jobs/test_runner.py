@@ -55,6 +55,8 @@ class Split(Job):
         for n, row in enumerate(batch.to_pylist()):
             if row["text"] == "raise":
                 raise RuntimeError("this row cannot be read")
+            if row["text"] == "full":
+                raise OSError("no space left on device")
             if row["text"] == "kill":
                 raise KeyboardInterrupt
             if not row["text"]:
@@ -141,6 +143,14 @@ def test_a_build_that_is_killed_goes_on_where_it_stopped(run: Run, staged: Stage
     derive(Split(), staged(TEXTS, rows), again)
     # Parts of 16 rows: two were committed before row 40.
     assert (again.reports[-1].reused, again.reports[-1].computed) == (32, 28)
+
+
+def test_a_fault_of_the_machine_ends_the_job_and_no_row_is_blamed(run: Run, staged: Staged) -> None:
+    rows = texts(40)
+    rows[20]["text"] = "full"
+    with pytest.raises(OSError, match="no space left"):
+        derive(Split(), staged(TEXTS, rows), run)
+    assert len(list(run.memo.rglob("*.arrow"))) == 1, "the part before the fault is kept"
 
 
 def test_equal_rows_are_computed_once(run: Run, staged: Staged) -> None:

@@ -6,6 +6,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from indexes.catalog import Snapshot
+from jobs.models import ModelError
 from pipelines.query import NOT_FOUND, QuestionError, answer_questions, read_questions
 from pipelines.recipes import RECIPES, Searcher
 from schemas.answers import Answer, Question
@@ -100,6 +102,13 @@ def test_ask_shows_answer_citations_chunks_and_path(mini_web: Path, quern: Quern
         assert heading in asked.stdout
     as_json = quern("ask", "-w", mini_web, "--json", gold()[0].question)
     assert Answer.model_validate_json(as_json.stdout).found
+
+
+def test_a_snapshot_is_not_searched_with_another_model_than_its_own(searcher: Searcher) -> None:
+    other = searcher.snapshot.manifest.model_copy(update={"model": "0" * 32})
+    strange = Searcher(Snapshot(searcher.snapshot.warehouse, other), searcher.settings)
+    with pytest.raises(ModelError, match="made with another model"):
+        list(answer_questions(strange, gold()[:1], RECIPES["dense"]))
 
 
 @pytest.mark.parametrize(
