@@ -20,7 +20,7 @@ from scipy import sparse
 
 from indexes.catalog import Snapshot
 from indexes.tables import ServedTable
-from indexes.vectors import Floats, Positions
+from indexes.vectors import Floats, Positions, vector_matrix
 
 
 @dataclass(frozen=True)
@@ -102,8 +102,7 @@ class QueryGraph:
         """The table's vectors in the order of `keys`, read batch by batch into one matrix."""
         matrix = np.empty((len(keys), self._snapshot.manifest.tables[name].dimension), dtype=np.float32)
         for batch in self._snapshot.table(name).batches([key, "vector"]):
-            flat = batch.column("vector").flatten().to_numpy(zero_copy_only=False)
-            matrix[positions_in(keys, batch.column(key))] = flat.reshape(batch.num_rows, -1)
+            matrix[positions_in(keys, batch.column(key))] = vector_matrix(batch.column("vector"))
         return matrix
 
     @cached_property

@@ -13,6 +13,7 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 Floats = npt.NDArray[np.float32]
 Positions = npt.NDArray[np.int64]
@@ -41,6 +42,18 @@ class Neighbours:
 
     positions: Positions
     similarities: Floats
+
+
+def vector_matrix(column: pa.Array) -> Floats:
+    """A column of n vectors as a matrix, shape (n, d)."""
+    flat: Floats = column.flatten().to_numpy(zero_copy_only=False)
+    return flat.reshape(len(column), column.type.list_size)
+
+
+def vector_array(matrix: Floats) -> pa.Array:
+    """`matrix`, shape (n, d), as a column of vectors."""
+    flat = pa.array(np.ascontiguousarray(matrix, dtype=np.float32).reshape(-1))
+    return pa.FixedSizeListArray.from_arrays(flat, matrix.shape[1])
 
 
 def similarities(left: Floats, right: Floats) -> Floats:

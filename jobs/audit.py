@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from indexes.stages import Stage
+from indexes.vectors import vector_matrix
 from schemas.digests import row_fingerprints
 from schemas.expectations import EXPECTATIONS, Expectation
 
@@ -104,8 +105,7 @@ def _references(e: Expectation, stages: Mapping[str, Stage]) -> tuple[int, str]:
 def _unit_vectors(e: Expectation, stages: Mapping[str, Stage]) -> tuple[int, str]:
     wrong = 0
     for batch in stages[e.table].batches([e.column]):
-        column = batch.column(0)
-        vectors = column.flatten().to_numpy(zero_copy_only=False).reshape(len(column), -1)
+        vectors = vector_matrix(batch.column(0))
         wrong += int((np.abs(np.linalg.norm(vectors, axis=1) - 1.0) > 1e-3).sum())
     return wrong, f"{wrong} of {stages[e.table].rows} vectors are not of length 1"
 

@@ -18,10 +18,10 @@ import pyarrow.compute as pc
 
 from indexes.graph import positions_in
 from indexes.stages import Stage
-from indexes.vectors import Floats, similarities
+from indexes.vectors import Floats, similarities, vector_array, vector_matrix
 from jobs.embed import Embed
 from jobs.runner import JobReport, Memoised, Run, finished, memoise, record_rejects
-from jobs.vectorise import NodeTexts, dimension, node_texts, vector_array, vectors_of
+from jobs.vectorise import dimension, node_texts, vectors_of
 from schemas.digests import settings_digest
 from schemas.settings import FilterSettings
 from schemas.tables import NODES, QUERIES
@@ -44,7 +44,7 @@ def filter_queries(
     embed: Embed, queries: Stage, chunks: Stage, settings: FilterSettings, run: Run
 ) -> tuple[Stage, Stage]:
     """The tables `queries`, with similarity and whether kept, and `nodes`, the kept ones with their vectors."""
-    done = memoise(embed, NodeTexts(queries), run)
+    done = memoise(embed, node_texts(queries), run)
     run.report(_embed_report(done, embed, queries, run))
     started = time.monotonic()
     floor = _corpus_floor(done, embed, queries, chunks, settings)
@@ -88,9 +88,10 @@ def _reject_orphans(queries: Stage, chunks: Stage, run: Run) -> int:
 
 def _embed_report(done: Memoised, embed: Embed, queries: Stage, run: Run) -> JobReport:
     rejected = cut = 0
-    for batch in NodeTexts(queries).batches(rows=run.batch_rows):
-        rejected += record_rejects(embed, batch, done.results(batch), run)
-        cut += vectors_of(done, embed, batch).cut
+    for batch in node_texts(queries).batches(rows=run.batch_rows):
+        results = done.results(batch)
+        rejected += record_rejects(embed, batch, results, run)
+        cut += vectors_of(results, embed).cut
     return finished(done, queries.rows - rejected, rejected, {"cut_texts": cut})
 
 
@@ -129,15 +130,15 @@ def _corpus_floor(done: Memoised, embed: Embed, queries: Stage, chunks: Stage, s
 
 
 def _scored(done: Memoised, embed: Embed, queries: Stage, chunks: Stage) -> Iterator[_Scored]:
+    source = node_texts(queries)
     for chunk_batch, query_batch in _by_chunks(chunks, queries):
         keys = chunk_batch.column("chunk_id")
-        texts = node_texts(query_batch)
-        found = vectors_of(done, embed, pa.RecordBatch.from_arrays([texts], ["text"]))
+        texts = source.of(query_batch)
+        found = vectors_of(done.results(texts), embed)
         rows = query_batch.take(pa.array(found.rows))
         chunk = positions_in(keys, rows.column("chunk_id"))
-        matrix = chunk_batch.column("vector").flatten().to_numpy(zero_copy_only=False).reshape(len(keys), -1)
-        scores = similarities(found.matrix, matrix[chunk])
-        yield _Scored(rows, texts.take(pa.array(found.rows)), found.matrix, scores, chunk)
+        scores = similarities(found.matrix, vector_matrix(chunk_batch.column("vector"))[chunk])
+        yield _Scored(rows, texts.column("text").take(pa.array(found.rows)), found.matrix, scores, chunk)
 
 
 def _by_chunks(chunks: Stage, queries: Stage) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:

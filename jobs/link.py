@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from indexes.stages import Stage
-from indexes.vectors import Floats, Positions, nearest, similarities
+from indexes.vectors import Floats, Positions, nearest, similarities, vector_matrix
 from jobs.progress import watched
 from jobs.runner import JobReport, Run
 from schemas.digests import settings_digest
@@ -141,7 +141,7 @@ def _sorted_vectors(nodes: Stage, path: Path) -> tuple[pa.Array, Floats]:
     matrix = np.memmap(path, dtype=np.float32, mode="w+", shape=(len(keys), dimension))
     at = 0
     for batch in nodes.batches(["vector"]):
-        vectors = batch.column(0).flatten().to_numpy(zero_copy_only=False).reshape(-1, dimension)
+        vectors = vector_matrix(batch.column(0))
         matrix[place[at : at + len(vectors)]] = vectors
         at += len(vectors)
     return keys.take(pa.array(order)), matrix

@@ -15,7 +15,7 @@ import pyarrow as pa
 from indexes.catalog import Manifest, Snapshot, Warehouse
 from indexes.graph import QueryGraph
 from indexes.stages import StageWriter
-from jobs.vectorise import vector_array
+from indexes.vectors import vector_array
 from schemas.settings import Settings
 from schemas.tables import CHUNKS, EDGES, NODES, Table
 
