@@ -26,7 +26,7 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 from jobs.contract import Job, Outcome, Reject
 from jobs.models import DEFAULT_MODEL, load_tokenizer, read_model, tokenizer_digest
 from schemas import words
-from schemas.settings import ChunkSettings
+from schemas.groups import ChunkSettings
 from schemas.tables import CHUNKS, Table
 from schemas.words import search_terms
 

@@ -19,7 +19,7 @@ from jobs.contract import Job, Outcome, Reject, outcome
 from jobs.language import identify, language_tag
 from jobs.plain import one_line, parse_time, plain
 from schemas.digests import text_digest
-from schemas.settings import CleanSettings
+from schemas.groups import CleanSettings
 from schemas.tables import DOCUMENTS, Table
 
 JSON_TYPE: Final = "application/json"
@@ -109,7 +109,9 @@ def _given(url: str, body: bytes) -> Row:
         "modified_at": None,
         "language": language_tag(strings.get("language")) or identify(text),
         "text": text,
+        "site_name": None,
         "images": [],
+        "metadata_from": [],
     }
 
 
@@ -169,7 +171,7 @@ class Clean(Job):
         if characters > self.settings.max_characters:
             raise _UnfitError("too_long", f"the main text has {characters} characters, more than clean.max_characters")
         digest = text_digest(row["title"], row["text"])
-        return row | {"page_url": page["url"], "digest": digest, "duplicate_of": None}
+        return row | {"page_url": page["url"], "digest": digest, "personal_data": [], "duplicate_of": None}
 
     def _extracted(self, page: Row) -> Row:
         """The document of an HTML page.
@@ -186,5 +188,7 @@ class Clean(Job):
         return found | {
             "doc_id": text_digest(url)[:_ID_DIGITS],
             "url": url,
+            "site_name": None,
+            "metadata_from": [],
             "site": site_of(url) if page["url"].startswith("file:") else site_of(page["url"]),
         }

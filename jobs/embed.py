@@ -37,7 +37,7 @@ from jobs.models import (
     resolve_max_tokens,
     resolve_precision,
 )
-from schemas.settings import EmbedSettings
+from schemas.groups import EmbedSettings
 from schemas.tables import VECTOR, Table
 
 Vectors = npt.NDArray[np.float32]

@@ -29,7 +29,7 @@ import pyarrow.parquet as pq
 from indexes.memo import commit_part, nest
 from jobs.contract import Job, Outcome, Reject
 from jobs.models import ModelError
-from schemas.settings import EngineSettings
+from schemas.groups import EngineSettings
 from schemas.validate import validate
 
 log = logging.getLogger(__name__)

@@ -237,7 +237,9 @@ def _images(tree: HtmlElement, base: str) -> list[Header]:
         figure = next((a for a in around if a.tag == "figure"), None)
         caption = figure.find(".//figcaption") if figure is not None else None
         text = one_line(caption.text_content()) if caption is not None else None
-        found.setdefault(url, {"url": url, "alt": one_line(image.get("alt")), "caption": text})
+        found.setdefault(
+            url, {"url": url, "alt": one_line(image.get("alt")), "caption": text, "width": None, "height": None}
+        )
         if len(found) == _MOST_IMAGES:
             break
     return list(found.values())

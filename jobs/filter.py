@@ -23,7 +23,7 @@ from jobs.embed import Embed
 from jobs.runner import JobReport, Memoised, Run, finished, memoise, record_rejects
 from jobs.vectorise import dimension, node_texts, vectors_of
 from schemas.digests import settings_digest
-from schemas.settings import FilterSettings
+from schemas.groups import FilterSettings
 from schemas.tables import NODES, QUERIES
 
 NAME, VERSION = "filter", 1

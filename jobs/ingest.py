@@ -25,7 +25,7 @@ from jobs.archives import Capture, Fault, Message, arc_captures, http_message, w
 from jobs.inflate import DamagedError, GzipStream
 from jobs.plain import plain
 from schemas.digests import bytes_digest
-from schemas.settings import IngestSettings
+from schemas.groups import IngestSettings
 from schemas.tables import PAGES
 
 log = logging.getLogger(__name__)

@@ -22,7 +22,7 @@ from indexes.vectors import Floats, Positions, nearest, similarities, vector_mat
 from jobs.progress import watched
 from jobs.runner import JobReport, Run
 from schemas.digests import settings_digest
-from schemas.settings import GraphSettings
+from schemas.groups import GraphSettings
 from schemas.tables import EDGES
 
 NAME, VERSION = "link", 1

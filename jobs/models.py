@@ -23,7 +23,7 @@ from typing import Any, Literal, cast
 from tokenizers import Tokenizer, normalizers
 
 from schemas.digests import FINGERPRINT_BYTES, settings_digest
-from schemas.settings import EmbedSettings
+from schemas.groups import EmbedSettings
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 Pooling = Literal["mean", "cls", "max", "mean_sqrt_len_tokens"]

@@ -16,7 +16,7 @@ from jobs.ingest import FileReject, latest_captures, list_inputs, read_pages
 from jobs.progress import watched
 from jobs.runner import JobReport, Run
 from schemas.digests import settings_digest
-from schemas.settings import IngestSettings
+from schemas.groups import IngestSettings
 from schemas.tables import PAGES
 
 NAME, VERSION = "ingest", 1

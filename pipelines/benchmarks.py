@@ -23,7 +23,7 @@ from tokenizers import Tokenizer
 from jobs.chunk import Chunk, Splitter
 from jobs.models import DEFAULT_MODEL, load_tokenizer, read_model
 from pipelines.graph_benchmark import benchmark_graph
-from schemas.settings import ChunkSettings
+from schemas.groups import ChunkSettings
 from schemas.tables import TIMESTAMP
 
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from jobs.clean import Clean
-from schemas.settings import CleanSettings
+from schemas.groups import CleanSettings
 from schemas.tables import PAGES
 
 _SHINGLE = 4

@@ -13,7 +13,17 @@ import pyarrow as pa
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 VECTOR = pa.list_(pa.float32())
-IMAGE = pa.struct([("url", pa.string()), ("alt", pa.string()), ("caption", pa.string())])
+IMAGE = pa.struct(
+    [
+        ("url", pa.string()),
+        ("alt", pa.string()),
+        ("caption", pa.string()),
+        ("width", pa.int32()),
+        ("height", pa.int32()),
+    ]
+)
+STATED = pa.struct([("field", pa.string()), ("by", pa.string())])
+COUNT = pa.struct([("type", pa.string()), ("count", pa.int32())])
 
 
 @dataclass(frozen=True)
@@ -93,13 +103,16 @@ DOCUMENTS = Table(
             _field("page_url", pa.string(), "`pages.url` it was made from."),
             _optional("url", pa.string(), "Canonical URL."),
             _optional("site", pa.string(), "Host name without `www.`, or as given."),
+            _optional("site_name", pa.string(), "Name of the site, as it calls itself."),
             _optional("title", pa.string(), "Title of the document, without the site's name where that is known."),
             _optional("author", pa.string(), "Author as named on the page."),
             _optional("published_at", TIMESTAMP, "Publication time; a date alone is midnight UTC."),
             _optional("modified_at", TIMESTAMP, "Last modification, where the page states one."),
             _optional("language", pa.string(), "ISO 639-1 code of the text."),
             _field("text", pa.string(), "Main text; paragraphs separated by line breaks."),
-            _field("images", pa.list_(IMAGE), "Images beside the main text."),
+            _field("images", pa.list_(IMAGE), "Images beside the main text; width and height in pixels where stated."),
+            _field("metadata_from", pa.list_(STATED), "What stated each field of metadata: `json-ld`, `open-graph`..."),
+            _field("personal_data", pa.list_(COUNT), "Personal data found in the text: how many of each type."),
             _field("digest", pa.string(), "BLAKE2b-128 of title and text, hexadecimal: what changed shows here."),
             _optional("duplicate_of", pa.string(), "`doc_id` of the document that this one repeats."),
         ]

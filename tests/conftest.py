@@ -18,7 +18,7 @@ from indexes.stages import Stage, StageWriter
 from jobs.engines import Engines
 from jobs.runner import Run
 from pipelines.recipes import Searcher
-from schemas.settings import EngineSettings
+from schemas.groups import EngineSettings
 from schemas.tables import REJECTS, Table
 
 ROOT = Path(__file__).parents[1]

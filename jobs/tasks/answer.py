@@ -21,8 +21,8 @@ import snowballstemmer
 from pydantic import BaseModel, ConfigDict, Field
 
 from jobs.task import Task
+from schemas.groups import AnswerSettings
 from schemas.sentences import sentence_spans
-from schemas.settings import AnswerSettings
 from schemas.words import search_terms
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from jobs.tasks.answer import AnswerInput, CitedAnswer, Evidence, answer_task
-from schemas.settings import AnswerSettings
+from schemas.groups import AnswerSettings
 
 FERRY = (
     "The ferry Lady Orrin struck a dredger in fog. Fourteen people were hurt. "

@@ -14,7 +14,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from jobs.chunk import Chunk, Splitter
 from jobs.models import DEFAULT_MODEL, load_tokenizer, read_model
 from pipelines.benchmarks import main
-from schemas.settings import ChunkSettings
+from schemas.groups import ChunkSettings
 from schemas.tables import TIMESTAMP
 from schemas.validate import validate
 from schemas.words import search_terms

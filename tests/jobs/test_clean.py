@@ -26,7 +26,7 @@ from jobs.contract import Outcome
 from jobs.language import identify
 from jobs.plain import paragraphs, parse_time
 from schemas.digests import text_digest
-from schemas.settings import CleanSettings
+from schemas.groups import CleanSettings
 from schemas.tables import DOCUMENTS, PAGES
 from schemas.validate import validate
 
@@ -237,8 +237,14 @@ def test_images_are_absolute_have_captions_and_no_data() -> None:
     )
     found = document(page(*STORY, images).replace("<nav>", "<nav><img src='/logo.png'>"))
     assert found["images"] == [
-        {"url": "https://www.news.example/fog.jpg", "alt": "Fog", "caption": "The fog bank"},
-        {"url": "https://cdn.example/a.png", "alt": None, "caption": None},
+        {
+            "url": "https://www.news.example/fog.jpg",
+            "alt": "Fog",
+            "caption": "The fog bank",
+            "width": None,
+            "height": None,
+        },
+        {"url": "https://cdn.example/a.png", "alt": None, "caption": None, "width": None, "height": None},
     ]
 
 

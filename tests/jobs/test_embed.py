@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from jobs.embed import Embed, Embedder, openvino_file, prepare
 from jobs.models import DEFAULT_MODEL, find_folder, read_model
-from schemas.settings import EmbedSettings
+from schemas.groups import EmbedSettings
 from schemas.validate import validate
 
 WORDS = ["baker", "bread", "Alice", "house", "moved", "2026", "unbelievable", "北京", "street,", "why?", "river"]
@@ -93,7 +93,7 @@ def test_processes_that_start_together_convert_a_model_once_and_rightly(tiny, tm
     reference, folder = tiny("cls")
     monkeypatch.setenv("QUERN_CACHE", str(tmp_path))
     code = (
-        "import sys; from jobs.embed import prepare; from schemas.settings import EmbedSettings;"
+        "import sys; from jobs.embed import prepare; from schemas.groups import EmbedSettings;"
         "prepare(EmbedSettings(model=sys.argv[1]))"
     )
     both = [subprocess.Popen([sys.executable, "-c", code, folder]) for _ in range(2)]
@@ -150,7 +150,7 @@ def test_auto_precision_is_resolved_before_a_job_travels():
 def test_a_worker_needs_no_torch_once_the_model_is_converted():
     prepare(EmbedSettings())
     code = (
-        "import sys; from jobs.embed import Embedder; from schemas.settings import EmbedSettings;"
+        "import sys; from jobs.embed import Embedder; from schemas.groups import EmbedSettings;"
         "Embedder.load(EmbedSettings()).encode(['a']); print('torch' in sys.modules, 'transformers' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -11,7 +11,7 @@ from jobs.embed import Embed, Embedder
 from jobs.filter import filter_queries
 from jobs.runner import Run
 from jobs.vectorise import embed_chunks
-from schemas.settings import EmbedSettings, FilterSettings
+from schemas.groups import EmbedSettings, FilterSettings
 from schemas.tables import CHUNKS, QUERIES, Table
 
 Staged = Callable[[Table, list[dict[str, Any]]], Stage]

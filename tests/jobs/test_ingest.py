@@ -15,7 +15,7 @@ import pytest
 
 from jobs.ingest import FileReject, IngestError, latest_captures, list_inputs, page_url, read_pages, superseded
 from schemas.digests import bytes_digest
-from schemas.settings import IngestSettings
+from schemas.groups import IngestSettings
 from schemas.tables import PAGES, TIMESTAMP
 from schemas.validate import validate
 

@@ -10,7 +10,7 @@ from indexes.stages import Stage
 from indexes.vectors import similarities
 from jobs.link import link
 from jobs.runner import Run
-from schemas.settings import GraphSettings
+from schemas.groups import GraphSettings
 from schemas.tables import NODES, Table
 
 Staged = Callable[[Table, list[dict[str, Any]]], Stage]

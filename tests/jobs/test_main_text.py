@@ -14,7 +14,7 @@ import pytest
 from jobs.clean import Clean
 from jobs.ingest import FileReject, read_pages
 from pipelines.extraction import _averages, _counts
-from schemas.settings import IngestSettings
+from schemas.groups import IngestSettings
 
 TESTS = Path(__file__).parents[1]
 CORPUS = TESTS / "corpus"

@@ -18,7 +18,7 @@ from jobs.models import (
     resolve_precision,
     tokenizer_digest,
 )
-from schemas.settings import EmbedSettings
+from schemas.groups import EmbedSettings
 
 
 @pytest.fixture

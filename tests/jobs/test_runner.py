@@ -13,7 +13,7 @@ from indexes.stages import Stage, StageWriter
 from jobs.contract import Job, Outcome, Reject, outcome
 from jobs.engines import EngineError, Engines, SparkEngine
 from jobs.runner import Run, derive
-from schemas.settings import EngineSettings
+from schemas.groups import EngineSettings
 from schemas.tables import REJECTS, Table
 
 Staged = Callable[[Table, list[dict[str, Any]]], Stage]

@@ -14,7 +14,7 @@ from indexes.catalog import Manifest, Snapshot, TableVersion, Warehouse
 from indexes.stages import StageWriter
 from jobs.ingest import FileReject, read_pages
 from pipelines.show import NotInSnapshotError, show
-from schemas.settings import IngestSettings
+from schemas.groups import IngestSettings
 from schemas.tables import TABLES
 
 HERE = "http://x.example/a"
@@ -74,6 +74,9 @@ def test_a_rejected_capture_is_found_by_its_address_alone(snapshot: Make, tmp_pa
 
 
 def test_the_address_of_a_document_names_the_document(snapshot: Make) -> None:
-    documents = [{"doc_id": d, "page_url": f"doc:{d}", "url": HERE, "images": []} for d in ("p1", "p2")]
+    documents = [
+        {"doc_id": d, "page_url": f"doc:{d}", "url": HERE} | {"images": [], "metadata_from": [], "personal_data": []}
+        for d in ("p1", "p2")
+    ]
     with pytest.raises(NotInSnapshotError, match="document p1 has this url; document p2 has this url"):
         show(snapshot(documents=documents), "page", HERE)

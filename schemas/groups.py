@@ -1,0 +1,175 @@
+"""The groups of settings: every threshold with its default, its meaning and its source."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+Positive = Annotated[int, Field(ge=1)]
+
+
+class Group(BaseModel):
+    """A group of settings: closed, immutable."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class CrawlSettings(Group):
+    """Fetching pages from the web."""
+
+    contact: str = Field("", description="Address or URL in the user agent that site owners can turn to; needed.")
+    allow_private: tuple[str, ...] = Field(
+        (), description="Private networks that may be fetched from, as CIDR, for example 127.0.0.0/8; else none."
+    )
+
+
+class IngestSettings(Group):
+    """Reading of folders, JSONL and WARC files."""
+
+    max_page_bytes: Positive = Field(
+        10_000_000, description="Largest page in bytes, decompressed; larger ones are rejected."
+    )
+    max_ratio: Positive = Field(200, description="Largest decompressed/compressed ratio of a .gz file over 1 MB.")
+
+
+class CleanSettings(Group):
+    """Main text and metadata of pages."""
+
+    seconds_per_page: float = Field(20.0, gt=0, description="Time limit of one page in its child process, seconds.")
+    memory_per_page: Positive = Field(
+        2048, description="Address space that the child process may add while parsing, MiB."
+    )
+    min_characters: int = Field(60, ge=0, description="A page whose main text is shorter is rejected as `no_text`.")
+    max_characters: Positive = Field(5_000_000, description="A longer main text is rejected as `too_long`.")
+
+
+class NormaliseSettings(Group):
+    """Text of documents: one form of characters and numbers, without noise and personal data (Xinyu, suppl. C)."""
+
+    personal_data: Literal["mark", "remove", "keep"] = Field(
+        "mark", description="What becomes of personal data: a typed mark such as [EMAIL], nothing, or as it is."
+    )
+
+
+class QualitySettings(Group):
+    """Rules that a document's text must pass, in the manner of Gopher, C4 and FineWeb."""
+
+    enabled: bool = Field(True, description="Whether the rules are applied.")
+
+
+class DeduplicateSettings(Group):
+    """Exact and near duplicates."""
+
+    similarity: float = Field(
+        0.8, gt=0.0, le=1.0, description="Least Jaccard similarity of word shingles of near duplicates."
+    )
+
+
+class ChunkSettings(Group):
+    """Cutting documents into chunks."""
+
+    tokens: Positive = Field(
+        350, description="Most tokens of a chunk, of the embedder's tokenizer (Xinyu, section 3.4)."
+    )
+    overlap: float = Field(
+        0.25, ge=0.0, lt=0.9, description="Share of a chunk that repeats the one before (Xinyu, section 3.4)."
+    )
+
+
+class Doc2QuerySettings(Group):
+    """Synthetic queries."""
+
+    generator: Literal["rules"] = Field("rules", description="What writes the pairs: `rules` needs no model.")
+    pairs: Positive = Field(20, description="M: most question-answer pairs of a chunk (QCG-RAG, section 4).")
+
+
+class FilterSettings(Group):
+    """Doc2Query--: which pairs are kept."""
+
+    alpha: float = Field(0.8, gt=0.0, le=1.0, description="Share of pairs kept (QCG-RAG, section 4).")
+    scope: Literal["chunk", "corpus"] = Field(
+        "chunk", description="Best share of each chunk (QCG-RAG) or of the corpus (Doc2Query--)."
+    )
+
+
+class EmbedSettings(Group):
+    """The embedding model."""
+
+    model: str = Field(
+        "all-MiniLM-L6-v2", description="sentence-transformers model: the packaged default, a name or a path."
+    )
+    engine: Literal["openvino", "torch"] = Field("openvino", description="What runs the model on CPU.")
+    precision: Literal["auto", "f32", "bf16"] = Field(
+        "auto", description="`auto`: bf16 on OpenVINO where the processor has it, f32 elsewhere."
+    )
+    max_tokens: Positive = Field(512, description="Longest text the model is given, raised from MiniLM's 256.")
+    batch: Positive = Field(32, description="Most texts in one call of the model.")
+    threads: int = Field(0, ge=0, description="Threads of one worker; 0 for all cores.")
+
+    @field_validator("model")
+    @classmethod
+    def _absolute(cls, model: str) -> str:
+        """A path holds from everywhere, also when the snapshot is searched from another directory."""
+        return str(Path(model).absolute()) if Path(model).is_dir() else model
+
+
+class GraphSettings(Group):
+    """The query-centric graph and retrieval in it (QCG-RAG, sections 3 and 4, defaults of MultiHop-RAG)."""
+
+    k: Positive = Field(3, description="Nearest neighbours that a node is joined to.")
+    hops: int = Field(1, ge=0, le=4, description="h: hops along neighbour edges.")
+    n: Positive = Field(15, description="Most nodes that a question is matched to.")
+    gamma: float = Field(1.0, ge=0.0, le=2.0, description="Least cos(question, node) + 1 of a matched node.")
+    score: Literal["mean", "max", "sum"] = Field(
+        "mean", description="How nodes' similarities make a chunk's score; the paper takes the mean."
+    )
+
+
+class RetrieveSettings(Group):
+    """What a question gets back."""
+
+    top_k: Positive = Field(5, description="K: chunks given to the answer (QCG-RAG, section 4).")
+    depth: Positive = Field(200, description="Chunks that each part of a fusion is asked for.")
+    weight_dense: float = Field(0.6, ge=0, description="Weight of chunk vectors in `hybrid`; z-scores are summed.")
+    weight_bm25: float = Field(1.0, ge=0, description="Weight of BM25 in `hybrid`.")
+    weight_nodes: float = Field(0.8, ge=0, description="Weight of the best node of a chunk in `hybrid`.")
+
+
+class AnswerSettings(Group):
+    """Answers by rules."""
+
+    sentences: Positive = Field(3, description="Most sentences of an answer.")
+    min_score: float = Field(
+        0.42, ge=0, le=1, description="Evidence below this is too weak: the answer is that the corpus does not say."
+    )
+
+
+class AuditSettings(Group):
+    """What a build must pass before it is published."""
+
+    max_reject_share: Share = Field(0.5, description="Largest share of pages that may be rejected.")
+    max_shrink: Share = Field(
+        0.5, description="Largest share of documents that a build may lose against the published snapshot."
+    )
+    keep_snapshots: Positive = Field(7, description="Snapshots kept; older ones are pruned after a build.")
+
+
+class EngineSettings(Group):
+    """How jobs are run; changes no result."""
+
+    engine: Literal["auto", "local", "spark", "ray"] = Field(
+        "auto", description="`auto`: Spark for CPU jobs, Ray for models; `local`: all in this process."
+    )
+    cores: int = Field(0, ge=0, description="Cores to use; 0 for all.")
+    spark_master: str = Field("", description="Spark master; empty for local[cores].")
+    spark_memory: str = Field("1g", description="Heap of the Spark driver.")
+    ray_address: str = Field("", description="Ray cluster; empty for one on this machine.")
+    ray_object_store: Positive = Field(256, description="Object store of a local Ray, MiB.")
+    batch_rows: Positive = Field(1024, description="Rows read at a time.")
+    local_below: int = Field(
+        32, ge=0, description="With `auto`, fewer missing rows than this are done in this process."
+    )
+    task_rows: Positive = Field(64, description="Rows of one committed piece of work.")
