@@ -8,11 +8,12 @@ STAMP := $(VENV)/.installed-$(shell cat requirements.lock pyproject.toml | sha25
 PACKAGES := schemas indexes jobs pipelines
 DEMO := demo
 
-.PHONY: help install demo test lint types unit lock clean java
+.PHONY: help install demo test lint types unit fuzz lock clean java
 help:
 	@echo "make demo   install, build an index from the sample corpus, answer questions"
 	@echo "make test   install, lint, check types, run all tests"
 	@echo "make lint   ruff and import-linter only;  make types  mypy only;  make unit  pytest only"
+	@echo "make fuzz   20,000 hostile variants of pages and archives through the readers (some minutes)"
 	@echo "make lock   write requirements.lock anew from pyproject.toml;  make clean  remove what was made"
 
 install: $(STAMP)
@@ -46,6 +47,9 @@ types: install
 
 unit: install java
 	@$(BIN)/pytest
+
+fuzz: install
+	@PYTHONPATH=. $(BIN)/python -m tests.fuzz.run --inputs 20000
 
 lock:
 	@rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
