@@ -21,9 +21,71 @@ class CrawlSettings(Group):
     """Fetching pages from the web."""
 
     contact: str = Field("", description="Address or URL in the user agent that site owners can turn to; needed.")
+    scope: Literal["host", "domain", "prefix"] = Field(
+        "host",
+        description="Links followed: to the seeds' hosts, their registered domains, or below the seeds' folders.",
+    )
+    sitemaps: bool = Field(
+        False, description="Whether addresses are taken from robots.txt's sitemaps and /sitemap.xml."
+    )
+    workers: int = Field(0, ge=0, description="Crawl processes, each with hosts of its own; 0 for one a core.")
+    max_pages: int = Field(0, ge=0, description="Pages after which a crawl ends; 0 for no limit.")
+    pages_per_host: Positive = Field(100_000, description="Most pages of one host in a crawl.")
+    max_depth: int = Field(20, ge=0, description="Most links from a seed or a sitemap to a page.")
+    seconds: float = Field(28_800.0, gt=0, description="Seconds after which a crawl ends, its start to the last fetch.")
+    seconds_per_page: float = Field(30.0, gt=0, description="Time of one request from connecting to its last byte.")
+    max_page_bytes: Positive = Field(10_000_000, description="Largest page, as received and decompressed, bytes.")
+    max_redirects: int = Field(5, ge=0, description="Redirects followed in a row (RFC 9309, section 2.3.1.2: five).")
+    delay: float = Field(
+        1.0, ge=0, description="Least seconds between requests to a host; robots.txt may ask for more."
+    )
+    per_host: Positive = Field(1, description="Requests to a host at once.")
+    concurrency: Positive = Field(64, description="Requests of a process at once.")
+    autothrottle: bool = Field(True, description="Whether slow hosts are asked less often (Scrapy's AutoThrottle).")
+    max_crawl_delay: float = Field(
+        120.0, gt=0, description="A host whose robots.txt asks for a longer crawl-delay is left out, seconds."
+    )
+    retries: int = Field(2, ge=0, description="Further attempts after a timeout, a lost connection, 429 or 5xx.")
+    retry_delay: float = Field(5.0, ge=0, description="Seconds before the first further attempt; doubled each time.")
+    max_retry_after: float = Field(
+        300.0, ge=0, description="Longest wait that a Retry-After header can ask for, seconds."
+    )
+    host_failures: Positive = Field(10, description="Pages lost in a row after which a host is given up.")
+    max_url_length: Positive = Field(2000, description="Longer addresses are not followed, characters.")
+    max_path_segments: Positive = Field(20, description="Addresses with more folders are not followed.")
+    max_repeats: Positive = Field(3, description="Most times that one folder may stand in an address: link loops.")
+    queries_per_path: Positive = Field(500, description="Most addresses that differ in the query alone: calendars.")
+    session_parameters: tuple[str, ...] = Field(
+        (
+            *("phpsessid", "jsessionid", "aspsessionid", "sessionid", "session_id", "sessid", "sid", "zenid", "oscsid"),
+            *(
+                "cfid",
+                "cftoken",
+                "utm_source",
+                "utm_medium",
+                "utm_campaign",
+                "utm_term",
+                "utm_content",
+                "gclid",
+                "fbclid",
+            ),
+        ),
+        description="Parameters that name a visit, not a page: cut from addresses, whatever their case.",
+    )
+    sitemaps_per_host: Positive = Field(200, description="Most sitemaps read of one host.")
+    sitemap_urls: Positive = Field(50_000, description="Most addresses of a sitemap (sitemaps.org protocol).")
+    sitemap_bytes: Positive = Field(52_428_800, description="Largest sitemap, decompressed (sitemaps.org protocol).")
+    conditional: bool = Field(True, description="Whether pages fetched before are asked for only if they changed.")
+    ports: tuple[int, ...] = Field((80, 443), description="Ports that links may lead to, beside those of the seeds.")
     allow_private: tuple[str, ...] = Field(
         (), description="Private networks that may be fetched from, as CIDR, for example 127.0.0.0/8; else none."
     )
+    connect_to: dict[str, str] = Field(
+        default_factory=dict,
+        description="Hosts that are served elsewhere, as {HOST or HOST:PORT: IP:PORT}, like curl's --connect-to.",
+    )
+    warc_bytes: Positive = Field(1_000_000_000, description="A new WARC file is begun after so many bytes.")
+    commit_seconds: float = Field(0.5, gt=0, description="Time between two savings of what was fetched, seconds.")
 
 
 class IngestSettings(Group):
@@ -65,6 +127,32 @@ class DeduplicateSettings(Group):
 
     similarity: float = Field(
         0.8, gt=0.0, le=1.0, description="Least Jaccard similarity of word shingles of near duplicates."
+    )
+    shingle: Positive = Field(
+        5, description="Words of a shingle; characters in scripts without spaces (GPT-3 and FineWeb take 5 words)."
+    )
+    bands: Annotated[int, Field(ge=1, le=256)] = Field(
+        20, description="b: bands of a MinHash signature; pairs of similarity s are compared with odds 1 - (1 - s^r)^b."
+    )
+    rows: Annotated[int, Field(ge=1, le=64)] = Field(
+        8, description="r: values of a band; 20 bands of 8 find .998 of the pairs at s = .85, .975 at .8, .08 at .5."
+    )
+    min_shingles: Positive = Field(
+        10, description="A text with fewer distinct shingles is compared for exact duplicates only."
+    )
+    bucket: Annotated[int, Field(ge=2, le=1024)] = Field(
+        16, description="Of texts that share a band so many are compared with one another, all pairs."
+    )
+    neighbours: Annotated[int, Field(ge=1, le=64)] = Field(
+        3, description="Further texts that share it are compared with so many beside them..."
+    )
+    representatives: Annotated[int, Field(ge=1, le=64)] = Field(
+        3, description="...and with so many of the first ones, so that a huge bucket stays linear."
+    )
+    local_below: int = Field(
+        200_000,
+        ge=0,
+        description="With engine `auto`, fewer documents than this are compared in this process; changes no result.",
     )
 
 
@@ -150,9 +238,35 @@ class AnswerSettings(Group):
 class AuditSettings(Group):
     """What a build must pass before it is published."""
 
-    max_reject_share: Share = Field(0.5, description="Largest share of pages that may be rejected.")
+    engine: Literal["arrow", "spark"] = Field(
+        "arrow", description="What computes: `arrow` streams in this process, `spark` for tables too large for that."
+    )
+    max_reject_share: Share = Field(
+        0.5, description="Largest share of a job's input, and of all pages, that may be rejected; critical."
+    )
     max_shrink: Share = Field(
-        0.5, description="Largest share of documents that a build may lose against the published snapshot."
+        0.5, description="Largest share of documents that a build may lose against the published snapshot; critical."
+    )
+    max_row_change: Share = Field(
+        0.5, description="Largest change of a table's rows against the published snapshot, as a share; a warning."
+    )
+    max_duplicates: Share = Field(
+        0.5, description="Largest share of documents that repeat another; a warning (web crawls have 20 to 40 %)."
+    )
+    max_unknown_language: Share = Field(
+        0.2, description="Largest share of documents whose language is not known; a warning."
+    )
+    languages: tuple[str, ...] = Field((), description="Languages that documents should have, ISO 639-1; empty: any.")
+    max_other_language: Share = Field(
+        0.1, description="Largest share of documents in none of `languages`, where those are given; a warning."
+    )
+    min_median_characters: int = Field(100, ge=0, description="Least median length of documents; a warning.")
+    max_median_characters: Positive = Field(50_000, description="Largest median length of documents; a warning.")
+    max_p95_characters: Positive = Field(
+        500_000, description="Largest length that 95 % of documents do not exceed; a warning."
+    )
+    earliest_year: int = Field(
+        1, ge=1, le=9999, description="Dates before this year are doubtful, as are those after tomorrow; a warning."
     )
     keep_snapshots: Positive = Field(7, description="Snapshots kept; older ones are pruned after a build.")
 
