@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 import psutil
@@ -193,6 +193,15 @@ class SparkEngine:
         """Start the session."""
         if self._session is None:
             self._session = _spark_session(self._settings)
+
+    def session(self) -> Any:
+        """The Spark session, for work that needs a shuffle.
+
+        Raises:
+            EngineError: It cannot start.
+        """
+        self.start()
+        return self._session
 
     def close(self) -> None:
         """Stop the session and its Java process."""
@@ -371,6 +380,18 @@ class Engines:
         if name not in self._engines:
             self._engines[name] = _make_engine(name, self._settings)
         return self._engines[name]
+
+    def shuffler(self, rows: int, local_below: int) -> Any | None:
+        """The Spark session for a shuffle of `rows` rows; None where it is to be done in this process.
+
+        Raises:
+            EngineError: Spark cannot start.
+        """
+        name = self._settings.engine
+        if name in ("local", "ray") or (name == "auto" and rows < local_below):
+            return None
+        spark = cast("SparkEngine", self._engines.setdefault("spark", SparkEngine(self._settings)))
+        return spark.session()
 
     def release(self, name: str) -> None:
         """Stop the engine `name`, if it was started, before another needs its memory."""

@@ -1,0 +1,283 @@
+"""The column `documents.duplicate_of`: which document each exact or near duplicate repeats.
+
+Exact duplicates have the same text, near ones a Jaccard similarity of shingles of at least `deduplicate.similarity`:
+proposed by MinHash-LSH (`jobs.shingles`, `jobs.buckets`), verified on the shingles themselves, joined to clusters
+(`jobs.components`). The keeper of a cluster is its oldest document by `published_at` (undated ones last), then the
+longest, then the one with the least doc_id. Titles do not count.
+
+All is done on distinct texts, so a text that ten thousand documents share costs one signature. What is known of last
+night's texts is kept (`jobs.nights`). The driver holds 32 bytes a document and 40 a distinct text; the comparison
+runs in this process (`jobs.near`) or on Spark (`jobs.shuffles`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from indexes.memo import unnest
+from indexes.stages import BATCH_ROWS, Stage
+from jobs.buckets import Positions
+from jobs.near import find_duplicates
+from jobs.nights import CONTENT_BYTES, DUPLICATES, MEMBERS, Flags, Keys, Night, States, compare_contents, content_keys
+from jobs.runner import JobReport, Run, Source, finished, memoise, record_rejects
+from jobs.signatures import SIGNATURES, Signatures
+from schemas.digests import settings_digest
+from schemas.groups import DeduplicateSettings
+from schemas.tables import DOCUMENTS
+
+NAME, VERSION = "deduplicate", 1
+_PARTITION_ROWS = 20_000
+_NO_KEYS = np.empty((0, CONTENT_BYTES // 8), dtype=np.uint64)
+
+
+def fingerprint(settings: DeduplicateSettings) -> str:
+    """Digest of name, version and all settings that links depend on."""
+    chosen = settings.model_dump(exclude={"local_below"})
+    return settings_digest([NAME, VERSION, Signatures.version, chosen])
+
+
+def deduplicate(documents: Stage, settings: DeduplicateSettings, run: Run) -> Stage:
+    """The documents with `duplicate_of`; each duplicate is also a reject that names its keeper."""
+    started = time.monotonic()
+    work = run.work / NAME
+    work.mkdir(parents=True)
+    states = States(run.memo / NAME / fingerprint(settings))
+    before, state = states.newest(), states.begin(run.build_id)
+    keys = _write_members(documents, work / "members.parquet")
+    whole, computed = _write_signatures(documents, keys, before, state, settings, run)
+    night = Night(
+        documents=documents,
+        members=work / "members.parquet",
+        signatures=state / "signatures.parquet",
+        signatures_before=before / "signatures.parquet" if before else None,
+        links_before=before / "links" if before else None,
+        links=state / "links",
+        work=work,
+        settings=settings,
+    )
+    made, counts = _write_documents(night, run)
+    if whole:
+        states.commit(state)
+    engine, notes = counts
+    _report(documents, computed, notes, engine, started, settings, run)
+    return made
+
+
+def _report(
+    documents: Stage,
+    computed: int,
+    notes: dict[str, float],
+    engine: str,
+    started: float,
+    settings: DeduplicateSettings,
+    run: Run,
+) -> None:
+    rejected = int(sum(notes.values()))
+    seconds = round(time.monotonic() - started, 3)
+    rows = documents.rows
+    run.report(
+        JobReport(NAME, fingerprint(settings), rows, rows, rows - computed, computed, rejected, seconds, engine, notes)
+    )
+
+
+def _write_members(documents: Stage, path: Path) -> Keys:
+    """Write the members' file; returns the digest of each document's text, shape (documents, 2)."""
+    digests = [_NO_KEYS]
+    position = 0
+    with pq.ParquetWriter(path, MEMBERS, compression="zstd") as writer:
+        for batch in documents.batches(["doc_id", "published_at", "text"]):
+            text = batch.column("text")
+            contents = pa.array([_digest(t) for t in text], pa.binary())
+            columns = [
+                pa.array(np.arange(position, position + len(text))),
+                batch.column("doc_id"),
+                contents,
+                batch.column("published_at").cast(pa.int64()),
+                pc.utf8_length(text).cast(pa.int64()),
+            ]
+            writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=MEMBERS))
+            digests.append(content_keys(pa.chunked_array([contents])))
+            position += len(text)
+    return np.concatenate(digests)
+
+
+def _digest(text: pa.StringScalar) -> bytes:
+    return blake2b(text.as_buffer(), digest_size=CONTENT_BYTES).digest()
+
+
+@dataclass(frozen=True)
+class _NewTexts:
+    """The texts that last night's state does not know, each once, with their digests."""
+
+    documents: Stage
+    fresh: Flags
+
+    @property
+    def rows(self) -> int:
+        """Number of texts."""
+        return int(self.fresh.sum())
+
+    def batches(self, columns: Sequence[str] | None = None, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
+        """The columns of `columns`, of content and text."""
+        start = 0
+        for batch in self.documents.batches(["text"], rows):
+            fresh = self.fresh[start : start + batch.num_rows]
+            start += batch.num_rows
+            if fresh.any():
+                text = batch.column(0).filter(pa.array(fresh))
+                contents = pa.array([_digest(t) for t in text], pa.binary())
+                both = pa.RecordBatch.from_arrays([contents, text], ["content", "text"])
+                yield both.select(list(columns) if columns is not None else both.schema.names)
+
+
+def _write_signatures(
+    documents: Stage, keys: Keys, before: Path | None, state: Path, settings: DeduplicateSettings, run: Run
+) -> tuple[bool, int]:
+    """Write tonight's signatures; returns whether all could be made, and how many texts were new."""
+    job = Signatures(settings)
+    known = _NO_KEYS
+    if before is not None:
+        known = content_keys(pq.read_table(before / "signatures.parquet", columns=["content"]).column("content"))
+    live, fresh = compare_contents(known, keys)
+    texts = _NewTexts(documents, fresh)
+    done = memoise(job, texts, run)
+    rejected = start = 0
+    with pq.ParquetWriter(state / "signatures.parquet", SIGNATURES.schema, compression="zstd") as writer:
+        for batch in _signatures_of(before):
+            writer.write_batch(batch.filter(pa.array(live[start : start + batch.num_rows])))
+            start += batch.num_rows
+        for batch in texts.batches(job.reads, run.batch_rows):
+            results = done.results(batch)
+            rows, parents = unnest(results, "rows")
+            writer.write_batch(rows)
+            writer.write_batch(_without_bands(batch, parents))
+            rejected += record_rejects(job, batch, results, run)
+    run.report(finished(done, texts.rows, rejected))
+    return rejected == 0, texts.rows
+
+
+def _signatures_of(state: Path | None) -> Iterator[pa.RecordBatch]:
+    if state is not None:
+        with pq.ParquetFile(state / "signatures.parquet") as file:
+            for batch in file.iter_batches(batch_size=BATCH_ROWS):
+                yield batch.cast(SIGNATURES.schema)
+
+
+def _without_bands(batch: pa.RecordBatch, parents: Positions) -> pa.RecordBatch:
+    """Signatures of the texts for which none could be made: they are compared for exact duplicates only."""
+    absent = np.setdiff1d(np.arange(batch.num_rows), parents)
+    contents = batch.column("content").take(pa.array(absent))
+    rows = [{"content": c, "shingles": 0, "bands": []} for c in contents.to_pylist()]
+    return pa.RecordBatch.from_pylist(rows, schema=SIGNATURES.schema)
+
+
+def _compared(night: Night, run: Run) -> tuple[str, Iterator[pa.RecordBatch]]:
+    """The engine, and the duplicates in the order of the documents."""
+    rows = night.documents.rows
+    spark = run.engines.shuffler(rows, night.settings.local_below)
+    if spark is None:
+        return "driver", find_duplicates(night)
+    from jobs.shuffles import find_duplicates_on_spark
+
+    return "spark", find_duplicates_on_spark(night, spark, _partitions(rows, run.cores))
+
+
+def _partitions(rows: int, cores: int) -> int:
+    """Partitions of a shuffle of the bands of `rows` documents; changes no result."""
+    return max(cores, rows // _PARTITION_ROWS)
+
+
+def _write_documents(night: Night, run: Run) -> tuple[Stage, tuple[str, dict[str, float]]]:
+    """The documents with `duplicate_of`, the engine, and how many duplicates there are of each kind."""
+    engine, duplicates = _compared(night, run)
+    counts = {"exact_duplicate": 0.0, "near_duplicate": 0.0}
+    merged = _Merge(duplicates)
+    start = 0
+    with run.writer(DOCUMENTS) as writer:
+        for batch in night.documents.batches():
+            found = merged.until(start + batch.num_rows)
+            positions = found.column("position").to_numpy() - start
+            start += batch.num_rows
+            writer.write(_marked(batch, positions, found.column("keeper")))
+            rejects = list(_rejects(batch, positions, found))
+            run.reject(NAME, rejects)
+            for _, reason, _ in rejects:
+                counts[reason] += 1
+        merged.until(start)
+    return writer.stage(), (engine, counts)
+
+
+def _marked(batch: pa.RecordBatch, positions: Positions, keepers: pa.ChunkedArray) -> pa.RecordBatch:
+    """The documents of `batch`, those at `positions` marked as duplicates of `keepers`."""
+    mask = np.zeros(batch.num_rows, dtype=np.bool_)
+    mask[positions] = True
+    none = pa.nulls(batch.num_rows, pa.string())
+    column = pc.replace_with_mask(none, pa.array(mask), keepers.combine_chunks())
+    at = batch.schema.get_field_index("duplicate_of")
+    return batch.set_column(at, batch.schema.field(at), column)
+
+
+def _rejects(batch: pa.RecordBatch, positions: Positions, found: pa.Table) -> Iterator[tuple[str, str, str]]:
+    """(doc_id, reason, detail) of the duplicates in `batch`."""
+    doc_ids = batch.column("doc_id").take(pa.array(positions)).to_pylist()
+    for doc_id, row in zip(doc_ids, found.to_pylist(), strict=True):
+        if row["exact"]:
+            yield doc_id, "exact_duplicate", f"the same text as {row['keeper']}"
+        else:
+            nearest = "" if row["direct"] else " with the nearest of the copies between"
+            yield doc_id, "near_duplicate", f"of {row['keeper']}: Jaccard {row['similarity']:.3f}{nearest}"
+
+
+class _Merge:
+    """Duplicates in the order of the documents, taken up to a position at a time."""
+
+    def __init__(self, duplicates: Iterator[pa.RecordBatch]) -> None:
+        self._duplicates = duplicates
+        self._pending: pa.Table | None = None
+
+    def until(self, position: int) -> pa.Table:
+        """Those before `position` that were not taken yet."""
+        taken: list[pa.Table] = []
+        while True:
+            if self._pending is None:
+                batch = next(self._duplicates, None)
+                if batch is None:
+                    break
+                self._pending = pa.Table.from_batches([batch])
+            count = int(np.searchsorted(self._pending.column("position").to_numpy(), position))
+            taken.append(self._pending.slice(0, count))
+            if count < self._pending.num_rows:
+                self._pending = self._pending.slice(count)
+                break
+            self._pending = None
+        return pa.concat_tables([DUPLICATES.empty_table(), *taken])
+
+
+@dataclass(frozen=True)
+class _Originals:
+    """The documents that repeat no other."""
+
+    documents: Stage
+    rows: int
+
+    def batches(self, columns: Sequence[str] | None = None, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
+        """The named columns."""
+        names = list(columns) if columns is not None else self.documents.table.schema.names
+        wanted = dict.fromkeys([*names, "duplicate_of"])
+        for batch in self.documents.batches(list(wanted), rows):
+            yield batch.filter(batch.column("duplicate_of").is_null()).select(names)
+
+
+def originals(documents: Stage) -> Source:
+    """A view of the documents that repeat no other: those that are cut, embedded and searched."""
+    rows = sum(b.column(0).null_count for b in documents.batches(["duplicate_of"]))
+    return _Originals(documents, rows)
