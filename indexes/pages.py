@@ -163,6 +163,11 @@ def read_part(directory: Path, name: str, dropped: Sequence[str] = ()) -> Part:
     return Part(directory, name, claims, frozenset(dropped))
 
 
+def finished_parts(directory: Path) -> int:
+    """Finished parts in `directory`, counted by a listing: for progress."""
+    return sum(1 for _ in directory.glob("*.json"))
+
+
 class PageStore:
     """The pages of a warehouse that were ingested and not yet, or already, built from."""
 
@@ -211,28 +216,24 @@ class PageStore:
         names = sorted(p.stem for p in self.directory.glob("*.json") if p.stem not in named)
         return [read_part(self.directory, name) for name in names]
 
-    def finished_ranges(self) -> int:
-        """Finished parts on disk, counted by a listing: for progress."""
-        return sum(1 for _ in self.directory.glob("*.json"))
-
     def publish(self, parts: Sequence[Part]) -> None:
         """Put finished `parts` into effect, in place of what earlier ones hold of the same files, in one step."""
-        again = {c.file for part in parts for c in part.claims}
+        again = {c.file for part in parts for c in part.live}
         named: dict[str, list[str]] = {}
+        retired: list[Part] = []
         for part in self.parts():
             dropped = part.dropped | (again & {c.file for c in part.claims})
             if any(c.file not in dropped for c in part.claims):
                 named[part.name] = sorted(dropped)
-        named |= {part.name: [] for part in parts}
+            else:
+                retired.append(part)
+        named |= {part.name: sorted(part.dropped) for part in parts}
         write_text(self._manifest, json.dumps({"format": _FORMAT, "parts": named}, ensure_ascii=False, indent=1) + "\n")
+        for part in retired:
+            part.remove()
 
-    def sweep(self, keep_pending: bool = True) -> None:
-        """Delete what killed writers left, and parts that are out of effect; hold the lock alone."""
-        named = self._named()
-        if not keep_pending:
-            for part in self.pending():
-                part.remove()
+    def sweep(self) -> None:
+        """Delete what killed writers left; hold the lock alone."""
         for path in [*self.directory.glob("*.parquet"), *self.directory.glob(".tmp-*")]:
-            name = path.name.split(".")[0]
-            if name not in named and not (self.directory / f"{name}.json").exists():
+            if not (self.directory / f"{path.name.split('.')[0]}.json").exists():
                 path.unlink()

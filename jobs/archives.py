@@ -1,48 +1,53 @@
-"""Captures of web pages in WARC and ARC files, and the HTTP messages inside them.
+"""Captures of web pages in WARC and ARC files.
 
-The reader keeps what it can read: a fault becomes a `Fault` with its place, and only what cannot be told apart
-after it is lost.
+Records are told apart by fastwarc: it reads a WARC file several times as fast as warcio, whose records are Python
+objects made line by line, and gives each record's position. Neither goes on after a fault, so that is done here: what
+can be read of a damaged record is kept, and reading goes on at the next record. Every fault is told with its place.
+
+Sources: WARC 1.1 (ISO 28500:2017); the Internet Archive's ARC format, versions 1 and 2.
 """
 
 from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final
 
-from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
+from fastwarc.warc import ArchiveIterator, WarcRecord
 
-from jobs.inflate import DamagedError, inflate
+from jobs.members import DamagedError
 from jobs.plain import parse_time
+from jobs.records import Archive, Place, Scanned, Segment
 
 _HEADER_BYTES: Final = 1 << 16
 _CHUNK: Final = 1 << 16
-_HTTP: Final = re.compile(rb"HTTP/\d(?:\.\d)? +(\d{3})(?!\d)")
-_CHUNK_SIZE: Final = re.compile(rb"\s*([0-9A-Fa-f]{1,8})[^\n]{0,1000}\n")
+_KEPT: Final = frozenset({"response", "resource", "conversion", "revisit"})
 _BLANK_LINE: Final = re.compile(rb"\r?\n\r?\n")
-_WANTED: Final = WarcRecordType.response | WarcRecordType.resource
+_ENDS_WELL: Final = re.compile(rb"(?:\r?\n){2}|\s*\Z")
+WARC_BEGINS: Final = re.compile(rb"WARC/\d\.\d{1,2}[ \t]*\r?\n")
 # An ARC record's line: address (which may hold spaces), IP, date, media type, further fields of version 2, length.
-_ARC_LINE: Final = re.compile(
-    rb"(?P<url>[A-Za-z][\w+.-]*:\S[^\r\n]*?) (?P<ip>[\d.:A-Fa-f]+) (?P<date>\d{8,}) (?P<type>\S+)"
-    rb"(?: [^\r\n]*?)? (?P<length>\d+)\r?\n"
+ARC_BEGINS: Final = re.compile(
+    rb"(?P<url>[A-Za-z][\w+.-]*:\S[^\r\n]{0,4000}?) (?P<ip>[\d.:A-Fa-f]+) (?P<date>\d{8,}) (?P<type>\S+)"
+    rb"(?: [^\r\n]{0,400}?)? (?P<length>\d{1,15})\r?\n"
 )
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What could not be read.
+    """What could not be read, or was not as it should be.
 
     Attributes:
-        position: At which byte of the (uncompressed) stream.
+        offset: At which byte of the file its record or member begins.
         reason: Code of the reject.
         detail: What exactly was wrong, for a person.
         url: Address of the capture, where it is known.
     """
 
-    position: int
+    offset: int
     reason: str
     detail: str
     url: str = ""
@@ -53,168 +58,271 @@ class Capture:
     """One archived response.
 
     Attributes:
-        position: Byte of the (uncompressed) stream at which its record begins.
+        offset: Byte of the file at which its record, or the member that holds it, begins.
+        kind: `response`, `resource`, `conversion` or `revisit`.
         url: Address it was fetched from.
         fetched_at: When.
         content_type: Media type that the record declares, with parameters.
         block: The record's content: an HTTP message, or the page itself.
+        headers: The record's other headers, by lower-case name.
+        fault: What was wrong with the record, though its content is here: reason and detail.
     """
 
-    position: int
+    offset: int
+    kind: str
     url: str
     fetched_at: datetime | None
     content_type: str
     block: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
+    fault: tuple[str, str] | None = None
 
 
-@dataclass(frozen=True)
-class Message:
-    """An HTTP response with its headers by lower-case name and its decoded body."""
-
-    status: int
-    headers: dict[str, str]
-    body: bytes
+Found = Capture | Fault
+Reading = Generator[Found, None, Place | None]
 
 
-class _Source:
-    """A stream that only reads and counts: what fastwarc needs, and no more."""
+class ArchiveReader:
+    """The captures of those segments of an archive that begin in the range [start, end) of its bytes.
 
-    def __init__(self, stream: io.BufferedReader) -> None:
-        self._stream = stream
-        self._position = 0
+    Attributes:
+        began: Where the first segment of the range begins.
+        ended: Where the first one after the range begins, or the file's size.
+        records: Records read, by type.
+    """
 
-    def read(self, size: int = -1) -> bytes:
-        piece = self._stream.read1(size)  # `read` would lose what it has when the next piece is damaged
-        self._position += len(piece)
-        return piece
+    def __init__(self, archive: Archive, limit: int, start: int, end: int) -> None:
+        self.archive = archive
+        self.limit = limit
+        self.start = start
+        self.end = end
+        self.began = self.ended = archive.size
+        self.records: Counter[str] = Counter()
 
-    def tell(self) -> int:
-        return self._position
+    def __iter__(self) -> Iterator[Found]:
+        place = Place(0) if self.start == 0 else self.archive.boundary(self.start)
+        self.began = place.offset if place else self.archive.size
+        while place is not None and place.offset < self.end:
+            if not self.archive.spend(0):
+                yield Fault(place.offset, "too_damaged", "so much had to be read again that nothing after was read")
+                place = None
+            else:
+                place = yield from self._from(place)
+        self.ended = place.offset if place else self.archive.size
 
-    def seek(self, offset: int, whence: int = 0) -> int:
-        raise OSError("this stream cannot seek")
+    def _from(self, place: Place) -> Reading:
+        """The captures of the segments from `place` on, up to a fault or the end of the range; where to go on."""
+        segment = self.archive.segment(place)
+        while True:
+            on = yield from self._segment(segment)
+            if on is not None or not self.archive.packed:
+                return on
+            following = segment.next()
+            if following is None or following.offset >= self.end:
+                return following
+            segment = segment.following()
 
-    def close(self) -> None:
-        """The stream belongs to whoever opened it."""
+    def _segment(self, segment: Segment) -> Reading:
+        """The captures of one segment; null at its end, the place to go on at after a fault."""
+        raise NotImplementedError
+
+    def _after_damage(self, offset: int) -> Place:
+        """The first record after the member at `offset`, which is damaged, or the end of the file."""
+        return self.archive.boundary(offset + 1) or Place(self.archive.size)
 
 
-def warc_captures(stream: io.BufferedReader, limit: int) -> Iterator[Capture | Fault]:
-    """Responses and resources of a WARC file of which none is longer than `limit` bytes; other records are skipped."""
-    position, url = 0, ""
-    try:
-        for record in ArchiveIterator(_Source(stream), parse_http=False, stream_detect=False):
-            position = record.stream_pos
-            if int(record.record_type) & int(_WANTED):
-                url = _target(record)
-                yield _warc_capture(record, url, limit)
-                url = ""  # a fault from here on is not this capture's
-            elif record.reader.consume() < record.content_length:
-                yield Fault(position, "truncated_warc", f"the record has less than its {record.content_length} bytes")
-    except DamagedError as error:
-        yield Fault(position, error.reason, f"nothing after this record was read: {error}", url)
-    except (OSError, ValueError) as error:
-        yield Fault(position, "damaged_warc", f"nothing after this record was read: {error}", url)
+class WarcReader(ArchiveReader):
+    """The captures of a WARC file."""
+
+    def _segment(self, segment: Segment) -> Reading:
+        at: Place | None = None
+        found: Found | None = None
+        whole = True
+        try:
+            for record in _records(segment, _writes_bare_lines(segment)):
+                if found is not None:
+                    yield found
+                at, found, whole = segment.place(record.stream_pos), None, False
+                if not self.archive.packed and at.offset >= self.end:
+                    return at
+                found, whole = self._taken(record, at)
+                if not whole:
+                    return (yield from self._mended(at))
+        except DamagedError as error:
+            if at is not None and not whole:
+                return (yield from self._mended(at))
+            if found is not None:
+                yield found
+            where = at or segment.place(0)
+            yield Fault(where.offset, error.reason, f"after this record: {error}" if at else str(error))
+            return self._after_damage(segment.damaged_at())
+        except (OSError, ValueError) as error:  # so fastwarc says that no record begins where one should
+            if segment.broken is not None:
+                raise segment.broken from None
+            if at is None:
+                return (yield from self._sought(segment.place(0), str(error)))
+            return (yield from self._mended(at, counted=whole))
+        if found is not None:
+            yield found
+        return None
+
+    def _taken(self, record: WarcRecord, at: Place) -> tuple[Found | None, bool]:
+        """What `record` gives, and whether it was all there."""
+        kind, length = _kind(record), record.content_length
+        if not self.archive.packed and at.offset + length > self.archive.size:
+            return None, False  # before all that follows is read for nothing
+        if kind not in _KEPT or length > self.limit + _HEADER_BYTES:
+            whole = record.reader.consume() >= length
+            self.records[kind] += whole
+            return (_too_large(at, record) if kind in _KEPT else None), whole
+        block = record.reader.read(length)
+        self.records[kind] += len(block) == length
+        return _capture(record, at, block), len(block) == length
+
+    def _mended(self, at: Place, *, counted: bool = False) -> Reading:
+        """What is there of the record at `at`, which is cut, damaged, or not as long as it says."""
+        scanned = self.archive.scan(at, self.limit + _HEADER_BYTES)
+        on = scanned.next or scanned.after or Place(self.archive.size)
+        head = _BLANK_LINE.search(scanned.raw)
+        record = next(_records(io.BytesIO(scanned.raw), bare=True), None) if head else None
+        if head is None or record is None:
+            reason = scanned.damage.reason if scanned.damage else "truncated_warc"
+            yield Fault(at.offset, reason, f"the record's header is cut: {scanned.damage or 'the file ends there'}")
+            return self._after_damage(scanned.damaged_at) if scanned.damage else on
+        kind, declared, there = _kind(record), record.content_length, scanned.length - head.end()
+        self.records[kind] += not counted
+        block, fault = _block_of(scanned, head.end(), declared, there, ends=on.offset >= self.archive.size)
+        if kind not in _KEPT:
+            yield Fault(at.offset, *fault)
+        elif len(block) > self.limit + _HEADER_BYTES:
+            yield _too_large(at, record)
+        else:
+            found = _capture(record, at, block)
+            yield replace(found, fault=fault) if isinstance(found, Capture) else found
+        return self._after_damage(scanned.damaged_at) if scanned.damage else on
+
+    def _sought(self, at: Place, detail: str) -> Reading:
+        """Nothing where a record should begin: where the next one does."""
+        yield Fault(at.offset, "damaged_warc", f"no WARC record begins here: {detail}")
+        scanned = self.archive.scan(at, 0)
+        if scanned.damage:
+            return self._after_damage(scanned.damaged_at)
+        return scanned.next or scanned.after or Place(self.archive.size)
+
+
+def _records(stream: io.RawIOBase | io.BytesIO, bare: bool) -> Iterator[WarcRecord]:
+    return iter(
+        ArchiveIterator(stream, parse_http=False, stream_detect=False, max_header_len=_HEADER_BYTES, quirks_mode=bare)
+    )
+
+
+def _writes_bare_lines(segment: Segment) -> bool:
+    """Whether lines end without a carriage return, against the standard: fastwarc's strict mode skips such records."""
+    head = segment.peek(64)
+    return WARC_BEGINS.match(head) is not None and b"\r\n" not in head
+
+
+def _block_of(scanned: Scanned, head: int, declared: int, there: int, ends: bool) -> tuple[bytes, tuple[str, str]]:
+    """The content of a record that is not as it should be, and what is wrong with it.
+
+    Args:
+        scanned: The record up to the next one.
+        head: Bytes of its header.
+        declared: Bytes of its content, as it says.
+        there: Bytes after its header.
+        ends: Whether the file ends with it.
+    """
+    block = scanned.raw[head:]
+    if scanned.damage:
+        return block[:declared], (scanned.damage.reason, f"{there} of {declared} bytes were read: {scanned.damage}")
+    if declared <= there and _ENDS_WELL.match(block, declared):
+        detail = f"no record begins after its {declared} bytes, but {there - declared} bytes that were skipped"
+        return block[:declared], ("damaged_warc", detail)
+    if there < declared and ends:
+        return block, ("truncated_warc", f"the record has {there} of its {declared} bytes")
+    return block.rstrip(b"\r\n"), ("wrong_length", f"Content-Length is {declared}, but {there} bytes are there")
+
+
+def _kind(record: WarcRecord) -> str:
+    return (record.headers.get("WARC-Type") or "unknown").strip().lower()
 
 
 def _target(record: WarcRecord) -> str:
     return (record.headers.get("WARC-Target-URI") or "").strip().removeprefix("<").removesuffix(">")
 
 
-def _warc_capture(record: WarcRecord, url: str, limit: int) -> Capture | Fault:
-    position, length, headers = record.stream_pos, record.content_length, record.headers
-    if length > limit + _HEADER_BYTES:
-        return Fault(position, "too_large", f"the record has {length} bytes, more than ingest.max_page_bytes", url)
-    block = record.reader.read(length)
-    if len(block) < length:
-        return Fault(position, "truncated_warc", f"the record has {len(block)} of its {length} bytes", url)
+def _too_large(at: Place, record: WarcRecord) -> Fault:
+    detail = f"the record has {record.content_length} bytes, more than ingest.max_page_bytes"
+    return Fault(at.offset, "too_large", detail, _target(record))
+
+
+def _capture(record: WarcRecord, at: Place, block: bytes) -> Found:
+    headers = {name.lower(): value for name, value in record.headers.items()}
+    url = _target(record)
     if not url:
-        return Fault(position, "no_url", "the record has no WARC-Target-URI")
-    fetched_at = parse_time(headers.get("WARC-Date"))
-    return Capture(position, url, fetched_at, headers.get("Content-Type") or "", block)
+        return Fault(at.offset, "no_url", "the record has no WARC-Target-URI")
+    when, declared = parse_time(headers.get("warc-date")), headers.get("content-type", "")
+    return Capture(at.offset, _kind(record), url, when, declared, block, headers)
 
 
-def arc_captures(stream: io.BufferedReader, limit: int) -> Iterator[Capture | Fault]:
-    """Captures of an ARC file; what is between records and is no record is one fault."""
-    position, lost, url = 0, False, ""
+class ArcReader(ArchiveReader):
+    """The captures of an ARC file; what is between records and is no record is one fault."""
+
+    def _segment(self, segment: Segment) -> Reading:
+        stream, position, lost = io.BufferedReader(segment, _CHUNK), 0, False
+        try:
+            while line := stream.readline(_HEADER_BYTES):
+                at, position = segment.place(position), position + len(line)
+                match = ARC_BEGINS.fullmatch(line)
+                if match is None:
+                    if line.strip() and not lost:
+                        yield Fault(at.offset, "damaged_arc", f"no ARC record begins here: {line[:80]!r}")
+                    lost = lost or bool(line.strip())
+                    continue
+                if not self.archive.packed and at.offset >= self.end:
+                    return at
+                lost, length = False, int(match["length"])
+                block, read, damage = _read_block(stream, length, self.limit + _HEADER_BYTES)
+                position += read
+                self.records["filedesc" if match["url"].startswith(b"filedesc:") else "response"] += 1
+                found = _arc_capture(at, match, block, read, damage)
+                if found is not None:
+                    yield found
+                if damage is not None:
+                    return self._after_damage(segment.damaged_at())
+        except DamagedError as error:
+            yield Fault(segment.place(position).offset, error.reason, str(error))
+            return self._after_damage(segment.damaged_at())
+        return None
+
+
+def _read_block(stream: io.BufferedReader[Segment], length: int, limit: int) -> tuple[bytes, int, DamagedError | None]:
+    """The next `length` bytes, of which no more than `limit` are kept; how many there were, and what ended them."""
+    kept, read = bytearray(), 0
     try:
-        while line := stream.readline(_HEADER_BYTES):
-            start, position = position, position + len(line)
-            match = _ARC_LINE.fullmatch(line)
-            if match is None:
-                if line.strip() and not lost:
-                    yield Fault(start, "damaged_arc", f"no ARC record begins here: {line[:80]!r}")
-                lost = lost or bool(line.strip())
-                continue
-            lost, url = False, match["url"].decode("utf-8", "replace")
-            length = int(match["length"])
-            block = _read_or_skip(stream, length, limit + _HEADER_BYTES)
-            position += length
-            found = _arc_capture(start, url, match, length, block)
-            if found is not None:
-                yield found
-            url = ""  # a fault from here on is not this capture's
+        while read < length and (piece := stream.read1(min(_CHUNK, length - read))):
+            read += len(piece)
+            kept += piece[: max(0, limit - len(kept))]
     except DamagedError as error:
-        yield Fault(position, error.reason, f"nothing after this byte was read: {error}", url)
-
-
-def _read_or_skip(stream: io.BufferedReader, length: int, limit: int) -> bytes | None:
-    """The next `length` bytes, or null after skipping them because they are more than `limit`."""
-    if length <= limit:
-        return stream.read(length)
-    while length > 0 and (part := stream.read(min(length, _CHUNK))):
-        length -= len(part)
-    return None
+        return bytes(kept), read, error
+    return bytes(kept), read, None
 
 
 def _arc_capture(
-    start: int, url: str, match: re.Match[bytes], length: int, block: bytes | None
-) -> Capture | Fault | None:
+    at: Place, match: re.Match[bytes], block: bytes, read: int, damage: DamagedError | None
+) -> Found | None:
+    url, length = match["url"].decode("utf-8", "replace"), int(match["length"])
     if url.startswith("filedesc:"):
-        return None
-    if block is None:
-        return Fault(start, "too_large", f"the record has {length} bytes, more than ingest.max_page_bytes", url)
-    if len(block) < length:
-        return Fault(start, "truncated_arc", f"the record has {len(block)} of its {length} bytes", url)
+        return Fault(at.offset, damage.reason, str(damage)) if damage else None
+    if len(block) < read:
+        return Fault(at.offset, "too_large", f"the record has {length} bytes, more than ingest.max_page_bytes", url)
+    fault = None
+    if read < length:
+        detail = f"the record has {read} of its {length} bytes"
+        fault = (damage.reason, f"{detail}: {damage}") if damage else ("truncated_arc", detail)
     try:
         fetched_at = datetime.strptime(match["date"][:14].decode(), "%Y%m%d%H%M%S").replace(tzinfo=UTC)
     except ValueError:
         fetched_at = None
     kind = "application/http" if block.startswith(b"HTTP/") else match["type"].decode("ascii", "replace")
-    return Capture(start, url, fetched_at, kind, block)
-
-
-def http_message(block: bytes, limit: int) -> Message | None:
-    """The HTTP response in `block`, its body decoded to at most `limit` + 1 bytes; null if it is none.
-
-    Raises:
-        DamagedError: The content coding is unknown or cannot be undone.
-    """
-    status = _HTTP.match(block)
-    if status is None:
-        return None
-    blank = _BLANK_LINE.search(block)
-    head, body = (block[: blank.start()], block[blank.end() :]) if blank else (block, b"")
-    headers: dict[str, str] = {}
-    for line in re.sub(rb"\r?\n[ \t]+", b" ", head).splitlines()[1:]:
-        name, _, value = line.decode("latin-1").partition(":")
-        headers.setdefault(name.strip().lower(), value.strip())
-    if int(status[1]) != 200:
-        return Message(int(status[1]), headers, b"")
-    if "chunked" in headers.get("transfer-encoding", "").lower():
-        body = _unchunked(body)
-    codings = [c.strip().lower() for c in headers.get("content-encoding", "").split(",")]
-    for coding in reversed([c for c in codings if c not in ("", "identity", "none", "utf-8")]):
-        body = inflate(body, coding, limit)
-    return Message(200, headers, body)
-
-
-def _unchunked(body: bytes) -> bytes:
-    """`body` without its chunks' sizes; as it is where it has none, as archives that undid them leave it."""
-    out, position = bytearray(), 0
-    while match := _CHUNK_SIZE.match(body, position):
-        size = int(match[1], 16)
-        if size == 0:
-            return bytes(out)
-        out += body[match.end() : match.end() + size]
-        position = match.end() + size
-    return bytes(out) if out and position >= len(body) else (bytes(out) + body[position:])
+    return Capture(at.offset, "response", url, fetched_at, kind, block, fault=fault)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from jobs.charsets import decode_page
 from jobs.child import ChildError, child
 from jobs.contract import Job, Outcome, Reject, outcome
 from jobs.language import identify, language_tag
@@ -23,6 +24,7 @@ from schemas.groups import CleanSettings
 from schemas.tables import DOCUMENTS, Table
 
 JSON_TYPE: Final = "application/json"
+TEXT_TYPE: Final = "text/plain"
 MOST_ID_CHARACTERS: Final = 200
 _ID_DIGITS: Final = 20
 _PORTS: Final = {"http": 80, "https": 443}
@@ -115,6 +117,20 @@ def _given(url: str, body: bytes) -> Row:
     }
 
 
+def _archived_text(page: Row) -> Row:
+    """The document of a plain text that an archive made of a page (a WARC `conversion`): it states nothing but text."""
+    url, text = normalise_url(page["url"]), plain(decode_page(page["body"], page["charset"]))
+    return dict.fromkeys(DOCUMENTS.schema.names) | {
+        "doc_id": text_digest(url)[:_ID_DIGITS],
+        "url": url,
+        "site": site_of(url),
+        "language": identify(text),
+        "text": text,
+        "images": [],
+        "metadata_from": [],
+    }
+
+
 @dataclass(frozen=True)
 class Clean(Job):
     """Main text and metadata of pages; trafilatura reads HTML in a child process with limits."""
@@ -164,7 +180,10 @@ class Clean(Job):
 
     def _document(self, page: Row) -> Row:
         given = page["content_type"] == JSON_TYPE
-        row = _given(page["url"], page["body"]) if given else self._extracted(page)
+        if page["content_type"] == TEXT_TYPE:
+            row = _archived_text(page)
+        else:
+            row = _given(page["url"], page["body"]) if given else self._extracted(page)
         characters = len(row["text"].strip())
         if characters < (1 if given else max(1, self.settings.min_characters)):
             raise _UnfitError("no_text", f"the main text has {characters} characters")

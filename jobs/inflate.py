@@ -1,114 +1,21 @@
-"""Decompression of untrusted bytes: streamed, in bounded memory, with a limit on the ratio."""
+"""HTTP content codings undone: in bounded memory, and as far as a damaged or cut body can be read."""
 
 from __future__ import annotations
 
-import io
 import zlib
-from typing import BinaryIO, Final
+from typing import Final
 
 import brotli  # type: ignore[import-untyped]
+import zstandard
 
-GZIP_MAGIC: Final = b"\x1f\x8b"
+from jobs.members import GZIP_MAGIC, DamagedError
+
+__all__ = ["GZIP_MAGIC", "DamagedError", "inflate"]
+
 _CHUNK: Final = 1 << 16
-_RATIO_FLOOR: Final = 1_000_000
+_ZSTD_FEED: Final = 256  # so few bytes make 8 MiB at most
 _GZIP_WINDOW: Final = 31
-_MOST_MEMBERS_KEPT: Final = 4096
-
-
-class DamagedError(ValueError):
-    """Bytes that cannot be decompressed.
-
-    Attributes:
-        reason: Reason code of the reject.
-    """
-
-    def __init__(self, reason: str, detail: str) -> None:
-        super().__init__(detail)
-        self.reason = reason
-
-
-class GzipStream(io.RawIOBase):
-    """The decompressed bytes of a gzip file of one or more members; wrap it in `io.BufferedReader`.
-
-    What can be read is handed out before a fault is raised. The ratio is that of the whole file so far, and
-    counts from 1 MB of output on.
-    """
-
-    def __init__(self, source: BinaryIO, max_ratio: int) -> None:
-        self._source = source
-        self._max_ratio = max_ratio
-        self._inflater = zlib.decompressobj(_GZIP_WINDOW)
-        self._pending = b""
-        self._fault: DamagedError | None = None
-        self._read = 0
-        self._written = 0
-        self._in_member = False
-        self._members: list[tuple[int, int]] = []
-
-    def readable(self) -> bool:
-        """True."""
-        return True
-
-    def member_offset(self, position: int) -> int:
-        """Byte of the file at which the member begins that holds `position` of the decompressed bytes."""
-        return next((packed for plain, packed in reversed(self._members) if plain <= position), 0)
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        """Fill `buffer` with decompressed bytes; 0 at the end of the file.
-
-        Raises:
-            DamagedError: `not_gzip`, `damaged_gzip`, `truncated_gzip` or `compression_ratio`.
-        """
-        piece = b""
-        while not piece and self._fault is None:
-            try:
-                piece, ended = self._step(min(len(buffer), _CHUNK))
-            except DamagedError as fault:
-                self._fault = fault
-                break
-            if ended:
-                return 0
-        if not piece and self._fault is not None:
-            raise self._fault
-        buffer[: len(piece)] = piece
-        return len(piece)
-
-    def _step(self, most: int) -> tuple[bytes, bool]:
-        """At most `most` more bytes, and whether the file has ended."""
-        if not self._pending:
-            self._pending = self._source.read(_CHUNK)
-            self._read += len(self._pending)
-        if not self._in_member:
-            return self._next_member()
-        if not self._pending and not self._inflater.eof:
-            raise DamagedError("truncated_gzip", f"the gzip data end in the middle, after {self._read} bytes")
-        try:
-            piece = self._inflater.decompress(self._pending, most)
-        except zlib.error as error:
-            raise DamagedError("damaged_gzip", f"{error}, before byte {self._read}") from None
-        self._pending = self._inflater.unused_data if self._inflater.eof else self._inflater.unconsumed_tail
-        self._in_member = not self._inflater.eof
-        self._written += len(piece)
-        if self._written > max(_RATIO_FLOOR, self._max_ratio * (self._read - len(self._pending))):
-            raise DamagedError("compression_ratio", f"decompresses to more than {self._max_ratio} times its size")
-        return piece, False
-
-    def _next_member(self) -> tuple[bytes, bool]:
-        if self._members:
-            self._pending = self._pending.lstrip(b"\0")  # padding after a member is allowed
-        if not self._pending:
-            more = self._source.read(_CHUNK)
-            self._read += len(more)
-            self._pending = more
-            return b"", not more
-        if not (self._pending.startswith(GZIP_MAGIC) or GZIP_MAGIC.startswith(self._pending)):
-            if self._written:
-                raise DamagedError("damaged_gzip", f"no gzip data at byte {self._read - len(self._pending)}")
-            raise DamagedError("not_gzip", "the file is not gzip-compressed, whatever its name says")
-        self._members = [*self._members[-_MOST_MEMBERS_KEPT:], (self._written, self._read - len(self._pending))]
-        self._inflater = zlib.decompressobj(_GZIP_WINDOW)
-        self._in_member = True
-        return b"", False
+_MOST_ZSTD_WINDOW: Final = 8 << 20  # RFC 9659
 
 
 def inflate(body: bytes, coding: str, limit: int) -> bytes:
@@ -131,6 +38,8 @@ def inflate(body: bytes, coding: str, limit: int) -> bytes:
             return bytes(brotli.Decompressor().process(body, output_buffer_limit=limit + 1))
         except brotli.error as error:
             raise DamagedError("content_encoding", f"brotli: {error}") from None
+    if coding == "zstd":
+        return _zstd(body, limit)
     raise DamagedError("content_encoding", f"unknown content coding {coding[:40]!r}")
 
 
@@ -147,3 +56,17 @@ def _zlib(body: bytes, window: int, limit: int) -> bytes:
         if len(out) > limit or inflater.eof:
             break
     return bytes(out)
+
+
+def _zstd(body: bytes, limit: int) -> bytes:
+    inflater, out = zstandard.ZstdDecompressor(max_window_size=_MOST_ZSTD_WINDOW).decompressobj(), bytearray()
+    for start in range(0, len(body), _ZSTD_FEED):
+        try:
+            out += inflater.decompress(body[start : start + _ZSTD_FEED])
+        except zstandard.ZstdError as error:
+            if not out:
+                raise DamagedError("content_encoding", f"zstd: {error}") from None
+            break
+        if len(out) > limit or inflater.eof:
+            break
+    return bytes(out[: limit + 1])

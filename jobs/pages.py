@@ -1,25 +1,31 @@
-"""The table `pages`: what the files of a folder hold, one row per address.
+"""The table `pages`: what files hold, one row per address.
 
-Reading is not memoised: what changed is seen only by reading. It streams; beside a batch of bodies, memory
-holds the addresses, about 150 bytes a page.
+Files are read anew by a build of PAGES, and once for the page store. It streams; beside a batch of bodies, memory
+holds 44 bytes a page (`jobs.latest`).
 """
 
 from __future__ import annotations
 
+import shutil
 import time
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
 
-from indexes.stages import Stage, StageWriter
-from jobs.ingest import FileReject, latest_captures, list_inputs, read_pages
-from jobs.progress import watched
+from indexes.pages import PageStore, Part
+from indexes.stages import Stage
+from jobs.ingest import spans_of
+from jobs.inputs import IngestError, of_path
+from jobs.latest import latest_captures
+from jobs.reading import VERSION, mended, read_spans
 from jobs.runner import JobReport, Run
 from schemas.digests import settings_digest
 from schemas.groups import IngestSettings
 from schemas.tables import PAGES
 
-NAME, VERSION = "ingest", 1
+NAME = "ingest"
 
 
 def ingest(source: Path, settings: IngestSettings, run: Run) -> Stage:
@@ -29,39 +35,60 @@ def ingest(source: Path, settings: IngestSettings, run: Run) -> Stage:
         IngestError: There is nothing to read at `source`.
     """
     started = time.monotonic()
-    files = len(list_inputs(source))
-    seen = _Tally()
-    read = run.work / "pages.parquet"
-    with StageWriter(read, PAGES) as writer, watched(NAME, files, lambda: len(seen.files)):
-        for found in read_pages(source, settings):
-            seen.take(found, run)
-            if isinstance(found, pa.RecordBatch):
-                writer.write(found)
-    with run.writer(PAGES) as pages:
-        for found in latest_captures([read]):
-            if isinstance(found, pa.RecordBatch):
-                pages.write(found)
-            else:
-                seen.take(found, run)
-    read.unlink()
-    made = pages.stage()
-    fingerprint = settings_digest([NAME, VERSION, settings.model_dump()])
-    seconds = round(time.monotonic() - started, 3)
-    run.report(JobReport(NAME, fingerprint, files, made.rows, 0, files, seen.rejected, seconds, "driver"))
+    inputs = of_path(source)
+    directory = run.work / "pages"
+    spans = [span for given in inputs for span in spans_of(given, settings.task_bytes)]
+    engine: list[str] = []
+
+    def spark(tasks: int) -> object:
+        session = run.engines.shuffler(tasks, 2)
+        engine.append("spark" if session else "driver")
+        return session
+
+    parts = mended(read_spans(spans, settings, directory, spark), inputs, settings, directory)
+    made = _settled(parts, settings, run, started, reused=0, engine=engine[0])
+    shutil.rmtree(directory)
     return made
 
 
-class _Tally:
-    """Counts what was read, and passes rejects on."""
+def stored(store: PageStore, settings: IngestSettings, run: Run) -> Stage:
+    """The pages of a page store; of several captures of one address the latest stays.
 
-    def __init__(self) -> None:
-        self.files: set[str] = set()
-        self.rejected = 0
+    Raises:
+        IngestError: The store is empty.
+        PageStoreError: An ingest is writing to it.
+    """
+    started = time.monotonic()
+    with store.lock(shared=True):
+        parts = store.parts()
+        if not parts:
+            raise IngestError(f"nothing was ingested into {store.root.parent} yet; `quern ingest` does, or name PAGES")
+        files = len({c.file for part in parts for c in part.live})
+        return _settled(parts, settings, run, started, reused=files, engine="driver")
 
-    def take(self, found: pa.RecordBatch | FileReject, run: Run) -> None:
-        if isinstance(found, FileReject):
-            self.rejected += 1
-            self.files.add(found.key)
-            run.reject(NAME, [(found.key, found.reason, found.detail)])
-        else:
-            self.files.update(found.column("source_file").to_pylist())
+
+def _settled(
+    parts: Sequence[Part], settings: IngestSettings, run: Run, started: float, reused: int, engine: str
+) -> Stage:
+    """Write the pages and rejects of `parts`."""
+    rejected = 0
+    for part in parts:
+        for batch in part.batches("rejects", ["key", "reason", "detail"], rows=run.batch_rows):
+            run.reject(NAME, list(zip(*(column.to_pylist() for column in batch.columns), strict=True)))
+            rejected += batch.num_rows
+    with run.writer(PAGES) as pages:
+        for found in latest_captures(parts):
+            if isinstance(found, pa.RecordBatch):
+                pages.write(found)
+            else:
+                run.reject(NAME, [(found.key, found.reason, found.detail)])
+                rejected += 1
+    made = pages.stage()
+    claims = [claim for part in parts for claim in part.live]
+    files = len({claim.file for claim in claims})
+    records = sum((Counter(claim.records) for claim in claims), Counter[str]())
+    fingerprint = settings_digest([NAME, VERSION, settings.model_dump()])
+    seconds = round(time.monotonic() - started, 3)
+    notes = {kind: float(count) if count % 1 else count for kind, count in sorted(records.items())}
+    run.report(JobReport(NAME, fingerprint, files, made.rows, reused, files - reused, rejected, seconds, engine, notes))
+    return made

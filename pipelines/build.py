@@ -22,9 +22,10 @@ from jobs.embed import Embed, prepare
 from jobs.engines import Engines, core_count
 from jobs.filter import filter_queries
 from jobs.meter import MemoryMeter
-from jobs.pages import ingest
+from jobs.pages import ingest, stored
 from jobs.runner import JobReport, Run, derive
 from jobs.vectorise import embed_chunks
+from pipelines.ingest import PAGE_STORE, page_store
 from schemas.expectations import NO_LOSS
 from schemas.settings import Settings
 from schemas.tables import REJECTS
@@ -39,12 +40,12 @@ class BuildRefusedError(ValueError):
     """A build that was written but failed its audit: nothing was published."""
 
 
-def build(source: Path, warehouse: Warehouse, settings: Settings) -> Manifest:
-    """Build an index of the pages under `source` and publish it as a new snapshot.
+def build(source: Path | None, warehouse: Warehouse, settings: Settings) -> Manifest:
+    """Build an index of the pages under `source`, or of the page store, and publish it as a new snapshot.
 
     Raises:
         BuildRefusedError: A critical expectation failed; the snapshot published before stays.
-        IngestError: There is nothing to read at `source`.
+        IngestError: There is nothing to read at `source`, or in the page store.
         WarehouseError: Another build is writing.
     """
     started_at, started = datetime.now(UTC), time.monotonic()
@@ -60,7 +61,7 @@ def build(source: Path, warehouse: Warehouse, settings: Settings) -> Manifest:
             build_id=build_id,
             parent=parent.build_id if parent else None,
             started_at=started_at,
-            source=str(source),
+            source=str(source.absolute()) if source else PAGE_STORE,
             tables={name: warehouse.pin(stage, parent) for name, stage in stages.items()},
             jobs=[vars(r) for r in run.reports],
             audit=[c.as_row() for c in checks],
@@ -82,11 +83,11 @@ def build(source: Path, warehouse: Warehouse, settings: Settings) -> Manifest:
 
 
 def _make_tables(
-    source: Path, run: Run, settings: Settings, parent: Manifest | None, warehouse: Warehouse
+    source: Path | None, run: Run, settings: Settings, parent: Manifest | None, warehouse: Warehouse
 ) -> dict[str, Stage]:
     embed = Embed(settings.embed)
     prepare(settings.embed)
-    pages = ingest(source, settings.ingest, run)
+    pages = ingest(source, settings.ingest, run) if source else stored(page_store(warehouse), settings.ingest, run)
     documents = derive(Clean(settings.clean), pages, run)
     cut = derive(Chunk(settings.chunk, settings.embed.model), documents, run, scratch=True)
     pairs = derive(Doc2Query(settings.doc2query.pairs), cut, run, scratch=True)

@@ -8,7 +8,7 @@ import sys
 
 import typer
 
-from pipelines.commands import build, inspect, questions, snapshots
+from pipelines.commands import build, ingest, inspect, questions, snapshots
 from pipelines.commands.common import LOGGERS, new_app
 from schemas.settings import SettingsError
 
@@ -18,7 +18,7 @@ _stop_asked = False
 app = new_app(
     "Grind a folder of web pages into a query-centric index, and answer questions from it with citations.", "quern"
 )
-for topic in (build, questions, inspect):
+for topic in (build, ingest, questions, inspect):
     app.add_typer(topic.app)
 app.add_typer(snapshots.app, name="snapshots")
 
@@ -36,6 +36,7 @@ def _log_to_stderr() -> None:
 def _expected_errors() -> tuple[type[BaseException], ...]:
     """Errors that a user can mend: one sentence and exit code 2, no traceback."""
     from indexes.catalog import WarehouseError
+    from indexes.pages import PageStoreError
     from jobs.engines import EngineError
     from jobs.ingest import IngestError
     from jobs.models import ModelError
@@ -49,6 +50,7 @@ def _expected_errors() -> tuple[type[BaseException], ...]:
 
     return (
         WarehouseError,
+        PageStoreError,
         EngineError,
         IngestError,
         ModelError,

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-
-import pyarrow as pa
+from typing import Any
 
 from indexes.catalog import Warehouse
-from indexes.pages import REJECTED, Claim, PageStore, Part, PartWriter
-from jobs.ingest import FileReject, read_pages
+from indexes.pages import PageStore, Part
+from jobs.engines import Engines
+from jobs.ingest import Span, spans_of
+from jobs.inputs import Input, find_inputs
+from jobs.reading import mended, read_spans, version_of
+from schemas.groups import IngestSettings
 from schemas.settings import Settings
 
 log = logging.getLogger(__name__)
+
+PAGE_STORE = "page store"
 
 
 @dataclass(frozen=True)
@@ -25,11 +31,11 @@ class IngestReport:
     Attributes:
         files: Files that the sources name.
         reused: Files of those that the store held already, unchanged.
-        pages: Pages read from the others.
+        pages: Pages read from the others, one per capture.
         rejects: Rejects from the others.
-        records: Archives' records by type, from the others.
         seconds: Time it took.
         engine: What read them: `local`, `spark`, or `none`.
+        records: Archives' records by type, from the others.
     """
 
     files: int
@@ -49,34 +55,91 @@ class IngestReport:
         )
 
 
+def page_store(warehouse: Warehouse) -> PageStore:
+    """The page store of `warehouse`."""
+    return PageStore(warehouse.root / "pages")
+
+
 def add_pages(warehouse: Warehouse, sources: Sequence[str | Path], settings: Settings) -> IngestReport:
     """Read `sources` into the page store of `warehouse`; files that it holds unchanged are not read again.
+
+    A file that changed replaces what was read of it before. An ingest that was stopped goes on with the ranges of
+    files that it had not finished; nothing of it is seen by a build before it has come to its end.
 
     Raises:
         IngestError: There is nothing to read.
         PageStoreError: Another ingest is writing to the store.
+        EngineError: Spark cannot start, or could not finish.
     """
     started = time.monotonic()
-    store = PageStore(warehouse.root / "pages")
-    with store.lock():
-        parts = [_read(store, Path(source), settings) for source in sources]
-        store.publish(parts)
-    claims = [claim for part in parts for claim in part.claims]
-    pages, rejects = sum(c.pages for c in claims), sum(c.rejects for c in claims)
-    report = IngestReport(len(claims), 0, pages, rejects, round(time.monotonic() - started, 3), "local")
+    store = page_store(warehouse)
+    inputs = [_within(given, warehouse.root) for given in find_inputs(sources)]
+    engine = "none"
+    with store.lock(), Engines(settings.engine) as engines:
+        store.sweep()
+        wanted = _unread(store, inputs, settings.ingest)
+        spans = [span for given in wanted for span in spans_of(given, settings.ingest.task_bytes)]
+        finished, left = _resumed(store, spans, settings.ingest)
+
+        def spark(tasks: int) -> Any:
+            nonlocal engine
+            session = engines.shuffler(tasks, 2)
+            engine = "spark" if session else "local"
+            return session
+
+        parts = finished + read_spans(left, settings.ingest, store.directory, spark)
+        parts = mended(parts, wanted, settings.ingest, store.directory)
+        if parts:
+            store.publish(parts)
+    report = _report(parts, len(inputs), len(inputs) - len(wanted), started, engine)
     log.info("%s", report.line())
     return report
 
 
-def _read(store: PageStore, source: Path, settings: Settings) -> Part:
-    pages = rejects = 0
-    with PartWriter(store.directory) as writer:
-        for found in read_pages(source, settings.ingest):
-            if isinstance(found, FileReject):
-                rejects += 1
-                row = {"source_file": str(source), "key": found.key, "reason": found.reason, "detail": found.detail}
-                writer.write("rejects", pa.RecordBatch.from_pylist([row], schema=REJECTED))
-            else:
-                pages += found.num_rows
-                writer.write("pages", found)
-        return writer.finish([Claim(str(source), "", 0, 0, 0, 0, pages, rejects)])
+def _within(given: Input, root: Path) -> Input:
+    """`given` under a name that holds when the warehouse is moved, if it lies in it: a crawl's archives do."""
+    path = Path(given.location)
+    return replace(given, name=path.relative_to(root).as_posix()) if path.is_relative_to(root) else given
+
+
+def _unread(store: PageStore, inputs: Sequence[Input], settings: IngestSettings) -> list[Input]:
+    """The files that the store does not hold as they are now."""
+    held: Counter[tuple[str, str]] = Counter()
+    for part in store.parts():
+        for claim in part.live:
+            held[claim.file, claim.version] += claim.end - claim.start
+    versions = [version_of(given, settings) for given in inputs]
+    return [
+        given
+        for given, version in zip(inputs, versions, strict=True)
+        if not version or held[given.name, version] != max(given.size, 1)
+    ]
+
+
+def _resumed(store: PageStore, spans: Sequence[Span], settings: IngestSettings) -> tuple[list[Part], list[Span]]:
+    """Finished parts of an ingest that was stopped, and the spans that none of them holds."""
+    wanted = {(span.given.name, version_of(span.given, settings), span.start, span.end) for span in spans}
+    taken: list[Part] = []
+    for part in store.pending():
+        claims = {(c.file, c.version, c.start, c.end) for c in part.claims}
+        if claims <= wanted and all(c.version for c in part.claims):
+            taken.append(part)
+            wanted -= claims
+        elif {c.file for c in part.claims} & {span.given.name for span in spans}:
+            part.remove()
+    left = [s for s in spans if (s.given.name, version_of(s.given, settings), s.start, s.end) in wanted]
+    return taken, left
+
+
+def _report(parts: Sequence[Part], files: int, reused: int, started: float, engine: str) -> IngestReport:
+    claims = [claim for part in parts for claim in part.live]
+    records = sum((Counter(claim.records) for claim in claims), Counter[str]())
+    return IngestReport(
+        files=files,
+        reused=reused,
+        pages=sum(c.pages for c in claims),
+        rejects=sum(c.rejects for c in claims),
+        seconds=round(time.monotonic() - started, 3),
+        engine=engine,
+        records=dict(sorted(records.items())),
+    )

@@ -38,7 +38,7 @@ class Expectation:
 
 # Rejects of these reasons are no lost pages: captures of what is no page, and second copies of one.
 NO_LOSS: frozenset[str] = frozenset(
-    {"duplicate_url", "duplicate_doc_id", "duplicate_key", "http_status", "content_type"}
+    {"duplicate_url", "duplicate_doc_id", "duplicate_key", "http_status", "content_type"} | {"gone", "revisit", "unknown_kind", "digest_mismatch", "bad_date"}
 )
 
 EXPECTATIONS: tuple[Expectation, ...] = (

@@ -14,14 +14,17 @@ app = new_app("")
 
 
 @app.command(
-    epilog="Examples:  quern build pages/ -w WH    quern build crawl.warc.gz -w WH --set graph.k=2    "
-    "quern build docs.jsonl -w WH --engine local",
+    epilog="Examples:  quern build pages/ -w WH    quern build -w WH    quern build crawl.warc.gz -w WH "
+    "--set graph.k=2    quern build docs.jsonl -w WH --engine local",
 )
 def build(
-    source: Annotated[
-        Path, typer.Argument(metavar="PAGES", help="Folder or file: .html(.gz), .jsonl(.gz), .warc(.gz).")
-    ],
     warehouse: Warehouse,
+    source: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[PAGES]", help="Folder or file: .html(.gz), .jsonl(.gz), .warc(.gz); default: the page store."
+        ),
+    ] = None,
     settings: SettingsFile = None,
     override: Overrides = None,
     engine: Annotated[str | None, typer.Option(help="auto, local, spark or ray.")] = None,
@@ -31,17 +34,20 @@ def build(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Build an index of PAGES and publish it; only what changed since the last build is computed."""
+    """Build an index of PAGES, or of what was ingested, and publish it; only what changed is computed."""
     engines = {"engine": engine, "spark_master": spark_master, "ray_address": ray_address}
     overrides = [*(override or []), *(f"engine.{name}={value}" for name, value in engines.items() if value)]
     loaded = load_settings(settings, overrides)
     from indexes.catalog import Warehouse as Catalog
-    from jobs.ingest import list_inputs
+    from jobs.inputs import of_path
     from pipelines.build import build as run_build
     from pipelines.terminal import chatter_to
 
-    list_inputs(source)  # A mistyped path must not leave an empty warehouse behind.
-    catalog = Catalog.create(warehouse)
+    if source is None:
+        catalog = Catalog.open(warehouse)
+    else:
+        of_path(source)  # A mistyped path must not leave an empty warehouse behind.
+        catalog = Catalog.create(warehouse)
     with chatter_to(catalog.logs / "engines.log", LOGGERS):
         manifest = run_build(source, catalog, loaded)
     if as_json:

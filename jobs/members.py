@@ -1,0 +1,388 @@
+"""Compressed files as streams of members: gzip, LZ4 and zstd, in bounded memory, with a limit on the ratio.
+
+An archive compresses each record as a member of its own (WARC 1.1, annex D; for zstd the "WARC Zstandard
+compression" note), so that a record can be read from the byte at which its member begins.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import struct
+import zlib
+from typing import BinaryIO, ClassVar, Final, cast
+
+import pyarrow as pa
+import zstandard
+
+GZIP_MAGIC: Final = b"\x1f\x8b"
+LZ4_MAGIC: Final = b"\x04\x22\x4d\x18"
+ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
+# A skippable frame at the head of the file that holds the dictionary of all others.
+ZSTD_DICTIONARY: Final = b"\x5d\x2a\x4d\x18"
+_CHUNK: Final = 1 << 16
+_HEAD: Final = 1 << 10
+_LONGEST_MAGIC: Final = 4
+_RATIO_FLOOR: Final = 1_000_000
+_MOST_MEMBERS_KEPT: Final = 4096
+_MOST_DICTIONARY: Final = 16 << 20
+_MOST_BLOCK: Final = (4 << 20) + 16
+_MOST_WINDOW: Final = 128 << 20
+
+
+class DamagedError(ValueError):
+    """Bytes that cannot be decompressed.
+
+    Attributes:
+        reason: Reason code of the reject.
+    """
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
+class MemberStream(io.RawIOBase):
+    """The decompressed bytes of a file of one or more members; wrap it in `io.BufferedReader`.
+
+    What can be read is handed out before a fault is raised. The ratio is that of the whole file so far, and
+    counts from 1 MB of output on.
+
+    Attributes:
+        form: Name of the compression, in reason codes.
+        magic: What a member begins with.
+        stopped: Whether it stands before a member that begins as `begins` says; `go_on` reads that.
+    """
+
+    form: ClassVar[str]
+    magic: ClassVar[tuple[bytes, ...]]
+
+    def __init__(
+        self, source: BinaryIO, max_ratio: int, start: int = 0, begins: re.Pattern[bytes] | None = None
+    ) -> None:
+        self._source = source
+        self._max_ratio = max_ratio
+        self._begins = begins
+        self._pending = b""
+        self._ready = b""
+        self.stopped = False
+        self._fault: DamagedError | None = None
+        self._start = start
+        self._read = start
+        self._written = 0
+        self._in_member = False
+        self._members: list[tuple[int, int]] = []
+
+    def readable(self) -> bool:
+        """True."""
+        return True
+
+    def go_on(self) -> None:
+        """Read on after `stopped`."""
+        self.stopped = False
+
+    @property
+    def last_member(self) -> tuple[int, int]:
+        """Where the member begins that was begun last: in the decompressed bytes, and in the file."""
+        return self._members[-1] if self._members else (0, self._start)
+
+    def member_offset(self, position: int) -> int:
+        """Byte of the file at which the member begins that holds `position` of the decompressed bytes."""
+        return self.member_of(position)[1]
+
+    def member_of(self, position: int) -> tuple[int, int]:
+        """Where the member begins that holds `position`: in the decompressed bytes, and in the file."""
+        return next((m for m in reversed(self._members) if m[0] <= position), (0, self._start))
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """Fill `buffer` with decompressed bytes; 0 at the end of the file.
+
+        Raises:
+            DamagedError: `not_gzip`, `damaged_gzip`, `truncated_gzip` (or `lz4`, `zstd`), or `compression_ratio`.
+        """
+        piece = b""
+        while not piece and (self._fault is None or self._ready):
+            try:
+                piece, ended = self._step(min(len(buffer), _CHUNK))
+            except DamagedError as fault:
+                self._fault = fault
+                break
+            if ended:
+                return 0
+        if not piece and self._fault is not None:
+            raise self._fault
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+    def _step(self, most: int) -> tuple[bytes, bool]:
+        """At most `most` more bytes, and whether the file has ended."""
+        if self.stopped:
+            return b"", True
+        if self._ready:
+            piece, self._ready = self._ready[:most], self._ready[most:]
+            return piece, False
+        if not self._in_member:
+            ended = not self._next_member()
+            if not ended and self._begins and len(self._members) > 1:
+                self.stopped = self._begins.match(self._peek()) is not None
+            return b"", ended
+        self._ready = self._more()
+        return b"", False
+
+    def _peek(self) -> bytes:
+        """The head of the member that begins here; it stays to be read."""
+        while len(self._ready) < _HEAD and self._in_member:
+            try:
+                self._ready += self._more()
+            except DamagedError as fault:
+                self._fault = fault  # raised when what came before it has been read
+                break
+        return self._ready
+
+    def _more(self) -> bytes:
+        """The next decompressed bytes; possibly none."""
+        piece, self._in_member = self._inflated(_CHUNK)
+        self._written += len(piece)
+        if self._written > max(_RATIO_FLOOR, self._max_ratio * (self._read - self._start - len(self._pending))):
+            raise DamagedError("compression_ratio", f"decompresses to more than {self._max_ratio} times its size")
+        return piece
+
+    def _fill(self) -> bool:
+        """Take more bytes of the file; false at its end."""
+        more = self._source.read(_CHUNK)
+        self._read += len(more)
+        self._pending += more
+        return bool(more)
+
+    def _next_member(self) -> bool:
+        """Begin the next member; false at the end of the file."""
+        if self._members:
+            self._pending = self._pending.lstrip(b"\0")  # padding after a member is allowed
+        while len(self._pending) < _LONGEST_MAGIC and self._fill():
+            if self._members:
+                self._pending = self._pending.lstrip(b"\0")
+        if not self._pending:
+            return False
+        if not any(self._pending.startswith(m) or m.startswith(self._pending) for m in self.magic):
+            if self._written:
+                raise self._damaged(f"no {self.form} data at byte {self._read - len(self._pending)}")
+            raise DamagedError(f"not_{self.form}", f"the file is not {self.form}-compressed, whatever its name says")
+        if len(self._members) > 2 * _MOST_MEMBERS_KEPT:
+            del self._members[:_MOST_MEMBERS_KEPT]
+        self._members.append((self._written, self._read - len(self._pending)))
+        self._begin()
+        self._in_member = True
+        return True
+
+    def _cut(self) -> DamagedError:
+        return DamagedError(
+            f"truncated_{self.form}", f"the {self.form} data end in the middle, after {self._read} bytes"
+        )
+
+    def _damaged(self, detail: str) -> DamagedError:
+        return DamagedError(f"damaged_{self.form}", detail)
+
+    def _begin(self) -> None:
+        """Begin the member at the head of the pending bytes."""
+        raise NotImplementedError
+
+    def _inflated(self, most: int) -> tuple[bytes, bool]:
+        """At most `most` bytes of the member, and whether it goes on.
+
+        Raises:
+            DamagedError: The member is damaged or cut.
+        """
+        raise NotImplementedError
+
+
+class GzipStream(MemberStream):
+    """A gzip file (RFC 1952)."""
+
+    form = "gzip"
+    magic = (GZIP_MAGIC,)
+
+    def _begin(self) -> None:
+        self._inflater = zlib.decompressobj(31)
+
+    def _inflated(self, most: int) -> tuple[bytes, bool]:
+        if not self._pending and not self._fill():
+            raise self._cut()
+        try:
+            piece = self._inflater.decompress(self._pending, most)
+        except zlib.error as error:
+            raise self._damaged(f"{error}, before byte {self._read}") from None
+        self._pending = self._inflater.unused_data if self._inflater.eof else self._inflater.unconsumed_tail
+        return piece, not self._inflater.eof
+
+
+class ZstdStream(MemberStream):
+    """A Zstandard file (RFC 8878), with the dictionary that its first frame may hold."""
+
+    form = "zstd"
+    magic = (ZSTD_MAGIC, ZSTD_DICTIONARY)
+    _feed: Final = 256  # A frame's smallest block of 4 bytes makes 128 KiB: so much is made of one piece at most.
+
+    def __init__(
+        self, source: BinaryIO, max_ratio: int, start: int = 0, begins: re.Pattern[bytes] | None = None
+    ) -> None:
+        super().__init__(source, max_ratio, start, begins)
+        self._made = b""
+        self.dictionary = b""
+
+    def _begin(self) -> None:
+        self._skipping = self._pending.startswith(ZSTD_DICTIONARY)
+        if not self._skipping:
+            known = zstandard.ZstdCompressionDict(self.dictionary) if self.dictionary else None
+            made = zstandard.ZstdDecompressor(dict_data=known, max_window_size=_MOST_WINDOW)
+            self._frame = made.decompressobj()
+
+    def _inflated(self, most: int) -> tuple[bytes, bool]:
+        if self._skipping:
+            return self._read_dictionary()
+        if not self._made and not self._frame.eof:
+            if not self._pending and not self._fill():
+                raise self._cut()
+            piece, rest = self._pending[: self._feed], self._pending[self._feed :]
+            try:
+                self._made = self._frame.decompress(piece)
+            except zstandard.ZstdError as error:
+                raise self._damaged(f"{error}, before byte {self._read - len(rest)}") from None
+            self._pending = (self._frame.unused_data if self._frame.eof else b"") + rest
+        piece, self._made = self._made[:most], self._made[most:]
+        return piece, bool(self._made) or not self._frame.eof
+
+    def _read_dictionary(self) -> tuple[bytes, bool]:
+        while len(self._pending) < 8 or len(self._pending) < 8 + self._length():
+            if not self._fill():
+                raise self._cut()
+        length = self._length()
+        held, self._pending = self._pending[8 : 8 + length], self._pending[8 + length :]
+        if held.startswith(ZSTD_MAGIC):
+            try:
+                held = zstandard.ZstdDecompressor().decompress(held, max_output_size=_MOST_DICTIONARY)
+            except zstandard.ZstdError as error:
+                raise self._damaged(f"the dictionary cannot be read: {error}") from None
+        self.dictionary = held
+        return b"", False
+
+    def _length(self) -> int:
+        length: int = struct.unpack_from("<I", self._pending, 4)[0]
+        if length > _MOST_DICTIONARY:
+            raise self._damaged(f"a dictionary of {length} bytes is not read")
+        return length
+
+
+class Lz4Stream(MemberStream):
+    """A file of LZ4 frames; Arrow decompresses a frame, whose end is found by its blocks' lengths."""
+
+    form = "lz4"
+    magic = (LZ4_MAGIC,)
+
+    def _begin(self) -> None:
+        self._blocks = _Lz4Blocks(self)
+        try:
+            self._plain = pa.CompressedInputStream(pa.PythonFile(self._blocks, mode="r"), "lz4")
+        except pa.ArrowException as error:
+            raise self._damaged(str(error)) from None
+
+    def _inflated(self, most: int) -> tuple[bytes, bool]:
+        try:
+            piece = cast(bytes, self._plain.read(most))
+        except OSError as error:
+            if isinstance(self._blocks.fault, DamagedError):
+                raise self._blocks.fault from None
+            raise self._damaged(f"{error}, before byte {self._read}") from None
+        if piece:
+            return piece, True
+        if self._blocks.fault:
+            raise self._blocks.fault
+        return b"", False
+
+    def take(self, size: int) -> bytes:
+        """The next `size` bytes of the file.
+
+        Raises:
+            DamagedError: It has fewer.
+        """
+        while len(self._pending) < size:
+            if not self._fill():
+                raise self._cut()
+        piece, self._pending = self._pending[:size], self._pending[size:]
+        return piece
+
+
+class _Lz4Blocks:
+    """The bytes of one LZ4 frame, block by block: a file that ends where the frame does."""
+
+    closed = False
+
+    def __init__(self, file: Lz4Stream) -> None:
+        self._file = file
+        self._ready = b""
+        self._ended = False
+        self.fault: DamagedError | None = None
+        self._flags = 0
+
+    def read(self, size: int) -> bytes:
+        """The next bytes of the frame; none at its end, and after a fault, which is kept for later."""
+        if not self._ready and not self._ended and self.fault is None:
+            try:
+                self._ready = self._block() if self._flags else self._header()
+            except DamagedError as fault:
+                self.fault = fault
+        piece, self._ready = self._ready[:size], self._ready[size:]
+        return piece
+
+    def _header(self) -> bytes:
+        head = self._file.take(6)
+        self._flags = head[4] | 0x100
+        return head + self._file.take((8 if self._flags & 8 else 0) + (4 if self._flags & 1 else 0) + 1)
+
+    def _block(self) -> bytes:
+        size = self._file.take(4)
+        length = struct.unpack("<I", size)[0] & 0x7FFFFFFF
+        if length == 0:
+            self._ended = True
+            return size + self._file.take(4 if self._flags & 4 else 0)
+        if length > _MOST_BLOCK:
+            raise DamagedError("damaged_lz4", f"a block of {length} bytes")
+        return size + self._file.take(length + (4 if self._flags & 16 else 0))
+
+    def close(self) -> None:
+        """The file belongs to whoever opened it."""
+
+    def readable(self) -> bool:
+        """True."""
+        return True
+
+
+STREAMS: Final = (GzipStream, ZstdStream, Lz4Stream)
+PACKED_ENDINGS: Final[dict[str, type[MemberStream]]] = {".gz": GzipStream, ".zst": ZstdStream, ".lz4": Lz4Stream}
+
+
+def packed_as(head: bytes) -> type[MemberStream] | None:
+    """How a file that begins with `head` is compressed; null for one that is not."""
+    return next((s for s in STREAMS if head.startswith(s.magic)), None)
+
+
+def plain_stream(stream: io.RawIOBase) -> io.BufferedReader:
+    """`stream` with a buffer, as readers of lines and records need it."""
+    return io.BufferedReader(stream, _CHUNK)
+
+
+def opening(stream: BinaryIO, size: int) -> bytes:
+    """The first `size` bytes of a file after decompression, or fewer; the stream is left anywhere."""
+    stream.seek(0)
+    head = stream.read(8)
+    stream.seek(0)
+    packed = packed_as(head)
+    if packed is None:
+        return stream.read(size)
+    found = b""
+    try:
+        with plain_stream(packed(stream, 1000)) as plain:
+            while len(found) < size and (piece := plain.read1(size - len(found))):
+                found += piece
+    except DamagedError:
+        return found
+    return found
