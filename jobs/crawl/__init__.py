@@ -1,0 +1,1 @@
+"""Polite crawling on Scrapy: what is fetched, from where, how often, and how it is kept."""

@@ -1,0 +1,199 @@
+"""The archive of a crawl process: WARC 1.1 files (ISO 28500:2017), written by warcio.
+
+Each page is a `response` and a `request` record; one that the server says is unchanged is a `revisit` with the
+profile server-not-modified. Every record is a gzip member of its own, with SHA-1 digests of block and payload. The
+body stands as it was received, with its Content-Encoding; Scrapy has undone the transfer coding, so Transfer-Encoding
+is left out and Content-Length is that of the bytes stored. Order and spelling of header names are Scrapy's.
+
+The bytes of a file are appended in memory and reach the disk in `flush`; a tail that was written but not committed by
+the frontier, or half of a record, is cut off by `open_archive` when a killed crawl goes on.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import socket
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from warcio.recordbuilder import RecordBuilder
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
+
+from jobs.crawl.frontier import Known
+
+Headers = Sequence[tuple[str, str]]
+_NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
+_VERSION = "1.1"
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A request and its response as they went over the wire, but for the transfer coding.
+
+    Attributes:
+        url: Address.
+        method_line: First line of the request.
+        request_headers: Headers of the request.
+        status: HTTP status.
+        protocol: Such as `HTTP/1.1`.
+        headers: Headers of the response.
+        body: Body, with its content coding.
+        ip_address: Address that answered.
+        truncated: Why the body is not whole (WARC-Truncated); empty if it is.
+    """
+
+    url: str
+    method_line: str
+    request_headers: Headers
+    status: int
+    protocol: str
+    headers: Headers
+    body: bytes
+    ip_address: str = ""
+    truncated: str = ""
+
+
+@dataclass(frozen=True)
+class Written:
+    """Where a page is archived: its record's id, payload digest and date."""
+
+    record_id: str
+    digest: str
+    date: str
+
+
+class Archive:
+    """Writes the exchanges of one crawl process to numbered files of about `file_bytes` bytes.
+
+    Attributes:
+        file: Name of the file that is being written; empty before the first record.
+        size: Its bytes, those not yet flushed included.
+    """
+
+    def __init__(self, directory: Path, prefix: str, file_bytes: int, about: Mapping[str, str]) -> None:
+        self._directory = directory
+        self._prefix = prefix
+        self._file_bytes = file_bytes
+        self._about = dict(about)
+        self._builder = RecordBuilder(warc_version=_VERSION)
+        self._pending = io.BytesIO()
+        self._writer: Any = WARCWriter(self._pending, gzip=True, warc_version=_VERSION)
+        self._stream: BinaryIO | None = None
+        self._counted = 0
+        self.file = ""
+        self.size = 0
+
+    def resume(self, file: str, size: int) -> None:
+        """Go on after byte `size` of `file`: what stands behind it was never committed, and is cut off."""
+        for path in self._directory.glob(f"{self._prefix}-*.warc.gz"):
+            if path.name > file:
+                path.unlink()
+        if not file:
+            return
+        path = self._directory / file
+        if path.stat().st_size < size:
+            raise OSError(f"{path} has lost bytes: {size} were written, {path.stat().st_size} are there")
+        os.truncate(path, size)
+        self._stream, self.file, self.size = path.open("ab"), file, size
+
+    def write(self, exchange: Exchange) -> Written:
+        """Append the response and its request."""
+        self._begin_file()
+        headers = self._http_headers(exchange)
+        warc = {"WARC-IP-Address": exchange.ip_address} if exchange.ip_address else {}
+        if exchange.truncated:
+            warc["WARC-Truncated"] = exchange.truncated
+        response = self._builder.create_warc_record(
+            exchange.url,
+            "response",
+            payload=io.BytesIO(exchange.body),
+            length=len(exchange.body),
+            http_headers=headers,
+            warc_headers_dict=warc,
+        )
+        return self._pair(exchange, response)
+
+    def write_unchanged(self, exchange: Exchange, known: Known) -> Written:
+        """Append the revisit of a page that was answered 304, and its request."""
+        self._begin_file()
+        warc = {
+            "WARC-Profile": _NOT_MODIFIED,
+            "WARC-Refers-To": known.record_id,
+            "WARC-Refers-To-Target-URI": known.url,
+            "WARC-Refers-To-Date": known.fetched_at,
+            "WARC-Payload-Digest": known.digest,
+        }
+        if exchange.ip_address:
+            warc["WARC-IP-Address"] = exchange.ip_address
+        revisit = self._builder.create_warc_record(
+            exchange.url, "revisit", http_headers=self._http_headers(exchange), warc_headers_dict=warc
+        )
+        return self._pair(exchange, revisit)
+
+    def _pair(self, exchange: Exchange, response: Any) -> Written:
+        request = self._builder.create_warc_record(
+            exchange.url,
+            "request",
+            http_headers=StatusAndHeaders(exchange.method_line, list(exchange.request_headers), is_http_request=True),
+        )
+        self._writer.write_request_response_pair(request, response)
+        self._count()
+        named = response.rec_headers.get_header
+        return Written(named("WARC-Record-ID"), named("WARC-Payload-Digest"), named("WARC-Date"))
+
+    def _http_headers(self, exchange: Exchange) -> Any:
+        left_out = ("transfer-encoding", "content-length")
+        kept = [(n, v) for n, v in exchange.headers if n.lower() not in left_out]
+        if exchange.status != HTTPStatus.NOT_MODIFIED:
+            kept.append(("Content-Length", str(len(exchange.body))))
+        try:
+            phrase = HTTPStatus(exchange.status).phrase
+        except ValueError:
+            phrase = ""
+        return StatusAndHeaders(f"{exchange.status} {phrase}".strip(), kept, protocol=exchange.protocol)
+
+    def _begin_file(self) -> None:
+        """Open the next file where there is none or it is full; each begins with a warcinfo record."""
+        if self._stream is not None and self.size < self._file_bytes:
+            return
+        self.flush()
+        number = int(self.file.split("-")[-1].split(".")[0]) + 1 if self.file else 1
+        if self._stream is not None:
+            self._stream.close()
+        self.file, self.size = f"{self._prefix}-{number:05d}.warc.gz", 0
+        self._directory.mkdir(parents=True, exist_ok=True)
+        self._stream = (self._directory / self.file).open("wb")
+        about = {**self._about, "hostname": socket.gethostname()}
+        self._writer.write_record(self._builder.create_warcinfo_record(self.file, about))
+        self._count()
+
+    def _count(self) -> None:
+        self.size += self._pending.tell() - self._counted
+        self._counted = self._pending.tell()
+
+    @property
+    def pending(self) -> int:
+        """Bytes that `flush` will write."""
+        return self._counted
+
+    def flush(self) -> None:
+        """Bring what was appended to the disk."""
+        if self._stream is None or not self._pending.tell():
+            return
+        self._stream.write(self._pending.getbuffer())
+        self._stream.flush()
+        os.fsync(self._stream.fileno())
+        self._pending.seek(0)
+        self._pending.truncate()
+        self._counted = 0
+
+    def close(self) -> None:
+        """Flush and close."""
+        self.flush()
+        if self._stream is not None:
+            self._stream.close()

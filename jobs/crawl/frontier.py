@@ -1,0 +1,357 @@
+"""The frontier: every address that one crawl process has met, on disk, so that a killed crawl goes on.
+
+One SQLite file per process (write-ahead log, one writer). What happens to a page (its archived record, the links
+found on it) is saved by `commit` in one transaction, after the archive's bytes are on disk: after a kill either all
+of it is there or none. Memory: about 100 bytes for each of the last 200,000 keys.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+from typing import Any, Final
+
+from jobs.crawl.urls import Address
+
+_SEEN: Final = 200_000
+# A trap can be refused a million times: so many of a host and reason get a row of their own, the rest are counted.
+_ROWS_OF_A_REFUSAL: Final = 20
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS urls(
+  id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, url TEXT NOT NULL, host TEXT NOT NULL, depth INTEGER NOT NULL,
+  hops INTEGER NOT NULL, kind INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, state INTEGER NOT NULL,
+  target BLOB);
+CREATE INDEX IF NOT EXISTS queued ON urls(host, id) WHERE state = 0;
+CREATE INDEX IF NOT EXISTS foreign_urls ON urls(id) WHERE state = 1;
+CREATE TABLE IF NOT EXISTS pages(
+  key BLOB PRIMARY KEY, url TEXT NOT NULL, etag TEXT, last_modified TEXT, digest TEXT NOT NULL,
+  record_id TEXT NOT NULL, fetched_at TEXT NOT NULL, links BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS hosts(host TEXT PRIMARY KEY, fetched INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS robots(
+  origin TEXT PRIMARY KEY, body BLOB NOT NULL, failure TEXT NOT NULL, fetched_at REAL NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS variants(path BLOB PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS refusals(
+  reason TEXT, host TEXT, count INTEGER NOT NULL, PRIMARY KEY(reason, host)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS rejects(
+  key TEXT, reason TEXT, detail TEXT NOT NULL, PRIMARY KEY(key, reason)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS meta(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+"""
+
+
+class State(IntEnum):
+    """What became of an address."""
+
+    QUEUED = 0
+    FOREIGN = 1  # of another process's host, not yet handed over
+    HANDED = 2
+    FETCHED = 3
+    UNCHANGED = 4  # answered 304
+    REDIRECTED = 5
+    LOST = 6  # a row of `rejects` says why
+    DENIED = 7  # robots.txt
+    READ = 8  # a sitemap
+
+
+class Kind(IntEnum):
+    """What an address is asked for."""
+
+    PAGE = 0
+    SITEMAP = 1
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One address of the queue.
+
+    Attributes:
+        id: Place in the queue.
+        key: `Address.key`.
+        url: Address.
+        host: Its host.
+        depth: Links from a seed.
+        hops: Redirects, or indexes of sitemaps, that led here in a row.
+        kind: A page or a sitemap.
+        attempts: Requests made in vain.
+    """
+
+    id: int
+    key: bytes
+    url: str
+    host: str
+    depth: int
+    hops: int
+    kind: Kind
+    attempts: int
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is remembered of a page that was fetched.
+
+    Attributes:
+        key: `Address.key`.
+        url: Address.
+        etag: ETag as sent.
+        last_modified: Last-Modified as sent.
+        digest: WARC-Payload-Digest.
+        record_id: WARC-Record-ID of the response.
+        fetched_at: WARC-Date of the response.
+        links: Links that were followed from it.
+    """
+
+    key: bytes
+    url: str
+    etag: str | None
+    last_modified: str | None
+    digest: str
+    record_id: str
+    fetched_at: str
+    links: tuple[str, ...]
+
+
+def pack_links(links: Sequence[str]) -> bytes:
+    """Links as compressed JSON."""
+    return zlib.compress(json.dumps(links).encode(), 1)
+
+
+def unpack_links(packed: bytes) -> tuple[str, ...]:
+    """The links of `pack_links`."""
+    return tuple(json.loads(zlib.decompress(packed)))
+
+
+class Frontier:
+    """The queue, the pages fetched and the rejects of one crawl process."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._sql = sqlite3.connect(path, isolation_level=None, timeout=30)
+        # With the write-ahead log, NORMAL survives the death of the process, and loses the last commit of a machine.
+        self._sql.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;" + _SCHEMA)
+        self._sql.execute("BEGIN IMMEDIATE")
+        self._seen: set[bytes] = set()
+        self._refused: dict[tuple[str, str], int] = {}
+        self.counts: dict[State, int] = dict.fromkeys(State, 0)
+        for state, count in self._sql.execute("SELECT state, count(*) FROM urls GROUP BY state"):
+            self.counts[State(state)] = count
+
+    # ---- saving
+
+    def commit(self) -> None:
+        """Save everything since the last commit."""
+        self._sql.executemany(
+            "INSERT INTO refusals VALUES(?,?,?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
+            [(reason, host, count) for (reason, host), count in self._refused.items()],
+        )
+        self._refused.clear()
+        self._sql.execute("COMMIT")
+        self._sql.execute("BEGIN IMMEDIATE")
+
+    def close(self) -> None:
+        """Save and close."""
+        self.commit()
+        self._sql.execute("COMMIT")
+        self._sql.close()
+
+    def meta(self, name: str, default: str = "") -> str:
+        """A remembered value."""
+        found = self._sql.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return str(found[0]) if found else default
+
+    def set_meta(self, name: str, value: object) -> None:
+        """Remember a value."""
+        self._sql.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (name, str(value)))
+
+    # ---- the queue
+
+    def add(self, address: Address, depth: int, hops: int, kind: Kind, *, foreign: bool = False) -> bool:
+        """Queue an address, unless it is known; returns whether it was not."""
+        if address.key in self._seen:
+            return False
+        if len(self._seen) >= _SEEN:
+            self._seen.clear()
+        self._seen.add(address.key)
+        state = State.FOREIGN if foreign else State.QUEUED
+        row = (address.key, address.url, address.host, depth, hops, int(kind), int(state))
+        added = self._sql.execute(
+            "INSERT OR IGNORE INTO urls(key, url, host, depth, hops, kind, state) VALUES(?,?,?,?,?,?,?)", row
+        )
+        self.counts[state] += added.rowcount
+        return bool(added.rowcount)
+
+    def knows(self, address: Address) -> bool:
+        """Whether an address was ever queued."""
+        found = self._sql.execute("SELECT 1 FROM urls WHERE key = ?", (address.key,)).fetchone()
+        return address.key in self._seen or found is not None
+
+    def count_variant(self, address: Address, most: int) -> bool:
+        """Whether one more query of the address's path is within `most`; counts it."""
+        found = self._sql.execute("SELECT count FROM variants WHERE path = ?", (address.path_key,)).fetchone()
+        if found and found[0] >= most:
+            return False
+        self._sql.execute(
+            "INSERT INTO variants VALUES(?, 1) ON CONFLICT DO UPDATE SET count = count + 1", (address.path_key,)
+        )
+        return True
+
+    def queued_hosts(self) -> list[str]:
+        """Hosts with queued addresses."""
+        return [row[0] for row in self._sql.execute("SELECT DISTINCT host FROM urls WHERE state = 0")]
+
+    def queue(self, host: str, after: int, most: int) -> list[Entry]:
+        """The next `most` queued addresses of `host` whose `id` is above `after`, in the order they were found."""
+        rows = self._sql.execute(
+            "SELECT id, key, url, host, depth, hops, kind, attempts FROM urls "
+            "WHERE state = 0 AND host = ? AND id > ? ORDER BY id LIMIT ?",
+            (host, after, most),
+        )
+        return [_entry(row) for row in rows]
+
+    def settle(self, entry: Entry, state: State, target: Address | None = None) -> None:
+        """Take an address off the queue."""
+        key = target.key if target else None
+        done = self._sql.execute(
+            "UPDATE urls SET state = ?, target = ? WHERE id = ? AND state = 0", (int(state), key, entry.id)
+        )
+        self.counts[State.QUEUED] -= done.rowcount
+        self.counts[state] += done.rowcount
+
+    def tried(self, entry: Entry) -> None:
+        """Remember a request made in vain."""
+        self._sql.execute("UPDATE urls SET attempts = attempts + 1 WHERE id = ?", (entry.id,))
+
+    def leads_to(self, start: bytes, wanted: bytes, most: int) -> bool:
+        """Whether the redirects remembered from `start` come to `wanted` within `most` steps."""
+        key = start
+        for _ in range(most + 1):
+            if key == wanted:
+                return True
+            found = self._sql.execute("SELECT target FROM urls WHERE key = ?", (key,)).fetchone()
+            if found is None or found[0] is None:
+                return False
+            key = found[0]
+        return False
+
+    def foreign(self, most: int = 100_000) -> list[Entry]:
+        """Addresses of other processes' hosts that were not yet handed over."""
+        rows = self._sql.execute(
+            "SELECT id, key, url, host, depth, hops, kind, attempts FROM urls WHERE state = 1 LIMIT ?", (most,)
+        )
+        return [_entry(row) for row in rows]
+
+    def handed(self, ids: Iterable[int]) -> None:
+        """Remember that foreign addresses were handed over."""
+        count = self._sql.executemany("UPDATE urls SET state = 2 WHERE id = ?", [(i,) for i in ids]).rowcount
+        self.counts[State.FOREIGN] -= count
+        self.counts[State.HANDED] += count
+
+    # ---- hosts
+
+    def fetched_of(self, host: str) -> int:
+        """Pages fetched of a host."""
+        found = self._sql.execute("SELECT fetched FROM hosts WHERE host = ?", (host,)).fetchone()
+        return int(found[0]) if found else 0
+
+    def count_fetched(self, host: str) -> None:
+        """Count a page of a host."""
+        self._sql.execute("INSERT INTO hosts VALUES(?, 1) ON CONFLICT DO UPDATE SET fetched = fetched + 1", (host,))
+
+    def robots(self, origin: str, newer_than: float) -> tuple[bytes, str] | None:
+        """Body and failure of an origin's robots.txt that was fetched after `newer_than` (seconds of the epoch)."""
+        row = self._sql.execute(
+            "SELECT body, failure FROM robots WHERE origin = ? AND fetched_at > ?", (origin, newer_than)
+        ).fetchone()
+        return (row[0], row[1]) if row else None
+
+    def keep_robots(self, origin: str, body: bytes, failure: str) -> None:
+        """Remember an origin's robots.txt, or why there is none."""
+        self._sql.execute("INSERT OR REPLACE INTO robots VALUES(?,?,?,?)", (origin, body, failure, time.time()))
+
+    # ---- results
+
+    def keep_page(self, page: Known) -> None:
+        """Remember a page that was fetched."""
+        packed = pack_links(page.links)
+        row = (page.key, page.url, page.etag, page.last_modified, page.digest, page.record_id, page.fetched_at, packed)
+        self._sql.execute("INSERT OR REPLACE INTO pages VALUES(?,?,?,?,?,?,?,?)", row)
+
+    def reject(self, key: str, reason: str, detail: str) -> None:
+        """Record a page that was lost."""
+        self._sql.execute("INSERT OR REPLACE INTO rejects VALUES(?,?,?)", (key, reason, detail[:500]))
+
+    def refuse(self, reason: str, host: str, url: str = "", detail: str = "") -> None:
+        """Count a link that is not followed; with a `url`, of which a page may be lost, the first get rows."""
+        count = self._refused[reason, host] = self._refused.get((reason, host), 0) + 1
+        if not url or count > _ROWS_OF_A_REFUSAL:
+            return
+        before = self._sql.execute("SELECT count FROM refusals WHERE reason=? AND host=?", (reason, host)).fetchone()
+        if count + (before[0] if before else 0) <= _ROWS_OF_A_REFUSAL:
+            self.reject(url, reason, detail)
+
+
+def _entry(row: tuple[Any, ...]) -> Entry:
+    id_, key, url, host, depth, hops, kind, attempts = row
+    return Entry(id_, key, url, host, depth, hops, Kind(kind), attempts)
+
+
+def read_only(path: Path) -> sqlite3.Connection:
+    """A frontier, or what is remembered of earlier crawls, open for reading."""
+    return sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30)
+
+
+def reject_rows(path: Path) -> Iterator[tuple[str, str, str]]:
+    """The rejects (key, reason, detail) of a frontier, in order."""
+    connection = read_only(path)
+    try:
+        yield from connection.execute("SELECT key, reason, detail FROM rejects ORDER BY key, reason")
+    finally:
+        connection.close()
+
+
+def refusal_counts(path: Path) -> dict[str, int]:
+    """How many links were not followed, by reason."""
+    connection = read_only(path)
+    try:
+        return dict(connection.execute("SELECT reason, sum(count) FROM refusals GROUP BY reason"))
+    finally:
+        connection.close()
+
+
+class Memory:
+    """What earlier crawls know of pages: validators for conditional requests, and the links of unchanged pages."""
+
+    def __init__(self, path: Path) -> None:
+        self._sql = read_only(path) if path.exists() else None
+
+    def known(self, key: bytes) -> Known | None:
+        """What is known of a page."""
+        if self._sql is None:
+            return None
+        row: Any = self._sql.execute("SELECT * FROM pages WHERE key = ?", (key,)).fetchone()
+        if row is None:
+            return None
+        found, url, etag, last_modified, digest, record_id, fetched_at, links = row
+        return Known(found, url, etag, last_modified, digest, record_id, fetched_at, unpack_links(links))
+
+
+def remember(memory: Path, frontiers: Sequence[Path]) -> None:
+    """Add the pages of a crawl to what is known, in one transaction; a page fetched again replaces itself."""
+    memory.parent.mkdir(parents=True, exist_ok=True)
+    connection = sqlite3.connect(memory, isolation_level=None)
+    try:
+        table = next(s for s in _SCHEMA.split(";") if "EXISTS pages" in s)
+        connection.execute(table)
+        for path in frontiers:
+            connection.execute("ATTACH ? AS crawl", (str(path),))
+            connection.execute(
+                "INSERT OR REPLACE INTO pages SELECT * FROM crawl.pages "
+                "WHERE etag IS NOT NULL OR last_modified IS NOT NULL"
+            )
+            connection.execute("DETACH crawl")
+    finally:
+        connection.close()

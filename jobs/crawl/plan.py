@@ -1,0 +1,126 @@
+"""What the processes of one crawl share: its plan on disk, and where each of them keeps what."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from indexes.files import write_text
+from schemas.groups import CrawlSettings
+
+
+class Plan(BaseModel):
+    """The plan of a crawl, `plan.json` in its directory.
+
+    Attributes:
+        crawl_id: Name of the crawl: its start.
+        seeds: Digest of the seeds and of what decides which pages are fetched.
+        workers: Crawl processes; fixed, because a host's process follows from it.
+        user_agent: What the crawl calls itself.
+        started_at: When it was started, for the last time: seconds of the epoch.
+        settings: Settings of the crawl.
+    """
+
+    crawl_id: str
+    seeds: str
+    workers: int
+    user_agent: str
+    started_at: float
+    settings: CrawlSettings
+
+
+@dataclass(frozen=True)
+class CrawlFolder:
+    """The files of one crawl.
+
+    Attributes:
+        root: Frontiers and messages, gone when the crawl is done.
+        warc: Archive files.
+        memory: What all crawls of the warehouse know of pages.
+    """
+
+    root: Path
+    warc: Path
+    memory: Path
+
+    @property
+    def plan(self) -> Path:
+        """The plan."""
+        return self.root / "plan.json"
+
+    @property
+    def seeds(self) -> Path:
+        """One address a line."""
+        return self.root / "seeds.txt"
+
+    def frontier(self, worker: int) -> Path:
+        """The frontier of a process."""
+        return self.root / f"frontier-{worker}.sqlite"
+
+    def status(self, worker: int) -> Path:
+        """What a process says of itself, as JSON."""
+        return self.root / f"status-{worker}.json"
+
+    def log(self, worker: int) -> Path:
+        """Warnings of a process."""
+        return self.root / f"worker-{worker}.log"
+
+    def inbox(self, worker: int) -> Path:
+        """Files with addresses that other processes hand over to this one."""
+        return self.root / "handover" / str(worker)
+
+    def read_plan(self) -> Plan:
+        """The plan."""
+        return Plan.model_validate_json(self.plan.read_text("utf-8"))
+
+    def write_plan(self, plan: Plan) -> None:
+        """Write the plan, in one step."""
+        write_text(self.plan, plan.model_dump_json(indent=1) + "\n")
+
+    def read_status(self, worker: int) -> Status:
+        """What a process said last; zeros before it has said anything."""
+        try:
+            return Status.model_validate_json(self.status(worker).read_text("utf-8"))
+        except FileNotFoundError:
+            return Status()
+
+    def to_hand_over(self, worker: int) -> list[Path]:
+        """Files in the inbox of a process, oldest first."""
+        return sorted(self.inbox(worker).glob("*.json"))
+
+
+class Status(BaseModel):
+    """What a crawl process says of itself, about twice a second.
+
+    Attributes:
+        fetched: Pages archived.
+        unchanged: Pages answered 304.
+        queued: Addresses in the queue.
+        lost: Addresses with a row in rejects.
+        denied: Addresses that robots.txt keeps out.
+        bytes: Bytes of its archive files.
+        ended: Why it ended: `finished`, `quota`, `seconds`, `stopped`; empty while it runs.
+    """
+
+    fetched: int = 0
+    unchanged: int = 0
+    queued: int = 0
+    lost: int = 0
+    denied: int = 0
+    bytes: int = 0
+    ended: str = ""
+
+
+def write_message(folder: CrawlFolder, sender: int, receiver: int, number: int, rows: list[list[Any]]) -> None:
+    """Put addresses (url, depth, hops, kind) into the inbox of a process, in one step."""
+    inbox = folder.inbox(receiver)
+    inbox.mkdir(parents=True, exist_ok=True)
+    path = inbox / f"{number:020d}-{sender}.json"
+    temporary = path.with_suffix(f".tmp{os.getpid()}")
+    temporary.write_text(json.dumps(rows), "utf-8")
+    temporary.replace(path)

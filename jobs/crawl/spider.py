@@ -1,0 +1,359 @@
+"""The spider: what a crawl makes of each answer. Every address handed out is settled here exactly once.
+
+Redirects are links of the frontier here, not of Scrapy's redirect middleware: a target may belong to another crawl
+process, needs its own robots rules, and must be remembered over a kill.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urljoin
+
+from scrapy import Request, Spider, signals
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DontCloseSpider,
+    DownloadCancelledError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+    ResponseDataLossError,
+    StopDownload,
+)
+
+from jobs.crawl.addresses import ForbiddenAddressError, refusals
+from jobs.crawl.archive import Exchange, Headers
+from jobs.crawl.frontier import Entry, Kind, Known, State
+from jobs.crawl.links import PageLinks, page_links
+from jobs.crawl.middlewares import PAUSING
+from jobs.crawl.robots import RobotsPolicy, directives
+from jobs.crawl.sitemaps import INDEX_DEPTH, read_sitemap
+from jobs.crawl.urls import Address, BadAddressError
+from jobs.members import DamagedError
+
+if TYPE_CHECKING:
+    from jobs.crawl.scheduler import FrontierScheduler
+    from jobs.crawl.state import CrawlState
+
+log = logging.getLogger(__name__)
+
+_HTML: Final = ("text/html", "application/xhtml+xml")
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+_MOST_WAIT_DOUBLINGS: Final = 8
+
+
+class PageSpider(Spider):  # type: ignore[misc]
+    """Makes requests of frontier entries, and archive records, links and rejects of their answers."""
+
+    name = "quern"
+    scheduler: FrontierScheduler
+
+    def __init__(self, state: CrawlState, **named: Any) -> None:
+        super().__init__(**named)
+        self.state = state
+        self.limits = state.settings
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *arguments: Any, **named: Any) -> PageSpider:
+        """The spider, connected to the signals it needs."""
+        spider: PageSpider = super().from_crawler(crawler, *arguments, **named)
+        crawler.signals.connect(spider.on_headers, signals.headers_received)
+        crawler.signals.connect(spider.on_idle, signals.spider_idle)
+        return spider
+
+    async def start(self) -> AsyncIterator[Any]:
+        """Nothing: the frontier holds the seeds."""
+        nothing: tuple[Request, ...] = ()
+        for request in nothing:
+            yield request
+
+    def closed(self, reason: str) -> None:
+        """Remember why Scrapy closed the spider."""
+        self.state.close_reason = reason
+
+    def on_idle(self) -> None:
+        """Stay open while other processes hand addresses over."""
+        self.save()
+        if self.scheduler.has_pending_requests():
+            raise DontCloseSpider
+
+    def save(self) -> None:
+        """Save what was fetched, and take in what others found."""
+        self.scheduler.wake(self.state.save())
+
+    # ---- requests
+
+    def robots_request(self, origin: str, host: str, url: str = "", hops: int = 0) -> Request:
+        """The request for an origin's robots.txt, or for where it was redirected to."""
+        meta = {"host": host, "origin": origin, "hops": hops, "download_slot": host}
+        return Request(url or f"{origin}/robots.txt", self.on_robots, errback=self.on_robots_failure, meta=meta)
+
+    def entry_request(self, entry: Entry, crawl_delay: float) -> Request:
+        """The request for a page or sitemap: conditional where it was fetched before."""
+        meta = {"host": entry.host, "entry": entry, "download_slot": entry.host, "retry_times": entry.attempts}
+        if crawl_delay:
+            meta["autothrottle_dont_adjust_delay"] = True
+        headers = {}
+        if entry.kind is Kind.SITEMAP:
+            meta["download_maxsize"] = self.limits.sitemap_bytes
+        elif self.limits.conditional and (known := self.state.memory.known(entry.key)):
+            meta["known"] = known
+            validators = {"If-None-Match": known.etag, "If-Modified-Since": known.last_modified}
+            headers = {name: value for name, value in validators.items() if value}
+        answer = self.on_sitemap if entry.kind is Kind.SITEMAP else self.on_page
+        return Request(entry.url, answer, errback=self.on_failure, meta=meta, headers=headers)
+
+    def retry_wait(self, request: Request) -> float:
+        """Seconds before `request` is made again."""
+        asked = request.meta.get("retry_after")
+        if asked is not None:
+            return float(min(asked, self.limits.max_retry_after))
+        doublings = min(request.meta.get("retry_times", 1) - 1, _MOST_WAIT_DOUBLINGS)
+        return float(self.limits.retry_delay * 2**doublings)
+
+    def on_headers(self, headers: Any, request: Request) -> None:
+        """Stop a download whose header says that it is no page."""
+        entry: Entry | None = request.meta.get("entry")
+        kind = media_type(headers)
+        if entry is not None and entry.kind is Kind.PAGE and kind and kind not in _HTML:
+            raise StopDownload(fail=False)
+
+    # ---- robots.txt
+
+    def on_robots(self, response: Any) -> None:
+        """Keep the rules of an origin (RFC 9309, section 2.3.1)."""
+        meta, status = response.meta, response.status
+        if status in _REDIRECTS and meta["hops"] < self.limits.max_redirects:
+            target = self._target(response)
+            if target is not None and self.state.scope.permits_port(target.port):
+                again = self.robots_request(meta["origin"], meta["host"], target.url, meta["hops"] + 1)
+                self.scheduler.ask_first(again)
+                self.scheduler.left(response.request, meta["host"])
+                return
+        failure = ""
+        if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.TOO_MANY_REQUESTS:
+            failure = f"robots_unreachable: robots.txt was answered with status {status}"
+        self._keep_rules(response.request, response.body if status == HTTPStatus.OK else b"", failure)
+
+    def on_robots_failure(self, failure: Any) -> None:
+        """An origin whose robots.txt cannot be had is not crawled."""
+        reason, detail = fault(failure.value, failure.request.meta["host"])
+        self._keep_rules(failure.request, b"", f"{reason}: robots.txt: {detail}")
+
+    def _keep_rules(self, request: Request, body: bytes, failure: str) -> None:
+        origin, host = request.meta["origin"], request.meta["host"]
+        self.state.frontier.keep_robots(origin, body, failure)
+        self.scheduler.robots_known(host, origin)
+        if self.limits.sitemaps and not failure:
+            named = RobotsPolicy(body, origin=origin).sitemaps
+            self._add_sitemaps([*named, f"{origin}/sitemap.xml"], host, 0)
+        self.scheduler.left(request, host)
+
+    # ---- pages
+
+    def on_page(self, response: Any) -> None:
+        """Settle a page that was answered."""
+        entry: Entry = response.meta["entry"]
+        try:
+            self._page(entry, response)
+        except (OSError, MemoryError):
+            raise  # a fault of the machine is none of the page
+        except Exception as error:  # noqa: BLE001 - whatever one page does, the others must come through
+            log.warning("url=%s error=%r", entry.url, error)
+            self.state.lose(entry, "crawl_failed", f"{type(error).__name__}: {error}")
+        finally:
+            self.scheduler.left(response.request, entry.host)
+        self.state.save_if_large()
+
+    def _page(self, entry: Entry, response: Any) -> None:
+        status = response.status
+        raw = response.meta.pop("raw", response)
+        known: Known | None = response.meta.get("known")
+        if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in PAUSING:
+            self.scheduler.failed(entry.host)
+            if status in PAUSING:
+                self.scheduler.pause(entry.host, self.retry_wait(response.request))
+        else:
+            self.scheduler.fetched(entry.host, page=status in (HTTPStatus.OK, HTTPStatus.NOT_MODIFIED))
+        if status == HTTPStatus.NOT_MODIFIED and known is not None:
+            self._unchanged(entry, response.request, raw, known)
+        elif status in _REDIRECTS and response.headers.get("Location"):
+            self._redirected(entry, response)
+        elif status != HTTPStatus.OK:
+            self.state.lose(entry, "http_status", f"status {status}")
+        elif "download_stopped" in response.flags:
+            self.state.lose(entry, "content_type", f"{media_type(response.headers)[:100]} is no page")
+        else:
+            self._fetched(entry, response, raw)
+
+    def _fetched(self, entry: Entry, response: Any, raw: Any) -> None:
+        url, charset = self.state.parse(entry.url).url, _charset(response.headers)
+        said = page_links(response.body, url, charset)
+        rules = said.directives | directives(v.decode("latin-1") for v in response.headers.getlist("X-Robots-Tag"))
+        links = [] if "nofollow" in rules else said.links
+        if "noindex" in rules:
+            self.state.lose(entry, "noindex", "the page asks not to be indexed")
+        else:
+            written = self.state.archive.write(exchange(response.request, raw))
+            validators = (_header(raw, "ETag"), _header(raw, "Last-Modified"))
+            known = Known(entry.key, entry.url, *validators, written.digest, written.record_id, written.date, ())
+            self.state.frontier.keep_page(Known(**{**vars(known), "links": tuple(links)}))
+            self._settle_fetched(entry, State.FETCHED)
+        self._count_unfollowed(entry, said, len(said.links) - len(links))
+        self.scheduler.wake(self.state.follow(links, entry.depth + 1))
+
+    def _settle_fetched(self, entry: Entry, state: State) -> None:
+        self.state.frontier.settle(entry, state)
+        self.state.frontier.count_fetched(entry.host)
+
+    def _count_unfollowed(self, entry: Entry, said: PageLinks, unfollowed: int) -> None:
+        frontier = self.state.frontier
+        for _ in range(said.nofollow + unfollowed):
+            frontier.refuse("nofollow", entry.host)
+        for _ in range(said.malformed):
+            frontier.refuse("malformed", entry.host)
+
+    def _unchanged(self, entry: Entry, request: Request, raw: Any, known: Known) -> None:
+        self.state.archive.write_unchanged(exchange(request, raw), known)
+        self.state.frontier.keep_page(known)
+        self._settle_fetched(entry, State.UNCHANGED)
+        self.scheduler.wake(self.state.follow(known.links, entry.depth + 1))
+
+    def _redirected(self, entry: Entry, response: Any) -> None:
+        target = self._target(response)
+        refused = self.state.refusal(target, entry.kind) if target else "malformed"
+        if target is None or refused:
+            where = target.url if target else response.headers.get("Location", b"").decode("latin-1")
+            self.state.lose(entry, "redirect_refused", f"{refused}: leads to {where[:300]}")
+        elif entry.hops >= self.limits.max_redirects:
+            self.state.lose(entry, "too_many_redirects", f"{entry.hops + 1} in a row (crawl.max_redirects)")
+        elif self.state.frontier.leads_to(target.key, entry.key, self.limits.max_redirects):
+            self.state.lose(entry, "redirect_loop", f"leads to {target.url[:300]} and back")
+        else:
+            self.state.frontier.settle(entry, State.REDIRECTED, target)
+            self.scheduler.wake(self.state.follow([target.url], entry.depth, entry.kind, entry.hops + 1))
+
+    def _target(self, response: Any) -> Address | None:
+        location = response.headers.get("Location", b"")
+        try:
+            text = location.decode("utf-8")
+        except UnicodeDecodeError:
+            text = location.decode("latin-1")
+        try:
+            return self.state.parse(urljoin(response.url, text.strip()))
+        except (BadAddressError, ValueError):
+            return None
+
+    # ---- sitemaps
+
+    def _add_sitemaps(self, urls: list[str], host: str, hops: int) -> None:
+        name = f"sitemaps:{host}"
+        count = int(self.state.frontier.meta(name, "0"))
+        room = max(0, self.limits.sitemaps_per_host - count)
+        for url in urls[room:]:
+            self.state.frontier.refuse("sitemaps_per_host", host, url[:2000], "not read: crawl.sitemaps_per_host")
+        self.state.frontier.set_meta(name, count + len(urls[:room]))
+        self.scheduler.wake(self.state.follow(urls[:room], 0, Kind.SITEMAP, hops))
+
+    def on_sitemap(self, response: Any) -> None:
+        """Queue what a sitemap lists."""
+        entry: Entry = response.meta["entry"]
+        response.meta.pop("raw", None)
+        try:
+            if response.status in _REDIRECTS and response.headers.get("Location"):
+                self._redirected(entry, response)
+            elif response.status != HTTPStatus.OK:
+                self._no_sitemap(entry, f"status {response.status}")
+            else:
+                self._listed(entry, response.body)
+        except DamagedError as error:
+            self.state.lose(entry, error.reason, f"sitemap: {error}")
+        finally:
+            self.scheduler.left(response.request, entry.host)
+
+    def _no_sitemap(self, entry: Entry, detail: str) -> None:
+        if entry.url.endswith("/sitemap.xml") and entry.hops == 0:  # a guess; robots.txt need not name one
+            self.state.frontier.settle(entry, State.READ)
+        else:
+            self.state.lose(entry, "http_status", f"sitemap: {detail}")
+
+    def _listed(self, entry: Entry, body: bytes) -> None:
+        settings = self.limits
+        listed = read_sitemap(body, settings.sitemap_urls, settings.sitemap_bytes)
+        if listed.cut:
+            more = f"more than {settings.sitemap_urls} addresses (crawl.sitemap_urls)"
+            self.state.frontier.reject(entry.url, "sitemap_cut", more)
+        if entry.hops < INDEX_DEPTH:
+            self._add_sitemaps([urljoin(entry.url, url) for url in listed.sitemaps], entry.host, entry.hops + 1)
+        self.state.frontier.settle(entry, State.READ)
+        self.scheduler.wake(self.state.follow((urljoin(entry.url, url) for url in listed.pages), 0))
+
+    # ---- failures
+
+    def on_failure(self, failure: Any) -> None:
+        """Settle an address that gave no answer."""
+        request = failure.request
+        entry: Entry = request.meta["entry"]
+        reason, detail = fault(failure.value, entry.host)
+        if reason not in ("too_large", "content_encoding"):
+            self.scheduler.failed(entry.host)
+        self.state.lose(entry, reason, detail)
+        self.scheduler.left(request, entry.host)
+
+
+def fault(error: BaseException, host: str) -> tuple[str, str]:
+    """Reason code and detail of a request that failed."""
+    detail = f"{type(error).__name__}: {error}"[:400]
+    refused = refusals.address(host)
+    if refused or isinstance(error, ForbiddenAddressError):
+        return "private_address", f"{host} is at {refused or 'a private address'} (crawl.allow_private)"
+    if isinstance(error, (DownloadCancelledError, IgnoreRequest)):
+        return "too_large", "larger than crawl.max_page_bytes as received or decompressed"
+    known = ((CannotResolveHostError, "dns"), (DownloadTimeoutError, "timeout"), (ResponseDataLossError, "truncated"))
+    for kind, reason in known:
+        if isinstance(error, kind):
+            return reason, detail
+    if isinstance(error, (EOFError, ValueError)) or type(error).__module__ in ("zlib", "gzip", "brotli"):
+        return "content_encoding", detail
+    return "connection", detail
+
+
+def exchange(request: Request, raw: Any) -> Exchange:
+    """What went over the wire for `request`, of which `raw` is the undecoded response."""
+    target = request.url.split("://", 1)[1]
+    host, slash, path = target.partition("/")
+    host, _, query = host.partition("?") if not slash else (host, "", "")
+    path = f"/{path}" if slash else f"/?{query}" if query else "/"
+    return Exchange(
+        url=request.url,
+        method_line=f"{request.method} {path} HTTP/1.1",
+        request_headers=[("Host", host), *_pairs(request.headers)],
+        status=raw.status,
+        protocol=raw.protocol or "HTTP/1.1",
+        headers=_pairs(raw.headers),
+        body=raw.body,
+        ip_address=str(raw.ip_address) if raw.ip_address else "",
+    )
+
+
+def _pairs(headers: Any) -> Headers:
+    return [(name.decode("latin-1"), v.decode("latin-1")) for name, values in headers.items() for v in values]
+
+
+def _header(response: Any, name: str) -> str | None:
+    value = response.headers.get(name)
+    return value.decode("latin-1") if value else None
+
+
+def media_type(headers: Any) -> str:
+    """Media type of a Content-Type header, without parameters; empty where none is declared."""
+    declared: bytes = headers.get("Content-Type") or b""
+    return declared.decode("latin-1").partition(";")[0].strip().lower()
+
+
+def _charset(headers: Any) -> str | None:
+    declared = (headers.get("Content-Type") or b"").decode("latin-1")
+    found = next((p.partition("=")[2] for p in declared.split(";") if p.strip().lower().startswith("charset=")), "")
+    return found.strip().strip("\"'") or None

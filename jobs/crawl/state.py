@@ -1,0 +1,194 @@
+"""The state of one crawl process: which addresses it takes in, what it has made of them, and how that is saved."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final
+
+from jobs.crawl.archive import Archive
+from jobs.crawl.frontier import Entry, Frontier, Kind, Memory, State
+from jobs.crawl.plan import CrawlFolder, Plan, Status, write_message
+from jobs.crawl.urls import Address, BadAddressError, Scope, parse_address, trap, worker_of
+
+_FLUSH_BYTES: Final = 16 << 20
+# Refusals that may lose a page; the others only say that a link leads elsewhere.
+_LOSING: Final = frozenset({"url_too_long", "path_too_deep", "path_repeats", "queries_per_path", "max_depth"})
+
+
+class CrawlState:
+    """What one process knows, and the rules by which it takes addresses in.
+
+    Attributes:
+        settings: Settings of the crawl.
+        frontier: Its addresses.
+        archive: Its WARC files.
+        memory: What earlier crawls know.
+        quota: Pages that it may have fetched before it ends; 0 for no limit.
+        close_reason: Why Scrapy closed the spider.
+    """
+
+    def __init__(self, folder: CrawlFolder, number: int, quota: int) -> None:
+        self.folder = folder
+        self.plan: Plan = folder.read_plan()
+        self.number = number
+        self.quota = quota
+        self.close_reason = ""
+        self.settings = self.plan.settings
+        self.frontier = Frontier(folder.frontier(number))
+        self.memory = Memory(folder.memory)
+        self.archive = self._open_archive()
+        seeds = _addresses(folder.seeds, self.settings.session_parameters)
+        self.scope = Scope(seeds, self.settings)
+        self._read: list[Path] = []
+        if not self.frontier.meta("seeded"):
+            self._seed(seeds)
+
+    def _open_archive(self) -> Archive:
+        about = {
+            "software": self.plan.user_agent.split(" ")[0],
+            "format": "WARC File Format 1.1",
+            "conformsTo": "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
+            "isPartOf": self.plan.crawl_id,
+            "operator": self.settings.contact,
+            "http-header-user-agent": self.plan.user_agent,
+            "robots": "obey",
+        }
+        prefix = f"quern-{self.plan.crawl_id}-{self.number:03d}"
+        archive = Archive(self.folder.warc, prefix, self.settings.warc_bytes, about)
+        archive.resume(self.frontier.meta("warc_file"), int(self.frontier.meta("warc_bytes", "0")))
+        return archive
+
+    def _seed(self, seeds: Iterable[Address]) -> None:
+        for seed in seeds:
+            if self._is_ours(seed.host):
+                self.frontier.add(seed, 0, 0, Kind.PAGE)
+        self.frontier.set_meta("seeded", "yes")
+
+    def _is_ours(self, host: str) -> bool:
+        return worker_of(host, self.plan.workers) == self.number
+
+    @property
+    def fetched(self) -> int:
+        """Pages fetched by this process in this crawl, those unchanged included."""
+        return self.frontier.counts[State.FETCHED] + self.frontier.counts[State.UNCHANGED]
+
+    def parse(self, url: str) -> Address:
+        """The address `url`.
+
+        Raises:
+            BadAddressError: It is none.
+        """
+        return parse_address(url, self.settings.session_parameters)
+
+    # ---- taking addresses in
+
+    def follow(self, urls: Iterable[str], depth: int, kind: Kind = Kind.PAGE, hops: int = 0) -> set[str]:
+        """Queue addresses within the limits, count the others by reason; returns our hosts that got new ones."""
+        hosts: set[str] = set()
+        for url in urls:
+            try:
+                address = self.parse(url)
+            except BadAddressError as error:
+                self.frontier.refuse(error.reason, "")
+                continue
+            if self._take_in(address, depth, kind, hops):
+                hosts.add(address.host)
+        return hosts
+
+    def _take_in(self, address: Address, depth: int, kind: Kind, hops: int) -> bool:
+        reason = self.refusal(address, kind)
+        if reason is None and depth > self.settings.max_depth:
+            reason = None if self.frontier.knows(address) else "max_depth"
+            if reason is None:
+                return False
+        if reason is None and address.query and not self.frontier.knows(address):
+            within = self.frontier.count_variant(address, self.settings.queries_per_path)
+            reason = None if within else "queries_per_path"
+        if reason is not None:
+            lost = address.url[:2000] if reason in _LOSING else ""
+            self.frontier.refuse(reason, address.host, lost, f"not followed: crawl.{reason}" if lost else "")
+            return False
+        ours = self._is_ours(address.host)
+        return self.frontier.add(address, depth, hops, kind, foreign=not ours) and ours
+
+    def refusal(self, address: Address, kind: Kind = Kind.PAGE) -> str | None:
+        """Why an address is not followed; null if it is."""
+        found = self.scope.refuses(address) or trap(address, self.settings)
+        # A sitemap may be compressed, and may lie outside the folder that a crawl keeps to.
+        return None if kind is Kind.SITEMAP and found == "extension" else found
+
+    def lose(self, entry: Entry, reason: str, detail: str) -> None:
+        """Settle an address that gave no page, with a reject."""
+        self.frontier.settle(entry, State.LOST)
+        self.frontier.reject(entry.url, reason, detail)
+
+    # ---- saving
+
+    def save(self) -> set[str]:
+        """Bring everything to the disk: first the archive, then the frontier; exchange addresses with the others.
+
+        Returns:
+            Hosts of ours that got new addresses.
+        """
+        hosts = self._take_messages()
+        self._hand_over()
+        self.archive.flush()
+        self.frontier.set_meta("warc_file", self.archive.file)
+        self.frontier.set_meta("warc_bytes", self.archive.size)
+        self.frontier.commit()
+        for path in self._read:
+            path.unlink(missing_ok=True)
+        self._read.clear()
+        return hosts
+
+    def save_if_large(self) -> None:
+        """Save where much is held in memory."""
+        if self.archive.pending > _FLUSH_BYTES:
+            self.save()
+
+    def _take_messages(self) -> set[str]:
+        hosts: set[str] = set()
+        for path in self.folder.to_hand_over(self.number):
+            for url, depth, hops, kind in json.loads(path.read_text("utf-8")):
+                hosts |= self.follow([url], depth, Kind(kind), hops)
+            self._read.append(path)  # deleted once what it held is saved
+        return hosts
+
+    def _hand_over(self) -> None:
+        entries = self.frontier.foreign()
+        boxes: dict[int, list[list[Any]]] = defaultdict(list)
+        for entry in entries:
+            row = [entry.url, entry.depth, entry.hops, int(entry.kind)]
+            boxes[worker_of(entry.host, self.plan.workers)].append(row)
+        for receiver, rows in boxes.items():
+            write_message(self.folder, self.number, receiver, time.time_ns(), rows)
+        self.frontier.handed(entry.id for entry in entries)
+
+    def status(self, ended: str = "") -> Status:
+        """What this process says of itself."""
+        counts = self.frontier.counts
+        return Status(
+            fetched=counts[State.FETCHED],
+            unchanged=counts[State.UNCHANGED],
+            queued=counts[State.QUEUED],
+            lost=counts[State.LOST],
+            denied=counts[State.DENIED],
+            bytes=self.archive.size,
+            ended=ended,
+        )
+
+    def close(self) -> None:
+        """Save and close."""
+        self.save()
+        self.archive.close()
+        self.frontier.close()
+
+
+def _addresses(path: Path, session_parameters: tuple[str, ...]) -> list[Address]:
+    """The addresses of a seeds file that was checked before."""
+    lines = path.read_text("utf-8").splitlines()
+    return [parse_address(line, session_parameters) for line in lines if line]

@@ -1,0 +1,200 @@
+"""Addresses of pages: one form for each, where they may lead, and which are traps."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Final
+from urllib.parse import SplitResult, quote, unquote_plus, urlsplit, urlunsplit
+
+import tldextract
+from scrapy.linkextractors import IGNORED_EXTENSIONS
+from w3lib.url import canonicalize_url, safe_url_string
+
+from schemas.groups import CrawlSettings
+
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+_CONTROLS: Final = re.compile(r"[\x00-\x20\x7f]+")
+_PATH_SESSION: Final = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/;?]*", re.IGNORECASE)
+_BINARY: Final = frozenset(IGNORED_EXTENSIONS)
+
+
+class BadAddressError(ValueError):
+    """An address that is not one of a web page.
+
+    Attributes:
+        reason: Code, for the counts of a crawl.
+    """
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=False)
+class Address:
+    """The address of a page in its one form: lower-case host, no default port, no fragment, no session id.
+
+    Attributes:
+        url: The address.
+        host: Host name, ASCII (IDNA).
+        origin: Scheme and authority: what one robots.txt speaks for.
+        port: Port.
+        path: Path, percent-encoded.
+        query: Query without its question mark.
+        key: Digest that addresses of one page share: of Scrapy's canonical form, with parameters in order.
+    """
+
+    url: str
+    host: str
+    origin: str
+    port: int
+    path: str
+    query: str
+
+    @cached_property
+    def key(self) -> bytes:
+        """16 bytes."""
+        return hashlib.blake2b(canonicalize_url(self.url).encode(), digest_size=16).digest()
+
+    @cached_property
+    def path_key(self) -> bytes:
+        """The same for all addresses that differ in their query alone, 16 bytes."""
+        return hashlib.blake2b(f"{self.origin}{self.path}".encode(), digest_size=16).digest()
+
+
+@lru_cache(maxsize=1 << 16)
+def parse_address(url: str, session_parameters: tuple[str, ...] = ()) -> Address:
+    """The address that `url`, an absolute one, names.
+
+    Raises:
+        BadAddressError: `scheme`, `malformed` or `credentials`.
+    """
+    url = _CONTROLS.sub("", url) if _CONTROLS.search(url) else url
+    try:
+        parts = urlsplit(safe_url_string(url))
+        host, port = _host(parts), parts.port
+    except (ValueError, UnicodeError) as error:
+        raise BadAddressError("malformed", f"{url[:200]!r} is no address: {error}") from None
+    if parts.scheme not in _DEFAULT_PORTS:
+        raise BadAddressError("scheme", f"{url[:200]!r} is not http or https")
+    if parts.username is not None:
+        raise BadAddressError("credentials", "an address with a user name is not followed")
+    default = _DEFAULT_PORTS[parts.scheme]
+    authority = f"[{host}]" if ":" in host else host
+    if port not in (None, default):
+        authority += f":{port}"
+    path = _PATH_SESSION.sub("", _without_dots(parts.path or "/"))
+    query = _without_sessions(parts.query, session_parameters)
+    return Address(
+        urlunsplit((parts.scheme, authority, path, query, "")),
+        host,
+        f"{parts.scheme}://{authority}",
+        port or default,
+        path,
+        query,
+    )
+
+
+def _host(parts: SplitResult) -> str:
+    host = (parts.hostname or "").rstrip(".")
+    if not host:
+        raise ValueError("it has no host")
+    if not host.isascii():
+        host = host.encode("idna").decode()
+    if len(host) > 253 or "%" in host or any(c in host for c in " <>\"'\\^`{|}"):
+        raise ValueError("its host name is not valid")
+    return host
+
+
+def _without_dots(path: str) -> str:
+    """`path` without `.` and `..` (RFC 3986, section 5.2.4)."""
+    if "/." not in path:
+        return path
+    kept: list[str] = []
+    for segment in path.split("/")[1:]:
+        if segment == "..":
+            del kept[-1:]
+        elif segment != ".":
+            kept.append(segment)
+    slash = "/" if path.endswith(("/.", "/..")) and kept and kept[-1] else ""
+    return "/" + "/".join(kept) + slash
+
+
+def _without_sessions(query: str, parameters: Sequence[str]) -> str:
+    if not query or not parameters:
+        return query
+    kept = [part for part in query.split("&") if unquote_plus(part.partition("=")[0]).lower() not in parameters]
+    return "&".join(kept)
+
+
+def trap(address: Address, settings: CrawlSettings) -> str | None:
+    """Why `address` looks like one of endlessly many, or like no page; null if it does not."""
+    if len(address.url) > settings.max_url_length:
+        return "url_too_long"
+    segments = [s for s in address.path.split("/") if s]
+    if len(segments) > settings.max_path_segments:
+        return "path_too_deep"
+    if len(segments) > settings.max_repeats and max(Counter(segments).values()) > settings.max_repeats:
+        return "path_repeats"
+    if segments and segments[-1].rpartition(".")[2].lower() in _BINARY:
+        return "extension"
+    return None
+
+
+def worker_of(host: str, workers: int) -> int:
+    """Which of `workers` crawl processes `host` belongs to; a site with and without `www.` to the same one."""
+    digest = hashlib.blake2b(host.removeprefix("www.").encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") % workers
+
+
+class Scope:
+    """Which addresses a crawl may follow, by its seeds: their hosts (with or without `www.`), domains or folders."""
+
+    def __init__(self, seeds: Iterable[Address], settings: CrawlSettings) -> None:
+        self._kind = settings.scope
+        self._places: dict[str, list[str]] = {}
+        self._ports = set(settings.ports)
+        for seed in seeds:
+            self._ports.add(seed.port)
+            folders = self._places.setdefault(self._place(seed.host), [])
+            folder = seed.path[: seed.path.rfind("/") + 1]
+            if folder not in folders:
+                folders.append(folder)
+
+    def _place(self, host: str) -> str:
+        return registered_domain(host) if self._kind == "domain" else host.removeprefix("www.")
+
+    def refuses(self, address: Address) -> str | None:
+        """Reason why `address` is not followed; null if it is."""
+        folders = self._places.get(self._place(address.host))
+        if folders is None:
+            return "out_of_scope"
+        if self._kind == "prefix" and not any(address.path.startswith(folder) for folder in folders):
+            return "out_of_scope"
+        return None if self.permits_port(address.port) else "port"
+
+    def permits_port(self, port: int) -> bool:
+        """Whether a crawl may connect to `port`."""
+        return port in self._ports
+
+
+# The snapshot of the public suffix list in the package: nothing is downloaded. Private suffixes count, so that two
+# customers of one hosting service are two domains.
+_suffixes = tldextract.TLDExtract(suffix_list_urls=(), fallback_to_snapshot=True, include_psl_private_domains=True)
+
+
+@lru_cache(maxsize=1 << 14)
+def registered_domain(host: str) -> str:
+    """The domain that was registered of `host` (public suffix list); an address or unknown name is its own."""
+    found = _suffixes.extract_str(host) if hasattr(_suffixes, "extract_str") else _suffixes(host)
+    return found.top_domain_under_public_suffix or host
+
+
+def quoted_header(text: str) -> str:
+    """`text` as ASCII for an HTTP header."""
+    return quote(text, safe=" !#$%&'()*+,/:;=?@[]~")

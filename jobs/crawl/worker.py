@@ -1,0 +1,187 @@
+"""One crawl process: `python -m jobs.crawl.worker ROOT WARC MEMORY NUMBER QUOTA`. Twisted's reactor runs once only."""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from scrapy.crawler import CrawlerProcess
+from scrapy.logformatter import LogFormatter
+from scrapy.utils.defer import deferred_from_coro
+
+from indexes.files import write_text
+from jobs.crawl.plan import CrawlFolder, Plan
+from jobs.crawl.spider import PageSpider
+from jobs.crawl.state import CrawlState
+from schemas.groups import CrawlSettings
+
+_LOCK_SECONDS: Final = 30.0
+_RETRIED: Final = (
+    "scrapy.exceptions.CannotResolveHostError",
+    "scrapy.exceptions.DownloadConnectionRefusedError",
+    "scrapy.exceptions.DownloadFailedError",
+    "scrapy.exceptions.DownloadTimeoutError",
+    "scrapy.exceptions.ResponseDataLossError",
+    "twisted.internet.error.ConnectionDone",
+    "twisted.internet.error.ConnectError",
+    "twisted.internet.error.ConnectionLost",
+    "builtins.OSError",
+)
+# Parts of Scrapy that are on by default and not needed, or done by the frontier.
+_UNUSED: Final = {
+    "extensions": "corestats.CoreStats logcount.LogCount telnet.TelnetConsole memusage.MemoryUsage "
+    "memdebug.MemoryDebugger closespider.CloseSpider feedexport.FeedExporter logstats.LogStats "
+    "spiderstate.SpiderState remote_control.RemoteControl",
+    "downloadermiddlewares": "offsite.OffsiteMiddleware robotstxt.RobotsTxtMiddleware httpauth.HttpAuthMiddleware "
+    "retry.RetryMiddleware redirect.MetaRefreshMiddleware redirect.RedirectMiddleware cookies.CookiesMiddleware "
+    "httpproxy.HttpProxyMiddleware stats.DownloaderStats httpcache.HttpCacheMiddleware",
+    "spidermiddlewares": "httperror.HttpErrorMiddleware referer.RefererMiddleware urllength.UrlLengthMiddleware "
+    "depth.DepthMiddleware metacopy.MetaCopyDetectionMiddleware",
+}
+
+
+class Silent(LogFormatter):  # type: ignore[misc]
+    """Logs no line per page."""
+
+    def crawled(self, *_: Any) -> None:
+        """Nothing."""
+
+
+def scrapy_settings(settings: CrawlSettings, user_agent: str) -> dict[str, Any]:
+    """Settings of Scrapy for a crawl.
+
+    Proxies are not used, not even those of the environment: the guard could not see where a connection leads.
+    Certificates are not verified, as no crawler does: what is fetched is public, and is not trusted anyway.
+    """
+    unused: dict[str, dict[str, int | None]] = {
+        group: {f"scrapy.{group}.{name}": None for name in names.split()} for group, names in _UNUSED.items()
+    }
+    own: dict[str, int | None] = {"jobs.crawl.middlewares.PoliteRetry": 550, "jobs.crawl.middlewares.RawResponse": 600}
+    return {
+        "EXTENSIONS": unused["extensions"],
+        "SPIDER_MIDDLEWARES": unused["spidermiddlewares"],
+        "DOWNLOADER_MIDDLEWARES": unused["downloadermiddlewares"] | own,
+        "SCHEDULER": "jobs.crawl.scheduler.FrontierScheduler",
+        "TWISTED_DNS_RESOLVER": "jobs.crawl.addresses.GuardedResolver",
+        "QUERN_ALLOW_PRIVATE": list(settings.allow_private),
+        "QUERN_CONNECT_TO": dict(settings.connect_to),
+        "USER_AGENT": user_agent,
+        "DEFAULT_REQUEST_HEADERS": {
+            "Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1",
+            # What every WARC tool can undo.
+            "Accept-Encoding": "gzip, deflate",
+        },
+        "CONCURRENT_REQUESTS": settings.concurrency,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": settings.per_host,
+        "DOWNLOAD_DELAY": settings.delay,
+        "DOWNLOAD_DELAY_JITTER": 0.0,
+        "AUTOTHROTTLE_ENABLED": settings.autothrottle,
+        "AUTOTHROTTLE_START_DELAY": settings.delay,
+        "AUTOTHROTTLE_TARGET_CONCURRENCY": float(settings.per_host),
+        "DOWNLOAD_TIMEOUT": settings.seconds_per_page,
+        "DOWNLOAD_MAXSIZE": settings.max_page_bytes,
+        "DOWNLOAD_WARNSIZE": 0,
+        "RETRY_TIMES": settings.retries,
+        "RETRY_EXCEPTIONS": list(_RETRIED),
+        "RETRY_GIVE_UP_LOG_LEVEL": "DEBUG",
+        "COOKIES_ENABLED": False,
+        "TELNETCONSOLE_ENABLED": False,
+        "LOG_LEVEL": "WARNING",
+        "LOG_FORMATTER": "jobs.crawl.worker.Silent",
+        "STATS_CLASS": "scrapy.statscollectors.DummyStatsCollector",
+        "REACTOR_THREADPOOL_MAXSIZE": 32,
+    }
+
+
+class _Pulse:
+    """Saves the crawl twice a second, says how it stands, and ends it when its time is over or its parent is gone."""
+
+    def __init__(self, crawler: Any, state: CrawlState) -> None:
+        self._crawler = crawler
+        self._state = state
+        self._parent = os.getppid()
+
+    def __call__(self) -> None:
+        spider = self._crawler.spider
+        if spider is None or not hasattr(spider, "scheduler") or self._crawler.engine.spider is None:
+            return
+        spider.save()
+        write_status(self._state, "")
+        plan = self._state.plan
+        if time.time() > plan.started_at + plan.settings.seconds:
+            self._end("seconds")
+        elif os.getppid() != self._parent:
+            self._end("stopped")
+
+    def _end(self, reason: str) -> None:
+        scheduler = self._crawler.spider.scheduler
+        if not scheduler.stopped:
+            scheduler.stopped = True
+            deferred_from_coro(self._crawler.engine.close_spider_async(reason=reason))
+
+
+def write_status(state: CrawlState, ended: str) -> None:
+    """Tell the supervisor how the crawl stands."""
+    write_text(state.folder.status(state.number), state.status(ended).model_dump_json())
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Hold the frontier at `path`: a process that was left behind by a killed crawl must end first."""
+    with path.with_suffix(".lock").open("w") as file:
+        until = time.monotonic() + _LOCK_SECONDS
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.1)
+        yield
+
+
+def crawl(folder: CrawlFolder, number: int, quota: int) -> None:
+    """Fetch what the frontier of process `number` holds, until nothing is left or a limit is reached."""
+    logging.basicConfig(
+        filename=folder.log(number), level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s %(message)s"
+    )
+    with _alone(folder.frontier(number)):
+        state = CrawlState(folder, number, quota)
+        plan: Plan = state.plan
+        scrapy = CrawlerProcess(scrapy_settings(plan.settings, plan.user_agent), install_root_handler=False)
+        crawler = scrapy.create_crawler(PageSpider)
+        scrapy.crawl(crawler, state=state)
+
+        from twisted.internet import reactor
+        from twisted.internet.task import LoopingCall
+
+        looping = LoopingCall(_Pulse(crawler, state))
+        reactor.callWhenRunning(lambda: looping.start(plan.settings.commit_seconds, now=False))
+        scrapy.start()
+        state.save()
+        write_status(state, _ended(state, state.close_reason))
+        state.close()
+
+
+def _ended(state: CrawlState, reason: str) -> str:
+    if reason == "finished" and 0 < state.quota <= state.fetched:
+        return "quota"
+    return reason if reason in ("finished", "seconds") else "stopped"
+
+
+def main() -> None:
+    """Run the process that the arguments name."""
+    root, warc, memory, number, quota = sys.argv[1:]
+    crawl(CrawlFolder(Path(root), Path(warc), Path(memory)), int(number), int(quota))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,292 @@
+"""Crawling into a warehouse: plan, fetch, archive, and then the pages into the page store.
+
+    WAREHOUSE/warc/CRAWL_ID/*.warc.gz        what was fetched
+    WAREHOUSE/warc/CRAWL_ID/rejects.parquet  what was lost, as rows of `rejects` with job `crawl` and the address as key
+    WAREHOUSE/warc/CRAWL_ID/crawl.json       the report, with settings
+    WAREHOUSE/crawl/CRAWL_ID/                frontiers of a crawl that is under way; gone when it is done
+    WAREHOUSE/crawl/memory.sqlite            validators and links of pages fetched before: for conditional requests
+
+A crawl that was interrupted or killed goes on when it is started again with the same seeds.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import logging
+import shutil
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.metadata import version
+from itertools import islice
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pydantic import BaseModel, Field
+
+from indexes.catalog import Warehouse, new_build_id
+from indexes.files import write_text, write_whole
+from jobs.crawl.addresses import AddressGuard, split_target
+from jobs.crawl.fleet import CrawlError, run_fleet
+from jobs.crawl.frontier import refusal_counts, reject_rows, remember
+from jobs.crawl.plan import CrawlFolder, Plan, Status
+from jobs.crawl.urls import Address, BadAddressError, parse_address, quoted_header
+from jobs.engines import core_count
+from pipelines.ingest import add_pages
+from schemas.groups import CrawlSettings
+from schemas.settings import Settings
+from schemas.tables import REJECTS
+
+log = logging.getLogger(__name__)
+
+JOB = "crawl"
+_ROWS = 1024
+
+
+class CrawlReport(BaseModel):
+    """What one crawl did.
+
+    Attributes:
+        crawl_id: Its name.
+        ended: Why it ended: `finished`, or the setting whose limit was reached.
+        fetched: Pages archived.
+        unchanged: Pages that the server said are as they were.
+        queued: Addresses that were left in the queue.
+        lost: Addresses that gave no page, by reason: rows of `rejects`.
+        not_followed: Links that were not followed, by reason.
+        seconds: Time since it was started, for the last time.
+        files: WARC files.
+        warc_bytes: Their size.
+        pages: Pages that the page store read from them.
+    """
+
+    crawl_id: str
+    ended: str
+    fetched: int
+    unchanged: int
+    queued: int
+    lost: dict[str, int]
+    not_followed: dict[str, int]
+    seconds: float
+    files: list[str]
+    warc_bytes: int
+    pages: int = 0
+    settings: CrawlSettings = Field(default_factory=CrawlSettings)
+
+    def line(self) -> str:
+        """The report as key=value pairs."""
+        return (
+            f"job=crawl crawl={self.crawl_id} ended={self.ended} fetched={self.fetched} unchanged={self.unchanged} "
+            f"lost={sum(self.lost.values())} queued={self.queued} seconds={self.seconds:.1f}"
+        )
+
+
+def crawl(seeds: Path, warehouse: Warehouse, settings: Settings) -> CrawlReport:
+    """Crawl from the addresses in the file `seeds`, one a line, and add the pages to the page store.
+
+    Raises:
+        CrawlError: There is no contact or no seed, a setting cannot be used, or another crawl is running.
+        EngineError: Ray does not start.
+    """
+    check_settings(settings.crawl)
+    addresses = read_seeds(seeds, settings.crawl)
+    with _alone(warehouse):
+        folder = _folder(warehouse, addresses, settings)
+        plan = folder.read_plan()
+        engine = _engine(settings, plan)
+        log.info("crawl=%s engine=%s processes=%d seeds=%d", plan.crawl_id, engine, plan.workers, len(addresses))
+        ended = run_fleet(folder, plan.workers, engine, settings.engine, _Progress())
+        report = _finish(folder, plan, ended, warehouse, settings)
+    log.info("%s", report.line())
+    return report
+
+
+def check_settings(settings: CrawlSettings) -> None:
+    """Refuse settings that a crawl cannot be run with.
+
+    Raises:
+        CrawlError: It says which and why.
+    """
+    contact = settings.contact.strip()
+    if not contact.isprintable() or not (contact.startswith(("http://", "https://")) or "@" in contact[1:-1]):
+        raise CrawlError(
+            "crawl.contact must be an e-mail address or a web page that site owners can turn to; nothing was fetched: "
+            "--set crawl.contact=crawler@your-organisation.example"
+        )
+    try:
+        AddressGuard(settings.allow_private)
+    except ValueError as error:
+        raise CrawlError(f"crawl.allow_private: {error}; name a network like 10.1.0.0/16") from None
+    for host, target in settings.connect_to.items():
+        try:
+            split_target(target)
+        except ValueError as error:
+            raise CrawlError(f"crawl.connect_to: {host}: {error}; write IP:PORT") from None
+
+
+def read_seeds(path: Path, settings: CrawlSettings) -> list[Address]:
+    """The addresses of a file, one a line; empty lines and those that begin with # are skipped.
+
+    Raises:
+        CrawlError: The file cannot be read, a line is no address, or there is none.
+    """
+    try:
+        lines = path.read_text("utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CrawlError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    found: dict[bytes, Address] = {}
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        if text and not text.startswith("#"):
+            try:
+                address = parse_address(text, settings.session_parameters)
+            except BadAddressError as error:
+                raise CrawlError(f"{path}, line {number}: {error}; write addresses like https://host/path") from None
+            found.setdefault(address.key, address)
+    if not found:
+        raise CrawlError(f"{path} names no address; write one a line, like https://host/path")
+    return list(found.values())
+
+
+def _engine(settings: Settings, plan: Plan) -> str:
+    wanted = settings.engine.engine
+    if wanted == "spark":
+        raise CrawlError("a crawl runs on Ray or locally: --engine ray, local or auto")
+    return "local" if wanted == "local" or plan.workers == 1 else "ray"
+
+
+@contextmanager
+def _alone(warehouse: Warehouse) -> Iterator[None]:
+    (warehouse.root / "crawl").mkdir(parents=True, exist_ok=True)
+    with (warehouse.root / "crawl" / "crawl.lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise CrawlError(f"another crawl is writing to {warehouse.root}; wait for it or stop it") from None
+        yield
+
+
+def _folder(warehouse: Warehouse, seeds: Sequence[Address], settings: Settings) -> CrawlFolder:
+    """The folder of the crawl that was begun with these seeds and not finished, or of a new one."""
+    digest = _digest(seeds, settings.crawl)
+    agent = f"Quern/{version('quern')} (+{quoted_header(settings.crawl.contact.strip())})"
+    for path in sorted((warehouse.root / "crawl").glob("*/plan.json")):
+        folder = _paths(warehouse, path.parent.name)
+        plan = folder.read_plan()
+        if plan.seeds == digest:
+            log.info("crawl=%s goes on", plan.crawl_id)
+            changed = {"settings": settings.crawl, "user_agent": agent, "started_at": time.time()}
+            folder.write_plan(plan.model_copy(update=changed))
+            return folder
+    local = settings.engine.engine == "local"
+    hosts = len({seed.host for seed in seeds})
+    one = local or (hosts == 1 and settings.crawl.scope != "domain")
+    workers = settings.crawl.workers or (1 if one else min(hosts, core_count(settings.engine)))
+    crawl_id = new_build_id()
+    folder = _paths(warehouse, crawl_id)
+    folder.warc.mkdir(parents=True)
+    write_text(folder.seeds, "".join(f"{seed.url}\n" for seed in seeds))
+    folder.write_plan(
+        Plan(
+            crawl_id=crawl_id,
+            seeds=digest,
+            workers=workers,
+            user_agent=agent,
+            started_at=time.time(),
+            settings=settings.crawl,
+        )
+    )
+    return folder
+
+
+def _paths(warehouse: Warehouse, crawl_id: str) -> CrawlFolder:
+    root = warehouse.root
+    return CrawlFolder(root / "crawl" / crawl_id, root / "warc" / crawl_id, root / "crawl" / "memory.sqlite")
+
+
+def _digest(seeds: Sequence[Address], settings: CrawlSettings) -> str:
+    parts = [settings.scope, str(settings.sitemaps), *sorted(seed.url for seed in seeds)]
+    return hashlib.blake2b("\n".join(parts).encode(), digest_size=16).hexdigest()
+
+
+class _Progress:
+    """Shows how the crawl stands: a line that is rewritten on a terminal, a log line every half minute otherwise."""
+
+    def __init__(self) -> None:
+        import sys
+
+        self._terminal = sys.stderr if sys.stderr.isatty() else None
+        self._started = self._said = time.monotonic()
+        self._before: int | None = None
+
+    def __call__(self, statuses: list[Status]) -> None:
+        """Take note of how the processes stand."""
+        now = time.monotonic()
+        fetched = sum(s.fetched + s.unchanged for s in statuses)
+        if self._before is None:
+            self._before = fetched
+        if now - self._said < (0.5 if self._terminal else 30.0):
+            return
+        self._said = now
+        rate = (fetched - self._before) / (now - self._started)
+        queued, lost = sum(s.queued for s in statuses), sum(s.lost for s in statuses)
+        line = f"fetched={fetched} queued={queued} lost={lost} pages_per_second={rate:.1f}"
+        if self._terminal:
+            self._terminal.write(f"\r\x1b[K{line}")
+            self._terminal.flush()
+        else:
+            log.info("job=crawl %s", line)
+
+
+def _finish(folder: CrawlFolder, plan: Plan, ended: str, warehouse: Warehouse, settings: Settings) -> CrawlReport:
+    """Report, rejects and memory of a crawl that is over, then its pages; each step may be done again."""
+    frontiers = [path for n in range(plan.workers) if (path := folder.frontier(n)).exists()]
+    statuses = [folder.read_status(n) for n in range(plan.workers)]
+    lost = _write_rejects(folder.warc / "rejects.parquet", frontiers, plan.crawl_id)
+    refused: Counter[str] = Counter()
+    for path in frontiers:
+        refused.update(refusal_counts(path))
+    files = sorted(folder.warc.glob("*.warc.gz"))
+    report = CrawlReport(
+        crawl_id=plan.crawl_id,
+        ended=ended,
+        fetched=sum(s.fetched for s in statuses),
+        unchanged=sum(s.unchanged for s in statuses),
+        queued=sum(s.queued for s in statuses),
+        lost=dict(sorted(lost.items())),
+        not_followed=dict(sorted(refused.items())),
+        seconds=round(time.time() - plan.started_at, 1),
+        files=[path.name for path in files],
+        warc_bytes=sum(path.stat().st_size for path in files),
+        settings=plan.settings,
+    )
+    if report.fetched:
+        report.pages = add_pages(warehouse, files, settings).pages
+    write_text(folder.warc / "crawl.json", json.dumps(report.model_dump(mode="json"), indent=1) + "\n")
+    remember(folder.memory, frontiers)
+    shutil.rmtree(folder.root)
+    return report
+
+
+def _write_rejects(path: Path, frontiers: Sequence[Path], crawl_id: str) -> Counter[str]:
+    """Write the rejects of all processes as rows of `REJECTS`; returns how many by reason."""
+    counts: Counter[str] = Counter()
+
+    def write(temporary: Path) -> None:
+        with pq.ParquetWriter(temporary, REJECTS.schema, compression="zstd") as writer:
+            for frontier in frontiers:
+                found = reject_rows(frontier)
+                while rows := list(islice(found, _ROWS)):
+                    counts.update(reason for _, reason, _ in rows)
+                    records = [
+                        {"job": JOB, "key": key, "reason": reason, "detail": detail, "build_id": crawl_id}
+                        for key, reason, detail in rows
+                    ]
+                    writer.write_batch(pa.RecordBatch.from_pylist(records, schema=REJECTS.schema))
+
+    write_whole(path, write)
+    return counts
