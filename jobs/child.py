@@ -110,9 +110,9 @@ class Child:
             return self._running
         self.stop()
         # The packages must be found wherever the worker found them. A fixed hash seed keeps the order of sets,
-        # and with it the output, the same on every run.
+        # and with it the output, the same on every run. One thread: a page's vectors are too short to share.
         path = os.pathsep.join([*(p for p in sys.path if p), str(Path(__file__).resolve().parents[1])])
-        environment = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0"}
+        environment = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}
         running = subprocess.Popen(
             self._command,
             stdin=subprocess.PIPE,

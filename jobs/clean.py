@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from jobs.charsets import decode_page
 from jobs.child import ChildError, child
 from jobs.contract import Job, Outcome, Reject, outcome
-from jobs.language import identify, language_tag
+from jobs.language import language_of, language_tag
 from jobs.plain import one_line, parse_time, plain
 from schemas.digests import text_digest
 from schemas.groups import CleanSettings
@@ -29,6 +29,7 @@ MOST_ID_CHARACTERS: Final = 200
 _ID_DIGITS: Final = 20
 _PORTS: Final = {"http": 80, "https": 443}
 _PARSER: Final = "jobs.extract"
+_GIVEN: Final = ("site_name", "title", "author", "published_at", "modified_at", "url", "language")
 # Every library that has a say in a document's text, dates or language.
 _LIBRARIES: Final = (
     "trafilatura",
@@ -101,33 +102,37 @@ def _given(url: str, body: bytes) -> Row:
     strings = {k: one_line(v) for k, v in given.items() if isinstance(v, str) and k != "text"}
     text = plain(text)
     address = strings.get("url")
-    return {
+    language = language_tag(strings.get("language"))
+    row: Row = {
         "doc_id": doc_id,
         "url": normalise_url(address) if address else None,
         "site": strings.get("site") or (site_of(address) if address else None),
         "title": strings.get("title"),
         "author": strings.get("author"),
         "published_at": parse_time(strings.get("published_at")),
-        "modified_at": None,
-        "language": language_tag(strings.get("language")) or identify(text),
+        "modified_at": parse_time(strings.get("modified_at")),
+        "language": language or language_of(text)[0],
         "text": text,
-        "site_name": None,
+        "site_name": strings.get("site_name"),
         "images": [],
-        "metadata_from": [],
     }
+    named = [name for name in _GIVEN if row[name] is not None]
+    by = {"language": "given" if language else "text"}
+    return row | {"metadata_from": [{"field": name, "by": by.get(name, "given")} for name in named]}
 
 
 def _archived_text(page: Row) -> Row:
     """The document of a plain text that an archive made of a page (a WARC `conversion`): it states nothing but text."""
     url, text = normalise_url(page["url"]), plain(decode_page(page["body"], page["charset"]))
+    language = language_of(text)[0]
     return dict.fromkeys(DOCUMENTS.schema.names) | {
         "doc_id": text_digest(url)[:_ID_DIGITS],
         "url": url,
         "site": site_of(url),
-        "language": identify(text),
+        "language": language,
         "text": text,
         "images": [],
-        "metadata_from": [],
+        "metadata_from": [{"field": "language", "by": "text"}] if language else [],
     }
 
 
@@ -138,7 +143,7 @@ class Clean(Job):
     settings: CleanSettings = field(default_factory=CleanSettings)
 
     name: ClassVar[str] = "clean"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     engine: ClassVar[Literal["cpu", "model"]] = "cpu"
     reads: ClassVar[tuple[str, ...]] = ("url", "content_type", "charset", "body")
     key: ClassVar[str] = "url"
@@ -207,7 +212,5 @@ class Clean(Job):
         return found | {
             "doc_id": text_digest(url)[:_ID_DIGITS],
             "url": url,
-            "site_name": None,
-            "metadata_from": [],
             "site": site_of(url) if page["url"].startswith("file:") else site_of(page["url"]),
         }

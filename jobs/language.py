@@ -8,7 +8,10 @@ from typing import Any, Final
 
 _ENOUGH: Final = 0.95
 _PLAUSIBLE: Final = 0.01
-_SAMPLE: Final = 10_000
+_LIKELY: Final = 0.5
+# Characters from which on the text alone may decide, and after which more text changes nothing.
+_SURE: Final = 40
+_SAMPLE: Final = 1_000
 _TAG: Final = re.compile(r"^\s*([A-Za-z]{2})(?:[-_].*)?$")
 
 
@@ -26,19 +29,24 @@ def language_tag(declared: str | None) -> str | None:
     return match[1].lower() if match else None
 
 
-def identify(text: str, declared: str | None = None) -> str | None:
-    """ISO 639-1 code of the language of `text`; null where nothing tells.
+def language_of(text: str, declared: str | None = None) -> tuple[str | None, str | None]:
+    """ISO 639-1 code of the language of `text`, and whether `text` or `html`, the declaration, decided it.
 
     The text decides where it is clear. Otherwise a declared language wins if the text does not speak against
-    it; pages are often declared to be in the language of their template.
+    it; pages are often declared to be in the language of their template. Null where nothing tells.
     """
     tag = language_tag(declared)
+    by_tag = (tag, "html" if tag else None)
     if not any(c.isalpha() for c in text):
-        return tag
-    ranked = [(str(code), float(share)) for code, share in _identifier().rank(text[:_SAMPLE])]
-    best, share = ranked[0]
-    if share >= _ENOUGH and len(text) >= 40:
-        return best
-    if tag is not None and dict(ranked).get(tag, 0.0) >= _PLAUSIBLE:
-        return tag
-    return best if share >= 0.5 else tag
+        return by_tag
+    best, share = _identifier().classify(text[:_SAMPLE])
+    if share >= _ENOUGH and len(text) >= _SURE:
+        return str(best), "text"
+    if tag is not None and dict(_identifier().rank(text[:_SAMPLE])).get(tag, 0.0) >= _PLAUSIBLE:
+        return by_tag
+    return (str(best), "text") if share >= _LIKELY else by_tag
+
+
+def identify(text: str, declared: str | None = None) -> str | None:
+    """ISO 639-1 code of the language of `text`; see `language_of`."""
+    return language_of(text, declared)[0]

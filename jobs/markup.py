@@ -11,10 +11,13 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from lxml.etree import XPath
 from lxml.html import HtmlElement
 
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
-_HAS_MAIN: Final = "//article | //main | //*[@role='main' or @itemprop='articleBody']"
+_HAS_MAIN: Final = XPath(
+    "boolean(descendant::*[self::article or self::main or @role='main' or @itemprop='articleBody'])"
+)
 # Least characters of a cell with paragraphs, of a table of one row, and of a cell too long for data.
 _CELL_WITH_BLOCKS: Final = 200
 _ONE_ROW: Final = 200
@@ -22,14 +25,9 @@ _LONG_CELL: Final = 1000
 # Least share of the page's text outside links for a cell to be its main part.
 _MAIN_SHARE: Final = 0.6
 
-_BODIES: Final = (
-    "//*[self::div or self::section][contains(@class, 'article__body') or contains(@class, 'article-body')"
-    " or contains(@class, 'articleBody') or contains(@class, 'story-body') or @itemprop='articleBody']"
-)
-
-_THREAD: Final = (
-    "//*[contains(@itemtype, 'schema.org/DiscussionForumPosting') or contains(@itemtype, 'schema.org/QAPage')]"
-)
+_BODY_CLASS: Final = re.compile(r"article__body|article-body|articleBody|story-body")
+_TYPED: Final = XPath("descendant::*/@itemtype")
+_THREAD: Final = re.compile(r"schema\.org/(?:DiscussionForumPosting|QAPage)")
 _POST: Final = re.compile(r"schema\.org/(?:DiscussionForumPosting|Comment|Question|Answer)\b")
 _POST_TEXTS: Final = ".//*[@itemprop='text' or @itemprop='articleBody']"
 _FEWEST_POSTS: Final = 2
@@ -40,12 +38,14 @@ _SHORT_BOX: Final = 300
 _BOX_SHARE: Final = 0.3
 _BLOCKS: Final = frozenset({"p", "div", "li", "ul", "ol", "section", "header", "footer"})
 _SECTIONS: Final = frozenset({"article", "main", "body", "html", "td"})
-_EDIT_LINKS: Final = (
-    "//*[contains(@class, 'editsection')] | //*[self::h1 or self::h2 or self::h3 or self::h4 or self::h5]//*[a]"
-)
+_EDIT_LINKS: Final = XPath("descendant::*[self::span or self::div][contains(@class, 'editsection')]")
+_LINKED: Final = XPath("descendant::*[a]")
 _IN_BRACKETS: Final = re.compile(r"\s*\[[^\[\]]{1,60}\]\s*$")
-_PRINT_LINKS: Final = "//a[contains(@href, 'window.print') or contains(@onclick, 'window.print')]"
-_ADDRESS_FIELDS: Final = "//input[@type='email' or contains(@placeholder, '@')]"
+_PRINT_LINKS: Final = XPath("descendant::a[contains(@href, 'window.print') or contains(@onclick, 'window.print')]")
+_ADDRESS_FIELDS: Final = XPath("descendant::input[@type='email' or contains(@placeholder, '@')]")
+_LOOSE_ENTRIES: Final = XPath("descendant::ul/p | descendant::ol/p")
+_HOLDING_BLOCKS: Final = XPath("descendant::p[descendant::p or descendant::div]")
+_LINKS: Final = XPath("descendant::a[@href][not(ancestor::td)]")
 _READ_MORE: Final = re.compile(
     r"\s*(?:read (?:more|also|next)|also read|related(?: article| story| stories)?|lire aussi|lesen sie auch|"
     r"lea también|更多阅读|相关阅读|延伸阅读)\s*[:：]\s*",
@@ -98,7 +98,7 @@ def _free_layout_tables(tree: HtmlElement) -> None:
             for element in (table, *table.xpath("tbody | thead | tfoot"), *rows, *cells):
                 element.tag = "div"
             freed += cells
-    if freed and not tree.xpath(_HAS_MAIN):
+    if freed and not _HAS_MAIN(tree):
         _mark_main(tree, freed)
 
 
@@ -134,9 +134,9 @@ def _unlinked(element: HtmlElement) -> int:
 
 def _mend_blocks(tree: HtmlElement) -> None:
     """Give blocks in impossible places, which unclosed markup leaves behind, a place where they are read."""
-    for entry in tree.xpath("//ul/p | //ol/p"):
+    for entry in _LOOSE_ENTRIES(tree):
         entry.tag = "li"
-    for paragraph in tree.xpath("//p[.//p or .//div]"):
+    for paragraph in _HOLDING_BLOCKS(tree):
         paragraph.tag = "div"
 
 
@@ -150,7 +150,9 @@ def _join_bodies(tree: HtmlElement) -> None:
     trafilatura reads the first only. Containers of different `article` elements are different articles.
     """
     groups: dict[tuple[object, ...], list[HtmlElement]] = {}
-    for element in tree.xpath(_BODIES):
+    for element in tree.iter("div", "section"):
+        if element.get("itemprop") != "articleBody" and not _BODY_CLASS.search(element.get("class", "")):
+            continue
         article = next(element.iterancestors("article"), None)
         groups.setdefault((element.tag, element.get("class"), article), []).append(element)
     for first, *others in groups.values():
@@ -167,7 +169,7 @@ def _gather_posts(tree: HtmlElement) -> None:
     trafilatura takes short posts for remarks below an article.
     """
     body = tree.find("body")
-    if body is None or not tree.xpath(_THREAD):
+    if body is None or not any(map(_THREAD.search, _TYPED(tree))):
         return
     posts = [e for e in body.xpath(_POST_TEXTS) if _POST.search(next(_types_above(e), ""))]
     outer = set(posts)
@@ -193,13 +195,14 @@ def _types_above(element: HtmlElement) -> Iterator[str]:
 
 def _drop_tools(tree: HtmlElement) -> None:
     """Take out what serves a visit, not the text: edit and print links, boxes for an address, "Read more" lines."""
-    for element in tree.xpath(_EDIT_LINKS):
+    in_headings = (e for heading in tree.iter(*_HEADINGS[:-1]) for e in _LINKED(heading))
+    for element in [*_EDIT_LINKS(tree), *in_headings]:
         if _IN_BRACKETS.match(element.text_content()):
             _drop(element)
-    for link in tree.xpath(_PRINT_LINKS):
+    for link in _PRINT_LINKS(tree):
         line = next((above for above in link.iterancestors() if above.tag in _BLOCKS), None)
         _drop(line if line is not None and _is_tool(line) else link)
-    fields = tree.xpath(_ADDRESS_FIELDS)
+    fields = _ADDRESS_FIELDS(tree)
     most = min(_SHORT_BOX, _BOX_SHARE * _length(tree)) if fields else 0
     for field in fields:
         box = _box_around(field, most)
@@ -243,7 +246,7 @@ def _leads_away(line: HtmlElement) -> bool:
 
 def link_texts(tree: HtmlElement) -> set[str]:
     """Texts of the page's links, those in tables of data left out."""
-    return {" ".join(link.text_content().split()) for link in tree.xpath("//a[@href][not(ancestor::td)]")}
+    return {" ".join(link.text_content().split()) for link in _LINKS(tree)}
 
 
 def is_menu(text: str, links: set[str]) -> bool:

@@ -11,6 +11,9 @@ _CONTROL: Final = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\ufeff\uf
 _BREAKS: Final = re.compile("\r\n|[\r\x0c\x85\u2028\u2029]")
 _TABLE_RULE: Final = re.compile(r"^\|(?:-+\|)+$")
 _TABLE_ROW: Final = re.compile(r"^\|\s+(.*?)\s*\|$")
+# Years that a document can be of: from the first printed books on. Others, such as 1 and 9999, stand for none.
+_YEARS: Final = range(1450, 2200)
+_LONGEST_TIME: Final = 100
 _DATE_ONLY: Final = re.compile(r"^\d{4}[-/]\d{1,2}[-/]\d{1,2}$")
 
 
@@ -31,8 +34,11 @@ def one_line(text: str | None) -> str | None:
 
 
 def parse_time(stated: object) -> datetime | None:
-    """A stated time in UTC; a date alone is midnight UTC, and a time without a zone is read as UTC."""
-    if not isinstance(stated, str):
+    """A stated time in UTC; a date alone is midnight UTC, and a time without a zone is read as UTC.
+
+    Null for what is no time, has an impossible zone, or is outside of the years 1450 to 2199.
+    """
+    if not isinstance(stated, str) or len(stated) > _LONGEST_TIME:
         return None
     stated = stated.strip()
     if _DATE_ONLY.match(stated):
@@ -40,7 +46,8 @@ def parse_time(stated: object) -> datetime | None:
     for read in (datetime.fromisoformat, parsedate_to_datetime):
         try:
             time = read(stated)
-            return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+            time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+            return time if time.year in _YEARS else None
         except (ValueError, TypeError, IndexError, OverflowError):
             continue
     return None

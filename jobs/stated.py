@@ -1,0 +1,152 @@
+"""What a page states of itself for machines: linked data (JSON-LD), meta elements and microdata."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html import unescape
+from typing import Any, Final
+
+from lxml.etree import XPath
+from lxml.html import HtmlElement
+
+Thing = dict[str, Any]
+
+# Kinds of schema.org whose dates, authors and names are not the page's, and properties that lead to other pages.
+_NOT_THE_ARTICLE: Final = frozenset(
+    {"comment", "review", "userreview", "videoobject", "imageobject", "audioobject", "person", "rating", "answer"}
+)
+_ELSEWHERE: Final = frozenset(
+    {"itemListElement", "mentions", "citation", "hasPart", "relatedLink", "comment", "review", "significantLink"}
+)
+_MOST_THINGS: Final = 5_000
+_MOST_PROPERTIES: Final = 2_000
+_LONGEST: Final = 500
+_PROPERTIES: Final = frozenset({"headline", "author", "publisher", "datePublished", "dateCreated", "dateModified"})
+_ITEMPROPS: Final = XPath("descendant::*[@itemprop]")
+_JSON: Final = json.JSONDecoder(strict=False)
+_SPACE: Final = re.compile(r"\s*")
+_BEFORE_JSON: Final = re.compile(r"\s*(?:<!--|(?://|/\*)?\s*<!\[CDATA\[)\s*(?:\*/)?")
+
+
+@dataclass(frozen=True)
+class Stated:
+    """Statements in reading order.
+
+    Attributes:
+        things: JSON-LD objects that may speak of the page.
+        names: Names of JSON-LD objects by their `@id`.
+        metas: Contents of `meta` elements by property or name, in lower case.
+        microdata: Values of `itemprop` elements by property.
+    """
+
+    things: list[Thing]
+    names: Mapping[str, str]
+    metas: Mapping[str, list[str]]
+    microdata: Mapping[str, list[str]]
+
+    def meta(self, *names: str) -> Iterator[str]:
+        """Contents of the named meta elements, in the order of `names`."""
+        for name in names:
+            yield from self.metas.get(name, ())
+
+    def linked(self, *names: str) -> Iterator[Any]:
+        """Values of the named properties of linked data, in the order of `names`."""
+        for name in names:
+            yield from (thing[name] for thing in self.things if thing.get(name))
+
+    def people(self, value: object) -> list[str]:
+        """Names of the persons or organisations that a property of linked data gives."""
+        values = value if isinstance(value, list) else [value]
+        named = (v.get("name") or self.names.get(str(v.get("@id"))) if isinstance(v, dict) else v for v in values)
+        flat = (part for name in named for part in (name if isinstance(name, list) else [name]))
+        return [unescape(name) for name in flat if isinstance(name, str)]
+
+
+def read_stated(tree: HtmlElement) -> Stated:
+    """All statements of a page."""
+    things = list(_linked_data(tree))
+    names = {str(t["@id"]): t["name"] for t in things if isinstance(t.get("name"), str) and "@id" in t}
+    return Stated([t for t in things if not _is_other(_kinds(t))], names, _metas(tree), _microdata(tree))
+
+
+def is_of_kind(thing: Thing, *endings: str) -> bool:
+    """Whether a JSON-LD object's type ends so, such as `article` for NewsArticle; in lower case."""
+    return any(kind.endswith(endings) for kind in _kinds(thing))
+
+
+def _kinds(thing: Thing) -> list[str]:
+    kinds = thing.get("@type")
+    return [k.lower() for k in (kinds if isinstance(kinds, list) else [kinds]) if isinstance(k, str)]
+
+
+def _is_other(kinds: list[str]) -> bool:
+    return not _NOT_THE_ARTICLE.isdisjoint(kinds)
+
+
+def _linked_data(tree: HtmlElement) -> Iterator[Thing]:
+    """Every JSON-LD object of the page, in reading order, each before those inside it."""
+    pending = [value for script in reversed(list(tree.iter("script"))) if (value := _parsed(script)) is not None]
+    for _ in range(_MOST_THINGS):
+        if not pending:
+            return
+        value = pending.pop()
+        if isinstance(value, dict):
+            yield value
+            inner = [v for k, v in value.items() if k not in _ELSEWHERE and isinstance(v, dict | list)]
+            pending.extend(reversed(inner))
+        elif isinstance(value, list):
+            pending.extend(reversed(value[:_MOST_THINGS]))
+
+
+def _parsed(script: HtmlElement) -> object:
+    """The value of a JSON-LD script, maybe inside a comment or CDATA section; None where it is none or broken."""
+    if (script.get("type") or "").strip().lower() != "application/ld+json" or not script.text:
+        return None
+    wrapped = _BEFORE_JSON.match(script.text)
+    start = _SPACE.match(script.text, wrapped.end() if wrapped else 0)
+    try:
+        value, _ = _JSON.raw_decode(script.text, start.end() if start else 0)
+    except (ValueError, RecursionError):
+        return None
+    return value
+
+
+def _metas(tree: HtmlElement) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for element in tree.iter("meta"):
+        value = (element.get("content") or "").strip()
+        if value:
+            for attribute in ("property", "name", "http-equiv"):
+                name = element.get(attribute)
+                if name:
+                    found.setdefault(name.strip().lower(), []).append(value)
+    return found
+
+
+def _microdata(tree: HtmlElement) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for element in _ITEMPROPS(tree)[:_MOST_PROPERTIES]:
+        for name in _PROPERTIES.intersection(element.get("itemprop").split()):
+            value = _value(element)
+            if value and not _is_other([_scope(element)]):
+                found.setdefault(name, []).append(value)
+    return found
+
+
+def _value(element: HtmlElement) -> str | None:
+    """What a microdata element says: an attribute, the name inside it, or its text."""
+    stated = element.get("content") or element.get("datetime")
+    if stated:
+        return str(stated)
+    inner = next((e for e in element.iterdescendants() if "name" in (e.get("itemprop") or "").split()), element)
+    text = " ".join((inner.get("content") or inner.text_content()).split())
+    return text if len(text) <= _LONGEST else None
+
+
+def _scope(element: HtmlElement) -> str:
+    """Kind of the microdata object that an element belongs to, in lower case."""
+    above = next((a for a in element.iterancestors() if a.get("itemscope") is not None), None)
+    return "" if above is None else str(above.get("itemtype") or "").rsplit("/", 1)[-1].lower()
