@@ -19,13 +19,14 @@ from typing import Final
 
 from fastwarc.warc import ArchiveIterator, WarcRecord
 
-from jobs.members import DamagedError
+from jobs.packed import DamagedError
 from jobs.plain import parse_time
 from jobs.records import Archive, Place, Scanned, Segment
 
 _HEADER_BYTES: Final = 1 << 16
 _CHUNK: Final = 1 << 16
 _KEPT: Final = frozenset({"response", "resource", "conversion", "revisit"})
+_SKIPPED: Final = frozenset({"warcinfo", "request", "metadata"})
 _BLANK_LINE: Final = re.compile(rb"\r?\n\r?\n")
 _ENDS_WELL: Final = re.compile(rb"(?:\r?\n){2}|\s*\Z")
 WARC_BEGINS: Final = re.compile(rb"WARC/\d\.\d{1,2}[ \t]*\r?\n")
@@ -153,8 +154,7 @@ class WarcReader(ArchiveReader):
                 return (yield from self._mended(at))
             if found is not None:
                 yield found
-            where = at or segment.place(0)
-            yield Fault(where.offset, error.reason, f"after this record: {error}" if at else str(error))
+            yield Fault(segment.damaged_at(), error.reason, str(error))
             return self._after_damage(segment.damaged_at())
         except (OSError, ValueError) as error:  # so fastwarc says that no record begins where one should
             if segment.broken is not None:
@@ -174,7 +174,7 @@ class WarcReader(ArchiveReader):
         if kind not in _KEPT or length > self.limit + _HEADER_BYTES:
             whole = record.reader.consume() >= length
             self.records[kind] += whole
-            return (_too_large(at, record) if kind in _KEPT else None), whole
+            return (_too_large(at, record) if kind in _KEPT else _unknown(at, kind)), whole
         block = record.reader.read(length)
         self.records[kind] += len(block) == length
         return _capture(record, at, block), len(block) == length
@@ -249,6 +249,12 @@ def _kind(record: WarcRecord) -> str:
 
 def _target(record: WarcRecord) -> str:
     return (record.headers.get("WARC-Target-URI") or "").strip().removeprefix("<").removesuffix(">")
+
+
+def _unknown(at: Place, kind: str) -> Fault | None:
+    return (
+        None if kind in _SKIPPED else Fault(at.offset, "unknown_record", f"a record of type {kind[:40]!r} is not read")
+    )
 
 
 def _too_large(at: Place, record: WarcRecord) -> Fault:

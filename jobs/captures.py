@@ -14,7 +14,7 @@ from urllib.parse import quote
 from jobs.archives import ArchiveReader, Capture, Fault
 from jobs.html_files import media_type, not_html
 from jobs.http_messages import Message, digest_matches, http_message
-from jobs.members import DamagedError
+from jobs.packed import DamagedError
 from jobs.rows import FileReject, Found, Sighting, page_row
 from schemas.groups import IngestSettings
 
@@ -40,7 +40,7 @@ def captured(reader: ArchiveReader, name: str, settings: IngestSettings) -> Iter
         if seen[key] > 1:  # a fault after a record; a file compressed as a whole has one offset for all records
             key = f"{key}#{seen[key]}"
         if isinstance(found, Fault):
-            detail = f"{_quoted(found.url)}: {found.detail}" if found.url else found.detail
+            detail = f"{quoted(found.url)}: {found.detail}" if found.url else found.detail
             yield FileReject(key, found.reason, detail, name)
         elif found.kind == "revisit":
             yield from _revisited(found, name, key)
@@ -49,16 +49,16 @@ def captured(reader: ArchiveReader, name: str, settings: IngestSettings) -> Iter
 
 
 def _revisited(capture: Capture, name: str, key: str) -> Iterator[Found]:
-    url = _quoted(capture.url)
+    url = quoted(capture.url)
     if capture.fetched_at:
         yield Sighting(url, capture.fetched_at, gone=False, file=name)
-    earlier = _quoted((capture.headers.get("warc-refers-to-target-uri") or "").strip("<> "))
+    earlier = quoted((capture.headers.get("warc-refers-to-target-uri") or "").strip("<> "))
     if earlier and earlier != url:
         yield FileReject(key, "revisit", f"{url}: the same content as {earlier}", name)
 
 
 def _page(capture: Capture, name: str, key: str, settings: IngestSettings) -> Iterator[Found]:
-    url = _quoted(capture.url)
+    url = quoted(capture.url)
     try:
         message = _message(capture, settings)
         if message and message.status in _GONE and capture.fetched_at:
@@ -132,7 +132,7 @@ def _wrong_digest(capture: Capture, message: Message | None) -> tuple[str, str] 
     return None
 
 
-def _quoted(url: str) -> str:
+def quoted(url: str) -> str:
     """`url` with what no address may hold as percent escapes."""
     return quote(url, safe="%/:?#[]@!$&'()*+,;=~")
 

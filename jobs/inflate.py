@@ -8,7 +8,7 @@ from typing import Final
 import brotli  # type: ignore[import-untyped]
 import zstandard
 
-from jobs.members import GZIP_MAGIC, DamagedError
+from jobs.packed import GZIP_MAGIC, DamagedError
 
 __all__ = ["GZIP_MAGIC", "DamagedError", "inflate"]
 

@@ -16,7 +16,8 @@ from jobs.captures import captured
 from jobs.html_files import html_page
 from jobs.inputs import ARC, ARCHIVES, HTML, JSONL, IngestError, Input, of_path, opened
 from jobs.jsonl import json_pages
-from jobs.members import PACKED_ENDINGS, DamagedError, MemberStream, opening
+from jobs.packed import DamagedError, MemberStream
+from jobs.packings import PACKED_ENDINGS, opening
 from jobs.records import Archive
 from jobs.rows import FileReject, Found, Row, Sighting
 from schemas.groups import IngestSettings

@@ -20,7 +20,7 @@ from typing import BinaryIO, Final, cast
 from pyarrow import fs
 
 from jobs.archives import ARC_BEGINS, WARC_BEGINS
-from jobs.members import opening
+from jobs.packings import opening
 
 HTML: Final = (".html", ".htm", ".xhtml")
 JSONL: Final = (".jsonl",)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
-from jobs.members import DamagedError
+from jobs.packed import DamagedError
 from jobs.plain import parse_time, plain
 from jobs.rows import FileReject, Row, page_row
 from schemas.groups import IngestSettings

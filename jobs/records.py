@@ -12,7 +12,9 @@ import re
 from dataclasses import dataclass
 from typing import BinaryIO, Final
 
-from jobs.members import DamagedError, MemberStream, ZstdStream, packed_as
+from jobs.frames import ZstdStream
+from jobs.packed import DamagedError, MemberStream
+from jobs.packings import packed_as
 
 _CHUNK: Final = 1 << 16
 _SCAN: Final = 1 << 20

@@ -40,6 +40,7 @@ def _expected_errors() -> tuple[type[BaseException], ...]:
     from jobs.engines import EngineError
     from jobs.ingest import IngestError
     from jobs.models import ModelError
+    from jobs.originals import OriginalError
     from pipelines.build import BuildRefusedError
     from pipelines.evaluate import EvaluationError
     from pipelines.extraction import ExtractionError
@@ -54,6 +55,7 @@ def _expected_errors() -> tuple[type[BaseException], ...]:
         EngineError,
         IngestError,
         ModelError,
+        OriginalError,
         BuildRefusedError,
         EvaluationError,
         ExtractionError,

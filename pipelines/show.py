@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -10,6 +11,8 @@ import pyarrow.compute as pc
 
 from indexes.catalog import Snapshot
 from jobs.charsets import decode_page
+from jobs.originals import Original, OriginalError, original
+from pipelines.ingest import PAGE_STORE
 
 _SNIPPET = 300
 _MOST_REASONS = 5
@@ -66,6 +69,40 @@ def _rejected_captures(snapshot: Snapshot, url: str) -> list[dict[str, Any]]:
     return [{"job": r["job"], "reason": r["reason"], "detail": f"{r['detail']}; {r['key']}"} for r in found]
 
 
+def original_of(snapshot: Snapshot, url: str) -> Original:
+    """The archived record that the page `url` was made from.
+
+    Raises:
+        NotInSnapshotError: There is no such page, or it was not read from an archive.
+        OriginalError: The archive is gone, or was changed.
+    """
+    row = _row(snapshot, "pages", "url", url)
+    if row["warc_file"] is None:
+        raise NotInSnapshotError(f"{url} was read from {row['source_file']}, which is no archive")
+    return original(_location(snapshot, row["warc_file"]), row["warc_offset"], url)
+
+
+def _location(snapshot: Snapshot, file: str) -> str:
+    """Where the archive `file` of a snapshot's pages is: in its source, in the warehouse, or where it says itself."""
+    if file.startswith(("s3://", "/")):
+        return file
+    source = Path(snapshot.manifest.source)
+    if snapshot.manifest.source == PAGE_STORE:
+        source = snapshot.warehouse.root
+    return str(source / file if source.is_dir() or source.name != file else source)
+
+
+def _archived(snapshot: Snapshot, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Where the archived record of a page is, and its header."""
+    location = _location(snapshot, row["warc_file"])
+    try:
+        head = original(location, row["warc_offset"], row["url"]).head
+    except OriginalError as error:
+        return {"archive": location, "offset": row["warc_offset"], "record": str(error)}
+    lines = head.decode("utf-8", "replace").split("\n")
+    return {"archive": location, "offset": row["warc_offset"], "record": [x.strip() for x in lines if x.strip()]}
+
+
 def _page(snapshot: Snapshot, key: str) -> dict[str, Any]:
     row = _row(snapshot, "pages", "url", key)
     body = row.pop("body")
@@ -74,7 +111,7 @@ def _page(snapshot: Snapshot, key: str) -> dict[str, Any]:
     documents = [d["doc_id"] for d in _rows(snapshot, "documents", "page_url", key)]
     return {
         "row": row,
-        "from": {"file": row["source_file"]},
+        "from": {"file": row["source_file"], **(_archived(snapshot, row) if row["warc_file"] else {})},
         "to": {"documents": documents, "rejects": _rejects(snapshot, key)},
     }
 

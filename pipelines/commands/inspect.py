@@ -14,20 +14,34 @@ from schemas.settings import Settings, describe, load_settings
 app = new_app("")
 
 
-@app.command(epilog="Examples:  quern show document DOC_ID -w WH    quern show node QUERY_ID -w WH --json")
+@app.command(
+    epilog="Examples:  quern show document DOC_ID -w WH    quern show node QUERY_ID -w WH --json    "
+    "quern show page URL -w WH --raw"
+)
 def show(
     kind: Annotated[str, typer.Argument(help="page, document, chunk, query or node.")],
     key: Annotated[str, typer.Argument(metavar="ID", help="Its key: a URL for a page, else its id.")],
     warehouse: Warehouse,
     snapshot: Snapshot = None,
     as_json: AsJson = False,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Of a page: write its archived record, byte for byte, to standard output.")
+    ] = False,
 ) -> None:
     """Show any row, what it came from and what it led to."""
     from indexes.catalog import Warehouse as Catalog
     from pipelines.present import plain
+    from pipelines.show import NotInSnapshotError, original_of
     from pipelines.show import show as find
 
-    found = find(Catalog.open(warehouse).snapshot(snapshot), kind, key)
+    opened = Catalog.open(warehouse).snapshot(snapshot)
+    if raw:
+        if kind != "page":
+            raise NotInSnapshotError(f"--raw writes a page, and a {kind} is none")
+        record = original_of(opened, key)
+        typer.echo(record.head + record.block, nl=False)
+        return
+    found = find(opened, kind, key)
     if as_json:
         print_json(found)
         return

@@ -116,9 +116,9 @@ SAMPLED: dict[str, tuple[dict[str, int], int, list[str]]] = {
     # Its digests are of pages that its writer changed afterwards.
     "resiliparse/clueweb-quirk.warc.gz": ({"warcinfo": 1, "response": 29}, 29, ["digest_mismatch"] * 29),
     "resiliparse/clipped.warc.gz": ({"response": 1}, 1, ["truncated_gzip@0"]),
-    "resiliparse/block-sized-records.warc": ({"unknown": 3}, 0, []),
-    "resiliparse/block-sized-records.warc.gz": ({"unknown": 3}, 0, []),
-    "resiliparse/block-sized-records.warc.lz4": ({"unknown": 3}, 0, []),
+    "resiliparse/block-sized-records.warc": ({"unknown": 3}, 0, ["unknown_record"] * 3),
+    "resiliparse/block-sized-records.warc.gz": ({"unknown": 3}, 0, ["unknown_record"] * 3),
+    "resiliparse/block-sized-records.warc.lz4": ({"unknown": 3}, 0, ["unknown_record"] * 3),
     "warcio/example.warc": (EXAMPLE, 1, []),
     "warcio/example.warc.gz": (EXAMPLE, 1, []),
     "warcio/example-bad-non-chunked.warc.gz": (EXAMPLE, 1, []),

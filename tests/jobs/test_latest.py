@@ -58,3 +58,19 @@ def test_documents_that_share_an_address_stay_and_the_last_of_an_id_replaces_the
     kept, rejects = latest(put(tmp_path / "d.jsonl", lines.encode()), tmp_path / "parts")
     assert [(r["url"], r["warc_offset"]) for r in kept] == [("doc:b", 2), ("doc:a", 3)]
     assert rejects == {"d.jsonl:1": "duplicate_doc_id"}
+
+
+def test_a_page_that_was_gone_later_leaves_unless_it_was_seen_again(tmp_path: Path) -> None:
+    def seen(name: str, day: int, status: int = 200, kind: str = "response") -> bytes:
+        url, when = f"http://x.example/{name}", f"2024-05-{day:02d}T00:00:00Z"
+        return warc((url, http(HTML, status=status), when), kind=kind)[0]
+
+    content = [
+        *(seen("gone", 1), seen("gone", 3, 404)),
+        *(seen("back", 2, 410), seen("back", 3)),
+        *(seen("unchanged", 1), seen("unchanged", 2, 404), seen("unchanged", 3, 304, "revisit")),
+        *(seen("broken", 1), seen("broken", 2, 500)),
+    ]
+    kept, rejects = latest(put(tmp_path / "w.warc", b"".join(content)), tmp_path / "parts")
+    assert [r["url"].rpartition("/")[2] for r in kept] == ["back", "unchanged", "broken"]
+    assert rejects == {"w.warc@0": "gone"}
