@@ -1,0 +1,78 @@
+"""Personal data of known forms in a text: found, counted by type, and replaced by a typed mark such as [EMAIL].
+
+Types: EMAIL, PHONE, CREDIT_CARD, IBAN, SSN, NATIONAL_ID, IP and HANDLE (names and ids on platforms). Names of
+persons and postal addresses have no form that an expression could tell; they stay.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
+from typing import Final
+
+from jobs.accounts import cards, ibans, national_ids, social_security_numbers
+from jobs.contacts import emails, handles, ip_addresses, urls
+from jobs.phones import phones
+from jobs.spans import Span, disjoint
+
+# In order of proof: of two findings that overlap the first stays.
+_BY_DIGITS: Final[dict[str, Callable[[str], Iterator[Span]]]] = {
+    "IBAN": ibans,
+    "NATIONAL_ID": national_ids,
+    "CREDIT_CARD": cards,
+    "SSN": social_security_numbers,
+    "IP": ip_addresses,
+}
+TYPES: Final = ("EMAIL", "PHONE", *_BY_DIGITS, "HANDLE")
+# Whether a text has digits enough for any of these: most lines of prose have not.
+_DIGITS: Final = re.compile(r"\d(?:\D{0,3}\d){5}|:[0-9A-Fa-f:]*:")
+_SPACES: Final = re.compile(r"[ \t]{2,}|[ \t]+(?=[,.;:!?)\n])")
+
+
+def find(text: str, language: str | None, types: Collection[str] = TYPES) -> list[Span]:
+    """Spans of personal data of the wanted `types`, in order, disjoint."""
+    found: list[Span] = []
+    if "EMAIL" in types:
+        found += emails(text)
+    if "HANDLE" in types:
+        found += handles(text)
+    if _DIGITS.search(text):
+        outside = _outside(text, urls(text))
+        found += outside(span for name, finder in _BY_DIGITS.items() if name in types for span in finder(text))
+        if "PHONE" in types:
+            # Digits of a card are no telephone, whether or not cards are wanted.
+            found += outside(span for span in phones(text, language))
+    return disjoint(found)
+
+
+def _outside(text: str, addresses: list[tuple[int, int]]) -> Callable[[Iterator[Span]], list[Span]]:
+    """Leaves out what lies in the path of a web address; an IP address there is its host."""
+
+    def kept(spans: Iterator[Span]) -> list[Span]:
+        return [s for s in spans if s.type == "IP" or not any(a <= s.start < b for a, b in addresses)]
+
+    return kept
+
+
+def replace(text: str, spans: list[Span], *, mark: bool) -> str:
+    """`text` with a mark for each of the spans, or without them and the space they leave."""
+    if not spans:
+        return text
+    parts, at = [], 0
+    for span in spans:
+        parts += [text[at : span.start], f"[{span.type}]" if mark else ""]
+        at = span.end
+    whole = "".join([*parts, text[at:]])
+    return whole if mark else _SPACES.sub(lambda found: " " if text_gap(found) else "", whole).strip(" ")
+
+
+def text_gap(found: re.Match[str]) -> bool:
+    """Whether what was removed stood between words."""
+    return found.string[found.end() : found.end() + 1] not in (*",.;:!?)\n",)
+
+
+def counts(spans: list[Span]) -> list[dict[str, object]]:
+    """How many of each type, in order of type."""
+    found = Counter(span.type for span in spans)
+    return [{"type": name, "count": found[name]} for name in sorted(found)]
