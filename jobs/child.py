@@ -7,9 +7,12 @@ first use and kept; it dies with the thread that started it, which is why each t
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import fcntl
 import json
 import os
+import re
 import resource
 import select
 import signal
@@ -95,6 +98,11 @@ class Child:
             self.stop()
         return answer
 
+    @property
+    def pid(self) -> int | None:
+        """Process id of the child; null when none runs."""
+        return self._running.pid if self._running is not None else None
+
     def stop(self) -> None:
         """Kill the child, if there is one."""
         running, self._running = self._running, None
@@ -125,6 +133,7 @@ class Child:
         try:
             assert running.stdin is not None  # noqa: S101 - for the type checker
             os.set_blocking(running.stdin.fileno(), False)
+            _widen(running.stdin.fileno())
             _receive(running, time.monotonic() + _START_SECONDS)
         except (EOFError, TimeoutError):
             raise ChildError("parser_crashed", f"did not start: {self._crash().detail}", transient=True) from None
@@ -144,6 +153,13 @@ class Child:
             return ChildError("parser_crashed", "the child process closed its pipe")
         how = f"signal {-code}" if code < 0 else f"code {code}"
         return ChildError("parser_crashed", f"the child process ended with {how}", transient=-code in _FROM_OUTSIDE)
+
+
+def _widen(descriptor: int) -> None:
+    """Let a pipe hold a whole page, so that parent and child need not take turns; as it is where that is refused."""
+    if hasattr(fcntl, "F_SETPIPE_SZ"):
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _CHUNK)
 
 
 def _wait(descriptor: int, event: int, deadline: float) -> None:
@@ -256,7 +272,9 @@ class _Memory:
         return (self._read("VmPeak") - self._start) / self._allowance
 
     def _read(self, field: str) -> int:
-        if not self._status.exists():
+        try:
+            status = self._status.read_bytes()
+        except FileNotFoundError:
             return 0
-        lines = (line.split() for line in self._status.read_text().splitlines())
-        return next((int(words[1]) << 10 for words in lines if words[:1] == [f"{field}:"]), 0)
+        found = re.search(rb"^%s:\s*(\d+) kB" % field.encode(), status, re.M)
+        return int(found[1]) << 10 if found else 0

@@ -28,7 +28,7 @@ TEXT_TYPE: Final = "text/plain"
 MOST_ID_CHARACTERS: Final = 200
 _ID_DIGITS: Final = 20
 _PORTS: Final = {"http": 80, "https": 443}
-_PARSER: Final = "jobs.extract"
+PARSER: Final = "jobs.extract"
 _GIVEN: Final = ("site_name", "title", "author", "published_at", "modified_at", "url", "language")
 # Every library that has a say in a document's text, dates or language.
 _LIBRARIES: Final = (
@@ -204,7 +204,7 @@ class Clean(Job):
             ChildError: The page could not be parsed within the limits.
         """
         header = {"url": page["url"], "charset": page["charset"]}
-        parser = child(_PARSER, self.settings.memory_per_page)
+        parser = child(PARSER, self.settings.memory_per_page)
         found = parser.ask(header, page["body"], self.settings.seconds_per_page)
         url = normalise_url(found.pop("canonical") or page["url"])
         for name in ("published_at", "modified_at"):

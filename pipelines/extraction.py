@@ -44,7 +44,7 @@ def evaluate_extraction(folder: Path, settings: CleanSettings | None = None) -> 
     Raises:
         ExtractionError: The folder does not hold that.
     """
-    gold = _gold(folder)
+    gold = gold_pages(folder)
     texts = dict(_texts(folder, gold, Clean(settings or CleanSettings())))
     counts = np.array(
         [_counts(page["articleBody"], texts.get(key, "")) for key, page in gold.items()], dtype=np.float64
@@ -63,7 +63,18 @@ def evaluate_extraction(folder: Path, settings: CleanSettings | None = None) -> 
     }
 
 
-def _gold(folder: Path) -> dict[str, Mapping[str, str]]:
+def f1_of(gold: Mapping[str, str], texts: Mapping[str, str]) -> float:
+    """F1 of `texts` against `gold`, both by key; a text that is missing counts as empty."""
+    counts = [_counts(wanted, texts.get(key, "")) for key, wanted in gold.items()]
+    return _averages(np.array(counts, dtype=np.float64))[0]
+
+
+def gold_pages(folder: Path) -> dict[str, Mapping[str, str]]:
+    """`articleBody` and `url` of the benchmark's pages, by id.
+
+    Raises:
+        ExtractionError: The folder does not hold them.
+    """
     path = folder / "ground-truth.json"
     try:
         gold = json.loads(path.read_text("utf-8"))
@@ -87,17 +98,20 @@ def _page(folder: Path, key: str) -> bytes:
         raise ExtractionError(f"{path} cannot be read: {error}") from None
 
 
+def page_batch(folder: Path, gold: Mapping[str, Mapping[str, str]], keys: list[str]) -> pa.RecordBatch:
+    """The named pages as `Clean` reads them."""
+    schema = pa.schema([PAGES.schema.field(name) for name in Clean.reads])
+    common = {"content_type": "text/html", "charset": None}
+    rows = [{"url": gold[key]["url"], "body": _page(folder, key)} | common for key in keys]
+    return pa.RecordBatch.from_pylist(rows, schema=schema)
+
+
 def _texts(folder: Path, gold: Mapping[str, Mapping[str, str]], job: Clean) -> Iterator[tuple[str, str]]:
     """(id, main text) of each page of which the job makes a document."""
     keys = list(gold)
-    schema = pa.schema([PAGES.schema.field(name) for name in job.reads])
     for start in range(0, len(keys), _BATCH):
         some = keys[start : start + _BATCH]
-        rows = [
-            {"url": gold[key]["url"], "content_type": "text/html", "charset": None, "body": _page(folder, key)}
-            for key in some
-        ]
-        found = job.apply(pa.RecordBatch.from_pylist(rows, schema=schema))
+        found = job.apply(page_batch(folder, gold, some))
         for parent, text in zip(found.parents, found.rows.column("text").to_pylist(), strict=True):
             yield some[int(parent)], text
 
