@@ -1,12 +1,16 @@
-"""What tests share: the mini-web built once by the real engines, the shared datasets, the command line."""
+"""What tests share: the mini-web built once by the real engines, long builds, the shared datasets, the command line."""
 
 from __future__ import annotations
 
 import json
+import logging
 import os
+import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,33 +21,102 @@ from indexes.catalog import Warehouse
 from indexes.stages import Stage, StageWriter
 from jobs.engines import Engines
 from jobs.runner import Run
+from pipelines.cli import main
+from pipelines.commands.common import LOGGERS
 from pipelines.recipes import Searcher
 from schemas.groups import EngineSettings
 from schemas.tables import REJECTS, Table
+from tests.beside import LongBuilds, end
 
 ROOT = Path(__file__).parents[1]
 CORPUS = ROOT / "tests" / "corpus"
 SHARED = ROOT.parent / "shared" / "datasets"
 
+# Builds that run beside the tests, in this order, by the name that a test gives to the fixture `long_build`.
+# A page may wait for a core for long there, so that its time limit, which counts waiting, is set high.
+_PATIENT = ("--set", "clean.seconds_per_page=300")
+LONG_BUILDS: dict[str, tuple[Path, *tuple[str, ...]]] = {
+    "mini-web in one process": (CORPUS / "pages", "--engine", "local", *_PATIENT),
+    # The name is a path that Spark would take for a pattern.
+    "all by Spark [1] 库 %20": (CORPUS / "pages" / "brannock-review.example", "--engine", "spark", *_PATIENT),
+    "lihua_world": (SHARED / "lihua_world" / "documents.jsonl", "--engine", "local"),
+    "musique_train100": (SHARED / "musique_train100" / "documents.jsonl", "--engine", "local"),
+    # What is lost is lost before there are queries: few of them are enough.
+    "real pages": (
+        SHARED / "article_extraction_benchmark" / "html",
+        *("--engine", "local", "--set", "doc2query.pairs=2", *_PATIENT),
+    ),
+}
+
 Quern = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def run_quern(*arguments: object, timeout: float = 600, cwd: Path = ROOT, **environment: str) -> Any:
-    """Run the command line in a process of its own, as a user does."""
-    return subprocess.run(
+def start_quern(*arguments: object, cwd: Path = ROOT, **environment: str) -> subprocess.Popen[str]:
+    """Start the command line in a process of its own, as a user does."""
+    return subprocess.Popen(
         [sys.executable, "-m", "pipelines.cli", *map(str, arguments)],
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=timeout,
-        check=False,
         cwd=cwd,
         env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
     )
 
 
+def run_quern(*arguments: object, timeout: float = 600, cwd: Path = ROOT, **environment: str) -> Any:
+    """Run the command line in a process of its own, as a user does."""
+    with start_quern(*arguments, cwd=cwd, **environment) as process:
+        try:
+            output, errors = process.communicate(timeout=timeout)
+        except BaseException:
+            end(process)
+            raise
+    return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
+
+
 @pytest.fixture(scope="session")
 def quern() -> Quern:
     return run_quern
+
+
+@pytest.fixture
+def quern_here(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Quern:
+    """The command line in this process: for commands that only read, without the time that a process takes to start.
+
+    Output is that of the file descriptors, as of a process; an error that `quern` would end with a traceback
+    is raised.
+    """
+
+    def call(*arguments: object) -> subprocess.CompletedProcess[str]:
+        words = ["quern", *map(str, arguments)]
+        monkeypatch.setattr(sys, "argv", words)
+        capfd.readouterr()
+        code = 0
+        with _as_it_was():
+            try:
+                main()
+            except SystemExit as stop:
+                code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+        return subprocess.CompletedProcess(words, code, *capfd.readouterr())
+
+    return call
+
+
+@contextmanager
+def _as_it_was() -> Iterator[None]:
+    """Puts back the signals and loggers that the command line sets."""
+    signals = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    loggers = [logging.getLogger(name) for name in LOGGERS]
+    before = [(logger.handlers[:], logger.level, logger.propagate) for logger in loggers]
+    try:
+        yield
+    finally:
+        for number, action in signals.items():
+            signal.signal(number, action)
+        for logger, (handlers, level, propagate) in zip(loggers, before, strict=True):
+            logger.handlers[:] = handlers
+            logger.setLevel(level)
+            logger.propagate = propagate
 
 
 @pytest.fixture(scope="session")
@@ -56,10 +129,50 @@ def shared() -> Path:
 @pytest.fixture(scope="session")
 def mini_web(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A warehouse with the mini-web, built by Spark and Ray; tests must not write to it."""
-    warehouse = tmp_path_factory.mktemp("mini-web") / "warehouse"
-    built = run_quern("build", CORPUS / "pages", "--warehouse", warehouse)
+    folder = tmp_path_factory.mktemp("mini-web")
+    # By a relative path, as users name it; workers run elsewhere.
+    built = run_quern("build", os.path.relpath(CORPUS / "pages", folder), "--warehouse", "warehouse", cwd=folder)
     assert built.returncode == 0, built.stderr
-    return warehouse
+    return folder / "warehouse"
+
+
+@pytest.fixture(scope="session")
+def one_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one site of the mini-web, enough for a build of seconds; tests must not write to it."""
+    name = "brannock-review.example"
+    folder = tmp_path_factory.mktemp("one-site")
+    shutil.copytree(CORPUS / "pages" / name, folder / name)
+    return folder
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What waits for long builds goes last, in the order in which they are built."""
+    order = [None, *LONG_BUILDS]
+    items.sort(key=lambda item: order.index(_long_build_of(item)))
+
+
+def _long_build_of(item: pytest.Item) -> str | None:
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    return parameters.get("long_build")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _long_builds(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LongBuilds]:
+    """The builds that the selected tests wait for; they begin with the first test."""
+    asked = {_long_build_of(item) for item in request.session.items}
+    wanted = {name: a for name, a in LONG_BUILDS.items() if name in asked and a[0].exists()}
+    builds = LongBuilds(start_quern, tmp_path_factory.mktemp("long-builds"), wanted)
+    yield builds
+    builds.stop()
+
+
+@pytest.fixture
+def long_build(request: pytest.FixtureRequest, _long_builds: LongBuilds) -> Path:
+    """The warehouse of the long build that the test names, built beside the tests before; it must not be written to."""
+    if SHARED in LONG_BUILDS[request.param][0].parents:
+        request.getfixturevalue("shared")
+    return _long_builds.warehouse(request.param)
 
 
 @pytest.fixture(scope="session")

@@ -39,11 +39,26 @@ def copied(mini_web: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Path:
-    """One site of the mini-web: enough for a build of seconds."""
-    name = "brannock-review.example"
-    shutil.copytree(CORPUS / "pages" / name, tmp_path / "site" / name)
+def site(one_site: Path, tmp_path: Path) -> Path:
+    """One site of the mini-web, free to be written to."""
+    shutil.copytree(one_site, tmp_path / "site")
     return tmp_path / "site"
+
+
+@pytest.fixture(scope="module")
+def built_site(one_site: Path, tmp_path_factory: pytest.TempPathFactory, quern: Quern) -> Path:
+    """A warehouse with that site, built in one process; tests must not write to it."""
+    warehouse = tmp_path_factory.mktemp("built-site") / "warehouse"
+    built = quern("build", one_site, "-w", warehouse, "--engine", "local")
+    assert built.returncode == 0, built.stderr
+    return warehouse
+
+
+@pytest.fixture
+def warehouse(built_site: Path, tmp_path: Path) -> Path:
+    """The site's warehouse, free to be written to."""
+    shutil.copytree(built_site, tmp_path / "warehouse")
+    return tmp_path / "warehouse"
 
 
 def test_a_build_passes_its_audit_and_says_what_it_took(mini_web: Path) -> None:
@@ -90,23 +105,30 @@ def test_one_changed_page_costs_one_page(copied: Path, tmp_path: Path, quern: Qu
     assert manifest(copied).build_id == before.build_id
 
 
-def test_the_engine_changes_no_digest(site: Path, tmp_path: Path, quern: Quern) -> None:
-    for name, options in {"local": ["--engine", "local"], "auto": ["--set", "engine.local_below=0"]}.items():
-        # By a relative path, as users name it; workers run elsewhere.
-        built = quern("build", "site", "-w", name, *options, cwd=tmp_path)
-        assert built.returncode == 0, built.stderr
-    assert {j["engine"] for j in jobs(tmp_path / "auto")} == {"driver", "spark", "ray"}
-    assert digests(tmp_path / "auto") == digests(tmp_path / "local")
+@pytest.mark.parametrize("long_build", ["mini-web in one process"], indirect=True)
+def test_the_engine_changes_no_digest(mini_web: Path, long_build: Path) -> None:
+    assert {j["engine"] for j in jobs(mini_web)} == {"driver", "spark", "ray"}
+    assert {j["engine"] for j in jobs(long_build)} == {"driver", "local"}
+    assert digests(mini_web) == digests(long_build)
+
+
+@pytest.fixture(scope="module")
+def begun(one_site: Path, tmp_path_factory: pytest.TempPathFactory, quern: Quern) -> Path:
+    """A warehouse with a few pages of the site, built in one process; tests must not write to it."""
+    warehouse = tmp_path_factory.mktemp("begun") / "warehouse"
+    first = one_site / "brannock-review.example" / "2024" / "02"
+    built = quern("build", first, "-w", warehouse, "--engine", "local")
+    assert built.returncode == 0, built.stderr
+    return warehouse
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_build_publishes_nothing_and_goes_on_where_it_stopped(
-    site: Path, tmp_path: Path, quern: Quern, stop: signal.Signals
+    site: Path, begun: Path, built_site: Path, tmp_path: Path, quern: Quern, stop: signal.Signals
 ) -> None:
     warehouse = tmp_path / "warehouse"
-    first = site / "brannock-review.example" / "2024" / "02"
     command = ["build", str(site), "-w", str(warehouse), "--engine", "local", "--set", "engine.task_rows=4"]
-    assert quern("build", first, "-w", warehouse, "--engine", "local").returncode == 0
+    shutil.copytree(begun, warehouse)
     published = manifest(warehouse).build_id
     before = committed(warehouse)
     process = subprocess.Popen(
@@ -122,18 +144,14 @@ def test_an_interrupted_build_publishes_nothing_and_goes_on_where_it_stopped(
     assert manifest(warehouse).build_id == published
     assert quern(*command).returncode == 0
     assert sum(j["reused"] for j in jobs(warehouse) if j["job"] in PER_ROW) > 0
-    fresh = tmp_path / "fresh"
-    assert quern("build", site, "-w", fresh, "--engine", "local").returncode == 0
-    assert digests(warehouse) == digests(fresh)
+    assert digests(warehouse) == digests(built_site)
 
 
 def committed(warehouse: Path) -> int:
     return len(list((warehouse / "memo").rglob("*.arrow")))
 
 
-def test_a_build_with_too_many_rejects_is_not_published(site: Path, tmp_path: Path, quern: Quern) -> None:
-    warehouse = tmp_path / "warehouse"
-    assert quern("build", site, "-w", warehouse, "--engine", "local").returncode == 0
+def test_a_build_with_too_many_rejects_is_not_published(site: Path, warehouse: Path, quern: Quern) -> None:
     published = manifest(warehouse).build_id
     for n in range(40):
         (site / f"broken-{n}.html").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes([n]) * 100)
@@ -147,7 +165,9 @@ def test_a_build_with_too_many_rejects_is_not_published(site: Path, tmp_path: Pa
     assert manifest(warehouse).rejects == {"ingest: not_html": 40}
 
 
-def test_documents_given_as_jsonl_keep_their_ids_and_bad_lines_are_rejected(tmp_path: Path, quern: Quern) -> None:
+def test_documents_given_as_jsonl_keep_their_ids_and_bad_lines_are_rejected(
+    tmp_path: Path, quern: Quern, quern_here: Quern
+) -> None:
     rows: list[dict[str, Any]] = [
         {"doc_id": f"d{n}", "title": "Tides", "text": f"High water at berth {n} is at {n} o'clock in the morning."}
         for n in range(1, 9)
@@ -162,11 +182,13 @@ def test_documents_given_as_jsonl_keep_their_ids_and_bad_lines_are_rejected(tmp_
     assert found["tables"]["documents"]["rows"] == 8
     assert found["rejects"]["ingest: duplicate_doc_id"] == 1
     assert sum(n for reason, n in found["rejects"].items() if reason.startswith("ingest")) == 3
-    shown = quern("show", "document", "d3", "-w", tmp_path / "wh", "--json")
+    shown = quern_here("show", "document", "d3", "-w", tmp_path / "wh", "--json")
     assert "once more" in json.loads(shown.stdout)["row"]["text"]
 
 
-def test_of_pages_that_name_one_canonical_address_the_page_at_that_address_stays(tmp_path: Path, quern: Quern) -> None:
+def test_of_pages_that_name_one_canonical_address_the_page_at_that_address_stays(
+    tmp_path: Path, quern: Quern, quern_here: Quern
+) -> None:
     host = tmp_path / "pages" / "tides.example"
     host.mkdir(parents=True)
     page = (
@@ -179,16 +201,16 @@ def test_of_pages_that_name_one_canonical_address_the_page_at_that_address_stays
     )
     assert quern("build", tmp_path / "pages", "-w", tmp_path / "wh", "--engine", "local").returncode == 0
     page_of = json.loads(
-        quern("show", "page", "https://tides.example/quay.html", "-w", tmp_path / "wh", "--json").stdout
+        quern_here("show", "page", "https://tides.example/quay.html", "-w", tmp_path / "wh", "--json").stdout
     )
     assert len(page_of["to"]["documents"]) == 1
-    copy = json.loads(quern("show", "page", "https://tides.example/copy.html", "-w", tmp_path / "wh", "--json").stdout)
+    copy = json.loads(
+        quern_here("show", "page", "https://tides.example/copy.html", "-w", tmp_path / "wh", "--json").stdout
+    )
     assert copy["to"]["rejects"][0]["reason"] == "duplicate_key"
 
 
-def test_a_corpus_that_shrinks_is_not_published_unless_that_is_meant(site: Path, tmp_path: Path, quern: Quern) -> None:
-    warehouse = tmp_path / "warehouse"
-    assert quern("build", site, "-w", warehouse, "--engine", "local").returncode == 0
+def test_a_corpus_that_shrinks_is_not_published_unless_that_is_meant(site: Path, warehouse: Path, quern: Quern) -> None:
     few = site / "brannock-review.example" / "2024" / "02"
     refused = quern("build", few, "-w", warehouse, "--engine", "local")
     assert refused.returncode == 2
@@ -196,11 +218,10 @@ def test_a_corpus_that_shrinks_is_not_published_unless_that_is_meant(site: Path,
     assert quern("build", few, "-w", warehouse, "--engine", "local", "--set", "audit.max_shrink=1").returncode == 0
 
 
-def test_a_warehouse_whose_path_spark_would_take_for_a_pattern(site: Path, tmp_path: Path, quern: Quern) -> None:
-    warehouse = tmp_path / "w h[1] 库 %20"
-    built = quern("build", site, "-w", warehouse, "--engine", "spark")
-    assert built.returncode == 0, built.stderr
-    assert manifest(warehouse).tables["documents"].rows == 11
+@pytest.mark.parametrize("long_build", ["all by Spark [1] 库 %20"], indirect=True)
+def test_a_warehouse_whose_path_spark_would_take_for_a_pattern(long_build: Path) -> None:
+    assert manifest(long_build).tables["documents"].rows == 11
+    assert {j["engine"] for j in jobs(long_build) if j["job"] in PER_ROW} == {"spark"}
 
 
 def test_an_interrupted_start_of_spark_leaves_no_process(site: Path, tmp_path: Path) -> None:
@@ -236,3 +257,4 @@ def test_a_folder_in_which_nothing_can_be_used_is_refused(tmp_path: Path, quern:
     assert "was not published" in refused.stderr
     asked = quern("ask", "-w", tmp_path / "wh", "What?")
     assert (asked.returncode, "nothing is published" in asked.stderr) == (2, True)
+    assert (len(asked.stderr.splitlines()), asked.stdout) == (1, "")
