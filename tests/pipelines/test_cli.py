@@ -30,8 +30,8 @@ def one_sentence(text: str) -> bool:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help_with_an_example_and_is_in_the_readme(command: str, quern: Quern) -> None:
-    shown = quern(*command.split(), "--help")
+def test_every_command_has_help_with_an_example_and_is_in_the_readme(command: str, quern_here: Quern) -> None:
+    shown = quern_here(*command.split(), "--help")
     assert shown.returncode == 0
     assert f"quern {command}" in shown.stdout.split("Example", 1)[1]
     assert f"quern {command.split()[0]}" in (ROOT / "README.md").read_text()
@@ -42,12 +42,12 @@ def test_these_are_all_the_commands(quern: Quern) -> None:
     assert set(listed) == {c.split()[0] for c in COMMANDS}
 
 
-def test_settings_shows_every_setting_with_its_meaning(quern: Quern) -> None:
-    shown = quern("settings", "--set", "graph.k=2").stdout
+def test_settings_shows_every_setting_with_its_meaning(quern_here: Quern) -> None:
+    shown = quern_here("settings", "--set", "graph.k=2").stdout
     assert "  k: 2  # Nearest neighbours" in shown
     for name in setting_names():
         assert re.search(rf"^  {name.split('.')[1]}: .+  # .{{10,}}", shown, re.MULTILINE), name
-    assert json.loads(quern("settings", "--json").stdout)["graph"]["k"] == 3
+    assert json.loads(quern_here("settings", "--json").stdout)["graph"]["k"] == 3
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_settings_shows_every_setting_with_its_meaning(quern: Quern) -> None:
     ],
 )
 def test_a_mistake_gets_one_sentence_and_exit_code_2(
-    arguments: list[str], message: str, mini_web: Path, tmp_path: Path, quern: Quern
+    arguments: list[str], message: str, mini_web: Path, tmp_path: Path, quern_here: Quern
 ) -> None:
     places = {
         "tmp": tmp_path,
@@ -84,25 +84,27 @@ def test_a_mistake_gets_one_sentence_and_exit_code_2(
         "questions": CORPUS / "questions.jsonl",
     }
     (tmp_path / "nothing").mkdir()
-    done = quern(*(a.format(**places) for a in arguments))
+    done = quern_here(*(a.format(**places) for a in arguments))
     assert done.returncode == 2
     assert message in done.stderr
     assert one_sentence(done.stderr), done.stderr
     assert done.stdout == ""
 
 
-def test_snapshots_show_prints_the_manifest(mini_web: Path, quern: Quern) -> None:
-    manifest = json.loads(quern("snapshots", "show", "-w", mini_web, "--json").stdout)
+def test_snapshots_show_prints_the_manifest(mini_web: Path, quern_here: Quern) -> None:
+    manifest = json.loads(quern_here("snapshots", "show", "-w", mini_web, "--json").stdout)
     assert manifest["tables"]["chunks"].keys() >= {"version", "rows", "digest"}
     assert manifest["settings"]["graph"]["k"] == 3
-    listed = json.loads(quern("snapshots", "list", "-w", mini_web, "--json").stdout)
+    listed = json.loads(quern_here("snapshots", "list", "-w", mini_web, "--json").stdout)
     assert listed["snapshots"][0]["build_id"] == manifest["build_id"]
-    assert "* " + manifest["build_id"] in quern("snapshots", "list", "-w", mini_web).stdout
+    assert "* " + manifest["build_id"] in quern_here("snapshots", "list", "-w", mini_web).stdout
 
 
-def test_a_node_can_be_followed_back_to_its_page_and_forward_to_its_neighbours(mini_web: Path, quern: Quern) -> None:
+def test_a_node_can_be_followed_back_to_its_page_and_forward_to_its_neighbours(
+    mini_web: Path, quern_here: Quern
+) -> None:
     def show(kind: str, key: str) -> dict[str, dict[str, object]]:
-        done = quern("show", kind, key, "-w", mini_web, "--json")
+        done = quern_here("show", kind, key, "-w", mini_web, "--json")
         assert done.returncode == 0, done.stderr
         found: dict[str, dict[str, object]] = json.loads(done.stdout)
         return found
@@ -119,12 +121,12 @@ def test_a_node_can_be_followed_back_to_its_page_and_forward_to_its_neighbours(m
     page = show("page", str(document["from"]["page"]))
     assert page["to"]["documents"] == [chunk["from"]["document"]]
     assert "<" in str(page["row"]["body"])
-    assert "row:" in quern("show", "node", key, "-w", mini_web).stdout
+    assert "row:" in quern_here("show", "node", key, "-w", mini_web).stdout
 
 
-def test_a_rejected_page_says_why(mini_web: Path, quern: Quern) -> None:
+def test_a_rejected_page_says_why(mini_web: Path, quern_here: Quern) -> None:
     key = "https://harbour-courier.example/sections/index.html"
-    page = json.loads(quern("show", "page", key, "-w", mini_web, "--json").stdout)
+    page = json.loads(quern_here("show", "page", key, "-w", mini_web, "--json").stdout)
     assert page["to"]["documents"] == []
     assert page["to"]["rejects"][0]["reason"] == "no_text"
 

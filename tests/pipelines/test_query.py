@@ -94,13 +94,13 @@ def test_a_batch_writes_the_same_answers_to_all_three_files(mini_web: Path, tmp_
     assert not [p.name for p in (tmp_path / "out").iterdir() if p.name.startswith(".")]
 
 
-def test_ask_shows_answer_citations_chunks_and_path(mini_web: Path, quern: Quern) -> None:
-    asked = quern("ask", "-w", mini_web, "--recipe", "qcg", gold()[0].question)
+def test_ask_shows_answer_citations_chunks_and_path(mini_web: Path, quern_here: Quern) -> None:
+    asked = quern_here("ask", "-w", mini_web, "--recipe", "qcg", gold()[0].question)
     assert asked.returncode == 0, asked.stderr
     assert "[1]" in asked.stdout
     for heading in ("Path", "unk"):
         assert heading in asked.stdout
-    as_json = quern("ask", "-w", mini_web, "--json", gold()[0].question)
+    as_json = quern_here("ask", "-w", mini_web, "--json", gold()[0].question)
     assert Answer.model_validate_json(as_json.stdout).found
 
 
