@@ -63,6 +63,7 @@ class Kind(IntEnum):
 
     PAGE = 0
     SITEMAP = 1
+    GUESS = 2  # a sitemap at the usual place, that need not be there
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class Entry:
         host: Its host.
         depth: Links from a seed.
         hops: Redirects, or indexes of sitemaps, that led here in a row.
-        kind: A page or a sitemap.
+        kind: What it is asked for.
         attempts: Requests made in vain.
     """
 

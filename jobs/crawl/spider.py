@@ -29,9 +29,8 @@ from jobs.crawl.frontier import Entry, Kind, Known, State
 from jobs.crawl.links import PageLinks, page_links
 from jobs.crawl.middlewares import PAUSING
 from jobs.crawl.robots import RobotsPolicy, directives
-from jobs.crawl.sitemaps import INDEX_DEPTH, read_sitemap
+from jobs.crawl.sitemaps import INDEX_DEPTH, SitemapError, read_sitemap
 from jobs.crawl.urls import Address, BadAddressError
-from jobs.members import DamagedError
 
 if TYPE_CHECKING:
     from jobs.crawl.scheduler import FrontierScheduler
@@ -96,13 +95,13 @@ class PageSpider(Spider):  # type: ignore[misc]
         if crawl_delay:
             meta["autothrottle_dont_adjust_delay"] = True
         headers = {}
-        if entry.kind is Kind.SITEMAP:
+        if entry.kind is not Kind.PAGE:
             meta["download_maxsize"] = self.limits.sitemap_bytes
         elif self.limits.conditional and (known := self.state.memory.known(entry.key)):
             meta["known"] = known
             validators = {"If-None-Match": known.etag, "If-Modified-Since": known.last_modified}
             headers = {name: value for name, value in validators.items() if value}
-        answer = self.on_sitemap if entry.kind is Kind.SITEMAP else self.on_page
+        answer = self.on_page if entry.kind is Kind.PAGE else self.on_sitemap
         return Request(entry.url, answer, errback=self.on_failure, meta=meta, headers=headers)
 
     def retry_wait(self, request: Request) -> float:
@@ -148,7 +147,8 @@ class PageSpider(Spider):  # type: ignore[misc]
         self.scheduler.robots_known(host, origin)
         if self.limits.sitemaps and not failure:
             named = RobotsPolicy(body, origin=origin).sitemaps
-            self._add_sitemaps([*named, f"{origin}/sitemap.xml"], host, 0)
+            self._add_sitemaps(named, host, 0)
+            self.scheduler.wake(self.state.follow([f"{origin}/sitemap.xml"], 0, Kind.GUESS))
         self.scheduler.left(request, host)
 
     # ---- pages
@@ -265,19 +265,19 @@ class PageSpider(Spider):  # type: ignore[misc]
             if response.status in _REDIRECTS and response.headers.get("Location"):
                 self._redirected(entry, response)
             elif response.status != HTTPStatus.OK:
-                self._no_sitemap(entry, f"status {response.status}")
+                self._no_sitemap(entry, "http_status", f"status {response.status}")
             else:
                 self._listed(entry, response.body)
-        except DamagedError as error:
-            self.state.lose(entry, error.reason, f"sitemap: {error}")
+        except SitemapError as error:
+            self._no_sitemap(entry, error.reason, str(error))
         finally:
             self.scheduler.left(response.request, entry.host)
 
-    def _no_sitemap(self, entry: Entry, detail: str) -> None:
-        if entry.url.endswith("/sitemap.xml") and entry.hops == 0:  # a guess; robots.txt need not name one
+    def _no_sitemap(self, entry: Entry, reason: str, detail: str) -> None:
+        if entry.kind is Kind.GUESS:
             self.state.frontier.settle(entry, State.READ)
         else:
-            self.state.lose(entry, "http_status", f"sitemap: {detail}")
+            self.state.lose(entry, reason, f"sitemap: {detail}")
 
     def _listed(self, entry: Entry, body: bytes) -> None:
         settings = self.limits

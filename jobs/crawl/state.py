@@ -15,8 +15,8 @@ from jobs.crawl.plan import CrawlFolder, Plan, Status, write_message
 from jobs.crawl.urls import Address, BadAddressError, Scope, parse_address, trap, worker_of
 
 _FLUSH_BYTES: Final = 16 << 20
-# Refusals that may lose a page; the others only say that a link leads elsewhere.
-_LOSING: Final = frozenset({"url_too_long", "path_too_deep", "path_repeats", "queries_per_path", "max_depth"})
+# Refusals that may lose a page unasked; the others say that a link leads elsewhere, or where the crawl was to end.
+_LOSING: Final = frozenset({"url_too_long", "path_too_deep", "path_repeats", "queries_per_path"})
 
 
 class CrawlState:
@@ -119,7 +119,7 @@ class CrawlState:
         """Why an address is not followed; null if it is."""
         found = self.scope.refuses(address) or trap(address, self.settings)
         # A sitemap may be compressed, and may lie outside the folder that a crawl keeps to.
-        return None if kind is Kind.SITEMAP and found == "extension" else found
+        return None if kind is not Kind.PAGE and found == "extension" else found
 
     def lose(self, entry: Entry, reason: str, detail: str) -> None:
         """Settle an address that gave no page, with a reject."""

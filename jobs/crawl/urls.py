@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from pathlib import PurePosixPath
 from typing import Final
 from urllib.parse import SplitResult, quote, unquote_plus, urlsplit, urlunsplit
 
@@ -18,7 +19,8 @@ from w3lib.url import canonicalize_url, safe_url_string
 from schemas.groups import CrawlSettings
 
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
-_CONTROLS: Final = re.compile(r"[\x00-\x20\x7f]+")
+_BREAKS: Final = re.compile(r"[\t\r\n]+")
+_BLANK: Final = "".join(map(chr, range(33)))
 _PATH_SESSION: Final = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/;?]*", re.IGNORECASE)
 _BINARY: Final = frozenset(IGNORED_EXTENSIONS)
 
@@ -74,14 +76,14 @@ def parse_address(url: str, session_parameters: tuple[str, ...] = ()) -> Address
     Raises:
         BadAddressError: `scheme`, `malformed` or `credentials`.
     """
-    url = _CONTROLS.sub("", url) if _CONTROLS.search(url) else url
+    url = _BREAKS.sub("", url.strip(_BLANK))  # as browsers do (WHATWG URL, section 4.4)
+    if url.partition(":")[0].lower() not in _DEFAULT_PORTS:
+        raise BadAddressError("scheme", f"{url[:200]!r} is not http or https")
     try:
         parts = urlsplit(safe_url_string(url))
         host, port = _host(parts), parts.port
     except (ValueError, UnicodeError) as error:
         raise BadAddressError("malformed", f"{url[:200]!r} is no address: {error}") from None
-    if parts.scheme not in _DEFAULT_PORTS:
-        raise BadAddressError("scheme", f"{url[:200]!r} is not http or https")
     if parts.username is not None:
         raise BadAddressError("credentials", "an address with a user name is not followed")
     default = _DEFAULT_PORTS[parts.scheme]
@@ -141,7 +143,7 @@ def trap(address: Address, settings: CrawlSettings) -> str | None:
         return "path_too_deep"
     if len(segments) > settings.max_repeats and max(Counter(segments).values()) > settings.max_repeats:
         return "path_repeats"
-    if segments and segments[-1].rpartition(".")[2].lower() in _BINARY:
+    if segments and PurePosixPath(segments[-1].lower()).suffix[1:] in _BINARY:
         return "extension"
     return None
 

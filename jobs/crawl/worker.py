@@ -157,6 +157,7 @@ def crawl(folder: CrawlFolder, number: int, quota: int) -> None:
         state = CrawlState(folder, number, quota)
         plan: Plan = state.plan
         scrapy = CrawlerProcess(scrapy_settings(plan.settings, plan.user_agent), install_root_handler=False)
+        logging.getLogger("scrapy").setLevel(logging.WARNING)  # Scrapy sets its own to DEBUG
         crawler = scrapy.create_crawler(PageSpider)
         scrapy.crawl(crawler, state=state)
 

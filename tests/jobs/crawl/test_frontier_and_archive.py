@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from warcio.archiveiterator import ArchiveIterator
+
+from jobs.crawl.archive import Archive, Exchange
+from jobs.crawl.frontier import Frontier, Kind, Known, Memory, State, refusal_counts, reject_rows, remember
+from jobs.crawl.urls import parse_address
+
+
+def address(path: str, host: str = "a.example") -> object:
+    return parse_address(f"http://{host}/{path}")
+
+
+def known(path: str, etag: str | None = '"1"') -> Known:
+    found = parse_address(f"http://a.example/{path}")
+    return Known(
+        found.key, found.url, etag, None, "sha1:X", "<urn:uuid:1>", "2026-01-01T00:00:00Z", ("http://b.example/",)
+    )
+
+
+def test_what_was_not_committed_is_queued_again_and_what_was_is_not(tmp_path: Path) -> None:
+    frontier = Frontier(tmp_path / "f.sqlite")
+    for path in ("1", "2", "1#again"):
+        frontier.add(address(path), 0, 0, Kind.PAGE)
+    first, second = frontier.queue("a.example", 0, 10)
+    frontier.settle(first, State.FETCHED)
+    frontier.commit()
+    frontier.settle(second, State.FETCHED)
+    frontier._sql.close()  # as a killed process leaves it
+    again = Frontier(tmp_path / "f.sqlite")
+    assert [entry.url for entry in again.queue("a.example", 0, 10)] == ["http://a.example/2"]
+    assert not again.add(address("1"), 0, 0, Kind.PAGE)
+    assert (again.counts[State.FETCHED], again.counts[State.QUEUED]) == (1, 1)
+    again.close()
+
+
+def test_redirects_are_followed_to_their_end_to_tell_a_loop(tmp_path: Path) -> None:
+    frontier = Frontier(tmp_path / "f.sqlite")
+    places = [address(str(n)) for n in range(4)]
+    for place in places:
+        frontier.add(place, 0, 0, Kind.PAGE)
+    for entry, target in zip(frontier.queue("a.example", 0, 10), places[1:], strict=False):
+        frontier.settle(entry, State.REDIRECTED, target)
+    assert frontier.leads_to(places[0].key, places[3].key, 5)
+    assert not frontier.leads_to(places[0].key, places[3].key, 2)
+    assert not frontier.leads_to(places[3].key, places[0].key, 5)
+
+
+def test_refusals_are_counted_and_the_first_of_a_host_have_rows(tmp_path: Path) -> None:
+    frontier = Frontier(tmp_path / "f.sqlite")
+    for n in range(50):
+        frontier.refuse("max_depth", "a.example", f"http://a.example/{n}", "too deep")
+        frontier.refuse("out_of_scope", "b.example")
+        if n == 10:
+            frontier.commit()
+    frontier.close()
+    assert len(list(reject_rows(tmp_path / "f.sqlite"))) == 20
+    assert refusal_counts(tmp_path / "f.sqlite") == {"max_depth": 50, "out_of_scope": 50}
+
+
+def test_validators_are_remembered_from_crawl_to_crawl(tmp_path: Path) -> None:
+    memory = tmp_path / "memory.sqlite"
+    assert Memory(memory).known(known("1").key) is None
+    for name, etag in (("f", '"1"'), ("g", '"2"')):
+        frontier = Frontier(tmp_path / f"{name}.sqlite")
+        frontier.keep_page(known("1", etag))
+        frontier.keep_page(known(f"no-validator-{name}", None))
+        frontier.close()
+        remember(memory, [tmp_path / f"{name}.sqlite"])
+    found = Memory(memory)
+    assert found.known(known("1").key) == known("1", '"2"')
+    assert found.known(known("no-validator-f").key) is None
+
+
+def exchange(n: int) -> Exchange:
+    headers = [("Content-Type", "text/html"), ("Transfer-Encoding", "chunked"), ("X-Odd", "caf\xe9")]
+    url = f"http://a.example/{n}"
+    return Exchange(url, f"GET /{n} HTTP/1.1", [("Host", "a.example")], 200, "HTTP/1.1", headers, b"<p>%d" % n * 50)
+
+
+def urls(directory: Path) -> list[str]:
+    found = []
+    for path in sorted(directory.glob("*.warc.gz")):
+        with path.open("rb") as stream:
+            for record in ArchiveIterator(stream, check_digests="raise"):
+                record.content_stream().read()
+                if record.rec_type == "response":
+                    found.append(record.rec_headers.get_header("WARC-Target-URI"))
+    return found
+
+
+@pytest.mark.parametrize("tail", [b"", b"\x1f\x8b\x08\x00half a record"])
+def test_an_archive_goes_on_after_what_was_committed(tmp_path: Path, tail: bytes) -> None:
+    first = Archive(tmp_path, "w", 10_000, {"software": "Quern"})
+    first.write(exchange(1))
+    first.flush()
+    file, size = first.file, first.size
+    first.write(exchange(2))
+    first.close()  # written, but the frontier was never told
+    (tmp_path / "w-00002.warc.gz").write_bytes(b"begun, and never told either")
+    with (tmp_path / file).open("ab") as stream:
+        stream.write(tail)
+    again = Archive(tmp_path, "w", 10_000, {"software": "Quern"})
+    again.resume(file, size)
+    again.write(exchange(3))
+    again.close()
+    assert urls(tmp_path) == ["http://a.example/1", "http://a.example/3"]
+    assert (tmp_path / file).stat().st_size == again.size
+
+
+def test_a_file_that_is_full_is_followed_by_the_next(tmp_path: Path) -> None:
+    archive = Archive(tmp_path, "w", 2_000, {"software": "Quern"})
+    for n in range(10):
+        archive.write(exchange(n))
+    archive.close()
+    files = sorted(tmp_path.glob("*"))
+    assert len(files) > 2
+    assert all(2_000 <= path.stat().st_size < 3_000 for path in files[:-1])
+    assert urls(tmp_path) == [f"http://a.example/{n}" for n in range(10)]
+
+
+def test_an_archive_that_lost_bytes_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "w-00001.warc.gz").write_bytes(b"short")
+    with pytest.raises(OSError, match="lost bytes"):
+        Archive(tmp_path, "w", 1, {}).resume("w-00001.warc.gz", 100)

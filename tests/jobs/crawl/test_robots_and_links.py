@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobs.crawl.links import page_links
+from jobs.crawl.middlewares import retry_after
+from jobs.crawl.robots import RobotsPolicy, directives
+from jobs.crawl.sitemaps import SitemapError, read_sitemap
+
+ROBOTS = b"""\xef\xbb\xbfUser-agent: *
+Disallow: /
+Sitemap: /maps/all.xml
+
+User-agent: Quern
+Allow: /open$
+Disallow: /*.cgi
+Disallow: /open/
+Crawl-delay: 2.5
+"""
+
+
+def test_the_group_that_names_the_crawler_counts_alone() -> None:
+    policy = RobotsPolicy(ROBOTS, origin="https://site.example")
+    allowed = {path: policy.allows(f"https://site.example{path}") for path in ("/", "/open", "/open/a", "/x/y.cgi?z")}
+    assert allowed == {"/": True, "/open": True, "/open/a": False, "/x/y.cgi?z": False}
+    assert policy.crawl_delay == 2.5
+    assert policy.sitemaps == ["https://site.example/maps/all.xml"]
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_a_robots_txt(body: bytes) -> None:
+    assert RobotsPolicy(body, origin="http://a.example").allows("http://a.example/") in (True, False)
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        (["NOINDEX, NoFollow"], {"noindex", "nofollow"}),
+        (["none"], {"none", "noindex", "nofollow"}),
+        (["otherbot: noindex, nofollow", "quern: nofollow"], {"nofollow"}),
+        (["unavailable_after: 25 Jun 2030 15:00:00 PST"], set()),
+        (["max-snippet:20, noindex"], {"noindex"}),
+    ],
+)
+def test_directives_for_this_crawler_count(values: list[str], found: set[str]) -> None:
+    assert found <= directives(values)
+    assert ("noindex" in directives(values)) == ("noindex" in found)
+    assert ("nofollow" in directives(values)) == ("nofollow" in found)
+
+
+def test_links_of_a_page() -> None:
+    body = b"""<html><head><base href="/b/"><link rel=canonical href="/c"><link rel=stylesheet href=s.css>
+    <meta http-equiv=refresh content="5; url='later'"><meta name=ROBOTS content="noarchive"></head>
+    <body><a href=x>1</a><a href=" x ">2</a><a rel="nofollow" href=n>3</a><a href="#top">4</a><a href="MAILTO:a@b">5</a>
+    <map><area href="?m"></map><a href="http://[bad">6</a><a>7</a><a href="//other.example">8</a><a href=''>9</a>"""
+    found = page_links(body, "https://site.example/a/page", None)
+    site = "https://site.example"
+    assert found.links == [f"{site}/c", f"{site}/b/later", f"{site}/b/x", f"{site}/b/?m", "https://other.example"]
+    assert (found.nofollow, found.malformed) == (1, 1)
+    assert found.directives == {"noarchive"}
+
+
+@given(st.binary(max_size=200), st.sampled_from([None, "utf-8", "gb18030", "no-such-charset", "utf-16"]))
+def test_no_bytes_break_the_search_for_links(body: bytes, charset: str | None) -> None:
+    page_links(b"<a href='" + body, "http://a.example/", charset)
+    page_links(body, "http://a.example/", charset)
+
+
+def test_sitemaps_and_their_limits() -> None:
+    urlset = b'<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
+    urlset += (
+        b"".join(b"<url><loc> http://a.example/%d </loc><lastmod>x</lastmod></url>" % n for n in range(5))
+        + b"</urlset>"
+    )
+    assert read_sitemap(urlset, 10, 10_000).pages == tuple(f"http://a.example/{n}" for n in range(5))
+    assert read_sitemap(gzip.compress(urlset), 3, 10_000).cut
+    with pytest.raises(SitemapError) as bomb:
+        read_sitemap(gzip.compress(bytes(100_000)), 10, 10_000)
+    assert bomb.value.reason == "too_large"
+    for body in (b"", b"<html><body>no</body></html>", b"hello", b"<", b"\x00\xff"):
+        with pytest.raises(SitemapError) as fault:
+            read_sitemap(body, 10, 10_000)
+        assert fault.value.reason == "not_a_sitemap"
+
+
+def test_a_sitemap_with_an_external_entity_reads_no_file(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    entity = f'<!DOCTYPE x [<!ENTITY e SYSTEM "file://{tmp_path}/secret">]>'
+    body = f"{entity}<urlset><url><loc>http://a.example/&e;</loc></url></urlset>".encode()
+    assert "secret" not in "".join(read_sitemap(body, 10, 10_000).pages)
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [("120", 120.0), ("Thu, 01 Jan 1970 00:16:50 GMT", 10.0), ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0), ("soon", None)],
+)
+def test_retry_after_is_a_number_or_a_date(value: str, seconds: float | None) -> None:
+    assert retry_after(value, 1000.0) == seconds

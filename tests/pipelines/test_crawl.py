@@ -1,0 +1,206 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from indexes.catalog import Warehouse
+from jobs.clean import Clean
+from jobs.crawl.fleet import CrawlError
+from jobs.crawl.frontier import State, read_only
+from jobs.crawl.urls import worker_of
+from jobs.html_files import page_url
+from jobs.pages import ingest
+from jobs.runner import Run, derive
+from pipelines.crawl import crawl, read_seeds
+from schemas.groups import CleanSettings, CrawlSettings, IngestSettings
+from schemas.settings import Settings
+from tests.conftest import CORPUS
+from tests.jobs.crawl.site import Answer, Asked, Site, page
+from tests.jobs.crawl.test_wild_site import records
+
+HTML = {"Content-Type": "text/html"}
+
+
+def settings_for(hosts: set[str], site: Site, engine: str = "local", **crawl_settings: object) -> Settings:
+    given = {
+        "contact": "crawler@tests.example",
+        "allow_private": ("127.0.0.0/8",),
+        "connect_to": dict.fromkeys(sorted(hosts), site.address),
+        "delay": 0.0,
+        "per_host": 4,
+        "autothrottle": False,
+        "commit_seconds": 0.1,
+        **crawl_settings,
+    }
+    return Settings.model_validate({"crawl": given, "engine": {"engine": engine, "cores": 2}})
+
+
+def seeds_in(folder: Path, *urls: str) -> Path:
+    path = folder / "seeds.txt"
+    path.write_text("".join(f"{url}\n" for url in urls))
+    return path
+
+
+def test_a_crawl_of_the_mini_web_gives_the_documents_that_its_folder_gives(tmp_path: Path, run: Run) -> None:
+    files = {page_url(p.relative_to(CORPUS / "pages")): p for p in (CORPUS / "pages").rglob("*") if p.is_file()}
+
+    def route(asked: Asked) -> Answer:
+        file = files.get(f"https://{asked.host}{asked.path}")
+        if file is None:
+            return Answer(status=404)
+        coding = {"Content-Encoding": "gzip"} if file.suffix == ".gz" else {}
+        return Answer(file.read_bytes(), headers={**HTML, **coding})
+
+    site = Site(route, tls=tmp_path)
+    hosts = {url.split("/")[2] for url in files}
+    warehouse = Warehouse.create(tmp_path / "warehouse")
+    report = crawl(seeds_in(tmp_path, *files), warehouse, settings_for(hosts, site, max_depth=0))
+    site.close()
+    assert (report.fetched, report.lost) == (len(files), {})
+    made = []
+    for source in (CORPUS / "pages", warehouse.root / "warc" / report.crawl_id):
+        pages = ingest(source, IngestSettings(), run)
+        documents = derive(Clean(CleanSettings()), pages, run)
+        made.append((pages.rows, documents.rows, documents.digest))
+    assert made[0] == made[1]
+    assert made[0][1] == 80
+
+
+def chain_site(pages: int, pause: float = 0.0) -> Site:
+    def route(asked: Asked) -> Answer:
+        if not asked.path.startswith("/p"):
+            return Answer(status=404)
+        number = int(asked.path[2:])
+        time.sleep(pause)
+        return page(*(f"/p{n}" for n in (number + 1, 2 * number + 1, 3 * number) if n < pages))
+
+    return Site(route)
+
+
+def kill_when(site: Site, asked: int, folder: Path, finished: set[str]) -> threading.Thread:
+    """Kill the crawl process, and note which pages it had finished, when the site was asked so often."""
+
+    def kill() -> None:
+        while len(site.asked) < asked:
+            time.sleep(0.01)
+        for child in psutil.Process().children(recursive=True):
+            if "jobs.crawl.worker" in child.cmdline():
+                os.kill(child.pid, signal.SIGKILL)
+                child.wait()
+        with next(folder.rglob("*.warc.gz")).open("ab") as stream:
+            stream.write(b"\x1f\x8b\x08half of a record")
+        connection = read_only(next(folder.rglob("frontier-0.sqlite")))
+        finished.update(u for (u,) in connection.execute("SELECT url FROM urls WHERE state = ?", (State.FETCHED,)))
+        connection.close()
+        site.asked.clear()
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    return thread
+
+
+def test_a_killed_process_goes_on_and_fetches_no_finished_page_twice(tmp_path: Path) -> None:
+    site = chain_site(150, pause=0.005)
+    finished: set[str] = set()
+    warehouse = Warehouse.create(tmp_path / "warehouse")
+    killer = kill_when(site, 60, tmp_path, finished)
+    seeds = seeds_in(tmp_path, "http://chain.example/p0")
+    report = crawl(seeds, warehouse, settings_for({"chain.example"}, site, max_depth=1000))
+    killer.join()
+    asked_after = {f"http://{a.host}{a.path}" for a in site.asked}
+    site.close()
+    assert len(finished) > 20
+    assert finished & asked_after == set()
+    urls = [url for kind, url, _, _ in records(warehouse, report) if kind == "response"]
+    assert len(urls) == report.fetched == 150
+    assert set(urls) == {f"http://chain.example/p{n}" for n in range(150)}
+
+
+def test_hosts_are_spread_over_ray_actors_and_hand_links_to_each_other(tmp_path: Path) -> None:
+    hosts = [f"h{n}.example" for n in range(4)]
+    assert {worker_of(host, 2) for host in hosts} == {0, 1}
+
+    def route(asked: Asked) -> Answer:
+        number = hosts.index(asked.host)
+        links = [f"http://{hosts[(number + 1) % 4]}/b", "/a"]
+        return page(*links) if asked.path in ("/", "/a", "/b") else Answer(status=404)
+
+    site = Site(route)
+    settings = settings_for(set(hosts), site, engine="ray", workers=2)
+    seeds = seeds_in(tmp_path, *(f"http://{host}/" for host in hosts))
+    warehouse = Warehouse.create(tmp_path / "warehouse")
+    report = crawl(seeds, warehouse, settings)
+    site.close()
+    assert (report.fetched, report.ended) == (12, "finished")
+    assert set(site.counts().values()) == {1}
+    assert {name.split("-")[2] for name in report.files} == {"000", "001"}
+
+
+def test_limits_end_a_crawl_and_what_is_left_is_counted(tmp_path: Path) -> None:
+    site = chain_site(100)
+    warehouse = Warehouse.create(tmp_path / "warehouse")
+    seeds = seeds_in(tmp_path, "http://a.example/p1", "http://b.example/p1")
+    limits = {"pages_per_host": 5, "max_pages": 8, "max_depth": 3}
+    report = crawl(seeds, warehouse, settings_for({"a.example", "b.example"}, site, **limits))
+    site.close()
+    assert report.fetched == 8
+    assert report.ended == "crawl.max_pages"
+    assert report.queued > 0
+    hosts = [asked.host for asked in site.asked if asked.path != "/robots.txt"]
+    assert max(hosts.count(host) for host in hosts) <= 5
+    saved = json.loads((warehouse.root / "warc" / report.crawl_id / "crawl.json").read_text())
+    assert saved["fetched"] == 8
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Warehouse:
+    return Warehouse.create(tmp_path / "warehouse")
+
+
+@pytest.mark.parametrize(
+    ("crawl_settings", "message"),
+    [
+        ({}, "crawl.contact must be"),
+        ({"contact": "me"}, "crawl.contact must be"),
+        ({"contact": "a@b.example\nX: y"}, "crawl.contact must be"),
+        ({"contact": "a@b.example", "allow_private": ["10.0.0"]}, "crawl.allow_private"),
+        ({"contact": "a@b.example", "connect_to": {"a": "localhost:80"}}, "crawl.connect_to: a"),
+    ],
+)
+def test_without_contact_or_with_unusable_settings_nothing_is_fetched(
+    crawl_settings: dict[str, object], message: str, tmp_path: Path, warehouse: Warehouse
+) -> None:
+    seeds = seeds_in(tmp_path, "http://127.0.0.1:1/")
+    with pytest.raises(CrawlError, match=message):
+        crawl(seeds, warehouse, Settings.model_validate({"crawl": crawl_settings}))
+    assert not (warehouse.root / "warc").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("", "names no address"), ("# x\n\nexample.com\n", "line 3"), ("http://a.example/\nftp://b.example/", "line 2")],
+)
+def test_seeds_that_are_no_addresses_are_refused_with_their_line(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "seeds.txt").write_text(text)
+    with pytest.raises(CrawlError, match=message):
+        read_seeds(tmp_path / "seeds.txt", CrawlSettings())
+    with pytest.raises(CrawlError, match="cannot be read"):
+        read_seeds(tmp_path / "absent.txt", CrawlSettings())
+
+
+def test_two_crawls_do_not_write_to_one_warehouse(tmp_path: Path, warehouse: Warehouse) -> None:
+    import fcntl
+
+    (warehouse.root / "crawl").mkdir()
+    settings = Settings.model_validate({"crawl": {"contact": "a@b.example"}, "engine": {"engine": "local"}})
+    with (warehouse.root / "crawl" / "crawl.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(CrawlError, match="another crawl"):
+            crawl(seeds_in(tmp_path, "http://a.example/"), warehouse, settings)
