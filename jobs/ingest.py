@@ -11,7 +11,8 @@ from typing import BinaryIO, Final
 
 import pyarrow as pa
 
-from jobs.archives import ARC_BEGINS, WARC_BEGINS, ArchiveReader, ArcReader, WarcReader
+from jobs.arc import ARC_BEGINS, ArcReader
+from jobs.archives import WARC_BEGINS, ArchiveReader, WarcReader
 from jobs.captures import captured
 from jobs.html_files import html_page
 from jobs.inputs import ARC, ARCHIVES, HTML, JSONL, IngestError, Input, of_path, opened

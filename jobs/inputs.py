@@ -19,7 +19,9 @@ from typing import BinaryIO, Final, cast
 
 from pyarrow import fs
 
-from jobs.archives import ARC_BEGINS, WARC_BEGINS
+from jobs.arc import ARC_BEGINS
+from jobs.archives import WARC_BEGINS
+from jobs.object_store import s3, translated
 from jobs.packings import opening
 
 HTML: Final = (".html", ".htm", ".xhtml")
@@ -227,7 +229,7 @@ def _of_s3(source: str) -> list[Input]:
         listed = [found] if single else files.get_file_info(fs.FileSelector(root, recursive=True))
         objects = [entry for entry in listed if entry.type == fs.FileType.File]
         if pattern:
-            matches = re.compile(_translated(address))
+            matches = re.compile(translated(address))
             objects = [entry for entry in objects if matches.match(entry.path)]
         base = root.rpartition("/")[0] if single else root
         inputs = [_s3_object(files, entry, base, named=single or pattern is not None) for entry in objects]
@@ -236,24 +238,6 @@ def _of_s3(source: str) -> list[Input]:
     if not inputs:
         raise IngestError(f"{source}: there is no such object")
     return sorted(inputs, key=lambda given: given.location)
-
-
-def _translated(pattern: str) -> str:
-    """A shell pattern as a regular expression: `*` and `?` stay within a folder, `**` does not."""
-    out = ""
-    for piece in re.findall(r"\*\*/?|\*|\?|\[[^\]]+\]|[^*?\[]+|\[", pattern):
-        if piece.startswith("[") and len(piece) > 1:
-            escaped = re.escape(piece[1:-1].removeprefix("!")).replace("\\-", "-")
-            out += f"[{'^' if piece[1] == '!' else ''}{escaped}]"
-        else:
-            out += {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}.get(piece) or re.escape(piece)
-    return out + r"\Z"
-
-
-def s3() -> fs.S3FileSystem:
-    """Object storage as the environment describes it."""
-    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
-    return fs.S3FileSystem(endpoint_override=endpoint) if endpoint else fs.S3FileSystem()
 
 
 def _s3_object(files: fs.S3FileSystem, entry: fs.FileInfo, base: str, *, named: bool) -> Input:

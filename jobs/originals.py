@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from jobs.archives import ARC_BEGINS, WARC_BEGINS
+from jobs.arc import ARC_BEGINS
+from jobs.archives import WARC_BEGINS
 from jobs.captures import quoted
 from jobs.inputs import ARC, kind_of, opened, sniffed
 from jobs.packed import DamagedError

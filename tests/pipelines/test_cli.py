@@ -12,6 +12,7 @@ from tests.conftest import CORPUS, ROOT, Quern
 
 COMMANDS = (
     "build",
+    "ingest",
     "ask",
     "answer",
     "evaluate",

@@ -1,0 +1,227 @@
+"""The page store: what is read once, what is read again, and that no reader sees half of it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from moto.server import ThreadedMotoServer
+
+from indexes.catalog import Warehouse
+from indexes.pages import PageStore, PageStoreError
+from jobs import reading
+from jobs.inputs import IngestError
+from jobs.pages import ingest, stored
+from jobs.runner import Run
+from pipelines.ingest import IngestReport, add_pages, page_store
+from schemas.settings import load_settings
+from tests.conftest import CORPUS, ROOT, Quern
+from tests.jobs.archived import HTML, http, put, warc
+
+WHEN = "2024-05-06T00:00:00Z"
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Warehouse:
+    return Warehouse.create(tmp_path / "warehouse")
+
+
+def archive(path: Path, names: list[str], when: str = WHEN, body: bytes = HTML) -> Path:
+    records = warc(*((f"http://x.example/{name}", http(body), when) for name in names))
+    return put(path, b"".join(gzip.compress(r) if path.suffix == ".gz" else r for r in records))
+
+
+def add(warehouse: Warehouse, *sources: str | Path, engine: str = "local", **settings: int) -> IngestReport:
+    overrides = [f"engine.engine={engine}", *(f"ingest.{k}={v}" for k, v in settings.items())]
+    return add_pages(warehouse, sources, load_settings(None, overrides))
+
+
+def held(store: PageStore, *columns: str) -> list[tuple[Any, ...]]:
+    """The named columns of the pages in effect."""
+    batches = [b for part in store.parts() for b in part.batches("pages", list(columns))]
+    return [tuple(row.values()) for b in batches for row in b.to_pylist()]
+
+
+def rejected(store: PageStore) -> list[tuple[str, str]]:
+    """Reason and key of the rejects in effect."""
+    batches = [b for part in store.parts() for b in part.batches("rejects")]
+    return sorted((r["reason"], r["key"]) for b in batches for r in b.to_pylist())
+
+
+def test_an_unchanged_file_is_not_read_again_and_a_changed_one_replaces_its_rows(
+    warehouse: Warehouse, tmp_path: Path
+) -> None:
+    first, second = (archive(tmp_path / "in" / f"{n}.warc.gz", [f"{n}1", f"{n}2"]) for n in "ab")
+    assert add(warehouse, tmp_path / "in").pages == 4
+    again = add(warehouse, tmp_path / "in")
+    assert (again.files, again.reused, again.pages, again.engine) == (2, 2, 0, "none")
+    archive(second, ["b3"], body=HTML * 2)
+    report = add(warehouse, first, second)
+    assert (report.files, report.reused, report.pages) == (2, 1, 1)
+    store = page_store(warehouse)
+    assert sorted(held(store, "url")) == [(f"http://x.example/{n}",) for n in ("a1", "a2", "b3")]
+    on_disk = {p.name.split(".")[0] for p in store.directory.glob("*.parquet")}
+    assert on_disk == {part.name for part in store.parts()}
+
+
+def test_an_archive_keeps_its_place_and_one_in_the_warehouse_a_name_that_moves_with_it(
+    warehouse: Warehouse, tmp_path: Path
+) -> None:
+    outside = archive(tmp_path / "out.warc.gz", ["out"])
+    archive(warehouse.root / "warc" / "in.warc", ["a", "in"])
+    add(warehouse, outside, str(warehouse.root / "warc" / "*.warc"))
+    rows = held(page_store(warehouse), "url", "warc_file", "warc_offset")
+    places = {url.rpartition("/")[2]: (file, at) for url, file, at in rows}
+    assert places["out"] == (str(outside), 0)
+    assert places["in"][0] == "warc/in.warc"
+    assert places["in"][1] > 0
+
+
+def test_an_ingest_that_was_stopped_is_not_seen_and_goes_on_where_it_was(
+    warehouse: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n in range(5):
+        archive(tmp_path / "in" / f"{n}.warc.gz", [f"{n}"])
+    read: list[str] = []
+    whole = reading.read_task
+
+    def stopped(task: reading.Task, *rest: Any) -> Any:
+        if len(read) == 3:
+            raise KeyboardInterrupt
+        read.extend(span.given.name for span in task)
+        return whole(task, *rest)
+
+    monkeypatch.setattr(reading, "read_task", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        add(warehouse, tmp_path / "in", task_bytes=400)
+    assert page_store(warehouse).parts() == []
+    put(page_store(warehouse).directory / "killed.pages.parquet", b"half")
+    monkeypatch.setattr(reading, "read_task", whole)
+    rest: list[str] = []
+    monkeypatch.setattr(
+        reading, "read_task", lambda task, *r: (rest.extend(s.given.name for s in task), whole(task, *r))[1]
+    )
+    assert add(warehouse, tmp_path / "in", task_bytes=400).pages == 5
+    assert len(read) == 3
+    assert not set(read) & set(rest)
+    assert len(held(page_store(warehouse), "url")) == 5
+    assert not (page_store(warehouse).directory / "killed.pages.parquet").exists()
+
+
+def test_spark_and_this_process_read_the_same(warehouse: Warehouse, tmp_path: Path, run: Run) -> None:
+    source = tmp_path / "in"
+    archive(source / "large.warc.gz", [f"l{n}" for n in range(60)])
+    archive(source / "plain.warc", [f"p{n}" for n in range(40)])
+    put(source / "docs.jsonl", b'{"doc_id": "d", "text": "t", "published_at": "soon"}\n{broken')
+    put(source / "picture.png", b"\x89PNG")
+    (source / "large.warc.gz").open("ab").write(b"trailing damage")
+    other = Warehouse.create(tmp_path / "other")
+    reports = [
+        add(warehouse, source, engine="spark", task_bytes=5000),
+        add(other, source, engine="local", task_bytes=7000),
+    ]
+    assert [r.engine for r in reports] == ["spark", "local"]
+    assert reports[0].pages == reports[1].pages == 101
+    settings = load_settings(None, []).ingest
+    tables = [stored(page_store(w), settings, run).digest for w in (warehouse, other)]
+    assert tables[0] == tables[1]
+    rejects = [rejected(page_store(w)) for w in (warehouse, other)]
+    assert rejects[0] == rejects[1]
+    assert [reason for reason, _ in rejects[0]] == ["bad_date", "damaged_gzip", "invalid_json", "unknown_kind"]
+
+
+def test_a_store_gives_the_pages_that_the_folder_gives(warehouse: Warehouse, run: Run) -> None:
+    settings = load_settings(None, []).ingest
+    read = ingest(CORPUS / "pages", settings, run)
+    bodies = sorted((r["url"], r["digest"]) for b in read.batches(["url", "digest"]) for r in b.to_pylist())
+    add(warehouse, CORPUS / "pages")
+    kept = stored(page_store(warehouse), settings, run)
+    assert sorted((r["url"], r["digest"]) for b in kept.batches(["url", "digest"]) for r in b.to_pylist()) == bodies
+
+
+def test_an_empty_store_and_one_in_use_are_refused(warehouse: Warehouse, tmp_path: Path, run: Run) -> None:
+    store, settings = page_store(warehouse), load_settings(None, []).ingest
+    with pytest.raises(IngestError, match="nothing was ingested"):
+        stored(store, settings, run)
+    with store.lock(), pytest.raises(PageStoreError, match="wait for it"):
+        add(warehouse, archive(tmp_path / "a.warc", ["a"]))
+    with pytest.raises(IngestError, match=r"no file matches .*\*\.warc"):
+        add(warehouse, str(tmp_path / "none" / "*.warc"))
+
+
+@pytest.fixture(scope="module")
+def bucket() -> Iterator[Any]:
+    """A bucket of an S3 server on this machine, and the environment that leads to it."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
+    server.start()
+    host, port = server.get_host_and_port()
+    environment = {
+        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        client = boto3.client("s3")
+        client.create_bucket(Bucket="crawl")
+        yield client
+    server.stop()
+
+
+def test_objects_of_a_bucket_are_read_by_pattern_split_and_remembered(
+    bucket: Any, warehouse: Warehouse, tmp_path: Path
+) -> None:
+    large = archive(tmp_path / "large.warc.gz", [f"l{n}" for n in range(50)])
+    for name, file in {"2024/large.warc.gz": large, "2024/b.warc": archive(tmp_path / "b.warc", ["b"])}.items():
+        bucket.upload_file(str(file), "crawl", name)
+    bucket.put_object(Bucket="crawl", Key="2024/readme.pdf", Body=b"%PDF-1.4")
+    assert add(warehouse, "s3://crawl/2024/*.warc.gz", task_bytes=1500).pages == 50
+    report = add(warehouse, "s3://crawl/2024/", task_bytes=1500)
+    assert (report.files, report.reused, report.pages, report.rejects) == (3, 1, 1, 1)
+    assert {file for (file,) in held(page_store(warehouse), "warc_file")} == {
+        "s3://crawl/2024/large.warc.gz",
+        "s3://crawl/2024/b.warc",
+    }
+    for address in ("s3://crawl/none/*.warc", "s3://no-such-bucket/a.warc"):
+        with pytest.raises(IngestError, match="s3://"):
+            add(warehouse, address)
+
+
+def test_an_interrupted_command_says_so_and_a_build_without_pages_takes_the_store(
+    warehouse: Warehouse, tmp_path: Path, quern: Quern
+) -> None:
+    body = b"<p>" + b"High water at the quay is at nine. " * 3000
+    for n in range(200):
+        archive(tmp_path / "in" / f"{n}.warc", [f"{n}"], body=body)
+    command = [sys.executable, "-m", "pipelines.cli", "ingest", str(tmp_path / "in"), "-w", str(warehouse.root)]
+    options = ["--engine", "local", "--set", "ingest.task_bytes=150000"]
+    process = subprocess.Popen(
+        [*command, *options], cwd=ROOT, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    deadline = time.monotonic() + 60
+    while reading.finished_parts(page_store(warehouse).directory) < 3 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, "interrupted" in errors) == (130, True), errors
+    assert page_store(warehouse).parts() == []
+    texts = [f"Berth {n} is closed from noon, {n} ships wait outside." for n in range(3)]
+    lines = [json.dumps({"doc_id": str(n), "text": text}) for n, text in enumerate(texts)]
+    put(tmp_path / "d.jsonl", "\n".join(lines).encode())
+    add(warehouse, tmp_path / "d.jsonl")
+    built = quern("build", "-w", warehouse.root, "--engine", "local", "--json")
+    assert built.returncode == 0, built.stderr
+    assert json.loads(built.stdout)["tables"]["documents"]["rows"] == 3
