@@ -8,6 +8,7 @@ only then replaces one small file, `current.json`. A reader opens one snapshot a
     WAREHOUSE/snapshots/ID.json     manifests
     WAREHOUSE/stages/TABLE/ID.parquet, WAREHOUSE/lance/TABLE.lance, WAREHOUSE/memo/JOB/FINGERPRINT/*.arrow
     WAREHOUSE/logs/ID.log           one line per job of each build
+    WAREHOUSE/audit/ID/index.html   data docs of the audit of each build, of refused ones too
 """
 
 from __future__ import annotations
@@ -72,6 +73,7 @@ class Manifest(BaseModel):
         jobs: One report per job, in order.
         audit: One check per expectation.
         rejects: Rejects per `job: reason`.
+        reject_shares: The same as shares of the rows that the job was given.
         seconds: Time of the build.
         peak_memory_bytes: Largest memory of all its processes together.
         settings: Settings of the build, as a tree.
@@ -87,6 +89,7 @@ class Manifest(BaseModel):
     jobs: list[dict[str, Any]]
     audit: list[dict[str, Any]]
     rejects: dict[str, int] = Field(default_factory=dict)
+    reject_shares: dict[str, float] = Field(default_factory=dict)
     seconds: float = 0.0
     peak_memory_bytes: int = 0
     settings: dict[str, Any]
@@ -117,6 +120,7 @@ class Warehouse:
         self.memo = root / "memo"
         self.stages = root / "stages"
         self.logs = root / "logs"
+        self.audits = root / "audit"
         self._snapshots = root / "snapshots"
         self._current = root / "current.json"
         self._served: ServedTables | None = None
@@ -277,7 +281,15 @@ class Warehouse:
         for build_id in gone:
             (self._snapshots / f"{build_id}.json").unlink()
         self._sweep()
+        self._prune_audits(keep)
         return gone
+
+    def _prune_audits(self, keep: int) -> None:
+        """Delete the data docs of pruned snapshots, and of refused builds that are older than all that are kept."""
+        ids = self.snapshot_ids()
+        for docs in self.audits.glob("[0-9]*"):
+            if ids and docs.name not in ids and docs.name < ids[-keep:][0]:
+                shutil.rmtree(docs, ignore_errors=True)
 
     def _sweep(self) -> None:
         """Delete staged files and table versions that no manifest names: of pruned and of failed builds."""

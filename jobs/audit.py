@@ -1,128 +1,160 @@
-"""The audit between write and publish: every expectation, checked by streaming over the staged tables.
+"""The audit between write and publish: the suites of `schemas.suites`, validated by Great Expectations.
 
-Memory: 16 bytes per key of the tables that are compared.
+The Arrow engine streams over the staged files in this process; given a Spark session, the library's own engine takes
+the same suites. Neither holds a table; memory of the first: 16 bytes per key of the tables that are compared, 8 per
+document.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from indexes.stages import Stage
-from indexes.vectors import vector_matrix
-from schemas.digests import row_fingerprints
-from schemas.expectations import EXPECTATIONS, Expectation
+from jobs.arrow_engine import ArrowExecutionEngine, batch_of
+from jobs.metric_providers import SparkEngine
+from jobs.views import View, spark_frame
+from schemas.expectations import SHARES
+from schemas.gx import (
+    Batch,
+    DataContextConfig,
+    ExpectationSuite,
+    ExpectationSuiteValidationResult,
+    InMemoryStoreBackendDefaults,
+    RunIdentifier,
+    Validator,
+    gx,
+)
+from schemas.suites import Limits, name_of, shares_suite, skipped, suite_of
 
-Pairs = npt.NDArray[np.uint64]
+_SHOWN = 3  # Unexpected values in a message.
+_LONGEST = 300  # Characters of what was observed.
+_ROWS_A_PART = 250_000  # Keys of as many rows fill a shuffle partition of some 10 MB.
 
 
 @dataclass(frozen=True)
 class Check:
-    """The outcome of one expectation."""
+    """The outcome of one expectation, for the manifest.
+
+    Attributes:
+        expectation: Its name, such as `chunks.doc_id references documents`.
+        severity: `critical` or `warning`.
+        passed: Whether it holds, or was skipped.
+        observed: What was found, or why it was skipped.
+        table: Table it speaks of.
+        skipped: Whether there was nothing to compare with.
+    """
 
     expectation: str
     severity: str
     passed: bool
     observed: str
+    table: str
+    skipped: bool = False
 
     def as_row(self) -> dict[str, object]:
         """The check for the manifest."""
         return asdict(self)
 
 
-def audit(stages: Mapping[str, Stage], pages: int, rejected_pages: int, max_reject_share: float) -> list[Check]:
-    """Check every expectation of the tables in `stages`, and the share of pages that was rejected.
+@dataclass(frozen=True)
+class Audit:
+    """What an audit found: results of the library per table, for its data docs, and one check per expectation."""
 
-    An expectation is checked where all of its tables are there.
+    results: Sequence[ExpectationSuiteValidationResult]
+    checks: Sequence[Check]
+
+    def failures(self, severity: str = "critical") -> list[Check]:
+        """The checks of a severity that did not pass."""
+        return [c for c in self.checks if not c.passed and c.severity == severity]
+
+
+def audit(
+    stages: Mapping[str, Stage], shares: Mapping[str, float], limits: Limits, run_name: str, spark: Any = None
+) -> Audit:
+    """Validate the suite of every table in `stages`, and of the reject shares.
+
+    Args:
+        stages: The tables; a reference to one that is not among them is not checked.
+        shares: For each job the share of its input that it lost.
+        limits: Thresholds, and what the tables are compared with.
+        run_name: Name of the build.
+        spark: A Spark session, to validate on Spark instead of in this process.
+
+    Raises:
+        OSError, MemoryError: A fault of the machine, which says nothing of the tables.
+        pyarrow.ArrowInvalid: A file is no Parquet file.
     """
-    checks = [_check(e, stages) for e in EXPECTATIONS if {e.table, e.target or e.table} <= stages.keys()]
-    return [*checks, share_check("pages rejected share", rejected_pages, pages, max_reject_share)]
+    others = {name: stage.table for name, stage in stages.items()}
+    suites = [suite_of(stage.table, limits, others) for stage in stages.values()]
+    views = [View(name, stage.path) for name, stage in stages.items()]
+    if shares:
+        suites.append(shares_suite(shares, limits))
+        views.append(View(SHARES, pa.table({job: [share] for job, share in shares.items()})))
+    rows = sum(view.rows for view in views)  # A file that cannot be read is no failed expectation: it ends the audit.
+    engine = _spark_engine(spark, rows) if spark else ArrowExecutionEngine()
+    batches = [batch_of(view.name, spark_frame(view, spark) if spark else view) for view in views]
+    for batch in batches:
+        engine.load_batch_data(batch.id, batch.data)
+    run = RunIdentifier(run_name=run_name, run_time=limits.as_of)
+    context = memory_context()
+    results = [_validate(engine, context, suite, batch, run) for suite, batch in zip(suites, batches, strict=True)]
+    checks = [_check(r.suite_name, found) for r in results for found in r.results]
+    checks += [Check(s.name, s.severity, True, s.why, s.table, skipped=True) for s in skipped(list(stages), limits)]
+    return Audit(results, checks)
 
 
-def share_check(name: str, lost: int, of: int, allowed: float) -> Check:
-    """A critical check that at most the share `allowed` is lost; of nothing, everything is lost."""
-    share = lost / of if of else 1.0
-    return Check(name, "critical", share <= allowed, f"{lost} of {of} ({share:.1%}), allowed {allowed:.1%}")
+def _spark_engine(session: Any, rows: int) -> SparkEngine:
+    """The library's engine on `session`; shuffles of small tables in few parts, each of which costs a task."""
+    session.conf.set("spark.sql.shuffle.partitions", str(max(2, rows // _ROWS_A_PART)))
+    return SparkEngine(spark=session, persist=False)
 
 
-def failures(checks: list[Check]) -> list[Check]:
-    """The critical checks that did not pass."""
-    return [c for c in checks if not c.passed and c.severity == "critical"]
+def memory_context() -> Any:
+    """A data context in memory: no files, no progress bars, nothing sent anywhere."""
+    config = DataContextConfig(
+        store_backend_defaults=InMemoryStoreBackendDefaults(init_temp_docs_sites=False),
+        progress_bars={"globally": False},
+        analytics_enabled=False,
+    )
+    return gx.get_context(mode="ephemeral", project_config=config)
 
 
-def _check(expectation: Expectation, stages: Mapping[str, Stage]) -> Check:
-    wrong, observed = _KINDS[expectation.kind](expectation, stages)
-    return Check(expectation.name, expectation.severity, not wrong, observed)
+def _validate(
+    engine: Any, context: Any, suite: ExpectationSuite, batch: Batch, run: RunIdentifier
+) -> ExpectationSuiteValidationResult:
+    validator = Validator(execution_engine=engine, batches=[batch], data_context=context)
+    result = validator.validate(expectation_suite=suite, run_id=run)
+    if fault := getattr(engine, "fault", None):
+        raise fault
+    return result
 
 
-def _keys(stage: Stage, columns: tuple[str, ...]) -> Pairs:
-    parts = [row_fingerprints(_renamed(b), [str(i) for i in range(len(columns))]) for b in stage.batches(columns)]
-    flat = np.concatenate(parts) if parts else np.empty(0, dtype=np.dtype((np.void, 16)))
-    pairs = np.ascontiguousarray(flat).view(np.uint64).reshape(-1, 2)
-    ordered: Pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
-    return ordered
+def _check(table: str, found: Any) -> Check:
+    configuration = found.expectation_config
+    severity = str(getattr(configuration.severity, "value", configuration.severity))
+    return Check(name_of(configuration), severity, bool(found.success), _observed(found)[:_LONGEST], table)
 
 
-def _renamed(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Columns by number: a key and a reference to it have different names and must have one fingerprint."""
-    return pa.RecordBatch.from_arrays(batch.columns, [str(i) for i in range(batch.num_columns)])
+def _observed(found: Any) -> str:
+    """What was found, in a few words."""
+    result = found.result or {}
+    if "observed_value" in result:
+        return f"observed {result['observed_value']}"
+    if "unexpected_count" not in result:
+        return f"could not be checked: {_reason(found.exception_info)}"
+    shown = ", ".join(str(v) for v in result.get("partial_unexpected_list", [])[:_SHOWN])
+    example = f", such as {shown}" if shown else ""
+    return f"{result['unexpected_count']} of {result['element_count']} unexpected{example}"
 
 
-def _distinct(pairs: Pairs) -> Pairs:
-    if len(pairs) == 0:
-        return pairs
-    distinct: Pairs = pairs[np.concatenate([[True], (pairs[1:] != pairs[:-1]).any(axis=1)])]
-    return distinct
-
-
-def _unique_keys(e: Expectation, stages: Mapping[str, Stage]) -> tuple[int, str]:
-    pairs = _keys(stages[e.table], stages[e.table].table.key)
-    repeated = len(pairs) - len(_distinct(pairs))
-    return repeated, f"{repeated} of {len(pairs)} keys repeat another"
-
-
-def _not_empty(e: Expectation, stages: Mapping[str, Stage]) -> tuple[int, str]:
-    rows = stages[e.table].rows
-    return int(rows == 0), f"{rows} rows"
-
-
-def _references(e: Expectation, stages: Mapping[str, Stage]) -> tuple[int, str]:
-    target = stages[e.target]
-    keys = _distinct(_keys(target, target.table.key))
-    wanted = _distinct(_keys(stages[e.table], (e.column,)))
-    both = np.concatenate([keys, wanted])
-    order = np.lexsort((both[:, 1], both[:, 0]))
-    resolved = len(both) - len(_distinct(both[order]))
-    dangling = len(wanted) - resolved
-    return dangling, f"{dangling} of {len(wanted)} distinct values are no key of {e.target}"
-
-
-def _unit_vectors(e: Expectation, stages: Mapping[str, Stage]) -> tuple[int, str]:
-    wrong = 0
-    for batch in stages[e.table].batches([e.column]):
-        vectors = vector_matrix(batch.column(0))
-        wrong += int((np.abs(np.linalg.norm(vectors, axis=1) - 1.0) > 1e-3).sum())
-    return wrong, f"{wrong} of {stages[e.table].rows} vectors are not of length 1"
-
-
-def _spans(e: Expectation, stages: Mapping[str, Stage]) -> tuple[int, str]:
-    wrong = 0
-    for batch in stages[e.table].batches(["text", "start", "end"]):
-        length = pc.subtract(batch.column("end"), batch.column("start"))
-        fits = pc.equal(pc.utf8_length(batch.column("text")).cast(pa.int64()), length)
-        wrong += batch.num_rows - int(pc.sum(fits).as_py() or 0)
-    return wrong, f"{wrong} of {stages[e.table].rows} chunks are not as long as their span"
-
-
-_KINDS: dict[str, Callable[[Expectation, Mapping[str, Stage]], tuple[int, str]]] = {
-    "unique_keys": _unique_keys,
-    "not_empty": _not_empty,
-    "references": _references,
-    "unit_vectors": _unit_vectors,
-    "spans": _spans,
-}
+def _reason(exception_info: Any) -> str:
+    """The message of the first exception among nested descriptions of them."""
+    if not isinstance(exception_info, Mapping):
+        return str(getattr(exception_info, "exception_message", exception_info))
+    if "exception_message" in exception_info:
+        return str(exception_info["exception_message"])
+    return next((_reason(v) for v in exception_info.values()), "no result")

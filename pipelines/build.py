@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import shutil
 import time
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -14,25 +13,26 @@ from pathlib import Path
 from indexes.catalog import Manifest, Warehouse, new_build_id
 from indexes.stages import Stage, StageWriter
 from jobs import link
-from jobs.audit import Check, audit, failures, share_check
+from jobs.boilerplate import repeated_lines
 from jobs.chunk import Chunk
 from jobs.clean import Clean
+from jobs.deduplicate import deduplicate, originals
 from jobs.doc2query import Doc2Query
 from jobs.embed import Embed, prepare
 from jobs.engines import Engines, core_count
 from jobs.filter import filter_queries
 from jobs.meter import MemoryMeter
+from jobs.normalise import Normalise
 from jobs.pages import ingest, stored
 from jobs.runner import JobReport, Run, derive
 from jobs.vectorise import embed_chunks
+from pipelines.audit import Audited, audit_tables, count_reasons, reject_shares, rows_in
 from pipelines.ingest import PAGE_STORE, page_store
-from schemas.expectations import NO_LOSS
 from schemas.settings import Settings
 from schemas.tables import REJECTS
 
 log = logging.getLogger(__name__)
 
-_LATER_JOBS = ("chunk", "doc2query", "embed", "filter")
 _PACKAGES = ("jobs", "indexes", "pipelines")
 
 
@@ -55,8 +55,11 @@ def build(source: Path | None, warehouse: Warehouse, settings: Settings) -> Mani
         with _run(warehouse, build_id, settings) as run:
             stages = _make_tables(source, run, settings, parent, warehouse)
         stages["rejects"] = run.rejects.stage()
-        reasons = _reasons(stages["rejects"])
-        checks = _audited(run, _checks(run, stages, reasons, settings, parent), stages["rejects"])
+        reasons = count_reasons(stages["rejects"])
+        given = rows_in(map(vars, run.reports), reasons, stages["pages"].rows)
+        before = {name: table.rows for name, table in parent.tables.items()} if parent else {}
+        audited = audit_tables(warehouse, stages, given, reasons, settings, build_id, started_at, before)
+        _refuse_failures(build_id, audited, stages["rejects"])
         manifest = Manifest(
             build_id=build_id,
             parent=parent.build_id if parent else None,
@@ -64,8 +67,9 @@ def build(source: Path | None, warehouse: Warehouse, settings: Settings) -> Mani
             source=str(source.absolute()) if source else PAGE_STORE,
             tables={name: warehouse.pin(stage, parent) for name, stage in stages.items()},
             jobs=[vars(r) for r in run.reports],
-            audit=[c.as_row() for c in checks],
+            audit=[c.as_row() for c in audited.audit.checks],
             rejects={f"{job}: {reason}": n for (job, reason), n in sorted(reasons.items())},
+            reject_shares=reject_shares(given, reasons),
             settings=settings.model_dump(),
             model=str(Embed(settings.embed).configuration()["model"]),
         )
@@ -88,8 +92,11 @@ def _make_tables(
     embed = Embed(settings.embed)
     prepare(settings.embed)
     pages = ingest(source, settings.ingest, run) if source else stored(page_store(warehouse), settings.ingest, run)
-    documents = derive(Clean(settings.clean), pages, run)
-    cut = derive(Chunk(settings.chunk, settings.embed.model), documents, run, scratch=True)
+    drafts = derive(Clean(settings.clean), pages, run, scratch=True)
+    marked = repeated_lines(drafts, settings.normalise, run)
+    normalised = derive(Normalise(settings.normalise, settings.quality), marked, run, scratch=True)
+    documents = deduplicate(normalised, settings.deduplicate, run)
+    cut = derive(Chunk(settings.chunk, settings.embed.model), originals(documents), run, scratch=True)
     pairs = derive(Doc2Query(settings.doc2query.pairs), cut, run, scratch=True)
     run.engines.release("spark")
     chunks = embed_chunks(embed, cut, run)
@@ -133,46 +140,22 @@ def _run(warehouse: Warehouse, build_id: str, settings: Settings) -> Iterator[Ru
         shutil.rmtree(work.parent, ignore_errors=True)
 
 
-def _reasons(rejects: Stage) -> Counter[tuple[str, str]]:
-    """Rejects per (job, reason)."""
-    counts: Counter[tuple[str, str]] = Counter()
-    for batch in rejects.batches(["job", "reason"]):
-        counts.update(zip(batch.column("job").to_pylist(), batch.column("reason").to_pylist(), strict=True))
-    return counts
-
-
-def _checks(
-    run: Run, stages: dict[str, Stage], reasons: Counter[tuple[str, str]], settings: Settings, parent: Manifest | None
-) -> list[Check]:
-    """Every expectation, the share of rejects of each job, and what was lost against the parent."""
-    lost = {key: n for key, n in reasons.items() if key[0] in ("ingest", "clean") and key[1] not in NO_LOSS}
-    read = stages["pages"].rows + sum(n for (job, _), n in lost.items() if job == "ingest")
-    most = settings.audit.max_reject_share
-    checks = audit(stages, read, sum(lost.values()), most)
-    later = [r for r in run.reports if r.job in _LATER_JOBS and r.rows_in]
-    checks += [share_check(f"{r.job} rejected share", r.rejected, r.rows_in, most) for r in later]
-    if parent:
-        before = parent.tables["documents"].rows
-        gone = max(0, before - stages["documents"].rows)
-        checks.append(share_check("documents lost since the last build", gone, before, settings.audit.max_shrink))
-    return checks
-
-
-def _audited(run: Run, checks: list[Check], rejects: Stage) -> list[Check]:
-    """The checks, where no critical one failed.
+def _refuse_failures(build_id: str, audited: Audited, rejects: Stage) -> None:
+    """Log what failed in the audit; stop where it is critical.
 
     Raises:
-        BuildRefusedError: One did; the message names it and the first reject of the build.
+        BuildRefusedError: The message names what failed, the data docs, and the first reject of the build.
     """
-    for check in checks:
+    for check in audited.audit.checks:
         if not check.passed:
             log.warning("audit %s failed: %s severity=%s", check.expectation, check.observed, check.severity)
-    if failed := failures(checks):
+    if failed := audited.audit.failures():
         named = "; ".join(f"{c.expectation}: {c.observed}" for c in failed)
         first = next((r for b in rejects.batches(rows=1) for r in b.to_pylist()), None)
         told = f"; first reject: {first['key']}: {first['reason']} ({first['detail']})" if first else ""
-        raise BuildRefusedError(f"build {run.build_id} failed its audit and was not published: {named}{told}")
-    return checks
+        raise BuildRefusedError(
+            f"build {build_id} failed its audit and was not published: {named}{told}; {audited.docs} shows the audit"
+        )
 
 
 @contextmanager

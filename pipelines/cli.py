@@ -8,7 +8,7 @@ import sys
 
 import typer
 
-from pipelines.commands import build, ingest, inspect, questions, snapshots
+from pipelines.commands import audit, build, crawl, ingest, inspect, questions, rejects, snapshots
 from pipelines.commands.common import LOGGERS, new_app
 from schemas.settings import SettingsError
 
@@ -18,7 +18,7 @@ _stop_asked = False
 app = new_app(
     "Grind a folder of web pages into a query-centric index, and answer questions from it with citations.", "quern"
 )
-for topic in (build, ingest, questions, inspect):
+for topic in (build, crawl, ingest, questions, inspect, audit, rejects):
     app.add_typer(topic.app)
 app.add_typer(snapshots.app, name="snapshots")
 
@@ -37,6 +37,7 @@ def _expected_errors() -> tuple[type[BaseException], ...]:
     """Errors that a user can mend: one sentence and exit code 2, no traceback."""
     from indexes.catalog import WarehouseError
     from indexes.pages import PageStoreError
+    from jobs.crawl.fleet import CrawlError
     from jobs.engines import EngineError
     from jobs.ingest import IngestError
     from jobs.models import ModelError
@@ -47,11 +48,13 @@ def _expected_errors() -> tuple[type[BaseException], ...]:
     from pipelines.output import OutputError
     from pipelines.query import QuestionError
     from pipelines.recipes import RecipeError
+    from pipelines.rejects import RejectsError
     from pipelines.show import NotInSnapshotError
 
     return (
         WarehouseError,
         PageStoreError,
+        CrawlError,
         EngineError,
         IngestError,
         ModelError,
@@ -62,6 +65,7 @@ def _expected_errors() -> tuple[type[BaseException], ...]:
         OutputError,
         QuestionError,
         RecipeError,
+        RejectsError,
         NotInSnapshotError,
     )
 

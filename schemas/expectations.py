@@ -1,63 +1,78 @@
-"""What every snapshot must satisfy before it is published, declared per table.
+"""What the audit's suites speak of beside the tables' own columns; the suites are in `schemas.suites`.
 
-`jobs.audit` checks them between write and publish. A critical expectation blocks publication; the others are
-reported in the manifest.
+Nothing here imports Great Expectations, which takes seconds: builds need these names long before their audit.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+import pyarrow as pa
 
-@dataclass(frozen=True)
-class Expectation:
-    """One expectation of one table.
-
-    Attributes:
-        table: Table it speaks of.
-        kind: `unique_keys`; `not_empty`; `references` (every value of `column` is a key of `target`);
-            `unit_vectors` (L2 norm 1 within 1e-3); `spans` (`column` is the length of the text it was cut from).
-        column: Column it speaks of, where it is one.
-        target: Table referred to.
-        severity: `critical` blocks publication.
-    """
-
-    table: str
-    kind: Literal["unique_keys", "not_empty", "references", "unit_vectors", "spans"]
-    column: str = ""
-    target: str = ""
-    severity: Literal["critical", "warning"] = "critical"
-
-    @property
-    def name(self) -> str:
-        """Name in manifests and messages, such as `chunks.doc_id references documents`."""
-        subject = f"{self.table}.{self.column}" if self.column else self.table
-        return f"{subject} {self.kind} {self.target}".strip()
-
+from schemas.tables import Table
 
 # Rejects of these reasons are no lost pages: captures of what is no page, and second copies of one.
 NO_LOSS: frozenset[str] = frozenset(
-    {"duplicate_url", "duplicate_doc_id", "duplicate_key", "http_status", "content_type"} | {"gone", "revisit", "unknown_kind", "digest_mismatch", "bad_date"}
+    {
+        "duplicate_url",
+        "duplicate_doc_id",
+        "duplicate_key",
+        "exact_duplicate",
+        "near_duplicate",
+        "http_status",
+        "content_type",
+        "gone",
+        "revisit",
+        "unknown_kind",
+        "digest_mismatch",
+        "bad_date",
+    }
 )
 
-EXPECTATIONS: tuple[Expectation, ...] = (
-    Expectation("pages", "unique_keys"),
-    Expectation("documents", "unique_keys"),
-    Expectation("documents", "not_empty"),
-    Expectation("documents", "references", "page_url", "pages"),
-    Expectation("chunks", "unique_keys"),
-    Expectation("chunks", "not_empty"),
-    Expectation("chunks", "references", "doc_id", "documents"),
-    Expectation("chunks", "spans"),
-    Expectation("chunks", "unit_vectors", "vector"),
-    Expectation("queries", "unique_keys"),
-    Expectation("queries", "references", "chunk_id", "chunks"),
-    Expectation("nodes", "unique_keys"),
-    Expectation("nodes", "not_empty", severity="warning"),
-    Expectation("nodes", "references", "chunk_id", "chunks"),
-    Expectation("nodes", "unit_vectors", "vector"),
-    Expectation("edges", "unique_keys"),
-    Expectation("edges", "references", "source", "nodes"),
-    Expectation("edges", "references", "target", "nodes"),
-)
+SHARES = "reject_share"
+"""Name of the audit's own table of one row: for each job the share of its input that it lost."""
+
+LOST = "pages"
+"""Column of `SHARES` for all jobs that make documents of pages, together."""
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A column that the audit computes while it reads: what an expectation needs and no table holds.
+
+    Attributes:
+        name: Name of the column.
+        kind: `length` in characters; `norm` (L2) of a vector; `difference` of the first and the second column.
+        columns: What it is computed from.
+    """
+
+    name: str
+    kind: Literal["length", "norm", "difference"]
+    columns: tuple[str, ...]
+
+
+_NORM = Derived("vector_norm", "norm", ("vector",))
+_LENGTH = Derived("text_length", "length", ("text",))
+
+DERIVED: Mapping[str, tuple[Derived, ...]] = {
+    "documents": (_LENGTH,),
+    "chunks": (_LENGTH, Derived("span_length", "difference", ("end", "start")), _NORM),
+    "nodes": (_NORM,),
+    "events": (_NORM,),
+}
+
+
+def type_name(kind: pa.DataType) -> str:
+    """Name of an Arrow type that any engine can tell: the width of vectors and names of list items are left out."""
+    if pa.types.is_list(kind) or pa.types.is_fixed_size_list(kind) or pa.types.is_large_list(kind):
+        return f"list<{type_name(kind.value_type)}>"
+    if pa.types.is_struct(kind):
+        return "struct<" + ", ".join(f"{f.name}: {type_name(f.type)}" for f in kind) + ">"
+    return str(kind)
+
+
+def column_types(table: Table) -> dict[str, str]:
+    """The name of the type of each column."""
+    return {f.name: type_name(f.type) for f in table.schema}

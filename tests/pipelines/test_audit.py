@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from indexes.catalog import Warehouse, WarehouseError
+from jobs.audit import audit
+from pipelines.audit import audit_snapshot, lost_shares, reject_shares, rows_in
+from pipelines.build import BuildRefusedError, build
+from pipelines.commands.audit import app
+from pipelines.data_docs import write_docs
+from schemas.expectations import LOST
+from schemas.settings import Settings, load_settings
+from schemas.tables import EDGES, NODES
+from tests.conftest import Quern
+
+SENTENCE = "The harbour of {} was dredged in March, and the ferry to the islands runs twice a day since then. "
+LOCAL = ("engine.engine=local",)
+
+
+def corpus(path: Path, count: int) -> Path:
+    """A file of documents, and one line that is none."""
+    names = ("Marrow Head", "Averil", "Tollen", "Brannock", "Selkirk Sound", "Oster")[:count]
+    lines = [{"doc_id": n, "title": n, "text": SENTENCE.format(n) * 2, "language": "en"} for n in names]
+    path.write_text("\n".join([*(json.dumps(line) for line in lines), '{"doc_id": "broken"}']), "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Warehouse, Path]:
+    """A warehouse with one snapshot of six documents, and its source."""
+    folder = tmp_path_factory.mktemp("audited")
+    source = corpus(folder / "six.jsonl", 6)
+    warehouse = Warehouse.create(folder / "warehouse")
+    build(source, warehouse, load_settings(overrides=LOCAL))
+    return warehouse, source
+
+
+def failed(manifest: Any) -> set[str]:
+    return {c["expectation"] for c in manifest.audit if not c["passed"]}
+
+
+def test_the_manifest_holds_every_check_and_the_shares_of_rejects(built: tuple[Warehouse, Path]) -> None:
+    manifest = built[0].manifest(built[0].snapshot_ids()[0])
+    assert failed(manifest) == set()
+    assert {c["table"] for c in manifest.audit} == {*manifest.tables, "reject_share"}
+    assert {c["severity"] for c in manifest.audit} == {"critical", "warning"}
+    skipped = {c["table"] for c in manifest.audit if c["skipped"]}
+    assert skipped == set(manifest.tables)
+    assert list(manifest.reject_shares.values()) == [pytest.approx(1 / 7)]
+    assert manifest.reject_shares.keys() == manifest.rejects.keys()
+
+
+def test_data_docs_are_pages_that_need_nothing_but_themselves(built: tuple[Warehouse, Path]) -> None:
+    warehouse, _ = built
+    docs = warehouse.audits / warehouse.snapshot_ids()[0]
+    index = (docs / "index.html").read_text("utf-8")
+    for name in warehouse.manifest().tables:
+        page = (docs / f"{name}.html").read_text("utf-8")
+        assert f'href="{name}.html"' in index
+        assert json.loads((docs / f"{name}.json").read_text("utf-8"))["suite_name"] == name
+        for outside in ("<script", "<link", "<img", "http://", "https://", "@import"):
+            assert outside not in page + index
+    assert "values must be keys of" in (docs / "chunks.html").read_text("utf-8")
+
+
+def test_a_critical_failure_publishes_nothing_and_names_the_data_docs(
+    built: tuple[Warehouse, Path], tmp_path: Path
+) -> None:
+    warehouse, _ = built
+    before = warehouse.current_id()
+    with pytest.raises(BuildRefusedError, match="documents lost since the last build") as refused:
+        build(corpus(tmp_path / "two.jsonl", 2), warehouse, load_settings(overrides=LOCAL))
+    assert warehouse.current_id() == before
+    index = max(warehouse.audits.iterdir()) / "index.html"
+    assert str(index) in str(refused.value)
+    page = index.read_text("utf-8")
+    assert "documents lost since the last build" in page
+    assert "A critical expectation failed" in page
+
+
+def test_a_warning_is_published_and_told(built: tuple[Warehouse, Path]) -> None:
+    warehouse, source = built
+    manifest = build(source, warehouse, load_settings(overrides=[*LOCAL, "audit.languages=[fr]"]))
+    assert warehouse.current_id() == manifest.build_id
+    assert failed(manifest) == {"documents.language in_set"}
+    assert not [c for c in manifest.audit if c["skipped"]]
+    page = (warehouse.audits / manifest.build_id / "documents.html").read_text("utf-8")
+    assert "documents.language in_set failed (warning): 6 of 6 unexpected, such as en" in page
+
+
+def test_a_snapshot_is_audited_again_with_its_own_settings_unless_told_otherwise(
+    built: tuple[Warehouse, Path], quern_here: Quern
+) -> None:
+    warehouse, _ = built
+    oldest = warehouse.snapshot_ids()[0]
+    done = CliRunner().invoke(app, ["-w", str(warehouse.root), "--snapshot", oldest])
+    assert done.exit_code == 0
+    assert f"data docs: {warehouse.audits / oldest / 'index.html'}" in done.output
+    assert "documents" in done.output
+    told = quern_here("audit", "-w", warehouse.root, "--set", "audit.max_reject_share=0", "--json")
+    assert (told.returncode, told.stderr.count("\n")) == (1, 1)
+    found = json.loads(told.stdout)
+    assert not found["passed"]
+    critical = {c["expectation"] for c in found["checks"] if not c["passed"] and c["severity"] == "critical"}
+    assert critical == {"pages rejected share", "ingest rejected share"}
+
+
+def test_a_damaged_snapshot_is_told_from_a_failed_one(built: tuple[Warehouse, Path]) -> None:
+    warehouse, _ = built
+    snapshot = warehouse.snapshot()
+    path = snapshot.stage("edges").path
+    whole = path.read_bytes()
+    try:
+        path.write_bytes(whole[: len(whole) // 2])
+        with pytest.raises(WarehouseError, match="gone or damaged"):
+            audit_snapshot(snapshot, Settings())
+        path.unlink()
+        with pytest.raises(WarehouseError, match="gone or damaged"):
+            audit_snapshot(snapshot, Settings())
+    finally:
+        path.write_bytes(whole)
+
+
+def test_what_pages_say_cannot_act_in_the_data_docs(tmp_path: Path) -> None:
+    from tests.jobs.test_audit import SOUND, limits, stage_of
+
+    hostile = SOUND["edges"][0] | {"target": "<script>alert(1)</script><img src=x>", "kind": "</td><b>"}
+    nodes = stage_of(tmp_path / "nodes", NODES.with_dimension(2), SOUND["nodes"])
+    edges = stage_of(tmp_path / "edges", EDGES, [hostile])
+    assert pq.read_metadata(edges.path).num_rows == 1
+    index = write_docs(audit({"nodes": nodes, "edges": edges}, {}, limits(), "run"), "run", tmp_path / "docs")
+    text = index.read_text("utf-8") + (index.parent / "edges.html").read_text("utf-8")
+    assert "alert(1)" in text
+    for markup in ("<script", "<img", "<b>"):
+        assert markup not in text
+
+
+def test_data_docs_go_with_their_snapshots_and_refused_ones_with_older_ones(tmp_path: Path) -> None:
+    warehouse = Warehouse.create(tmp_path / "warehouse")
+    for name in ("1", "2", "3", "4", "5"):
+        (warehouse.audits / name).mkdir(parents=True)
+    (tmp_path / "warehouse" / "snapshots").mkdir()
+    manifest = {"parent": None, "started_at": "2024-01-01", "source": "", "tables": {}, "jobs": [], "audit": []}
+    for name in ("1", "3", "4"):
+        text = json.dumps(manifest | {"build_id": name, "settings": {}})
+        (tmp_path / "warehouse" / "snapshots" / f"{name}.json").write_text(text)
+    warehouse.rollback("1")
+    warehouse.prune(1)
+    assert warehouse.snapshot_ids() == ["1", "4"]
+    assert sorted(p.name for p in warehouse.audits.iterdir()) == ["1", "4", "5"]
+
+
+def test_shares_count_losses_only_and_take_reading_and_cleaning_together() -> None:
+    reasons = Counter({("ingest", "empty"): 2, ("ingest", "duplicate_url"): 5, ("clean", "no_text"): 4})
+    reasons[("deduplicate", "near_duplicate")] = 3
+    reports = [{"job": j, "rows_in": n} for j, n in (("ingest", 9), ("clean", 8), ("deduplicate", 4), ("embed", 1))]
+    given = rows_in([*reports, {"job": "embed", "rows_in": 9}], reasons, pages=8)
+    assert given == {"ingest": 10, "clean": 8, "deduplicate": 4, "embed": 10}
+    assert lost_shares(given, reasons) == {LOST: 0.6, "ingest": 0.2, "clean": 0.5, "deduplicate": 0.0, "embed": 0.0}
+    assert reject_shares(given, reasons) == {
+        "clean: no_text": 0.5,
+        "deduplicate: near_duplicate": 0.75,
+        "ingest: duplicate_url": 1 / 3,
+        "ingest: empty": 2 / 15,
+    }
+    assert lost_shares({}, Counter())[LOST] == 1.0
