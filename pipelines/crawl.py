@@ -268,6 +268,7 @@ def _finish(folder: CrawlFolder, plan: Plan, ended: str, warehouse: Warehouse, s
         report.pages = add_pages(warehouse, files, settings).pages
     write_text(folder.warc / "crawl.json", json.dumps(report.model_dump(mode="json"), indent=1) + "\n")
     remember(folder.memory, frontiers)
+    folder.plan.unlink()  # first: without its frontier, a plan would begin the crawl anew
     shutil.rmtree(folder.root)
     return report
 

@@ -85,7 +85,9 @@ class ActorRunner:
         import ray
 
         self._ray = ray
-        self._actor = ray.remote(num_cpus=1)(ProcessRunner).remote(folder)
+        # An actor that dies comes back; its crawl process ends by itself, and is started anew.
+        again = {"max_restarts": _CRASHES, "max_task_retries": _CRASHES}
+        self._actor = ray.remote(num_cpus=1, **again)(ProcessRunner).remote(folder)
 
     def start(self, number: int, quota: int) -> None:
         """Start process `number`."""
@@ -148,7 +150,8 @@ class Fleet:
         return self._reason()
 
     def _reason(self) -> str:
-        if any(m.status.ended == "seconds" for m in self._members):
+        late = time.time() >= self._ends and any(m.status.queued for m in self._members)
+        if late or any(m.status.ended == "seconds" for m in self._members):
             return "crawl.seconds"
         return "crawl.max_pages" if self._most and self._fetched() >= self._most else "finished"
 

@@ -80,6 +80,8 @@ def scrapy_settings(settings: CrawlSettings, user_agent: str) -> dict[str, Any]:
         },
         "CONCURRENT_REQUESTS": settings.concurrency,
         "CONCURRENT_REQUESTS_PER_DOMAIN": settings.per_host,
+        # The spider yields nothing; Scrapy starts so many tasks for each answer.
+        "CONCURRENT_ITEMS": 1,
         "DOWNLOAD_DELAY": settings.delay,
         "DOWNLOAD_DELAY_JITTER": 0.0,
         "AUTOTHROTTLE_ENABLED": settings.autothrottle,

@@ -159,6 +159,16 @@ def test_limits_end_a_crawl_and_what_is_left_is_counted(tmp_path: Path) -> None:
     assert saved["fetched"] == 8
 
 
+def test_a_crawl_ends_when_its_time_is_over(tmp_path: Path, warehouse: Warehouse) -> None:
+    site = chain_site(1000, pause=0.05)
+    seeds = seeds_in(tmp_path, "http://chain.example/p1")
+    report = crawl(seeds, warehouse, settings_for({"chain.example"}, site, seconds=2.0, max_depth=1000))
+    site.close()
+    assert report.ended == "crawl.seconds"
+    assert report.queued > 0
+    assert report.seconds < 10
+
+
 @pytest.fixture
 def warehouse(tmp_path: Path) -> Warehouse:
     return Warehouse.create(tmp_path / "warehouse")
