@@ -10,12 +10,12 @@ from typing import Final
 from jobs.spans import Span
 
 # Both sides of an @ are read from the @, with limits: a long run of letters is then read once.
-_LOCAL: Final = re.compile(r"[A-Za-z0-9À-ɏ.!#$%&'*+/=?^_`{|}~-]{1,64}$")
+_LOCAL: Final = re.compile(r"[A-Za-z0-9À-ɏ._%+'-]{1,64}$")
 _DOMAIN: Final = re.compile(
     r"(?:[A-Za-z0-9À-ɏ](?:[A-Za-z0-9À-ɏ-]{0,61}[A-Za-z0-9À-ɏ])?\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9@])"
 )
 _LOCAL_LIMIT, _DOMAIN_LIMIT = 64, 254
-_QUOTES: Final = "'`.!#$%&*/=?^{|}~"
+_NOT_FIRST: Final = "'.%-"
 _FILES: Final = frozenset("png jpg jpeg gif webp svg css js ico bmp avif".split())
 _AT_SIGN_SPELLED: Final = re.compile(r"[\[({<] ?at ?[\])}>]", re.IGNORECASE)
 _SPELLED: Final = re.compile(
@@ -65,13 +65,13 @@ _ACCOUNT_ID: Final = re.compile(
 
 
 def emails(text: str) -> Iterator[Span]:
-    """E-mail addresses (the dot-atom form of RFC 5322), also as `name [at] host [dot] com`."""
+    """E-mail addresses as mail services give them out, also as `name [at] host [dot] com`."""
     at = text.find("@")
     while at >= 0:
         local = _LOCAL.search(text, max(0, at - _LOCAL_LIMIT), at)
         domain = _DOMAIN.match(text, at + 1, at + 1 + _DOMAIN_LIMIT)
         if local and domain and domain[0].rpartition(".")[2].lower() not in _FILES:
-            start = local.start() + len(local[0]) - len(local[0].lstrip(_QUOTES))
+            start = local.start() + len(local[0]) - len(local[0].lstrip(_NOT_FIRST))
             if start < at:
                 yield Span(start, domain.end(), "EMAIL")
         at = text.find("@", at + 1)

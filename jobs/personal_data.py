@@ -7,6 +7,7 @@ persons and postal addresses have no form that an expression could tell; they st
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from typing import Final
@@ -27,7 +28,6 @@ _BY_DIGITS: Final[dict[str, Callable[[str], Iterator[Span]]]] = {
 TYPES: Final = ("EMAIL", "PHONE", *_BY_DIGITS, "HANDLE")
 # Whether a text has digits enough for any of these: most lines of prose have not.
 _DIGITS: Final = re.compile(r"\d(?:\D{0,3}\d){5}|:[0-9A-Fa-f:]*:")
-_SPACES: Final = re.compile(r"[ \t]{2,}|[ \t]+(?=[,.;:!?)\n])")
 
 
 def find(text: str, language: str | None, types: Collection[str] = TYPES) -> list[Span]:
@@ -48,9 +48,14 @@ def find(text: str, language: str | None, types: Collection[str] = TYPES) -> lis
 
 def _outside(text: str, addresses: list[tuple[int, int]]) -> Callable[[Iterator[Span]], list[Span]]:
     """Leaves out what lies in the path of a web address; an IP address there is its host."""
+    starts = [start for start, _ in addresses]
+
+    def is_outside(span: Span) -> bool:
+        at = bisect(starts, span.start)
+        return span.type == "IP" or at == 0 or addresses[at - 1][1] <= span.start
 
     def kept(spans: Iterator[Span]) -> list[Span]:
-        return [s for s in spans if s.type == "IP" or not any(a <= s.start < b for a, b in addresses)]
+        return [span for span in spans if is_outside(span)]
 
     return kept
 
@@ -59,17 +64,18 @@ def replace(text: str, spans: list[Span], *, mark: bool) -> str:
     """`text` with a mark for each of the spans, or without them and the space they leave."""
     if not spans:
         return text
-    parts, at = [], 0
-    for span in spans:
-        parts += [text[at : span.start], f"[{span.type}]" if mark else ""]
-        at = span.end
-    whole = "".join([*parts, text[at:]])
-    return whole if mark else _SPACES.sub(lambda found: " " if text_gap(found) else "", whole).strip(" ")
+    gaps = [0, *(edge for span in spans for edge in (span.start, span.end)), len(text)]
+    pieces = [text[start:end] for start, end in zip(gaps[::2], gaps[1::2], strict=True)]
+    if mark:
+        return pieces[0] + "".join(f"[{span.type}]{piece}" for span, piece in zip(spans, pieces[1:], strict=True))
+    return "".join(_joinable(pieces))
 
 
-def text_gap(found: re.Match[str]) -> bool:
-    """Whether what was removed stood between words."""
-    return found.string[found.end() : found.end() + 1] not in (*",.;:!?)\n",)
+def _joinable(pieces: list[str]) -> Iterator[str]:
+    """The pieces without the space that would stand double, or before punctuation, when they are joined."""
+    for piece, following in zip(pieces, [*pieces[1:], "end"], strict=True):
+        doubled = piece.endswith(" ") and (not following or following[0] in " ,.;:!?)\n")
+        yield piece[:-1] if doubled else piece
 
 
 def counts(spans: list[Span]) -> list[dict[str, object]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -24,6 +25,7 @@ def disjoint(spans: Iterable[Span]) -> list[Span]:
     """The spans in order of place; of those that overlap the one that came first among `spans` stays."""
     kept: list[Span] = []
     for span in spans:
-        if all(span.end <= other.start or other.end <= span.start for other in kept):
-            kept.append(span)
-    return sorted(kept)
+        at = bisect(kept, span)
+        if (at == 0 or kept[at - 1].end <= span.start) and (at == len(kept) or span.end <= kept[at].start):
+            kept.insert(at, span)
+    return kept

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.noise import Noise, without_emoji
@@ -110,6 +110,7 @@ def test_full_width_forms_become_half_width(text: str, plain: str, mapped: str) 
     assert half_width(text, "all") == mapped
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="Ａ１，。！？：；（）\u3000a1天 “”😀\ufe0f\u200d\u20e31"))
 def test_a_second_time_changes_nothing(text: str) -> None:
     for once in (half_width(text), half_width(text, "all"), without_emoji(text)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.numbers import english_value, with_arabic_numbers, with_digits
@@ -55,6 +55,7 @@ def test_chinese_numerals_are_read_in_chinese_texts_only() -> None:
     assert with_arabic_numbers("三百人", "zh", NormaliseSettings(chinese_numerals=False)) == "三百人"
 
 
+@settings(deadline=None)
 @given(st.integers(1, 999), st.sampled_from(["", " thousand", " million"]))
 def test_written_english_numbers_are_read_back(number: int, scale: str) -> None:
     assert english_value(f"{_written(number)}{scale}") == number * {"": 1, " thousand": 10**3, " million": 10**6}[scale]
@@ -74,6 +75,7 @@ def _written(number: int) -> str:
     return tens[number // 10] + (f"-{small[number % 10]}" if number % 10 else "")
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_a_second_time_changes_nothing(text: str) -> None:
     once = with_digits(text)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import time
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.accounts import luhn
@@ -27,6 +28,7 @@ def marked(text: str, language: str = "en") -> str:
         ("Write to a.b+c@mail.example.org.", "Write to [EMAIL]."),
         ("寄至hotline@news.example。", "寄至[EMAIL]。"),
         ("mail zoë@münchen.example now", "mail [EMAIL] now"),
+        ("see https://site.example/?mail=jo@host.example#a", "see https://site.example/?mail=[EMAIL]#a"),
         ("jo [at] host [dot] com", "[EMAIL]"),
         ("card 4539 1488 0343 6467 or 4539148803436467", "card [CREDIT_CARD] or [CREDIT_CARD]"),
         ("Amex 3782-822463-10005", "Amex [CREDIT_CARD]"),
@@ -82,8 +84,11 @@ def test_types_are_counted_and_others_left_alone() -> None:
 def test_what_is_removed_leaves_one_space() -> None:
     text = "Write to a@b.example, or call +44 20 7946 0958 now."
     assert replace(text, find(text, "en"), mark=False) == "Write to, or call now."
+    given = "Two  spaces and a@b.example  stay "
+    assert replace(given, find(given, "en"), mark=False) == "Two  spaces and  stay "
 
 
+@settings(deadline=None)
 @given(st.text(alphabet=st.sampled_from("0123456789+-(). @:/abAB_x示电话\n"), max_size=200))
 def test_spans_are_disjoint_in_order_and_marks_are_final(text: str) -> None:
     spans = find(text, "en")
@@ -91,14 +96,20 @@ def test_spans_are_disjoint_in_order_and_marks_are_final(text: str) -> None:
     assert all(0 <= s.start < s.end <= len(text) for s in spans)
 
 
+@settings(deadline=None)
 @given(st.from_regex(r"\d{12,18}", fullmatch=True))
 def test_one_check_digit_of_ten_is_right(digits: str) -> None:
     assert sum(luhn(f"{digits}{check}") for check in range(10)) == 1
 
 
-@pytest.mark.parametrize("hostile", ["@" * 50_000, "1-" * 50_000, "a@" * 30_000, "1:" * 50_000, "(at)" * 30_000])
+HOSTILE = ("@", "1-", "a@", "1:", "(at)", "x.com/", "https://a 123456 ", "phone 1", "+1 ")
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
 def test_hostile_text_takes_no_long_time(hostile: str) -> None:
-    find(hostile, "en")
+    started = time.process_time()
+    find(hostile * (100_000 // len(hostile)), "en")
+    assert time.process_time() - started < 5
 
 
 def test_figures_on_the_shared_texts_are_as_good_as_their_floors(shared: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.quality import verdict
@@ -80,6 +80,7 @@ def test_rules_of_the_papers_that_are_off_by_default_can_be_turned_on() -> None:
     assert reason("x", settings=QualitySettings(enabled=False)) is None
 
 
+@settings(deadline=None)
 @given(st.text(max_size=300), st.sampled_from(["en", "zh", "ja", "ru", None]))
 def test_every_text_gets_a_verdict(text: str, language: str | None) -> None:
     loose = QualitySettings(min_words=0, repetition_from=0)
