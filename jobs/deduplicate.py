@@ -12,31 +12,28 @@ runs in this process (`jobs.near`) or on Spark (`jobs.shuffles`).
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from indexes.memo import unnest
 from indexes.stages import BATCH_ROWS, Stage
 from jobs.buckets import Positions
 from jobs.near import find_duplicates
-from jobs.nights import CONTENT_BYTES, DUPLICATES, MEMBERS, Flags, Keys, Night, States, compare_contents, content_keys
-from jobs.runner import JobReport, Run, Source, finished, memoise, record_rejects
-from jobs.signatures import SIGNATURES, Signatures
+from jobs.nights import DUPLICATES, Night, States
+from jobs.runner import JobReport, Run, Source
+from jobs.signatures import Signatures
+from jobs.texts import write_members, write_signatures
 from schemas.digests import settings_digest
 from schemas.groups import DeduplicateSettings
 from schemas.tables import DOCUMENTS
 
 NAME, VERSION = "deduplicate", 1
 _PARTITION_ROWS = 20_000
-_NO_KEYS = np.empty((0, CONTENT_BYTES // 8), dtype=np.uint64)
 
 
 def fingerprint(settings: DeduplicateSettings) -> str:
@@ -52,8 +49,8 @@ def deduplicate(documents: Stage, settings: DeduplicateSettings, run: Run) -> St
     work.mkdir(parents=True)
     states = States(run.memo / NAME / fingerprint(settings))
     before, state = states.newest(), states.begin(run.build_id)
-    keys = _write_members(documents, work / "members.parquet")
-    whole, computed = _write_signatures(documents, keys, before, state, settings, run)
+    keys = write_members(documents, work / "members.parquet")
+    whole, computed = write_signatures(documents, keys, before, state, settings, run)
     night = Night(
         documents=documents,
         members=work / "members.parquet",
@@ -64,120 +61,14 @@ def deduplicate(documents: Stage, settings: DeduplicateSettings, run: Run) -> St
         work=work,
         settings=settings,
     )
-    made, counts = _write_documents(night, run)
+    made, engine, counts = _write_documents(night, run)
     if whole:
         states.commit(state)
-    engine, notes = counts
-    _report(documents, computed, notes, engine, started, settings, run)
+    shutil.rmtree(work)
+    rows, seconds = documents.rows, round(time.monotonic() - started, 3)
+    known, rejected = rows - computed, int(sum(counts.values()))
+    run.report(JobReport(NAME, fingerprint(settings), rows, rows, known, computed, rejected, seconds, engine, counts))
     return made
-
-
-def _report(
-    documents: Stage,
-    computed: int,
-    notes: dict[str, float],
-    engine: str,
-    started: float,
-    settings: DeduplicateSettings,
-    run: Run,
-) -> None:
-    rejected = int(sum(notes.values()))
-    seconds = round(time.monotonic() - started, 3)
-    rows = documents.rows
-    run.report(
-        JobReport(NAME, fingerprint(settings), rows, rows, rows - computed, computed, rejected, seconds, engine, notes)
-    )
-
-
-def _write_members(documents: Stage, path: Path) -> Keys:
-    """Write the members' file; returns the digest of each document's text, shape (documents, 2)."""
-    digests = [_NO_KEYS]
-    position = 0
-    with pq.ParquetWriter(path, MEMBERS, compression="zstd") as writer:
-        for batch in documents.batches(["doc_id", "published_at", "text"]):
-            text = batch.column("text")
-            contents = pa.array([_digest(t) for t in text], pa.binary())
-            columns = [
-                pa.array(np.arange(position, position + len(text))),
-                batch.column("doc_id"),
-                contents,
-                batch.column("published_at").cast(pa.int64()),
-                pc.utf8_length(text).cast(pa.int64()),
-            ]
-            writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=MEMBERS))
-            digests.append(content_keys(pa.chunked_array([contents])))
-            position += len(text)
-    return np.concatenate(digests)
-
-
-def _digest(text: pa.StringScalar) -> bytes:
-    return blake2b(text.as_buffer(), digest_size=CONTENT_BYTES).digest()
-
-
-@dataclass(frozen=True)
-class _NewTexts:
-    """The texts that last night's state does not know, each once, with their digests."""
-
-    documents: Stage
-    fresh: Flags
-
-    @property
-    def rows(self) -> int:
-        """Number of texts."""
-        return int(self.fresh.sum())
-
-    def batches(self, columns: Sequence[str] | None = None, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """The columns of `columns`, of content and text."""
-        start = 0
-        for batch in self.documents.batches(["text"], rows):
-            fresh = self.fresh[start : start + batch.num_rows]
-            start += batch.num_rows
-            if fresh.any():
-                text = batch.column(0).filter(pa.array(fresh))
-                contents = pa.array([_digest(t) for t in text], pa.binary())
-                both = pa.RecordBatch.from_arrays([contents, text], ["content", "text"])
-                yield both.select(list(columns) if columns is not None else both.schema.names)
-
-
-def _write_signatures(
-    documents: Stage, keys: Keys, before: Path | None, state: Path, settings: DeduplicateSettings, run: Run
-) -> tuple[bool, int]:
-    """Write tonight's signatures; returns whether all could be made, and how many texts were new."""
-    job = Signatures(settings)
-    known = _NO_KEYS
-    if before is not None:
-        known = content_keys(pq.read_table(before / "signatures.parquet", columns=["content"]).column("content"))
-    live, fresh = compare_contents(known, keys)
-    texts = _NewTexts(documents, fresh)
-    done = memoise(job, texts, run)
-    rejected = start = 0
-    with pq.ParquetWriter(state / "signatures.parquet", SIGNATURES.schema, compression="zstd") as writer:
-        for batch in _signatures_of(before):
-            writer.write_batch(batch.filter(pa.array(live[start : start + batch.num_rows])))
-            start += batch.num_rows
-        for batch in texts.batches(job.reads, run.batch_rows):
-            results = done.results(batch)
-            rows, parents = unnest(results, "rows")
-            writer.write_batch(rows)
-            writer.write_batch(_without_bands(batch, parents))
-            rejected += record_rejects(job, batch, results, run)
-    run.report(finished(done, texts.rows, rejected))
-    return rejected == 0, texts.rows
-
-
-def _signatures_of(state: Path | None) -> Iterator[pa.RecordBatch]:
-    if state is not None:
-        with pq.ParquetFile(state / "signatures.parquet") as file:
-            for batch in file.iter_batches(batch_size=BATCH_ROWS):
-                yield batch.cast(SIGNATURES.schema)
-
-
-def _without_bands(batch: pa.RecordBatch, parents: Positions) -> pa.RecordBatch:
-    """Signatures of the texts for which none could be made: they are compared for exact duplicates only."""
-    absent = np.setdiff1d(np.arange(batch.num_rows), parents)
-    contents = batch.column("content").take(pa.array(absent))
-    rows = [{"content": c, "shingles": 0, "bands": []} for c in contents.to_pylist()]
-    return pa.RecordBatch.from_pylist(rows, schema=SIGNATURES.schema)
 
 
 def _compared(night: Night, run: Run) -> tuple[str, Iterator[pa.RecordBatch]]:
@@ -196,10 +87,10 @@ def _partitions(rows: int, cores: int) -> int:
     return max(cores, rows // _PARTITION_ROWS)
 
 
-def _write_documents(night: Night, run: Run) -> tuple[Stage, tuple[str, dict[str, float]]]:
+def _write_documents(night: Night, run: Run) -> tuple[Stage, str, dict[str, float]]:
     """The documents with `duplicate_of`, the engine, and how many duplicates there are of each kind."""
     engine, duplicates = _compared(night, run)
-    counts = {"exact_duplicate": 0.0, "near_duplicate": 0.0}
+    counts: dict[str, float] = {"exact_duplicate": 0, "near_duplicate": 0}
     merged = _Merge(duplicates)
     start = 0
     with run.writer(DOCUMENTS) as writer:
@@ -213,7 +104,7 @@ def _write_documents(night: Night, run: Run) -> tuple[Stage, tuple[str, dict[str
             for _, reason, _ in rejects:
                 counts[reason] += 1
         merged.until(start)
-    return writer.stage(), (engine, counts)
+    return writer.stage(), engine, counts
 
 
 def _marked(batch: pa.RecordBatch, positions: Positions, keepers: pa.ChunkedArray) -> pa.RecordBatch:

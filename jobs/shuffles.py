@@ -118,7 +118,6 @@ class _Shuffle:
         if self._night.signatures_before is None:
             stays = old
         else:
-            rows = self._keep(rows, "exploded")
             changed = self._keep(rows.where("now != before").select("key").distinct(), "changed")
             rows, stays = rows.join(changed, "key", "left_semi"), old.join(changed, "key", "left_anti")
         pairs = self._keep(self._pairs(rows), "pairs")
@@ -127,8 +126,7 @@ class _Shuffle:
         wanted = tonight.select("a", "b").distinct()
         wanted = wanted.join(pairs.where(~f.col("now")).select("a", "b").distinct(), ["a", "b"], "left_anti")
         wanted = self._keep(wanted.join(known, ["a", "b"], "left_anti"), "wanted")
-        verified = self._keep(self._verified(wanted), "verified")
-        true = tonight.join(known.unionByName(verified), ["a", "b"]).select("key", "a", "b", "similarity")
+        true = tonight.join(known.unionByName(self._verified(wanted)), ["a", "b"]).select("key", "a", "b", "similarity")
         return stays.select("key", "a", "b", "similarity").unionByName(true)
 
     def _pairs(self, rows: Any) -> Any:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 import ir_measures
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from ir_measures import RR, R
 
 from pipelines.recipes import Batch, Ranking, Recipe, Searcher
@@ -34,6 +35,7 @@ def evaluate(
     asked = [q for q in questions if q.evidence_doc_ids]
     if not asked:
         raise EvaluationError("no question has evidence_doc_ids: there is nothing to evaluate against")
+    asked = with_keepers(asked, searcher)
     known = set(searcher.graph.documents.keys.to_pylist())
     if not any(d in known for q in asked for d in q.evidence_doc_ids):
         raise EvaluationError(
@@ -46,6 +48,23 @@ def evaluate(
     batch = searcher.batch([q.question for q in asked])
     gold = [ir_measures.Qrel(q.query_id, d, 1) for q in asked for d in sorted(set(q.evidence_doc_ids))]
     return {recipe.name: _figures(batch, recipe.rank(batch), asked, gold, ks) for recipe in recipes}
+
+
+def with_keepers(questions: Sequence[Question], searcher: Searcher) -> list[Question]:
+    """The questions, where evidence that is a duplicate is replaced by the document that was kept for it.
+
+    Only the kept copy is searched; to find it is to find the evidence.
+    """
+    wanted = pa.array(sorted({d for q in questions for d in q.evidence_doc_ids}), pa.string())
+    keeper: dict[str, str] = {}
+    for batch in searcher.snapshot.table("documents").batches(["doc_id", "duplicate_of"]):
+        named = pc.and_(pc.is_in(batch.column("doc_id"), wanted), batch.column("duplicate_of").is_valid())
+        found = batch.filter(named)
+        keeper |= dict(zip(found.column("doc_id").to_pylist(), found.column("duplicate_of").to_pylist(), strict=True))
+    return [
+        q.model_copy(update={"evidence_doc_ids": list(dict.fromkeys(keeper.get(d, d) for d in q.evidence_doc_ids))})
+        for q in questions
+    ]
 
 
 def document_ranking(batch: Batch, ranking: Ranking, depth: int) -> list[list[str]]:
