@@ -16,6 +16,7 @@ import hashlib
 import json
 import logging
 import shutil
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -99,7 +100,11 @@ def crawl(seeds: Path, warehouse: Warehouse, settings: Settings) -> CrawlReport:
         plan = folder.read_plan()
         engine = _engine(settings, plan)
         log.info("crawl=%s engine=%s processes=%d seeds=%d", plan.crawl_id, engine, plan.workers, len(addresses))
-        ended = run_fleet(folder, plan.workers, engine, settings.engine, _Progress())
+        progress = _Progress()
+        try:
+            ended = run_fleet(folder, plan.workers, engine, settings.engine, progress)
+        finally:
+            progress.close()
         report = _finish(folder, plan, ended, warehouse, settings)
     log.info("%s", report.line())
     return report
@@ -217,8 +222,6 @@ class _Progress:
     """Shows how the crawl stands: a line that is rewritten on a terminal, a log line every half minute otherwise."""
 
     def __init__(self) -> None:
-        import sys
-
         self._terminal = sys.stderr if sys.stderr.isatty() else None
         self._started = self._said = time.monotonic()
         self._before: int | None = None
@@ -240,6 +243,12 @@ class _Progress:
             self._terminal.flush()
         else:
             log.info("job=crawl %s", line)
+
+    def close(self) -> None:
+        """Give the terminal's line back."""
+        if self._terminal:
+            self._terminal.write("\r\x1b[K")
+            self._terminal.flush()
 
 
 def _finish(folder: CrawlFolder, plan: Plan, ended: str, warehouse: Warehouse, settings: Settings) -> CrawlReport:

@@ -28,7 +28,7 @@ class CrawlSettings(Group):
     sitemaps: bool = Field(
         False, description="Whether addresses are taken from robots.txt's sitemaps and /sitemap.xml."
     )
-    workers: int = Field(0, ge=0, description="Crawl processes, each with hosts of its own; 0 for one a core.")
+    workers: int = Field(0, ge=0, description="Crawl processes, each with hosts of its own; 0 for one a core here.")
     max_pages: int = Field(0, ge=0, description="Pages after which a crawl ends; 0 for no limit.")
     pages_per_host: Positive = Field(100_000, description="Most pages of one host in a crawl.")
     max_depth: int = Field(20, ge=0, description="Most links from a seed or a sitemap to a page.")

@@ -79,7 +79,7 @@ class ProcessRunner:
 
 
 class ActorRunner:
-    """Runs a crawl process under a Ray actor, on whichever node has room."""
+    """Runs a crawl process under a Ray actor, on any node of the cluster."""
 
     def __init__(self, folder: CrawlFolder) -> None:
         import ray
@@ -87,7 +87,9 @@ class ActorRunner:
         self._ray = ray
         # An actor that dies comes back; its crawl process ends by itself, and is started anew.
         again = {"max_restarts": _CRASHES, "max_task_retries": _CRASHES}
-        self._actor = ray.remote(num_cpus=1, **again)(ProcessRunner).remote(folder)
+        # It waits for the network more than it computes: a node may hold many, and each node gets some.
+        room = {"num_cpus": 0.01, "scheduling_strategy": "SPREAD"}
+        self._actor = ray.remote(**room, **again)(ProcessRunner).remote(folder)
 
     def start(self, number: int, quota: int) -> None:
         """Start process `number`."""

@@ -193,6 +193,14 @@ class Wild:
             return Answer(files[asked.path], headers={"Content-Type": "application/octet-stream"})
         return Answer(status=404) if asked.path == "/sitemap.xml" else page()
 
+    def patient(self, asked: Asked) -> Answer:
+        return Answer("User-agent: *\nCrawl-delay: 86400", headers={"Content-Type": "text/plain"})
+
+    def failing(self, asked: Asked) -> Answer:
+        if asked.path == "/":
+            return page(*(f"/{n}" for n in range(12)))
+        return Answer(status=404 if asked.path in ("/robots.txt", "/sitemap.xml") else 500)
+
     def types(self, asked: Asked) -> Answer:
         kinds = {"/image": "image/png", "/pdf": "application/pdf", "/none": ""}
         if asked.path in kinds:
@@ -200,14 +208,30 @@ class Wild:
         return page(*kinds, "/gone") if asked.path == "/" else Answer(status=404)
 
 
-NAMES = ("plain", "rules", "broken", "moved", "meta", "loop", "slow", "bomb", "busy", "trap", "map", "types")
+NAMES = (
+    "plain",
+    "rules",
+    "broken",
+    "moved",
+    "meta",
+    "loop",
+    "slow",
+    "bomb",
+    "busy",
+    "trap",
+    "map",
+    "types",
+    "patient",
+    "failing",
+)
+ELSEWHERE = {"inside.wild": "10.1.2.3:80", "dead.wild": "127.0.0.1:1"}
 LITERALS = (
     "http://169.254.169.254/latest/meta-data/",
     "http://2852039166/",
     "http://0251.0376.0251.0376/x",
     "http://[::1]/",
 )
-SEEDS = (*(f"http://{name}.wild/" for name in NAMES), "http://inside.wild/", *LITERALS)
+SEEDS = (*(f"http://{name}.wild/" for name in NAMES), "http://inside.wild/", "http://dead.wild/", *LITERALS)
 
 
 @dataclass
@@ -254,7 +278,7 @@ def settings_for(site: Site, **crawl_settings: object) -> Settings:
     given = {
         "contact": "https://tests.example/crawler",
         "allow_private": ("127.0.0.0/8",),
-        "connect_to": {**{f"{name}.wild": site.address for name in NAMES}, "inside.wild": "10.1.2.3:80"},
+        "connect_to": {**{f"{name}.wild": site.address for name in NAMES}, **ELSEWHERE},
         "delay": 0.0,
         "per_host": 4,
         "autothrottle": False,
@@ -281,6 +305,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
         max_path_segments=8,
         queries_per_path=TRAP_QUERIES,
         max_retry_after=1.0,
+        host_failures=3,
         warc_bytes=20_000,
     )
     seeds = folder / "seeds.txt"
@@ -300,7 +325,7 @@ def test_links_in_all_their_forms_lead_to_exactly_these_pages(crawled: Crawled) 
 
 def test_no_page_was_asked_for_twice(crawled: Crawled) -> None:
     # A download that is stopped closes its connection, on which Twisted may just have sent the next request.
-    retried = ("slow.", "busy.", "broken.", "types.")
+    retried = ("slow.", "busy.", "broken.", "types.", "failing.")
     assert {url for url, n in crawled.counts.items() if n > 1 and not url.startswith(retried)} == set()
 
 
@@ -351,6 +376,15 @@ def test_redirects_end_where_they_loop_grow_long_or_lead_away(crawled: Crawled) 
 def test_private_addresses_are_never_connected_to(crawled: Crawled) -> None:
     for url in (*LITERALS, "http://inside.wild/", "http://inside.wild/admin"):
         assert crawled.rejects[url] == "private_address", url
+
+
+def test_hosts_that_fail_or_ask_for_too_much_are_left_out(crawled: Crawled) -> None:
+    assert crawled.rejects["http://patient.wild/"] == "crawl_delay"
+    assert crawled.rejects["http://dead.wild/"] == "connection"
+    reasons = Counter(why for url, why in crawled.rejects.items() if "/failing." in url)
+    assert reasons.keys() == {"http_status", "host_given_up"}
+    assert 3 <= reasons["http_status"] <= 3 + 4  # those in flight when the third was lost
+    assert crawled.report.queued == 0
 
 
 def test_slow_and_endless_bodies_end(crawled: Crawled) -> None:
