@@ -69,6 +69,7 @@ def scrapy_settings(settings: CrawlSettings, user_agent: str) -> dict[str, Any]:
         "SPIDER_MIDDLEWARES": unused["spidermiddlewares"],
         "DOWNLOADER_MIDDLEWARES": unused["downloadermiddlewares"] | own,
         "SCHEDULER": "jobs.crawl.scheduler.FrontierScheduler",
+        "DOWNLOAD_HANDLERS": dict.fromkeys(("http", "https"), "jobs.crawl.download.BoundedHandler"),
         "TWISTED_DNS_RESOLVER": "jobs.crawl.addresses.GuardedResolver",
         "QUERN_ALLOW_PRIVATE": list(settings.allow_private),
         "QUERN_CONNECT_TO": dict(settings.connect_to),

@@ -91,6 +91,11 @@ class Site:
             writer.close()
 
     async def _answer(self, answer: Answer, writer: asyncio.StreamWriter) -> None:
+        if answer.status == 0:  # the parts are all that is sent, head and all
+            async for part in answer.parts() if answer.parts else ():
+                writer.write(part)
+                await writer.drain()
+            return
         body = answer.body.encode() if isinstance(answer.body, str) else answer.body
         headers = {**answer.headers}
         if answer.parts:

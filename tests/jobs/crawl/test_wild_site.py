@@ -44,6 +44,13 @@ async def flood() -> AsyncIterator[bytes]:
         await asyncio.sleep(0.01)
 
 
+async def headers() -> AsyncIterator[bytes]:
+    yield b"HTTP/1.1 200 OK\r\n"
+    while True:
+        yield b"X-More: and more\r\n" * 2000
+        await asyncio.sleep(0.01)
+
+
 async def stall() -> AsyncIterator[bytes]:
     await asyncio.sleep(60)
     yield b""
@@ -143,7 +150,9 @@ class Wild:
         bodies = {"/drip": drip, "/flood": flood, "/stall": stall}
         if asked.path in bodies:
             return Answer(headers=HTML, parts=bodies[asked.path])
-        return page(*bodies) if asked.path == "/" else Answer(status=404)
+        if asked.path == "/headers":
+            return Answer(status=0, parts=headers)
+        return page(*bodies, "/headers") if asked.path == "/" else Answer(status=404)
 
     def bomb(self, asked: Asked) -> Answer:
         if asked.path in PACKED:
@@ -389,7 +398,7 @@ def test_hosts_that_fail_or_ask_for_too_much_are_left_out(crawled: Crawled) -> N
 
 def test_slow_and_endless_bodies_end(crawled: Crawled) -> None:
     reasons = {url.rpartition("/")[2]: why for url, why in crawled.rejects.items() if "/slow." in url}
-    assert reasons == {"drip": "timeout", "stall": "timeout", "flood": "too_large"}
+    assert reasons == {"drip": "timeout", "stall": "timeout", "flood": "too_large", "headers": "connection"}
 
 
 def test_bombs_and_large_pages_are_left_out_and_packed_pages_kept_as_received(crawled: Crawled) -> None:
