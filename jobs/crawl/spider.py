@@ -7,6 +7,7 @@ process, needs its own robots rules, and must be remembered over a kill.
 from __future__ import annotations
 
 import logging
+import sqlite3
 from collections.abc import AsyncIterator
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
@@ -30,6 +31,7 @@ from jobs.crawl.links import PageLinks, page_links
 from jobs.crawl.middlewares import PAUSING
 from jobs.crawl.robots import RobotsPolicy, directives
 from jobs.crawl.sitemaps import INDEX_DEPTH, SitemapError, read_sitemap
+from jobs.crawl.state import end_process
 from jobs.crawl.urls import Address, BadAddressError
 
 if TYPE_CHECKING:
@@ -158,8 +160,8 @@ class PageSpider(Spider):  # type: ignore[misc]
         entry: Entry = response.meta["entry"]
         try:
             self._page(entry, response)
-        except (OSError, MemoryError):
-            raise  # a fault of the machine is none of the page
+        except (OSError, MemoryError, sqlite3.Error) as error:
+            end_process(error)  # a fault of the machine is none of the page
         except Exception as error:  # noqa: BLE001 - whatever one page does, the others must come through
             log.warning("url=%s error=%r", entry.url, error)
             self.state.lose(entry, "crawl_failed", f"{type(error).__name__}: {error}")

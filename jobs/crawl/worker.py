@@ -19,7 +19,7 @@ from scrapy.utils.defer import deferred_from_coro
 from indexes.files import write_text
 from jobs.crawl.plan import CrawlFolder, Plan
 from jobs.crawl.spider import PageSpider
-from jobs.crawl.state import CrawlState
+from jobs.crawl.state import CrawlState, end_process
 from schemas.groups import CrawlSettings
 
 _LOCK_SECONDS: Final = 30.0
@@ -168,7 +168,9 @@ def crawl(folder: CrawlFolder, number: int, quota: int) -> None:
         from twisted.internet.task import LoopingCall
 
         looping = LoopingCall(_Pulse(crawler, state))
-        reactor.callWhenRunning(lambda: looping.start(plan.settings.commit_seconds, now=False))
+        reactor.callWhenRunning(
+            lambda: looping.start(plan.settings.commit_seconds, now=False).addErrback(lambda f: end_process(f.value))
+        )
         scrapy.start()
         state.save()
         write_status(state, _ended(state, state.close_reason))
