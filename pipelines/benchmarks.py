@@ -1,4 +1,4 @@
-"""Benchmarks that can be run anywhere: `python -m pipelines.benchmarks chunk` or `graph`.
+"""Benchmarks that can be run anywhere: `python -m pipelines.benchmarks chunk`, `deduplicate` or `graph`.
 
 The rival and the product take turns within a round, so that both meet the same noise; the figure is the median of
 the rounds' ratios.
@@ -22,7 +22,13 @@ from tokenizers import Tokenizer
 
 from jobs.chunk import Chunk, Splitter
 from jobs.models import DEFAULT_MODEL, load_tokenizer, read_model
+from pipelines.crawl_benchmark import benchmark_crawl
+from pipelines.deduplicate_benchmark import benchmark_deduplicate
+from pipelines.extraction_benchmark import benchmark_extraction
 from pipelines.graph_benchmark import benchmark_graph
+from pipelines.ingest_benchmark import benchmark_ingest, benchmark_memory
+from pipelines.normalise_benchmark import benchmark_normalise
+from pipelines.personal_data_benchmark import evaluate_personal_data
 from schemas.groups import ChunkSettings
 from schemas.tables import TIMESTAMP
 
@@ -121,7 +127,21 @@ def benchmark_chunk(texts: Sequence[str], repeats: int = 7) -> dict[str, float]:
     return {"documents": float(len(texts)), "tokens": float(tokens), **figures}
 
 
-_HELP = "chunk: cutting documents, tokens a second on one core; graph: loading a graph, seconds"
+_HELP = (
+    "chunk: cutting documents, tokens a second on one core; graph: loading a graph, seconds; "
+    "crawl: a local site of 5,000 pages, pages a second, and what a kill costs; "
+    "deduplicate: near duplicates, recall, precision, documents a second; "
+    "extract: cleaning of pages, pages a second of one core and F1; "
+    "ingest: WARC files to documents, pages a second of all cores, with --memory the peak of a 2 GB file; "
+    "normalise: the final form of documents, documents a second; personal-data: precision and recall on gold spans"
+)
+
+# Those that make their own input.
+_SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
+    "crawl": lambda options: benchmark_crawl(repeats=min(3, options.repeats)),
+    "deduplicate": lambda options: benchmark_deduplicate(options.documents, min(3, options.repeats)),
+    "graph": lambda options: benchmark_graph(options.nodes, options.repeats),
+}
 
 
 def _texts(file: Path) -> list[str]:
@@ -132,22 +152,45 @@ def _texts(file: Path) -> list[str]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the benchmark named on the command line and print its figures."""
     parser = argparse.ArgumentParser(prog="python -m pipelines.benchmarks", description=__doc__)
-    parser.add_argument("benchmark", choices=["chunk", "graph"], help=_HELP)
+    names = ["chunk", "crawl", "deduplicate", "extract", "graph", "ingest", "normalise", "personal-data"]
+    parser.add_argument("benchmark", choices=names, help=_HELP)
     parser.add_argument("--texts", type=Path, help="JSONL with the field text; default: synthetic articles")
+    parser.add_argument("--folder", type=Path, help="the article extraction benchmark, for extract, ingest")
+    parser.add_argument("--pages", type=int, default=1629, help="pages of the WARC files of ingest")
+    parser.add_argument("--memory", action="store_true", help="of ingest: measure memory on one large file")
+    parser.add_argument("--gigabytes", type=float, default=2.0, help="size of the file of --memory")
+    parser.add_argument("--file", type=Path, help="JSONL with text and spans, for personal-data")
     parser.add_argument("--nodes", type=int, default=100_000, help="nodes of the synthetic graph")
-    parser.add_argument("--repeats", type=int, default=7, help="rounds; the median is printed")
+    parser.add_argument("--documents", type=int, default=20_000, help="documents of the corpus of deduplicate")
+    parser.add_argument("--repeats", type=int, default=7, help="rounds (deduplicate: 3 at most); the median is printed")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args(arguments)
-    if options.benchmark == "graph":
-        figures = benchmark_graph(options.nodes, options.repeats)
+    if options.benchmark in ("extract", "ingest") and options.folder is None:
+        parser.error(f"{options.benchmark} needs --folder")
+    if options.benchmark in _SYNTHETIC:
+        figures = _SYNTHETIC[options.benchmark](options)
+    elif options.benchmark == "extract":
+        figures = benchmark_extraction(options.folder, options.repeats)
+    elif options.benchmark == "ingest":
+        if options.memory:
+            figures = benchmark_memory(options.folder, int(options.gigabytes * 1e9))
+        else:
+            figures = benchmark_ingest(options.folder, options.pages, min(3, options.repeats))
+    elif options.benchmark == "normalise":
+        texts = _texts(options.texts) if options.texts else synthetic_articles()
+        figures = benchmark_normalise(texts, options.repeats)
+    elif options.benchmark == "personal-data":
+        if options.file is None:
+            parser.error("personal-data needs --file")
+        figures = evaluate_personal_data(options.file)
     else:
         figures = benchmark_chunk(_texts(options.texts) if options.texts else synthetic_articles(), options.repeats)
     if options.json:
         sys.stdout.write(json.dumps(figures) + "\n")
         return
     for name, figure in figures.items():
-        digits = 0 if figure >= 100 else 2
-        sys.stdout.write(f"{name:12} {figure:12,.{digits}f}\n")
+        digits = 0 if figure >= 100 else 2 if figure >= 1 else 3
+        sys.stdout.write(f"{name:24} {figure:12,.{digits}f}\n")
 
 
 if __name__ == "__main__":
