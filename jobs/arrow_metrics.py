@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import pyarrow.compute as pc
 from schemas.digests import row_fingerprints
 
 Pairs = npt.NDArray[np.uint64]
+Wrong = npt.NDArray[np.bool_]
 KeysOf = Callable[[str, str], Pairs]
 
 _EXAMPLES = 20  # As many as Great Expectations shows of unexpected values.
@@ -89,11 +91,12 @@ class Repeated(Metric):
         """A part, as of `Unexpected`; rows to be shown as `Rows`."""
         if part == "filtered_row_count":
             return self._rows
+        return _counted_or_shown(self._repeated, self.columns, part)
+
+    @cached_property
+    def _repeated(self) -> Wrong:
         groups = _groups(_joined(self._prints))
-        repeated = np.bincount(groups)[groups] > 1 if len(groups) else np.empty(0, dtype=np.bool_)
-        if part == "unexpected_values":
-            return Rows(self.columns, np.flatnonzero(repeated)[:_EXAMPLES])
-        return int(repeated.sum())
+        return np.bincount(groups)[groups] > 1 if len(groups) else np.empty(0, dtype=np.bool_)
 
 
 class Dangling(Metric):
@@ -110,14 +113,19 @@ class Dangling(Metric):
 
     def value(self, part: str) -> Any:
         """A part, as of `Unexpected`; rows to be shown as `Rows`."""
+        return _counted_or_shown(self._dangling, self.columns, part)
+
+    @cached_property
+    def _dangling(self) -> Wrong:
         keys, wanted = self._keys(), _joined(self._prints)
         groups = _groups(np.concatenate([keys, wanted]))
         known = np.zeros(int(groups.max()) + 1 if len(groups) else 0, dtype=np.bool_)
         known[groups[: len(keys)]] = True
-        dangling = ~known[groups[len(keys) :]]
-        if part == "unexpected_values":
-            return Rows(self.columns, np.flatnonzero(dangling)[:_EXAMPLES])
-        return int(dangling.sum())
+        return ~known[groups[len(keys) :]]
+
+
+def _counted_or_shown(wrong: Wrong, columns: Sequence[str], part: str) -> int | Rows:
+    return Rows(columns, np.flatnonzero(wrong)[:_EXAMPLES]) if part == "unexpected_values" else int(wrong.sum())
 
 
 class Rows:

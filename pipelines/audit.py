@@ -96,11 +96,11 @@ def audit_tables(
     before: Mapping[str, int],
 ) -> Audited:
     """Validate all suites over `stages` and write the data docs to `audit/BUILD_ID` of the warehouse."""
+    started = time.monotonic()
     from jobs.audit import audit
     from pipelines.data_docs import write_docs
     from schemas.suites import Limits
 
-    started = time.monotonic()
     shares = lost_shares(given, reasons)
     limits = Limits(settings.audit, started_at, before)
     if settings.audit.engine == "spark":

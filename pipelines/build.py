@@ -154,7 +154,8 @@ def _refuse_failures(build_id: str, audited: Audited, rejects: Stage) -> None:
         first = next((r for b in rejects.batches(rows=1) for r in b.to_pylist()), None)
         told = f"; first reject: {first['key']}: {first['reason']} ({first['detail']})" if first else ""
         raise BuildRefusedError(
-            f"build {build_id} failed its audit and was not published: {named}{told}; {audited.docs} shows the audit"
+            f"build {build_id} failed its audit and was not published: {named}{told}; {audited.docs} shows the audit, "
+            "`quern settings` its thresholds (group audit)"
         )
 
 
