@@ -1,10 +1,10 @@
 """Crawling into a warehouse: plan, fetch, archive, and then the pages into the page store.
 
-    WAREHOUSE/warc/CRAWL_ID/*.warc.gz        what was fetched
-    WAREHOUSE/warc/CRAWL_ID/rejects.parquet  what was lost, as rows of `rejects` with job `crawl` and the address as key
-    WAREHOUSE/warc/CRAWL_ID/crawl.json       the report, with settings
-    WAREHOUSE/crawl/CRAWL_ID/                frontiers of a crawl that is under way; gone when it is done
-    WAREHOUSE/crawl/memory.sqlite            validators and links of pages fetched before: for conditional requests
+    WAREHOUSE/warc/CRAWL_ID/*.warc.gz                 what was fetched
+    WAREHOUSE/crawl/reports/CRAWL_ID.json             the report, with settings
+    WAREHOUSE/crawl/reports/CRAWL_ID.rejects.parquet  what was lost: rows of `rejects`, job `crawl`, the address as key
+    WAREHOUSE/crawl/CRAWL_ID/                         frontiers of a crawl under way; gone when it is done
+    WAREHOUSE/crawl/memory.sqlite                     validators and links of pages fetched before
 
 A crawl that was interrupted or killed goes on when it is started again with the same seeds.
 """
@@ -46,6 +46,7 @@ log = logging.getLogger(__name__)
 
 JOB = "crawl"
 _ROWS = 1024
+_REJECTS = ".rejects.parquet"
 
 
 class CrawlReport(BaseModel):
@@ -213,6 +214,24 @@ def _paths(warehouse: Warehouse, crawl_id: str) -> CrawlFolder:
     return CrawlFolder(root / "crawl" / crawl_id, root / "warc" / crawl_id, root / "crawl" / "memory.sqlite")
 
 
+def _reports(warehouse: Warehouse) -> Path:
+    return warehouse.root / "crawl" / "reports"
+
+
+def lost_pages(warehouse: Warehouse) -> Iterator[pa.RecordBatch]:
+    """Rows of `REJECTS`: what the crawls of a warehouse lost, each address once, as the latest crawl tells of it.
+
+    An address may have been fetched by another crawl: then it is in the page store too. Memory: 100 bytes a row.
+    """
+    seen: set[bytes] = set()
+    for path in sorted(_reports(warehouse).glob(f"*{_REJECTS}"), reverse=True):
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(_ROWS):
+                keys = [hashlib.blake2b(key.encode(), digest_size=16).digest() for key in batch["key"].to_pylist()]
+                yield batch.filter(pa.array([key not in seen for key in keys], pa.bool_()))
+                seen.update(keys)
+
+
 def _digest(seeds: Sequence[Address], settings: CrawlSettings) -> str:
     parts = [settings.scope, str(settings.sitemaps), *sorted(seed.url for seed in seeds)]
     return hashlib.blake2b("\n".join(parts).encode(), digest_size=16).hexdigest()
@@ -255,7 +274,8 @@ def _finish(folder: CrawlFolder, plan: Plan, ended: str, warehouse: Warehouse, s
     """Report, rejects and memory of a crawl that is over, then its pages; each step may be done again."""
     frontiers = [path for n in range(plan.workers) if (path := folder.frontier(n)).exists()]
     statuses = [folder.read_status(n) for n in range(plan.workers)]
-    lost = _write_rejects(folder.warc / "rejects.parquet", frontiers, plan.crawl_id)
+    reports = _reports(warehouse)
+    lost = _write_rejects(reports / f"{plan.crawl_id}{_REJECTS}", frontiers, plan.crawl_id)
     refused: Counter[str] = Counter()
     for path in frontiers:
         refused.update(refusal_counts(path))
@@ -275,7 +295,7 @@ def _finish(folder: CrawlFolder, plan: Plan, ended: str, warehouse: Warehouse, s
     )
     if report.fetched:
         report.pages = add_pages(warehouse, files, settings).pages
-    write_text(folder.warc / "crawl.json", json.dumps(report.model_dump(mode="json"), indent=1) + "\n")
+    write_text(reports / f"{plan.crawl_id}.json", json.dumps(report.model_dump(mode="json"), indent=1) + "\n")
     remember(folder.memory, frontiers)
     folder.plan.unlink()  # first: without its frontier, a plan would begin the crawl anew
     shutil.rmtree(folder.root)

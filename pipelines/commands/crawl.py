@@ -35,7 +35,7 @@ def crawl(
     """Fetch pages from the web into WARC files and the page store; an interrupted crawl goes on.
 
     robots.txt, crawl-delay, noindex and nofollow are obeyed; pages fetched before are asked for only if they changed.
-    crawl.contact must be set. What was lost stands in WAREHOUSE/warc/CRAWL_ID/rejects.parquet.
+    crawl.contact must be set; what was lost stands in WAREHOUSE/crawl/reports/CRAWL_ID.rejects.parquet.
     """
     options = {
         "crawl.sitemaps": sitemaps or None,

@@ -8,6 +8,8 @@ import time
 from pathlib import Path
 
 import psutil
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from indexes.catalog import Warehouse
@@ -18,9 +20,10 @@ from jobs.crawl.urls import worker_of
 from jobs.html_files import page_url
 from jobs.pages import ingest
 from jobs.runner import Run, derive
-from pipelines.crawl import crawl, read_seeds
+from pipelines.crawl import crawl, lost_pages, read_seeds
 from schemas.groups import CleanSettings, CrawlSettings, IngestSettings
 from schemas.settings import Settings
+from schemas.tables import REJECTS
 from tests.conftest import CORPUS
 from tests.jobs.crawl.site import Answer, Asked, Site, page
 from tests.jobs.crawl.test_wild_site import records
@@ -155,8 +158,22 @@ def test_limits_end_a_crawl_and_what_is_left_is_counted(tmp_path: Path) -> None:
     assert report.queued > 0
     hosts = [asked.host for asked in site.asked if asked.path != "/robots.txt"]
     assert max(hosts.count(host) for host in hosts) <= 5
-    saved = json.loads((warehouse.root / "warc" / report.crawl_id / "crawl.json").read_text())
+    saved = json.loads((warehouse.root / "crawl" / "reports" / f"{report.crawl_id}.json").read_text())
     assert saved["fetched"] == 8
+
+
+def test_each_lost_address_is_told_once_as_the_latest_crawl_tells_of_it(warehouse: Warehouse) -> None:
+    reports = warehouse.root / "crawl" / "reports"
+    reports.mkdir(parents=True)
+    for crawl_id, rows in {"1": {"a": "dns", "b": "timeout"}, "2": {"b": "noindex"}}.items():
+        records_ = [
+            {"job": "crawl", "key": key, "reason": reason, "detail": "", "build_id": crawl_id}
+            for key, reason in rows.items()
+        ]
+        table = pa.Table.from_pylist(records_, schema=REJECTS.schema)
+        pq.write_table(table, reports / f"{crawl_id}.rejects.parquet")
+    told = [(row["key"], row["reason"]) for batch in lost_pages(warehouse) for row in batch.to_pylist()]
+    assert told == [("b", "noindex"), ("a", "dns")]
 
 
 def test_a_crawl_ends_when_its_time_is_over(tmp_path: Path, warehouse: Warehouse) -> None:

@@ -267,7 +267,7 @@ class Crawled:
 
 
 def rejects_of(warehouse: Warehouse, report: CrawlReport) -> dict[str, str]:
-    rows = pq.read_table(warehouse.root / "warc" / report.crawl_id / "rejects.parquet").to_pylist()
+    rows = pq.read_table(warehouse.root / "crawl" / "reports" / f"{report.crawl_id}.rejects.parquet").to_pylist()
     assert {row["job"] for row in rows} <= {"crawl"}
     return {row["key"]: row["reason"] for row in rows}
 
