@@ -24,6 +24,8 @@ _NUMBER: Final = re.compile(r"\d+")
 # Years that htmldate, which compares times without zones, may find in text; `parse_time` bounds what is stated.
 _EARLIEST: Final = datetime(1980, 1, 1)
 _LATEST: Final = datetime(2099, 12, 31)
+# A time with a zone that `parse_time` could not read is wrong, and its day with it.
+_ZONED: Final = re.compile(r"\d[T ]\d.*[+-]\d\d:?\d\d\s*$", re.S)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 # Longest text of a date and what stands beside it, such as a name or a place, in characters.
 LONGEST_LINE: Final = 60
@@ -32,7 +34,7 @@ LONGEST_LINE: Final = 60
 def stated_time(value: object) -> datetime | None:
     """A stated time in UTC, also one written out (`March 5, 2024`); Unix time zero stands for an unknown one."""
     time = parse_time(value)
-    if time is None and isinstance(value, str):
+    if time is None and isinstance(value, str) and not _ZONED.search(value):
         time = written_date(value)
     return None if time == _EPOCH else time
 

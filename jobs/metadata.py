@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from html import unescape
+from itertools import islice
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
@@ -74,7 +75,7 @@ _META_MODIFIED: Final = ("datemodified", "dcterms.modified", "last-modified")
 _DATED: Final = XPath(
     "descendant::*[contains(@class, 'date') or contains(@class, 'time') or contains(@class, 'publish')]"
 )
-_MOST_DATED: Final = 50
+_MOST_LOOKED_AT: Final = 50
 _YEARS: Final = XPath(
     "descendant::text()[string-length(.) < 300 and (contains(., '19') or contains(., '20'))]"
     "[not(parent::script or parent::style or parent::a or parent::td or parent::th or parent::title)]"
@@ -192,8 +193,9 @@ def _titles(tree: HtmlElement, stated: Stated, known: set[str]) -> Candidates:
 
 def _headings(tree: HtmlElement, title: str, known: set[str]) -> list[str]:
     """The heading of the page: the one that its title begins or ends with; the first if it has no title."""
-    found = [one_line(heading.text_content()) or "" for heading in tree.iter("h1", "h2")]
-    headings = [h for h in found if letters(h) not in known | {""}]
+    first = islice(tree.iter("h1", "h2"), _MOST_LOOKED_AT)
+    found = [one_line(heading.text_content()) or "" for heading in first]
+    headings = [h for h in found if letters(h) not in known and letters(h)]
     whole = letters(title)
     least = _TITLE_SHARE * len(whole)
     named = [h for h in headings if whole.startswith(h_ := letters(h)) or (whole.endswith(h_) and len(h_) > least)]
@@ -244,7 +246,7 @@ def _names(stated: list[str], known: set[str]) -> str | None:
 
 def _bylines(tree: HtmlElement) -> Iterator[str]:
     """Names in elements that are called author or byline, outside of navigation and comments."""
-    for element in _SIGNED(tree)[:_MOST_DATED]:
+    for element in _SIGNED(tree)[:_MOST_LOOKED_AT]:
         if element.get("rel") != "author" and not _BYLINE_CLASS.search(element.get("class", "")):
             continue
         text = one_line(element.text_content()) or ""
@@ -289,7 +291,7 @@ def _modified(tree: HtmlElement, stated: Stated) -> Candidates:
 
 def _times(tree: HtmlElement, *, updated: bool) -> Iterator[str]:
     """Dates of `time` elements of the article, those of its last change if `updated`."""
-    for element in tree.iter("time"):
+    for element in islice(tree.iter("time"), _MOST_LOOKED_AT):
         stated = element.get("datetime")
         is_update = _UPDATED.search(element.get("class", "")) is not None
         if stated and is_update == updated and not _is_aside(element):
@@ -298,7 +300,7 @@ def _times(tree: HtmlElement, *, updated: bool) -> Iterator[str]:
 
 def _dated(tree: HtmlElement) -> Iterator[datetime]:
     """Days in short elements whose class speaks of a date."""
-    for element in _DATED(tree)[:_MOST_DATED]:
+    for element in _DATED(tree)[:_MOST_LOOKED_AT]:
         text = element.text_content().strip()
         time = written_date(text) if len(text) <= LONGEST_LINE and not _UPDATED.search(text) else None
         if time is not None and not _is_aside(element):
@@ -307,7 +309,7 @@ def _dated(tree: HtmlElement) -> Iterator[datetime]:
 
 def _shown(tree: HtmlElement, *, updated: bool) -> Iterator[datetime]:
     """Days in short lines of the page, such as `Issued 18 July 2024`; those of its last change if `updated`."""
-    for text in _YEARS(tree)[:_MOST_DATED]:
+    for text in _YEARS(tree)[:_MOST_LOOKED_AT]:
         fits = (_UPDATED.search(text) is not None) == updated and (updated or len(text.strip()) <= LONGEST_LINE)
         time = written_date(text) if fits else None
         if time is not None and not _is_aside(text.getparent()):

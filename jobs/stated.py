@@ -23,11 +23,12 @@ _ELSEWHERE: Final = frozenset(
 )
 _MOST_THINGS: Final = 5_000
 _MOST_PROPERTIES: Final = 2_000
+_MOST_OF_A_NAME: Final = 20
 _LONGEST: Final = 500
 _PROPERTIES: Final = frozenset({"headline", "author", "publisher", "datePublished", "dateCreated", "dateModified"})
 _ITEMPROPS: Final = XPath("descendant::*[@itemprop]")
 _JSON: Final = json.JSONDecoder(strict=False)
-_SPACE: Final = re.compile(r"\s*")
+_SPACE: Final = re.compile(r"[\s\ufeff]*")
 _BEFORE_JSON: Final = re.compile(r"\s*(?:<!--|(?://|/\*)?\s*<!\[CDATA\[)\s*(?:\*/)?")
 
 
@@ -121,8 +122,8 @@ def _metas(tree: HtmlElement) -> dict[str, list[str]]:
         if value:
             for attribute in ("property", "name", "http-equiv"):
                 name = element.get(attribute)
-                if name:
-                    found.setdefault(name.strip().lower(), []).append(value)
+                if name and len(values := found.setdefault(name.strip().lower(), [])) < _MOST_OF_A_NAME:
+                    values.append(value)
     return found
 
 

@@ -184,7 +184,14 @@ def test_metadata_is_read_from_linked_data_and_meta() -> None:
     assert found["author"] == "Imke Sandoval"
     assert found["published_at"] == datetime(2024, 3, 5, 16, 30, tzinfo=UTC)
     assert found["modified_at"] == datetime(2024, 3, 6, tzinfo=UTC)
-    assert (found["site"], found["language"]) == ("news.example", "en")
+    assert (found["site"], found["site_name"], found["language"]) == ("news.example", "The News", "en")
+    by = {stated["field"]: stated["by"] for stated in found["metadata_from"]}
+    assert by == {
+        **dict.fromkeys(("title", "author", "published_at", "modified_at"), "json-ld"),
+        "site_name": "open-graph",
+        "url": "url",
+        "language": "text",
+    }
     assert found["digest"] == text_digest(found["title"], found["text"])
 
 
@@ -233,7 +240,8 @@ def test_images_are_absolute_have_captions_and_no_data() -> None:
     images = (
         "<figure><img data-src='/fog.jpg' src='data:image/gif;base64,xx' alt='Fog'>"
         "<figcaption>The fog bank</figcaption></figure>"
-        "<img src='//cdn.example/a.png'><img src='/pixel.gif' width=1 height=1><img src='javascript:x'>"
+        "<img src='//cdn.example/a.png' width=640 height='480px'><img src='/pixel.gif' width=1 height=1>"
+        "<img src='javascript:x'>"
     )
     found = document(page(*STORY, images).replace("<nav>", "<nav><img src='/logo.png'>"))
     assert found["images"] == [
@@ -244,7 +252,7 @@ def test_images_are_absolute_have_captions_and_no_data() -> None:
             "width": None,
             "height": None,
         },
-        {"url": "https://cdn.example/a.png", "alt": None, "caption": None, "width": None, "height": None},
+        {"url": "https://cdn.example/a.png", "alt": None, "caption": None, "width": 640, "height": 480},
     ]
 
 
@@ -333,6 +341,8 @@ def test_a_given_document_keeps_its_id_text_and_metadata() -> None:
     (found,) = row.to_pylist()
     assert (found["doc_id"], found["text"], found["site"]) == ("d 1", text, "a.example")
     assert found["published_at"] == datetime(2026, 4, 8, 8, 38, tzinfo=UTC)
+    by = {stated["field"]: stated["by"] for stated in found["metadata_from"]}
+    assert by == {"published_at": "given", "url": "given", "language": "text"}
 
 
 def test_a_short_given_document_is_kept_and_an_empty_one_is_not() -> None:
@@ -399,9 +409,22 @@ def test_a_page_that_needs_too_much_memory_is_rejected_and_the_next_is_read() ->
     assert found.parents.tolist() == [1]
 
 
-@pytest.mark.parametrize("nested", ["<div>" * 50_000, "<b><i>" * 20_000, "<table><tr><td>" * 20_000, "<" * 200_000])
-def test_hostile_markup_costs_only_itself(nested: str) -> None:
-    found = clean(page(nested + STORY[0]), page())
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "<div>" * 100_000,
+        "<b><i>" * 20_000,
+        "<table><tr><td>" * 20_000,
+        "<" * 200_000,
+        "\0" * 100_000 + "<p>\0",
+        f"<div {' '.join(f'a{n}=1' for n in range(1_000_000))}>",
+        "<i itemprop=author itemscope>" * 50_000,
+        "<script type='application/ld+json'>" + "[" * 200_000 + "</script>",
+    ],
+    ids=["divs", "formatting", "tables", "brackets", "nul", "attributes", "microdata", "linked data"],
+)
+def test_hostile_markup_costs_only_itself(hostile: str) -> None:
+    found = clean(page(hostile + STORY[0]), page(), seconds_per_page=2.0)
     assert 1 in found.parents.tolist()
     assert all(r.row == 0 for r in found.rejects)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ import pytest
 
 from jobs.clean import Clean
 from jobs.ingest import FileReject, read_pages
+from jobs.main_text import read_again, read_precisely
+from jobs.parse import drop_unread, parse_page
 from pipelines.extraction import _averages, _counts
 from schemas.groups import IngestSettings
 
@@ -67,6 +70,15 @@ def test_the_main_text_is_as_good_as_its_floor(cleaned: Cleaned) -> None:
         text = cleaned.documents[path]["text"] if path in cleaned.documents else ""
         found[slug] = _averages(np.array([_counts(tokens(gold), tokens(text))], dtype=np.float64))[0]
     assert sum(found.values()) / len(found) >= floor, found
+
+
+def test_the_short_way_through_trafilatura_reads_what_the_long_one_reads() -> None:
+    pages = sorted(path for path in (CORPUS / "pages").rglob("*.html") if path.stat().st_size < 50_000)
+    for path in pages[::2]:
+        if path.stat().st_size:
+            tree = parse_page(path.read_bytes(), None)
+            drop_unread(tree)
+            assert read_precisely(copy(tree)) == read_again(tree, fast=True, favor_precision=True), path
 
 
 def test_every_page_becomes_a_document_save_the_empty_one_and_the_menu(cleaned: Cleaned) -> None:
