@@ -87,7 +87,7 @@ def _run(root: Path, settings: Settings) -> Iterator[Run]:
 
 
 def _settings() -> Settings:
-    options = {"engine.engine": "spark", "clean.seconds_per_page": _SECONDS_PER_PAGE}
+    options = {"engine.engine": "auto", "engine.local_below": 0, "clean.seconds_per_page": _SECONDS_PER_PAGE}
     return load_settings(None, [f"{name}={value}" for name, value in options.items()])
 
 
