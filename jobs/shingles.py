@@ -62,8 +62,8 @@ def tokens(text: str) -> list[str]:
 def shingles(text: str, size: int) -> Hashes:
     """Distinct 64-bit hashes of the runs of `size` tokens, ascending, shape (shingles,); none for fewer tokens.
 
-    A run's hash is a polynomial in the hashes of its words, mixed. At 64 bits two of the shingles of a million long
-    texts collide with odds of one in a hundred thousand or so a text, so Jaccard similarities are exact.
+    A run's hash is a polynomial in the hashes of its words, mixed. Of the 10,000 shingles of a pair of long texts two
+    different ones collide with odds of 3 in 10^12 (n² / 2^65), so that Jaccard similarities are exact in practice.
     """
     found = tokens(text)
     runs = len(found) - size + 1
