@@ -163,10 +163,10 @@ class LocalEngine:
         """Nothing is held."""
 
 
-def _map_names(work: Work, names: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in names:
-        for name in batch.column("file").to_pylist():
-            yield from (work.compute(rows) for rows in read_batches([Path(name)], work.task_rows))
+def _map_files(work: Work, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in numbers:
+        for number in batch.column("id").to_pylist():
+            yield from (work.compute(rows) for rows in read_batches([work.files[number]], work.task_rows))
 
 
 class SparkEngine:
@@ -182,10 +182,10 @@ class SparkEngine:
         """One Spark task per file, which its Python worker reads itself: rows never pass through the Java heap."""
         self.start()
         spark = self._session
-        names = [(str(p),) for p in work.files]
         try:
-            frame = spark.createDataFrame(names, "file string").repartitionByRange(len(names), "file")
-            frame.mapInArrow(partial(_map_names, work), _PART_DDL).write.format("noop").mode("overwrite").save()
+            # One number per task: it needs neither a Python worker nor a shuffle to make them.
+            numbers = spark.range(0, len(work.files), 1, len(work.files))
+            numbers.mapInArrow(partial(_map_files, work), _PART_DDL).write.format("noop").mode("overwrite").save()
         except Exception as error:  # py4j and Spark raise many kinds
             raise _stopped("Spark", work, error) from error
 
