@@ -14,9 +14,9 @@ from typing import Any
 import pyarrow as pa
 
 from indexes.stages import Stage
-from jobs.arrow_engine import ArrowExecutionEngine, batch_of
-from jobs.metric_providers import SparkEngine
-from jobs.views import View, spark_frame
+from jobs.gates.arrow_engine import ArrowExecutionEngine, batch_of
+from jobs.gates.metric_providers import SparkEngine
+from jobs.gates.views import View, spark_frame
 from schemas.expectations import SHARES
 from schemas.gx import (
     Batch,

@@ -14,9 +14,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.charsets import decode_page
-from jobs.child import ChildError, child
 from jobs.contract import Job, Outcome, Reject, outcome
+from jobs.html.charsets import decode_page
+from jobs.html.child import ChildError, child
 from jobs.language import language_of, language_tag
 from jobs.plain import one_line, parse_time, plain
 from schemas.digests import text_digest
@@ -28,7 +28,7 @@ TEXT_TYPE: Final = "text/plain"
 MOST_ID_CHARACTERS: Final = 200
 _ID_DIGITS: Final = 20
 _PORTS: Final = {"http": 80, "https": 443}
-PARSER: Final = "jobs.extract"
+PARSER: Final = "jobs.html.extract"
 _GIVEN: Final = ("site_name", "title", "author", "published_at", "modified_at", "url", "language")
 # Every library that has a say in a document's text, dates or language.
 _LIBRARIES: Final = (

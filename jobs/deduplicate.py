@@ -1,13 +1,13 @@
 """The column `documents.duplicate_of`: which document each exact or near duplicate repeats.
 
 Exact duplicates have the same text, near ones a Jaccard similarity of shingles of at least `deduplicate.similarity`:
-proposed by MinHash-LSH (`jobs.shingles`, `jobs.buckets`), verified on the shingles themselves, joined to clusters
-(`jobs.components`). The keeper of a cluster is its oldest document by `published_at` (undated ones last), then the
-longest, then the one with the least doc_id. Titles do not count.
+proposed by MinHash-LSH (`jobs.duplicates.shingles`, `.buckets`), verified on the shingles, joined to clusters
+(`.components`). The keeper of a cluster is its oldest document by `published_at` (undated ones last), then the longest,
+then the one with the least doc_id. Titles do not count.
 
 All is done on distinct texts, so a text that ten thousand documents share costs one signature. What is known of last
-night's texts is kept (`jobs.nights`). The driver holds 32 bytes a document and 40 a distinct text; the comparison
-runs in this process (`jobs.near`) or on Spark (`jobs.shuffles`).
+night's texts is kept (`.nights`). The driver holds 32 bytes a document and 40 a distinct text; the comparison runs in
+this process (`.near`) or on Spark (`.shuffles`).
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from indexes.stages import BATCH_ROWS, Stage
-from jobs.buckets import Positions
-from jobs.near import find_duplicates
-from jobs.nights import DUPLICATES, Night, States
+from jobs.duplicates.buckets import Positions
+from jobs.duplicates.near import find_duplicates
+from jobs.duplicates.nights import DUPLICATES, Night, States
+from jobs.duplicates.signatures import Signatures
+from jobs.duplicates.texts import write_members, write_signatures
 from jobs.runner import JobReport, Run, Source
-from jobs.signatures import Signatures
-from jobs.texts import write_members, write_signatures
 from schemas.digests import settings_digest
 from schemas.groups import DeduplicateSettings
 from schemas.tables import DOCUMENTS
@@ -77,7 +77,7 @@ def _compared(night: Night, run: Run) -> tuple[str, Iterator[pa.RecordBatch]]:
     spark = run.engines.shuffler(rows, night.settings.local_below)
     if spark is None:
         return "driver", find_duplicates(night)
-    from jobs.shuffles import find_duplicates_on_spark
+    from jobs.duplicates.shuffles import find_duplicates_on_spark
 
     return "spark", find_duplicates_on_spark(night, spark, _partitions(rows, run.cores))
 

@@ -18,13 +18,13 @@ import pyarrow as pa
 
 from jobs.boilerplate import COLUMN, GIVEN
 from jobs.contract import Job, Outcome, Reject
-from jobs.noise import Noise, without_emoji
-from jobs.numbers import with_arabic_numbers, with_digits
-from jobs.personal_data import counts, find, replace
 from jobs.plain import one_line, paragraphs
-from jobs.quality import verdict
-from jobs.spans import Span
-from jobs.width import half_width
+from jobs.text.noise import Noise, without_emoji
+from jobs.text.numbers import with_arabic_numbers, with_digits
+from jobs.text.personal_data import counts, find, replace
+from jobs.text.quality import verdict
+from jobs.text.spans import Span
+from jobs.text.width import half_width
 from schemas.digests import text_digest
 from schemas.groups import NormaliseSettings, QualitySettings
 from schemas.tables import DOCUMENTS, Table

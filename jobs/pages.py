@@ -1,7 +1,7 @@
 """The table `pages`: what files hold, one row per address.
 
 Files are read anew by a build of PAGES, and once for the page store. It streams; beside a batch of bodies, memory
-holds 44 bytes a page (`jobs.latest`).
+holds 44 bytes a page (`jobs.files.latest`).
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import pyarrow as pa
 
 from indexes.pages import PageStore, Part
 from indexes.stages import Stage
-from jobs.ingest import spans_of
-from jobs.inputs import IngestError, of_path
-from jobs.latest import latest_captures
-from jobs.reading import VERSION, mended, read_spans
+from jobs.files.ingest import spans_of
+from jobs.files.inputs import IngestError, of_path
+from jobs.files.latest import latest_captures
+from jobs.files.reading import VERSION, mended, read_spans
 from jobs.runner import JobReport, Run
 from schemas.digests import settings_digest
 from schemas.groups import IngestSettings

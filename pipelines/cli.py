@@ -38,10 +38,10 @@ def _expected_errors() -> tuple[type[BaseException], ...]:
     from indexes.catalog import WarehouseError
     from indexes.pages import PageStoreError
     from jobs.crawl.fleet import CrawlError
+    from jobs.duplicates.originals import OriginalError
     from jobs.engines import EngineError
-    from jobs.ingest import IngestError
+    from jobs.files.ingest import IngestError
     from jobs.models import ModelError
-    from jobs.originals import OriginalError
     from pipelines.build import BuildRefusedError
     from pipelines.evaluate import EvaluationError
     from pipelines.extraction import ExtractionError

@@ -13,9 +13,9 @@ from typing import Any
 from indexes.catalog import Warehouse
 from indexes.pages import PageStore, Part
 from jobs.engines import Engines
-from jobs.ingest import Span, spans_of
-from jobs.inputs import Input, find_inputs
-from jobs.reading import mended, read_spans, version_of
+from jobs.files.ingest import Span, spans_of
+from jobs.files.inputs import Input, find_inputs
+from jobs.files.reading import mended, read_spans, version_of
 from schemas.groups import IngestSettings
 from schemas.settings import Settings
 

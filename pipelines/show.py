@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from indexes.catalog import Snapshot
-from jobs.charsets import decode_page
-from jobs.originals import Original, OriginalError, original
+from jobs.duplicates.originals import Original, OriginalError, original
+from jobs.html.charsets import decode_page
 from pipelines.ingest import PAGE_STORE
 
 _SNIPPET = 300

@@ -39,7 +39,7 @@ def build(
     overrides = [*(override or []), *(f"engine.{name}={value}" for name, value in engines.items() if value)]
     loaded = load_settings(settings, overrides)
     from indexes.catalog import Warehouse as Catalog
-    from jobs.inputs import of_path
+    from jobs.files.inputs import of_path
     from pipelines.build import build as run_build
     from pipelines.terminal import chatter_to
 

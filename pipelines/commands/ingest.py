@@ -34,7 +34,7 @@ def ingest(
     overrides = [*(override or []), *(f"engine.{name}={value}" for name, value in engines.items() if value)]
     loaded = load_settings(settings, overrides)
     from indexes.catalog import Warehouse as Catalog
-    from jobs.inputs import find_inputs
+    from jobs.files.inputs import find_inputs
     from pipelines.ingest import add_pages
     from pipelines.terminal import chatter_to
 

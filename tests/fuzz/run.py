@@ -24,7 +24,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from jobs.clean import Clean
-from jobs.ingest import FileReject, read_pages
+from jobs.files.ingest import FileReject, read_pages
 from jobs.meter import MemoryMeter
 from schemas.groups import CleanSettings, IngestSettings
 from schemas.tables import PAGES

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from jobs.ingest import FileReject, read_pages
+from jobs.files.ingest import FileReject, read_pages
 from schemas.groups import IngestSettings
 from schemas.tables import PAGES
 from schemas.validate import validate
 
 HTML = b"<html><body><p>Herring is served at nine.</p></body></html>"
-SAMPLES = Path(__file__).parents[2].parent / "shared" / "datasets" / "warc_samples"
+SAMPLES = Path(__file__).parents[3] / "shared" / "datasets" / "warc_samples"
 
 
 def read(root: Path, **settings: int) -> tuple[list[dict], list[FileReject]]:

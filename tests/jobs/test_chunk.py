@@ -13,7 +13,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from jobs.chunk import Chunk, Splitter
 from jobs.models import DEFAULT_MODEL, load_tokenizer, read_model
-from pipelines.benchmarks import main
+from pipelines.benchmarks.__main__ import main
 from schemas.groups import ChunkSettings
 from schemas.tables import TIMESTAMP
 from schemas.validate import validate

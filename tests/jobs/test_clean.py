@@ -19,10 +19,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.charsets import decode_page
-from jobs.child import Child, ChildError
 from jobs.clean import Clean, normalise_url
 from jobs.contract import Outcome
+from jobs.html.charsets import decode_page
+from jobs.html.child import Child, ChildError
 from jobs.language import identify
 from jobs.plain import paragraphs, parse_time
 from schemas.digests import text_digest
@@ -450,7 +450,7 @@ def test_a_new_version_of_any_library_that_reads_a_page_makes_its_documents_anew
 
 ODD_PARSER = """
 import os, signal, time
-from jobs.child import serve
+from jobs.html.child import serve
 
 def answer(header, body):
     print("a library that prints")
@@ -525,7 +525,8 @@ def test_a_child_is_reused_and_replaced_when_it_was_killed(odd_child: Child) -> 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs the kernel's parent-death signal")
 def test_a_child_dies_with_its_parent() -> None:
     code = (
-        "import time; from jobs.child import child; from jobs.clean import Clean; c = child('jobs.extract', 512);"
+        "import time; from jobs.html.child import child; from jobs.clean import Clean;"
+        "c = child('jobs.html.extract', 512);"
         "c.ask({'url': 'file:///a', 'charset': None}, b'<html><p>a</p></html>', 60);"
         "print(c._running.pid, flush=True); time.sleep(60)"
     )
@@ -542,12 +543,12 @@ def test_a_child_dies_with_its_parent() -> None:
 
 def test_a_forked_worker_gets_its_own_child() -> None:
     code = (
-        "import os; from jobs.child import child;"
+        "import os; from jobs.html.child import child;"
         "q = ({'url': 'file:///a', 'charset': None}, b'<html><p>a</p></html>', 60);"
-        "c = child('jobs.extract', 512); c.ask(*q);"
+        "c = child('jobs.html.extract', 512); c.ask(*q);"
         "pid = os.fork();\n"
         "if pid == 0:\n"
-        "    d = child('jobs.extract', 512); d.ask(*q); os._exit(0 if d is not c else 9)\n"
+        "    d = child('jobs.html.extract', 512); d.ask(*q); os._exit(0 if d is not c else 9)\n"
         "print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), c.ask(*q)['images'])"
     )
     done = subprocess.run(

@@ -16,11 +16,11 @@ from fastwarc.stream_io import Lz4Writer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.frames import ZSTD_DICTIONARY
-from jobs.ingest import FileReject, Reading, Span, spans_of
-from jobs.inputs import Input, of_path
-from jobs.reading import broken_seams, mended, read_task
-from jobs.rows import Sighting
+from jobs.files.frames import ZSTD_DICTIONARY
+from jobs.files.ingest import FileReject, Reading, Span, spans_of
+from jobs.files.inputs import Input, of_path
+from jobs.files.reading import broken_seams, mended, read_task
+from jobs.files.rows import Sighting
 from schemas.groups import IngestSettings
 from tests.jobs.archived import HTML, http, put, read, reasons, warc
 
@@ -211,8 +211,8 @@ def test_content_tells_the_kind_of_a_named_file_whose_ending_does_not(tmp_path: 
 def test_so_many_faults_that_reading_again_would_never_end_are_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jobs.records._REREAD_FLOOR", 0)
-    monkeypatch.setattr("jobs.records._REREADS", 1)
+    monkeypatch.setattr("jobs.files.records._REREAD_FLOOR", 0)
+    monkeypatch.setattr("jobs.files.records._REREADS", 1)
     lying = [r.replace(b"Content-Length: ", b"Content-Length: 9") for r in records(200)]
     _, rejects = read(put(tmp_path / "w.warc", b"".join(lying)))
     assert rejects[-1].reason == "too_damaged"
@@ -224,7 +224,7 @@ def test_a_fault_of_the_machine_is_not_blamed_on_the_file(tmp_path: Path, monkey
     def fail(*_: object) -> int:
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr("jobs.records.Segment.readinto", fail)
+    monkeypatch.setattr("jobs.files.records.Segment.readinto", fail)
     given_: Input = of_path(path)[0]
     with pytest.raises(OSError, match="Input/output"):
         list(Reading(Span(given_, 0, given_.size), IngestSettings()))

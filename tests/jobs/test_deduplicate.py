@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from indexes.stages import Stage, StageWriter
 from jobs import deduplicate as module
 from jobs.deduplicate import deduplicate, originals
+from jobs.duplicates.nights import States
+from jobs.duplicates.shingles import jaccard, shingles
 from jobs.engines import Engines
-from jobs.nights import States
 from jobs.runner import Run
-from jobs.shingles import jaccard, shingles
 from schemas.groups import DeduplicateSettings, EngineSettings
 from schemas.tables import DOCUMENTS, REJECTS
 

@@ -17,7 +17,7 @@ from jobs.clean import Clean
 from jobs.crawl.fleet import CrawlError
 from jobs.crawl.frontier import State, read_only
 from jobs.crawl.urls import worker_of
-from jobs.html_files import page_url
+from jobs.files.html_files import page_url
 from jobs.pages import ingest
 from jobs.runner import Run, derive
 from pipelines.crawl import crawl, lost_pages, read_seeds

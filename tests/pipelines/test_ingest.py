@@ -19,8 +19,8 @@ from moto.server import ThreadedMotoServer
 
 from indexes.catalog import Warehouse
 from indexes.pages import PageStore, PageStoreError
-from jobs import reading
-from jobs.inputs import IngestError
+from jobs.files import reading
+from jobs.files.inputs import IngestError
 from jobs.pages import ingest, stored
 from jobs.runner import Run
 from pipelines.ingest import IngestReport, add_pages, page_store

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from jobs.engines import Engines
-from pipelines.deduplicate_benchmark import Nights, clusters
-from pipelines.near_duplicates import Planted, judge, plant, similarity
+from pipelines.benchmarks.deduplicate import Nights, clusters
+from pipelines.benchmarks.near_duplicates import Planted, judge, plant, similarity
 from schemas.groups import EngineSettings
 
 FLOORS = json.loads((Path(__file__).parents[1] / "floors.json").read_text())["near_duplicates"]

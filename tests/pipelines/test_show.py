@@ -13,8 +13,8 @@ import pytest
 
 from indexes.catalog import Manifest, Snapshot, TableVersion, Warehouse
 from indexes.stages import StageWriter
-from jobs.ingest import FileReject, read_pages
-from jobs.originals import OriginalError
+from jobs.duplicates.originals import OriginalError
+from jobs.files.ingest import FileReject, read_pages
 from pipelines.ingest import PAGE_STORE, add_pages, page_store
 from pipelines.show import NotInSnapshotError, original_of, show
 from schemas.groups import IngestSettings

@@ -1,0 +1,1 @@
+"""Exact and near duplicates: shingles, signatures, buckets, clusters, and what is kept from night to night."""

@@ -1,0 +1,1 @@
+"""Main text and metadata of HTML pages, found in a child process."""

@@ -1,0 +1,1 @@
+"""The final form of a text: noise, width, numbers, personal data, quality."""

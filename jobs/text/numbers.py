@@ -1,0 +1,102 @@
+"""Numbers in one form: decimal digits of all scripts and, by setting, Chinese numerals and English number words."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+from jobs.text.chinese_numerals import arabic
+from schemas.groups import NormaliseSettings
+
+_CHINESE: Final = "zh"
+_ENGLISH: Final = "en"
+
+
+def _class(characters: list[str]) -> str:
+    """The characters, which come in order, as ranges of a character class."""
+    ranges: list[list[str]] = []
+    for c in characters:
+        if ranges and ord(c) == ord(ranges[-1][1]) + 1:
+            ranges[-1][1] = c
+        else:
+            ranges.append([c, c])
+    return "".join(f"{first}-{last}" for first, last in ranges)
+
+
+# Unicode's decimal digits (category Nd) other than ASCII's; full-width ones are among them.
+_DIGITS: Final = {c: str(unicodedata.digit(c)) for c in map(chr, range(0x80, 0x20000)) if c.isdecimal()}
+_DIGIT: Final = re.compile(f"[{_class(list(_DIGITS))}]")
+# Arabic decimal and thousands separators and the per cent sign mean the ASCII ones beside a digit.
+_ARABIC_MARK: Final = re.compile(r"(?<=\d)[٫٬](?=\d)|(?<=\d)٪")
+_ARABIC_MARKS: Final = {"٫": ".", "٬": ",", "٪": "%"}
+
+_SMALL: Final = {
+    word: n
+    for n, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+        "seventeen eighteen nineteen".split()
+    )
+}
+_TENS: Final = {
+    word: 10 * n for n, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2)
+}
+_SCALES: Final = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_UP_TO_NINE: Final = "|".join(w for w, n in _SMALL.items() if 0 < n < 10)
+_PART: Final = rf"(?:(?:{'|'.join(_TENS)})(?:[- ](?:{_UP_TO_NINE}))?|{'|'.join(sorted(_SMALL, key=len, reverse=True))})"
+_SCALE: Final = "|".join(_SCALES)
+_NUMBER_WORDS: Final = re.compile(
+    rf"\b{_PART}(?: (?:{_SCALE})\b)*(?: (?:and )?{_PART}(?: (?:{_SCALE})\b)+)*(?:(?<=hundred|housand|million|billion)"
+    rf"(?: and)? {_PART})?\b(?![-'’]\w)",
+    re.IGNORECASE,
+)
+_WORD: Final = re.compile(r"[a-z]+", re.IGNORECASE)
+
+
+def with_digits(text: str) -> str:
+    """`text` with the decimal digits of every script as ASCII digits."""
+    if text.isascii():
+        return text
+    text = _DIGIT.sub(lambda found: _DIGITS[found[0]], text)
+    return _ARABIC_MARK.sub(lambda found: _ARABIC_MARKS[found[0]], text)
+
+
+def english_value(words: str) -> int | None:
+    """The number that English `words` write, such as `two hundred and five`; null where they are no number."""
+    total = section = 0
+    largest = 10**15
+    for word in _WORD.findall(words.lower()):
+        if word == "and":
+            continue
+        if word in _SCALES:
+            scale = _SCALES[word]
+            if section == 0 or (scale == 100 and section > 99) or (scale > 100 and scale >= largest):
+                return None
+            if scale == 100:
+                section *= 100
+            else:
+                total, section, largest = total + section * scale, 0, scale
+        else:
+            number = _SMALL.get(word, _TENS.get(word, -1))
+            room = 10 if section % 100 >= 20 and section % 10 == 0 else 100 if section % 100 == 0 else 0
+            if number < 0 or number >= room:
+                return None
+            section += number
+    return total + section
+
+
+def _from_english(found: re.Match[str]) -> str:
+    """Digits for two words and more, such as `twenty-five`; a word alone stays: `one` is a pronoun too."""
+    if len(_WORD.findall(found[0])) < 2:
+        return found[0]
+    number = english_value(found[0])
+    return found[0] if number is None else str(number)
+
+
+def with_arabic_numbers(text: str, language: str | None, settings: NormaliseSettings) -> str:
+    """`text` with its numerals and number words in Arabic digits, so far as the settings ask for it."""
+    if settings.chinese_numerals and language == _CHINESE:
+        text = arabic(text)
+    if settings.number_words and language == _ENGLISH:
+        text = _NUMBER_WORDS.sub(_from_english, text)
+    return text

@@ -1,0 +1,88 @@
+"""The command line of the benchmarks."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from pipelines.benchmarks.articles import synthetic_articles
+from pipelines.benchmarks.chunk import benchmark_chunk
+from pipelines.benchmarks.crawl import benchmark_crawl
+from pipelines.benchmarks.deduplicate import benchmark_deduplicate
+from pipelines.benchmarks.extraction import benchmark_extraction
+from pipelines.benchmarks.graph import benchmark_graph
+from pipelines.benchmarks.ingest import benchmark_ingest, benchmark_memory
+from pipelines.benchmarks.normalise import benchmark_normalise
+from pipelines.benchmarks.personal_data import evaluate_personal_data
+
+_HELP = (
+    "chunk: cutting documents, tokens a second on one core; graph: loading a graph, seconds; "
+    "crawl: a local site of 5,000 pages, pages a second, and what a kill costs; "
+    "deduplicate: near duplicates, recall, precision, documents a second; "
+    "extract: cleaning of pages, pages a second of one core and F1; "
+    "ingest: WARC files to documents, pages a second of all cores, with --memory the peak of a 2 GB file; "
+    "normalise: the final form of documents, documents a second; personal-data: precision and recall on gold spans"
+)
+
+# Those that make their own input.
+_SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
+    "crawl": lambda options: benchmark_crawl(repeats=min(3, options.repeats)),
+    "deduplicate": lambda options: benchmark_deduplicate(options.documents, min(3, options.repeats)),
+    "graph": lambda options: benchmark_graph(options.nodes, options.repeats),
+}
+
+
+def _texts(file: Path) -> list[str]:
+    with file.open(encoding="utf-8") as lines:
+        return [str(json.loads(line)["text"]) for line in lines if line.strip()]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the benchmark named on the command line and print its figures."""
+    parser = argparse.ArgumentParser(prog="python -m pipelines.benchmarks", description=__doc__)
+    names = ["chunk", "crawl", "deduplicate", "extract", "graph", "ingest", "normalise", "personal-data"]
+    parser.add_argument("benchmark", choices=names, help=_HELP)
+    parser.add_argument("--texts", type=Path, help="JSONL with the field text; default: synthetic articles")
+    parser.add_argument("--folder", type=Path, help="the article extraction benchmark, for extract, ingest")
+    parser.add_argument("--pages", type=int, default=1629, help="pages of the WARC files of ingest")
+    parser.add_argument("--memory", action="store_true", help="of ingest: measure memory on one large file")
+    parser.add_argument("--gigabytes", type=float, default=2.0, help="size of the file of --memory")
+    parser.add_argument("--file", type=Path, help="JSONL with text and spans, for personal-data")
+    parser.add_argument("--nodes", type=int, default=100_000, help="nodes of the synthetic graph")
+    parser.add_argument("--documents", type=int, default=20_000, help="documents of the corpus of deduplicate")
+    parser.add_argument("--repeats", type=int, default=7, help="rounds (deduplicate: 3 at most); the median is printed")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    options = parser.parse_args(arguments)
+    if options.benchmark in ("extract", "ingest") and options.folder is None:
+        parser.error(f"{options.benchmark} needs --folder")
+    if options.benchmark in _SYNTHETIC:
+        figures = _SYNTHETIC[options.benchmark](options)
+    elif options.benchmark == "extract":
+        figures = benchmark_extraction(options.folder, options.repeats)
+    elif options.benchmark == "ingest":
+        if options.memory:
+            figures = benchmark_memory(options.folder, int(options.gigabytes * 1e9))
+        else:
+            figures = benchmark_ingest(options.folder, options.pages, min(3, options.repeats))
+    elif options.benchmark == "normalise":
+        texts = _texts(options.texts) if options.texts else synthetic_articles()
+        figures = benchmark_normalise(texts, options.repeats)
+    elif options.benchmark == "personal-data":
+        if options.file is None:
+            parser.error("personal-data needs --file")
+        figures = evaluate_personal_data(options.file)
+    else:
+        figures = benchmark_chunk(_texts(options.texts) if options.texts else synthetic_articles(), options.repeats)
+    if options.json:
+        sys.stdout.write(json.dumps(figures) + "\n")
+        return
+    for name, figure in figures.items():
+        digits = 0 if figure >= 100 else 2 if figure >= 1 else 3
+        sys.stdout.write(f"{name:24} {figure:12,.{digits}f}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""Chinese numerals become Arabic digits where they are numbers, and stay where they are not."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jobs.text.chinese_numerals import arabic, value
+
+DIGITS = "零一二三四五六七八九"
+IN_WORDS = (
+    "一些 一下 一起 一个 一天 一点 万一 三心二意 十分 王五 张三李四 千万不要 百万富翁 几十 数百 十几个 二三十个 三四百 "
+    "十七八岁 "
+    "两三年 双十一 星期三 周五 一一说明 三番五次 三天两头 三位一体 一千零一夜 三百六十行 张三个子高 第三者 第一手 "
+    "百分之几 九点 一般 统一 五四运动 二百五 嘉庆十二年 农历八月十五"
+).split()
+NUMBERS = {
+    "三百二十一": "321",
+    "二〇二四年": "2024年",
+    "一九九八年三月": "1998年3月",
+    "一万二千": "12000",
+    "两千": "2000",
+    "两千五百人": "2500人",
+    "三千万元": "3000万元",
+    "十二个": "12个",
+    "一百零五": "105",
+    "一千零五十": "1050",
+    "两万五": "25000",
+    "百分之七十": "70%",
+    "百分之三点五": "3.5%",
+    "百分之百": "100%",
+    "千分之六": "6‰",
+    "三分之二": "2/3",
+    "第三次": "第3次",
+    "三点五公里": "3.5公里",
+    "十点二十分": "10点20分",
+    "晚上七点半": "晚上7点半",
+    "五天": "5天",
+    "一月": "1月",
+    "二十多": "20多",
+    "三萬五千元": "35000元",
+    "壹万贰仟元整": "12000元整",
+}
+
+
+def written(number: int) -> str:
+    """`number` as a Chinese numeral."""
+    sections: list[tuple[int, str]] = [(number // 10**8, "亿"), (number // 10**4 % 10**4, "万"), (number % 10**4, "")]
+    text = ""
+    for section, unit in sections:
+        if section:
+            text += ("零" if text and section < 1000 else "") + _section(section, first=not text) + unit
+    return text
+
+
+def _section(number: int, *, first: bool) -> str:
+    text, zero = "", False
+    for size, unit in ((1000, "千"), (100, "百"), (10, "十"), (1, "")):
+        digit = number // size % 10
+        if digit:
+            one_left_out = size == 10 and digit == 1 and first and not text
+            text += ("零" if zero else "") + ("" if one_left_out else DIGITS[digit]) + unit
+        zero = bool(text) and not digit
+        if digit:
+            zero = False
+    return text
+
+
+@pytest.mark.parametrize("words", IN_WORDS)
+def test_a_numeral_in_a_word_stays(words: str) -> None:
+    assert arabic(words) == words
+    assert arabic(f"他说{words}，然后走了。") == f"他说{words}，然后走了。"
+
+
+@pytest.mark.parametrize(("numeral", "number"), NUMBERS.items())
+def test_a_number_becomes_digits(numeral: str, number: str) -> None:
+    assert arabic(f"共有{numeral}。") == f"共有{number}。"
+
+
+@settings(deadline=None)
+@given(st.integers(1, 10**12 - 1))
+def test_every_written_number_is_read_back(number: int) -> None:
+    assert value(written(number)) == number
+
+
+@settings(deadline=None)
+@given(st.integers(100, 9999))
+def test_digits_are_the_number_that_was_written(number: int) -> None:
+    assert arabic(f"共{written(number)}人") == f"共{number}人"
+
+
+@settings(deadline=None)
+@given(st.text(alphabet="零〇一二三四五六七八九十百千万亿两半点几第年月个王嘉庆百分之,0.3 ", max_size=30))
+def test_a_second_time_changes_nothing(text: str) -> None:
+    once = arabic(text)
+    assert arabic(once) == once
+
+
+@settings(deadline=None)
+@given(
+    st.text(
+        alphabet=st.characters(
+            exclude_characters="零〇一二三四五六七八九十百千万亿两兩萬億壹贰叁肆伍陆柒捌玖貳參陸拾佰仟"
+        )
+    )
+)
+def test_a_text_without_numerals_stays(text: str) -> None:
+    assert arabic(text) == text
+
+
+def test_a_long_run_of_numerals_is_no_number() -> None:
+    assert value("一" + "十" * 50) is None
+    assert arabic("万" * 100_000) == "万" * 100_000

@@ -1,0 +1,118 @@
+"""Emoji, format characters and lines that ask for a click go; what looks like them and is text stays."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jobs.text.noise import Noise, without_emoji
+from jobs.text.width import half_width
+
+NOISE = Noise()
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("ab😀c", "abc"),
+        ("👩‍👩‍👧‍👦 family", " family"),
+        ("🇩🇪 flag", " flag"),
+        ("👍🏽 thumb", " thumb"),
+        ("1️⃣ First", "1 First"),
+        ("❤️ heart ☺️", " heart "),
+        ("soft\u00adhyphen\u200b and \u202eorder", "softhyphen and order"),
+        ("icon \ue001 font", "icon  font"),
+    ],
+)
+def test_emoji_and_format_characters_go(text: str, plain: str) -> None:
+    assert without_emoji(text) == plain
+
+
+@pytest.mark.parametrize(
+    "text", ["می\u200cخواهم", "क्\u200dष", "ක්\u200dර", "© 2024 ™ № → ½ €", "日本語、한국어", "a ☐ b ✓ c ★", "3 × 4 ≤ 13"]
+)
+def test_joiners_inside_words_and_text_symbols_stay(text: str) -> None:
+    assert without_emoji(text) == text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Read More",
+        "READ MORE »",
+        "[Continue reading…]",
+        "Click to Continue",
+        "Share this",
+        "Share on Facebook, Twitter",
+        "阅读全文",
+        "点击查看更多>>",
+        "展开全文",
+        "责任编辑：李明",
+        "Read more: The ferry sails again",
+        "Please enable JavaScript to view the comments",
+    ],
+)
+def test_a_line_that_asks_for_a_click_goes(line: str) -> None:
+    assert NOISE.without(line) == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "plain"),
+    [
+        ("The ferry sank. Read more", "The ferry sank."),
+        ("The ferry sank… [Read more »]", "The ferry sank…"),
+        ("渡轮停航。阅读全文", "渡轮停航。"),
+    ],
+)
+def test_the_end_of_a_line_that_asks_for_a_click_goes(line: str, plain: str) -> None:
+    assert NOISE.without(line) == plain
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Children should read more",
+        "They share this view.",
+        "We learn more from failure than from success.",
+        "Sponsored events were cancelled.",
+        "大家都在阅读全文的时候",
+        "Print this page was the button's label.",
+    ],
+)
+def test_a_sentence_with_those_words_stays(line: str) -> None:
+    assert NOISE.without(line) == line
+
+
+def test_phrases_of_the_settings_go_too() -> None:
+    assert Noise(("Weiterlesen",)).without("Weiterlesen »") == ""
+
+
+def test_a_long_line_takes_no_long_time() -> None:
+    line = "read more " * 100_000
+    assert NOISE.without(line).startswith("read more")
+
+
+@pytest.mark.parametrize(
+    ("text", "plain", "mapped"),
+    [
+        ("ＡＢＣ１２３", "ABC123", "ABC123"),
+        ("今天，晴。", "今天，晴。", "今天, 晴。"),
+        ("你好！吃了吗？", "你好！吃了吗？", "你好! 吃了吗?"),
+        ("约７０％（估计）", "约70%(估计)", "约70%(估计)"),
+        ("Ａ，Ｂ", "A，B", "A, B"),
+        ("10：30", "10:30", "10:30"),
+        ("a\u3000b", "a b", "a b"),
+    ],
+)
+def test_full_width_forms_become_half_width(text: str, plain: str, mapped: str) -> None:
+    assert half_width(text) in (plain, plain.replace("，", ","))
+    assert half_width(text, "all") == mapped
+
+
+@settings(deadline=None)
+@given(st.text(alphabet="Ａ１，。！？：；（）\u3000a1天 “”😀\ufe0f\u200d\u20e31"))
+def test_a_second_time_changes_nothing(text: str) -> None:
+    for once in (half_width(text), half_width(text, "all"), without_emoji(text)):
+        assert half_width(half_width(once)) == half_width(once)
+        assert without_emoji(without_emoji(once)) == without_emoji(once)

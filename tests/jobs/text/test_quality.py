@@ -1,0 +1,88 @@
+"""Each rule rejects what it is for, with its reason, and lets real text through."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jobs.text.quality import verdict
+from schemas.groups import QualitySettings
+
+PROSE = (
+    "The ferry left the harbour at nine and was back before the tide turned. Its crew had painted the rails over the "
+    "winter, and that was the first thing anybody noticed. A gull stood on the wheelhouse for most of the crossing. "
+    "On the island a band played, although the wind took half of the notes. Children were allowed to ring the bell, "
+    "which they did with great patience. By evening the mayor had lost both his hat and the thread of his speech, and "
+    "people agreed to remember it as a good day. The return was calm, and nobody asked how much the paint had cost."
+)
+CHINESE = (
+    "渡轮九点离港，赶在落潮之前回来。船员在冬天里给栏杆刷了新漆，这是大家最先注意到的事情。一只海鸥在驾驶室顶上站了大半程。"
+    "岛上有乐队演奏，不过风带走了一半的音符。孩子们可以敲钟，他们敲得很有耐心。到了傍晚，市长丢了帽子，也忘了讲稿，"
+    "人们都说这是值得记住的一天。回程风平浪静，没有人问起油漆花了多少钱，船长自己倒是记在本子上了，码头的灯也亮了起来。"
+)
+STRICT = QualitySettings(repetition_from=20, stop_words_from=20)
+
+
+def reason(text: str, language: str | None = "en", settings: QualitySettings = STRICT) -> str | None:
+    found = verdict(text, language, settings)
+    return found.reason if found else None
+
+
+@pytest.mark.parametrize(("text", "language"), [(PROSE, "en"), (CHINESE, "zh"), (PROSE, None), (PROSE, "de")])
+def test_prose_passes(text: str, language: str | None) -> None:
+    assert reason(text, language) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("Two words", "quality_few_words"),
+        (" ".join(f"{n}.5 {n * 7}" for n in range(50)), "quality_letters"),
+        ("a b c d e f g h i j", "quality_short_words"),
+        ("supercalifragilistic incomprehensibilities " * 5, "quality_long_words"),
+        ("ferry harbour captain timetable anchor compass lantern rigging mooring ballast " * 3, "quality_stop_words"),
+        ("the tags of #sea #sky #sun #fun and #gull", "quality_symbols"),
+        (
+            "\n".join(f"We sailed past the pier, and then the wind of the {n}th day was …" for n in range(3)),
+            "quality_ellipsis",
+        ),
+        ("function of the page { return {a: {b: {c: 1}}} } and so on", "quality_curly"),
+        (f"Lorem ipsum dolor sit amet. {PROSE}", "quality_lorem_ipsum"),
+        ("\n".join(["The tide is high on the pier today."] * 20), "quality_repetition_lines"),
+        (" ".join(["buy the tea"] * 40) + " and be with us", "quality_top_ngram"),
+        (f"{PROSE} " * 6, "quality_duplicate_ngrams"),
+    ],
+)
+def test_a_rule_rejects_with_its_reason(text: str, why: str) -> None:
+    assert reason(text) == why
+
+
+def test_chinese_is_judged_by_characters() -> None:
+    assert reason("渡轮停航", "zh") == "quality_few_words"
+    assert reason("渡轮港口船长时刻表锚罗盘灯塔缆绳" * 5, "zh") == "quality_stop_words"
+    assert reason("今天的渡轮在九点离港了，" * 40, "zh") is not None
+
+
+def test_rules_on_words_are_for_known_languages() -> None:
+    letters = "a b c d e f g h i j"
+    assert reason(letters, "en") == "quality_short_words"
+    assert reason(letters, "vi") is None
+
+
+def test_rules_of_the_papers_that_are_off_by_default_can_be_turned_on() -> None:
+    lines = "Ferry\nHarbour of the town\nThe boats\nThat and the gulls"
+    assert reason(lines) is None
+    assert reason(lines, settings=QualitySettings(short_lines=0.67)) == "quality_short_lines"
+    assert reason(lines, settings=QualitySettings(line_ends=0.12)) == "quality_line_ends"
+    bullets = "\n".join(f"- the boat of the day number {n}" for n in range(5))
+    assert reason(bullets, settings=QualitySettings(bullets=0.9)) == "quality_bullets"
+    assert reason("x", settings=QualitySettings(enabled=False)) is None
+
+
+@settings(deadline=None)
+@given(st.text(max_size=300), st.sampled_from(["en", "zh", "ja", "ru", None]))
+def test_every_text_gets_a_verdict(text: str, language: str | None) -> None:
+    loose = QualitySettings(min_words=0, repetition_from=0)
+    found = verdict(text, language, loose)
+    assert found is None or (found.reason.startswith("quality_") and found.detail)
