@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from indexes.files import write_text
+from indexes.stages import parquet_options
 from schemas.tables import PAGES, TIMESTAMP
 
 # A reject of a file, and when an archive saw that a page was there or gone; `source_file` as in `pages`.
@@ -119,7 +120,8 @@ class PartWriter:
         self._name = uuid.uuid4().hex
         self._paths = {kind: directory / f"{self._name}.{kind}.parquet" for kind in _SCHEMAS}
         self._writers = {
-            kind: pq.ParquetWriter(path, _SCHEMAS[kind], compression="zstd") for kind, path in self._paths.items()
+            kind: pq.ParquetWriter(path, _SCHEMAS[kind], **parquet_options(_SCHEMAS[kind]))
+            for kind, path in self._paths.items()
         }
         self._finished = False
 

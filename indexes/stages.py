@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -67,6 +68,12 @@ def read_parquet(
                 yield pa.RecordBatch.from_arrays([batch.column(n) for n in names], schema=schema)
 
 
+def parquet_options(schema: pa.Schema) -> dict[str, Any]:
+    """How a table is written: bodies, which neither repeat nor are sought, without dictionary and statistics."""
+    sought = [field.name for field in schema if not pa.types.is_binary(field.type)]
+    return {"compression": "zstd", "use_dictionary": sought, "write_statistics": sought}
+
+
 class StageWriter:
     """Writes one staged table; the file appears under its name only when it is complete.
 
@@ -79,7 +86,8 @@ class StageWriter:
         self._digest = TableDigest()
         path.parent.mkdir(parents=True, exist_ok=True)
         self._temporary = path.with_name(f".tmp-{path.name}")
-        self._writer = pq.ParquetWriter(self._temporary, table.schema, compression="zstd")
+        self._left_out = {*table.provenance, *table.digested}
+        self._writer = pq.ParquetWriter(self._temporary, table.schema, **parquet_options(table.schema))
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Add `batch`, which must fit the table.
@@ -93,7 +101,7 @@ class StageWriter:
 
     def _write(self, batch: pa.RecordBatch) -> None:
         if batch.num_rows:
-            self._digest.update(batch.select([n for n in batch.schema.names if n not in self._table.provenance]))
+            self._digest.update(batch.select([n for n in batch.schema.names if n not in self._left_out]))
             self._writer.write_batch(batch)
 
     def write_all(self, batches: Iterable[pa.RecordBatch]) -> None:

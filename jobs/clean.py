@@ -146,6 +146,7 @@ class Clean(Job):
     version: ClassVar[int] = 2
     engine: ClassVar[Literal["cpu", "model"]] = "cpu"
     reads: ClassVar[tuple[str, ...]] = ("url", "content_type", "charset", "body")
+    known_by: ClassVar[tuple[str, ...]] = ("url", "content_type", "charset", "digest")
     key: ClassVar[str] = "url"
 
     @property

@@ -58,7 +58,9 @@ class Job(ABC):
         name: Name in logs, memo and rejects.
         version: Raised whenever the same input gives another result.
         engine: `cpu` jobs run on Spark, `model` jobs on Ray.
-        reads: Columns that `apply` is given, all of which make the row's fingerprint.
+        reads: Columns that `apply` is given.
+        known_by: Columns that make the row's fingerprint, where they are not all of `reads`: a digest may stand
+            for the column that it was made of, which is then read only where the memo lacks the row.
         key: The column of `reads` that names a rejected row.
         task_rows: Rows that are computed and committed together; 0 for the setting `engine.task_rows`.
     """
@@ -69,6 +71,12 @@ class Job(ABC):
     reads: ClassVar[tuple[str, ...]]
     key: ClassVar[str]
     task_rows: ClassVar[int] = 0
+    known_by: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """Columns that make the row's fingerprint; the `key` is one of them."""
+        return self.known_by or self.reads
 
     @property
     @abstractmethod

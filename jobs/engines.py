@@ -244,7 +244,12 @@ def _spark_session(settings: EngineSettings) -> Any:
     }
     master = settings.spark_master or f"local[{core_count(settings)},{_TRIES}]"
     if master.startswith("local"):
-        conf |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+        conf |= {
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            # Python does the work here: what Java would spend on its best compiler is lost to it.
+            "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+        }
     builder = SparkSession.builder.master(master).appName("quern")
     for name, value in conf.items():
         builder = builder.config(name, value)
@@ -395,7 +400,7 @@ class Engines:
 
     def release(self, name: str) -> None:
         """Stop the engine `name`, if it was started, before another needs its memory."""
-        if name in self._engines:
+        if name in self._engines and name != self._settings.engine:
             self._engines.pop(name).close()
 
     def close(self) -> None:

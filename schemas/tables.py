@@ -36,6 +36,7 @@ class Table:
         schema: Arrow schema; every field carries a `doc` metadata entry.
         served: Whether readers open it through LanceDB; the others are staged as Parquet.
         provenance: Columns that say when a row was made, not what it holds; left out of the table's digest.
+        digested: Columns for which another column, a digest of them, stands in the table's digest.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Table:
     schema: pa.Schema
     served: bool
     provenance: tuple[str, ...] = ()
+    digested: tuple[str, ...] = ()
 
     def with_dimension(self, dimension: int) -> Table:
         """This table with its vector columns fixed to `dimension` float32 numbers."""
@@ -92,6 +94,7 @@ PAGES = Table(
         ]
     ),
     served=False,
+    digested=("body",),
 )
 
 DOCUMENTS = Table(

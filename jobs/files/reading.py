@@ -133,14 +133,12 @@ def read_tasks(tasks: Sequence[Task], settings: IngestSettings, directory: Path,
     orders = directory / "tasks"
     shutil.rmtree(orders, ignore_errors=True)
     orders.mkdir(parents=True)
-    files = []
     for number, task in enumerate(tasks):
-        path = orders / f"{number:08d}.json"
-        path.write_text(json.dumps([asdict(span) for span in task]), "ascii")
-        files.append((str(path),))
+        (orders / f"{number}.json").write_text(json.dumps([asdict(span) for span in task]), "ascii")
     try:
-        frame = spark.createDataFrame(files, "task string").repartitionByRange(len(files), "task")
-        rows = frame.mapInArrow(partial(_read_named, settings, directory), "part string").collect()
+        # A number per task: it needs neither a Python worker nor a shuffle to make them.
+        numbers = spark.range(0, len(tasks), 1, len(tasks))
+        rows = numbers.mapInArrow(partial(_read_numbered, orders, settings, directory), "part string").collect()
     except Exception as error:  # py4j and Spark raise many kinds
         cause = " ".join(str(error).split())[:300]
         raise EngineError(f"Spark could not finish reading: {cause}; what was read is kept, run it again") from error
@@ -149,11 +147,13 @@ def read_tasks(tasks: Sequence[Task], settings: IngestSettings, directory: Path,
     return [read_part(directory, row["part"]) for row in rows]
 
 
-def _read_named(settings: IngestSettings, directory: Path, names: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Read the tasks that are described in the named files; runs in a Spark worker."""
-    for batch in names:
-        for name in batch.column("task").to_pylist():
-            spans = json.loads(Path(name).read_text("ascii"))
+def _read_numbered(
+    orders: Path, settings: IngestSettings, directory: Path, numbers: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Read the tasks whose numbers are given, as their files in `orders` describe them; runs in a Spark worker."""
+    for batch in numbers:
+        for number in batch.column("id").to_pylist():
+            spans = json.loads((orders / f"{number}.json").read_text("ascii"))
             task = tuple(Span(_input(span["given"]), span["start"], span["end"]) for span in spans)
             part = read_task(task, settings, directory)
             yield pa.RecordBatch.from_pylist([{"part": part.name}], schema=_NAMED)
