@@ -113,7 +113,8 @@ def _datatrove(archives: Path, root: Path) -> tuple[float, int]:
 
         steps = [
             WarcReader(str(archives)),
-            Trafilatura(timeout=_SECONDS_PER_PAGE),
+            # Its deduplication would take the text of pages that repeat, as all do here, and costs no time.
+            Trafilatura(timeout=_SECONDS_PER_PAGE, deduplicate=False),
             JsonlWriter(str(root / "out"), compression=None),
         ]
         executor = LocalPipelineExecutor(steps, tasks=2, workers=2, logging_dir=str(root / "logs"))
