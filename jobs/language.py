@@ -11,7 +11,7 @@ _PLAUSIBLE: Final = 0.01
 _LIKELY: Final = 0.5
 # Characters from which on the text alone may decide, and after which more text changes nothing.
 _SURE: Final = 40
-_SAMPLE: Final = 1_000
+_SAMPLE: Final = 500
 _TAG: Final = re.compile(r"^\s*([A-Za-z]{2})(?:[-_].*)?$")
 
 

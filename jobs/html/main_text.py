@@ -20,6 +20,7 @@ from trafilatura.main_extractor import extract_content
 from trafilatura.settings import Extractor
 from trafilatura.xml import xmltotxt
 
+from jobs.html.patterns import install
 from jobs.plain import paragraphs
 
 # Below this trafilatura itself takes a reading for failed, and asks other extractors (its `MIN_EXTRACTED_SIZE`).
@@ -31,6 +32,8 @@ _BOXES: Final = ("div", "section", "details", "ol", "ul", "dl")
 _COMMENTS_ID: Final = re.compile(r"(?:[Cc]omment(?!ary)|comol|disqus_thread)")
 _COMMENTS_CLASS: Final = re.compile(r"[Cc]omment(?!ary)|.*(?:article|post)-comments", re.S)
 _WITH_AMPERSAND: Final = etree.XPath("descendant::text()[contains(., '&')]")
+
+install()
 
 
 @lru_cache(maxsize=1)

@@ -38,7 +38,9 @@ _SHORT_BOX: Final = 300
 _BOX_SHARE: Final = 0.3
 _BLOCKS: Final = frozenset({"p", "div", "li", "ul", "ol", "section", "header", "footer"})
 _SECTIONS: Final = frozenset({"article", "main", "body", "html", "td"})
-_EDIT_LINKS: Final = XPath("descendant::*[self::span or self::div][contains(@class, 'editsection')]")
+_EDIT_LINKS: Final = XPath(
+    "descendant::span[contains(@class, 'editsection')] | descendant::div[contains(@class, 'editsection')]"
+)
 _LINKED: Final = XPath("descendant::*[a]")
 _IN_BRACKETS: Final = re.compile(r"\s*\[[^\[\]]{1,60}\]\s*$")
 _PRINT_LINKS: Final = XPath("descendant::a[contains(@href, 'window.print') or contains(@onclick, 'window.print')]")
