@@ -49,6 +49,12 @@ class Stage:
         """The table as batches of at most `rows` rows, in the order it was written."""
         return read_parquet(self.path, self.table, columns, rows)
 
+    @property
+    def row_groups(self) -> int:
+        """Row groups of the file."""
+        with pq.ParquetFile(self.path) as file:
+            return int(file.num_row_groups)
+
     def lookup(self, column: str, values: Sequence[str]) -> pa.Table:
         """Rows whose `column` is one of `values`; reads only row groups that may hold them."""
         found = ds.dataset(self.path, format="parquet").to_table(filter=ds.field(column).isin(list(values)))

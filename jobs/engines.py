@@ -24,17 +24,17 @@ from typing import Any, Protocol, cast
 import numpy as np
 import psutil
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from indexes.memo import commit_part, nest
+from indexes.stages import Stage
 from jobs.contract import Job, Outcome, Reject
+from jobs.missing import INPUT, read_batches, read_numbered
 from jobs.models import ModelError
 from schemas.groups import EngineSettings
 from schemas.validate import validate
 
 log = logging.getLogger(__name__)
 
-INPUT = "_input"
 PART = pa.schema([("part", pa.string()), ("inputs", pa.int64())])
 _PART_DDL = "part string, inputs bigint"
 _TRIES = 4  # Times that Spark tries a task before it gives up.
@@ -52,10 +52,12 @@ class Work:
 
     Attributes:
         job: The job.
-        files: Parquet files with the columns the job reads and `INPUT`, the rows' fingerprints.
+        files: Parquet files with the rows' fingerprints, `INPUT`, and the columns that the job reads; with the rows'
+            numbers instead where there is an `origin`.
         schema: Their schema.
         memo: Directory that the results are committed to.
         task_rows: Rows of one committed part.
+        origin: The table that holds the rows.
     """
 
     job: Job
@@ -63,11 +65,22 @@ class Work:
     schema: pa.Schema
     memo: Path
     task_rows: int
+    origin: Stage | None = None
+
+    def batches(self, files: Sequence[Path]) -> Iterator[pa.RecordBatch]:
+        """The rows of `files` with the columns that the job reads and `INPUT`, in batches of one part each."""
+        if self.origin is None:
+            given, types = read_batches(files, self.task_rows), self.schema
+        else:
+            given = read_numbered(self.origin, self.job.reads, files, self.task_rows)
+            read = [self.origin.table.schema.field(name) for name in self.job.reads]
+            types = pa.schema([*read, self.schema.field(INPUT)])
+        for batch in given:
+            # Parquet widens some types; the job sees those it was declared with.
+            yield pa.RecordBatch.from_arrays([batch.column(f.name).cast(f.type) for f in types], schema=types)
 
     def compute(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Apply the job to `batch`, commit the result, and say so in one row of `PART`."""
-        # Parquet widens some types; the job sees those it was declared with.
-        batch = pa.RecordBatch.from_arrays([batch.column(f.name).cast(f.type) for f in self.schema], schema=self.schema)
         prints = np.frombuffer(b"".join(batch.column(INPUT).to_pylist()), dtype=np.dtype((np.void, 16)))
         parts = []
         for start, rows, found in _apply_bisecting(self.job, batch.select(list(self.job.reads)), 0):
@@ -139,13 +152,6 @@ def core_count(settings: EngineSettings) -> int:
     return settings.cores or len(os.sched_getaffinity(0))
 
 
-def read_batches(files: Sequence[Path], rows: int) -> Iterator[pa.RecordBatch]:
-    """Batches of at most `rows` rows of Parquet files, one after the other."""
-    for path in files:
-        with pq.ParquetFile(path) as file:
-            yield from file.iter_batches(batch_size=rows)
-
-
 class LocalEngine:
     """Runs everything in this process: for tiny inputs and debugging."""
 
@@ -156,7 +162,7 @@ class LocalEngine:
 
     def run(self, work: Work) -> None:
         """Apply the job batch by batch."""
-        for batch in read_batches(work.files, work.task_rows):
+        for batch in work.batches(work.files):
             work.compute(batch)
 
     def close(self) -> None:
@@ -166,7 +172,7 @@ class LocalEngine:
 def _map_files(work: Work, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in numbers:
         for number in batch.column("id").to_pylist():
-            yield from (work.compute(rows) for rows in read_batches([work.files[number]], work.task_rows))
+            yield from (work.compute(rows) for rows in work.batches([work.files[number]]))
 
 
 class SparkEngine:
@@ -283,7 +289,7 @@ def _ray_actor(work: Work) -> type:
 
         def __call__(self, names: pa.Table) -> pa.Table:
             files = [Path(name) for name in names["file"].to_pylist()]
-            parts = [work.compute(batch) for batch in read_batches(files, work.task_rows)]
+            parts = [work.compute(batch) for batch in work.batches(files)]
             return pa.Table.from_batches(parts, schema=PART)
 
     return Worker

@@ -13,22 +13,20 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from indexes.memo import Memo, committed_inputs, unnest
-from indexes.stages import Stage, StageWriter, slices
+from indexes.stages import Stage, StageWriter
 from jobs.contract import Job
-from jobs.engines import INPUT, Engines, Work
+from jobs.engines import Engines, Work
+from jobs.missing import MissingRows, row_numbers
 from jobs.progress import watched
-from schemas.digests import FINGERPRINT_BYTES, Fingerprints, row_fingerprints
+from schemas.digests import row_fingerprints
 from schemas.tables import REJECTS, Table
 
 log = logging.getLogger(__name__)
 
-_FILE_BYTES = 32 << 20
-_FILES_OF_A_SIZE = 8
 _MOST_TASK_ROWS = 1024
-_MOST_FILE_ROWS = 1 << 16
+_TASKS_A_CORE = 8
 
 
 class Source(Protocol):
@@ -141,11 +139,19 @@ def memoise(job: Job, stage: Source, run: Run) -> Memoised:
     directory.mkdir(parents=True, exist_ok=True)
     memo = Memo(directory)
     work_directory = run.work / job.name
-    missing = _MissingRows(work_directory, job)
+    # What is known by a digest need not be read to be found missing: the workers read it from the table themselves.
+    origin = stage if isinstance(stage, Stage) and job.known_by else None
+    # Where there are row groups enough for all cores, none is read by two of them.
+    whole = origin is not None and origin.row_groups >= _TASKS_A_CORE * run.cores
+    missing = MissingRows(work_directory, job, whole=whole)
     if not _all_known(job, memo, stage, run):
-        for batch in stage.batches([*dict.fromkeys((*job.reads, *job.identity))], run.batch_rows):
+        columns = job.identity if origin else [*dict.fromkeys((*job.reads, *job.identity))]
+        at = 0
+        for batch in stage.batches(columns, run.batch_rows):
             prints = row_fingerprints(batch, job.identity)
-            missing.add(batch.select(list(job.reads)), prints, ~memo.final(prints))
+            rows = row_numbers(at, batch.num_rows) if origin else batch.select(list(job.reads))
+            missing.add(rows, prints, ~memo.final(prints))
+            at += batch.num_rows
         missing.close()
     engine = "none"
     if missing.rows:
@@ -153,7 +159,7 @@ def memoise(job: Job, stage: Source, run: Run) -> Memoised:
         engine = chosen.name
         # Few large parts in a large build, so that its memo opens fast; enough of them to keep all cores busy.
         task_rows = job.task_rows or max(run.task_rows, min(_MOST_TASK_ROWS, missing.rows // (32 * run.cores)))
-        work = Work(job, missing.files, missing.schema, directory, task_rows)
+        work = Work(job, missing.files, missing.schema, directory, task_rows, origin)
         before = committed_inputs(directory)
         chosen.start()
         with watched(job.name, missing.rows, lambda: committed_inputs(directory) - before):
@@ -234,64 +240,3 @@ def finished(done: Memoised, rows_out: int, rejected: int, notes: dict[str, floa
         engine=done.engine,
         notes=notes or {},
     )
-
-
-class _MissingRows:
-    """Writes the rows that the memo lacks to files of about one task each, every content once.
-
-    Holds the fingerprints of the missing rows, about 100 bytes each, to see what repeats. Files begin small,
-    so that a small build uses all cores, and grow with their number, so that a large one has few.
-    """
-
-    def __init__(self, directory: Path, job: Job) -> None:
-        shutil.rmtree(directory, ignore_errors=True)
-        directory.mkdir(parents=True)
-        self._directory = directory
-        self._job = job
-        self._seen: set[bytes] = set()
-        self._pending: list[pa.RecordBatch] = []
-        self._pending_rows = 0
-        self._pending_bytes = 0
-        self._first_rows = job.task_rows or 64
-        self.files: list[Path] = []
-        self.rows = 0
-        self.schema = pa.schema([])
-
-    def add(self, batch: pa.RecordBatch, prints: Fingerprints, missing: npt.NDArray[np.bool_]) -> None:
-        """Take the rows of `batch` that are `missing` and were not taken before."""
-        self.schema = pa.schema([*batch.schema, pa.field(INPUT, pa.binary(FINGERPRINT_BYTES))])
-        positions = [int(i) for i in np.flatnonzero(missing) if self._is_new(prints[i].tobytes())]
-        if not positions:
-            return
-        taken = batch.take(pa.array(positions))
-        column = pa.FixedSizeBinaryArray.from_buffers(
-            pa.binary(FINGERPRINT_BYTES), len(positions), [None, pa.py_buffer(prints[positions].tobytes())]
-        )
-        self.rows += len(positions)
-        rows = pa.RecordBatch.from_arrays([*taken.columns, column], schema=self.schema)
-        for piece in slices(rows, self._first_rows, _FILE_BYTES // 4):
-            self._pending.append(piece)
-            self._pending_rows += piece.num_rows
-            self._pending_bytes += piece.nbytes
-            if self._pending_rows >= self._file_rows() or self._pending_bytes >= _FILE_BYTES:
-                self.close()
-
-    def _is_new(self, fingerprint: bytes) -> bool:
-        if fingerprint in self._seen:
-            return False
-        self._seen.add(fingerprint)
-        return True
-
-    def _file_rows(self) -> int:
-        doublings = min(len(self.files) // _FILES_OF_A_SIZE, 20)
-        return int(min(self._first_rows << doublings, _MOST_FILE_ROWS))
-
-    def close(self) -> None:
-        """Write what is pending."""
-        if not self._pending:
-            return
-        path = self._directory / f"{len(self.files):06d}.parquet"
-        # Read once and thrown away: quick beats small, and long texts and bodies make no dictionary.
-        pq.write_table(pa.Table.from_batches(self._pending), path, compression="lz4", use_dictionary=False)
-        self.files.append(path)
-        self._pending, self._pending_rows, self._pending_bytes = [], 0, 0

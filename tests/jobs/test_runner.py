@@ -6,12 +6,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from indexes.stages import Stage, StageWriter
+from jobs import missing
 from jobs.contract import Job, Outcome, Reject, outcome
-from jobs.engines import EngineError, Engines, SparkEngine
+from jobs.engines import EngineError, Engines, SparkEngine, Work
 from jobs.runner import Run, derive
 from schemas.groups import EngineSettings
 from schemas.tables import REJECTS, Table
@@ -164,6 +167,77 @@ def test_an_empty_table_makes_an_empty_table(run: Run, staged: Staged) -> None:
     assert derive(Split(), staged(TEXTS, []), run).rows == 0
 
 
+class Known(Split):
+    """The same job over rows that are known by their keys alone, which is what a digest is for."""
+
+    known_by: ClassVar[tuple[str, ...]] = ("key",)
+
+
+@pytest.fixture
+def grouped(tmp_path: Path) -> Callable[[list[dict[str, Any]], int], Stage]:
+    """Stages rows in row groups of so many rows."""
+
+    def write(rows: list[dict[str, Any]], size: int) -> Stage:
+        with StageWriter(tmp_path / f"grouped-{size}-{len(rows)}.parquet", TEXTS) as writer:
+            for start in range(0, len(rows), size):
+                writer.write(pa.RecordBatch.from_pylist(rows[start : start + size], schema=TEXTS.schema))
+        return writer.stage()
+
+    return write
+
+
+@pytest.mark.parametrize("size", [1, 7, 200])
+def test_rows_known_by_a_digest_are_read_from_their_table_whatever_its_row_groups(
+    size: int, run: Run, grouped: Callable[[list[dict[str, Any]], int], Stage], tmp_path: Path
+) -> None:
+    rows = texts(150)
+    expected = derive(Split(), grouped(rows, 150), replace(run, memo=tmp_path / "memo-2", stages=tmp_path / "copied"))
+    assert words(derive(Known(), grouped(rows, size), run)) == words(expected)
+
+
+def test_of_rows_known_by_a_digest_only_the_missing_are_computed(
+    run: Run, grouped: Callable[[list[dict[str, Any]], int], Stage], tmp_path: Path
+) -> None:
+    rows = texts(90)
+    derive(Known(), grouped([row for n, row in enumerate(rows) if n % 9], 80), run)
+    again = another(run, tmp_path)
+    made = derive(Known(), grouped(rows, 4), again)
+    assert again.reports[-1].computed == 10
+    assert words(made) == [f"k{n:03}-{m}-word" for n in range(90) for m in range(n % 3)]
+
+
+def test_numbers_of_rows_are_written_in_place_of_the_rows(
+    run: Run, grouped: Callable[[list[dict[str, Any]], int], Stage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[list[str]] = []
+
+    def remember(work: Work, batch: pa.RecordBatch) -> pa.RecordBatch:
+        written.extend(pq.read_schema(path).names for path in work.files)
+        return compute(work, batch)
+
+    compute = Work.compute
+    monkeypatch.setattr(Work, "compute", remember)
+    derive(Known(), grouped(texts(20), 20), run)
+    assert {tuple(names) for names in written} == {("_row", "_input")}
+
+
+def test_a_batch_of_numbered_rows_has_few_rows_and_bytes(
+    grouped: Callable[[list[dict[str, Any]], int], Stage], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [{"key": f"{n}", "text": "x" * 1000} for n in range(60)]
+    monkeypatch.setattr(missing, "_FILE_BYTES", 16_000)
+    origin, numbers = grouped(rows, 5), missing.MissingRows(tmp_path / "missing", Known(), whole=True)
+    batch = next(origin.batches(rows=60))
+    prints = np.frombuffer(b"".join(f"{n:016}".encode() for n in range(60)), dtype=np.dtype((np.void, 16)))
+    numbers.add(missing.row_numbers(0, 60), prints, np.ones(60, np.bool_))
+    numbers.close()
+    assert batch.num_rows == 5
+    read = list(missing.read_numbered(origin, ["key", "text"], numbers.files, 12))
+    assert [key for b in read for key in b.column("key").to_pylist()] == [row["key"] for row in rows]
+    assert max(b.num_rows for b in read) <= 12
+    assert max(b.nbytes for b in read) <= 2 * 16_000
+
+
 @pytest.fixture(scope="module")
 def engines() -> Any:
     # Workers must be able to import the job, which lives in this file.
@@ -172,16 +246,20 @@ def engines() -> Any:
         yield started
 
 
-@pytest.mark.parametrize("name", ["spark", "ray"])
-def test_the_engine_changes_nothing(name: str, engines: Engines, run: Run, staged: Staged, tmp_path: Path) -> None:
+class AsModel(Split):
+    """The same job on the engine of models."""
+
+    engine: ClassVar[Literal["cpu", "model"]] = "model"
+
+
+@pytest.mark.parametrize(("name", "job"), [("spark", Split()), ("spark", Known()), ("ray", AsModel())])
+def test_the_engine_changes_nothing(
+    name: str, job: Job, engines: Engines, run: Run, staged: Staged, tmp_path: Path
+) -> None:
     rows = texts(150)
     rows[11]["text"] = "raise"
     expected = derive(Split(), staged(TEXTS, rows), run)
 
-    class AsModel(Split):
-        engine: ClassVar[Literal["cpu", "model"]] = "model"
-
-    job = AsModel() if name == "ray" else Split()
     with StageWriter(tmp_path / "rejects-2.parquet", REJECTS) as rejects:
         other = replace(
             run, engines=engines, memo=tmp_path / "memo-2", stages=tmp_path / name, reports=[], rejects=rejects
