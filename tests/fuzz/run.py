@@ -34,7 +34,7 @@ from tests.fuzz.mutations import ARCHIVE, PAGE, mutated
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "tests" / "corpus" / "pages"
 SHARED = ROOT.parent / "shared" / "datasets"
-SECONDS_PER_PAGE = 5.0
+SECONDS_PER_PAGE = 2.0
 MEMORY_PER_PAGE = 1024  # MiB
 SECONDS_PER_ARCHIVE = 10.0
 _SLACK = 5.0  # A machine that does other work too may keep a child waiting.
