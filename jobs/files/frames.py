@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import struct
-from typing import BinaryIO, Final, cast
+from typing import BinaryIO, Final
 
-import pyarrow as pa
+import lz4.frame
 import zstandard
 
 from jobs.files.packed import DamagedError, MemberStream
@@ -16,7 +16,7 @@ ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 # A skippable frame at the head of the file that holds the dictionary of all others.
 ZSTD_DICTIONARY: Final = b"\x5d\x2a\x4d\x18"
 _MOST_DICTIONARY: Final = 16 << 20
-_MOST_BLOCK: Final = (4 << 20) + 16
+_LZ4_FEED: Final = 4096
 _MOST_WINDOW: Final = 128 << 20
 
 
@@ -78,84 +78,24 @@ class ZstdStream(MemberStream):
 
 
 class Lz4Stream(MemberStream):
-    """A file of LZ4 frames; Arrow decompresses a frame, whose end is found by its blocks' lengths."""
+    """A file of LZ4 frames."""
 
     form = "lz4"
     magic = (LZ4_MAGIC,)
 
     def _begin(self) -> None:
-        self._blocks = _Lz4Blocks(self)
-        try:
-            self._plain = pa.CompressedInputStream(pa.PythonFile(self._blocks, mode="r"), "lz4")
-        except pa.ArrowException as error:
-            raise self._damaged(str(error)) from None
+        self._frame = lz4.frame.LZ4FrameDecompressor()
 
     def _inflated(self, most: int) -> tuple[bytes, bool]:
-        try:
-            piece = cast(bytes, self._plain.read(most))
-        except OSError as error:
-            if isinstance(self._blocks.fault, DamagedError):
-                raise self._blocks.fault from None
-            raise self._damaged(f"{error}, before byte {self._read}") from None
-        if piece:
-            return piece, True
-        if self._blocks.fault:
-            raise self._blocks.fault
-        return b"", False
-
-    def take(self, size: int) -> bytes:
-        """The next `size` bytes of the file.
-
-        Raises:
-            DamagedError: It has fewer.
-        """
-        while len(self._pending) < size:
-            if not self._fill():
+        piece = b""
+        if self._frame.needs_input:
+            if not self._pending and not self._fill():
                 raise self._cut()
-        piece, self._pending = self._pending[:size], self._pending[size:]
-        return piece
-
-
-class _Lz4Blocks:
-    """The bytes of one LZ4 frame, block by block: a file that ends where the frame does."""
-
-    closed = False
-
-    def __init__(self, file: Lz4Stream) -> None:
-        self._file = file
-        self._ready = b""
-        self._ended = False
-        self.fault: DamagedError | None = None
-        self._flags = 0
-
-    def read(self, size: int) -> bytes:
-        """The next bytes of the frame; none at its end, and after a fault, which is kept for later."""
-        if not self._ready and not self._ended and self.fault is None:
-            try:
-                self._ready = self._block() if self._flags else self._header()
-            except DamagedError as fault:
-                self.fault = fault
-        piece, self._ready = self._ready[:size], self._ready[size:]
-        return piece
-
-    def _header(self) -> bytes:
-        head = self._file.take(6)
-        self._flags = head[4] | 0x100
-        return head + self._file.take((8 if self._flags & 8 else 0) + (4 if self._flags & 1 else 0) + 1)
-
-    def _block(self) -> bytes:
-        size = self._file.take(4)
-        length = struct.unpack("<I", size)[0] & 0x7FFFFFFF
-        if length == 0:
-            self._ended = True
-            return size + self._file.take(4 if self._flags & 4 else 0)
-        if length > _MOST_BLOCK:
-            raise DamagedError("damaged_lz4", f"a block of {length} bytes")
-        return size + self._file.take(length + (4 if self._flags & 16 else 0))
-
-    def close(self) -> None:
-        """The file belongs to whoever opened it."""
-
-    def readable(self) -> bool:
-        """True."""
-        return True
+            piece, self._pending = self._pending[:_LZ4_FEED], self._pending[_LZ4_FEED:]
+        try:
+            made: bytes = self._frame.decompress(piece, most)
+        except RuntimeError as error:
+            raise self._damaged(f"{error}, before byte {self._read - len(self._pending)}") from None
+        if self._frame.eof:
+            self._pending = (self._frame.unused_data or b"") + self._pending
+        return made, not self._frame.eof

@@ -39,6 +39,7 @@ MEMORY_PER_PAGE = 1024  # MiB
 SECONDS_PER_ARCHIVE = 10.0
 _SLACK = 5.0  # A machine that does other work too may keep a child waiting.
 _TASK = 50
+_MOST_MEMORY = 4 << 30  # Of all processes: two readers, and two children with an allowance of 1 GiB each.
 
 
 class FoundError(AssertionError):
@@ -181,7 +182,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for outcome, count in sorted(outcomes.items(), key=lambda found: (not found[0].startswith("FAILED"), found[0])):
         print(f"{count:7} {outcome}")
     print(f"peak memory {meter.peak_bytes >> 20} MiB over all processes")
-    sys.exit(any(outcome.startswith("FAILED") for outcome in outcomes))
+    sys.exit(meter.peak_bytes > _MOST_MEMORY or any(outcome.startswith("FAILED") for outcome in outcomes))
 
 
 if __name__ == "__main__":
