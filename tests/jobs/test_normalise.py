@@ -108,7 +108,8 @@ def test_settings_are_part_of_the_fingerprint() -> None:
 @settings(deadline=None)
 @given(text=st.text(alphabet=st.sampled_from("ab .,\n1２三十年个，。！a@b.c😀\u200d（）Read more")))
 def test_a_final_form_stays_as_it_is(language: str, text: str) -> None:
-    job = Normalise(NormaliseSettings(), LAX)
+    # A mark is of another script than what it stands for, which the marks beside it may be read by.
+    job = Normalise(NormaliseSettings(personal_data="keep"), LAX)
     once = apply(job, {"text": text, "language": language}).rows.column("text").to_pylist()
     twice = [t for x in once for t in apply(job, {"text": x, "language": language}).rows.column("text").to_pylist()]
     assert twice == once
