@@ -55,10 +55,11 @@ class Stage:
         with pq.ParquetFile(self.path) as file:
             return int(file.num_row_groups)
 
-    def lookup(self, column: str, values: Sequence[str]) -> pa.Table:
-        """Rows whose `column` is one of `values`; reads only row groups that may hold them."""
-        found = ds.dataset(self.path, format="parquet").to_table(filter=ds.field(column).isin(list(values)))
-        return found.select(self.table.schema.names)
+    def lookup(self, column: str, values: Sequence[str], columns: Sequence[str] | None = None) -> pa.Table:
+        """Rows whose `column` is one of `values`, by default whole; reads only row groups that may hold them."""
+        names = list(columns) if columns is not None else self.table.schema.names
+        wanted = ds.field(column).isin(list(values))
+        return ds.dataset(self.path, format="parquet").to_table(columns=names, filter=wanted)
 
 
 def read_parquet(

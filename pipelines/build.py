@@ -54,6 +54,8 @@ def build(source: Path | None, warehouse: Warehouse, settings: Settings) -> Mani
         parent = warehouse.manifest() if warehouse.current_id() else None
         with _run(warehouse, build_id, settings) as run:
             stages = _make_tables(source, run, settings, parent, warehouse)
+            if source is None:
+                tell_lost_pages(warehouse, stages["pages"], run)
         stages["rejects"] = run.rejects.stage()
         reasons = count_reasons(stages["rejects"])
         given = rows_in(map(vars, run.reports), reasons, stages["pages"].rows)
@@ -105,6 +107,16 @@ def _make_tables(
     edges = _edges(nodes, settings, run, parent, warehouse)
     tables = (pages, documents, chunks, queries, nodes, edges)
     return {stage.table.name: stage for stage in tables}
+
+
+def tell_lost_pages(warehouse: Warehouse, pages: Stage, run: Run) -> None:
+    """Record what the warehouse's crawls lost, but for pages that another crawl or ingest did get."""
+    from pipelines.crawl import lost_pages  # Scrapy takes a second to import
+
+    for batch in lost_pages(warehouse):
+        got = set(pages.lookup("url", batch.column("key").to_pylist(), ["url"]).column("url").to_pylist())
+        rows = zip(*(batch.column(name).to_pylist() for name in ("key", "reason", "detail")), strict=True)
+        run.reject("crawl", [row for row in rows if row[0] not in got])
 
 
 def _edges(nodes: Stage, settings: Settings, run: Run, parent: Manifest | None, warehouse: Warehouse) -> Stage:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _HTML: Final = ("text/html", "application/xhtml+xml")
+_GONE: Final = frozenset({404, 410})
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _MOST_WAIT_DOUBLINGS: Final = 8
 
@@ -184,6 +185,9 @@ class PageSpider(Spider):  # type: ignore[misc]
         elif status in _REDIRECTS and response.headers.get("Location"):
             self._redirected(entry, response)
         elif status != HTTPStatus.OK:
+            if known is not None and status in _GONE:
+                # Its record is what tells the page store that the page fetched before is there no more.
+                self.state.archive.write(exchange(response.request, raw))
             self.state.lose(entry, "http_status", f"status {status}")
         elif "download_stopped" in response.flags:
             self.state.lose(entry, "content_type", f"{media_type(response.headers)[:100]} is no page")

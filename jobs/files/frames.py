@@ -9,7 +9,7 @@ from typing import BinaryIO, Final
 import lz4.frame
 import zstandard
 
-from jobs.files.packed import DamagedError, MemberStream
+from jobs.files.packed import MemberStream
 
 LZ4_MAGIC: Final = b"\x04\x22\x4d\x18"
 ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"

@@ -5,7 +5,9 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pyarrow as pa
@@ -13,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from indexes.catalog import Warehouse
+from indexes.stages import Stage
 from jobs.clean import Clean
 from jobs.crawl.fleet import CrawlError
 from jobs.crawl.frontier import State, read_only
@@ -20,10 +23,11 @@ from jobs.crawl.urls import worker_of
 from jobs.files.html_files import page_url
 from jobs.pages import ingest
 from jobs.runner import Run, derive
+from pipelines.build import tell_lost_pages
 from pipelines.crawl import crawl, lost_pages, read_seeds
 from schemas.groups import CleanSettings, CrawlSettings, IngestSettings
 from schemas.settings import Settings
-from schemas.tables import REJECTS
+from schemas.tables import PAGES, REJECTS, Table
 from tests.conftest import CORPUS
 from tests.jobs.crawl.site import Answer, Asked, Site, page
 from tests.jobs.crawl.test_wild_site import records
@@ -231,3 +235,20 @@ def test_two_crawls_do_not_write_to_one_warehouse(tmp_path: Path, warehouse: War
         fcntl.flock(file, fcntl.LOCK_EX)
         with pytest.raises(CrawlError, match="another crawl"):
             crawl(seeds_in(tmp_path, "http://a.example/"), warehouse, settings)
+
+
+def test_a_build_tells_what_the_crawls_lost_and_no_other_read_got(
+    warehouse: Warehouse, staged: Callable[[Table, list[dict[str, Any]]], Stage], run: Run
+) -> None:
+    reports = warehouse.root / "crawl" / "reports"
+    reports.mkdir(parents=True)
+    lost = [
+        {"job": "crawl", "key": f"http://a.example/{n}", "reason": "timeout", "detail": "30 s", "build_id": "1"}
+        for n in range(3)
+    ]
+    pq.write_table(pa.Table.from_pylist(lost, schema=REJECTS.schema), reports / "1.rejects.parquet")
+    page = {"url": "http://a.example/1", "content_type": "text/html", "body": b"<p>", "source_file": "x", "digest": "d"}
+    tell_lost_pages(warehouse, staged(PAGES, [page]), run)
+    run.rejects.close()
+    told = [(row["key"], row["detail"]) for batch in run.rejects.stage().batches() for row in batch.to_pylist()]
+    assert told == [("http://a.example/0", "30 s"), ("http://a.example/2", "30 s")]

@@ -12,13 +12,16 @@ from dataclasses import dataclass
 from email.utils import formatdate
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from fastwarc.warc import ArchiveIterator as FastIterator
 from warcio.archiveiterator import ArchiveIterator
 
 from indexes.catalog import Warehouse
+from jobs.files.latest import latest_captures
 from pipelines.crawl import CrawlReport, crawl
+from pipelines.ingest import page_store
 from schemas.settings import Settings
 from tests.jobs.crawl.site import Answer, Asked, Site, page
 
@@ -91,6 +94,8 @@ class Wild:
             "/folder/b.html": page(head='<link rel="canonical" href="/folder/e.html">'),
         }
         if asked.path == "/robots.txt":
+            return Answer(status=404)
+        if asked.path == "/d.html" and self.edition > 1:
             return Answer(status=404)
         answer = pages.get(asked.path, page(title=asked.path))
         edition = self.edition if asked.path == "/a.html" else 1
@@ -449,20 +454,28 @@ def test_other_tools_read_the_archive_and_its_digests_hold(crawled: Crawled) -> 
                 assert record.verify_block_digest()
 
 
-def test_a_second_crawl_pays_a_304_for_each_unchanged_page(crawled: Crawled, tmp_path: Path) -> None:
+def test_a_second_crawl_pays_a_304_for_each_unchanged_page_and_sees_what_went(
+    crawled: Crawled, tmp_path: Path
+) -> None:
     crawled.wild.edition = 2
     seeds = tmp_path / "seeds.txt"
     seeds.write_text("http://plain.wild/\n")
     asked_before = len(crawled.site.asked)
     report = crawl(seeds, crawled.warehouse, crawled.settings)
-    assert (report.fetched, report.unchanged) == (1, len(PLAIN_PAGES) - 1)
+    assert (report.fetched, report.unchanged) == (1, len(PLAIN_PAGES) - 2)
     asked = crawled.site.asked[asked_before:]
     assert {a.path for a in asked if a.path not in ("/robots.txt", "/sitemap.xml")} == set(PLAIN_PAGES)
     found = records(crawled.warehouse, report)
-    assert {url for kind, url, _, _ in found if kind == "response"} == {"http://plain.wild/a.html"}
+    gone = "http://plain.wild/d.html"
+    assert {url for kind, url, _, _ in found if kind == "response"} == {"http://plain.wild/a.html", gone}
+    kept = latest_captures(page_store(crawled.warehouse).parts())
+    stored = [url for b in kept if isinstance(b, pa.RecordBatch) for url in b.column("url").to_pylist()]
+    assert sorted(u for u in stored if "plain.wild" in u) == sorted(
+        f"http://plain.wild{path}" for path in PLAIN_PAGES if path != "/d.html"
+    )
     first = {h["WARC-Record-ID"]: u for k, u, _, h in records(crawled.warehouse, crawled.report) if k == "response"}
     revisits = [(url, headers) for kind, url, _, headers in found if kind == "revisit"]
-    assert len(revisits) == len(PLAIN_PAGES) - 1
+    assert len(revisits) == len(PLAIN_PAGES) - 2
     for url, headers in revisits:
         assert headers["WARC-Profile"].endswith("/revisit/server-not-modified")
         assert first[headers["WARC-Refers-To"]] == url
