@@ -454,9 +454,7 @@ def test_other_tools_read_the_archive_and_its_digests_hold(crawled: Crawled) -> 
                 assert record.verify_block_digest()
 
 
-def test_a_second_crawl_pays_a_304_for_each_unchanged_page_and_sees_what_went(
-    crawled: Crawled, tmp_path: Path
-) -> None:
+def test_a_second_crawl_pays_a_304_for_each_unchanged_page_and_sees_what_went(crawled: Crawled, tmp_path: Path) -> None:
     crawled.wild.edition = 2
     seeds = tmp_path / "seeds.txt"
     seeds.write_text("http://plain.wild/\n")
