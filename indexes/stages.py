@@ -55,10 +55,10 @@ class Stage:
         with pq.ParquetFile(self.path) as file:
             return int(file.num_row_groups)
 
-    def lookup(self, column: str, values: Sequence[str], columns: Sequence[str] | None = None) -> pa.Table:
+    def lookup(self, column: str, values: Sequence[str] | pa.Array, columns: Sequence[str] | None = None) -> pa.Table:
         """Rows whose `column` is one of `values`, by default whole; reads only row groups that may hold them."""
         names = list(columns) if columns is not None else self.table.schema.names
-        wanted = ds.field(column).isin(list(values))
+        wanted = ds.field(column).isin(pa.array(values, self.table.schema.field(column).type))
         return ds.dataset(self.path, format="parquet").to_table(columns=names, filter=wanted)
 
 

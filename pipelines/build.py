@@ -114,7 +114,7 @@ def tell_lost_pages(warehouse: Warehouse, pages: Stage, run: Run) -> None:
     from pipelines.crawl import lost_pages  # Scrapy takes a second to import
 
     for batch in lost_pages(warehouse):
-        got = set(pages.lookup("url", batch.column("key").to_pylist(), ["url"]).column("url").to_pylist())
+        got = set(pages.lookup("url", batch.column("key"), ["url"]).column("url").to_pylist())
         rows = zip(*(batch.column(name).to_pylist() for name in ("key", "reason", "detail")), strict=True)
         run.reject("crawl", [row for row in rows if row[0] not in got])
 

@@ -6,6 +6,7 @@ goes into a shell of ours: static pages that need nothing but themselves.
 
 from __future__ import annotations
 
+import html
 import json
 from collections import Counter
 from pathlib import Path
@@ -26,22 +27,35 @@ class _View(DefaultJinjaPageView):  # type: ignore[misc]
     def __init__(self) -> None:
         super().__init__()
         self.env.loader = ChoiceLoader([FileSystemLoader(_TEMPLATES), self.env.loader])
-        # Names and values come from web pages: our templates escape them as the library's do.
-        self.env.autoescape = True
+        # The library's templates put finished markup into one another, so what they are given is escaped before.
+        self.env.autoescape = lambda name: name is not None and name.startswith("audit_")
 
 
 def write_docs(audit: Audit, build_id: str, folder: Path) -> Path:
     """Write the pages, and the results as JSON beside them; returns the index."""
     view = _View()
+    page = view.env.get_template("audit_table.html.j2")
     for result in audit.results:
-        document = ValidationResultsPageRenderer(run_info_at_end=True).render(result)
+        content = ValidationResultsPageRenderer(run_info_at_end=True).render(result).to_json_dict()
         failed = [c for c in audit.checks if c.table == result.suite_name and not c.passed]
         known = {"table": result.suite_name, "build_id": build_id, "failed": failed, "statistics": result.statistics}
-        write_text(folder / f"{result.suite_name}.html", view.render(document, "audit_table.html.j2", **known))
+        write_text(folder / f"{result.suite_name}.html", page.render(_escaped(content), **known))
         write_text(folder / f"{result.suite_name}.json", _json(result))
-    page = view.env.get_template("audit_index.html.j2").render(_index(audit, build_id))
-    write_text(folder / "index.html", page)
+    index = view.env.get_template("audit_index.html.j2").render(_index(audit, build_id))
+    write_text(folder / "index.html", index)
     return folder / "index.html"
+
+
+def _escaped(content: Any) -> Any:
+    """`content` with its texts escaped for HTML: names and values come from web pages.
+
+    The library itself escapes what it puts into its string templates, the `params`.
+    """
+    if isinstance(content, str):
+        return html.escape(content, quote=False)
+    if isinstance(content, dict):
+        return {key: value if key == "params" else _escaped(value) for key, value in content.items()}
+    return [_escaped(part) for part in content] if isinstance(content, list | tuple) else content
 
 
 def _json(result: Any) -> str:

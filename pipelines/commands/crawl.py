@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pipelines.commands.common import LOGGERS, AsJson, Overrides, SettingsFile, Warehouse, new_app, print_json
 from schemas.settings import load_settings
+
+if TYPE_CHECKING:
+    from indexes.catalog import Warehouse as Catalog
+    from pipelines.crawl import CrawlReport
 
 app = new_app("")
 
@@ -47,20 +51,27 @@ def crawl(
     }
     overrides = [*(override or []), *(f"{name}={value}" for name, value in options.items() if value is not None)]
     loaded = load_settings(settings, overrides)
-    from indexes.catalog import Warehouse as Catalog
+    from indexes.catalog import Warehouse as Opened
+    from jobs.crawl.fleet import CrawlError
     from pipelines.crawl import check_settings, read_seeds
     from pipelines.crawl import crawl as run_crawl
     from pipelines.terminal import chatter_to
 
     check_settings(loaded.crawl)
     read_seeds(seeds, loaded.crawl)  # A mistake must not leave an empty warehouse behind.
-    catalog = Catalog.create(warehouse)
+    catalog = Opened.create(warehouse)
     catalog.logs.mkdir(parents=True, exist_ok=True)
     with chatter_to(catalog.logs / "engines.log", LOGGERS):
         report = run_crawl(seeds, catalog, loaded)
     if as_json:
         print_json(report.model_dump(mode="json"))
-        return
+    else:
+        _tell(report, catalog, warehouse)
+    if not report.fetched and not report.unchanged:
+        raise CrawlError(_nothing_fetched(report, catalog))
+
+
+def _tell(report: CrawlReport, catalog: Catalog, warehouse: Path) -> None:
     typer.echo(
         f"crawl {report.crawl_id} ended ({report.ended}) after {report.seconds:.1f} s: {report.fetched:,} pages, "
         f"{report.unchanged:,} unchanged, {report.queued:,} left in the queue"
@@ -73,3 +84,13 @@ def crawl(
         typer.echo(
             f"  archived in {catalog.root / 'warc' / report.crawl_id}; quern build -w {warehouse} builds from it"
         )
+    if report.lost:
+        typer.echo(f"  what was lost: {catalog.root / 'crawl' / 'reports' / report.crawl_id}.rejects.parquet")
+
+
+def _nothing_fetched(report: CrawlReport, catalog: Catalog) -> str:
+    """Why a crawl that fetched nothing did so, for an orchestrator that must not take it for success."""
+    reasons = {**report.lost, **report.not_followed}
+    told = ", ".join(f"{count:,} by {reason}" for reason, count in reasons.items()) or "no address was left to ask"
+    hint = "; crawl.allow_private names private networks that may be asked" if "private_address" in reasons else ""
+    return f"nothing was fetched: {told}{hint}; {catalog.root / 'crawl' / 'reports' / report.crawl_id}.json says more"

@@ -140,6 +140,8 @@ def test_what_pages_say_cannot_act_in_the_data_docs(tmp_path: Path) -> None:
     assert "alert(1)" in text
     for markup in ("<script", "<img", "<b>"):
         assert markup not in text
+    for shown_as_text in ("&lt;div", "&lt;span", "&amp;lt;"):
+        assert shown_as_text not in text
 
 
 def test_data_docs_go_with_their_snapshots_and_refused_ones_with_older_ones(tmp_path: Path) -> None:
