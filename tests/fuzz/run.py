@@ -37,7 +37,7 @@ SHARED = ROOT.parent / "shared" / "datasets"
 SECONDS_PER_PAGE = 2.0
 MEMORY_PER_PAGE = 1024  # MiB
 SECONDS_PER_ARCHIVE = 10.0
-_SLACK = 5.0  # A machine that does other work too may keep a child waiting.
+_SLACK = 15.0  # A lost child is started anew, which takes seconds where a machine does other work too.
 _TASK = 50
 _MOST_MEMORY = 4 << 30  # Of all processes: two readers, and two children with an allowance of 1 GiB each.
 
