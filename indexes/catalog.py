@@ -26,6 +26,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from indexes.files import write_text
+from indexes.folders import remove
 from indexes.stages import Stage
 from indexes.tables import LAYOUT, ServedTable, ServedTables
 from schemas.settings import Settings
@@ -223,7 +224,7 @@ class Warehouse:
         before = parent.tables.get(table.name) if parent else None
         if before and before.digest == stage.digest and self._is_there(before, table):
             if self.root / before.file != stage.path:
-                stage.path.unlink()
+                remove(stage.path)
             return before
         version = (before.version if before else 0) + 1
         indexes: dict[str, Any] = {}
@@ -295,9 +296,9 @@ class Warehouse:
         """Delete staged files and table versions that no manifest names: of pruned and of failed builds."""
         manifests = [self.manifest(s) for s in self.snapshot_ids()]
         named = {self.root / v.file for m in manifests for v in m.tables.values()}
-        for path in self.stages.rglob("*.parquet"):
+        for path in self.stages.glob("*/*.parquet"):
             if path not in named:
-                path.unlink()
+                remove(path)
         for name in {n for m in manifests for n, v in m.tables.items() if v.kind == "served"}:
             kept = {m.build_id: m.tables[name].version for m in manifests if name in m.tables}
             self.served.prune(name, kept)

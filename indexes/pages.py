@@ -90,6 +90,10 @@ class Part:
         """The claims that count."""
         return tuple(c for c in self.claims if c.file not in self.dropped)
 
+    def path(self, kind: str) -> Path:
+        """The file of its `pages`, `rejects` or `sightings`."""
+        return self.directory / f"{self.name}.{kind}.parquet"
+
     def batches(self, kind: str, columns: Sequence[str] | None = None, rows: int = 256) -> Iterator[pa.RecordBatch]:
         """Rows of `pages`, `rejects` or `sightings` that count, in the order they were read."""
         schema = _SCHEMAS[kind]
@@ -97,7 +101,7 @@ class Part:
         read = names if not self.dropped or "source_file" in names else [*names, "source_file"]
         dropped = pa.array(sorted(self.dropped), pa.string())
         wanted = pa.schema([schema.field(n) for n in names])
-        with pq.ParquetFile(self.directory / f"{self.name}.{kind}.parquet") as file:
+        with pq.ParquetFile(self.path(kind)) as file:
             for group in range(file.num_row_groups):
                 for batch in file.iter_batches(batch_size=rows, row_groups=[group], columns=read):
                     if self.dropped:
@@ -108,7 +112,7 @@ class Part:
         """Delete its files, the one that makes it a part first."""
         (self.directory / f"{self.name}.json").unlink(missing_ok=True)
         for kind in _SCHEMAS:
-            (self.directory / f"{self.name}.{kind}.parquet").unlink(missing_ok=True)
+            self.path(kind).unlink(missing_ok=True)
 
 
 class PartWriter:

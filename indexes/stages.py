@@ -1,7 +1,8 @@
-"""Staged tables: Parquet files of the warehouse, written batch by batch, with row count and digest."""
+"""Staged tables: Parquet files of the warehouse, or folders of them, with row count and digest."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,13 +11,13 @@ from types import TracebackType
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from schemas.digests import TableDigest
 from schemas.tables import Table
 from schemas.validate import validate
 
+INDEX = "_files.json"  # Of a folder: its files in their order, with their rows; readers of Parquet skip the name.
 BATCH_ROWS = 1024
 BATCH_BYTES = 32 << 20
 
@@ -31,11 +32,11 @@ def slices(batch: pa.RecordBatch, rows: int, size: int) -> Iterator[pa.RecordBat
 
 @dataclass(frozen=True)
 class Stage:
-    """One version of a table as a Parquet file.
+    """One version of a table as a Parquet file, or as a folder of such files (`indexes.folders`).
 
     Attributes:
         table: Its contract.
-        path: The file.
+        path: The file or folder.
         rows: Rows.
         digest: Digest of the content, whatever the order of rows.
     """
@@ -50,13 +51,21 @@ class Stage:
         return read_parquet(self.path, self.table, columns, rows)
 
     @property
+    def files(self) -> list[tuple[Path, int]]:
+        """Its files in their order, each with the number of its rows."""
+        if not self.path.is_dir():
+            return [(self.path, self.rows)]
+        return list(_indexed(self.path).items())
+
+    @property
     def row_groups(self) -> int:
-        """Row groups of the file."""
-        with pq.ParquetFile(self.path) as file:
-            return int(file.num_row_groups)
+        """Row groups of all files."""
+        return sum(pq.read_metadata(path).num_row_groups for path, _ in self.files)
 
     def lookup(self, column: str, values: Sequence[str] | pa.Array, columns: Sequence[str] | None = None) -> pa.Table:
         """Rows whose `column` is one of `values`, by default whole; reads only row groups that may hold them."""
+        import pyarrow.dataset as ds  # It brings pandas with it, which a worker has no need of.
+
         names = list(columns) if columns is not None else self.table.schema.names
         wanted = ds.field(column).isin(pa.array(values, self.table.schema.field(column).type))
         return ds.dataset(self.path, format="parquet").to_table(columns=names, filter=wanted)
@@ -68,11 +77,28 @@ def read_parquet(
     """Batches of the Parquet file at `path` with exactly the types of `table`."""
     names = list(columns) if columns is not None else table.schema.names
     schema = pa.schema([table.schema.field(n) for n in names])
-    with pq.ParquetFile(path) as file:
-        # Row group by row group: a batch then holds no more bytes than one that was written.
-        for group in range(file.num_row_groups):
-            for batch in file.iter_batches(batch_size=rows, row_groups=[group], columns=names):
-                yield pa.RecordBatch.from_arrays([batch.column(n) for n in names], schema=schema)
+    for part in parquet_files(path):
+        with pq.ParquetFile(part) as file:
+            # Row group by row group: a batch then holds no more bytes than one that was written.
+            for group in range(file.num_row_groups):
+                for batch in file.iter_batches(batch_size=rows, row_groups=[group], columns=names):
+                    yield pa.RecordBatch.from_arrays([batch.column(n) for n in names], schema=schema)
+
+
+def parquet_files(path: Path) -> list[Path]:
+    """The Parquet files at `path`, in their order: itself, or those of a folder."""
+    return list(_indexed(path)) if path.is_dir() else [path]
+
+
+def _indexed(folder: Path) -> dict[Path, int]:
+    files: dict[str, int] = json.loads((folder / INDEX).read_text("utf-8"))
+    return {folder / name: rows for name, rows in files.items()}
+
+
+def digested(table: Table) -> list[str]:
+    """The columns that a table's digest is made of."""
+    left_out = {*table.provenance, *table.digested}
+    return [name for name in table.schema.names if name not in left_out]
 
 
 def parquet_options(schema: pa.Schema) -> dict[str, Any]:
@@ -87,13 +113,14 @@ class StageWriter:
     Use as a context manager, then call `stage()`. An exception inside leaves no file.
     """
 
-    def __init__(self, path: Path, table: Table) -> None:
+    def __init__(self, path: Path, table: Table, digest: TableDigest | None = None) -> None:
+        """Args: `digest`, if given, takes the rows as well: that of a table of which this is one file."""
         self._path = path
         self._table = table
-        self._digest = TableDigest()
+        self._digest = digest or TableDigest()
         path.parent.mkdir(parents=True, exist_ok=True)
         self._temporary = path.with_name(f".tmp-{path.name}")
-        self._left_out = {*table.provenance, *table.digested}
+        self._digested = digested(table)
         self._writer = pq.ParquetWriter(self._temporary, table.schema, **parquet_options(table.schema))
 
     def write(self, batch: pa.RecordBatch) -> None:
@@ -108,7 +135,7 @@ class StageWriter:
 
     def _write(self, batch: pa.RecordBatch) -> None:
         if batch.num_rows:
-            self._digest.update(batch.select([n for n in batch.schema.names if n not in self._left_out]))
+            self._digest.update(batch.select(self._digested))
             self._writer.write_batch(batch)
 
     def write_all(self, batches: Iterable[pa.RecordBatch]) -> None:

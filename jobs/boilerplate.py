@@ -21,7 +21,6 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from indexes.stages import BATCH_ROWS, Stage
@@ -172,6 +171,8 @@ def _by_parts(directory: Path, settings: NormaliseSettings) -> Iterator[tuple[in
 
 def _by_spark(spark: Any, directory: Path, settings: NormaliseSettings) -> Iterator[tuple[int, int, int]]:
     """The same from a shuffle."""
+    import pyarrow.dataset as ds  # It brings pandas with it, which a worker has no need of.
+
     # Spark reads a path as a pattern: brackets and the like must stand for themselves.
     path = "".join(f"\\{c}" if c in "[]{}*?\\" else c for c in str(directory))
     counted = spark.read.parquet(path).groupBy("line", "site").count()

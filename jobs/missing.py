@@ -41,28 +41,39 @@ def read_batches(files: Sequence[Path], rows: int) -> Iterator[pa.RecordBatch]:
             yield from file.iter_batches(batch_size=rows)
 
 
-def read_numbered(origin: Stage, columns: Sequence[str], files: Sequence[Path], rows: int) -> Iterator[pa.RecordBatch]:
-    """The named columns of those rows of `origin` whose numbers `files` hold, in ascending order, and `INPUT`.
+def read_numbered(origin: Stage, columns: Sequence[str], orders: Sequence[Path], rows: int) -> Iterator[pa.RecordBatch]:
+    """The named columns of those rows of `origin` whose numbers `orders` hold, in ascending order, and `INPUT`.
 
     A batch has at most `rows` rows. Memory: a row group and about as much again.
     """
-    with pq.ParquetFile(origin.path) as table:
+    files = origin.files
+    begins = np.cumsum([0, *(length for _, length in files)])
+    for named in read_batches(orders, _MOST_NUMBERS):
+        numbers = named.column(ROW).to_numpy()
+        file = np.searchsorted(begins, numbers, side="right") - 1
+        for n in np.unique(file):
+            at = np.flatnonzero(file == n)
+            inputs = named.column(INPUT).take(pa.array(at))
+            yield from _rows_of(files[n][0], columns, numbers[at] - begins[n], inputs, rows)
+
+
+def _rows_of(
+    path: Path, columns: Sequence[str], numbers: npt.NDArray[np.int64], inputs: pa.Array, rows: int
+) -> Iterator[pa.RecordBatch]:
+    """The rows of one Parquet file with these numbers, as `read_numbered` gives them."""
+    with pq.ParquetFile(path) as table:
         lengths = [table.metadata.row_group(group).num_rows for group in range(table.num_row_groups)]
         starts = np.cumsum([0, *lengths])
         pending: list[pa.RecordBatch] = []
-        for named in read_batches(files, _MOST_NUMBERS):
-            numbers = named.column(ROW).to_numpy()
-            groups = np.searchsorted(starts, numbers, side="right") - 1
-            for group in np.unique(groups):
-                at = np.flatnonzero(groups == group)
-                read = table.read_row_group(int(group), columns=list(columns)).select(list(columns))
-                taken = read.take(pa.array(numbers[at] - starts[group])).append_column(
-                    INPUT, named.column(INPUT).take(pa.array(at))
-                )
-                pending += taken.combine_chunks().to_batches()
-                if sum(b.num_rows for b in pending) >= rows or sum(b.nbytes for b in pending) >= _FILE_BYTES:
-                    yield from _joined(pending, rows)
-                    pending = []
+        groups = np.searchsorted(starts, numbers, side="right") - 1
+        for group in np.unique(groups):
+            at = np.flatnonzero(groups == group)
+            read = table.read_row_group(int(group), columns=list(columns)).select(list(columns))
+            taken = read.take(pa.array(numbers[at] - starts[group])).append_column(INPUT, inputs.take(pa.array(at)))
+            pending += taken.combine_chunks().to_batches()
+            if sum(b.num_rows for b in pending) >= rows or sum(b.nbytes for b in pending) >= _FILE_BYTES:
+                yield from _joined(pending, rows)
+                pending = []
         yield from _joined(pending, rows)
 
 

@@ -12,8 +12,6 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-import pyarrow as pa
-
 from indexes.pages import PageStore, Part
 from indexes.stages import Stage
 from jobs.files.ingest import spans_of
@@ -21,6 +19,7 @@ from jobs.files.inputs import IngestError, of_path
 from jobs.files.latest import latest_captures
 from jobs.files.reading import VERSION, mended, read_spans
 from jobs.runner import JobReport, Run
+from jobs.spark import SparkEngine
 from schemas.digests import settings_digest
 from schemas.groups import IngestSettings
 from schemas.tables import PAGES
@@ -40,10 +39,10 @@ def ingest(source: Path, settings: IngestSettings, run: Run) -> Stage:
     spans = [span for given in inputs for span in spans_of(given, settings.task_bytes)]
     engine: list[str] = []
 
-    def spark(tasks: int) -> object:
-        session = run.engines.shuffler(tasks, 2)
-        engine.append("spark" if session else "driver")
-        return session
+    def spark(tasks: int) -> SparkEngine | None:
+        chosen = run.engines.spark(tasks, 2)
+        engine.append("spark" if chosen else "driver")
+        return chosen
 
     parts = mended(read_spans(spans, settings, directory, spark), inputs, settings, directory)
     made = _settled(parts, settings, run, started, reused=0, engine=engine[0])
@@ -76,13 +75,15 @@ def _settled(
         for batch in part.batches("rejects", ["key", "reason", "detail"], rows=run.batch_rows):
             run.reject(NAME, list(zip(*(column.to_pylist() for column in batch.columns), strict=True)))
             rejected += batch.num_rows
-    with run.writer(PAGES) as pages:
-        for found in latest_captures(parts):
-            if isinstance(found, pa.RecordBatch):
-                pages.write(found)
-            else:
-                run.reject(NAME, [(found.key, found.reason, found.detail)])
-                rejected += 1
+    with run.folder(PAGES) as pages:
+        for rows in latest_captures(parts):
+            lost = [(reject.key, reject.reason, reject.detail) for reject in rows.rejects()]
+            run.reject(NAME, lost)
+            rejected += len(lost)
+            if rows.whole:
+                pages.link(rows.part.path("pages"), rows.part.batches("pages", pages.digested))
+            elif rows.stays.any():
+                pages.write_all(rows.pages())
     made = pages.stage()
     claims = [claim for part in parts for claim in part.live]
     files = len({claim.file for claim in claims})

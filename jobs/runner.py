@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from indexes.folders import FolderWriter
 from indexes.memo import Memo, committed_inputs, unnest
 from indexes.stages import Stage, StageWriter
 from jobs.contract import Job
@@ -97,6 +98,10 @@ class Run:
         """A writer of the build's version of `table`."""
         return StageWriter(self.stages / table.name / f"{self.build_id}.parquet", table)
 
+    def folder(self, table: Table) -> FolderWriter:
+        """A writer of the build's version of `table` as a folder of files that may exist already."""
+        return FolderWriter(self.stages / table.name / f"{self.build_id}.parquet", table)
+
     def scratch(self, table: Table) -> StageWriter:
         """A writer of a table that only this build needs; it goes with the work directory."""
         return StageWriter(self.work / f"{table.name}.parquet", table)
@@ -156,14 +161,12 @@ def memoise(job: Job, stage: Source, run: Run) -> Memoised:
     engine = "none"
     if missing.rows:
         chosen = run.engines.choose(job, missing.rows)
-        engine = chosen.name
         # Few large parts in a large build, so that its memo opens fast; enough of them to keep all cores busy.
         task_rows = job.task_rows or max(run.task_rows, min(_MOST_TASK_ROWS, missing.rows // (32 * run.cores)))
         work = Work(job, missing.files, missing.schema, directory, task_rows, origin)
         before = committed_inputs(directory)
-        chosen.start()
         with watched(job.name, missing.rows, lambda: committed_inputs(directory) - before):
-            chosen.run(work)
+            engine = chosen.run(work)
         memo = Memo(directory)
     shutil.rmtree(work_directory, ignore_errors=True)
     return Memoised(job, memo, missing.rows, stage.rows, engine, started)

@@ -8,11 +8,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from indexes.catalog import Warehouse
 from indexes.pages import PageStore, Part
-from jobs.engines import Engines
+from jobs.engines import Engines, SparkEngine
 from jobs.files.ingest import Span, spans_of
 from jobs.files.inputs import Input, find_inputs
 from jobs.files.reading import mended, read_spans, version_of
@@ -81,11 +80,11 @@ def add_pages(warehouse: Warehouse, sources: Sequence[str | Path], settings: Set
         spans = [span for given in wanted for span in spans_of(given, settings.ingest.task_bytes)]
         finished, left = _resumed(store, spans, settings.ingest)
 
-        def spark(tasks: int) -> Any:
+        def spark(tasks: int) -> SparkEngine | None:
             nonlocal engine
-            session = engines.shuffler(tasks, 2)
-            engine = "spark" if session else "local"
-            return session
+            chosen = engines.spark(tasks, 2)
+            engine = "spark" if chosen else "local"
+            return chosen
 
         parts = finished + read_spans(left, settings.ingest, store.directory, spark)
         parts = mended(parts, wanted, settings.ingest, store.directory)

@@ -6,6 +6,7 @@ Memory: 44 bytes a page, about 200 bytes a capture with status 404 or 410 and a 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
@@ -19,6 +20,7 @@ from schemas.digests import row_fingerprints
 from schemas.tables import PAGES
 
 _NEVER: Final = np.iinfo(np.int64).min
+_PLACE: Final = ("url", "source_file", "warc_file", "warc_offset")
 Bools = npt.NDArray[np.bool_]
 Longs = npt.NDArray[np.int64]
 
@@ -45,27 +47,67 @@ def _times(fetched_at: pa.Array) -> Longs:
     return times
 
 
-def latest_captures(parts: Sequence[Part]) -> Iterator[pa.RecordBatch | FileReject]:
-    """The pages of `parts` with one row per address, the others as rejects.
+@dataclass(frozen=True)
+class PartRows:
+    """Which rows of a part stay; arrays of one length, over the rows of the part that count.
 
-    Of a page `duplicate_url`, of a JSONL document, whose address is made from its id, `duplicate_doc_id`; of one
-    that a later capture found to be gone, `gone`. Which row stays depends on what the parts hold, not on how it is
-    spread over them. Reads the addresses and times of all rows first, then streams the rows.
+    Attributes:
+        part: The part.
+        lost: Rows with a later capture of the same address.
+        gone_at: When the page of a row that has none was found to be gone, else `_NEVER`.
+    """
+
+    part: Part
+    lost: Bools
+    gone_at: Longs
+
+    @property
+    def stays(self) -> Bools:
+        """Rows that stay."""
+        return np.asarray(~self.lost & (self.gone_at == _NEVER))
+
+    @property
+    def whole(self) -> bool:
+        """Whether all rows of the part's file stay."""
+        return not self.part.dropped and bool(self.stays.all()) and len(self.stays) > 0
+
+    def pages(self) -> Iterator[pa.RecordBatch]:
+        """The pages that stay."""
+        stays, start = self.stays, 0
+        for batch in self.part.batches("pages"):
+            kept = batch.filter(pa.array(stays[start : start + batch.num_rows]))
+            start += batch.num_rows
+            if kept.num_rows:
+                yield pa.RecordBatch.from_arrays(kept.columns, schema=PAGES.schema)
+
+    def rejects(self) -> Iterator[FileReject]:
+        """The other rows. Of a page `duplicate_url`; of a JSONL document, whose address is made from its id,
+        `duplicate_doc_id`; of one that a later capture found to be gone, `gone`.
+        """
+        if self.stays.all():
+            return
+        start = 0
+        for batch in self.part.batches("pages", _PLACE):
+            rows = slice(start, start + batch.num_rows)
+            start += batch.num_rows
+            yield from _duplicates(batch.filter(pa.array(self.lost[rows])))
+            gone = ~self.lost[rows] & (self.gone_at[rows] != _NEVER)
+            yield from _gone(batch.filter(pa.array(gone)), self.gone_at[rows][gone])
+
+
+def latest_captures(parts: Sequence[Part]) -> Iterator[PartRows]:
+    """Which rows of each of `parts` stay, one per address.
+
+    It depends on what the parts hold, not on how it is spread over them. Reads the addresses and times of all rows.
     """
     prints, when, place = _keys(parts)
     lost = _superseded(prints, when, place)
     gone_at = _gone_after(parts, prints, when, lost)
     start = 0
     for part in parts:
-        for batch in part.batches("pages"):
-            rows = slice(start, start + batch.num_rows)
-            start += batch.num_rows
-            yield from _duplicates(batch.filter(pa.array(lost[rows])))
-            gone = (gone_at[rows] != _NEVER) & ~lost[rows]
-            yield from _gone(batch.filter(pa.array(gone)), gone_at[rows][gone])
-            kept = batch.filter(pa.array(~lost[rows] & ~gone))
-            if kept.num_rows:
-                yield pa.RecordBatch.from_arrays(kept.columns, schema=PAGES.schema)
+        rows = slice(start, start + sum(b.num_rows for b in part.batches("pages", ["url"])))
+        start = rows.stop
+        yield PartRows(part, lost[rows], gone_at[rows])
 
 
 def _keys(parts: Sequence[Part]) -> tuple[npt.NDArray[np.uint64], Longs, Longs]:
@@ -119,7 +161,7 @@ def _place(row: dict[str, object]) -> str:
 
 
 def _duplicates(lost: pa.RecordBatch) -> Iterator[FileReject]:
-    for row in lost.select(["url", "source_file", "warc_file", "warc_offset"]).to_pylist():
+    for row in lost.to_pylist():
         url, file = row["url"], row["source_file"]
         if row["warc_offset"] is not None and row["warc_file"] is None:
             detail = f"{url}: the same doc_id stands again further on"
@@ -130,7 +172,7 @@ def _duplicates(lost: pa.RecordBatch) -> Iterator[FileReject]:
 
 
 def _gone(pages: pa.RecordBatch, times: Longs) -> Iterator[FileReject]:
-    rows = pages.select(["url", "source_file", "warc_file", "warc_offset"]).to_pylist()
+    rows = pages.to_pylist()
     for row, time in zip(rows, times, strict=True):
         found = datetime.fromtimestamp(int(time) / 1e6, UTC).isoformat(timespec="seconds")
         yield FileReject(_place(row), "gone", f"{row['url']}: status 404 or 410 at {found}", row["source_file"])

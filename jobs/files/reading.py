@@ -19,13 +19,16 @@ from typing import Any, Final
 import pyarrow as pa
 
 from indexes.pages import REJECTED, SIGHTINGS, Claim, Part, PartWriter, finished_parts, read_part
-from jobs.engines import EngineError
 from jobs.files.ingest import Reading, Span, batched
 from jobs.files.inputs import HTML, Input
 from jobs.files.rows import FileReject, Found, Sighting
 from jobs.progress import watched
+from jobs.spark import SparkEngine
+from jobs.work import EngineError
 from schemas.digests import settings_digest
 from schemas.groups import IngestSettings
+from schemas.tables import PAGES
+from schemas.validate import validate
 
 log = logging.getLogger(__name__)
 
@@ -67,7 +70,7 @@ def read_task(task: Task, settings: IngestSettings, directory: Path) -> Part:
         small = _Small(writer)
         for found in batched(iter(reader)):
             if isinstance(found, pa.RecordBatch):
-                writer.write("pages", found)
+                writer.write("pages", validate(found, PAGES))
             else:
                 small.add(found)
         small.flush()
@@ -121,15 +124,23 @@ class _Small:
         self._rejects, self._sightings = [], []
 
 
-def read_tasks(tasks: Sequence[Task], settings: IngestSettings, directory: Path, spark: Any | None) -> list[Part]:
+def read_tasks(
+    tasks: Sequence[Task], settings: IngestSettings, directory: Path, spark: SparkEngine | None
+) -> list[Part]:
     """The parts of `tasks`, in their order; by `spark` where it is given, else in this process.
 
     Raises:
         EngineError: Spark could not finish; finished parts stay.
         OSError: A fault of the machine; the same.
     """
-    if spark is None:
-        return [read_task(task, settings, directory) for task in tasks]
+    mine = tasks if spark is None else spark.until_ready(tasks)
+    done = [read_task(task, settings, directory) for task in mine]
+    left = tasks[len(done) :]
+    return done + (_read_on(left, settings, directory, spark.session()) if left and spark else [])
+
+
+def _read_on(tasks: Sequence[Task], settings: IngestSettings, directory: Path, session: Any) -> list[Part]:
+    """The parts of `tasks`, by a Spark session."""
     orders = directory / "tasks"
     shutil.rmtree(orders, ignore_errors=True)
     orders.mkdir(parents=True)
@@ -137,7 +148,7 @@ def read_tasks(tasks: Sequence[Task], settings: IngestSettings, directory: Path,
         (orders / f"{number}.json").write_text(json.dumps([asdict(span) for span in task]), "ascii")
     try:
         # A number per task: it needs neither a Python worker nor a shuffle to make them.
-        numbers = spark.range(0, len(tasks), 1, len(tasks))
+        numbers = session.range(0, len(tasks), 1, len(tasks))
         rows = numbers.mapInArrow(partial(_read_numbered, orders, settings, directory), "part string").collect()
     except Exception as error:  # py4j and Spark raise many kinds
         cause = " ".join(str(error).split())[:300]
@@ -175,18 +186,18 @@ def broken_seams(parts: Sequence[Part]) -> list[str]:
 
 
 def read_spans(
-    spans: Sequence[Span], settings: IngestSettings, directory: Path, spark: Callable[[int], Any | None]
+    spans: Sequence[Span], settings: IngestSettings, directory: Path, spark: Callable[[int], SparkEngine | None]
 ) -> list[Part]:
-    """The parts that hold `spans`; `spark` gives the session for a number of tasks, or none to read them here.
+    """The parts that hold `spans`; `spark` gives Spark for a number of tasks, or none to read them here.
 
     Raises:
         EngineError, OSError: As `read_tasks`.
     """
     tasks = tasks_of(spans, settings.task_bytes)
-    session = spark(len(tasks)) if tasks else None
+    engine = spark(len(tasks)) if tasks else None
     before = finished_parts(directory)
     with watched("ingest", len(tasks), lambda: finished_parts(directory) - before):
-        return read_tasks(tasks, settings, directory, session)
+        return read_tasks(tasks, settings, directory, engine)
 
 
 def mended(parts: Sequence[Part], inputs: Sequence[Input], settings: IngestSettings, directory: Path) -> list[Part]:

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from indexes.stages import parquet_files
 from indexes.vectors import vector_matrix
 from schemas.expectations import DERIVED, Derived, type_name
 
@@ -24,7 +25,7 @@ class View:
 
     Attributes:
         name: Name of the table.
-        source: Its Parquet file, or a table of a few rows in memory.
+        source: Its Parquet file or folder of them, or a table of a few rows in memory.
     """
 
     name: str
@@ -33,12 +34,14 @@ class View:
     @property
     def schema(self) -> pa.Schema:
         """The schema that was found, whatever was declared."""
-        return pq.read_schema(self.source) if isinstance(self.source, Path) else self.source.schema
+        return pq.read_schema(parquet_files(self.source)[0]) if isinstance(self.source, Path) else self.source.schema
 
     @property
     def rows(self) -> int:
         """Number of rows."""
-        return int(pq.read_metadata(self.source).num_rows if isinstance(self.source, Path) else self.source.num_rows)
+        if isinstance(self.source, Path):
+            return sum(pq.read_metadata(path).num_rows for path in parquet_files(self.source))
+        return int(self.source.num_rows)
 
     @property
     def derived(self) -> tuple[Derived, ...]:
@@ -66,9 +69,10 @@ class View:
 
     def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
         if isinstance(self.source, Path):
-            with pq.ParquetFile(self.source) as file:
-                for group in range(file.num_row_groups):
-                    yield from file.iter_batches(batch_size=BATCH_ROWS, row_groups=[group], columns=columns)
+            for path in parquet_files(self.source):
+                with pq.ParquetFile(path) as file:
+                    for group in range(file.num_row_groups):
+                        yield from file.iter_batches(batch_size=BATCH_ROWS, row_groups=[group], columns=columns)
         else:
             yield from self.source.select(columns).to_batches(max_chunksize=BATCH_ROWS)
 

@@ -14,7 +14,7 @@ import pytest
 from indexes.stages import Stage, StageWriter
 from jobs import missing
 from jobs.contract import Job, Outcome, Reject, outcome
-from jobs.engines import EngineError, Engines, SparkEngine, Work
+from jobs.engines import Engines, Work
 from jobs.runner import Run, derive
 from schemas.groups import EngineSettings
 from schemas.tables import REJECTS, Table
@@ -243,6 +243,7 @@ def engines() -> Any:
     # Workers must be able to import the job, which lives in this file.
     os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
     with Engines(EngineSettings(local_below=0)) as started:
+        started.choose(Split(), 1).start()
         yield started
 
 
@@ -269,13 +270,3 @@ def test_the_engine_changes_nothing(
     assert made.digest == expected.digest
     assert words(made) == words(expected)
     assert other.reports[-1].rejected == run.reports[-1].rejected == 51
-
-
-def test_a_missing_java_is_one_sentence_that_says_how_to_install_it(
-    run: Run, staged: Staged, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", "/nonexistent")
-    monkeypatch.delenv("JAVA_HOME", raising=False)
-    engine = SparkEngine(EngineSettings())
-    with pytest.raises(EngineError, match="apt-get install openjdk-17-jre-headless"):
-        engine.start()

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from email.utils import formatdate
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from fastwarc.warc import ArchiveIterator as FastIterator
@@ -467,7 +466,7 @@ def test_a_second_crawl_pays_a_304_for_each_unchanged_page_and_sees_what_went(cr
     gone = "http://plain.wild/d.html"
     assert {url for kind, url, _, _ in found if kind == "response"} == {"http://plain.wild/a.html", gone}
     kept = latest_captures(page_store(crawled.warehouse).parts())
-    stored = [url for b in kept if isinstance(b, pa.RecordBatch) for url in b.column("url").to_pylist()]
+    stored = [url for part in kept for batch in part.pages() for url in batch.column("url").to_pylist()]
     assert sorted(u for u in stored if "plain.wild" in u) == sorted(
         f"http://plain.wild{path}" for path in PLAIN_PAGES if path != "/d.html"
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from jobs.files.ingest import FileReject, Span, read_pages
+from jobs.files.ingest import Span, read_pages
 from jobs.files.inputs import of_path
 from jobs.files.latest import latest_captures, superseded
 from jobs.files.reading import read_task
@@ -39,9 +39,8 @@ def latest(root: Path, staged: Path) -> tuple[list[dict], dict[str, str]]:
     """Rows and rejects of what `root` holds, one row per address."""
     (given,) = of_path(root)
     part = read_task((Span(given, 0, given.size),), IngestSettings(), staged)
-    found = list(latest_captures([part]))
-    rejects = [r for r in found if isinstance(r, FileReject)]
-    return [r for b in found if not isinstance(b, FileReject) for r in b.to_pylist()], reasons(rejects)
+    (found,) = latest_captures([part])
+    return [row for batch in found.pages() for row in batch.to_pylist()], reasons(list(found.rejects()))
 
 
 def test_earlier_captures_become_rejects_with_their_place(tmp_path: Path) -> None:

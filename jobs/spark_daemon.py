@@ -1,0 +1,17 @@
+"""The process that Spark forks its Python workers from: what jobs import is imported here, once for all of them."""
+
+from __future__ import annotations
+
+import gc
+
+import jobs.clean
+import jobs.files.reading
+import jobs.normalise
+import jobs.spark  # noqa: F401
+
+if __name__ == "__main__":
+    from pyspark.daemon import manager
+
+    # The workers share these pages of memory for as long as nobody writes to them, which looking for garbage does.
+    gc.freeze()
+    manager()
