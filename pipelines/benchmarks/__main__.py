@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("benchmark", choices=names, help=_HELP)
     parser.add_argument("--texts", type=Path, help="JSONL with the field text; default: synthetic articles")
     parser.add_argument("--folder", type=Path, help="the article extraction benchmark, for extract, ingest")
-    parser.add_argument("--pages", type=int, default=1629, help="pages of the WARC files of ingest")
+    parser.add_argument("--pages", type=int, default=6516, help="pages of the WARC files of ingest")
     parser.add_argument("--memory", action="store_true", help="of ingest: measure memory on one large file")
     parser.add_argument("--gigabytes", type=float, default=2.0, help="size of the file of --memory")
     parser.add_argument("--file", type=Path, help="JSONL with text and spans, for personal-data")

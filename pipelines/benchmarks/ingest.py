@@ -145,7 +145,7 @@ def _stand_ins(folder: Path) -> Iterator[None]:
         os.environ["PYTHONPATH"] = before
 
 
-def benchmark_ingest(folder: Path, pages: int = 1629, repeats: int = 3) -> dict[str, float]:
+def benchmark_ingest(folder: Path, pages: int = 6516, repeats: int = 3) -> dict[str, float]:
     """Pages a second from WARC files to documents, on all cores, medians over `repeats` rounds.
 
     Returns:
