@@ -64,9 +64,13 @@ class ZstdStream(MemberStream):
         held, self._pending = self._pending[8 : 8 + length], self._pending[8 + length :]
         if held.startswith(ZSTD_MAGIC):
             try:
-                held = zstandard.ZstdDecompressor().decompress(held, max_output_size=_MOST_DICTIONARY)
+                # `decompress` would make room for as many bytes as the frame says it holds.
+                made = zstandard.ZstdDecompressor(max_window_size=_MOST_WINDOW).stream_reader(held)
+                held = made.read(_MOST_DICTIONARY + 1)
             except zstandard.ZstdError as error:
                 raise self._damaged(f"the dictionary cannot be read: {error}") from None
+        if len(held) > _MOST_DICTIONARY:
+            raise self._damaged(f"a dictionary of more than {_MOST_DICTIONARY} bytes is not read")
         self.dictionary = held
         return b"", False
 
