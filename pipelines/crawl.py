@@ -293,7 +293,7 @@ def _finish(folder: CrawlFolder, plan: Plan, ended: str, warehouse: Warehouse, s
         warc_bytes=sum(path.stat().st_size for path in files),
         settings=plan.settings,
     )
-    if report.fetched:
+    if files:  # without a page fetched they may still tell of pages that are there, or are there no more
         report.pages = add_pages(warehouse, files, settings).pages
     write_text(reports / f"{plan.crawl_id}.json", json.dumps(report.model_dump(mode="json"), indent=1) + "\n")
     remember(folder.memory, frontiers)

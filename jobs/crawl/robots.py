@@ -8,6 +8,8 @@ from typing import Final
 from protego import Protego
 from scrapy.utils.sitemap import sitemap_urls_from_robots
 
+from jobs.crawl.urls import joined
+
 AGENT: Final = "quern"
 # What must at least be read of a robots.txt (RFC 9309, section 2.5); the rest is ignored.
 MOST_BYTES: Final = 512_000
@@ -29,7 +31,8 @@ class RobotsPolicy:
         delay = self._rules.crawl_delay(AGENT)
         rate = self._rules.request_rate(AGENT)
         self.crawl_delay = max(float(delay or 0), rate.seconds / rate.requests if rate and rate.requests else 0.0)
-        self.sitemaps = list(sitemap_urls_from_robots(body[:MOST_BYTES], base_url=origin)) if body else []
+        # Joined here: Scrapy raises for the first address that is none, and with it a site could end the crawl.
+        self.sitemaps = [joined(origin, url) for url in sitemap_urls_from_robots(body[:MOST_BYTES])]
 
     def allows(self, url: str) -> bool:
         """Whether `url` may be fetched."""

@@ -32,7 +32,7 @@ from jobs.crawl.middlewares import PAUSING
 from jobs.crawl.robots import RobotsPolicy, directives
 from jobs.crawl.sitemaps import INDEX_DEPTH, SitemapError, read_sitemap
 from jobs.crawl.state import end_process
-from jobs.crawl.urls import Address, BadAddressError
+from jobs.crawl.urls import Address, BadAddressError, joined
 
 if TYPE_CHECKING:
     from jobs.crawl.scheduler import FrontierScheduler
@@ -292,9 +292,9 @@ class PageSpider(Spider):  # type: ignore[misc]
             more = f"more than {settings.sitemap_urls} addresses (crawl.sitemap_urls)"
             self.state.frontier.reject(entry.url, "sitemap_cut", more)
         if entry.hops < INDEX_DEPTH:
-            self._add_sitemaps([urljoin(entry.url, url) for url in listed.sitemaps], entry.host, entry.hops + 1)
+            self._add_sitemaps([joined(entry.url, url) for url in listed.sitemaps], entry.host, entry.hops + 1)
         self.state.frontier.settle(entry, State.READ)
-        self.scheduler.wake(self.state.follow((urljoin(entry.url, url) for url in listed.pages), 0))
+        self.scheduler.wake(self.state.follow((joined(entry.url, url) for url in listed.pages), 0))
 
     # ---- failures
 

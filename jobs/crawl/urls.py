@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 from typing import Final
-from urllib.parse import SplitResult, quote, unquote_plus, urlsplit, urlunsplit
+from urllib.parse import SplitResult, quote, unquote_plus, urljoin, urlsplit, urlunsplit
 
 import tldextract
 from scrapy.linkextractors import IGNORED_EXTENSIONS
@@ -100,6 +100,14 @@ def parse_address(url: str, session_parameters: tuple[str, ...] = ()) -> Address
         path,
         query,
     )
+
+
+def joined(base: str, url: str) -> str:
+    """`url` as an address, relative to `base`; as it is where none can be made of it, for `parse_address` to refuse."""
+    try:
+        return urljoin(base, url)
+    except ValueError:
+        return url
 
 
 def _host(parts: SplitResult) -> str:

@@ -21,10 +21,12 @@ from jobs.crawl.fleet import CrawlError
 from jobs.crawl.frontier import State, read_only
 from jobs.crawl.urls import worker_of
 from jobs.files.html_files import page_url
+from jobs.files.latest import latest_captures
 from jobs.pages import ingest
 from jobs.runner import Run, derive
 from pipelines.build import tell_lost_pages
 from pipelines.crawl import crawl, lost_pages, read_seeds
+from pipelines.ingest import page_store
 from schemas.groups import CleanSettings, CrawlSettings, IngestSettings
 from schemas.settings import Settings
 from schemas.tables import PAGES, REJECTS, Table
@@ -252,3 +254,34 @@ def test_a_build_tells_what_the_crawls_lost_and_no_other_read_got(
     run.rejects.close()
     told = [(row["key"], row["detail"]) for batch in run.rejects.stage().batches() for row in batch.to_pylist()]
     assert told == [("http://a.example/0", "30 s"), ("http://a.example/2", "30 s")]
+
+
+def test_malformed_addresses_of_robots_and_sitemaps_neither_stop_a_crawl_nor_lose_those_after_them(
+    tmp_path: Path, warehouse: Warehouse
+) -> None:
+    listed = "".join(f"<url><loc>http://{place}</loc></url>" for place in ("[bad", "a.example/two"))
+    answers = {
+        "/robots.txt": Answer("Sitemap: http://[bad\nSitemap: /map.xml\n", headers={"Content-Type": "text/plain"}),
+        "/map.xml": Answer(f"<urlset>{listed}</urlset>", headers={"Content-Type": "application/xml"}),
+        "/": page(title="one"),
+        "/two": page(title="two"),
+    }
+    site = Site(lambda asked: answers.get(asked.path, Answer(status=404)))
+    settings = settings_for({"a.example"}, site, sitemaps=True, seconds=10.0)
+    report = crawl(seeds_in(tmp_path, "http://a.example/"), warehouse, settings)
+    site.close()
+    assert (report.fetched, report.ended, report.not_followed) == (2, "finished", {"malformed": 2})
+
+
+def test_a_crawl_that_fetches_nothing_still_tells_the_page_store_which_pages_went(
+    tmp_path: Path, warehouse: Warehouse
+) -> None:
+    answers = {"/": Answer("<p>here</p>", headers={**HTML, "ETag": '"1"'})}
+    site = Site(lambda asked: answers.get(asked.path, Answer(status=404)))
+    seeds, settings = seeds_in(tmp_path, "http://a.example/"), settings_for({"a.example"}, site)
+    assert crawl(seeds, warehouse, settings).fetched == 1
+    answers.clear()
+    assert crawl(seeds, warehouse, settings).fetched == 0
+    site.close()
+    told = [reject for part in latest_captures(page_store(warehouse).parts()) for reject in part.rejects()]
+    assert [reject.reason for reject in told] == ["gone"]

@@ -101,3 +101,10 @@ def test_a_sitemap_with_an_external_entity_reads_no_file(tmp_path: Path) -> None
 )
 def test_retry_after_is_a_number_or_a_date(value: str, seconds: float | None) -> None:
     assert retry_after(value, 1000.0) == seconds
+
+
+def test_a_sitemap_address_that_is_none_does_not_undo_the_rules_around_it() -> None:
+    body = b"Sitemap: http://[bad\nSitemap: /map.xml\nUser-agent: *\nDisallow: /x\n"
+    policy = RobotsPolicy(body, origin="https://a.example")
+    assert not policy.allows("https://a.example/x")
+    assert policy.sitemaps == ["http://[bad", "https://a.example/map.xml"]
