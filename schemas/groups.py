@@ -272,11 +272,52 @@ class GraphSettings(Group):
     """The query-centric graph and retrieval in it (QCG-RAG, sections 3 and 4, defaults of MultiHop-RAG)."""
 
     k: Positive = Field(3, description="Nearest neighbours that a node is joined to.")
+    direction: Literal["directed", "symmetric", "mutual"] = Field(
+        "directed",
+        description="Neighbour edges: each node to its k nearest; the same both ways; or where both are among the k.",
+    )
+    min_similarity: float = Field(
+        -1.0, ge=-1.0, le=1.0, description="Least cosine of neighbours; -1 for none, as in the paper."
+    )
+    same_chunk: bool = Field(True, description="Whether neighbour edges may join nodes of one chunk.")
+    answers: int = Field(
+        0,
+        ge=0,
+        description="Edges of kind `answer_question` of a node: its answer to questions near it; 0 for none.",
+    )
+    mentions: int = Field(
+        0, ge=0, description="Edges of kind `mention` of a node: to documents named by its rarest phrases; 0 for none."
+    )
+    mention_documents: Positive = Field(
+        20, description="A phrase that the titles and questions of more documents have is not rare and joins none."
+    )
     hops: int = Field(1, ge=0, le=4, description="h: hops along neighbour edges.")
     n: Positive = Field(15, description="Most nodes that a question is matched to.")
     gamma: float = Field(1.0, ge=0.0, le=2.0, description="Least cos(question, node) + 1 of a matched node.")
     score: Literal["mean", "max", "sum"] = Field(
         "mean", description="How nodes' similarities make a chunk's score; the paper takes the mean."
+    )
+
+
+class LinkSettings(Group):
+    """How neighbours are found."""
+
+    exact_below: int = Field(
+        200_000, ge=0, description="Fewer different vectors than this are compared all with all; more by partitions."
+    )
+    recall: float = Field(
+        0.99,
+        ge=0.5,
+        le=1.0,
+        description="Share of true neighbours that partitions are to find; sets how many each node is sought in.",
+    )
+    partitions: int = Field(0, ge=0, description="Partitions beyond `exact_below`; 0 for the root of the vectors.")
+    sample: Positive = Field(1000, description="Nodes whose true neighbours are sought, to know the recall.")
+    spare: int = Field(
+        4, ge=0, description="Further neighbours kept of a node, so that a deleted one is replaced; changes no edge."
+    )
+    device: Literal["auto", "cpu", "cuda"] = Field(
+        "auto", description="Where vectors are compared; `auto`: a GPU where there is one. Changes no edge."
     )
 
 
@@ -328,6 +369,10 @@ class AuditSettings(Group):
     max_median_characters: Positive = Field(50_000, description="Largest median length of documents; a warning.")
     max_p95_characters: Positive = Field(
         500_000, description="Largest length that 95 % of documents do not exceed; a warning."
+    )
+    min_link_recall: Share = Field(
+        0.98,
+        description="Least share of true neighbours that a graph built by partitions may find, on a sample; critical.",
     )
     earliest_year: int = Field(
         1, ge=1, le=9999, description="Dates before this year are doubtful, as are those after tomorrow; a warning."

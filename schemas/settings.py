@@ -30,6 +30,7 @@ from schemas.groups import (
     GraphSettings,
     Group,
     IngestSettings,
+    LinkSettings,
     NormaliseSettings,
     QualitySettings,
     RetrieveSettings,
@@ -62,6 +63,7 @@ class Settings(Group):
     graph: GraphSettings = Field(
         default_factory=GraphSettings, description="The query-centric graph and retrieval in it."
     )
+    link: LinkSettings = Field(default_factory=LinkSettings, description="How neighbours are found.")
     retrieve: RetrieveSettings = Field(default_factory=RetrieveSettings, description="What a question gets back.")
     answer: AnswerSettings = Field(default_factory=AnswerSettings, description="Answers by rules.")
     audit: AuditSettings = Field(

@@ -269,7 +269,7 @@ def _edges(_: Limits) -> Iterator[Expectation]:
     yield _references("source", "nodes")
     yield _known("target")
     yield _references("target", "nodes")
-    yield _one_of("kind", "neighbour")
+    yield _one_of("kind", "neighbour", "answer_question", "mention")
     yield _between("rank", 0, None)
     yield _similarity()
 

@@ -181,10 +181,20 @@ EDGES = Table(
     pa.schema(
         [
             _field("source", pa.string(), "`query_id` the edge leaves from."),
-            _field("kind", pa.string(), "`neighbour`: one of the k nearest nodes (E_intra)."),
-            _field("rank", pa.int32(), "0 for the nearest."),
+            _field(
+                "kind",
+                pa.string(),
+                "`neighbour`: one of the k nearest nodes (E_intra); `answer_question`: its answer is near the target's "
+                "question; `mention`: it names the title, or a rare phrase of the questions, of the target's document.",
+            ),
+            _field("rank", pa.int32(), "0 for the nearest of the kind."),
             _field("target", pa.string(), "`query_id` the edge leads to."),
-            _field("similarity", pa.float32(), "Cosine of the two nodes' vectors."),
+            _field(
+                "similarity",
+                pa.float32(),
+                "`neighbour`: cosine of the two nodes' vectors; `answer_question`: of answer and question; `mention`: "
+                "rarity of the phrase, its idf as a share of the largest possible, in [0, 1].",
+            ),
         ]
     ),
     served=True,
