@@ -8,7 +8,7 @@ import sys
 
 import typer
 
-from pipelines.commands import audit, build, crawl, ingest, inspect, questions, rejects, snapshots
+from pipelines.commands import audit, build, crawl, ingest, inspect, questions, rejects, snapshots, sweep
 from pipelines.commands.common import LOGGERS, new_app
 from schemas.settings import SettingsError
 
@@ -18,7 +18,7 @@ _stop_asked = False
 app = new_app(
     "Grind a folder of web pages into a query-centric index, and answer questions from it with citations.", "quern"
 )
-for topic in (build, crawl, ingest, questions, inspect, audit, rejects):
+for topic in (build, crawl, ingest, questions, sweep, inspect, audit, rejects):
     app.add_typer(topic.app)
 app.add_typer(snapshots.app, name="snapshots")
 
@@ -50,6 +50,7 @@ def _expected_errors() -> tuple[type[BaseException], ...]:
     from pipelines.recipes import RecipeError
     from pipelines.rejects import RejectsError
     from pipelines.show import NotInSnapshotError
+    from pipelines.sweep.spec import SweepError
 
     return (
         WarehouseError,
@@ -67,6 +68,7 @@ def _expected_errors() -> tuple[type[BaseException], ...]:
         RecipeError,
         RejectsError,
         NotInSnapshotError,
+        SweepError,
     )
 
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import ir_measures
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from ir_measures import RR, R
 
 from pipelines.recipes import Batch, Ranking, Recipe, Searcher
 from schemas.answers import Question
@@ -24,10 +25,43 @@ class EvaluationError(ValueError):
     """Questions that recipes cannot be evaluated on; the message says what they lack."""
 
 
+@dataclass(frozen=True)
+class Gold:
+    """Questions that have evidence, and that evidence as `ir_measures` takes it.
+
+    Attributes:
+        questions: The questions, evidence that is a duplicate replaced by the document kept for it.
+        judged: One judgement per question and evidence document.
+    """
+
+    questions: list[Question]
+    judged: list[ir_measures.Qrel]
+
+
 def evaluate(
     searcher: Searcher, questions: Sequence[Question], recipes: Sequence[Recipe], ks: Sequence[int]
 ) -> dict[str, dict[str, float]]:
     """Figures per recipe: `recall@k`, `all_evidence@k` for each k, `mrr`, and `questions`.
+
+    Raises:
+        EvaluationError: No question has evidence, or none of it is in the snapshot.
+    """
+    gold = gold_of(searcher, questions)
+    batch = searcher.batch([q.question for q in gold.questions])
+    named = {f"{name}@{k}": f"{metric}@{k}" for k in ks for name, metric in _NAMES} | {"mrr": "RR"}
+    figures: dict[str, dict[str, float]] = {}
+    for recipe in recipes:
+        values = question_metrics(batch, recipe.rank(batch), gold, [*named.values()], max(*ks, 100))
+        figures[recipe.name] = {name: round(float(values[metric].mean()), 4) for name, metric in named.items()}
+        figures[recipe.name]["questions"] = len(gold.questions)
+    return figures
+
+
+_NAMES = (("recall", "R"), ("all_evidence", "AllEvidence"))
+
+
+def gold_of(searcher: Searcher, questions: Sequence[Question]) -> Gold:
+    """The questions that a snapshot can be measured on.
 
     Raises:
         EvaluationError: No question has evidence, or none of it is in the snapshot.
@@ -45,9 +79,7 @@ def evaluate(
     unknown = sorted({d for q in asked for d in q.evidence_doc_ids} - known)
     if unknown:
         log.warning("%d gold documents are not in the snapshot and count as missed, as %s", len(unknown), unknown[0])
-    batch = searcher.batch([q.question for q in asked])
-    gold = [ir_measures.Qrel(q.query_id, d, 1) for q in asked for d in sorted(set(q.evidence_doc_ids))]
-    return {recipe.name: _figures(batch, recipe.rank(batch), asked, gold, ks) for recipe in recipes}
+    return Gold(asked, [ir_measures.Qrel(q.query_id, d, 1) for q in asked for d in sorted(set(q.evidence_doc_ids))])
 
 
 def with_keepers(questions: Sequence[Question], searcher: Searcher) -> list[Question]:
@@ -83,36 +115,35 @@ def document_ranking(batch: Batch, ranking: Ranking, depth: int) -> list[list[st
     return rows
 
 
-def _figures(
-    batch: Batch, ranking: Ranking, asked: Sequence[Question], gold: Sequence[ir_measures.Qrel], ks: Sequence[int]
-) -> dict[str, float]:
-    depth = max(*ks, 100)
+def question_metrics(
+    batch: Batch, ranking: Ranking, gold: Gold, metrics: Sequence[str], depth: int
+) -> dict[str, npt.NDArray[np.float64]]:
+    """Each metric's value for each question, shape (questions,), 0 where nothing was found.
+
+    Args:
+        batch: The questions of `gold`.
+        ranking: What a recipe found for them.
+        gold: Their evidence.
+        metrics: Names as `ir_measures` parses them, and `AllEvidence@k`: 1 where R@k is 1, else 0.
+        depth: Documents of each ranking that are looked at.
+    """
     rows = document_ranking(batch, ranking, depth)
+    # Documents have no scores of their own that all recipes share, and equal scores would be broken by id: ranks do.
     run = [
         ir_measures.ScoredDoc(q.query_id, doc_id, float(depth - rank))
-        for q, ranked in zip(asked, rows, strict=True)
+        for q, ranked in zip(gold.questions, rows, strict=True)
         for rank, doc_id in enumerate(ranked)
     ]
-    measures = [R @ k for k in ks]
-    values = _per_question([*measures, RR], gold, run, [q.query_id for q in asked])
-    figures: dict[str, float] = {}
-    for k, measure in zip(ks, measures, strict=True):
-        recall = np.array(values[str(measure)])
-        figures[f"recall@{k}"] = round(float(recall.mean()), 4)
-        figures[f"all_evidence@{k}"] = round(float((recall >= 1.0 - 1e-9).mean()), 4)
-    figures["mrr"] = round(float(np.mean(values[str(RR)])), 4)
-    figures["questions"] = len(asked)
-    return figures
+    parsed = {name: ir_measures.parse_measure(name.replace("AllEvidence", "R")) for name in metrics}
+    found = _per_question([*dict.fromkeys(parsed.values())], gold, run)
+    values = {name: found[str(measure)] for name, measure in parsed.items()}
+    return {n: (v >= 1.0 - 1e-9).astype(np.float64) if n.startswith("AllEvidence") else v for n, v in values.items()}
 
 
 def _per_question(
-    measures: Sequence[ir_measures.Measure],
-    gold: Sequence[ir_measures.Qrel],
-    run: Sequence[ir_measures.ScoredDoc],
-    ids: Sequence[str],
-) -> Mapping[str, list[float]]:
-    """Each measure's value for each question, 0 where nothing was found."""
-    values = {str(m): dict.fromkeys(ids, 0.0) for m in measures}
-    for metric in ir_measures.iter_calc(measures, gold, run):
+    measures: Sequence[ir_measures.Measure], gold: Gold, run: Sequence[ir_measures.ScoredDoc]
+) -> Mapping[str, npt.NDArray[np.float64]]:
+    values = {str(m): dict.fromkeys((q.query_id for q in gold.questions), 0.0) for m in measures}
+    for metric in ir_measures.iter_calc(measures, gold.judged, run):
         values[str(metric.measure)][metric.query_id] = metric.value
-    return {name: [of[i] for i in ids] for name, of in values.items()}
+    return {name: np.array(list(of.values()), dtype=np.float64) for name, of in values.items()}

@@ -1,0 +1,1 @@
+"""Sweeps: what each choice is worth, measured over datasets, settings and recipes."""
