@@ -8,7 +8,7 @@ import sys
 
 import typer
 
-from pipelines.commands import audit, build, crawl, ingest, inspect, questions, rejects, snapshots, sweep
+from pipelines.commands import audit, build, crawl, graph, ingest, inspect, questions, rejects, snapshots, sweep
 from pipelines.commands.common import LOGGERS, new_app
 from schemas.settings import SettingsError
 
@@ -18,7 +18,7 @@ _stop_asked = False
 app = new_app(
     "Grind a folder of web pages into a query-centric index, and answer questions from it with citations.", "quern"
 )
-for topic in (build, crawl, ingest, questions, sweep, inspect, audit, rejects):
+for topic in (build, crawl, ingest, questions, sweep, graph, inspect, audit, rejects):
     app.add_typer(topic.app)
 app.add_typer(snapshots.app, name="snapshots")
 
@@ -45,6 +45,7 @@ def _expected_errors() -> tuple[type[BaseException], ...]:
     from pipelines.build import BuildRefusedError
     from pipelines.evaluate import EvaluationError
     from pipelines.extraction import ExtractionError
+    from pipelines.graph.export import GraphError
     from pipelines.output import OutputError
     from pipelines.query import QuestionError
     from pipelines.recipes import RecipeError
@@ -63,6 +64,7 @@ def _expected_errors() -> tuple[type[BaseException], ...]:
         BuildRefusedError,
         EvaluationError,
         ExtractionError,
+        GraphError,
         OutputError,
         QuestionError,
         RecipeError,

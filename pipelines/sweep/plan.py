@@ -25,7 +25,7 @@ from schemas.settings import Settings
 _SEARCH_ONLY = ("graph", "retrieve", "answer")
 _ROOMS = ("schemas", "indexes", "jobs", "pipelines")
 # Of `pipelines`: what shows or calls, and computes no figure.
-_SHOWS = {"commands", "benchmarks", "sweep"}
+_SHOWS = {"commands", "benchmarks", "graph", "sweep"}
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def code_digest() -> str:
     root = Path(__file__).parents[2]
     digest = blake2b(digest_size=16)
     for path in sorted(p for room in _ROOMS for p in (root / room).rglob("*.py")):
-        if path.parent.name in _SHOWS:
+        if path.parent.parent == root / "pipelines" and path.parent.name in _SHOWS:
             continue
         digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()

@@ -19,6 +19,7 @@ COMMANDS = (
     "evaluate",
     "evaluate-extraction",
     "sweep",
+    "graph",
     "show",
     "settings",
     "audit",
