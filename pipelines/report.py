@@ -56,7 +56,8 @@ def _finalize(value: object) -> object:
     return printable(value) if type(value) is str else value
 
 
-def _environment() -> Environment:
+def page_environment() -> Environment:
+    """Templates of what a browser shows: everything is escaped, nothing undefined passes."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
@@ -99,7 +100,7 @@ def _write_sections(answers: Iterable[Answer], environment: Environment, out: IO
 
 def _write(answers: Iterable[Answer], title: str, snapshot: Mapping[str, object], path: Path) -> None:
     """Write the sections beside `path`, then the page around them: its head counts what they hold."""
-    environment = _environment()
+    environment = page_environment()
     script = environment.get_template("report.js").render()
     style = environment.get_template("report.css.j2").render()
     with tempfile.TemporaryFile("w+", encoding="utf-8", newline="", dir=path.parent) as body:

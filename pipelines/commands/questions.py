@@ -34,6 +34,9 @@ def ask(
     snapshot: Snapshot = None,
     settings: SettingsFile = None,
     override: Overrides = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="Also draw the path through the graph to this SVG file.", show_default=False)
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Answer one question: the answer, its numbered citations, the chunks, and the path through the graph."""
@@ -47,6 +50,10 @@ def ask(
     (chosen,) = find_recipes(recipe)
     searcher = _searcher(warehouse, snapshot, settings, override)
     (answer,) = answer_questions(searcher, [Question(query_id="ask", question=question)], chosen)
+    if picture:
+        from pipelines.graph.drawing import write_path
+
+        write_path(answer, picture)
     if as_json:
         print_json(answer.model_dump(mode="json"))
         return
