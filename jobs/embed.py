@@ -1,108 +1,45 @@
 """Embeddings of texts: the vectors of chunks, nodes, events and questions.
 
-A vector does not depend on what it is batched with: a text is padded to its own length rounded up to a multiple
-of 16, never to the longest text of its batch, and only texts of one padded length share a call of the model.
-Padding to the longest would change last digits, and a last digit can flip an edge of the graph.
+A vector does not depend on what it is batched with (`jobs.batches`). On a GPU that holds only up to last digits:
+there the first vector that is committed to the memo is the vector.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
-import shutil
-import subprocess
-import sys
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
-from pathlib import Path
-from typing import ClassVar, Literal, cast
+from typing import ClassVar, Literal, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 from tokenizers import Encoding, Tokenizer
 
+from jobs.batches import Batching, Call
 from jobs.contract import Job, Outcome, Reject
-from jobs.models import (
-    Model,
-    ModelError,
-    forbid_network,
-    import_openvino,
-    load_tokenizer,
-    model_fingerprint,
-    read_model,
-    resolve_max_tokens,
-    resolve_precision,
-)
+from jobs.models import Model, ModelError, load_tokenizer, model_fingerprint, read_model, resolve_max_tokens
+from jobs.openvino_model import OpenVinoRunner, openvino_file, openvino_version
+from jobs.precision import resolve_precision
 from schemas.groups import EmbedSettings
 from schemas.tables import VECTOR, Table
 
 Vectors = npt.NDArray[np.float32]
-Ids = npt.NDArray[np.int64]
 Counts = npt.NDArray[np.int32]
-Run = Callable[[Ids, Ids], Vectors]
 
-PAD_TO = 16
-# Raised when the converted graph changes, so that a graph of an older release is not taken from the cache.
-_CONVERSION = 1
-
-
-def cache_folder() -> Path:
-    """Where converted models are kept: `QUERN_CACHE`, else `quern` in the user's cache folder."""
-    if own := os.environ.get("QUERN_CACHE"):
-        return Path(own)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "quern"
+# Texts and tokens of a call by default. On a processor the number of texts makes no difference to speed (8 to 128 of 30
+# tokens, 1 to 16 of 330: within 5%), so calls are small enough to share out and to need little memory.
+_CPU_CALL = (32, 4096)
+_GPU_CALL = (1024, 131_072)
 
 
-def _runtime_version(engine: str) -> str:
-    return ".".join(version(engine).split(".")[:2])
+class Runner(Protocol):
+    """A model in this process, ready to run."""
 
-
-def _convert(model: Model, target: Path) -> None:
-    """Make the folder `target` whole or not at all, in a process that gives its memory back."""
-    scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=".converting-"))
-    command = [sys.executable, "-m", "jobs.pooling", str(model.folder), str(scratch / "model.xml")]
-    path = os.pathsep.join(p or str(Path.cwd()) for p in sys.path)
-    try:
-        done = subprocess.run(
-            command,
-            env={**os.environ, "PYTHONPATH": path},
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-        )
-        if done.returncode:
-            last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-            raise ModelError(
-                f"model {model.folder} cannot be converted for OpenVINO ({last}); set embed.engine to torch"
-            )
-        scratch.rename(target)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
-
-
-def openvino_file(model: Model) -> Path:
-    """The model as an OpenVINO file, converted on first use of this model and OpenVINO version.
-
-    Workers that start together wait for one of them to convert it.
-
-    Raises:
-        ModelError: The model cannot be converted.
-    """
-    key = f"{model_fingerprint(model)}-{_runtime_version('openvino')}-{_CONVERSION}"
-    target = cache_folder() / "openvino" / key
-    file = target / "model.xml"
-    if not file.is_file():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with target.with_suffix(target.suffix + ".lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if not file.is_file():
-                _convert(model, target)
-    return file
+    def run(self, calls: Iterable[Call], vectors: Vectors) -> None:
+        """Write the vectors of all `calls`, not normalised, into their rows of `vectors`."""
 
 
 def _threads(settings: EmbedSettings) -> int:
@@ -112,47 +49,19 @@ def _threads(settings: EmbedSettings) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _openvino_run(model: Model, settings: EmbedSettings, precision: str) -> Run:
-    openvino = import_openvino()
-    properties = {
-        "INFERENCE_PRECISION_HINT": precision,
-        "INFERENCE_NUM_THREADS": _threads(settings),
-        "NUM_STREAMS": 1,
-        "ENABLE_HYPER_THREADING": True,
-        # Pinned threads of several workers would all sit on the same first cores.
-        "ENABLE_CPU_PINNING": False,
-    }
-    file = openvino_file(model)
-    try:
-        request = openvino.Core().compile_model(str(file), "CPU", properties).create_infer_request()
-    except RuntimeError as error:
-        raise ModelError(
-            f"converted model {file} cannot be loaded; delete its folder to convert it anew: {error}"
-        ) from error
+def _runner(model: Model, settings: EmbedSettings) -> Runner:
+    precision, threads = resolve_precision(settings), _threads(settings)
+    if settings.engine == "openvino":
+        return OpenVinoRunner(model, precision, threads)
+    from jobs.torch_model import FlagRunner, TorchRunner  # torch takes seconds to import
 
-    def run(ids: Ids, mask: Ids) -> Vectors:
-        result = request.infer({"input_ids": ids, "attention_mask": mask}, share_inputs=True)
-        # The request's memory is written over by the next call.
-        return np.array(result[0], dtype=np.float32)
-
-    return run
+    kind = TorchRunner if settings.engine == "torch" else FlagRunner
+    return kind(model, precision, threads, settings.device)
 
 
-def _torch_run(model: Model, settings: EmbedSettings, precision: str) -> Run:
-    forbid_network()
-    import torch
-
-    from jobs.pooling import Pooled
-
-    torch.set_num_threads(_threads(settings))
-    module = Pooled(model, torch.bfloat16 if precision == "bf16" else torch.float32)
-
-    def run(ids: Ids, mask: Ids) -> Vectors:
-        with torch.inference_mode():
-            vectors = module(torch.from_numpy(ids), torch.from_numpy(mask))
-        return np.asarray(vectors.float().numpy(), dtype=np.float32)
-
-    return run
+def _batching(model: Model, settings: EmbedSettings) -> Batching:
+    texts, tokens = _CPU_CALL if settings.device == "cpu" else _GPU_CALL
+    return Batching(settings.batch or texts, tokens, model.positions, model.pad_id)
 
 
 class Embedder:
@@ -161,16 +70,17 @@ class Embedder:
     Attributes:
         dimension: Numbers of a vector.
         capacity: Most tokens of a text that the model reads, special tokens excluded.
+        batching: How texts share calls of the model.
     """
 
-    def __init__(self, model: Model, tokenizer: Tokenizer, run: Run, max_tokens: int, batch: int) -> None:
+    def __init__(self, model: Model, tokenizer: Tokenizer, runner: Runner, max_tokens: int, batching: Batching) -> None:
         special = tokenizer.num_special_tokens_to_add(False)
         if max_tokens <= special:
             raise ModelError(f"embed.max_tokens {max_tokens}: leaves no room beside {special} special tokens; raise it")
         self.dimension = model.dimension
         self.capacity = max_tokens - special
-        self._model, self._tokenizer, self._run = model, tokenizer, run
-        self._max_tokens, self._batch = max_tokens, batch
+        self.batching = batching
+        self._tokenizer, self._runner, self._max_tokens = tokenizer, runner, max_tokens
 
     @staticmethod
     def load(settings: EmbedSettings) -> Embedder:
@@ -191,8 +101,7 @@ class Embedder:
         if not texts:
             return vectors, np.empty(0, dtype=np.int32)
         ids, counts = self._token_ids(texts)
-        for rows, length in _same_length_batches(ids, self._batch, self._model.positions):
-            vectors[rows] = self._run(*_pad([ids[row] for row in rows], length, self._model.pad_id))
+        self._runner.run(self.batching.calls(ids), vectors)
         return _normalise(vectors), counts
 
     def _token_ids(self, texts: Sequence[str]) -> tuple[list[list[int]], Counts]:
@@ -208,30 +117,6 @@ class Embedder:
         return ids, np.asarray(lengths - (self._max_tokens - self.capacity), dtype=np.int32)
 
 
-def _same_length_batches(
-    ids: Sequence[Sequence[int]], batch: int, positions: int | None
-) -> Iterator[tuple[npt.NDArray[np.intp], int]]:
-    """Rows of at most `batch` texts of one padded length, with that length; shortest texts first."""
-    lengths = np.maximum(1, np.fromiter(map(len, ids), dtype=np.int64, count=len(ids)))
-    padded = -(-lengths // PAD_TO) * PAD_TO
-    if positions is not None:
-        padded = np.minimum(padded, positions)
-    for length in np.unique(padded):
-        rows = np.flatnonzero(padded == length)
-        for first in range(0, len(rows), batch):
-            yield rows[first : first + batch], int(length)
-
-
-def _pad(ids: Sequence[Sequence[int]], length: int, pad_id: int) -> tuple[Ids, Ids]:
-    """Token ids and attention mask, each int64 of shape (n, length)."""
-    padded = np.full((len(ids), length), pad_id, dtype=np.int64)
-    mask = np.zeros((len(ids), length), dtype=np.int64)
-    for row, tokens in enumerate(ids):
-        padded[row, : len(tokens)] = tokens
-        mask[row, : len(tokens)] = 1
-    return padded, mask
-
-
 def _normalise(vectors: Vectors) -> Vectors:
     """Rows of length 1; a row of zeros or of numbers that are not finite becomes NaN."""
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
@@ -242,9 +127,17 @@ def _normalise(vectors: Vectors) -> Vectors:
 @lru_cache(maxsize=2)
 def _load(settings: EmbedSettings) -> Embedder:
     model = read_model(settings.model)
-    start = _openvino_run if settings.engine == "openvino" else _torch_run
-    run = start(model, settings, resolve_precision(settings))
-    return Embedder(model, load_tokenizer(model), run, resolve_max_tokens(settings, model), settings.batch)
+    limit = resolve_max_tokens(settings, model)
+    return Embedder(model, load_tokenizer(model), _runner(model, settings), limit, _batching(model, settings))
+
+
+def question_settings(settings: EmbedSettings) -> EmbedSettings:
+    """What users' questions are embedded with to search vectors made with `settings`: in f32 on a processor.
+
+    Questions are few. bf16 moves a cosine by up to .002, half of that by the question, and documents whose cosines
+    are that near change places.
+    """
+    return settings if settings.device != "cpu" else settings.model_copy(update={"precision": "f32"})
 
 
 def prepare(settings: EmbedSettings) -> None:
@@ -253,8 +146,18 @@ def prepare(settings: EmbedSettings) -> None:
     Raises:
         ModelError: The model is not on this machine or cannot be used.
     """
+    model, precision = read_model(settings.model), resolve_precision(settings)
+    load_tokenizer(model)
     if settings.engine == "openvino":
-        openvino_file(read_model(settings.model))
+        openvino_file(model, precision)
+
+
+def _runtime(engine: str) -> str:
+    """Release of what computes the vectors."""
+    if engine == "openvino":
+        return openvino_version()
+    release = ".".join(version("torch").split(".")[:2])
+    return release if engine == "torch" else f"{release} FlagEmbedding {version('FlagEmbedding')}"
 
 
 @dataclass(frozen=True)
@@ -267,10 +170,12 @@ class Embed(Job):
     """
 
     name: ClassVar[str] = "embed"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     engine: ClassVar[Literal["cpu", "model"]] = "model"
     reads: ClassVar[tuple[str, ...]] = ("text",)
     key: ClassVar[str] = "text"
+    # Enough texts of each length to fill calls; half a minute of work on two cores.
+    task_rows: ClassVar[int] = 512
 
     settings: EmbedSettings
 
@@ -297,18 +202,19 @@ class Embed(Job):
 
     def configuration(self) -> Mapping[str, object]:
         """Model, engine, precision and length; not `batch`, which changes no vector, nor with OpenVINO `threads`."""
-        model = read_model(self.settings.model)
-        engine = self.settings.engine
+        model, settings = read_model(self.settings.model), self.settings
         configuration: dict[str, object] = {
             "model": model_fingerprint(model),
             "pooling": model.pooling,
-            "engine": engine,
-            "runtime": _runtime_version(engine),
-            "precision": self.settings.precision,
+            "engine": settings.engine,
+            "runtime": _runtime(settings.engine),
+            "precision": settings.precision,
             "tokenizers": version("tokenizers"),
-            "max_tokens": resolve_max_tokens(self.settings, model),
+            "max_tokens": resolve_max_tokens(settings, model),
         }
-        return configuration if engine == "openvino" else {**configuration, "threads": _threads(self.settings)}
+        if settings.device != "cpu":
+            return {**configuration, "device": settings.device.partition(":")[0]}
+        return configuration if settings.engine == "openvino" else {**configuration, "threads": _threads(settings)}
 
     def apply(self, batch: pa.RecordBatch) -> Outcome:
         """Vectors of the texts; a text whose vector is not finite is rejected."""

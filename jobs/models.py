@@ -7,17 +7,14 @@ this code does not know, so they are refused rather than left out.
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import json
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Literal, cast
 
 from tokenizers import Tokenizer, normalizers
@@ -27,7 +24,6 @@ from schemas.groups import EmbedSettings
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 Pooling = Literal["mean", "cls", "max", "mean_sqrt_len_tokens"]
-Precision = Literal["f32", "bf16"]
 
 _POOLINGS: Mapping[str, Pooling] = {
     "mean": "mean",
@@ -277,35 +273,6 @@ def load_tokenizer(model: Model) -> Tokenizer:
         steps = [normalizers.Lowercase()] + ([tokenizer.normalizer] if tokenizer.normalizer else [])
         tokenizer.normalizer = normalizers.Sequence(steps)
     return tokenizer
-
-
-def import_openvino() -> ModuleType:
-    """The module `openvino` without its telemetry, which would report to a web service on import."""
-    if "openvino" not in sys.modules:
-        # With None in its place the import of the telemetry fails, and OpenVINO then takes a stub.
-        cast(dict[str, Any], sys.modules).setdefault("openvino_telemetry", None)
-    return importlib.import_module("openvino")
-
-
-@lru_cache(maxsize=1)
-def _has_bf16() -> bool:
-    capabilities = import_openvino().Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
-    return "BF16" in capabilities
-
-
-def resolve_precision(settings: EmbedSettings) -> Precision:
-    """The precision that `embed.precision` comes to on this machine.
-
-    Raises:
-        ModelError: OpenVINO shall run in bf16 on a processor without it, where it would quietly take another.
-    """
-    if settings.engine != "openvino":
-        return "f32" if settings.precision == "auto" else settings.precision
-    if settings.precision == "bf16" and not _has_bf16():
-        raise ModelError("embed.precision bf16: this processor has no bf16 arithmetic; set embed.precision to f32")
-    if settings.precision == "auto":
-        return "bf16" if _has_bf16() else "f32"
-    return settings.precision
 
 
 def resolve_max_tokens(settings: EmbedSettings, model: Model) -> int:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from jobs.models import Model, Pooling, forbid_network, import_openvino, read_model
+from jobs.models import Model, Pooling, forbid_network, read_model
+from jobs.precision import import_openvino
 
 forbid_network()
 

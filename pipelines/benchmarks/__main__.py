@@ -12,16 +12,20 @@ from pipelines.benchmarks.articles import synthetic_articles
 from pipelines.benchmarks.chunk import benchmark_chunk
 from pipelines.benchmarks.crawl import benchmark_crawl
 from pipelines.benchmarks.deduplicate import benchmark_deduplicate
+from pipelines.benchmarks.embed import benchmark_embed, benchmark_embed_recall
 from pipelines.benchmarks.extraction import benchmark_extraction
 from pipelines.benchmarks.graph import benchmark_graph
 from pipelines.benchmarks.ingest import benchmark_ingest, benchmark_memory
 from pipelines.benchmarks.normalise import benchmark_normalise
 from pipelines.benchmarks.personal_data import evaluate_personal_data
+from schemas.groups import EmbedSettings
+from schemas.settings import Settings
 
 _HELP = (
     "chunk: cutting documents, tokens a second on one core; graph: loading a graph, seconds; "
     "crawl: a local site of 5,000 pages, pages a second, and what a kill costs; "
     "deduplicate: near duplicates, recall, precision, documents a second; "
+    "embed: texts a second against sentence-transformers, with --recall what precision costs; "
     "extract: cleaning of pages, pages a second of one core and F1; "
     "ingest: WARC files to documents, pages a second of all cores, with --memory the peak of a 2 GB file; "
     "normalise: the final form of documents, documents a second; personal-data: precision and recall on gold spans"
@@ -31,6 +35,7 @@ _HELP = (
 _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "crawl": lambda options: benchmark_crawl(repeats=min(3, options.repeats)),
     "deduplicate": lambda options: benchmark_deduplicate(options.documents, min(3, options.repeats)),
+    "embed": lambda options: _embed(options),
     "graph": lambda options: benchmark_graph(options.nodes, options.repeats),
 }
 
@@ -40,13 +45,23 @@ def _texts(file: Path) -> list[str]:
         return [str(json.loads(line)["text"]) for line in lines if line.strip()]
 
 
+def _embed(options: argparse.Namespace) -> dict[str, float]:
+    embed = EmbedSettings(precision=options.precision)
+    if options.recall:
+        return benchmark_embed_recall(options.recall, Settings(embed=embed))
+    texts = _texts(options.texts) if options.texts else synthetic_articles()
+    return benchmark_embed(texts, embed, min(5, options.repeats))
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the benchmark named on the command line and print its figures."""
     parser = argparse.ArgumentParser(prog="python -m pipelines.benchmarks", description=__doc__)
-    names = ["chunk", "crawl", "deduplicate", "extract", "graph", "ingest", "normalise", "personal-data"]
+    names = ["chunk", "crawl", "deduplicate", "embed", "extract", "graph", "ingest", "normalise", "personal-data"]
     parser.add_argument("benchmark", choices=names, help=_HELP)
     parser.add_argument("--texts", type=Path, help="JSONL with the field text; default: synthetic articles")
     parser.add_argument("--folder", type=Path, help="the article extraction benchmark, for extract, ingest")
+    parser.add_argument("--recall", type=Path, metavar="DATASET", help="of embed: build this dataset, f32 and default")
+    parser.add_argument("--precision", default="auto", help="embed.precision, of embed")
     parser.add_argument("--pages", type=int, default=6516, help="pages of the WARC files of ingest")
     parser.add_argument("--memory", action="store_true", help="of ingest: measure memory on one large file")
     parser.add_argument("--gigabytes", type=float, default=2.0, help="size of the file of --memory")
@@ -80,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.stdout.write(json.dumps(figures) + "\n")
         return
     for name, figure in figures.items():
-        digits = 0 if figure >= 100 else 2 if figure >= 1 else 3
+        digits = 0 if figure >= 100 else 2 if figure >= 1 else 5 if figure > 0.99 else 3
         sys.stdout.write(f"{name:24} {figure:12,.{digits}f}\n")
 
 

@@ -15,7 +15,6 @@ from jobs.models import (
     model_fingerprint,
     read_model,
     resolve_max_tokens,
-    resolve_precision,
     tokenizer_digest,
 )
 from schemas.groups import EmbedSettings
@@ -135,16 +134,3 @@ def test_the_model_is_given_no_more_tokens_than_it_reads():
     model = read_model(DEFAULT_MODEL)
     assert resolve_max_tokens(EmbedSettings(max_tokens=384), model) == 384
     assert resolve_max_tokens(EmbedSettings(max_tokens=9999), model) == 512
-
-
-def test_torch_runs_in_f32_unless_told_otherwise():
-    assert resolve_precision(EmbedSettings(engine="torch")) == "f32"
-    assert resolve_precision(EmbedSettings(engine="torch", precision="bf16")) == "bf16"
-    assert resolve_precision(EmbedSettings(precision="f32")) == "f32"
-    assert resolve_precision(EmbedSettings()) in ("f32", "bf16")
-
-
-def test_openvino_is_imported_without_its_telemetry():
-    code = "import sys; from jobs.models import import_openvino as f; f(); print(sys.modules.get('openvino_telemetry'))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout == "None\n"
