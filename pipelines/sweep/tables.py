@@ -39,6 +39,7 @@ RESULTS = pa.schema(
         ("difference_low", pa.float64()),
         ("difference_high", pa.float64()),
         ("seconds", pa.float64()),  # of the recipe, all questions, their vectors given
+        ("first_seconds", pa.float64()),  # the same at its first use, with what it makes then
         ("peak_bytes", pa.int64()),  # of the process meanwhile
         ("build_seconds", pa.float64()),  # of the build that the point searched, by the memo or not
         ("build_peak_bytes", pa.int64()),
@@ -202,7 +203,11 @@ def _records(results: Results, figures: Sequence[Row]) -> Iterator[dict[str, obj
         measured, made = results.measured[row.point.id], built[row.point.id]
         record = _shared(results, row.point, grids)
         record |= {"type": row.type, "questions": row.questions, "metric": row.metric, **vars(row.figure)}
-        record |= {"seconds": measured.seconds, "peak_bytes": measured.peak_bytes}
+        record |= {
+            "seconds": measured.seconds,
+            "first_seconds": measured.first_seconds,
+            "peak_bytes": measured.peak_bytes,
+        }
         if row.difference:
             low, high = row.difference.low, row.difference.high
             record |= {"difference": row.difference.value, "difference_low": low, "difference_high": high}
