@@ -10,11 +10,15 @@ CLASSES := $(VENV)/share/quern/.classes-$(shell sha256sum requirements.lock | cu
 PACKAGES := schemas indexes jobs pipelines
 DEMO := demo
 
-.PHONY: help install demo test lint types unit fuzz lock clean java
+# What the picture of the graph in the README shows.
+PICTURE := --recipe qcg --set graph.n=5 --set retrieve.top_k=4 "Why did the beekeepers stop using thyme strips?"
+
+.PHONY: help install demo picture test lint types unit fuzz lock clean java
 help:
 	@echo "make demo   install, build an index from the sample corpus, answer questions"
 	@echo "make test   install, lint, check types, run all tests"
 	@echo "make lint   ruff and import-linter only;  make types  mypy only;  make unit  pytest only"
+	@echo "make picture   draw docs/graph.svg, the picture of the README, from the demo's index"
 	@echo "make fuzz   20,000 hostile variants of pages and archives through the readers (some minutes)"
 	@echo "make lock   write requirements.lock anew from pyproject.toml;  make clean  remove what was made"
 
@@ -42,6 +46,10 @@ demo: install java $(CLASSES)
 	@$(BIN)/quern build tests/corpus/pages --warehouse $(DEMO)/warehouse
 	@$(BIN)/quern answer tests/corpus/questions.jsonl --warehouse $(DEMO)/warehouse --out $(DEMO)/answers
 	@$(BIN)/python -m pipelines.demo $(DEMO)
+
+picture: install
+	@test -d $(DEMO)/warehouse || $(MAKE) demo
+	@$(BIN)/quern ask --warehouse $(DEMO)/warehouse $(PICTURE) --picture docs/graph.svg >/dev/null
 
 test: install java lint types unit
 
