@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from indexes.vectors import Positions
 from pipelines.recipes import Batch, Ranking, Recipe, Searcher
 from schemas.answers import Question
 
@@ -39,9 +40,16 @@ class Gold:
 
 
 def evaluate(
-    searcher: Searcher, questions: Sequence[Question], recipes: Sequence[Recipe], ks: Sequence[int]
+    searcher: Searcher,
+    questions: Sequence[Question],
+    recipes: Sequence[Recipe],
+    ks: Sequence[int],
+    *,
+    by_type: bool = False,
 ) -> dict[str, dict[str, float]]:
     """Figures per recipe: `recall@k`, `all_evidence@k` for each k, `mrr`, and `questions`.
+
+    With `by_type` also under `RECIPE TYPE`, for each type that questions have.
 
     Raises:
         EvaluationError: No question has evidence, or none of it is in the snapshot.
@@ -52,9 +60,17 @@ def evaluate(
     figures: dict[str, dict[str, float]] = {}
     for recipe in recipes:
         values = question_metrics(batch, recipe.rank(batch), gold, [*named.values()], max(*ks, 100))
-        figures[recipe.name] = {name: round(float(values[metric].mean()), 4) for name, metric in named.items()}
-        figures[recipe.name]["questions"] = len(gold.questions)
+        for title, mine in _groups(recipe.name, gold, by_type=by_type).items():
+            figures[title] = {name: round(float(values[metric][mine].mean()), 4) for name, metric in named.items()}
+            figures[title]["questions"] = len(mine)
     return figures
+
+
+def _groups(recipe: str, gold: Gold, *, by_type: bool) -> dict[str, Positions]:
+    """Titles of a recipe's rows, each with the positions of its questions."""
+    types = np.array([q.type or "" for q in gold.questions])
+    named = sorted(set(types.tolist()) - {""}) if by_type else []
+    return {recipe: np.arange(len(types)), **{f"{recipe} {t}": np.flatnonzero(types == t) for t in named}}
 
 
 _NAMES = (("recall", "R"), ("all_evidence", "AllEvidence"))

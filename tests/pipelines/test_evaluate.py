@@ -45,12 +45,14 @@ def test_figures_are_those_worked_out_by_hand(searcher: Searcher, documents: tup
     ids, chunks = documents
     asked = [
         Question(query_id="a", question="?", evidence_doc_ids=[ids[0]]),
-        Question(query_id="b", question="?", evidence_doc_ids=[ids[1], ids[3]]),
+        Question(query_id="b", question="?", type="two", evidence_doc_ids=[ids[1], ids[3]]),
         Question(query_id="c", question="?", evidence_doc_ids=[ids[2]]),
         Question(query_id="none", question="?"),
     ]
     ranked = [[chunks[1], chunks[0]], [chunks[1], chunks[1], chunks[2], chunks[3]], []]
-    figures = evaluate(searcher, asked, [fixed(ranked)], [1, 2, 3])["fixed"]
+    found = evaluate(searcher, asked, [fixed(ranked)], [1, 2, 3], by_type=True)
+    assert {t: (f["recall@1"], f["questions"]) for t, f in found.items() if t != "fixed"} == {"fixed two": (0.5, 1)}
+    figures = found["fixed"]
     assert figures["questions"] == 3, "a question without evidence is not counted"
     assert figures["recall@1"] == pytest.approx((0 + 0.5 + 0) / 3, abs=1e-4)
     assert figures["recall@2"] == pytest.approx((1 + 0.5 + 0) / 3, abs=1e-4)

@@ -210,5 +210,5 @@ def test_a_finished_sweep_starts_no_process(swept: Swept) -> None:
     started = time.monotonic()
     done = run_sweep(plan_sweep(sweep, swept.folder, "sweep.yaml"), swept.out)
     assert (len(done.measured), done.failed) == (6, {})
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 10
     assert not [c for c in psutil.Process().children() if "spawn" in " ".join(c.cmdline())]
