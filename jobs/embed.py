@@ -73,14 +73,14 @@ class Embedder:
         batching: How texts share calls of the model.
     """
 
-    def __init__(self, model: Model, tokenizer: Tokenizer, runner: Runner, max_tokens: int, batching: Batching) -> None:
-        special = tokenizer.num_special_tokens_to_add(False)
+    def __init__(self, settings: EmbedSettings, model: Model, tokenizer: Tokenizer, runner: Runner) -> None:
+        special, max_tokens = tokenizer.num_special_tokens_to_add(False), resolve_max_tokens(settings, model)
         if max_tokens <= special:
             raise ModelError(f"embed.max_tokens {max_tokens}: leaves no room beside {special} special tokens; raise it")
         self.dimension = model.dimension
         self.capacity = max_tokens - special
-        self.batching = batching
-        self._tokenizer, self._runner, self._max_tokens = tokenizer, runner, max_tokens
+        self.batching = _batching(model, settings)
+        self._settings, self._tokenizer, self._runner, self._max_tokens = settings, tokenizer, runner, max_tokens
 
     @staticmethod
     def load(settings: EmbedSettings) -> Embedder:
@@ -90,6 +90,16 @@ class Embedder:
             ModelError: The model is not on this machine or cannot be used.
         """
         return _load(settings)
+
+    def for_questions(self) -> Embedder:
+        """What embeds the questions that search the vectors made here: on a processor in f32.
+
+        Questions are few. bf16 moves a cosine by up to .002, half of that by the question, and documents whose
+        cosines are that near change places.
+        """
+        if self._settings.device != "cpu" or resolve_precision(self._settings) == "f32":
+            return self
+        return _load(self._settings.model_copy(update={"precision": "f32"}))
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """L2-normalised vectors of `texts`, float32 of shape (n, d); NaN where the model gave no direction."""
@@ -124,20 +134,10 @@ def _normalise(vectors: Vectors) -> Vectors:
         return np.asarray(vectors / np.where(np.isfinite(norms) & (norms > 0), norms, np.nan), dtype=np.float32)
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=4)
 def _load(settings: EmbedSettings) -> Embedder:
     model = read_model(settings.model)
-    limit = resolve_max_tokens(settings, model)
-    return Embedder(model, load_tokenizer(model), _runner(model, settings), limit, _batching(model, settings))
-
-
-def question_settings(settings: EmbedSettings) -> EmbedSettings:
-    """What users' questions are embedded with to search vectors made with `settings`: in f32 on a processor.
-
-    Questions are few. bf16 moves a cosine by up to .002, half of that by the question, and documents whose cosines
-    are that near change places.
-    """
-    return settings if settings.device != "cpu" else settings.model_copy(update={"precision": "f32"})
+    return Embedder(settings, model, load_tokenizer(model), _runner(model, settings))
 
 
 def prepare(settings: EmbedSettings) -> None:

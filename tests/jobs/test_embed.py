@@ -135,6 +135,11 @@ def reference_vectors(texts):
     return model.encode(list(texts), normalize_embeddings=True)
 
 
+def test_questions_are_embedded_in_f32():
+    assert np.array_equal(load("bf16").for_questions().encode(TEXTS), load("f32").encode(TEXTS))
+    assert load("f32").for_questions() is load("f32")
+
+
 def test_no_texts_give_no_vectors():
     assert Embedder.load(EmbedSettings()).encode([]).shape == (0, 384)
 
