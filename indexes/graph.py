@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from scipy import sparse
 
 from indexes.catalog import Snapshot
+from indexes.lexical import LexicalIndex
 from indexes.tables import ServedTable
 from indexes.vectors import Floats, Positions, vector_matrix
 
@@ -108,11 +109,38 @@ class QueryGraph:
     @cached_property
     def edges(self) -> sparse.csr_array:
         """`E_intra` as a nodes x nodes matrix of cosines + 1, so that no stored edge is zero."""
-        rows = _read(self._snapshot.table("edges"), ["source", "target", "similarity"])
+        return self._matrix("neighbour", 1.0)
+
+    @cached_property
+    def mentions(self) -> sparse.csr_array:
+        """Which node names the document of which other, as a nodes x nodes matrix of rarities; maybe empty."""
+        return self._matrix("mention", 0.0)
+
+    @cached_property
+    def answers(self) -> sparse.csr_array:
+        """Whose answer is near whose question, as a nodes x nodes matrix of cosines + 1; maybe empty."""
+        return self._matrix("answer_question", 1.0)
+
+    @cached_property
+    def _edge_rows(self) -> pa.Table:
+        return _read(self._snapshot.table("edges"), ["source", "kind", "target", "similarity"])
+
+    def _matrix(self, kind: str, added: float) -> sparse.csr_array:
+        rows = self._edge_rows.filter(pc.equal(self._edge_rows["kind"], kind))
         keys = self.membership.nodes
         source, target = positions_in(keys, rows["source"]), positions_in(keys, rows["target"])
-        weight = rows["similarity"].to_numpy() + np.float32(1.0)
+        weight = rows["similarity"].to_numpy() + np.float32(added)
         return sparse.csr_array((weight, (source, target)), shape=(len(keys), len(keys)))
+
+    @cached_property
+    def lexical(self) -> LexicalIndex:
+        """Full-text search over the chunks."""
+        return LexicalIndex([self.chunk_column("terms")])
+
+    def chunk_column(self, name: str) -> pa.Array:
+        """A column of the chunks, in the order of their keys."""
+        rows = _read(self._snapshot.table("chunks"), ["chunk_id", name]).sort_by("chunk_id")
+        return rows[name].combine_chunks()
 
     @cached_property
     def documents(self) -> Documents:

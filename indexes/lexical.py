@@ -1,19 +1,28 @@
-"""Full-text search over chunks: LanceDB's native BM25 (k1 = 1.2, b = 0.75) on the column `terms`."""
+"""Full-text search over chunks: BM25 (Robertson and Walker 1994), batched as sparse matrix products.
+
+Words were cut when chunks were made (`schemas.words`); here they are stemmed, and English stop words left out, on both
+sides alike. Memory: 8 bytes for each different word of each chunk, and the vocabulary.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+import snowballstemmer
+from scipy import sparse
 
-from indexes.graph import positions_in
-from indexes.tables import FULL_TEXT, ServedTable
 from indexes.vectors import Floats, Positions
+from schemas.words import STOP_WORDS
 
-_THREADS = 4
+K1: Final = 1.2
+B: Final = 0.75
+# Products that are held at a time: questions are taken in blocks of about so many.
+_MOST_PRODUCTS: Final = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -25,37 +34,92 @@ class Scored:
     score: Floats
 
 
-def bm25(table: ServedTable, terms: Sequence[str], keys: pa.Array, depth: int) -> Scored:
-    """The `depth` best chunks of each question by BM25.
-
-    Args:
-        table: The chunks of a snapshot.
-        terms: One string of search terms per question (`schemas.words.search_terms`); blank finds nothing.
-        keys: Sorted chunk ids; positions refer to them.
-        depth: Most chunks of a question.
-    """
-    column = FULL_TEXT[table.table.name]
-
-    def search(words: str) -> pa.Table | None:
-        from lancedb.query import MatchQuery
-
-        if not words.strip() or not len(keys):
-            return None
-        query = table.lance.search(MatchQuery(words, column)).select(["chunk_id", "_score"]).limit(depth)
-        return query.to_arrow()
-
-    # LanceDB takes one full-text query at a time; it waits outside the interpreter's lock, so threads help.
-    with ThreadPoolExecutor(_THREADS) as pool:
-        found = list(pool.map(search, terms))
-    question = [np.full(len(t), n, dtype=np.int64) for n, t in enumerate(found) if t is not None]
-    chunk = [positions_in(keys, t["chunk_id"]) for t in found if t is not None]
-    score = [t["_score"].to_numpy().astype(np.float32) for t in found if t is not None]
-    if not question:
-        return Scored(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
-    return in_order(np.concatenate(question), np.concatenate(chunk), np.concatenate(score))
-
-
 def in_order(question: Positions, chunk: Positions, score: Floats) -> Scored:
     """The triples sorted by question, then best first, ties by chunk."""
     order = np.lexsort((chunk, -score, question))
     return Scored(question[order], chunk[order], score[order])
+
+
+class LexicalIndex:
+    """BM25 weights of texts that are cut into words, separated by single spaces."""
+
+    def __init__(self, texts: Iterable[pa.Array]) -> None:
+        """Args: `texts` in the order of their positions, in batches; null and blank ones are found by nothing."""
+        self._stem = snowballstemmer.stemmer("english").stemWord
+        self._words: dict[str, int] = {}
+        self._terms: dict[str, int] = {}
+        counts = [self._counted(batch) for batch in texts]
+        empty = sparse.csr_array((0, 0), dtype=np.float32)
+        for matrix in counts:
+            matrix.resize((matrix.shape[0], len(self._terms)))
+        # Terms x texts: a question's terms pick rows.
+        self._found_by = _weighted(sparse.vstack(counts, format="csr") if counts else empty).T.tocsr()
+
+    def _counted(self, texts: pa.Array) -> sparse.csr_array:
+        """How often each text has each term, shape (texts, terms so far)."""
+        split = pc.split_pattern(pc.fill_null(texts, ""), " ")
+        lengths = pc.list_value_length(split).to_numpy(zero_copy_only=False)
+        words = split.flatten().dictionary_encode()
+        terms = np.array([self._term(word) for word in words.dictionary.to_pylist()], dtype=np.int64)
+        term = terms[words.indices.to_numpy()] if len(words) else np.empty(0, np.int64)
+        text = np.repeat(np.arange(len(texts)), lengths)
+        kept = term >= 0
+        ones = np.ones(int(kept.sum()), dtype=np.float32)
+        return sparse.csr_array((ones, (text[kept], term[kept])), shape=(len(texts), len(self._terms)))
+
+    def _term(self, word: str) -> int:
+        """The number of a word's stem, a new one where it is new; -1 for a stop word."""
+        known = self._words.get(word)
+        if known is None:
+            blank = not word or word in STOP_WORDS
+            known = -1 if blank else self._terms.setdefault(self._stem(word), len(self._terms))
+            self._words[word] = known
+        return known
+
+    def search(self, questions: Sequence[str], depth: int) -> Scored:
+        """The `depth` best texts of each question; blank questions find nothing.
+
+        Args:
+            questions: Words of each question, separated by single spaces (`schemas.words.search_terms`).
+            depth: Most texts of a question.
+        """
+        asked = self._asked(questions)
+        cost = np.asarray(asked @ np.diff(self._found_by.indptr).astype(np.float64))
+        block = np.floor(np.cumsum(cost) / _MOST_PRODUCTS).astype(np.int64)
+        found = [self._block(asked, np.flatnonzero(block == n), depth) for n in np.unique(block)]
+        none = [Scored(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))]
+        parts = found or none
+        return Scored(*(np.concatenate([getattr(p, f) for p in parts]) for f in ("question", "chunk", "score")))
+
+    def _asked(self, questions: Sequence[str]) -> sparse.csr_array:
+        """Which terms each question has, each once, shape (questions, terms)."""
+        terms = [
+            np.unique([self._terms.get(self._stem(w), -1) for w in q.split() if w not in STOP_WORDS] or [-1])
+            for q in questions
+        ]
+        row = np.repeat(np.arange(len(terms)), [len(t) for t in terms])
+        column = np.concatenate(terms) if terms else np.empty(0, np.int64)
+        kept = column >= 0
+        ones = np.ones(int(kept.sum()), dtype=np.float32)
+        return sparse.csr_array((ones, (row[kept], column[kept])), shape=(len(questions), self._found_by.shape[0]))
+
+    def _block(self, asked: sparse.csr_array, rows: Positions, depth: int) -> Scored:
+        """The best texts of some of the questions."""
+        scores = (asked[rows] @ self._found_by).tocoo()
+        found = in_order(rows[scores.row], scores.col.astype(np.int64), scores.data)
+        rank = np.arange(len(found.question)) - np.searchsorted(found.question, found.question)
+        kept = rank < depth
+        return Scored(found.question[kept], found.chunk[kept], found.score[kept])
+
+
+def _weighted(counts: sparse.csr_array) -> sparse.csr_array:
+    """BM25 weights of term counts, shape (texts, terms)."""
+    texts = counts.shape[0]
+    counts.sum_duplicates()
+    length = np.asarray(counts.sum(axis=1)).ravel()
+    having = np.bincount(counts.indices, minlength=counts.shape[1])
+    idf = np.log1p((texts - having + 0.5) / (having + 0.5))
+    row = np.repeat(np.arange(texts), np.diff(counts.indptr))
+    norm = K1 * (1.0 - B + B * length / max(float(length.mean()) if texts else 1.0, 1e-9))
+    weights = idf[counts.indices] * counts.data * (K1 + 1.0) / (counts.data + norm[row])
+    return sparse.csr_array((weights.astype(np.float32), counts.indices, counts.indptr), shape=counts.shape)

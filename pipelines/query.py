@@ -179,7 +179,8 @@ def _paths(batch: Batch, reached: Reached | None, questions: int) -> list[list[P
     ids = graph.nodes.keys.take(pa.array(reached.node[kept])).to_pylist()
     owners = graph.chunks.keys.take(pa.array(graph.nodes.owner[reached.node[kept]])).to_pylist()
     texts = _by_key(batch.searcher.snapshot, "nodes", "query_id", sorted(set(ids)), ["query_id", "text"])
-    incoming = sparse.csc_array(graph.edges) if int(reached.hop[kept].max()) else sparse.csc_array((0, 0))
+    followed = graph.edges + graph.mentions if graph.mentions.nnz else graph.edges
+    incoming = sparse.csc_array(followed) if int(reached.hop[kept].max()) else sparse.csc_array((0, 0))
     before: dict[tuple[int, int], tuple[int, str]] = {}
     # Kept nodes come hop by hop, so the node before is known when its neighbours come.
     for at, query_id, owner in zip(kept.tolist(), ids, owners, strict=True):

@@ -14,6 +14,12 @@ from itertools import pairwise
 # Raised when the same text gives other words: part of the fingerprint of what is made of words.
 VERSION = 1
 
+# The stop words of Lucene's analyser for English, and the words that questions are asked with.
+STOP_WORDS = frozenset(
+    "a an and are as at be but by for if in into is it no not of on or such that the their then there these they this "
+    "to was will with did do does from he her him his how she what when where which who whom whose why".split()
+)
+
 _POSSESSIVE = re.compile(r"['’][sS]\b")
 _WORD = re.compile(r"[^\W_]+")
 # Vowel signs and other marks inside words of, say, Devanagari or Thai, which `\w` does not match.

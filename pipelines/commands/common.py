@@ -15,7 +15,7 @@ SettingsFile = Annotated[Path | None, typer.Option("--settings", help="YAML file
 Overrides = Annotated[list[str] | None, typer.Option("--set", help="One setting, for example graph.k=2; repeatable.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output, and nothing else.")]
 Snapshot = Annotated[str | None, typer.Option("--snapshot", help="Build id of a snapshot; default the published one.")]
-RecipeName = Annotated[str, typer.Option("--recipe", help="dense, bm25, qcg or hybrid.")]
+RecipeName = Annotated[str, typer.Option("--recipe", help="How chunks are ranked; `quern recipes` lists them.")]
 
 
 def print_json(value: object) -> None:

@@ -52,6 +52,18 @@ def show(
                 typer.echo(f"  {name}: {plain(str(shown))}")
 
 
+@app.command("recipes", epilog="Example:  quern recipes")
+def list_recipes(as_json: AsJson = False) -> None:
+    """List the ways to rank chunks, for --recipe and --recipes."""
+    from pipelines.recipes import DEFAULT, RECIPES
+
+    if as_json:
+        print_json({name: recipe.citation for name, recipe in RECIPES.items()})
+        return
+    for name, recipe in RECIPES.items():
+        typer.echo(f"{name:<15} {recipe.citation}{' (default)' if name == DEFAULT else ''}")
+
+
 @app.command("evaluate-extraction", epilog="Example:  quern evaluate-extraction article_extraction_benchmark/ --json")
 def evaluate_extraction(
     folder: Annotated[Path, typer.Argument(help="Folder with html/ID.html.gz and ground-truth.json.")],

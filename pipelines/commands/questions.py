@@ -30,7 +30,7 @@ app = new_app("")
 def ask(
     question: Annotated[str, typer.Argument(help="The question.")],
     warehouse: Warehouse,
-    recipe: RecipeName = "hybrid",
+    recipe: RecipeName = "bridge",
     snapshot: Snapshot = None,
     settings: SettingsFile = None,
     override: Overrides = None,
@@ -66,7 +66,7 @@ def answer(
     questions: Annotated[Path, typer.Argument(metavar="QUESTIONS.jsonl", help="query_id and question per line.")],
     warehouse: Warehouse,
     out: Annotated[Path, typer.Option(help="Directory for answers.parquet, answers.jsonl and index.html.")],
-    recipe: RecipeName = "hybrid",
+    recipe: RecipeName = "bridge",
     snapshot: Snapshot = None,
     settings: SettingsFile = None,
     override: Overrides = None,
@@ -110,12 +110,13 @@ def _facts(searcher: Any, recipe: str) -> dict[str, object]:
     }
 
 
-@app.command(epilog="Example:  quern evaluate questions.jsonl -w WH --recipes dense,bm25,qcg,hybrid --k 2,5,10 --json")
+@app.command(epilog="Example:  quern evaluate questions.jsonl -w WH --recipes dense,bm25,qcg,bridge --k 2,5,10 --json")
 def evaluate(
     questions: Annotated[Path, typer.Argument(metavar="QUESTIONS.jsonl", help="With evidence_doc_ids per line.")],
     warehouse: Warehouse,
-    recipes: Annotated[str, typer.Option(help="Recipes, separated by commas.")] = "dense,bm25,qcg,hybrid",
+    recipes: Annotated[str, typer.Option(help="Recipes, separated by commas.")] = "dense,bm25,qcg,hybrid,bridge",
     k: Annotated[str, typer.Option("--k", help="Cut-offs, separated by commas.")] = "2,5,10",
+    types: Annotated[bool, typer.Option("--types", help="Also for each type of question.")] = False,
     snapshot: Snapshot = None,
     settings: SettingsFile = None,
     override: Overrides = None,
@@ -135,14 +136,15 @@ def evaluate(
         raise EvaluationError(f"--k {k}: a cut-off must be at least 1")
     chosen = find_recipes(recipes)
     searcher = _searcher(warehouse, snapshot, settings, override)
-    figures = run_evaluation(searcher, read_questions(questions), chosen, ks)
+    figures = run_evaluation(searcher, read_questions(questions), chosen, ks, by_type=types)
     print_json(figures) if as_json else typer.echo(_table(figures))
 
 
 def _table(figures: dict[str, dict[str, float]]) -> str:
     names = list(next(iter(figures.values())))
-    head = f"{'recipe':<10}" + "".join(f"{n:>17}" for n in names)
-    lines = [f"{r:<10}" + "".join(f"{v[n]:>17.4g}" for n in names) for r, v in figures.items()]
+    width = max(10, *(len(r) + 1 for r in figures))
+    head = f"{'recipe':<{width}}" + "".join(f"{n:>17}" for n in names)
+    lines = [f"{r:<{width}}" + "".join(f"{v[n]:>17.4g}" for n in names) for r, v in figures.items()]
     return "\n".join([head, *lines])
 
 

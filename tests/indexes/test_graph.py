@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from indexes.graph import QueryGraph, positions_in
-from indexes.lexical import bm25
 from pipelines.recipes import Searcher
 from schemas.words import search_terms
 
@@ -42,7 +41,7 @@ def test_edges_are_the_cosines_of_their_nodes_and_never_a_node_itself(graph: Que
 def found(searcher: Searcher, words: str, depth: int = 10) -> list[str]:
     """Texts of the chunks that full-text search finds for `words`, best first."""
     keys = searcher.graph.chunks.keys
-    hits = bm25(searcher.snapshot.table("chunks"), [search_terms(words)], keys, depth)
+    hits = searcher.graph.lexical.search([search_terms(words)], depth)
     ids = [keys[int(c)].as_py() for c in hits.chunk]
     rows = {r["chunk_id"]: r["text"] for r in searcher.snapshot.table("chunks").lookup("chunk_id", ids).to_pylist()}
     return [rows[i] for i in ids]
@@ -65,8 +64,7 @@ def test_what_holds_no_word_to_search_for_finds_little_or_nothing_and_breaks_not
 
 
 def test_equal_scores_come_in_the_order_of_the_keys(searcher: Searcher) -> None:
-    keys = searcher.graph.chunks.keys
-    hits = bm25(searcher.snapshot.table("chunks"), [search_terms("harbour")] * 2, keys, 50)
+    hits = searcher.graph.lexical.search([search_terms("harbour")] * 2, 50)
     order = np.lexsort((hits.chunk, -hits.score, hits.question))
     assert (order == np.arange(len(order))).all()
     first, second = (hits.chunk[hits.question == q].tolist() for q in (0, 1))

@@ -10,7 +10,8 @@ from scipy import sparse
 from indexes.graph import Keyed, QueryGraph
 from indexes.lexical import Scored, in_order
 from indexes.vectors import Floats
-from pipelines.recipes import Batch, RecipeError, Searcher, chunk_scores, find_recipes, fuse, rank_qcg
+from pipelines.recipes import RECIPES, Batch, RecipeError, Searcher, chunk_scores, find_recipes, fuse, rank_qcg
+from pipelines.recipes.fusion import reciprocal_ranks, shares, weighted
 from schemas.settings import Settings, load_settings
 
 
@@ -123,6 +124,41 @@ def test_a_part_with_weight_zero_changes_nothing() -> None:
 def test_fusion_of_nothing_is_nothing() -> None:
     empty = Scored(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
     assert len(fuse([(empty, 1.0)], 3, 4).chunk) == 0
+
+
+def test_weights_add_chunk_and_document_and_what_was_not_found_gets_the_least() -> None:
+    one = scored([(0, 0, 0.9), (0, 1, 0.5)])
+    other = scored([(0, 2, 1.0), (0, 1, 0.4)])
+    of_chunk = np.array([0, 0, 1])
+    found = weighted([(one, 1.0), (other, 0.5)], 1, 3, of_chunk, lift=0.5)
+    ranked = dict(zip(found.chunk.tolist(), found.score.tolist(), strict=True))
+    assert ranked[0] == pytest.approx(0.9 + 0.5 * 0.4)
+    assert ranked[1] == pytest.approx(0.5 * (0.5 + 0.9) + 0.5 * 0.4)
+    assert ranked[2] == pytest.approx(0.5 + 0.5 * 1.0)
+
+
+def test_reciprocal_ranks_need_no_scores_that_compare() -> None:
+    one = scored([(0, 0, 0.9), (0, 1, 0.8)])
+    other = scored([(0, 1, 30.0), (0, 2, 5.0)])
+    found = reciprocal_ranks([(one, 1.0), (other, 1.0)], 1, 3)
+    assert found.chunk.tolist() == [1, 0, 2]
+    assert found.score.tolist() == pytest.approx([1 / 62 + 1 / 61, 1 / 61, 1 / 62])
+
+
+def test_shares_are_of_the_best_of_each_question() -> None:
+    assert shares(scored([(0, 0, 8.0), (0, 1, 2.0), (2, 1, 5.0)]), 3).score.tolist() == [1.0, 0.25, 1.0]
+
+
+def test_every_recipe_ranks_the_mini_web_and_most_find_what_is_asked(searcher: Searcher) -> None:
+    batch = searcher.batch(["Who repaired the suspension bridge?", "", "听澜台在哪里？"])
+    for recipe in RECIPES.values():
+        ranking = recipe.rank(batch)
+        found = ranking.chunks
+        assert set(found.question.tolist()) <= {0, 1, 2}, recipe.name
+        assert 0 in found.question, recipe.name
+        pairs = list(zip(found.question.tolist(), found.chunk.tolist(), strict=True))
+        assert len(pairs) == len(set(pairs)), recipe.name
+        assert (np.diff(found.question) >= 0).all(), recipe.name
 
 
 def test_an_unknown_recipe_names_the_known_ones() -> None:

@@ -1,0 +1,34 @@
+"""Clauses of a question that ask for evidence of their own: decomposition by rule (Xinyu AI Search, section 3.2)."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_LEAST_WORDS: Final = 3
+_MOST_CLAUSES: Final = 4
+_BETWEEN: Final = re.compile(r"\bbetween\s+(.+?)\s+and\s+(.+)$", re.I | re.S)
+_CUT: Final = re.compile(
+    r"\s*,?\s+(?:before|after|until|while|since|then|and then|as well as)\s+|\s*;\s*|\s*,\s+(?:and|but|or|so)\s+", re.I
+)
+# Chinese: a pause or a word for `before`, `after`, `meanwhile` between two events.
+_CUT_CHINESE: Final = re.compile(r"[，；,;]|(?:之前|以前|之后|以后|然后|同时)")
+_CHINESE: Final = re.compile(r"[\u4e00-\u9fff]")
+_LEAST_CHINESE: Final = 4
+
+
+def clauses(question: str) -> list[str]:
+    """The clauses of `question`, at most 4; none where it does not fall into several.
+
+    It is cut at words that join two events (`A before B`, `between A and B`) and at marks between main clauses, where
+    both sides have at least three words. A clause keeps its own words alone: its subject may stand in another.
+    """
+    stripped = question.strip().rstrip("?.!？。！ ")
+    if _CHINESE.search(stripped):
+        parts = [p.strip() for p in _CUT_CHINESE.split(stripped)]
+        parts = [p for p in parts if len(p) >= _LEAST_CHINESE]
+    else:
+        both = _BETWEEN.search(stripped)
+        parts = [both[1], both[2]] if both else _CUT.split(stripped)
+        parts = [p.strip() for p in parts if len(re.findall(r"\w+", p)) >= _LEAST_WORDS]
+    return parts[:_MOST_CLAUSES] if len(parts) > 1 else []
