@@ -13,13 +13,13 @@ app = new_app("")
 
 
 @app.command(
-    epilog="Examples:  quern sweep sweeps/paper.yaml --data DATASETS --out sweep/    "
+    epilog="Examples:  quern sweep sweeps/paper.yaml --datasets FOLDER --out sweep/    "
     "quern sweep sweep.yaml --out sweep/ --only lihua_world --dry-run"
 )
 def sweep(
     file: Annotated[Path, typer.Argument(metavar="SWEEP.yaml", help="Datasets, grids, baseline; see sweeps/.")],
     out: Annotated[Path, typer.Option(help="Folder for warehouses, points, tables and plots; kept between runs.")],
-    data: Annotated[Path | None, typer.Option(help="Folder of the datasets' paths; default that of the file.")] = None,
+    datasets: Annotated[Path | None, typer.Option(help="Folder of their paths; default that of the file.")] = None,
     only: Annotated[list[str] | None, typer.Option("--only", help="A dataset to take; repeatable.")] = None,
     jobs: Annotated[int, typer.Option(min=0, help="Processes; 0 for one a core. 1 for undisturbed seconds.")] = 0,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be computed, and stop.")] = False,
@@ -35,7 +35,7 @@ def sweep(
     from pipelines.sweep.run import Results, run_sweep
     from pipelines.sweep.spec import read_sweep
 
-    plan = plan_sweep(read_sweep(file), (data or file.parent).absolute(), str(file), frozenset(only or []))
+    plan = plan_sweep(read_sweep(file), (datasets or file.parent).absolute(), str(file), frozenset(only or []))
     for name in plan.absent:
         typer.echo(f"dataset {name} is not there and is left out: {plan.sweep.datasets[name].documents}", err=True)
     if dry_run:

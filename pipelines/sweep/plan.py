@@ -158,7 +158,7 @@ def plan_sweep(sweep: Sweep, folder: Path, where: str, only: frozenset[str] = fr
         first = sources[absent[0]]
         raise SweepError(
             f"{where}: none of its datasets is at {folder}: {first.documents} and {first.questions} are looked for "
-            "first; name the folder with --data"
+            "first; name the folder with --datasets"
         )
     present = {n: d for n, d in sources.items() if n not in absent}
     planner = _Planner(sweep, present, base, where)

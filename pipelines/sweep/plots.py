@@ -114,9 +114,11 @@ def _cost_plot(results: Results, figures: Sequence[Row]) -> Figure:
             x, y = zip(*best, strict=True)
             axis.plot(x, y, color="#888888", linewidth=1, zorder=2)
             axis.set_xscale("log")
-            axis.legend(frameon=False, fontsize=7)
         axis.set_xlabel("milliseconds a question")
         axis.set_ylabel(results.plan.sweep.metrics[0])
+    marks = {name: mark for _, axis in panels for mark, name in zip(*axis.get_legend_handles_labels(), strict=True)}
+    shown = [name for name in recipes if name in marks]
+    figure.legend([marks[n] for n in shown], shown, loc="outside right center", frameon=False, fontsize=7)
     return figure
 
 

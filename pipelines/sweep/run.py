@@ -151,6 +151,8 @@ def run_sweep(plan: Plan, out: Path, jobs: int = 0) -> Results:
         SweepError: Another sweep writes to `out`, or it is no folder.
     """
     with _lock(out):
+        for left_over in out.glob("*/.tmp-*"):
+            left_over.unlink()
         results = Results(out, plan)
         schedule = _Schedule(results)
         cores = core_count(plan.builds[0].settings.engine)

@@ -6,7 +6,7 @@
     grids:
       - {name: hops, recipes: [qcg], settings: {graph.hops: [0, 1, 2]}}
 
-Paths are relative to the file, or to the folder given with `--data`.
+Paths are relative to the file, or to the folder given with `--datasets`.
 """
 
 from __future__ import annotations

@@ -75,11 +75,11 @@ class Worker:
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
         self.task: Task | None = None
-        self._process = context.Process(target=_work, args=(theirs, log_file, threads), daemon=False)
+        self._child = context.Process(target=_work, args=(theirs, log_file, threads), daemon=False)
         before = {name: os.environ.get(name) for name in _THREADS}
         os.environ |= dict.fromkeys(_THREADS, str(threads))  # Read when NumPy is imported, before any code of ours.
         try:
-            self._process.start()
+            self._child.start()
         finally:
             for name, value in before.items():
                 os.environ.pop(name) if value is None else os.environ.__setitem__(name, value)
@@ -104,18 +104,18 @@ class Worker:
 
     def exit_code(self) -> int | None:
         """Exit code of a process that has ended; negative for a signal."""
-        self._process.join(_GRACE_S)
-        return self._process.exitcode
+        self._child.join(_GRACE_S)
+        return self._child.exitcode
 
     def close(self) -> None:
         """End the process, which leaves a build resumable."""
         self.connection.close()
-        if self._process.is_alive() and self.task is not None:
-            self._process.terminate()
-        self._process.join(_GRACE_S)
-        if self._process.is_alive():
-            self._process.kill()
-            self._process.join()
+        if self._child.is_alive() and self.task is not None:
+            self._child.terminate()
+        self._child.join(_GRACE_S)
+        if self._child.is_alive():
+            self._child.kill()
+            self._child.join()
 
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")

@@ -50,7 +50,7 @@ class Swept:
 
 def result_files(out: Path) -> dict[str, float]:
     """Times of the finished points' files."""
-    return {p.stem: p.stat().st_mtime for p in (out / "points").glob("*.json") if not p.stem.endswith(".failed")}
+    return {p.stem: p.stat().st_mtime for p in (out / "points").glob("[0-9a-f]*.json") if ".failed" not in p.name}
 
 
 @pytest.fixture(scope="module")
@@ -193,7 +193,7 @@ def test_a_worker_that_dies_costs_one_point(swept: Swept) -> None:
     points = tuple(p for p in results.plan.points.values() if p.choice.recipe == "qcg")
     worker = Worker(swept.out / "logs" / "dies.log", 1)
     worker.begin(MeasurePoints(points, "none", swept.out, results.plan.sources["towns"], ("RR",), 10))
-    os.kill(worker._process.pid or 0, signal.SIGKILL)
+    os.kill(worker._child.pid or 0, signal.SIGKILL)
     assert ready([worker], 30) == [worker]
     with pytest.raises(EOFError):
         worker.receive()
@@ -204,7 +204,7 @@ def test_a_worker_that_dies_costs_one_point(swept: Swept) -> None:
     assert [p.id for p in schedule._measures[waiting].points] == [p.id for p in points[1:]]
 
 
-def test_a_finished_sweep_starts_no_process(swept: Swept) -> None:
+def test_a_finished_sweep_starts_no_child(swept: Swept) -> None:
     sweep = read_sweep(swept.folder / "sweep.yaml")
     sweep = sweep.model_copy(update={"grids": sweep.grids[:2]})
     started = time.monotonic()
