@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,6 +41,16 @@ def _find_device(name: str) -> torch.device:
     return device
 
 
+@contextmanager
+def _told_as_of(model: Model) -> Iterator[None]:
+    """Whatever goes wrong while `model` is loaded is a fault of the model, not of the row that it was loaded for."""
+    try:
+        yield
+    # The libraries raise errors of their own for weights that are broken or do not fit the configuration.
+    except Exception as error:
+        raise ModelError(f"model {model.folder} cannot be loaded: {' '.join(str(error).split())[:300]}") from error
+
+
 class TorchRunner:
     """A model as a torch module from token ids and mask, (n, tokens), to vectors, (n, d)."""
 
@@ -49,7 +60,9 @@ class TorchRunner:
 
         from jobs.pooling import Pooled
 
-        self._start(Pooled(model, _dtype(precision)), threads, _find_device(device))
+        with _told_as_of(model):
+            module = Pooled(model, _dtype(precision))
+        self._start(module, threads, _find_device(device))
         self._torch = torch
 
     def _start(self, module: torch.nn.Module, threads: int, device: torch.device) -> None:
@@ -97,14 +110,15 @@ class FlagRunner(TorchRunner):
         self._is_m3 = (model.transformer / "colbert_linear.pt").is_file()
         load = BGEM3FlagModel if self._is_m3 else FlagModel
         found = _find_device(device)
-        self._flag = load(
-            str(model.transformer),
-            normalize_embeddings=False,
-            use_fp16=precision == "f16",
-            use_bf16=precision == "bf16",
-            devices=[device],
-            pooling_method=model.pooling,
-        )
+        with _told_as_of(model):
+            self._flag = load(
+                str(model.transformer),
+                normalize_embeddings=False,
+                use_fp16=precision == "f16",
+                use_bf16=precision == "bf16",
+                devices=[device],
+                pooling_method=model.pooling,
+            )
         self._start(self._flag.model.to(_dtype(precision)), threads, found)
 
     def _vectors(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:

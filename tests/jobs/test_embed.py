@@ -1,11 +1,13 @@
 """Embeddings of texts."""
 
+import json
 import pickle
 import random
 import subprocess
 import sys
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -21,6 +23,8 @@ from jobs.openvino_model import openvino_file
 from jobs.precision import resolve_precision
 from jobs.runner import memoise
 from jobs.vectorise import vectors_of
+from pipelines.benchmarks import embed
+from pipelines.benchmarks.__main__ import main
 from schemas.groups import EmbedSettings
 from schemas.validate import validate
 
@@ -193,6 +197,17 @@ def test_a_gpu_that_is_not_there_is_told(tiny):
         Embedder.load(EmbedSettings(model=folder, engine="torch", device="cuda:99"))
 
 
+@pytest.mark.parametrize("engine", ["openvino", "torch", "flag"])
+def test_broken_weights_are_a_fault_of_the_model_not_of_a_row(tiny, engine, tmp_path, monkeypatch):
+    monkeypatch.setenv("QUERN_CACHE", str(tmp_path))
+    if engine == "flag":
+        pytest.importorskip("FlagEmbedding")
+    _, folder = tiny("cls")
+    Path(folder, "model.safetensors").write_bytes(b"no weights")
+    with pytest.raises(ModelError, match=r"cannot be (loaded|converted)"):
+        Embed(EmbedSettings(model=folder, engine=engine)).apply(batch("a"))
+
+
 def test_flag_refuses_a_pooling_that_it_does_not_know(tiny):
     pytest.importorskip("FlagEmbedding")
     _, folder = tiny("max")
@@ -278,3 +293,15 @@ def test_a_worker_needs_no_torch_once_the_model_is_converted():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "False False\n"
+
+
+def test_the_benchmark_tells_rates_ratios_and_how_near_the_vectors_are(monkeypatch, capsys):
+    monkeypatch.setattr(embed, "_KINDS", {"chunks": (60, 4), "nodes": (12, 8)})
+    main(["embed", "--repeats", "1", "--json"])
+    figures = json.loads(capsys.readouterr().out)
+    for name in ("chunks", "nodes"):
+        assert figures[f"{name}_ratio"] == pytest.approx(figures[name] / figures[f"{name}_rival"])
+        assert 0.999 < figures[f"{name}_least_cosine"] <= figures[f"{name}_mean_cosine"] < 1.001
+        assert 0 < figures[f"{name}_tokenising"] < 0.5
+    with pytest.raises(ValueError, match="4 are needed"):
+        embed.benchmark_embed(["few words"], EmbedSettings())
