@@ -62,7 +62,7 @@ class Choice(Group):
 class Comparison(Group):
     """Two points whose paired difference is told: what the first is worth over the second."""
 
-    name: Name
+    name: Annotated[str, Field(min_length=1, max_length=64)]
     of: Choice
     over: Choice
 
