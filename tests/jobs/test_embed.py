@@ -37,7 +37,7 @@ def batch(*texts):
     return pa.RecordBatch.from_arrays([pa.array(texts, pa.string())], names=["text"])
 
 
-PRECISIONS = ("f32", "bf16", "int8", "int8_f32")
+PRECISIONS = ("f32", "bf16", "int8")
 
 
 def load(precision, **others):
@@ -120,7 +120,9 @@ def test_a_text_is_padded_to_its_own_length_and_calls_are_small(monkeypatch):
     assert all((call.mask.sum(axis=1) > call.ids.shape[1] - PAD_TO).all() for call in calls)
 
 
-@pytest.mark.parametrize(("precision", "least"), zip(PRECISIONS, (0.99999, 0.9999, 0.998, 0.998), strict=True))
+@pytest.mark.parametrize(
+    ("precision", "least"), [("f32", 0.99999), ("bf16", 0.9999), ("int8", 0.998), ("int8_f32", 0.998)]
+)
 def test_vectors_have_length_one_and_are_close_to_those_of_sentence_transformers(precision, least):
     whole = [text for text in TEXTS if text]
     made = load(precision).encode(whole)
