@@ -6,14 +6,12 @@ A point's seconds are those of its recipe alone, from the questions' vectors to 
 
 from __future__ import annotations
 
-import json
 import resource
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import Any
 
 from indexes.catalog import Snapshot, Warehouse
 from indexes.graph import QueryGraph
@@ -23,7 +21,7 @@ from pipelines.build import build
 from pipelines.evaluate import Gold, gold_of, question_metrics
 from pipelines.query import read_questions
 from pipelines.recipes import RECIPES, Batch, Searcher
-from pipelines.sweep.plan import Build, Point
+from pipelines.sweep.plan import Build, Point, question_types
 from pipelines.sweep.spec import Dataset
 from pipelines.sweep.worker import MeasurePoints
 from schemas.settings import Settings
@@ -175,16 +173,6 @@ class SearchedBuild:
 def _question_vectors(model: Embedder, texts: tuple[str, ...]) -> Floats:
     """Vectors of the texts, which all builds of a dataset with one model share."""
     return model.encode(texts)
-
-
-def question_types(dataset: Dataset) -> dict[str, str]:
-    """Query id to the question's type, where the dataset's questions have its field."""
-    found: dict[str, str] = {}
-    for line in dataset.questions.read_text("utf-8-sig").split("\n"):
-        row: dict[str, Any] = json.loads(line) if line.strip() else {}
-        if (value := row.get(dataset.type)) is not None:
-            found[str(row["query_id"])] = str(value)
-    return found
 
 
 def measure_points(task: MeasurePoints) -> Iterator[tuple[Point, Callable[[], Measured]]]:

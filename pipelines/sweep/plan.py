@@ -17,12 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from jobs import link
+from pipelines.query import read_questions
 from pipelines.sweep.spec import NO_RESULT, Choice, Dataset, Sweep, SweepError, base_settings, settings_of
 from schemas.digests import settings_digest
 from schemas.settings import Settings
 
 # Groups that only a search reads; of `graph` a build reads what the links depend on.
 _SEARCH_ONLY = ("graph", "retrieve", "answer")
+_MOST_TYPES = 30
 _ROOMS = ("schemas", "indexes", "jobs", "pipelines")
 # Of `pipelines`: what shows or calls, and computes no figure.
 _SHOWS = {"commands", "benchmarks", "graph", "sweep"}
@@ -146,7 +148,8 @@ def plan_sweep(sweep: Sweep, folder: Path, where: str, only: frozenset[str] = fr
 
     Raises:
         SettingsError: A setting is unknown or ill-typed.
-        SweepError: A dataset is named that the sweep does not have, or none of them is there.
+        SweepError: A dataset is named that the sweep does not have, none of them is there, or one has no evidence.
+        QuestionError: A file of questions cannot be used.
     """
     if unknown := sorted(only - set(sweep.datasets)):
         raise SweepError(f"{where} has no dataset {', '.join(unknown)}; it has {', '.join(sweep.datasets)}")
@@ -161,6 +164,8 @@ def plan_sweep(sweep: Sweep, folder: Path, where: str, only: frozenset[str] = fr
             "first; name the folder with --datasets"
         )
     present = {n: d for n, d in sources.items() if n not in absent}
+    for name, dataset in present.items():
+        _check_questions(name, dataset)
     planner = _Planner(sweep, present, base, where)
     grids = [(grid.name, id_) for grid in sweep.grids for choice in grid.choices() for id_ in planner.add(choice)]
     baseline = {planner.points[i].dataset: i for i in planner.add(sweep.baseline)}
@@ -178,6 +183,24 @@ def _at(dataset: Dataset, folder: Path) -> Dataset:
         "questions": (folder / dataset.questions).absolute(),
     }
     return dataset.model_copy(update=places)
+
+
+def _check_questions(name: str, dataset: Dataset) -> None:
+    """See to it that a dataset can be measured on before anything is built."""
+    if not any(q.evidence_doc_ids for q in read_questions(dataset.questions)):
+        raise SweepError(f"dataset {name}: no question of {dataset.questions} has evidence_doc_ids")
+    if (types := len(set(question_types(dataset).values()))) > _MOST_TYPES:
+        raise SweepError(f"dataset {name}: the field {dataset.type!r} has {types:,} values; a type is shared by many")
+
+
+def question_types(dataset: Dataset) -> dict[str, str]:
+    """Query id to the question's type, where the dataset's questions have its field."""
+    found: dict[str, str] = {}
+    for line in dataset.questions.read_text("utf-8-sig").split("\n"):
+        row: dict[str, Any] = json.loads(line) if line.strip() else {}
+        if (value := row.get(dataset.type)) is not None:
+            found[str(row["query_id"])] = str(value)
+    return found
 
 
 class _Planner:

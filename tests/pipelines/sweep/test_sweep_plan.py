@@ -1,22 +1,26 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from pipelines.query import QuestionError
 from pipelines.recipes import RECIPES
 from pipelines.sweep.plan import Plan, plan_sweep
 from pipelines.sweep.spec import SweepError, read_sweep
 from schemas.settings import SettingsError
 from tests.conftest import ROOT
 
+QUESTION = '{"query_id": "q", "question": "When?", "evidence_doc_ids": ["d"]}\n'
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "documents.jsonl").write_text('{"doc_id": "d", "text": "Tides rise twice a day."}\n')
-    (tmp_path / "questions.jsonl").write_text('{"query_id": "q", "question": "When?", "evidence_doc_ids": ["d"]}\n')
+    (tmp_path / "questions.jsonl").write_text(QUESTION)
     return tmp_path
 
 
@@ -130,9 +134,25 @@ def test_the_sweep_of_the_paper_has_at_least_40_points_on_two_sets(tmp_path: Pat
     for dataset in sweep.datasets.values():
         for path in (dataset.documents, dataset.questions):
             (tmp_path / path).parent.mkdir(exist_ok=True)
-            (tmp_path / path).write_text("{}")
+            (tmp_path / path).write_text(QUESTION)
     made = plan_sweep(sweep, tmp_path, "paper.yaml")
     assert len(sweep.datasets) == 2
     assert len(made.points) >= 40
     assert {g.name for g in sweep.grids} >= {"recipes", "hops", "alpha", "k", "n"}
     assert all(not p.is_absolute() for d in sweep.datasets.values() for p in (d.documents, d.questions))
+
+
+@pytest.mark.parametrize(
+    ("questions", "message"),
+    [
+        ('{"query_id": "q", "question": "When?"}', "no question of .* has evidence_doc_ids"),
+        ('{"query_id": "q"}', "questions.jsonl:1: question"),
+        ("\n".join(json.dumps({**json.loads(QUESTION), "query_id": n, "type": n}) for n in range(31)), "has 31 values"),
+    ],
+)
+def test_questions_that_cannot_be_measured_on_are_an_error_before_any_build(
+    folder: Path, questions: str, message: str
+) -> None:
+    (folder / "questions.jsonl").write_text(questions)
+    with pytest.raises((SweepError, QuestionError), match=message):
+        plan(folder)
