@@ -1,161 +1,193 @@
-"""The table `edges`: `E_intra`, each node joined to its k nearest nodes (QCG-RAG, section 3.3).
+"""The table `edges`: `E_intra`, each node joined to its k nearest nodes (QCG-RAG, section 3.3), and bridges.
 
-Exact, by blocked matrix products (`indexes.vectors`); ties go to the lower key, a node is never its own
-neighbour. Needs the whole table of nodes: its vectors are laid in a memory-mapped file of the build's work
-directory, so what must be in memory is one block, the keys, and 40 bytes per node. Nodes with equal vectors are
-searched for once, and expanded after.
+Neighbours are found exactly, or beyond `link.exact_below` different vectors by partitions, with a recall that is
+measured (`jobs.linking.neighbours`); after a night's changes from those of the last one (`jobs.linking.change`). Ties
+go to the lower key, a node is never its own neighbour, and nodes with equal vectors are searched for once.
+
+Needs the whole table of nodes: its vectors are laid in a memory-mapped file of the build's work directory. In memory
+are their keys, for each different vector 1 byte a dimension (2 where 16 bits are quicker) and about 500 bytes of
+lists, and one block.
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from hashlib import blake2b
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from indexes.stages import Stage
-from indexes.vectors import Floats, Positions, nearest, similarities, vector_matrix
-from jobs.progress import watched
+from indexes.stages import Stage, StageWriter
+from indexes.vectors import Floats, Positions, similarities, vector_matrix
 from jobs.runner import JobReport, Run
 from schemas.digests import settings_digest
-from schemas.groups import GraphSettings
+from schemas.groups import GraphSettings, LinkSettings
 from schemas.tables import EDGES
 
-NAME, VERSION = "link", 1
-_BLOCK = 2048
+if TYPE_CHECKING:
+    from jobs.linking.plan import Vectors
+
+NAME, VERSION = "link", 2
+_BLOCK = 8192
+_OF_EDGES = {"k", "direction", "min_similarity", "same_chunk", "answers", "mentions", "mention_documents"}
+_OF_SEARCH = {"exact_below", "recall", "partitions", "sample"}
 
 
-def fingerprint(settings: GraphSettings) -> str:
-    """Digest of name, version and the settings that edges depend on."""
-    return settings_digest([NAME, VERSION, settings.k])
+def fingerprint(settings: GraphSettings, how: LinkSettings | None = None) -> str:
+    """Digest of name, version and the settings that edges depend on; `how` is by default."""
+    return settings_digest([NAME, VERSION, settings.model_dump(include=_OF_EDGES), _search(how or LinkSettings())])
 
 
-def link(nodes: Stage, settings: GraphSettings, run: Run) -> Stage:
+def _search(how: LinkSettings) -> dict[str, object]:
+    return how.model_dump(include=_OF_SEARCH)
+
+
+def link(nodes: Stage, settings: GraphSettings, how: LinkSettings, run: Run) -> Stage:
     """The edges of the query-centric graph."""
     started = time.monotonic()
-    keys, vectors = _sorted_vectors(nodes, run.work / "link.f32")
-    groups = _Groups.of(vectors)
-    done = 0
-    with run.writer(EDGES) as writer, watched(NAME, nodes.rows, lambda: done):
-        for start in range(0, len(groups.first), _BLOCK):
-            stop = min(start + _BLOCK, len(groups.first))
-            found = _expand(groups, _distinct_neighbours(groups, vectors, start, stop, settings.k), settings.k)
-            writer.write(_edges(keys, *found))
-            done += len(np.unique(found[0]))
+    laid = _lay(nodes, run)
+    with run.writer(EDGES) as writer:
+        searched, notes = _neighbours(laid, settings, how, run, writer)
     edges = writer.stage()
     seconds = round(time.monotonic() - started, 3)
-    run.report(JobReport(NAME, fingerprint(settings), nodes.rows, edges.rows, 0, nodes.rows, 0, seconds, "driver"))
+    counts = (nodes.rows, edges.rows, nodes.rows - searched, searched, nodes.rows - len(laid.keys))
+    run.report(JobReport(NAME, fingerprint(settings, how), *counts, seconds, "driver", notes))
     return edges
 
 
 @dataclass(frozen=True)
-class _Groups:
-    """Nodes with equal vectors: boilerplate repeats a text on thousands of pages, and is searched for once.
+class _Laid:
+    """The nodes in the order of their keys.
 
     Attributes:
-        first: Lowest position of each group, ascending, shape (groups,).
-        members: Positions of all nodes, group by group, ascending within a group, shape (nodes,).
-        start: Where each group begins in `members`, shape (groups + 1,).
+        keys: Their keys.
+        chunk: A number for each one's chunk, shape (nodes,).
+        vectors: Their vectors, memory-mapped, shape (nodes, d).
     """
 
-    first: Positions
-    members: Positions
-    start: Positions
-
-    @classmethod
-    def of(cls, vectors: Floats) -> _Groups:
-        prints = np.frombuffer(b"".join(blake2b(row.tobytes(), digest_size=16).digest() for row in vectors), np.uint64)
-        _, first, inverse = np.unique(prints.reshape(-1, 2), axis=0, return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        rank = np.empty(len(order), dtype=np.int64)
-        rank[order] = np.arange(len(order))
-        group = rank[inverse.ravel()]
-        members = np.argsort(group, kind="stable")
-        return cls(first[order], members, np.searchsorted(group[members], np.arange(len(order) + 1)))
+    keys: pa.Array
+    chunk: Positions
+    vectors: Floats
 
 
-_Found = tuple[Positions, Positions, Floats]
+def _neighbours(
+    laid: _Laid, settings: GraphSettings, how: LinkSettings, run: Run, writer: StageWriter
+) -> tuple[int, dict[str, float]]:
+    """Write the neighbour edges; how many nodes were searched for, and figures of the search."""
+    if len(laid.keys) == 0:
+        return 0, {}
+    # Torch takes a second to import, which a build without changes has no need of.
+    from jobs.linking.change import change
+    from jobs.linking.groups import Edges, Groups, expand
+    from jobs.linking.plan import Laid, Plan, prints_of
+    from jobs.linking.state import read_state, write_state
+    from jobs.linking.variants import chosen, nodes_of_a_chunk
+
+    prints = prints_of(laid.vectors)
+    groups = Groups.of(prints)
+    whole = len(groups.first) == len(prints)
+    vectors = laid.vectors if whole else Laid(laid.vectors, groups.first)
+    # So many of the nearest may be of a node's own chunk.
+    k = settings.k + (0 if settings.same_chunk else nodes_of_a_chunk(laid.chunk))
+    plan = Plan(k, how.spare, how.exact_below, how.recall, how.partitions, how.sample, run.cores, _device(how.device))
+    folder = run.memo / NAME / settings_digest([NAME, VERSION, _search(how)])
+    found = change(read_state(folder), vectors, prints[groups.first], plan)
+    write_state(folder, run.build_id, found)
+    row, rank = np.nonzero(found.positions[:, :k] >= 0)
+    own = np.arange(len(groups.first))
+    near = Edges(
+        np.concatenate([own, row]),
+        np.concatenate([own, found.positions[row, rank]]),
+        np.concatenate([_own_similarities(vectors), found.scores[row, rank]]),
+    )
+    edges = chosen(expand(groups, near, k + 1), laid.chunk, settings)
+    for start in range(0, len(edges.source), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        columns = (edges.source[part], edges.rank[part], edges.target[part], edges.similarity[part])
+        writer.write(edge_rows(laid.keys, "neighbour", *columns))
+    members = np.diff(groups.start)
+    searched = round(found.searched * float(members.mean()))
+    return min(searched, len(laid.keys)), found.notes
 
 
-def _distinct_neighbours(groups: _Groups, vectors: Floats, start: int, stop: int, k: int) -> _Found:
-    """(group, neighbouring group, cosine), itself included, for the groups from `start` to `stop`."""
-    distinct = vectors if len(groups.first) == len(vectors) else _Rows(vectors, groups.first)
-    own = np.arange(start, stop)
-    mine = np.asarray(distinct[start:stop])
-    found = nearest(mine, distinct, k, own=own)
-    row, rank = np.nonzero(found.positions >= 0)
-    group = np.concatenate([own, own[row]])
-    other = np.concatenate([own, found.positions[row, rank]])
-    return group, other, np.concatenate([similarities(mine, mine), found.similarities[row, rank]])
+def _device(wanted: str) -> str:
+    import torch
+
+    if wanted == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    return wanted
 
 
-class _Rows:
-    """Some rows of a memory-mapped matrix, read as they are sliced."""
-
-    def __init__(self, matrix: Floats, rows: Positions) -> None:
-        self._matrix, self._rows = matrix, rows
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __getitem__(self, part: slice) -> Floats:
-        return np.asarray(self._matrix[self._rows[part]])
+def _own_similarities(vectors: Vectors) -> Floats:
+    """Canonical cosine of each vector with itself, which rounding keeps from being 1."""
+    found = np.empty(len(vectors), dtype=np.float32)
+    for start in range(0, len(vectors), _BLOCK):
+        block = np.asarray(vectors[start : start + _BLOCK])
+        found[start : start + _BLOCK] = similarities(block, block)
+    return found
 
 
-def _expand(groups: _Groups, found: _Found, k: int) -> _Found:
-    """(node, neighbour, cosine): each group's nodes against the first k + 1 nodes of its neighbouring groups.
-
-    More are never needed: of nodes with one vector those with the lowest keys come first.
-    """
-    group, other, cosine = found
-    offers = np.minimum(groups.start[other + 1] - groups.start[other], k + 1)
-    pair = np.repeat(np.arange(len(group)), offers)
-    nth = np.arange(len(pair)) - np.repeat(np.cumsum(offers) - offers, offers)
-    target = groups.members[groups.start[other[pair]] + nth]
-    takers = groups.start[group[pair] + 1] - groups.start[group[pair]]
-    row = np.repeat(np.arange(len(pair)), takers)
-    mine = np.arange(len(row)) - np.repeat(np.cumsum(takers) - takers, takers)
-    source = groups.members[groups.start[group[pair[row]]] + mine]
-    source, target, cosine = (a[source != target[row]] for a in (source, target[row], cosine[pair[row]]))
-    order = np.lexsort((target, -cosine, source))
-    source, target, cosine = source[order], target[order], cosine[order]
-    rank = np.arange(len(source)) - np.searchsorted(source, source)
-    kept = rank < k
-    return source[kept], target[kept], cosine[kept]
-
-
-def _sorted_vectors(nodes: Stage, path: Path) -> tuple[pa.Array, Floats]:
-    """Keys in order, and a memory-mapped matrix of the vectors in the same order."""
-    ids = [b.column("query_id") for b in nodes.batches(["query_id"])]
-    keys = pa.concat_arrays(ids) if ids else pa.array([], pa.string())
+def _lay(nodes: Stage, run: Run) -> _Laid:
+    """The nodes with vectors that can be compared; the others are rejects."""
+    names = ["query_id", "chunk_id"]
+    rows = pa.Table.from_batches(nodes.batches(names), pa.schema([nodes.table.schema.field(n) for n in names]))
+    keys, chunks = (rows[name].combine_chunks() for name in names)
+    dimension = max(1, nodes.table.schema.field("vector").type.list_size)
+    good = np.zeros(len(keys), dtype=np.bool_)
     order = pc.sort_indices(keys).to_numpy()
-    if len(keys) == 0:
-        return keys, np.empty((0, 1), dtype=np.float32)
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
-    dimension = nodes.table.schema.field("vector").type.list_size
-    matrix = np.memmap(path, dtype=np.float32, mode="w+", shape=(len(keys), dimension))
+    matrix = _mapped(run.work / "link.f32", len(keys), dimension)
     at = 0
     for batch in nodes.batches(["vector"]):
         vectors = vector_matrix(batch.column(0))
-        matrix[place[at : at + len(vectors)]] = vectors
         at += len(vectors)
-    return keys.take(pa.array(order)), matrix
+        target = place[at - len(vectors) : at]
+        matrix[target] = vectors
+        good[target] = _comparable(vectors)
+    keys, chunk = keys.take(pa.array(order)), chunks.dictionary_encode().indices.to_numpy()[order].astype(np.int64)
+    if good.all():
+        return _Laid(keys, chunk, matrix)
+    _reject(keys.filter(pa.array(~good)), run)
+    kept = np.flatnonzero(good)
+    for start in range(0, len(kept), _BLOCK):  # What is overwritten has been moved before.
+        matrix[start : start + len(kept[start : start + _BLOCK])] = matrix[kept[start : start + _BLOCK]]
+    return _Laid(keys.filter(pa.array(good)), chunk[good], matrix[: len(kept)])
 
 
-def _edges(keys: pa.Array, source: Positions, target: Positions, cosine: Floats) -> pa.RecordBatch:
-    rank = np.arange(len(source)) - np.searchsorted(source, source)
+def _mapped(path: Path, rows: int, dimension: int) -> Floats:
+    if rows == 0:
+        return np.empty((0, dimension), dtype=np.float32)
+    return np.memmap(path, dtype=np.float32, mode="w+", shape=(rows, dimension))
+
+
+def _comparable(vectors: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Whether a vector has a direction: all its numbers are finite, and not all are zero."""
+    with np.errstate(all="ignore"):
+        length = np.einsum("ij,ij->i", vectors, vectors)
+    kept: np.ndarray[tuple[int], np.dtype[np.bool_]] = np.isfinite(length) & (length > 0)
+    return kept
+
+
+def _reject(keys: pa.Array, run: Run) -> None:
+    detail = "its vector is zero or has numbers that are not finite, so it has no neighbours"
+    run.reject(NAME, [(key, "bad_vector", detail) for key in keys.to_pylist()])
+
+
+def edge_rows(
+    keys: pa.Array, kind: str, source: Positions, rank: Positions, target: Positions, similarity: Floats
+) -> pa.RecordBatch:
+    """Edges between nodes at positions among `keys`."""
     return pa.RecordBatch.from_arrays(
         [
             keys.take(pa.array(source)),
-            pa.array(np.full(len(source), "neighbour", dtype=object), pa.string()),
+            pa.array([kind] * len(source), pa.string()),
             pa.array(rank.astype(np.int32)),
             keys.take(pa.array(target)),
-            pa.array(cosine),
+            pa.array(similarity),
         ],
         schema=EDGES.schema,
     )

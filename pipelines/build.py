@@ -121,14 +121,14 @@ def tell_lost_pages(warehouse: Warehouse, pages: Stage, run: Run) -> None:
 
 def _edges(nodes: Stage, settings: Settings, run: Run, parent: Manifest | None, warehouse: Warehouse) -> Stage:
     """The edges; those of the parent snapshot where neither nodes nor settings changed."""
-    wanted = link.fingerprint(settings.graph)
+    wanted = link.fingerprint(settings.graph, settings.link)
     if parent and parent.tables["nodes"].digest == nodes.digest:
         before = [j for j in parent.jobs if j["job"] == link.NAME and j["fingerprint"] == wanted]
         edges = warehouse.snapshot(parent.build_id).stage("edges")
         if before and edges.path.exists():
             run.report(JobReport(link.NAME, wanted, nodes.rows, edges.rows, nodes.rows, 0, 0, 0.0, "none"))
             return edges
-    return link.link(nodes, settings.graph, run)
+    return link.link(nodes, settings.graph, settings.link, run)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from indexes.stages import Stage
 from indexes.vectors import similarities
 from jobs.link import link
 from jobs.runner import Run
-from schemas.groups import GraphSettings
+from schemas.groups import GraphSettings, LinkSettings
 from schemas.tables import NODES, Table
 
 Staged = Callable[[Table, list[dict[str, Any]]], Stage]
@@ -24,7 +24,7 @@ def nodes(vectors: dict[str, list[float]]) -> list[dict[str, Any]]:
 
 
 def edges(run: Run, staged: Staged, vectors: dict[str, list[float]], k: int = 3) -> dict[str, list[str]]:
-    made = link(staged(NODES.with_dimension(2), nodes(vectors)), GraphSettings(k=k), run)
+    made = link(staged(NODES.with_dimension(2), nodes(vectors)), GraphSettings(k=k), LinkSettings(), run)
     found: dict[str, list[str]] = {}
     for batch in made.batches():
         for row in batch.to_pylist():

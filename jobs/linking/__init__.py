@@ -1,0 +1,1 @@
+"""The builder of the query-centric graph: exact, approximate and incremental neighbours, and bridges."""

@@ -1,0 +1,256 @@
+"""The running best neighbours of many vectors at once: blocks of pairs are compared, few of them are kept.
+
+A block is compared by codes (`jobs.linking.codes`). Of each vector the `depth` highest lower bounds seen so far are
+kept; the least of them is its floor, and only a pair whose upper bound reaches the floor of one of its ends can be
+among that end's best. Those pairs, a few per vector, are scored canonically (`indexes.vectors`) in the end.
+
+A block where many pass, a crowd of vectors within the margin of each other, is compared again in float32. Where even
+that leaves too many, they are scored canonically at once, and all but the best forgotten: memory stays bounded.
+
+Threads may compare blocks at once: a floor read too early is only too low.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import torch
+
+from indexes.vectors import Floats, Neighbours, Positions, similarities
+from jobs.linking.blocks import Block, Reached
+from jobs.linking.codes import Codes
+
+Keep = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+
+_CROWD = 64
+_LEAST_CROWD = 4096
+_SCORED = 2048
+_WAITING = 24  # Pairs per vector that may wait for their canonical score...
+_LEAST_WAITING = 1 << 21  # ...or as many in all.
+
+
+class Gathered(Protocol):
+    """Vectors that are read at given positions."""
+
+    def __getitem__(self, positions: Positions) -> Floats:
+        """The vectors at `positions`, shape (positions, d)."""
+
+
+class Pairs(NamedTuple):
+    """Pairs in one direction: `target` may be a neighbour of `owner`, with a cosine within [lower, upper]."""
+
+    owner: torch.Tensor
+    target: torch.Tensor
+    lower: torch.Tensor
+    upper: torch.Tensor
+
+    def where(self, kept: torch.Tensor) -> Pairs:
+        """Those that are `kept`."""
+        return Pairs(*(column[kept] for column in self))
+
+
+class Best:
+    """The best `depth` neighbours of n vectors among the pairs that are compared.
+
+    Attributes:
+        floor: A lower bound of each vector's `depth`-th best cosine, shape (n,); raise it where more is known.
+    """
+
+    def __init__(self, codes: Codes, vectors: Gathered, depth: int, order: Positions | None = None) -> None:
+        """The best of none.
+
+        Args:
+            codes: Codes of the vectors, on the device that is to compare them.
+            vectors: The vectors themselves.
+            depth: Neighbours wanted of each, at least 1.
+            order: Rank of each vector among equal scores; its position if None.
+        """
+        count, device = len(codes), codes.numbers.device
+        self._codes, self._vectors, self._depth = codes, vectors, depth
+        self._order = np.arange(count) if order is None else order
+        self._lower = torch.full((count, depth), -torch.inf, device=device)
+        self.floor = torch.full((count,), -torch.inf, device=device)
+        self._waiting: list[Pairs] = []
+        self._count = 0
+        self._limit = max(_LEAST_WAITING, _WAITING * count)
+        self._prune_at = self._limit // 2
+        self._lock = threading.Lock()
+
+    def compare(
+        self,
+        rows: torch.Tensor,
+        columns: torch.Tensor,
+        *,
+        both: bool,
+        keep: Keep | None = None,
+        gaining: torch.Tensor | None = None,
+    ) -> None:
+        """Compare each of `rows` with each of `columns`; no vector with itself.
+
+        Args:
+            rows: Positions, ascending.
+            columns: Positions, ascending.
+            both: Whether columns gain neighbours too. No two vectors may be compared twice.
+            keep: Which pairs (owner, target) count; all if None.
+            gaining: Which columns gain neighbours, a flag for each vector; all if None.
+        """
+        if len(rows) and len(columns):
+            block = Block.of_codes(self._codes, rows, columns)
+            self._take_rows(block, rows, columns, keep)
+            if both:
+                self._take_columns(block, rows, columns, _and_gaining(keep, gaining))
+
+    def know(self, owner: torch.Tensor, score: torch.Tensor, rank: torch.Tensor) -> None:
+        """Let the floors rise by cosines that are known, the `rank`-th best of each owner; the pairs are not kept."""
+        self._lower[owner, rank] = score
+        self.floor = torch.maximum(self.floor, self._lower[:, -1])
+
+    def _take_rows(self, block: Block, rows: torch.Tensor, columns: torch.Tensor, keep: Keep | None) -> None:
+        peaks, most = block.row_peaks(), _crowd(block)
+        self._seed(rows, lambda: block.row_floor(peaks, self._depth))
+        found = block.rows_reaching(peaks, self.floor[rows], most)
+        if found is None:
+            block = self._closely(rows, columns)
+            peaks = block.row_peaks()
+            self._raise_floor(rows, block.row_floor(peaks, self._depth))
+            found = block.rows_reaching(peaks, self.floor[rows], peaks.numel())
+        self._take(rows, columns, found, keep, turned=False)
+
+    def _take_columns(self, block: Block, rows: torch.Tensor, columns: torch.Tensor, keep: Keep | None) -> None:
+        peaks, most = block.column_peaks(), _crowd(block)
+        self._seed(columns, lambda: block.column_floor(peaks, self._depth))
+        found = block.columns_reaching(peaks, self.floor[columns], most)
+        if found is None:
+            block = self._closely(rows, columns)
+            peaks = block.column_peaks()
+            self._raise_floor(columns, block.column_floor(peaks, self._depth))
+            found = block.columns_reaching(peaks, self.floor[columns], peaks.numel())
+        self._take(rows, columns, found, keep, turned=True)
+
+    def _seed(self, owners: torch.Tensor, floor: Callable[[], torch.Tensor]) -> None:
+        if torch.isneginf(self.floor[owners]).any():
+            self._raise_floor(owners, floor())
+
+    def _raise_floor(self, owners: torch.Tensor, floor: torch.Tensor) -> None:
+        with self._lock:
+            self.floor[owners] = torch.maximum(self.floor[owners], floor)
+
+    def _closely(self, rows: torch.Tensor, columns: torch.Tensor) -> Block:
+        """The block in float32."""
+        device = self._codes.numbers.device
+        left, right = (torch.from_numpy(np.array(self._vectors[p.cpu().numpy()])).to(device) for p in (rows, columns))
+        return Block.of_vectors(left, right, rows, columns)
+
+    def _take(
+        self, rows: torch.Tensor, columns: torch.Tensor, found: Reached | None, keep: Keep | None, *, turned: bool
+    ) -> None:
+        if found is None or len(found.row) == 0:
+            return
+        row, column = rows[found.row], columns[found.column]
+        pairs = Pairs(*((column, row) if turned else (row, column)), found.lower, found.upper)
+        if keep is not None:
+            pairs = pairs.where(keep(pairs.owner, pairs.target))
+        with self._lock:
+            self._raise(pairs)
+            pairs = pairs.where(pairs.upper >= self.floor[pairs.owner])
+            self._waiting.append(pairs)
+            self._count += len(pairs.owner)
+            if self._count > self._prune_at:
+                self._prune()
+
+    def _raise(self, pairs: Pairs) -> None:
+        """Let lower bounds raise the floors of their owners."""
+        pairs = pairs.where(pairs.lower > self._lower[pairs.owner, -1])
+        if len(pairs.owner) == 0:
+            return
+        device = pairs.owner.device
+        order = torch.argsort(pairs.lower, descending=True)
+        order = order[torch.argsort(pairs.owner[order], stable=True)]
+        owners, counts = torch.unique_consecutive(pairs.owner[order], return_counts=True)
+        group = torch.repeat_interleave(torch.arange(len(owners), device=device), counts)
+        rank = torch.arange(len(order), device=device) - (torch.cumsum(counts, 0) - counts)[group]
+        first = rank < self._depth
+        gained = torch.full((len(owners), self._depth), -torch.inf, device=device)
+        gained[group[first], rank[first]] = pairs.lower[order][first]
+        merged = torch.cat([self._lower[owners], gained], dim=1).topk(self._depth, dim=1).values
+        self._lower[owners] = merged
+        self.floor[owners] = torch.maximum(self.floor[owners], merged[:, -1])
+
+    def _prune(self) -> None:
+        """Forget pairs below floors that have risen since; settle the rest where they are too many."""
+        pairs = self._joined()
+        if len(pairs.owner) > self._limit:
+            pairs = self._settle(pairs)
+        self._waiting, self._count = [pairs], len(pairs.owner)
+        self._prune_at = max(self._limit // 2, 2 * self._count)
+
+    def _joined(self) -> Pairs:
+        if not self._waiting:
+            none = torch.empty(0, dtype=torch.int64, device=self.floor.device)
+            return Pairs(none, none, none.float(), none.float())
+        pairs = Pairs(*(torch.cat(columns) for columns in zip(*self._waiting, strict=True)))
+        return pairs.where(pairs.upper >= self.floor[pairs.owner])
+
+    def _settle(self, pairs: Pairs) -> Pairs:
+        """The best `depth` pairs of each owner, by canonical score."""
+        device = pairs.owner.device
+        owner, target = pairs.owner.cpu().numpy(), pairs.target.cpu().numpy()
+        score = pair_scores(self._vectors, owner, target)
+        owner, target, score, rank = best_of_owners(owner, target, score, self._order, self._depth)
+        lower = np.full(self._lower.shape, -np.inf, dtype=np.float32)
+        lower[owner, rank] = score
+        self._lower = torch.from_numpy(lower).to(device)
+        self.floor = torch.maximum(self.floor, self._lower[:, -1])
+        settled = torch.from_numpy(score).to(device)
+        return Pairs(torch.from_numpy(owner).to(device), torch.from_numpy(target).to(device), settled, settled)
+
+    def pairs(self) -> tuple[Positions, Positions, Floats]:
+        """(owner, target, canonical cosine) of all pairs that may be among the best, the best `depth` surely."""
+        pairs = self._joined()
+        owner, target = pairs.owner.cpu().numpy(), pairs.target.cpu().numpy()
+        return owner, target, pair_scores(self._vectors, owner, target)
+
+    def neighbours(self) -> Neighbours:
+        """The best `depth` of each vector, best first."""
+        owner, target, score, rank = best_of_owners(*self.pairs(), self._order, self._depth)
+        found = Neighbours(
+            np.full(self._lower.shape, -1, dtype=np.int64), np.full(self._lower.shape, -np.inf, np.float32)
+        )
+        found.positions[owner, rank] = target
+        found.similarities[owner, rank] = score
+        return found
+
+
+def _and_gaining(keep: Keep | None, gaining: torch.Tensor | None) -> Keep | None:
+    if gaining is None:
+        return keep
+    flags = gaining
+    return lambda owner, target: flags[owner] if keep is None else flags[owner] & keep(owner, target)
+
+
+def _crowd(block: Block) -> int:
+    """Peaks that may pass before a block is compared in float32."""
+    return max(_LEAST_CROWD, int(block.products.numel()) // _CROWD)
+
+
+def pair_scores(vectors: Gathered, owner: Positions, target: Positions) -> Floats:
+    """Canonical cosines of the pairs, shape (pairs,)."""
+    scores = np.empty(len(owner), dtype=np.float32)
+    for start in range(0, len(owner), _SCORED):
+        part = slice(start, start + _SCORED)
+        scores[part] = similarities(np.asarray(vectors[owner[part]]), np.asarray(vectors[target[part]]))
+    return scores
+
+
+def best_of_owners(
+    owner: Positions, target: Positions, score: Floats, order: Positions, depth: int
+) -> tuple[Positions, Positions, Floats, Positions]:
+    """The best `depth` of each owner: owner, target, score and rank, sorted by owner and rank."""
+    by = np.lexsort((order[target], -score, owner))
+    owner, target, score = owner[by], target[by], score[by]
+    rank = np.arange(len(owner)) - np.searchsorted(owner, owner)
+    kept = rank < depth
+    return owner[kept], target[kept], score[kept], rank[kept]

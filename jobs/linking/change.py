@@ -1,0 +1,183 @@
+"""Neighbours of tonight's vectors from those of the last night, at a cost that grows with what changed.
+
+A list of neighbours is longer than what is asked for and says how far it can be trusted: all that are nearer than its
+cut are in it. New vectors are compared with all, and enter the lists of others. A vector that went leaves a gap that
+the rest of the list fills; only where a list became too short its owner is searched for again. What comes out is what
+a full search finds, edge for edge; where vectors are partitioned, a full search with the same centroids.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from indexes.vectors import Floats, Positions
+from jobs.linking.best import Best, best_of_owners
+from jobs.linking.codes import Codes, encode, joined, taken
+from jobs.linking.join import run_all, seek_in_all
+from jobs.linking.neighbours import find, measured
+from jobs.linking.partitions import assign, seek_in_partitions
+from jobs.linking.plan import Neighbourhood, Plan, Prints, Vectors
+
+_MOST_CHANGED = 0.3  # More new vectors than this share cost as much as a full search.
+_WORN = 0.01  # Partitions that find so much less than they should are made anew.
+_OUTGROWN = 2.0  # Partitions of half or twice as many vectors are made anew.
+
+Flags = npt.NDArray[np.bool_]
+
+
+def change(before: Neighbourhood | None, vectors: Vectors, prints: Prints, plan: Plan) -> Neighbourhood:
+    """The neighbours of all of `vectors`, L2-normalised and all different."""
+    if before is None or not _usable(before, vectors, plan):
+        return find(vectors, prints, plan)
+    was = _matches(prints, before.prints)
+    if (was < 0).mean() > _MOST_CHANGED:
+        found = find(vectors, prints, plan, before.centroids)
+    else:
+        found = _changed(before, was, vectors, prints, plan)
+    worn = found.notes.get("recall", 1.0) < plan.recall - _WORN
+    return find(vectors, prints, plan) if worn else found
+
+
+def _changed(before: Neighbourhood, was: Positions, vectors: Vectors, prints: Prints, plan: Plan) -> Neighbourhood:
+    kept = _kept(before, was)
+    codes = _codes(before.codes, vectors, was)
+    tonight = Neighbourhood(prints, codes, *kept, before.centroids, 0, before.dimension)
+    tonight = _with_new(tonight, vectors, was < 0, plan)
+    return measured(tonight, vectors, plan)
+
+
+def _usable(before: Neighbourhood, vectors: Vectors, plan: Plan) -> bool:
+    """Whether tonight's lists can be made from `before`: they are as long, of such vectors, found in the same way."""
+    count = len(vectors)
+    if before.positions.shape[1] != plan.depth or count == 0 or len(before.prints) == 0:
+        return False
+    if before.dimension != np.asarray(vectors[0:1]).shape[1]:
+        return False
+    if (before.centroids is None) != (count < plan.exact_below):
+        return False
+    grown = count / before.centroids.trained_on if before.centroids else 1.0
+    return 1 / _OUTGROWN < grown < _OUTGROWN
+
+
+def _matches(prints: Prints, known: Prints) -> Positions:
+    """Where each of `prints` is among `known`, -1 where it is not; none occurs twice in either."""
+    both = np.concatenate([known, prints])
+    order = np.lexsort((both[:, 1], both[:, 0]))
+    same = (both[order[1:]] == both[order[:-1]]).all(axis=1)
+    found = np.full(len(prints), -1, dtype=np.int64)
+    found[order[1:][same] - len(known)] = order[:-1][same]
+    return found
+
+
+def _kept(before: Neighbourhood, was: Positions) -> tuple[Positions, Floats, Floats]:
+    """Lists and cuts of tonight's vectors, without the neighbours that went."""
+    now = np.full(len(before.prints) + 1, -1, dtype=np.int64)
+    now[was[was >= 0]] = np.flatnonzero(was >= 0)
+    positions = np.full((len(was), before.positions.shape[1]), -1, dtype=np.int64)
+    scores = np.full(positions.shape, -np.inf, dtype=np.float32)
+    old = was >= 0
+    positions[old] = now[before.positions[was[old]]]
+    scores[old] = np.where(positions[old] >= 0, before.scores[was[old]], -np.inf)
+    cut = np.full(len(was), -np.inf, dtype=np.float32)
+    cut[old] = before.cut[was[old]]
+    return positions, scores, cut
+
+
+def _codes(before: Codes, vectors: Vectors, was: Positions) -> Codes:
+    new = np.flatnonzero(was < 0)
+    parts = [before, encode(vectors[new], "int8", scale=before.scale)] if len(new) else [before]
+    place = was.copy()
+    place[new] = len(before) + np.arange(len(new))
+    return taken(joined(parts), torch.from_numpy(place))
+
+
+def _with_new(tonight: Neighbourhood, vectors: Vectors, new: Flags, plan: Plan) -> Neighbourhood:
+    """`tonight` with the neighbours of new vectors, and new vectors among the neighbours of others."""
+    found = _sought(tonight, vectors, np.flatnonzero(new), plan, ~new) if new.any() else _NONE
+    lists = _merged(tonight, found, new | (tonight.positions < 0).any(axis=1))
+    short = np.flatnonzero(_too_short(lists, plan.k))
+    if len(short):
+        lists = _replaced(lists, _sought(lists, vectors, short, plan, None), short)
+    notes = {"searched": float(new.sum() + len(short))}
+    return replace(_ties_by_key(lists), searched=int(new.sum()) + len(short), notes=notes)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Pairs that a search found."""
+
+    owner: Positions
+    target: Positions
+    score: Floats
+
+
+_NONE = _Found(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
+
+
+def _sought(tonight: Neighbourhood, vectors: Vectors, rows: Positions, plan: Plan, gaining: Flags | None) -> _Found:
+    """The best of `rows` among all, and of those that are `gaining` among `rows`."""
+    count = len(vectors)
+    best = Best(tonight.codes, vectors, plan.depth)
+    if gaining is not None:
+        best.floor[:] = torch.from_numpy(np.where(gaining, tonight.cut, -np.inf))
+    flags = None if gaining is None else torch.from_numpy(gaining)
+    positions = torch.from_numpy(rows)
+    if tonight.centroids is None:
+        work = seek_in_all(best, positions, count, flags)
+    else:
+        members = assign(tonight.codes.numbers, tonight.centroids)
+        work = seek_in_partitions(best, positions, members, len(tonight.centroids.numbers), flags)
+    run_all(work, plan.threads)
+    return _Found(*best.pairs())
+
+
+def _merged(lists: Neighbourhood, found: _Found, changed: Flags) -> Neighbourhood:
+    """`lists` with what was found; those that `changed` are closed up as well."""
+    near = found.score >= lists.cut[found.owner]
+    changed = changed.copy()
+    changed[found.owner[near]] = True
+    row, rank = np.nonzero((lists.positions >= 0) & changed[:, None])
+    owner = np.concatenate([row, found.owner[near]])
+    target = np.concatenate([lists.positions[row, rank], found.target[near]])
+    score = np.concatenate([lists.scores[row, rank], found.score[near]])
+    return _filled(lists, _Found(owner, target, score), np.flatnonzero(changed), lists.cut)
+
+
+def _replaced(lists: Neighbourhood, found: _Found, rows: Positions) -> Neighbourhood:
+    """`lists` with those of `rows` made of what was found alone."""
+    cut = lists.cut.copy()
+    cut[rows] = -np.inf
+    return _filled(lists, found, rows, cut)
+
+
+def _filled(lists: Neighbourhood, found: _Found, rows: Positions, cut: Floats) -> Neighbourhood:
+    positions, scores, cut = lists.positions.copy(), lists.scores.copy(), cut.copy()
+    positions[rows], scores[rows] = -1, -np.inf
+    depth = positions.shape[1]
+    order = np.arange(len(positions))
+    owner, target, score, rank = best_of_owners(found.owner, found.target, found.score, order, depth)
+    positions[owner, rank], scores[owner, rank] = target, score
+    full = rows[positions[rows, -1] >= 0]
+    cut[full] = scores[full, -1]
+    return replace(lists, positions=positions, scores=scores, cut=cut)
+
+
+def _too_short(lists: Neighbourhood, k: int) -> Flags:
+    """Whose list is not known to have the best `k`: vectors at the cut may be missing."""
+    known: Flags = (lists.scores > lists.cut[:, None]).sum(axis=1) >= k
+    return ~known & ~np.isneginf(lists.cut)
+
+
+def _ties_by_key(lists: Neighbourhood) -> Neighbourhood:
+    """`lists` with equal scores in the order of tonight's keys, which may not be that of the last night."""
+    same = (lists.scores[:, 1:] == lists.scores[:, :-1]) & (lists.positions[:, 1:] >= 0)
+    rows = np.flatnonzero(same.any(axis=1))
+    if len(rows) == 0:
+        return lists
+    row, rank = np.nonzero(lists.positions[rows] >= 0)
+    row = rows[row]
+    return _filled(lists, _Found(row, lists.positions[row, rank], lists.scores[row, rank]), rows, lists.cut)

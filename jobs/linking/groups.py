@@ -1,0 +1,91 @@
+"""Nodes with equal vectors: boilerplate repeats a text on thousands of pages, and is searched for once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from indexes.vectors import Floats, Positions
+from jobs.linking.plan import Prints
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Nodes by their vectors.
+
+    Attributes:
+        first: Lowest position of each group, ascending, shape (groups,).
+        members: Positions of all nodes, group by group, ascending within a group, shape (nodes,).
+        start: Where each group begins in `members`, shape (groups + 1,).
+    """
+
+    first: Positions
+    members: Positions
+    start: Positions
+
+    @classmethod
+    def of(cls, prints: Prints) -> Groups:
+        """The groups of nodes of these prints."""
+        order = np.lexsort((prints[:, 1], prints[:, 0]))  # Stable: the lowest position of a group comes first.
+        begins = np.ones(len(order), dtype=np.bool_)
+        begins[1:] = (prints[order[1:]] != prints[order[:-1]]).any(axis=1)
+        group = np.empty(len(order), dtype=np.int64)
+        first = order[begins]
+        number = np.empty(len(first), dtype=np.int64)
+        number[np.argsort(first)] = np.arange(len(first))
+        group[order] = number[np.cumsum(begins) - 1]
+        members = np.argsort(group, kind="stable")
+        return cls(np.sort(first), members, np.searchsorted(group[members], np.arange(len(first) + 1)))
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Edges between nodes, arrays of one length, sorted by source and rank.
+
+    Attributes:
+        source: Positions of the nodes they leave from.
+        target: Positions of the nodes they lead to.
+        similarity: Cosines.
+    """
+
+    source: Positions
+    target: Positions
+    similarity: Floats
+
+    def where(self, kept: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Edges:
+        """Those that are `kept`."""
+        return Edges(self.source[kept], self.target[kept], self.similarity[kept])
+
+    @property
+    def rank(self) -> Positions:
+        """Place of each among those of its source, from 0."""
+        return np.arange(len(self.source)) - np.searchsorted(self.source, self.source)
+
+    @classmethod
+    def ordered(cls, source: Positions, target: Positions, similarity: Floats) -> Edges:
+        """The edges by source, the most similar first, ties to the lower target."""
+        order = np.lexsort((target, -similarity, source))
+        return cls(source[order], target[order], similarity[order])
+
+
+def expand(groups: Groups, found: Edges, each: int) -> Edges:
+    """Edges of nodes from those of groups: a group's nodes to the first `each` nodes of its neighbouring groups.
+
+    Args:
+        groups: The groups.
+        found: Edges of groups; a group is a neighbour of itself.
+        each: One more than are wanted suffices: of nodes with one vector those with the lowest keys come first.
+    """
+    group, other = found.source, found.target
+    offers = np.minimum(groups.start[other + 1] - groups.start[other], each)
+    pair = np.repeat(np.arange(len(group)), offers)
+    nth = np.arange(len(pair)) - np.repeat(np.cumsum(offers) - offers, offers)
+    target = groups.members[groups.start[other[pair]] + nth]
+    takers = groups.start[group[pair] + 1] - groups.start[group[pair]]
+    row = np.repeat(np.arange(len(pair)), takers)
+    mine = np.arange(len(row)) - np.repeat(np.cumsum(takers) - takers, takers)
+    source = groups.members[groups.start[group[pair[row]]] + mine]
+    target, similarity = target[row], found.similarity[pair[row]]
+    differ = source != target
+    return Edges.ordered(source[differ], target[differ], similarity[differ])

@@ -1,0 +1,105 @@
+"""Each vector's nearest neighbours, found in full: exactly, or by partitions with a measured recall."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from indexes.vectors import Floats, Positions
+from jobs.linking.best import Best, best_of_owners
+from jobs.linking.codes import Codes, Kind, encode, fast_kinds, products, taken
+from jobs.linking.join import join_all, run_all, seek_in_all
+from jobs.linking.partitions import (
+    Centroids,
+    Members,
+    Sample,
+    assign,
+    calibrated,
+    join_partitions,
+    needed_probes,
+    train,
+)
+from jobs.linking.plan import Laid, Neighbourhood, Plan, Prints, Vectors
+
+_PILOT = 64
+# Cost on one core of a pair that passes, in products of 384 dimensions that bf16 is slower than int8 for.
+_PAIR_COST = 2000.0
+
+
+def find(vectors: Vectors, prints: Prints, plan: Plan, centroids: Centroids | None = None) -> Neighbourhood:
+    """The neighbours of all of `vectors`, L2-normalised and all different; by `centroids` where they are given."""
+    codes = encode(vectors, "int8", scale=centroids.scale if centroids else 0.0)
+    if len(vectors) < plan.exact_below:
+        centroids = None
+    elif centroids is None:
+        made = train(codes, plan.partitions or max(1, int(2 * len(vectors) ** 0.5)))
+        centroids = calibrated(made, needed_probes(true_neighbours(vectors, codes, plan, 0), codes, made), plan.recall)
+    positions, scores, notes = _joined(vectors, codes, plan, centroids)
+    cut = np.where(positions[:, -1] >= 0, scores[:, -1], np.float32(-np.inf))
+    dimension = np.asarray(vectors[0:1]).shape[1]
+    found = Neighbourhood(prints, codes, positions, scores, cut, centroids, len(vectors), dimension, notes)
+    return measured(found, vectors, plan)
+
+
+def _joined(
+    vectors: Vectors, codes: Codes, plan: Plan, centroids: Centroids | None
+) -> tuple[Positions, Floats, dict[str, float]]:
+    """Positions and scores of all neighbours, and figures. Vectors are compared in the order of their homes."""
+    members = assign(codes.numbers, centroids or train(codes, max(1, int(len(codes) ** 0.5 / 2))))
+    order = torch.argsort(members.home, stable=True)
+    key_order = order.numpy()
+    laid = Laid(vectors, key_order)
+    share = 0.5 if centroids is None else min(0.5, centroids.probes / len(centroids.numbers))
+    kind = choose_kind(codes, plan, share * len(codes))
+    nominees = taken(codes, order) if kind == "int8" else encode(laid, kind, plan.device)
+    best = Best(nominees, laid, plan.depth, key_order)
+    if centroids is None:
+        join_all(best, len(codes), plan.threads)
+    else:
+        run_all(join_partitions(best, Members(members.probes[order]), len(centroids.numbers)), plan.threads)
+    found = best.neighbours()
+    positions, scores = np.empty_like(found.positions), np.empty_like(found.similarities)
+    positions[key_order] = np.where(found.positions >= 0, key_order[found.positions], -1)
+    scores[key_order] = found.similarities
+    return positions, scores, {"bits": {"int8": 8.0, "bf16": 16.0, "f16": 16.0, "f32": 32.0}[kind]}
+
+
+def choose_kind(codes: Codes, plan: Plan, compared: float) -> Kind:
+    """The kind of codes that is quickest, if each vector is compared with `compared` others.
+
+    Those of 8 bits let more pairs pass that must be looked at singly: how many, a few vectors tell.
+    """
+    if plan.device != "cpu":
+        return "f16"
+    first, second = fast_kinds("cpu")
+    if first != "int8" or len(codes) <= plan.depth:
+        return first
+    rows = torch.linspace(0, len(codes) - 1, min(_PILOT, len(codes))).long()
+    found = products(codes.numbers[rows], codes.numbers)
+    least = found.topk(plan.depth + 1, dim=1).values[:, -1]
+    passing = (found >= (least - 2 * codes.margin[rows] * codes.scale**2)[:, None]).sum(1).double().mean()
+    return "int8" if float(passing) < compared / _PAIR_COST + 2 * plan.depth else second
+
+
+def true_neighbours(vectors: Vectors, codes: Codes, plan: Plan, part: int) -> Sample:
+    """The true neighbours of some vectors; a different `part` has different ones."""
+    count = len(vectors)
+    rows = (torch.linspace(0, count - 1, min(plan.sample, count)).long() + part).clamp(max=count - 1).unique()
+    best = Best(codes, vectors, plan.k)
+    run_all(seek_in_all(best, rows, count, None), plan.threads)
+    owner, target, _, _ = best_of_owners(*best.pairs(), np.arange(count), plan.k)
+    return Sample(owner, target)
+
+
+def measured(found: Neighbourhood, vectors: Vectors, plan: Plan) -> Neighbourhood:
+    """`found` with its recall among the notes: the share of true neighbours of a sample that it has."""
+    centroids = found.centroids
+    if centroids is None:
+        return found
+    sample = true_neighbours(vectors, found.codes, plan, 1)
+    had = (found.positions[sample.owner, : plan.k] == sample.target[:, None]).any(axis=1)
+    recall = float(had.mean()) if len(had) else 1.0
+    figures = {"partitions": float(len(centroids.numbers)), "probes": float(centroids.probes), "recall": recall}
+    return replace(found, notes=found.notes | figures)

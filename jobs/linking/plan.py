@@ -1,0 +1,105 @@
+"""How neighbours are to be found, and what was found: the border between the search and the job."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from indexes.vectors import Floats, Positions, Rows
+from jobs.linking.codes import Codes
+from jobs.linking.partitions import Centroids
+
+Prints = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Laid:
+    """Some vectors of a matrix, memory-mapped perhaps, in an order of their own; read as they are sliced or taken."""
+
+    matrix: Vectors
+    order: Positions
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def __getitem__(self, positions: slice | Positions) -> Floats:
+        return np.asarray(self.matrix[self.order[positions]])
+
+
+Vectors = Floats | Laid
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How neighbours are to be found.
+
+    Attributes:
+        k: Neighbours asked for.
+        spare: Further ones kept; changes no result.
+        exact_below: Fewer vectors than this are compared all with all.
+        recall: Share of true neighbours that partitions are to find.
+        partitions: Their number; 0 for one that suits.
+        sample: Vectors on which recall is measured.
+        threads: Blocks compared at once; changes no result.
+        device: `cpu` or `cuda`; changes no result.
+    """
+
+    k: int
+    spare: int = 4
+    exact_below: int = 200_000
+    recall: float = 0.99
+    partitions: int = 0
+    sample: int = 1000
+    threads: int = 1
+    device: str = "cpu"
+
+    @property
+    def depth(self) -> int:
+        """Neighbours kept of each vector."""
+        return self.k + self.spare
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """Neighbours of n different vectors.
+
+    Attributes:
+        prints: What each vector is known by, shape (n, 2).
+        codes: 8-bit codes of the vectors.
+        positions: Neighbours, nearest first, shape (n, depth); -1 where there are fewer.
+        scores: Their canonical cosines, shape (n, depth); -inf where there are fewer.
+        cut: All neighbours nearer than this are known, shape (n,); -inf where all are.
+        centroids: Of the partitions; None where all were compared with all.
+        searched: Vectors that were searched for.
+        dimension: Numbers of a vector.
+        notes: Figures for the report.
+    """
+
+    prints: Prints
+    codes: Codes
+    positions: Positions
+    scores: Floats
+    cut: Floats
+    centroids: Centroids | None
+    searched: int
+    dimension: int
+    notes: dict[str, float] = field(default_factory=dict)
+
+
+def prints_of(vectors: Rows, block: int = 8192) -> Prints:
+    """128 bits that tell different vectors apart, shape (n, 2): two sums of products with random odd numbers.
+
+    The second takes each word turned by half, since a product's low bits know nothing of its factors' high ones.
+    """
+    found = np.zeros((len(vectors), 2), dtype=np.uint64)
+    for start in range(0, len(vectors), block):
+        rows = np.asarray(vectors[slice(start, start + block)], dtype=np.float32)
+        rows = np.ascontiguousarray(np.pad(rows, ((0, 0), (0, rows.shape[1] % 2))))
+        words = rows.view(np.uint64)
+        odd = np.random.default_rng(words.shape[1]).integers(0, 1 << 63, (2, words.shape[1]), np.uint64) * 2 + 1
+        half = np.uint64(32)
+        found[start : start + block, 0] = np.einsum("ij,j->i", words, odd[0])
+        found[start : start + block, 1] = np.einsum("ij,j->i", words << half | words >> half, odd[1])
+    return found
