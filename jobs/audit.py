@@ -17,7 +17,7 @@ from indexes.stages import Stage
 from jobs.gates.arrow_engine import ArrowExecutionEngine, batch_of
 from jobs.gates.metric_providers import SparkEngine
 from jobs.gates.views import View, spark_frame
-from schemas.expectations import SHARES
+from schemas.expectations import MEASURES, SHARES
 from schemas.gx import (
     Batch,
     DataContextConfig,
@@ -28,7 +28,7 @@ from schemas.gx import (
     Validator,
     gx,
 )
-from schemas.suites import Limits, name_of, shares_suite, skipped, suite_of
+from schemas.suites import Limits, measures_suite, name_of, shares_suite, skipped, suite_of
 
 _SHOWN = 3  # Unexpected values in a message.
 _LONGEST = 300  # Characters of what was observed.
@@ -75,7 +75,7 @@ class Audit:
 def audit(
     stages: Mapping[str, Stage], shares: Mapping[str, float], limits: Limits, run_name: str, spark: Any = None
 ) -> Audit:
-    """Validate the suite of every table in `stages`, and of the reject shares.
+    """Validate the suite of every table in `stages`, of the reject shares and of `limits.measures`.
 
     Args:
         stages: The tables; a reference to one that is not among them is not checked.
@@ -94,6 +94,9 @@ def audit(
     if shares:
         suites.append(shares_suite(shares, limits))
         views.append(View(SHARES, pa.table({job: [share] for job, share in shares.items()})))
+    if limits.measures:
+        suites.append(measures_suite(limits))
+        views.append(View(MEASURES, pa.table({name: [figure] for name, figure in limits.measures.items()})))
     rows = sum(view.rows for view in views)  # A file that cannot be read is no failed expectation: it ends the audit.
     engine = _spark_engine(spark, rows) if spark else ArrowExecutionEngine()
     batches = [batch_of(view.name, spark_frame(view, spark) if spark else view) for view in views]

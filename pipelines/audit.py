@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from indexes.catalog import Snapshot, Warehouse, WarehouseError
 from indexes.stages import Stage
-from schemas.expectations import LOST, NO_LOSS
+from schemas.expectations import LOST, NO_LOSS, RECALL
 from schemas.settings import Settings
 
 if TYPE_CHECKING:
@@ -85,6 +85,12 @@ def reject_shares(given: Mapping[str, int], reasons: Reasons, counted: Reasons |
     return {f"{job}: {reason}": n / every[job] for (job, reason), n in sorted(wanted.items()) if every[job]}
 
 
+def measures_of(reports: Reports) -> dict[str, float]:
+    """What jobs measured of their own results: the recall of a graph that was built by partitions."""
+    notes: Mapping[str, float] = next((report.get("notes", {}) for report in reports if report["job"] == "link"), {})
+    return {RECALL: float(notes["recall"])} if "recall" in notes else {}
+
+
 def audit_tables(
     warehouse: Warehouse,
     stages: Mapping[str, Stage],
@@ -94,6 +100,7 @@ def audit_tables(
     build_id: str,
     started_at: datetime,
     before: Mapping[str, int],
+    measures: Mapping[str, float],
 ) -> Audited:
     """Validate all suites over `stages` and write the data docs to `audit/BUILD_ID` of the warehouse."""
     started = time.monotonic()
@@ -102,7 +109,7 @@ def audit_tables(
     from schemas.suites import Limits
 
     shares = lost_shares(given, reasons)
-    limits = Limits(settings.audit, started_at, before)
+    limits = Limits(settings.audit, started_at, before, measures)
     if settings.audit.engine == "spark":
         from jobs.engines import SparkEngine
 
@@ -137,9 +144,8 @@ def audit_snapshot(snapshot: Snapshot, settings: Settings) -> Audited:
         reasons = count_reasons(stages["rejects"])
         given = rows_in(manifest.jobs, reasons, manifest.tables["pages"].rows)
         before = rows_before(snapshot.warehouse, manifest.parent)
-        return audit_tables(
-            snapshot.warehouse, stages, given, reasons, settings, manifest.build_id, manifest.started_at, before
-        )
+        told = (manifest.build_id, manifest.started_at, before, measures_of(manifest.jobs))
+        return audit_tables(snapshot.warehouse, stages, given, reasons, settings, *told)
     except (OSError, pa.ArrowInvalid) as error:
         raise WarehouseError(
             f"snapshot {manifest.build_id} cannot be audited, a file of {snapshot.warehouse.root} is gone or damaged: "

@@ -26,7 +26,7 @@ from jobs.normalise import Normalise
 from jobs.pages import ingest, stored
 from jobs.runner import JobReport, Run, derive
 from jobs.vectorise import embed_chunks
-from pipelines.audit import Audited, audit_tables, count_reasons, reject_shares, rows_in
+from pipelines.audit import Audited, audit_tables, count_reasons, measures_of, reject_shares, rows_in
 from pipelines.ingest import PAGE_STORE, page_store
 from schemas.settings import Settings
 from schemas.tables import REJECTS
@@ -60,7 +60,8 @@ def build(source: Path | None, warehouse: Warehouse, settings: Settings) -> Mani
         reasons = count_reasons(stages["rejects"])
         given = rows_in(map(vars, run.reports), reasons, stages["pages"].rows)
         before = {name: table.rows for name, table in parent.tables.items()} if parent else {}
-        audited = audit_tables(warehouse, stages, given, reasons, settings, build_id, started_at, before)
+        told = (build_id, started_at, before, measures_of(map(vars, run.reports)))
+        audited = audit_tables(warehouse, stages, given, reasons, settings, *told)
         _refuse_failures(build_id, audited, stages["rejects"])
         manifest = Manifest(
             build_id=build_id,
@@ -126,7 +127,8 @@ def _edges(nodes: Stage, settings: Settings, run: Run, parent: Manifest | None, 
         before = [j for j in parent.jobs if j["job"] == link.NAME and j["fingerprint"] == wanted]
         edges = warehouse.snapshot(parent.build_id).stage("edges")
         if before and edges.path.exists():
-            run.report(JobReport(link.NAME, wanted, nodes.rows, edges.rows, nodes.rows, 0, 0, 0.0, "none"))
+            counts = (nodes.rows, edges.rows, nodes.rows, 0, 0, 0.0)
+            run.report(JobReport(link.NAME, wanted, *counts, "none", before[0].get("notes", {})))
             return edges
     return link.link(nodes, settings.graph, settings.link, run)
 

@@ -25,6 +25,7 @@ NO_LOSS: frozenset[str] = frozenset(
         "content_type",
         "gone",
         "revisit",
+        "revisit_without_capture",
         "unknown_kind",
         "digest_mismatch",
         "bad_date",
@@ -36,6 +37,12 @@ SHARES = "reject_share"
 
 LOST = "pages"
 """Column of `SHARES` for all jobs that make documents of pages, together."""
+
+MEASURES = "measures"
+"""Name of the audit's own table of one row: what jobs measured of their own results."""
+
+RECALL = "link_recall"
+"""Column of `MEASURES`: share of true neighbours that a graph built by partitions has, on a sample."""
 
 
 @dataclass(frozen=True)

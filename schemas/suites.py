@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from schemas.custom_expectations import ExpectColumnValuesToBeKeysOf, ExpectTableColumnTypesToMatch
-from schemas.expectations import DERIVED, SHARES, column_types
+from schemas.expectations import DERIVED, MEASURES, RECALL, SHARES, column_types
 from schemas.groups import AuditSettings
 from schemas.gx import Expectation, ExpectationSuite, gxe
 from schemas.tables import TABLES, Table
@@ -33,11 +33,13 @@ class Limits:
         settings: Thresholds.
         as_of: When the audited build began; nothing can have been published a day later.
         before: Rows per table of the snapshot before; empty for a first build.
+        measures: What jobs measured of their own results.
     """
 
     settings: AuditSettings
     as_of: datetime
     before: Mapping[str, int] = field(default_factory=dict)
+    measures: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,12 @@ def shares_suite(jobs: Iterable[str], limits: Limits) -> ExpectationSuite:
     most = limits.settings.max_reject_share
     made = [_between(job, 0, most, name=f"{job} rejected share") for job in jobs]
     return ExpectationSuite(name=SHARES, expectations=[_named(SHARES, e) for e in made])
+
+
+def measures_suite(limits: Limits) -> ExpectationSuite:
+    """The suite of what jobs measured of their own results."""
+    made = [_between(RECALL, limits.settings.min_link_recall, 1)] if RECALL in limits.measures else []
+    return ExpectationSuite(name=MEASURES, expectations=[_named(MEASURES, e) for e in made])
 
 
 def skipped(tables: Sequence[str], limits: Limits) -> list[Skipped]:

@@ -14,7 +14,7 @@ import pytest
 from indexes.stages import Stage
 from jobs.audit import Audit, Check, audit
 from jobs.engines import SparkEngine
-from schemas.expectations import LOST, SHARES
+from schemas.expectations import LOST, RECALL, SHARES
 from schemas.groups import AuditSettings, EngineSettings
 from schemas.suites import Limits, name_of, shares_suite, suite_of
 from schemas.tables import TABLES, Table
@@ -273,6 +273,15 @@ def test_what_was_found_is_told_with_examples(sound: dict[str, Stage], tmp_path:
         Check("edges.target references nodes", "critical", False, "1 of 3 unexpected, such as gone", "edges"),
         Check("pages rejected share", "critical", False, "1 of 1 unexpected, such as 0.6", SHARES),
     }
+
+
+def test_a_graph_that_finds_too_few_neighbours_is_not_published(sound: dict[str, Stage]) -> None:
+    tables = {"nodes": sound["nodes"]}
+    enough = audit(tables, {}, Limits(SETTINGS, NOW, measures={RECALL: 0.985}), "run")
+    assert "measures.link_recall between" in {c.expectation for c in enough.checks}
+    assert failed(enough) == set()
+    few = audit(tables, {}, Limits(SETTINGS, NOW, measures={RECALL: 0.9}), "run")
+    assert [c.expectation for c in few.failures()] == ["measures.link_recall between"]
 
 
 KEY = "{'source': 'd0-0-0', 'kind': 'neighbour', 'rank': 1}"
