@@ -1,8 +1,8 @@
 """The tables `queries` and `nodes`: Doc2Query-- keeps the best share of the synthetic queries as nodes.
 
 A pair is scored by the cosine of `question answer` with its chunk; the best alpha are kept, per chunk
-(QCG-RAG, section 3.3) or over the corpus (Doc2Query--). Needs whole chunks, and for the corpus' threshold
-4 bytes of memory per query; and the ids of the chunks, about 30 bytes each.
+(QCG-RAG, section 3.3) or over the corpus (Doc2Query--, arXiv 2301.03266), or all from a given similarity on. Needs
+whole chunks. Memory: the ids of the chunks, about 30 bytes each; the corpus' threshold is found on disk.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from indexes.stages import Stage
 from indexes.vectors import Floats, similarities, vector_array, vector_matrix
 from jobs.embed import Embed
 from jobs.runner import JobReport, Memoised, Run, finished, memoise, record_rejects
+from jobs.threshold import best_share_floor
 from jobs.vectorise import dimension, node_texts, vectors_of
 from schemas.digests import settings_digest
 from schemas.groups import FilterSettings
 from schemas.tables import NODES, QUERIES
 
-NAME, VERSION = "filter", 1
+NAME, VERSION = "filter", 2
 
 
 @dataclass(frozen=True)
@@ -47,12 +48,12 @@ def filter_queries(
     done = memoise(embed, node_texts(queries), run)
     run.report(_embed_report(done, embed, queries, run))
     started = time.monotonic()
-    floor = _corpus_floor(done, embed, queries, chunks, settings)
+    floor = _floor(done, embed, queries, chunks, settings, run)
     nodes_table = NODES.with_dimension(dimension(embed))
     rejected = _reject_orphans(queries, chunks, run)
     with run.writer(QUERIES) as query_writer, run.writer(nodes_table) as node_writer:
         for scored in _scored(done, embed, queries, chunks):
-            kept = scored.similarity >= floor if settings.scope == "corpus" else _best_of_chunks(scored, settings.alpha)
+            kept = _best_of_chunks(scored, settings.alpha) if settings.scope == "chunk" else scored.similarity >= floor
             columns = [*scored.queries.columns, pa.array(scored.similarity), pa.array(kept)]
             query_writer.write(pa.RecordBatch.from_arrays(columns, schema=QUERIES.schema))
             node_writer.write(_nodes(scored, kept, nodes_table.schema))
@@ -119,14 +120,16 @@ def _best_of_chunks(scored: _Scored, alpha: float) -> npt.NDArray[np.bool_]:
     return kept
 
 
-def _corpus_floor(done: Memoised, embed: Embed, queries: Stage, chunks: Stage, settings: FilterSettings) -> float:
-    """The similarity that the best `alpha` of all queries reach; -inf where each chunk is judged alone."""
-    if settings.scope == "chunk" or queries.rows == 0:
-        return -np.inf
-    scores = np.sort(np.concatenate([np.empty(0), *(s.similarity for s in _scored(done, embed, queries, chunks))]))
-    if len(scores) == 0:
-        return -np.inf
-    return float(scores[len(scores) - max(1, int(np.ceil(settings.alpha * len(scores) - 1e-9)))])
+def _floor(
+    done: Memoised, embed: Embed, queries: Stage, chunks: Stage, settings: FilterSettings, run: Run
+) -> np.float32:
+    """The least similarity of a kept query; -inf where each chunk is judged alone."""
+    if settings.scope == "absolute":
+        return np.float32(settings.min_similarity)
+    if settings.scope == "chunk":
+        return np.float32(-np.inf)
+    scores = (s.similarity for s in _scored(done, embed, queries, chunks))
+    return np.float32(best_share_floor(scores, settings.alpha, run.work / "similarities"))
 
 
 def _scored(done: Memoised, embed: Embed, queries: Stage, chunks: Stage) -> Iterator[_Scored]:
