@@ -149,7 +149,7 @@ class _Layout:
         x = _QUESTION + _GAP + (column - 1) * (_BOX + _GAP)
         y = _TOP + (height - _extent(slots)) / 2
         for slot in slots:
-            lines = wrapped(slot.text, 27, 1 if slot.note else 2) + ([shortened(slot.note, 28)] if slot.note else [])
+            lines = [*wrapped(slot.text, 27, 1), shortened(slot.note, 28)] if slot.note else _lines(slot.text)
             box = Box(slot.kind, x, y, _BOX, slot.height, lines, slot.value, one_line(slot.text), slot.href)
             self.boxes[column, slot.key] = box
             y += slot.height + _SPACE
@@ -211,6 +211,12 @@ class _Layout:
                 bottom = max((b.y + b.height for (i, _), b in self.boxes.items() if i == column), default=_TOP)
                 notes.append((self._x(column), bottom + 18, f"and {number:,} more"))
         return notes
+
+
+def _lines(text: str) -> list[str]:
+    """A node's question and answer on a line each: questions of one document begin alike, answers tell them apart."""
+    question, _, answer = one_line(text).partition("? ")
+    return [*wrapped(f"{question}?", 27, 1), *wrapped(answer, 27, 1)] if answer else wrapped(text, 27, 2)
 
 
 def _chunk(order: int, passage: Passage) -> _Slot:
