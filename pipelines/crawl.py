@@ -219,17 +219,19 @@ def _reports(warehouse: Warehouse) -> Path:
 
 
 def lost_pages(warehouse: Warehouse) -> Iterator[pa.RecordBatch]:
-    """Rows of `REJECTS`: what the crawls of a warehouse lost, each address once, as the latest crawl tells of it.
+    """Rows of `REJECTS`: what the crawls of a warehouse lost; of an address what the latest crawl tells.
 
     An address may have been fetched by another crawl: then it is in the page store too. Memory: 100 bytes a row.
     """
     seen: set[bytes] = set()
     for path in sorted(_reports(warehouse).glob(f"*{_REJECTS}"), reverse=True):
+        told: set[bytes] = set()  # An address may have several reasons in one crawl.
         with pq.ParquetFile(path) as file:
             for batch in file.iter_batches(_ROWS):
                 keys = [hashlib.blake2b(key.encode(), digest_size=16).digest() for key in batch["key"].to_pylist()]
                 yield batch.filter(pa.array([key not in seen for key in keys], pa.bool_()))
-                seen.update(keys)
+                told.update(keys)
+        seen |= told
 
 
 def _digest(seeds: Sequence[Address], settings: CrawlSettings) -> str:

@@ -349,10 +349,7 @@ def remember(memory: Path, frontiers: Sequence[Path]) -> None:
         connection.execute(table)
         for path in frontiers:
             connection.execute("ATTACH ? AS crawl", (str(path),))
-            connection.execute(
-                "INSERT OR REPLACE INTO pages SELECT * FROM crawl.pages "
-                "WHERE etag IS NOT NULL OR last_modified IS NOT NULL"
-            )
+            connection.execute("INSERT OR REPLACE INTO pages SELECT * FROM crawl.pages")
             connection.execute("DETACH crawl")
     finally:
         connection.close()

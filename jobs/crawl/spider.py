@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import AsyncIterator
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 from scrapy import Request, Spider, signals
 from scrapy.exceptions import (
@@ -100,10 +100,12 @@ class PageSpider(Spider):  # type: ignore[misc]
         headers = {}
         if entry.kind is not Kind.PAGE:
             meta["download_maxsize"] = self.limits.sitemap_bytes
-        elif self.limits.conditional and (known := self.state.memory.known(entry.key)):
+        elif known := self.state.memory.known(entry.key):
             meta["known"] = known
-            validators = {"If-None-Match": known.etag, "If-Modified-Since": known.last_modified}
-            headers = {name: value for name, value in validators.items() if value}
+            if self.limits.conditional:
+                validators = {"If-None-Match": known.etag, "If-Modified-Since": known.last_modified}
+                headers = {name: value for name, value in validators.items() if value}
+            meta["conditional"] = bool(headers)
         answer = self.on_page if entry.kind is Kind.PAGE else self.on_sitemap
         return Request(entry.url, answer, errback=self.on_failure, meta=meta, headers=headers)
 
@@ -126,6 +128,15 @@ class PageSpider(Spider):  # type: ignore[misc]
 
     def on_robots(self, response: Any) -> None:
         """Keep the rules of an origin (RFC 9309, section 2.3.1)."""
+        try:
+            self._robots(response)
+        except (OSError, MemoryError, sqlite3.Error) as error:
+            end_process(error)  # a fault of the machine is none of the host
+        except Exception as error:  # noqa: BLE001 - a host whose rules cannot be read is not crawled, and the crawl goes on
+            log.warning("url=%s error=%r", response.url, error)
+            self._keep_rules(response.request, b"", f"crawl_failed: robots.txt: {type(error).__name__}: {error}")
+
+    def _robots(self, response: Any) -> None:
         meta, status = response.meta, response.status
         if status in _REDIRECTS and meta["hops"] < self.limits.max_redirects:
             target = self._target(response)
@@ -141,7 +152,9 @@ class PageSpider(Spider):  # type: ignore[misc]
 
     def on_robots_failure(self, failure: Any) -> None:
         """An origin whose robots.txt cannot be had is not crawled."""
-        reason, detail = fault(failure.value, failure.request.meta["host"])
+        # Of the host that was asked, which a redirect may have made another.
+        asked = urlsplit(failure.request.url).hostname or failure.request.meta["host"]
+        reason, detail = fault(failure.value, asked)
         self._keep_rules(failure.request, b"", f"{reason}: robots.txt: {detail}")
 
     def _keep_rules(self, request: Request, body: bytes, failure: str) -> None:
@@ -180,7 +193,7 @@ class PageSpider(Spider):  # type: ignore[misc]
                 self.scheduler.pause(entry.host, self.retry_wait(response.request))
         else:
             self.scheduler.fetched(entry.host, page=status in (HTTPStatus.OK, HTTPStatus.NOT_MODIFIED))
-        if status == HTTPStatus.NOT_MODIFIED and known is not None:
+        if status == HTTPStatus.NOT_MODIFIED and known is not None and response.meta["conditional"]:
             self._unchanged(entry, response.request, raw, known)
         elif status in _REDIRECTS and response.headers.get("Location"):
             self._redirected(entry, response)
@@ -204,8 +217,10 @@ class PageSpider(Spider):  # type: ignore[misc]
         else:
             written = self.state.archive.write(exchange(response.request, raw))
             validators = (_header(raw, "ETag"), _header(raw, "Last-Modified"))
-            known = Known(entry.key, entry.url, *validators, written.digest, written.record_id, written.date, ())
-            self.state.frontier.keep_page(Known(**{**vars(known), "links": tuple(links)}))
+            # Its links are needed when it is found unchanged, which only validators can tell.
+            kept = tuple(links) if any(validators) else ()
+            known = Known(entry.key, entry.url, *validators, written.digest, written.record_id, written.date, kept)
+            self.state.frontier.keep_page(known)
             self._settle_fetched(entry, State.FETCHED)
         self._count_unfollowed(entry, said, len(said.links) - len(links))
         self.scheduler.wake(self.state.follow(links, entry.depth + 1))
@@ -276,6 +291,11 @@ class PageSpider(Spider):  # type: ignore[misc]
                 self._listed(entry, response.body)
         except SitemapError as error:
             self._no_sitemap(entry, error.reason, str(error))
+        except (OSError, MemoryError, sqlite3.Error) as error:
+            end_process(error)
+        except Exception as error:  # noqa: BLE001 - as for pages
+            log.warning("url=%s error=%r", entry.url, error)
+            self.state.lose(entry, "crawl_failed", f"sitemap: {type(error).__name__}: {error}")
         finally:
             self.scheduler.left(response.request, entry.host)
 

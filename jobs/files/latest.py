@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from indexes.pages import Part
 from jobs.files.rows import FileReject
-from schemas.digests import row_fingerprints
+from schemas.digests import FINGERPRINT_BYTES, row_fingerprints
 from schemas.tables import PAGES
 
 _NEVER: Final = np.iinfo(np.int64).min
@@ -55,11 +55,13 @@ class PartRows:
         part: The part.
         lost: Rows with a later capture of the same address.
         gone_at: When the page of a row that has none was found to be gone, else `_NEVER`.
+        unread: Revisits in it of pages whose capture is nowhere.
     """
 
     part: Part
     lost: Bools
     gone_at: Longs
+    unread: tuple[FileReject, ...] = ()
 
     @property
     def stays(self) -> Bools:
@@ -82,8 +84,9 @@ class PartRows:
 
     def rejects(self) -> Iterator[FileReject]:
         """The other rows. Of a page `duplicate_url`; of a JSONL document, whose address is made from its id,
-        `duplicate_doc_id`; of one that a later capture found to be gone, `gone`.
+        `duplicate_doc_id`; of one that a later capture found to be gone, `gone`. And the revisits of `unread`.
         """
+        yield from self.unread
         if self.stays.all():
             return
         start = 0
@@ -103,11 +106,12 @@ def latest_captures(parts: Sequence[Part]) -> Iterator[PartRows]:
     prints, when, place = _keys(parts)
     lost = _superseded(prints, when, place)
     gone_at = _gone_after(parts, prints, when, lost)
+    captured = _captured(parts, prints)
     start = 0
     for part in parts:
         rows = slice(start, start + sum(b.num_rows for b in part.batches("pages", ["url"])))
         start = rows.stop
-        yield PartRows(part, lost[rows], gone_at[rows])
+        yield PartRows(part, lost[rows], gone_at[rows], tuple(_unread(part, captured)))
 
 
 def _keys(parts: Sequence[Part]) -> tuple[npt.NDArray[np.uint64], Longs, Longs]:
@@ -151,6 +155,26 @@ def _gone_after(parts: Sequence[Part], prints: npt.NDArray[np.uint64], when: Lon
             if time > max(int(when[row]), seen.get(key, _NEVER)):
                 found[row] = time
     return found
+
+
+def _captured(parts: Sequence[Part], prints: npt.NDArray[np.uint64]) -> set[bytes]:
+    """The fingerprints of those addresses of sightings that some row captures."""
+    sighted = {
+        key.tobytes() for part in parts for b in part.batches("sightings") for key in row_fingerprints(b, ["url"])
+    }
+    if not sighted:
+        return set()
+    whole = np.ascontiguousarray(prints).view(np.dtype((np.void, FINGERPRINT_BYTES))).ravel()
+    return sighted & {key.tobytes() for key in whole}
+
+
+def _unread(part: Part, captured: set[bytes]) -> Iterator[FileReject]:
+    """Revisits in `part` of pages that no row captures: what they looked like is in an archive that was not read."""
+    for batch in part.batches("sightings"):
+        for key, row in zip(row_fingerprints(batch, ["url"]), batch.to_pylist(), strict=True):
+            if not row["gone"] and key.tobytes() not in captured:
+                detail = "found unchanged, but its capture is in no archive that was read"
+                yield FileReject(row["url"], "revisit_without_capture", detail, row["source_file"])
 
 
 def _place(row: dict[str, object]) -> str:

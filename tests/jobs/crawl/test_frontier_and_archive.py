@@ -61,7 +61,7 @@ def test_refusals_are_counted_and_the_first_of_a_host_have_rows(tmp_path: Path) 
     assert refusal_counts(tmp_path / "f.sqlite") == {"max_depth": 50, "out_of_scope": 50}
 
 
-def test_validators_are_remembered_from_crawl_to_crawl(tmp_path: Path) -> None:
+def test_pages_are_remembered_from_crawl_to_crawl_with_validators_or_without(tmp_path: Path) -> None:
     memory = tmp_path / "memory.sqlite"
     assert Memory(memory).known(known("1").key) is None
     for name, etag in (("f", '"1"'), ("g", '"2"')):
@@ -72,7 +72,7 @@ def test_validators_are_remembered_from_crawl_to_crawl(tmp_path: Path) -> None:
         remember(memory, [tmp_path / f"{name}.sqlite"])
     found = Memory(memory)
     assert found.known(known("1").key) == known("1", '"2"')
-    assert found.known(known("no-validator-f").key) is None
+    assert found.known(known("no-validator-f").key) == known("no-validator-f", None)
 
 
 def exchange(n: int) -> Exchange:

@@ -73,3 +73,11 @@ def test_a_page_that_was_gone_later_leaves_unless_it_was_seen_again(tmp_path: Pa
     kept, rejects = latest(put(tmp_path / "w.warc", b"".join(content)), tmp_path / "parts")
     assert [r["url"].rpartition("/")[2] for r in kept] == ["back", "unchanged", "broken"]
     assert rejects == {"w.warc@0": "gone"}
+
+
+def test_a_revisit_of_a_page_that_no_archive_has_is_told_of(tmp_path: Path) -> None:
+    url = "http://x.example/elsewhere"
+    content = warc((url, http(HTML, status=304), "2024-05-03T00:00:00Z"), kind="revisit")
+    kept, rejects = latest(put(tmp_path / "w.warc", b"".join(content)), tmp_path / "parts")
+    assert kept == []
+    assert rejects == {url: "revisit_without_capture"}
