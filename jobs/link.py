@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 
 from indexes.stages import Stage, StageWriter
 from indexes.vectors import Floats, Positions, similarities, vector_matrix
+from jobs.linking.mentions import mention_edges
 from jobs.runner import JobReport, Run
 from schemas.digests import settings_digest
 from schemas.groups import GraphSettings, LinkSettings
@@ -30,7 +31,7 @@ from schemas.tables import EDGES
 if TYPE_CHECKING:
     from jobs.linking.plan import Vectors
 
-NAME, VERSION = "link", 2
+NAME, VERSION = "link", 3
 _BLOCK = 8192
 _OF_EDGES = {"k", "direction", "min_similarity", "same_chunk", "answers", "mentions", "mention_documents"}
 _OF_SEARCH = {"exact_below", "recall", "partitions", "sample"}
@@ -45,12 +46,14 @@ def _search(how: LinkSettings) -> dict[str, object]:
     return how.model_dump(include=_OF_SEARCH)
 
 
-def link(nodes: Stage, settings: GraphSettings, how: LinkSettings, run: Run) -> Stage:
-    """The edges of the query-centric graph."""
+def link(nodes: Stage, settings: GraphSettings, how: LinkSettings, run: Run, documents: Stage | None = None) -> Stage:
+    """The edges of the query-centric graph; with `mention` edges where the documents, with their titles, are given."""
     started = time.monotonic()
     laid = _lay(nodes, run)
     with run.writer(EDGES) as writer:
         searched, notes = _neighbours(laid, settings, how, run, writer)
+        if documents is not None and settings.mentions and len(laid.keys):
+            notes = notes | {"mentions": _mentions(nodes, documents, laid.keys, settings, writer)}
     edges = writer.stage()
     seconds = round(time.monotonic() - started, 3)
     counts = (nodes.rows, edges.rows, nodes.rows - searched, searched, nodes.rows - len(laid.keys))
@@ -111,6 +114,15 @@ def _neighbours(
     members = np.diff(groups.start)
     searched = round(found.searched * float(members.mean()))
     return min(searched, len(laid.keys)), found.notes
+
+
+def _mentions(nodes: Stage, documents: Stage, keys: pa.Array, settings: GraphSettings, writer: StageWriter) -> int:
+    """Write the mention edges; how many."""
+    written = 0
+    for columns in mention_edges(nodes, documents, keys, settings):
+        writer.write(edge_rows(keys, "mention", *columns))
+        written += len(columns[0])
+    return written
 
 
 def _device(wanted: str) -> str:

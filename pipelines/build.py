@@ -105,7 +105,7 @@ def _make_tables(
     chunks = embed_chunks(embed, cut, run)
     queries, nodes = filter_queries(embed, pairs, chunks, settings.filter, run)
     run.engines.release("ray")
-    edges = _edges(nodes, settings, run, parent, warehouse)
+    edges = _edges(nodes, documents, settings, run, parent, warehouse)
     tables = (pages, documents, chunks, queries, nodes, edges)
     return {stage.table.name: stage for stage in tables}
 
@@ -120,17 +120,19 @@ def tell_lost_pages(warehouse: Warehouse, pages: Stage, run: Run) -> None:
         run.reject("crawl", [row for row in rows if row[0] not in got])
 
 
-def _edges(nodes: Stage, settings: Settings, run: Run, parent: Manifest | None, warehouse: Warehouse) -> Stage:
-    """The edges; those of the parent snapshot where neither nodes nor settings changed."""
+def _edges(
+    nodes: Stage, documents: Stage, settings: Settings, run: Run, parent: Manifest | None, warehouse: Warehouse
+) -> Stage:
+    """The edges; those of the parent snapshot where neither what they are made of nor settings changed."""
     wanted = link.fingerprint(settings.graph, settings.link)
-    if parent and parent.tables["nodes"].digest == nodes.digest:
+    if parent and all(parent.tables[s.table.name].digest == s.digest for s in (nodes, documents)):
         before = [j for j in parent.jobs if j["job"] == link.NAME and j["fingerprint"] == wanted]
         edges = warehouse.snapshot(parent.build_id).stage("edges")
         if before and edges.path.exists():
             counts = (nodes.rows, edges.rows, nodes.rows, 0, 0, 0.0)
             run.report(JobReport(link.NAME, wanted, *counts, "none", before[0].get("notes", {})))
             return edges
-    return link.link(nodes, settings.graph, settings.link, run)
+    return link.link(nodes, settings.graph, settings.link, run, documents)
 
 
 @contextmanager

@@ -304,10 +304,10 @@ class GraphSettings(Group):
         description="Edges of kind `answer_question` of a node: its answer to questions near it; 0 for none.",
     )
     mentions: int = Field(
-        0, ge=0, description="Edges of kind `mention` of a node: to documents named by its rarest phrases; 0 for none."
+        5, ge=0, description="Edges of kind `mention` of a node: to documents whose title its text names; 0 for none."
     )
     mention_documents: Positive = Field(
-        20, description="A phrase that the titles and questions of more documents have is not rare and joins none."
+        20, description="A title that more documents share is of none in particular and joins none."
     )
     hops: int = Field(1, ge=0, le=4, description="h: hops along neighbour edges.")
     n: Positive = Field(15, description="Most nodes that a question is matched to.")

@@ -185,7 +185,7 @@ EDGES = Table(
                 "kind",
                 pa.string(),
                 "`neighbour`: one of the k nearest nodes (E_intra); `answer_question`: its answer is near the target's "
-                "question; `mention`: it names the title, or a rare phrase of the questions, of the target's document.",
+                "question; `mention`: its text names the title of the target's document.",
             ),
             _field("rank", pa.int32(), "0 for the nearest of the kind."),
             _field("target", pa.string(), "`query_id` the edge leads to."),
@@ -193,7 +193,7 @@ EDGES = Table(
                 "similarity",
                 pa.float32(),
                 "`neighbour`: cosine of the two nodes' vectors; `answer_question`: of answer and question; `mention`: "
-                "rarity of the phrase, its idf as a share of the largest possible, in [0, 1].",
+                "rarity of the title, its idf as a share of the largest possible, in [0, 1].",
             ),
         ]
     ),

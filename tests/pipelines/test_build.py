@@ -66,7 +66,8 @@ def test_a_build_passes_its_audit_and_says_what_it_took(mini_web: Path) -> None:
     assert all(check["passed"] for check in built.audit)
     assert len(built.audit) > 15
     assert built.tables["documents"].rows >= 75
-    assert built.tables["edges"].rows == 3 * built.tables["nodes"].rows
+    mentions = next(j for j in built.jobs if j["job"] == "link")["notes"]["mentions"]
+    assert built.tables["edges"].rows == 3 * built.tables["nodes"].rows + mentions
     assert built.rejects["ingest: empty"] == 1
     assert 100 << 20 < built.peak_memory_bytes < 4 << 30
     assert {j["engine"] for j in built.jobs} <= {"driver", "local", "local+spark", "spark", "ray"}
