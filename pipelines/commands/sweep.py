@@ -28,8 +28,8 @@ def sweep(
     """Measure recipes and settings on datasets with gold evidence, against a baseline.
 
     Points that differ in search settings alone share a build, builds of a dataset share their memo. A sweep that was
-    stopped goes on: run the same command. Writes results.parquet, questions.parquet, results.md and plots/ to OUT;
-    exit code 1 if a point failed.
+    stopped goes on: run the same command. Writes results, questions and comparisons as Parquet, results.md and plots/
+    to OUT; exit code 1 if a point failed.
     """
     from pipelines.sweep.plan import plan_sweep
     from pipelines.sweep.run import Results, run_sweep
@@ -85,6 +85,6 @@ def _report(results: Any, as_json: bool) -> None:
             }
         )
         return
-    typer.echo(paths[2].read_text("utf-8"))
+    typer.echo(paths[3].read_text("utf-8"))
     for path in paths:
         typer.echo(str(path), err=True)

@@ -69,10 +69,11 @@ def _points(results: Results, dataset: str, figures: Sequence[Row]) -> list[str]
 
 
 def _comparisons(results: Results, compared: Sequence[Compared]) -> list[str]:
-    metrics = results.plan.sweep.metrics[:2]
+    """The first two metrics over all questions, the first for each type; the Parquet file of questions has all."""
+    first, *others = results.plan.sweep.metrics[:2]
     body = []
     for c in compared:
-        if c.metric in metrics:
+        if c.metric == first or (c.metric in others and c.type == ALL):
             named = [c.name, c.dataset, c.type, c.metric, f"`{c.of}`", f"`{c.over}`", str(c.questions)]
             body.append([*named, *(f"{value:.3f}" for value in c.values), signed(c.difference)])
     head = ["comparison", "dataset", "type", "metric", "of", "over", "questions", "first", "second", "difference"]

@@ -59,6 +59,22 @@ QUESTIONS = pa.schema(
         ("value", pa.float64()),
     ]
 )
+COMPARISONS = pa.schema(
+    [
+        ("comparison", pa.string()),
+        ("dataset", pa.string()),
+        ("of", pa.string()),
+        ("over", pa.string()),
+        ("type", pa.string()),
+        ("metric", pa.string()),
+        ("questions", pa.int32()),
+        ("of_value", pa.float64()),
+        ("over_value", pa.float64()),
+        ("difference", pa.float64()),
+        ("difference_low", pa.float64()),
+        ("difference_high", pa.float64()),
+    ]
+)
 
 
 @dataclass(frozen=True)
@@ -163,16 +179,30 @@ def comparisons(results: Results) -> list[Compared]:
 
 
 def write_tables(results: Results, figures: Sequence[Row], compared: Sequence[Compared]) -> list[Path]:
-    """Write results.parquet, questions.parquet and results.md into the sweep's folder; returns their paths."""
+    """Write results, questions and comparisons as Parquet, and results.md; returns their paths, Markdown last."""
     out = results.out
     table = pa.Table.from_pylist([*_records(results, figures), *_failures(results)], schema=RESULTS)
-    paths = [out / "results.parquet", out / "questions.parquet", out / "results.md"]
+    pairs = pa.Table.from_pylist([_comparison(c) for c in compared], schema=COMPARISONS)
+    paths = [out / f"{name}.parquet" for name in ("results", "questions", "comparisons")] + [out / "results.md"]
     write_whole(paths[0], lambda path: pq.write_table(table, path, compression="zstd"))
     write_whole(paths[1], lambda path: _write_questions(results, path))
+    write_whole(paths[2], lambda path: pq.write_table(pairs, path, compression="zstd"))
     from pipelines.sweep.markdown import markdown
 
-    write_text(paths[2], markdown(results, figures, compared))
+    write_text(paths[3], markdown(results, figures, compared))
     return paths
+
+
+def _comparison(c: Compared) -> dict[str, object]:
+    return {
+        **{name: getattr(c, name) for name in ("dataset", "of", "over", "type", "metric", "questions")},
+        "comparison": c.name,
+        "of_value": c.values[0],
+        "over_value": c.values[1],
+        "difference": c.difference.value,
+        "difference_low": c.difference.low,
+        "difference_high": c.difference.high,
+    }
 
 
 def grids_of(plan: Plan) -> dict[str, list[str]]:

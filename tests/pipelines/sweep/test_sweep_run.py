@@ -162,6 +162,8 @@ def test_tables_tell_types_differences_and_cost(swept: Swept) -> None:
     assert questions.num_rows == 6 * 4 * 8
     (compared,) = [c for c in comparisons(opened(swept)) if c.metric == "R@1" and c.type == "all"]
     assert compared.difference.value == pytest.approx(compared.values[0] - compared.values[1])
+    table = pq.read_table(swept.out / "comparisons.parquet").to_pylist()
+    assert {"comparison": "edges", "metric": "R@1", "difference": compared.difference.value}.items() <= table[0].items()
     page = (swept.out / "results.md").read_text()
     assert "| `bm25` |" in page
     assert "| edges | towns | all | R@1 | `qcg` | `qcg graph.hops=0` | 8 |" in page
