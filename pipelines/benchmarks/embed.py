@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import statistics
 import tempfile
@@ -111,7 +110,6 @@ def benchmark_embed_recall(dataset: Path, settings: Settings) -> dict[str, float
     from pipelines.recipes import Searcher, find_recipes
 
     questions = read_questions(dataset / "queries.jsonl")
-    logging.disable(logging.INFO)
     found: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as directory:
         warehouse = Warehouse.create(Path(directory) / "warehouse")
