@@ -75,7 +75,7 @@ def _expected_errors() -> tuple[type[BaseException], ...]:
 
 
 def _interrupted() -> None:
-    typer.echo("interrupted; run the same command again, a build goes on from where it stopped", err=True)
+    typer.echo("interrupted; run the same command again: it goes on from where it stopped", err=True)
     sys.exit(_INTERRUPTED)
 
 

@@ -137,13 +137,17 @@ def _query(snapshot: Snapshot, key: str) -> dict[str, Any]:
 
 def _node(snapshot: Snapshot, key: str) -> dict[str, Any]:
     row = _row(snapshot, "nodes", "query_id", key)
-    out = [{c: e[c] for c in ("rank", "target", "similarity")} for e in _rows(snapshot, "edges", "source", key)]
-    back = [{c: e[c] for c in ("source", "similarity")} for e in _rows(snapshot, "edges", "target", key)]
-    neighbours = sorted(out, key=lambda e: int(e["rank"]))
+    leaving, arriving = (_rows(snapshot, "edges", column, key) for column in ("source", "target"))
+    leaving.sort(key=lambda e: int(e["rank"]))
+    neighbours, mentions = (
+        [{c: e[c] for c in ("rank", "target", "similarity")} for e in leaving if e["kind"] == kind]
+        for kind in ("neighbour", "mention")
+    )
+    back = [{c: e[c] for c in ("source", "similarity")} for e in arriving if e["kind"] == "neighbour"]
     return {
         "row": row,
         "from": {"query": key, "chunk": row["chunk_id"]},
-        "to": {"neighbours": neighbours, "neighbour_of": back},
+        "to": {"neighbours": neighbours, "mentions": mentions, "neighbour_of": back},
     }
 
 

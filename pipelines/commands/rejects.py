@@ -21,14 +21,16 @@ def rejects(
     warehouse: Warehouse,
     job: Annotated[str, typer.Option(help="Only of this job, for example clean.")] = "",
     reason: Annotated[str, typer.Option(help="Only with this reason code, for example no_text.")] = "",
-    key: Annotated[str, typer.Option(metavar="PREFIX", help="Only keys (addresses, ids) that begin so.")] = "",
+    key: Annotated[
+        str, typer.Option(metavar="PREFIX", help="Only with a key (address, id) or detail that begins so.")
+    ] = "",
     snapshot: Snapshot = None,
     limit: Annotated[int, typer.Option(min=0, help="Most rows after the summary; 0 for all.")] = 20,
     as_json: AsJson = False,
 ) -> None:
     """Show what a snapshot left out and why: counts and shares of each job's input, then the rows."""
     from indexes.catalog import Warehouse as Catalog
-    from pipelines.rejects import Wanted, rows, summary
+    from pipelines.rejects import Wanted, rows, summary, there_are
 
     opened = Catalog.open(warehouse).snapshot(snapshot)
     wanted = Wanted(job, reason, key)
@@ -39,7 +41,7 @@ def rejects(
     elif counted:
         _print(counted, found, limit)
     else:
-        typer.echo(f"snapshot {opened.manifest.build_id} left nothing out")
+        typer.echo(f"snapshot {opened.manifest.build_id} has no reject {wanted}".rstrip() + f"; {there_are(opened)}")
 
 
 def _print(counted: list[dict[str, Any]], found: Iterable[dict[str, str]], limit: int) -> None:

@@ -72,11 +72,19 @@ def test_a_limit_ends_the_rows_wherever_it_falls(snapshot: Snapshot) -> None:
         assert list(rows(snapshot, Wanted(), limit)) == every[:limit]
 
 
-def test_a_filter_that_matches_nothing_is_told_what_there_is(snapshot: Snapshot) -> None:
-    with pytest.raises(
-        RejectsError, match=r"no reject --job clan; there are clean: no_text \(4\), ingest: empty \(2\)"
-    ):
+def test_a_job_that_there_is_not_is_an_error_that_names_the_jobs(snapshot: Snapshot) -> None:
+    with pytest.raises(RejectsError, match=r"no job clan; its jobs are clean, .*ingest"):
         summary(snapshot, Wanted(job="clan"))
+
+
+def test_a_filter_that_matches_nothing_is_no_error_and_is_told_what_there_is(snapshot: Snapshot) -> None:
+    told = CliRunner().invoke(app, ["-w", str(snapshot.warehouse.root), "--reason", "timeout"])
+    assert told.exit_code == 0
+    assert "no reject --reason timeout; there are clean: no_text (4), ingest: empty (2)" in told.output
+
+
+def test_an_address_is_found_where_the_detail_begins_with_it(snapshot: Snapshot) -> None:
+    assert [r["key"] for r in rows(snapshot, Wanted(key="why\na.html"))] == ["a.html"]
 
 
 def test_the_command_prints_summary_then_rows_on_one_line_each_and_says_what_it_left_out(snapshot: Snapshot) -> None:
@@ -106,6 +114,6 @@ def test_the_command_prints_one_json_object(snapshot: Snapshot, tmp_path: Path) 
 def test_a_snapshot_that_left_nothing_out_says_so(tmp_path: Path) -> None:
     empty = snapshot_of(tmp_path / "empty", [])
     told = CliRunner().invoke(app, ["-w", str(empty.warehouse.root)])
-    assert (told.exit_code, told.output) == (0, "snapshot 1 left nothing out\n")
+    assert (told.exit_code, told.output) == (0, "snapshot 1 has no reject; it left nothing out\n")
     told = CliRunner().invoke(app, ["-w", str(empty.warehouse.root), "--json"])
     assert json.loads(told.output) == {"snapshot": "1", "summary": [], "rows": []}
