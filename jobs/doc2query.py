@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from jobs.contract import Job, Outcome, Reject, outcome
 from jobs.tasks.doc2query import ChunkContext, doc2query
+from jobs.tasks.doc2query_rules import NEAR_IDENTICAL
 from schemas import sentences
 from schemas.tables import QUERIES, Table
 
@@ -20,9 +21,11 @@ class Doc2Query(Job):
 
     Attributes:
         pairs: M, the most pairs of a chunk.
+        near_identical: Jaccard similarity of words from which the later of two pairs of a chunk is left out.
     """
 
     pairs: int = 20
+    near_identical: float = NEAR_IDENTICAL
 
     name: ClassVar[str] = "doc2query"
     version: ClassVar[int] = 1
@@ -39,6 +42,7 @@ class Doc2Query(Job):
         """Number of pairs, generator and version of the task."""
         return {
             "pairs": self.pairs,
+            "near_identical": self.near_identical,
             "generator": "rules",
             "task": doc2query(self.pairs).version,
             "sentences": sentences.VERSION,
@@ -46,7 +50,7 @@ class Doc2Query(Job):
 
     def apply(self, batch: pa.RecordBatch) -> Outcome:
         """The pairs of each chunk; a chunk without any is rejected as `no_pairs`."""
-        task = doc2query(self.pairs)
+        task = doc2query(self.pairs, self.near_identical)
         rows: list[dict[str, object]] = []
         parents: list[int] = []
         rejects: list[Reject] = []

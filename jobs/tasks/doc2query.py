@@ -10,7 +10,7 @@ from functools import partial
 from pydantic import BaseModel, ConfigDict, Field
 
 from jobs.task import Task
-from jobs.tasks.doc2query_rules import write_pairs
+from jobs.tasks.doc2query_rules import NEAR_IDENTICAL, write_pairs
 
 
 @dataclass(frozen=True)
@@ -70,16 +70,16 @@ Return JSON: {"pairs": [{"question": "...", "answer": "..."}, ...]}
 """
 
 
-def rule(most: int) -> Callable[[ChunkContext], Pairs]:
-    """The rule that writes at most `most` pairs of a chunk."""
-    return partial(_apply_rule, most)
+def rule(most: int, near_identical: float = NEAR_IDENTICAL) -> Callable[[ChunkContext], Pairs]:
+    """The rule that writes at most `most` pairs of a chunk, no two of them `near_identical`."""
+    return partial(_apply_rule, most, near_identical)
 
 
-def _apply_rule(most: int, chunk: ChunkContext) -> Pairs:
-    written = write_pairs(chunk.text, chunk.title, chunk.published_at, most)
+def _apply_rule(most: int, near_identical: float, chunk: ChunkContext) -> Pairs:
+    written = write_pairs(chunk.text, chunk.title, chunk.published_at, most, near_identical)
     return Pairs(pairs=[Pair(question=question, answer=answer) for question, answer in written])
 
 
-def doc2query(most: int) -> Task[ChunkContext, Pairs]:
-    """The task of writing at most `most` pairs of a chunk (the paper's M)."""
-    return Task("doc2query", 1, PROMPT.replace("{{ pairs }}", str(most)), Pairs, rule(most))
+def doc2query(most: int, near_identical: float = NEAR_IDENTICAL) -> Task[ChunkContext, Pairs]:
+    """The task of writing at most `most` pairs of a chunk (the paper's M), no two of them `near_identical`."""
+    return Task("doc2query", 2, PROMPT.replace("{{ pairs }}", str(most)), Pairs, rule(most, near_identical))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from jobs.tasks.doc2query_units import Unit
 from schemas.sentences import sentences
@@ -40,15 +40,24 @@ _ASKED = 22  # Words of a reported question at most, unless its last sentence ha
 def turn_questions(text: str, unit: Unit, key: str, day: str) -> Iterator[tuple[str, str]]:
     """Pairs (form, question) for the turn `text`, which is about `key` and was said on `day`; either may be empty."""
     a, b = unit.speaker, unit.addressee or "the others"
-    text = text.replace("’", "'")
-    k = f" about {key}" if key else ""
-    d = f" (said on {day})" if day else ""
+    plain = text.replace("’", "'")
+    k, d = _about(key), f" (said on {day})" if day else ""
     yield "tell", f"What does {a} tell {b}{k}?"
     if unit.before.rstrip().endswith("?"):
         yield "reply", f"What does {a} answer when {b} asks: {_last_question(unit.before)}"
     for name, pattern, template in _ACTS:
-        if pattern.search(text):
+        if pattern.search(plain):
             yield name, template.format(a=a, b=b, k=k, d=d)
+
+
+def conversation(speakers: Sequence[str], topics: Sequence[str], day: str) -> str:
+    """The question that asks for a whole conversation."""
+    on, about = f" on {day}" if day else "", f": {', '.join(topics)}" if topics else ""
+    return f"What do {' and '.join(speakers[:4])} talk about{on}{about}?"
+
+
+def _about(key: str) -> str:
+    return f" about {key}" if key else ""
 
 
 def _last_question(said: str) -> str:

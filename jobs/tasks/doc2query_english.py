@@ -7,9 +7,10 @@ and a verb to turn round. A form that finds none gives nothing; one fallback alw
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
-from jobs.tasks.doc2query_words import COMMANDS, PAST, PERSONS
+from jobs.tasks.doc2query_pronouns import LEAD, PERSON_NOUN, resolve
+from jobs.tasks.doc2query_words import COMMANDS, PAST
 
 Form = Callable[[str, str], str]
 
@@ -22,10 +23,6 @@ _DATE = (
     rf"|(?:in|since|by|from|until|around|circa|between) (?:the )?{_YEAR}"
 )
 _DATE_IN = re.compile(rf"(?:^| )(?:{_DATE})")
-_LEAD = re.compile(
-    r"(?:In|On|At|By|During|After|Before|From|Since|As|For|Under|With|However|Moreover|Also|Today|Currently|Then|Finally)\b"
-    r"[^,.;:]{0,60}, (?=\S)"
-)
 _APPOSITION = re.compile(r"(?:, [^,]{2,80},| \([^()]{0,120}\))(?= )")
 _CLAUSE_END = re.compile(
     r"[;:]| [–—] |, (?=(?:and|but|which|who|where|while|with|when|although|though|as|so|or) )|[.!?]+[\"'”’)]*$"
@@ -35,16 +32,10 @@ _INVERT = re.compile(rf"(?P<subject>\S+(?: \S+){{0,8}}?) (?P<verb>{_AUX}) (?P<re
 _PARTICIPLE = re.compile(
     r"(?:(?:not|also|always|never|since|long|\w+ly) )?(?:been|become|made|had|won|held|led|built|\w{2,}ed)\b"
 )
-_BREAKS_SUBJECT = re.compile(r"[,;:]| (?:who|which|that|when|where|if|because|and then) ", re.IGNORECASE)
+_BREAKS_SUBJECT = re.compile(r"[,;:]|[a-z]{3}[.!?] | (?:who|which|that|when|where|if|because|and then) ", re.IGNORECASE)
 _CONJUNCTION = re.compile(
     r"(?:When|While|If|Although|Though|Because|Since|As|After|Before|There|Here|Who|What|How|Where|Why|And|But|So|Unlike|Like|In|On|At|By"
     r"|For|From|Following|During|Among|Within|To|With|Of|Under|Over|Between) "
-)
-_PRONOUN = re.compile(r"(?:He|She|It|They|This|These|That) (?=[a-z])|(?:His|Her|Its|Their) (?=[a-z])")
-_PERSON = re.compile(
-    r"(?:an?|the|one of the) (?:[\w-]+ ){0,4}?(?:[a-z]+(?:ist|ician|wright|woman|man)|"
-    + "|".join(sorted(PERSONS))
-    + r")\b"
 )
 _WHY = re.compile(r" (?:because(?: of)?|due to|owing to|in order to|so that|as a result of|thanks to) ")
 _HOW = re.compile(r" by (?:\w+ly )?\w+ing ")
@@ -64,20 +55,30 @@ _ACTION = re.compile(
 )
 _CONDITION = re.compile(r"(?P<word>If|When|Once|Unless) (?P<rest>[^,]{5,90}),")
 _IMPERATIVE = re.compile(rf"(?:(?:Please|Always|Never|Do not|Don't) )?(?:{'|'.join(sorted(COMMANDS))}) ", re.IGNORECASE)
-_DETERMINERS = frozenset(
-    ("the", "a", "an", "this", "these", "its", "his", "her", "their", "some", "most", "many", "all")
-)
+_DETERMINERS = frozenset("the a an this that these those its his her their some most many all it he she they".split())
 _ASKED = 22  # Words of a question at most, before its topic.
 
 
-def questions(text: str, topic: str) -> Iterator[tuple[str, str]]:
-    """Pairs (form, question) for the plain sentence `text` of a document about `topic`, the best first."""
-    sentence = _resolved(_APPOSITION.sub("", text), topic)
-    clause = _CLAUSE_END.split(_LEAD.sub("", sentence, count=1), maxsplit=1)[0].strip()
+def questions(text: str, topic: str, before: str = "", kind: str = "") -> Iterator[tuple[str, str]]:
+    """Pairs (form, question) for the plain sentence `text` of a document about `topic`, the best first.
+
+    Args:
+        text: The sentence.
+        topic: What the document is about; may be empty.
+        before: The sentence before it.
+        kind: What the topic is known to be: `person`, `thing` or nothing.
+    """
+    sentence = resolve(_APPOSITION.sub("", text), before, topic, kind)
+    clause = _CLAUSE_END.split(LEAD.sub("", sentence, count=1), maxsplit=1)[0].strip()
     for name, form in _FORMS.items():
         question = form(sentence, clause)
         if question:
             yield name, _finished(question, topic)
+
+
+def overview(topic: str, words: Sequence[str]) -> str:
+    """The question about a whole chunk on `topic` that speaks of `words`."""
+    return f"What is there to know about {topic}: {', '.join(words)}?"
 
 
 def about(names: str, topic: str) -> str:
@@ -85,22 +86,6 @@ def about(names: str, topic: str) -> str:
     if names and topic and names.lower() not in topic.lower():
         return f"What is said about {topic} and {names}?"
     return f"What is said about {topic or names}?" if topic or names else "What is said?"
-
-
-def _resolved(sentence: str, topic: str) -> str:
-    """The sentence with a pronoun at its start, or after its first phrase, replaced by the topic."""
-    lead = _LEAD.match(sentence)
-    at = lead.end() if lead else 0
-    rest = sentence[at:]
-    pronoun = _PRONOUN.match(rest[:1].upper() + rest[1:])
-    if not topic:
-        return sentence
-    if pronoun is None:
-        # A person's family name alone, as in running text, is filled up to the whole name.
-        last = topic.rsplit(" ", 1)[-1]
-        return f"{sentence[:at]}{topic}{rest[len(last) :]}" if rest.startswith(f"{last} ") else sentence
-    owner = "'s" if pronoun[0].strip() in ("His", "Her", "Its", "Their") else ""
-    return f"{sentence[:at]}{topic}{owner} {rest[pronoun.end() :]}"
 
 
 def _uncapitalised(text: str) -> str:
@@ -136,7 +121,7 @@ def _why(sentence: str, clause: str) -> str:
     cause = _WHY.search(sentence)
     if cause is None or cause.start() < 8:
         return ""
-    effect = _LEAD.sub("", sentence[: cause.start()], count=1)
+    effect = LEAD.sub("", sentence[: cause.start()], count=1)
     parts = _inverted(effect)
     return (
         f"Why {parts[1]} {parts[0]} {_shortened(parts[2])}"
@@ -164,7 +149,7 @@ def _definition(sentence: str, clause: str) -> str:
     parts = _inverted(clause)
     if parts is None or parts[1] not in ("is", "are", "was", "were"):
         return ""
-    if _PERSON.match(parts[2]):
+    if PERSON_NOUN.match(parts[2]):
         return f"Who {parts[1]} {parts[0]}"
     return f"What {parts[1]} {parts[0]}" if re.match(r"(?:an?|the|one) ", parts[2]) else ""
 

@@ -1,7 +1,8 @@
 """The rule generator of synthetic queries: extractive question-answer pairs of a chunk, with no model.
 
 Every answer is a span of the chunk. Each unit of the chunk (a sentence, a turn, a row) gets one question, so that
-the pairs together cover the chunk; what is left of M goes to further forms of question, the rarest form first.
+the pairs together cover the chunk, and the chunk as a whole one; what is left of M goes to further forms of
+question, the rarest form first. Answers are whole units: nodes whose answer is a single name or number find less.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from datetime import datetime
 from jobs.tasks import doc2query_chinese as chinese
 from jobs.tasks import doc2query_dialogue as dialogue
 from jobs.tasks import doc2query_english as english
+from jobs.tasks.doc2query_pronouns import kind_of
 from jobs.tasks.doc2query_units import WORD, Unit, dialogue_speakers, person_name, read_units, squeeze, topic_words
 from jobs.tasks.doc2query_words import STOP_WORDS
 
@@ -22,8 +24,11 @@ _CJK = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 _KANA = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
 _NAME = re.compile(r"(?<=[a-z,] )(?:[A-Z][\w'’.-]+)(?: (?:of |the )?[A-Z][\w'’.-]+){0,3}")
 _AMBIGUITY = re.compile(r"\s*[(（][^()（）]*[)）]$")
-_NEAR = 0.85  # Share of words that two answers may have in common.
-_FORMS = 2  # Most questions of a unit.
+NEAR_IDENTICAL = 0.97
+_NEAR = 0.85  # Share of words that two units may have in common.
+_FORMS = 2  # Most questions of a unit; a third lowers recall.
+_OVERVIEW = 4  # Words that say what a chunk is about.
+_LEAST_UNITS = 3  # A chunk of fewer units has no question about the whole.
 _ENGLISH = 0.1  # Least share of English function words in an English text.
 
 
@@ -34,9 +39,12 @@ class _Draft:
     form: str
     question: str
     answer: str
+    words: frozenset[str]
 
 
-def write_pairs(text: str, title: str | None, published_at: datetime | None, most: int) -> list[tuple[str, str]]:
+def write_pairs(
+    text: str, title: str | None, published_at: datetime | None, most: int, near_identical: float = NEAR_IDENTICAL
+) -> list[tuple[str, str]]:
     """At most `most` pairs (question, answer) of a chunk, in reading order; empty if it has no words.
 
     Args:
@@ -44,59 +52,88 @@ def write_pairs(text: str, title: str | None, published_at: datetime | None, mos
         title: Title of its document.
         published_at: When the document was published.
         most: M, the most pairs.
+        near_identical: Jaccard similarity of the words of two pairs from which the later one is left out.
     """
     units = _distinct(text, read_units(text, most))
-    topic = _AMBIGUITY.sub("", squeeze(title or ""))
-    writer = _Writer(text, topic, published_at)
+    writer = _Writer(text, _AMBIGUITY.sub("", squeeze(title or "")), published_at, units)
     drafts = [list(writer.drafts(i, unit)) for i, unit in enumerate(units)]
-    return [(d.question, d.answer) for d in _chosen(drafts, most)]
+    return [(d.question, d.answer) for d in _chosen(drafts, writer.overview(), most, near_identical)]
 
 
 class _Writer:
     """Questions about the units of one chunk."""
 
-    def __init__(self, text: str, topic: str, published_at: datetime | None) -> None:
-        self.text = text
+    def __init__(self, text: str, topic: str, published_at: datetime | None, units: Sequence[Unit]) -> None:
         self.topic = topic
-        self.day = f"{published_at.day} {published_at:%B %Y}" if published_at else ""
+        self.units = units
+        self.said = [squeeze(text[u.start : u.end]) for u in units]
+        self.words = [_words(said) for said in self.said]
         self.language = language_of(text)
+        self.day = _day(published_at, self.language) if published_at else ""
         self.speakers = sorted(person_name(s) for s in dialogue_speakers(text))
-        self.topics = topic_words(text) if self.language == "en" else []
+        names = {w for s in self.speakers for w in (*s.lower().split(), s.lower().replace(" ", ""))}
+        self.topics = [w for w in topic_words(text) if w not in names] if self.language == "en" else []
+        self.kind = chinese.kind_of(topic, self.said) if self.language == "zh" else kind_of(topic, self.said)
 
     def drafts(self, number: int, unit: Unit) -> Iterator[_Draft]:
         """The questions of a unit, the first the one that it must have."""
-        answer = squeeze(self.text[unit.start : unit.end])
+        answer, words = self.said[number], self.words[number]
         seen: set[str] = set()
-        for form, question in self._questions(unit, answer):
+        for form, question in self._questions(number, unit, answer):
             question = squeeze(question)
-            if question.lower() not in seen and len(seen) < _FORMS:
-                yield _Draft(number, len(seen), form, question, answer)
+            if question.lower() not in seen:
+                yield _Draft(number, len(seen), form, question, answer, words | _words(question))
                 seen.add(question.lower())
+            if len(seen) == _FORMS:
+                return
 
-    def _questions(self, unit: Unit, answer: str) -> Iterator[tuple[str, str]]:
+    def overview(self) -> _Draft | None:
+        """The question about the chunk as a whole; its answer is the unit that says most of what it is about."""
+        told = [i for i, unit in enumerate(self.units) if unit.kind in ("turn", "sentence")]
+        topics = self.topics[:_OVERVIEW]
+        if self.language != "en" or len(self.units) < _LEAST_UNITS or not told:
+            return None
+        if self.speakers:
+            question = dialogue.conversation(self.speakers, topics, self.day)
+        elif self.topic and topics:
+            question = english.overview(self.topic, topics)
+        else:
+            return None
+        best = max(told, key=lambda i: (len(self.words[i].intersection(topics)), -i))
+        return _Draft(best, _FORMS, "overview", question, self.said[best], self.words[best] | _words(question))
+
+    def _questions(self, number: int, unit: Unit, answer: str) -> Iterator[tuple[str, str]]:
         topic = self.topic or unit.heading.rstrip(":：")
         if unit.kind in ("row", "table"):
             yield unit.kind, self._row_question(unit, answer, topic)
         elif self.language == "zh":
-            yield from chinese.turn_questions(answer, unit) if unit.speaker else chinese.questions(answer, topic)
+            yield from self._chinese(number, unit, answer, topic)
         elif self.language == "en":
-            yield from self._english(unit, answer, topic)
+            yield from self._english(number, unit, answer, topic)
         else:
             opening = " ".join(answer.split()[:8]) if " " in answer else answer[:16]
             yield "prompt", f"{topic}: {opening}…?" if topic else f"{opening}…?"
 
-    def _english(self, unit: Unit, answer: str, topic: str) -> Iterator[tuple[str, str]]:
+    def _english(self, number: int, unit: Unit, answer: str, topic: str) -> Iterator[tuple[str, str]]:
         if unit.speaker:
-            yield from dialogue.turn_questions(answer, unit, self._key(answer), self.day)
+            yield from dialogue.turn_questions(answer, unit, self._key(number), self.day)
             return
+        yield from english.questions(answer, topic, self._before(number, unit), self.kind)
         names = [n.rstrip(".,") for n in _NAME.findall(answer) if n.rstrip(".,").lower() not in topic.lower()]
-        yield from english.questions(answer, topic)
-        yield "about", english.about(" and ".join(names[:2]) or self._key(answer), topic)
+        yield "about", english.about(" and ".join(names[:2]) or self._key(number), topic)
 
-    def _key(self, answer: str) -> str:
+    def _chinese(self, number: int, unit: Unit, answer: str, topic: str) -> Iterator[tuple[str, str]]:
+        if unit.speaker:
+            return chinese.turn_questions(answer, unit, self.day)
+        return chinese.questions(answer, topic, self._before(number, unit), self.kind)
+
+    def _before(self, number: int, unit: Unit) -> str:
+        """The unit before, if it stands in the same paragraph."""
+        return self.said[number - 1] if number and unit.before else ""
+
+    def _key(self, number: int) -> str:
         """What a unit is about: the chunk's most frequent words that stand in it."""
-        words = {m[0].lower() for m in WORD.finditer(answer)}
-        return " and ".join([w for w in self.topics if w in words][:2])
+        return " and ".join([w for w in self.topics if w in self.words[number]][:2])
 
     def _row_question(self, unit: Unit, answer: str, topic: str) -> str:
         if self.speakers and unit.label.lower() in ("time", "date", "时间", "日期"):
@@ -115,17 +152,21 @@ class _Writer:
         return f"{asked} ({topic})?" if topic else f"{asked}?"
 
 
+def _day(time: datetime, language: str) -> str:
+    return f"{time.year}年{time.month}月{time.day}日" if language == "zh" else f"{time.day} {time:%B %Y}"
+
+
 def language_of(text: str) -> str:
     """`zh`, `en`, or nothing where questions can be worded in neither."""
     if len(_CJK.findall(text)) > 0.3 * len(WORD.findall(text)):
         return "" if len(_KANA.findall(text)) > 0.05 * len(text) else "zh"
-    words = [m[0].lower() for m in WORD.finditer(text)]
-    known = sum(1 for w in words if w in STOP_WORDS)
+    words = WORD.findall(text.lower())
+    known = sum(map(STOP_WORDS.__contains__, words))
     return "en" if (text.isascii() and len(words) < 12) or known > _ENGLISH * len(words) else ""
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(m[0].lower() for m in WORD.finditer(text))
+    return frozenset(WORD.findall(text.lower()))
 
 
 def _distinct(text: str, units: Sequence[Unit]) -> list[Unit]:
@@ -133,21 +174,37 @@ def _distinct(text: str, units: Sequence[Unit]) -> list[Unit]:
     kept: list[tuple[frozenset[str], Unit]] = []
     for unit in units:
         words = _words(text[unit.start : unit.end])
-        if words and not any(len(words & w) >= _NEAR * len(words | w) for w, _ in kept):
+        if words and not any(_alike(words, w, _NEAR) for w, _ in kept):
             kept.append((words, unit))
     return [u for _, u in kept]
 
 
-def _chosen(drafts: Sequence[Sequence[_Draft]], most: int) -> list[_Draft]:
-    """The first draft of every unit, then further ones of the forms that are rarest so far."""
-    chosen = [d[0] for d in drafts if d][:most]
-    asked = {d.question.lower() + d.answer.lower() for d in chosen}
-    forms = Counter(d.form for d in chosen)
+def _chosen(
+    drafts: Sequence[Sequence[_Draft]], overview: _Draft | None, most: int, near_identical: float
+) -> list[_Draft]:
+    """The first draft of every unit, the overview, then further ones of the forms that are rarest so far.
+
+    None is near-identical to one that was chosen before it.
+    """
+    chosen: list[_Draft] = []
+    forms: Counter[str] = Counter()
+
+    def choose(draft: _Draft) -> None:
+        if len(chosen) < most and not any(_alike(draft.words, c.words, near_identical) for c in chosen):
+            chosen.append(draft)
+            forms[draft.form] += 1
+
+    for draft in [*(d[0] for d in drafts if d), *([overview] if overview else [])]:
+        choose(draft)
     rest = [d for unit in drafts for d in unit[1:]]
     while rest and len(chosen) < most:
         best = min(rest, key=lambda d: (d.rank, forms[d.form], d.unit))
         rest.remove(best)
-        if best.question.lower() + best.answer.lower() not in asked:
-            chosen.append(best)
-            forms[best.form] += 1
+        choose(best)
     return sorted(chosen, key=lambda d: (d.unit, d.rank))
+
+
+def _alike(one: frozenset[str], other: frozenset[str], least: float) -> bool:
+    """Whether the Jaccard similarity of two sets of words is at least `least`."""
+    shared = len(one & other)
+    return shared >= least * (len(one) + len(other) - shared)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from jobs.tasks.doc2query_words import NOT_SPEAKERS, STOP_WORDS
 from schemas.sentences import Span, sentence_spans
@@ -20,6 +21,7 @@ _LABEL = re.compile(
     r"[ \t]*+(?:\[[^\]\n]{1,20}\][ \t]*+)?(?P<label>[^\W\d_][\w.'’-]{0,30}(?: [\w.'’()-]{1,20}){0,3})"
     r"[ \t]?[:：](?!//)[ \t]*+(?=\S)"
 )
+_POSSESSIVE = re.compile(r"['’].*")
 _BULLET = re.compile(r"[ \t]*+(?:[-*•·–—]|\d{1,3}[.)、])[ \t]+")
 _SAYING = re.compile(r"\b(?:I|you|we|me|my|your|us|our|let's)\b|[!?！？]|[我你您们吧吗呢]", re.IGNORECASE)
 _SHORT = 5  # Words; a shorter unit is merged with its neighbour.
@@ -206,7 +208,13 @@ def _may_join(first: Unit, second: Unit) -> bool:
 
 
 def topic_words(text: str) -> list[str]:
-    """Words of the chunk that say what it is about, most frequent first."""
-    words = [w for w in (m[0] for m in WORD.finditer(text)) if len(w) > 3 and w.lower() not in STOP_WORDS]
-    counts = Counter(w.lower() for w in words)
-    return [w for w, n in counts.most_common() if n > 1]
+    """Words of the chunk that say what it is about, most frequent first; not numbers."""
+    counts = Counter(_content(w) for w in WORD.findall(text.lower()))
+    return [w for w, n in counts.most_common() if n > 1 and w]
+
+
+@lru_cache(maxsize=50_000)
+def _content(word: str) -> str:
+    """The word without its possessive; nothing if it does not say what a text is about."""
+    bare = _POSSESSIVE.sub("", word)
+    return "" if len(bare) < 4 or bare in STOP_WORDS or word in STOP_WORDS or bare.isdigit() else bare

@@ -11,8 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.doc2query import Doc2Query
+from jobs.tasks import doc2query_chinese as chinese
 from jobs.tasks.doc2query import ChunkContext, doc2query
-from jobs.tasks.doc2query_units import dialogue_speakers, squeeze
+from jobs.tasks.doc2query_pronouns import kind_of, resolve
+from jobs.tasks.doc2query_rules import write_pairs
+from jobs.tasks.doc2query_units import WORD, dialogue_speakers, squeeze
 from schemas.tables import TIMESTAMP
 
 CHAT = """Time: 20260227_18:30
@@ -166,6 +169,89 @@ def test_the_job_makes_queries_with_their_chunk_and_rejects_what_has_no_words() 
     ids = made.rows.column("query_id").to_pylist()
     assert [i for i in ids if i.startswith("a")] == [f"a-0-{m}" for m in range(5)]
     assert job.fingerprint() != Doc2Query(pairs=6).fingerprint()
+
+
+def test_pronouns_at_the_head_of_a_sentence_become_the_subject_before_or_the_topic() -> None:
+    first = "Ada Byron was a mathematician."
+    assert resolve("She wrote notes.", first, "Ada Byron", "person") == "Ada Byron wrote notes."
+    assert resolve("In 1843, her notes were printed.", first, "Ada Byron", "person") == (
+        "In 1843, Ada Byron's notes were printed."
+    )
+    assert resolve("As of May 1, 1843 she was at home.", first, "Ada Byron", "person") == (
+        "As of May 1, 1843 Ada Byron was at home."
+    )
+    met = "Charles Babbage built an engine."
+    assert resolve("He died poor.", met, "Ada Byron", "person") == "Charles Babbage died poor."
+    assert resolve("Byron died young.", met, "Ada Byron", "person") == "Ada Byron died young."
+
+
+@pytest.mark.parametrize(
+    ("sentence", "before", "topic", "kind"),
+    [
+        ("It was sold.", "Ada Byron was a mathematician.", "Ada Byron", "person"),
+        ("He was late.", "The Tay Bridge is a bridge.", "Tay Bridge", "thing"),
+        ("They were late.", "Charles Babbage built an engine.", "Ada Byron", ""),
+        ("This bridge fell.", "", "Tay Bridge", "thing"),
+        ("Charles saw that she wrote.", "", "Ada Byron", "person"),
+        ("She wrote.", "", "", ""),
+    ],
+)
+def test_a_pronoun_that_may_stand_for_another_is_left(sentence: str, before: str, topic: str, kind: str) -> None:
+    assert resolve(sentence, before, topic, kind) == sentence
+
+
+@pytest.mark.parametrize(
+    ("topic", "said", "kind"),
+    [
+        ("Ada Byron", ["Ada Byron was a mathematician."], "person"),
+        ("Jan Vole", ["Jan Vole (born 9 May 1964) is a retired pole vaulter."], "person"),
+        ("Jan Vole", ["Jan Vole is a pole vaulter.", "His best jump was high."], "person"),
+        ("Tay Bridge", ["The Tay Bridge is a bridge."], "thing"),
+        ("Tay Bridge", ["A storm came up."], ""),
+        ("", ["A storm was a surprise."], ""),
+    ],
+)
+def test_what_a_document_is_about_is_known_from_its_definition_and_pronouns(
+    topic: str, said: list[str], kind: str
+) -> None:
+    assert kind_of(topic, said) == kind
+
+
+def test_chinese_pronouns_and_forms() -> None:
+    assert chinese.kind_of("张明", ["张明是一位工程师。"]) == "person"
+    assert chinese.kind_of("青桥", ["青桥是一座石桥。"]) == "thing"
+    assert chinese.resolve("他设计了青桥。", "张明是工程师。", "青桥", "thing") == "张明设计了青桥。"
+    assert chinese.resolve("后来，它被拆了。", "", "青桥", "thing") == "后来，青桥被拆了。"
+    assert chinese.resolve("它被拆了。", "", "张明", "person") == "它被拆了。"
+    assert chinese.resolve("他们走了。", "张明是工程师。", "青桥", "thing") == "他们走了。"
+    text = (
+        "张明是一位工程师。由于洪水，旧桥倒了。新桥由王强设计。新桥比旧桥高。如果下大雨，桥会关闭。请走南门进入桥面。"
+    )
+    asked = questions(text, "张明")
+    for part in ("张明是谁", "为什么旧桥倒了", "新桥由谁设计", "新桥和旧桥相比", "如果下大雨，会怎样", "应该怎样做"):
+        assert any(part in q for q in asked), part
+
+
+def test_chinese_dialogues_are_asked_with_speaker_and_date() -> None:
+    chat = "王芳：你好，明天几点见面？\n李强：三点吧。如果下雨，我们去图书馆。"
+    asked = [q for q, _ in pairs(chat, published_at=datetime(2026, 1, 5, tzinfo=UTC))]
+    assert "2026年1月5日王芳对李强说了什么？" in asked
+    assert any(q.startswith("王芳问“你好，明天几点见面？”，李强怎么回答") for q in asked)
+
+
+def test_a_chunk_has_one_question_about_the_whole_with_speakers_date_and_topics() -> None:
+    chat = "Ann: The boat leaks again!\nBob: My boat never leaks.\nAnn: Then sell me your boat."
+    asked = [q for q, _ in pairs(chat, published_at=datetime(2026, 2, 27, tzinfo=UTC))]
+    assert asked.count("What do Ann and Bob talk about on 27 February 2026: boat, leaks?") == 1
+    prose = "The mill grinds rye for the town. The mill is old and slow. A miller has owned it since May."
+    assert "What is there to know about Oak Street: mill?" in questions(prose, "Oak Street")
+
+
+@given(st.one_of(LINES, st.text(max_size=200)), st.floats(0.3, 1.0))
+def test_no_two_pairs_are_near_identical(text: str, near: float) -> None:
+    made = [set(WORD.findall(f"{q} {a}".lower())) for q, a in write_pairs(text, "Tea", None, 20, near)]
+    for n, one in enumerate(made):
+        assert all(len(one & other) < near * len(one | other) for other in made[:n])
 
 
 def test_the_prompt_asks_for_as_many_pairs() -> None:
