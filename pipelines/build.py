@@ -55,6 +55,8 @@ def build(source: Path | None, warehouse: Warehouse, settings: Settings) -> Mani
         with _run(warehouse, build_id, settings) as run:
             stages = _make_tables(source, run, settings, parent, warehouse)
             if source is None:
+                for plan in sorted((warehouse.root / "crawl").glob("*/plan.json")):
+                    log.info("crawl=%s is not finished: the page store lacks its pages", plan.parent.name)
                 tell_lost_pages(warehouse, stages["pages"], run)
         stages["rejects"] = run.rejects.stage()
         reasons = count_reasons(stages["rejects"])

@@ -87,6 +87,12 @@ class CrawlSettings(Group):
     warc_bytes: Positive = Field(1_000_000_000, description="A new WARC file is begun after so many bytes.")
     commit_seconds: float = Field(0.5, gt=0, description="Time between two savings of what was fetched, seconds.")
 
+    @field_validator("allow_private", mode="before")
+    @classmethod
+    def _several(cls, given: object) -> object:
+        """A single network may be given without a list."""
+        return (given,) if isinstance(given, str) else given
+
 
 class IngestSettings(Group):
     """Reading of folders, JSONL and WARC files."""
