@@ -13,11 +13,13 @@ app = new_app("")
 
 
 @app.command(
-    epilog="Examples:  quern sweep sweeps/paper.yaml --datasets FOLDER --out sweep/    "
+    epilog="Examples:  quern sweep pipelines/sweep/paper.yaml --datasets FOLDER --out sweep/    "
     "quern sweep sweep.yaml --out sweep/ --only lihua_world --dry-run"
 )
 def sweep(
-    file: Annotated[Path, typer.Argument(metavar="SWEEP.yaml", help="Datasets, grids, baseline; see sweeps/.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="SWEEP.yaml", help="As pipelines/sweep/paper.yaml: datasets, grids, baseline.")
+    ],
     out: Annotated[Path, typer.Option(help="Folder for warehouses, points, tables and plots; kept between runs.")],
     datasets: Annotated[Path | None, typer.Option(help="Folder of their paths; default that of the file.")] = None,
     only: Annotated[list[str] | None, typer.Option("--only", help="A dataset to take; repeatable.")] = None,

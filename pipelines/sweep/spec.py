@@ -190,7 +190,7 @@ def read_sweep(path: Path) -> Sweep:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise SweepError(f"sweep {path} is not valid YAML: {' '.join(str(error).split())}") from error
     if not isinstance(tree, dict):
-        raise SweepError(f"sweep {path} must hold datasets, baseline and grids; sweeps/paper.yaml is one")
+        raise SweepError(f"sweep {path} must hold datasets, baseline and grids; pipelines/sweep/paper.yaml is one")
     try:
         return Sweep.model_validate(tree)
     except ValidationError as error:

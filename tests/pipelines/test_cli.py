@@ -10,6 +10,7 @@ from indexes.catalog import Warehouse
 from schemas.settings import setting_names
 from tests.conftest import CORPUS, ROOT, Quern
 
+PAPER_SWEEP = "pipelines/sweep/paper.yaml"
 COMMANDS = (
     "build",
     "ingest",
@@ -77,7 +78,7 @@ def test_settings_shows_every_setting_with_its_meaning(quern_here: Quern) -> Non
         (["evaluate", "{questions}", "-w", "{web}", "--k", "2,x"], "whole numbers"),
         (["evaluate-extraction", "{tmp}"], "ground-truth.json"),
         (["sweep", "absent.yaml", "--out", "{tmp}/o"], "sweep absent.yaml cannot be read"),
-        (["sweep", "sweeps/paper.yaml", "--datasets", "{tmp}", "--out", "{tmp}/o"], "none of its datasets is at"),
+        (["sweep", PAPER_SWEEP, "--datasets", "{tmp}", "--out", "{tmp}/o"], "none of its datasets is at"),
         (["show", "document", "gone", "-w", "{web}"], "has no doc_id 'gone'"),
         (["show", "leaf", "x", "-w", "{web}"], "cannot show a leaf; there are: page, document"),
         (["snapshots", "show", "x", "-w", "{web}"], "there is no snapshot x"),
