@@ -18,6 +18,7 @@ from pipelines.benchmarks.graph import benchmark_graph
 from pipelines.benchmarks.ingest import benchmark_ingest, benchmark_memory
 from pipelines.benchmarks.normalise import benchmark_normalise
 from pipelines.benchmarks.personal_data import evaluate_personal_data
+from pipelines.benchmarks.retrieval import benchmark_retrieval
 from schemas.groups import EmbedSettings
 from schemas.settings import Settings
 
@@ -28,7 +29,8 @@ _HELP = (
     "embed: texts a second against sentence-transformers, with --recall what precision costs; "
     "extract: cleaning of pages, pages a second of one core and F1; "
     "ingest: WARC files to documents, pages a second of all cores, with --memory the peak of a 2 GB file; "
-    "normalise: the final form of documents, documents a second; personal-data: precision and recall on gold spans"
+    "normalise: the final form of documents, documents a second; personal-data: precision and recall on gold spans; "
+    "retrieval: a batch of questions against networkx question by question, in --warehouse or a synthetic graph"
 )
 
 # Those that make their own input.
@@ -37,6 +39,7 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "deduplicate": lambda options: benchmark_deduplicate(options.documents, min(3, options.repeats)),
     "embed": lambda options: _embed(options),
     "graph": lambda options: benchmark_graph(options.nodes, options.repeats),
+    "retrieval": lambda options: benchmark_retrieval(options.warehouse, options.questions, repeats=options.repeats),
 }
 
 
@@ -56,8 +59,8 @@ def _embed(options: argparse.Namespace) -> dict[str, float]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the benchmark named on the command line and print its figures."""
     parser = argparse.ArgumentParser(prog="python -m pipelines.benchmarks", description=__doc__)
-    names = ["chunk", "crawl", "deduplicate", "embed", "extract", "graph", "ingest", "normalise", "personal-data"]
-    parser.add_argument("benchmark", choices=names, help=_HELP)
+    names = [*_SYNTHETIC, "chunk", "extract", "ingest", "normalise", "personal-data"]
+    parser.add_argument("benchmark", choices=sorted(names), help=_HELP)
     parser.add_argument("--texts", type=Path, help="JSONL with the field text; default: synthetic articles")
     parser.add_argument("--folder", type=Path, help="the article extraction benchmark, for extract, ingest")
     parser.add_argument("--recall", type=Path, metavar="DATASET", help="of embed: build this dataset, f32 and default")
@@ -68,6 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--file", type=Path, help="JSONL with text and spans, for personal-data")
     parser.add_argument("--nodes", type=int, default=100_000, help="nodes of the synthetic graph")
     parser.add_argument("--documents", type=int, default=20_000, help="documents of the corpus of deduplicate")
+    parser.add_argument("--warehouse", type=Path, help="of retrieval: whose graph is searched")
+    parser.add_argument("--questions", type=Path, help="of retrieval: JSONL with the field question")
     parser.add_argument("--repeats", type=int, default=7, help="rounds (deduplicate: 3 at most); the median is printed")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args(arguments)

@@ -63,7 +63,8 @@ def _tables(nodes: int) -> dict[str, tuple[Table, pa.RecordBatch]]:
     return {name: (table, rows[name]) for name, table in tables.items()}
 
 
-def _snapshot(directory: Path, nodes: int) -> Snapshot:
+def synthetic_snapshot(directory: Path, nodes: int) -> Snapshot:
+    """A warehouse with a random graph of `nodes` nodes, 16 a chunk and 3 neighbours each, as its snapshot."""
     warehouse = Warehouse.create(directory)
     versions = {}
     for name, (table, batch) in _tables(nodes).items():
@@ -120,7 +121,7 @@ def benchmark_graph(nodes: int = 100_000, repeats: int = 7) -> dict[str, float]:
     """
     works = {"structure": _structure, "whole": _whole, "networkx": _networkx}
     with tempfile.TemporaryDirectory() as directory:
-        snapshot = _snapshot(Path(directory) / "warehouse", nodes)
+        snapshot = synthetic_snapshot(Path(directory) / "warehouse", nodes)
         rounds = [{name: _seconds(work, snapshot) for name, work in works.items()} for _ in range(repeats)]
     figures = {name: statistics.median(r[name] for r in rounds) for name in works}
     ratio = statistics.median(r["networkx"] / r["structure"] for r in rounds)

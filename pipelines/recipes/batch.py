@@ -153,7 +153,9 @@ class Batch:
         """Nodes with `cos + 1 >= gamma`, at most `n`, widened by `hops` (QCG-RAG, section 3.4)."""
         settings, nodes = self.settings.graph, self.graph.nodes
         best = nearest(self.vectors, nodes.vectors, max(1, min(settings.n, len(nodes.keys))))
-        question, rank = np.nonzero((best.positions >= 0) & (best.similarities + 1.0 >= settings.gamma))
+        question, rank = np.nonzero(
+            (best.positions >= 0) & (best.similarities.astype(np.float64) + 1.0 >= settings.gamma)
+        )
         wide = self.graph.widen(question, best.positions[question, rank], len(self), hops)
         cosines = pair_similarities(self.vectors, nodes.vectors, wide.question, wide.node)
         return Reached(wide.question, wide.node, wide.hop, cosines)
