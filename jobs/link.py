@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 
 from indexes.stages import Stage, StageWriter
 from indexes.vectors import Floats, Positions, similarities, vector_matrix
+from jobs.embed import Embed
 from jobs.linking.mentions import mention_edges
 from jobs.runner import JobReport, Run
 from schemas.digests import settings_digest
@@ -29,6 +30,7 @@ from schemas.groups import GraphSettings, LinkSettings
 from schemas.tables import EDGES
 
 if TYPE_CHECKING:
+    from jobs.linking.groups import Edges
     from jobs.linking.plan import Vectors
 
 NAME, VERSION = "link", 3
@@ -46,7 +48,14 @@ def _search(how: LinkSettings) -> dict[str, object]:
     return how.model_dump(include=_OF_SEARCH)
 
 
-def link(nodes: Stage, settings: GraphSettings, how: LinkSettings, run: Run, documents: Stage | None = None) -> Stage:
+def link(
+    nodes: Stage,
+    settings: GraphSettings,
+    how: LinkSettings,
+    run: Run,
+    documents: Stage | None = None,
+    answers: Answers | None = None,
+) -> Stage:
     """The edges of the query-centric graph; with `mention` edges where the documents, with their titles, are given."""
     started = time.monotonic()
     laid = _lay(nodes, run)
@@ -54,11 +63,26 @@ def link(nodes: Stage, settings: GraphSettings, how: LinkSettings, run: Run, doc
         searched, notes = _neighbours(laid, settings, how, run, writer)
         if documents is not None and settings.mentions and len(laid.keys):
             notes = notes | {"mentions": _mentions(nodes, documents, laid.keys, settings, writer)}
+        if answers is not None and settings.answers and len(laid.keys):
+            notes = notes | {"answers": _answers(answers, laid, settings, run, writer)}
     edges = writer.stage()
     seconds = round(time.monotonic() - started, 3)
     counts = (nodes.rows, edges.rows, nodes.rows - searched, searched, nodes.rows - len(laid.keys))
     run.report(JobReport(NAME, fingerprint(settings, how), *counts, seconds, "driver", notes))
     return edges
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What edges from answers to questions are made of.
+
+    Attributes:
+        queries: The queries; the kept ones are the nodes.
+        embed: What embeds them.
+    """
+
+    queries: Stage
+    embed: Embed
 
 
 @dataclass(frozen=True)
@@ -107,10 +131,7 @@ def _neighbours(
         np.concatenate([_own_similarities(vectors), found.scores[row, rank]]),
     )
     edges = chosen(expand(groups, near, k + 1), laid.chunk, settings)
-    for start in range(0, len(edges.source), _BLOCK):
-        part = slice(start, start + _BLOCK)
-        columns = (edges.source[part], edges.rank[part], edges.target[part], edges.similarity[part])
-        writer.write(edge_rows(laid.keys, "neighbour", *columns))
+    _write(edges, "neighbour", laid.keys, writer)
     members = np.diff(groups.start)
     searched = round(found.searched * float(members.mean()))
     return min(searched, len(laid.keys)), found.notes
@@ -123,6 +144,22 @@ def _mentions(nodes: Stage, documents: Stage, keys: pa.Array, settings: GraphSet
         writer.write(edge_rows(keys, "mention", *columns))
         written += len(columns[0])
     return written
+
+
+def _answers(answers: Answers, laid: _Laid, settings: GraphSettings, run: Run, writer: StageWriter) -> int:
+    """Write the edges from answers to questions; how many."""
+    from jobs.linking.answers import answer_edges
+
+    edges = answer_edges(answers.queries, laid.keys, laid.chunk, settings.answers, answers.embed, run)
+    _write(edges, "answer_question", laid.keys, writer)
+    return len(edges.source)
+
+
+def _write(edges: Edges, kind: str, keys: pa.Array, writer: StageWriter) -> None:
+    rank = edges.rank
+    for start in range(0, len(rank), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        writer.write(edge_rows(keys, kind, edges.source[part], rank[part], edges.target[part], edges.similarity[part]))
 
 
 def _device(wanted: str) -> str:

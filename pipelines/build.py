@@ -107,7 +107,7 @@ def _make_tables(
     chunks = embed_chunks(embed, cut, run)
     queries, nodes = filter_queries(embed, pairs, chunks, settings.filter, run)
     run.engines.release("ray")
-    edges = _edges(nodes, documents, settings, run, parent, warehouse)
+    edges = _edges(nodes, documents, link.Answers(queries, embed), settings, run, parent, warehouse)
     tables = (pages, documents, chunks, queries, nodes, edges)
     return {stage.table.name: stage for stage in tables}
 
@@ -123,7 +123,13 @@ def tell_lost_pages(warehouse: Warehouse, pages: Stage, run: Run) -> None:
 
 
 def _edges(
-    nodes: Stage, documents: Stage, settings: Settings, run: Run, parent: Manifest | None, warehouse: Warehouse
+    nodes: Stage,
+    documents: Stage,
+    answers: link.Answers,
+    settings: Settings,
+    run: Run,
+    parent: Manifest | None,
+    warehouse: Warehouse,
 ) -> Stage:
     """The edges; those of the parent snapshot where neither what they are made of nor settings changed."""
     wanted = link.fingerprint(settings.graph, settings.link)
@@ -134,7 +140,7 @@ def _edges(
             counts = (nodes.rows, edges.rows, nodes.rows, 0, 0, 0.0)
             run.report(JobReport(link.NAME, wanted, *counts, "none", before[0].get("notes", {})))
             return edges
-    return link.link(nodes, settings.graph, settings.link, run, documents)
+    return link.link(nodes, settings.graph, settings.link, run, documents, answers)
 
 
 @contextmanager

@@ -34,7 +34,7 @@ def find(vectors: Vectors, prints: Prints, plan: Plan, centroids: Centroids | No
     if len(vectors) < plan.exact_below:
         centroids = None
     elif centroids is None:
-        made = train(codes, plan.partitions or max(1, int(2 * len(vectors) ** 0.5)))
+        made = train(codes, plan.partitions or max(1, int(0.65 * len(vectors) ** 0.5)))
         centroids = calibrated(made, needed_probes(true_neighbours(vectors, codes, plan, 0), codes, made), plan.recall)
     positions, scores, notes = _joined(vectors, codes, plan, centroids)
     cut = np.where(positions[:, -1] >= 0, scores[:, -1], np.float32(-np.inf))

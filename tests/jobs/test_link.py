@@ -74,3 +74,50 @@ def test_many_equal_texts_are_linked_as_a_full_sort_would(run: Run, staged: Stag
         order = [p for p in np.lexsort((np.arange(len(keys)), -scores)) if p != n][:k]
         expected[key] = [keys[p] for p in order]
     assert edges(run, staged, vectors, k=k) == expected
+
+
+@pytest.mark.parametrize("bad", [[0.0, 0.0], [3e38, 3e38]])
+def test_a_vector_without_direction_is_a_reject_and_no_neighbour(run: Run, staged: Staged, bad: list[float]) -> None:
+    rows = [*nodes(FAN), {"query_id": "bad", "chunk_id": "c", "text": "", "vector": bad}]
+    made = link(staged(NODES.with_dimension(2), rows), GraphSettings(k=2), LinkSettings(), run)
+    ends = {e for b in made.batches() for c in ("source", "target") for e in b.column(c).to_pylist()}
+    assert ends == set(FAN)
+    run.rejects.close()
+    assert [(r["job"], r["key"], r["reason"]) for b in run.rejects.stage().batches() for r in b.to_pylist()] == [
+        ("link", "bad", "bad_vector")
+    ]
+
+
+def variant(run: Run, staged: Staged, chunks: dict[str, str] | None = None, **settings: Any) -> set[tuple[str, str]]:
+    rows = [row | {"chunk_id": (chunks or {}).get(row["query_id"], "c")} for row in nodes(FAN)]
+    made = link(staged(NODES.with_dimension(2), rows), GraphSettings(**settings), LinkSettings(), run)
+    return {(r["source"], r["target"]) for b in made.batches() for r in b.to_pylist()}
+
+
+def test_edges_may_go_both_ways_or_only_where_both_ends_agree(run: Run, staged: Staged) -> None:
+    directed = variant(run, staged, k=1)
+    assert directed == {("a", "b"), ("b", "c"), ("c", "d"), ("d", "c")}
+    back = {(target, source) for source, target in directed}
+    assert variant(run, staged, k=1, direction="symmetric") == directed | back
+    assert variant(run, staged, k=1, direction="mutual") == directed & back
+
+
+def test_neighbours_that_are_not_near_enough_are_left_out(run: Run, staged: Staged) -> None:
+    assert variant(run, staged, k=1, min_similarity=0.9951) == {("b", "c"), ("c", "d"), ("d", "c")}
+
+
+def test_nodes_of_one_chunk_may_be_kept_apart(run: Run, staged: Staged) -> None:
+    found = variant(run, staged, {"a": "1", "b": "1", "c": "2", "d": "2"}, k=1, same_chunk=False)
+    assert found == {("a", "c"), ("b", "c"), ("c", "b"), ("d", "b")}
+
+
+def test_a_night_takes_up_from_the_last_and_makes_the_same_edges(run: Run, staged: Staged) -> None:
+    rng = np.random.default_rng(7)
+    vectors = {f"n{i:03}": rng.standard_normal(2).tolist() for i in range(150)}
+    edges(run, staged, dict(list(vectors.items())[:145]))
+    tonight = edges(run, staged, dict(list(vectors.items())[3:]))
+    assert run.reports[-1].computed < 20
+    for state in run.memo.rglob("positions.npy"):
+        state.write_bytes(b"damaged")
+    assert edges(run, staged, dict(list(vectors.items())[3:])) == tonight
+    assert run.reports[-1].computed == 147
