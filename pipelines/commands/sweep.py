@@ -17,9 +17,7 @@ app = new_app("")
     "quern sweep sweep.yaml --out sweep/ --only lihua_world --dry-run"
 )
 def sweep(
-    file: Annotated[
-        Path, typer.Argument(metavar="SWEEP.yaml", help="As pipelines/sweep/paper.yaml: datasets, grids, baseline.")
-    ],
+    file: Annotated[Path, typer.Argument(metavar="SWEEP.yaml", help="As pipelines/sweep/paper.yaml.")],
     out: Annotated[Path, typer.Option(help="Folder for warehouses, points, tables and plots; kept between runs.")],
     datasets: Annotated[Path | None, typer.Option(help="Folder of their paths; default that of the file.")] = None,
     only: Annotated[list[str] | None, typer.Option("--only", help="A dataset to take; repeatable.")] = None,

@@ -96,7 +96,7 @@ def above(figures: dict[str, dict[str, float]], floors: dict[str, float]) -> dic
 
 
 def test_retrieval_on_the_mini_web_keeps_its_floors(searcher: Searcher) -> None:
-    figures = evaluate(searcher, mini_web_questions(searcher), find_recipes("dense,bm25,qcg,hybrid"), [2, 5])
+    figures = evaluate(searcher, mini_web_questions(searcher), find_recipes("dense,bm25,qcg,hybrid,bridge"), [2, 5])
     assert above(figures, FLOORS["mini_web"]["retrieval"]) == {}, figures
 
 
