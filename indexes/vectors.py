@@ -18,7 +18,10 @@ import pyarrow as pa
 Floats = npt.NDArray[np.float32]
 Positions = npt.NDArray[np.int64]
 
-_PAIRS = 1 << 17
+# Pairs scored at a time: their vectors stay in the cache.
+_PAIRS = 1 << 11
+# Columns of a product that are looked at together.
+_GROUP = 32
 
 
 class Rows(Protocol):
@@ -116,13 +119,34 @@ def _nearest_of_block(queries: Floats, vectors: Rows, k: int, own: Positions | N
         if own is not None:
             inside = (own >= start) & (own < start + len(block))
             products[np.flatnonzero(inside), own[inside] - start] = -np.inf
-        floor = best.similarities[:, -1]
-        if start == 0 and len(block) > k:
-            floor = np.partition(products, -k, axis=1)[:, -k]
-        query, column = np.nonzero((products >= (floor - rounding)[:, None]) & (products > -np.inf))
+        query, column = _nominated(products, best.similarities[:, -1], k, rounding)
         scores = pair_similarities(queries, block, query, column)
         best = _merge(best, query, column + start, scores, k)
     return best
+
+
+def _nominated(products: Floats, floor: Floats, k: int, rounding: np.float32) -> tuple[Positions, Positions]:
+    """(query, column) of the products that may be among the best `k`: those not below `floor` and k others.
+
+    Columns are looked at in groups, every `width`-th together, by their maximum: the k-th best of these is at most the
+    k-th best of all, and few groups hold more than one of the best.
+    """
+    columns = products.shape[1]
+    size = max(1, min(_GROUP, columns // (4 * k)))
+    width = columns // size
+    tops = products[:, :width].copy()
+    for start in range(width, columns, width):
+        part = products[:, start : start + width]
+        np.fmax(tops[:, : part.shape[1]], part, out=tops[:, : part.shape[1]])
+    if width > k:
+        floor = np.maximum(floor, np.partition(tops, -k, axis=1)[:, -k])
+    least = (floor - rounding)[:, None]
+    query, group = np.nonzero((tops >= least) & (tops > -np.inf))
+    column = group[:, None] + np.arange(0, columns, width)
+    inside = column < columns
+    found = products[query[:, None], np.where(inside, column, 0)]
+    row, nth = np.nonzero(inside & (found >= least[query]) & (found > -np.inf))
+    return query[row], column[row, nth]
 
 
 def _merge(best: Neighbours, query: Positions, position: Positions, score: Floats, k: int) -> Neighbours:

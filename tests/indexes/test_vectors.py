@@ -36,6 +36,14 @@ def test_neighbours_are_those_of_a_full_sort(rows: int, k: int, copies: int, own
     assert np.isneginf(found.similarities[found.positions < 0]).all()
 
 
+def test_columns_that_are_looked_at_in_groups_hide_none() -> None:
+    # The best stand together and far apart, and there are more equal ones than are asked for.
+    matrix, asked = unit(1003, 16, 5, copies=40), unit(20, 16, 6)
+    asked[0] = matrix[0]
+    for k in (1, 3, 20):
+        assert nearest(asked, matrix, k).positions.tolist() == by_sorting(asked, matrix, k, own=False)
+
+
 def test_the_result_does_not_depend_on_blocks() -> None:
     matrix = unit(700, 64, 3, copies=40)
     own = np.arange(700)
