@@ -87,7 +87,8 @@ class RepeatedLines:
 
     def _of(self, site: str, text: str) -> list[int]:
         most = self.settings.repeated_characters
-        short = [(n, line) for n, line in enumerate(text.split("\n")) if 0 < len(line) <= most]
+        lines = enumerate(text.split("\n"))
+        short = [(n, line) for n, line in lines if 0 < len(line) <= most and any(c.isalpha() for c in line)]
         hashes = np.array([_hash(site, line) for _, line in short], dtype=np.int64)
         places = np.minimum(np.searchsorted(self.common, hashes), len(self.common) - 1)
         hits = np.flatnonzero(self.common[places] == hashes).tolist()

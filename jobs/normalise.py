@@ -29,7 +29,8 @@ from schemas.digests import text_digest
 from schemas.groups import NormaliseSettings, QualitySettings
 from schemas.tables import DOCUMENTS, Table
 
-_CHANGED = ("title", "text", "personal_data", "digest")
+_DESCRIBING = ("alt", "caption")
+_CHANGED = ("title", "author", "text", "images", "personal_data", "digest")
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Normalise(Job):
     quality: QualitySettings = field(default_factory=QualitySettings)
 
     name: ClassVar[str] = "normalise"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     engine: ClassVar[Literal["cpu", "model"]] = "cpu"
     reads: ClassVar[tuple[str, ...]] = (*DOCUMENTS.schema.names, COLUMN)
     key: ClassVar[str] = "page_url"
@@ -67,17 +68,19 @@ class Normalise(Job):
         made: dict[str, list[Any]] = {name: [] for name in _CHANGED}
         kept: list[int] = []
         rejects: list[Reject] = []
-        columns = ("page_url", "language", "title", "text", COLUMN)
+        columns = ("page_url", "language", "title", "author", "text", "images", COLUMN)
         # One document at a time: each step is one pass of a compiled expression over its text.
         for i, row in enumerate(zip(*(batch.column(c).to_pylist() for c in columns), strict=True)):
-            page, language, title, text, repeated = row
+            page, language, title, author, text, images, repeated = row
             given = page.startswith(GIVEN)
             title, text, found = self._normalised(title, text, language, repeated, given=given)
             if fault := self._fault(text, language, given=given):
                 rejects.append(Reject(i, *fault))
                 continue
             kept.append(i)
-            for name, made_of_row in zip(_CHANGED, (title, text, counts(found), text_digest(title, text)), strict=True):
+            author, images, beside = self._beside(author, images, language)
+            changed = (title, author, text, images, counts(found + beside), text_digest(title, text))
+            for name, made_of_row in zip(_CHANGED, changed, strict=True):
                 made[name].append(made_of_row)
         return Outcome(_with(batch.take(pa.array(kept, pa.int64())), made), np.asarray(kept, np.int64), tuple(rejects))
 
@@ -97,6 +100,23 @@ class Normalise(Job):
             title, found_there = self._without_personal_data(title, language)
             found = found + found_there
         return title or None, text if given else paragraphs(text), found
+
+    def _beside(
+        self, author: str | None, images: list[dict[str, Any]] | None, language: str | None
+    ) -> tuple[str | None, list[dict[str, Any]] | None, list[Span]]:
+        """Author and images, and the personal data that was found in the author and in what describes images."""
+        every: list[Span] = []
+
+        def treated(text: str | None) -> str | None:
+            if not text:
+                return text
+            text, found = self._without_personal_data(text, language)
+            every.extend(found)
+            return text or None
+
+        author = treated(author)
+        images = images and [image | {name: treated(image[name]) for name in _DESCRIBING} for image in images]
+        return author, images, every
 
     def _plain(self, text: str, language: str | None) -> str:
         """`text` with plain characters and numbers: no emoji, no full-width forms, a paragraph a line."""

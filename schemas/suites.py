@@ -253,7 +253,7 @@ def _chunks(_: Limits) -> Iterator[Expectation]:
         column_A="text_length",
         column_B="span_length",
         meta={"name": "chunks spans"},
-        notes="`documents.text[start:end]` is the chunk's text.",
+        notes="The chunk's text is as long as its span of `documents.text`.",
     )
     yield _between("token_count", 1, None)
     yield _unit()

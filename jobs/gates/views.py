@@ -56,7 +56,14 @@ class View:
 
     def types(self) -> dict[str, str]:
         """The name of the type of each column of the table."""
-        return {f.name: type_name(f.type) for f in self.schema}
+        if not isinstance(self.source, Path):
+            return {f.name: type_name(f.type) for f in self.schema}
+        found: dict[str, str] = {}
+        for path in parquet_files(self.source):
+            for field in pq.read_schema(path):
+                name, before = type_name(field.type), found.get(field.name)
+                found[field.name] = name if before in (None, name) else f"{before} and {name}"
+        return found
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The named columns, derived ones too, in batches of at most `BATCH_ROWS` rows."""

@@ -108,7 +108,10 @@ def _has_iban_checksum(iban: str) -> bool:
 
 def ibans(text: str) -> Iterator[Span]:
     """International bank account numbers, in one piece or in groups of four."""
-    for found in _IBAN.finditer(text):
+    at = 0
+    while found := _IBAN.search(text, at):
+        # Where this is none, another may begin inside it; where it is one, behind it.
+        at = found.start() + 2
         length = _IBAN_LENGTHS.get(found[0][:2].upper())
         places = [found.start() + i for i, c in enumerate(found[0]) if c not in " -"]
         if length is None or len(places) < length:
@@ -118,6 +121,7 @@ def ibans(text: str) -> Iterator[Span]:
         # A word may follow: what is cut off must not be the rest of a group.
         if (end == found.end() or text[end] in " -") and _has_iban_checksum(iban):
             yield Span(found.start(), end, "IBAN")
+            at = end
 
 
 def social_security_numbers(text: str) -> Iterator[Span]:

@@ -32,7 +32,7 @@ _NOT_IP: Final = re.compile(
     r"(?:\bv(?:er(?:sion|\.)?)?|\brelease|\bbuild|§|\bsection|\bclause|\bchapter|版本)[ :]{0,2}$", re.IGNORECASE
 )
 
-_WEB: Final = re.compile(r"(?:https?://|www\.)[^\s<>\"'”’），。]{1,2000}", re.IGNORECASE)
+_WEB: Final = re.compile(r"(?:https?://|www\.)[^\s<>\"'”’），。；、：！？|\u4e00-\u9fff]{1,2000}", re.IGNORECASE)
 _PROFILE: Final = re.compile(
     r"(?:https?://)?(?<![\w.@-])(?:www\.|m\.|mobile\.)?"
     r"(?:(?:twitter|x|instagram|facebook|tiktok|threads|pinterest|snapchat)\.(?:com|net)/(?:add/)?@?"
@@ -48,7 +48,7 @@ _NO_PROFILES: Final = frozenset(
     "privacy terms policies settings groups events pages photo photos story stories reel reels tv pin dialog plugins "
     "business download jobs legal ads public people marketplace discover trending".split()
 )
-_HANDLE: Final = re.compile(r"(?<![\w@./:;=?&#-])@(?P<name>[A-Za-z_]\w{2,29})(?![\w@]|\.\w|\()", re.ASCII)
+_HANDLE: Final = re.compile(r"(?<![\w@./:;=?&#-])@(?P<name>[A-Za-z_]\w{2,29})(?![\w@]|\.\w|\(|/\w)", re.ASCII)
 # Words that CSS, documentation and code put behind an @.
 _NO_HANDLES: Final = frozenset(
     "media import charset keyframes font supports include mixin extend param return returns throws author override "
@@ -64,13 +64,18 @@ _ACCOUNT_ID: Final = re.compile(
 )
 
 
+def _is_remote(text: str, at: int, domain: re.Match[str]) -> bool:
+    """Whether `git@host:path` is the address of a repository."""
+    return text[max(0, at - 3) : at] == "git" and text[domain.end() : domain.end() + 1] in (":", "/")
+
+
 def emails(text: str) -> Iterator[Span]:
     """E-mail addresses as mail services give them out, also as `name [at] host [dot] com`."""
     at = text.find("@")
     while at >= 0:
         local = _LOCAL.search(text, max(0, at - _LOCAL_LIMIT), at)
         domain = _DOMAIN.match(text, at + 1, at + 1 + _DOMAIN_LIMIT)
-        if local and domain and domain[0].rpartition(".")[2].lower() not in _FILES:
+        if local and domain and domain[0].rpartition(".")[2].lower() not in _FILES and not _is_remote(text, at, domain):
             start = local.start() + len(local[0]) - len(local[0].lstrip(_NOT_FIRST))
             if start < at:
                 yield Span(start, domain.end(), "EMAIL")

@@ -40,7 +40,7 @@ _REGIONS: Final = {
     "tr": ("TR",),
 }
 _CANDIDATE: Final = re.compile(
-    r"(?<![\w.,/:$€£¥#=@+\-\u2010-\u2015])(?P<plus>\+ ?|00(?=[1-9]))?"
+    r"(?<![\w.$€£¥#@+\-\u2010-\u2015])(?<!\d[:,/])(?<!\w/)(?P<plus>\+ ?|00(?=[1-9]))?"
     r"(?P<digits>\(?\d(?:[ .()/\-\u2010-\u2013\xa0]{0,3}\d){5,16})"
     r"(?P<extension> ?(?:x|ext\.?|extension|转) ?\d{1,6})?(?![\w%°£€¥$]|[.,:/]\d|-\w)",
     re.IGNORECASE | re.ASCII,

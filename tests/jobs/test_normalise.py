@@ -64,6 +64,16 @@ def test_personal_data_is_marked_removed_or_kept_but_always_counted() -> None:
     assert {str(made["personal_data"]) for made in forms.values()} == {str([{"type": "EMAIL", "count": 1}])}
 
 
+def test_personal_data_of_authors_and_images_is_treated_like_that_of_the_text() -> None:
+    image = {"url": "https://quay.example/1.png", "alt": "Write to bob@b.example", "caption": "Call 415-555-2671"}
+    made = document({"text": "The ferry sailed.", "author": "Ann, ann@b.example", "images": [image]})
+    assert made["author"] == "Ann, [EMAIL]"
+    assert [(i["url"], i["alt"], i["caption"]) for i in made["images"]] == [
+        (image["url"], "Write to [EMAIL]", "Call [PHONE]")
+    ]
+    assert made["personal_data"] == [{"type": "EMAIL", "count": 2}, {"type": "PHONE", "count": 1}]
+
+
 def test_types_that_are_not_wanted_stay() -> None:
     made = document({"text": "a@b.example and 203.0.113.7"}, personal_data_types=("IP",))
     assert made["text"] == "a@b.example and [IP]"

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from jobs.text.accounts import luhn
 from jobs.text.personal_data import counts, find, replace
 from pipelines.benchmarks.personal_data import PersonalDataError, evaluate_personal_data
+from schemas.groups import NormaliseSettings
 
 FLOORS = Path(__file__).parents[2] / "floors.json"
 
@@ -124,3 +125,28 @@ def test_a_line_without_spans_is_named(tmp_path: Path) -> None:
     path.write_text('{"text": "a", "spans": []}\n{"text": "b"}\n', "utf-8")
     with pytest.raises(PersonalDataError, match="line 2"):
         evaluate_personal_data(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("Phone:415-555-2671", "en", ["415-555-2671"]),
+        ("tel:+14155552671", "en", ["+14155552671"]),
+        ("电话:010-12345678", "zh", ["010-12345678"]),
+        ("官网：www.abc.com电话：13812345678", "zh", ["13812345678"]),
+        (
+            "AT61 1904 3002 3457 3201 DE89 3704 0044 0532 0130 00",
+            "en",
+            ["AT61 1904 3002 3457 3201", "DE89 3704 0044 0532 0130 00"],
+        ),
+        ("Ref ab12 DE89 3704 0044 0532 0130 00", "en", ["DE89 3704 0044 0532 0130 00"]),
+        ("at 12:30:4555667 it stopped", "en", []),
+        ("http://a.example:80/4155552671", "en", []),
+        ("import x from '@scope/core'", "en", []),
+        ("git clone git@forge.example:team/repo.git", "en", []),
+    ],
+)
+def test_what_stands_beside_marks_and_other_finds_is_found_and_code_is_left(
+    text: str, language: str, expected: list[str]
+) -> None:
+    assert [text[s.start : s.end] for s in find(text, language, NormaliseSettings().personal_data_types)] == expected
