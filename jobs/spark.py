@@ -210,8 +210,8 @@ def spark_session(settings: EngineSettings, java_options: str = "") -> Any:
 
 
 def _end_java() -> None:
-    """Kill the Java processes that this process started for Spark."""
-    for child in psutil.Process().children(recursive=True):
+    """Kill the Java processes that this process started for Spark; those of its child processes are theirs."""
+    for child in psutil.Process().children():
         with contextlib.suppress(psutil.NoSuchProcess):
             if "pyspark-shell" in child.cmdline():
                 child.kill()

@@ -10,10 +10,10 @@ from schemas.groups import EngineSettings
 
 
 def javas() -> list[int]:
-    """Java processes of this one that live."""
+    """Java processes that this one started and that live."""
     return [
         child.pid
-        for child in psutil.Process().children(recursive=True)
+        for child in psutil.Process().children()
         if child.name() == "java" and child.status() != psutil.STATUS_ZOMBIE
     ]
 
