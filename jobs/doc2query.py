@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
 
 import pyarrow as pa
 
-from jobs.contract import Job, Outcome, Reject, outcome
-from jobs.tasks.doc2query import ChunkContext, doc2query
-from jobs.tasks.doc2query_rules import NEAR_IDENTICAL
+from jobs.contract import Outcome, Reject, outcome
+from jobs.task import Task, TaskJob
+from jobs.tasks.doc2query import ChunkContext, Pairs, doc2query
 from schemas import sentences
+from schemas.groups import Doc2QuerySettings, GeneratorSettings
 from schemas.tables import QUERIES, Table
 
 
 @dataclass(frozen=True)
-class Doc2Query(Job):
-    """Synthetic question-answer pairs by rules.
+class Doc2Query(TaskJob[ChunkContext, Pairs]):
+    """Synthetic question-answer pairs, by rules or by a model.
 
     Attributes:
-        pairs: M, the most pairs of a chunk.
-        near_identical: Jaccard similarity of words from which the later of two pairs of a chunk is left out.
+        settings: How many pairs, and which are left out.
+        generator: What writes them.
     """
 
-    pairs: int = 20
-    near_identical: float = NEAR_IDENTICAL
+    settings: Doc2QuerySettings = field(default_factory=Doc2QuerySettings)
+    generator: GeneratorSettings = field(default_factory=GeneratorSettings)
 
     name: ClassVar[str] = "doc2query"
     version: ClassVar[int] = 1
@@ -38,30 +39,42 @@ class Doc2Query(Job):
         """`queries` without what the filter adds."""
         return QUERIES.without("similarity", "kept")
 
+    @property
+    def task(self) -> Task[ChunkContext, Pairs]:
+        """Doc2Query with these settings."""
+        return doc2query(self.settings.pairs, self.settings.near_identical, self.settings.groundedness)
+
     def configuration(self) -> Mapping[str, object]:
-        """Number of pairs, generator and version of the task."""
-        return {
-            "pairs": self.pairs,
-            "near_identical": self.near_identical,
-            "generator": "rules",
-            "task": doc2query(self.pairs).version,
-            "sentences": sentences.VERSION,
-        }
+        """Number of pairs, what writes them and how; of a model also the prompt and what it is held to."""
+        settings, task = self.settings, self.task
+        of_all = {"pairs": settings.pairs, "near_identical": settings.near_identical}
+        if self.by_model:
+            return {**of_all, "groundedness": settings.groundedness, **task.configuration(self.generator)}
+        return {**of_all, "generator": "rules", "task": task.version, "sentences": sentences.VERSION}
+
+    def inputs(self, rows: Sequence[Mapping[str, Any]]) -> list[ChunkContext]:
+        """Text, title and date of each chunk."""
+        return [ChunkContext(row["text"], row["title"], row["published_at"]) for row in rows]
+
+    def made(self, row: Mapping[str, Any], output: Pairs) -> list[dict[str, object]]:
+        """A row for each pair, numbered within its chunk."""
+        chunk = row["chunk_id"]
+        return [
+            {"query_id": f"{chunk}-{m}", "chunk_id": chunk, **pair.model_dump()} for m, pair in enumerate(output.pairs)
+        ]
 
     def apply(self, batch: pa.RecordBatch) -> Outcome:
-        """The pairs of each chunk; a chunk without any is rejected as `no_pairs`."""
-        task = doc2query(self.pairs, self.near_identical)
-        rows: list[dict[str, object]] = []
+        """The pairs of each chunk by the rule; a chunk without any is rejected as `no_pairs`."""
+        task = self.task
+        made: list[dict[str, object]] = []
         parents: list[int] = []
         rejects: list[Reject] = []
         # Writing pairs is Python per chunk: regular expressions over its sentences.
-        for row, chunk in enumerate(batch.select(self.reads).to_pylist()):
-            made = task.rule(ChunkContext(chunk["text"], chunk["title"], chunk["published_at"])).pairs
-            if not made:
-                rejects.append(Reject(row, "no_pairs", f"no sentence with words in {chunk['text'][:60]!r}"))
-            for m, pair in enumerate(made):
-                parents.append(row)
-                rows.append(
-                    {"query_id": f"{chunk['chunk_id']}-{m}", "chunk_id": chunk["chunk_id"], **pair.model_dump()}
-                )
-        return outcome(self.makes, rows, parents, rejects)
+        for n, (row, chunk) in enumerate(zip(*self.given(batch), strict=True)):
+            pairs = task.rule(chunk)
+            if not pairs.pairs:
+                rejects.append(Reject(n, "no_pairs", f"no sentence with words in {chunk.text[:60]!r}"))
+            rows = self.made(row, pairs)
+            made += rows
+            parents += [n] * len(rows)
+        return outcome(self.makes, made, parents, rejects)

@@ -102,7 +102,7 @@ def _make_tables(
     normalised = derive(Normalise(settings.normalise, settings.quality), marked, run, scratch=True)
     documents = deduplicate(normalised, settings.deduplicate, run)
     cut = derive(Chunk(settings.chunk, settings.embed.model), originals(documents), run, scratch=True)
-    pairs = derive(Doc2Query(settings.doc2query.pairs, settings.doc2query.near_identical), cut, run, scratch=True)
+    pairs = derive(Doc2Query(settings.doc2query, settings.generator), cut, run, scratch=True)
     run.engines.release("spark")
     chunks = embed_chunks(embed, cut, run)
     queries, nodes = filter_queries(embed, pairs, chunks, settings.filter, run)

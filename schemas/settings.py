@@ -27,6 +27,7 @@ from schemas.groups import (
     EmbedSettings,
     EngineSettings,
     FilterSettings,
+    GeneratorSettings,
     GraphSettings,
     Group,
     IngestSettings,
@@ -57,6 +58,9 @@ class Settings(Group):
         default_factory=DeduplicateSettings, description="Exact and near duplicates."
     )
     chunk: ChunkSettings = Field(default_factory=ChunkSettings, description="Cutting documents into chunks.")
+    generator: GeneratorSettings = Field(
+        default_factory=GeneratorSettings, description="What carries out reasoning steps: rules or a model."
+    )
     doc2query: Doc2QuerySettings = Field(default_factory=Doc2QuerySettings, description="Synthetic queries.")
     filter: FilterSettings = Field(default_factory=FilterSettings, description="Doc2Query--: which pairs are kept.")
     embed: EmbedSettings = Field(default_factory=EmbedSettings, description="The embedding model.")

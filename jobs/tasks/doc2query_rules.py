@@ -67,7 +67,7 @@ class _Writer:
         self.topic = topic
         self.units = units
         self.said = [squeeze(text[u.start : u.end]) for u in units]
-        self.words = [_words(said) for said in self.said]
+        self.words = [words_of(said) for said in self.said]
         self.language = language_of(text)
         self.day = _day(published_at, self.language) if published_at else ""
         self.speakers = sorted(person_name(s) for s in dialogue_speakers(text))
@@ -82,7 +82,7 @@ class _Writer:
         for form, question in self._questions(number, unit, answer):
             question = squeeze(question)
             if question.lower() not in seen:
-                yield _Draft(number, len(seen), form, question, answer, words | _words(question))
+                yield _Draft(number, len(seen), form, question, answer, words | words_of(question))
                 seen.add(question.lower())
             if len(seen) == _FORMS:
                 return
@@ -100,7 +100,7 @@ class _Writer:
         else:
             return None
         best = max(told, key=lambda i: (len(self.words[i].intersection(topics)), -i))
-        return _Draft(best, _FORMS, "overview", question, self.said[best], self.words[best] | _words(question))
+        return _Draft(best, _FORMS, "overview", question, self.said[best], self.words[best] | words_of(question))
 
     def _questions(self, number: int, unit: Unit, answer: str) -> Iterator[tuple[str, str]]:
         topic = self.topic or unit.heading.rstrip(":：")
@@ -165,7 +165,8 @@ def language_of(text: str) -> str:
     return "en" if (text.isascii() and len(words) < 12) or known > _ENGLISH * len(words) else ""
 
 
-def _words(text: str) -> frozenset[str]:
+def words_of(text: str) -> frozenset[str]:
+    """The different words of `text`, in lower case; of Chinese, Japanese and Korean the characters."""
     return frozenset(WORD.findall(text.lower()))
 
 
@@ -173,8 +174,8 @@ def _distinct(text: str, units: Sequence[Unit]) -> list[Unit]:
     """The units without those that nearly repeat an earlier one."""
     kept: list[tuple[frozenset[str], Unit]] = []
     for unit in units:
-        words = _words(text[unit.start : unit.end])
-        if words and not any(_alike(words, w, _NEAR) for w, _ in kept):
+        words = words_of(text[unit.start : unit.end])
+        if words and not any(alike(words, w, _NEAR) for w, _ in kept):
             kept.append((words, unit))
     return [u for _, u in kept]
 
@@ -190,7 +191,7 @@ def _chosen(
     forms: Counter[str] = Counter()
 
     def choose(draft: _Draft) -> None:
-        if len(chosen) < most and not any(_alike(draft.words, c.words, near_identical) for c in chosen):
+        if len(chosen) < most and not any(alike(draft.words, c.words, near_identical) for c in chosen):
             chosen.append(draft)
             forms[draft.form] += 1
 
@@ -204,7 +205,7 @@ def _chosen(
     return sorted(chosen, key=lambda d: (d.unit, d.rank))
 
 
-def _alike(one: frozenset[str], other: frozenset[str], least: float) -> bool:
+def alike(one: frozenset[str], other: frozenset[str], least: float) -> bool:
     """Whether the Jaccard similarity of two sets of words is at least `least`."""
     shared = len(one & other)
     return shared >= least * (len(one) + len(other) - shared)

@@ -16,6 +16,7 @@ from jobs.tasks.doc2query import ChunkContext, doc2query
 from jobs.tasks.doc2query_pronouns import kind_of, resolve
 from jobs.tasks.doc2query_rules import write_pairs
 from jobs.tasks.doc2query_units import WORD, dialogue_speakers, squeeze
+from schemas.groups import Doc2QuerySettings
 from schemas.tables import TIMESTAMP
 
 CHAT = """Time: 20260227_18:30
@@ -160,7 +161,7 @@ def test_the_job_makes_queries_with_their_chunk_and_rejects_what_has_no_words() 
     )
     rows = [["a-0", PROSE, "James Glisson", None], ["b-0", "... !!", None, None], ["c-0", CHAT, None, None]]
     batch = pa.RecordBatch.from_pylist([dict(zip(schema.names, r, strict=True)) for r in rows], schema=schema)
-    job = Doc2Query(pairs=5)
+    job = Doc2Query(Doc2QuerySettings(pairs=5))
     made = job.apply(batch)
     assert made.rows.schema.names == ["query_id", "chunk_id", "question", "answer"]
     assert [r.reason for r in made.rejects] == ["no_pairs"]
@@ -168,7 +169,7 @@ def test_the_job_makes_queries_with_their_chunk_and_rejects_what_has_no_words() 
     assert set(made.parents.tolist()) == {0, 2}
     ids = made.rows.column("query_id").to_pylist()
     assert [i for i in ids if i.startswith("a")] == [f"a-0-{m}" for m in range(5)]
-    assert job.fingerprint() != Doc2Query(pairs=6).fingerprint()
+    assert job.fingerprint() != Doc2Query(Doc2QuerySettings(pairs=6)).fingerprint()
 
 
 def test_pronouns_at_the_head_of_a_sentence_become_the_subject_before_or_the_topic() -> None:
@@ -255,7 +256,7 @@ def test_no_two_pairs_are_near_identical(text: str, near: float) -> None:
 
 
 def test_the_prompt_asks_for_as_many_pairs() -> None:
-    assert "up to 7 pairs" in doc2query(7).prompt
+    assert "up to 7 pairs" in doc2query(7).render(ChunkContext("A passage.", None, None))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""What carries out the tasks that a model does: an endpoint, or vLLM on Ray; one runner for both."""

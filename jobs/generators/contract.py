@@ -1,0 +1,66 @@
+"""What a generator with a model is: something that turns chat messages into replies, many at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+
+class GeneratorError(RuntimeError):
+    """A generator that cannot be used or stopped answering; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One conversation that a model is to continue.
+
+    Attributes:
+        row: Number by which the reply is known again.
+        messages: Chat messages, each with `role` and `content`.
+    """
+
+    row: int
+    messages: tuple[Mapping[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a model answered to one request.
+
+    Attributes:
+        row: That of the request.
+        text: The answer; empty where there is an error.
+        cut_off: Whether the answer reached the most tokens that it could have.
+        prompt_tokens: Tokens of the request, 0 where the model does not say.
+        output_tokens: Tokens of the answer.
+        error: Why this request got no answer, while others may: a prompt too long, a time-out.
+    """
+
+    row: int
+    text: str
+    cut_off: bool
+    prompt_tokens: int
+    output_tokens: int
+    error: str = ""
+
+
+class Backend(Protocol):
+    """A model that answers many requests."""
+
+    def prepare(self) -> None:
+        """See that the model is there and can be used, before any work is done.
+
+        Raises:
+            GeneratorError: It is not, or cannot; the message says what to do.
+        """
+
+    def replies(self, requests: Iterator[Request], schema: Mapping[str, object]) -> Iterator[Reply]:
+        """Replies in any order, while `requests` are still being read, each held to the JSON schema.
+
+        Raises:
+            GeneratorError: No further request will be answered.
+        """
+
+    def close(self) -> None:
+        """Give back connections, processes and memory."""
