@@ -1,5 +1,7 @@
 """Engines that run jobs: Spark for CPU work, Ray Data for models, this process for a handful of rows.
 
+Jobs whose task a language model carries out have a runner of their own (`jobs.generators`).
+
 An engine is given the rows that the memo lacks (`jobs.work`); changing the engine changes no result.
 """
 
@@ -8,8 +10,10 @@ from __future__ import annotations
 from typing import Any, cast
 
 from jobs.contract import Job
+from jobs.generators.run import GeneratorEngine
 from jobs.ray_engine import RayEngine
 from jobs.spark import SparkEngine
+from jobs.task import TaskJob
 from jobs.work import Engine, EngineError, LocalEngine, Work, core_count
 from schemas.groups import EngineSettings
 
@@ -25,8 +29,10 @@ class Engines:
 
     def choose(self, job: Job, missing: int) -> Engine:
         """The engine for `missing` rows of `job`."""
-        name = self._settings.engine
-        if name == "auto":
+        name: str = self._settings.engine
+        if isinstance(job, TaskJob) and job.by_model:
+            name = "generator"
+        elif name == "auto":
             name = "spark" if job.engine == "cpu" else "ray"
             if missing < self._settings.local_below:
                 name = "local"
@@ -70,4 +76,6 @@ class Engines:
 def _make_engine(name: str, settings: EngineSettings) -> Engine:
     if name == "spark":
         return SparkEngine(settings)
+    if name == "generator":
+        return GeneratorEngine(settings)
     return RayEngine(settings) if name == "ray" else LocalEngine()

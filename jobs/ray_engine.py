@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from jobs.work import PART, EngineError, Work, core_count, stopped
+from jobs.work import PART, EngineError, Ran, Work, core_count, stopped
 from schemas.groups import EngineSettings
 
 log = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ class RayEngine:
         self._settings = settings
         self._started = False
 
-    def run(self, work: Work) -> str:
+    def run(self, work: Work) -> Ran:
         """Names of files go to actors; only names of committed parts come back."""
         self.start()
         import ray
@@ -64,7 +64,7 @@ class RayEngine:
                 pass
         except Exception as error:  # Ray raises many kinds
             raise stopped("Ray", work, error) from error
-        return self.name
+        return Ran(self.name)
 
     def start(self) -> None:
         """Start a local Ray, or join the cluster."""

@@ -21,6 +21,7 @@ from jobs.contract import Job
 from jobs.engines import Engines, Work
 from jobs.missing import MissingRows, row_numbers
 from jobs.progress import watched
+from jobs.work import Ran
 from schemas.digests import row_fingerprints
 from schemas.tables import REJECTS, Table
 
@@ -129,7 +130,7 @@ class Memoised:
     memo: Memo
     computed: int
     rows: int
-    engine: str
+    ran: Ran
     started: float
 
     def results(self, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -158,7 +159,7 @@ def memoise(job: Job, stage: Source, run: Run) -> Memoised:
             missing.add(rows, prints, ~memo.final(prints))
             at += batch.num_rows
         missing.close()
-    engine = "none"
+    ran = Ran("none")
     if missing.rows:
         chosen = run.engines.choose(job, missing.rows)
         # Few large parts in a large build, so that its memo opens fast; enough of them to keep all cores busy.
@@ -166,10 +167,10 @@ def memoise(job: Job, stage: Source, run: Run) -> Memoised:
         work = Work(job, missing.files, missing.schema, directory, task_rows, origin)
         before = committed_inputs(directory)
         with watched(job.name, missing.rows, lambda: committed_inputs(directory) - before):
-            engine = chosen.run(work)
+            ran = chosen.run(work)
         memo = Memo(directory)
     shutil.rmtree(work_directory, ignore_errors=True)
-    return Memoised(job, memo, missing.rows, stage.rows, engine, started)
+    return Memoised(job, memo, missing.rows, stage.rows, ran, started)
 
 
 def _all_known(job: Job, memo: Memo, stage: Source, run: Run) -> bool:
@@ -240,6 +241,6 @@ def finished(done: Memoised, rows_out: int, rejected: int, notes: dict[str, floa
         computed=done.computed,
         rejected=rejected,
         seconds=round(time.monotonic() - done.started, 3),
-        engine=done.engine,
-        notes=notes or {},
+        engine=done.ran.by,
+        notes={**done.ran.notes, **(notes or {})},
     )

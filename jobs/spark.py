@@ -21,7 +21,7 @@ import psutil
 import pyarrow as pa
 
 from jobs.spark_classes import java_options as shared
-from jobs.work import EngineError, Work, core_count, stopped
+from jobs.work import EngineError, Ran, Work, core_count, stopped
 from schemas.groups import EngineSettings
 
 log = logging.getLogger(__name__)
@@ -108,14 +108,14 @@ class SparkEngine:
                 break
             yield task
 
-    def run(self, work: Work) -> str:
+    def run(self, work: Work) -> Ran:
         """One Spark task per file, which its Python worker reads itself: rows never pass through the Java heap."""
         done = 0
         for file in self.until_ready(work.files):
             work.compute_files([file])
             done += 1
         if done == len(work.files):
-            return "local"
+            return Ran("local")
         spark = self.session()
         try:
             # One number per task: it needs neither a Python worker nor a shuffle to make them.
@@ -123,7 +123,7 @@ class SparkEngine:
             numbers.mapInArrow(partial(_map_files, work), _PART_DDL).write.format("noop").mode("overwrite").save()
         except Exception as error:  # py4j and Spark raise many kinds
             raise stopped("Spark", work, error) from error
-        return "local+spark" if done else "spark"
+        return Ran("local+spark" if done else "spark")
 
     def close(self) -> None:
         """Stop the session and its Java process."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -56,6 +56,11 @@ class Work:
     task_rows: int
     origin: Stage | None = None
 
+    @property
+    def folder(self) -> Path:
+        """Where the files are; it goes when the job is done."""
+        return self.files[0].parent
+
     def batches(self, files: Sequence[Path]) -> Iterator[pa.RecordBatch]:
         """The rows of `files` with the columns that the job reads and `INPUT`, in batches of one part each."""
         if self.origin is None:
@@ -82,6 +87,19 @@ class Work:
         whole = pa.Table.from_batches(parts).combine_chunks().to_batches()[0]
         path = commit_part(self.memo, whole)
         return pa.RecordBatch.from_pylist([{"part": path.name, "inputs": batch.num_rows}], schema=PART)
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How an engine did a job.
+
+    Attributes:
+        by: What did it, for the report.
+        notes: Further figures for the report.
+    """
+
+    by: str
+    notes: Mapping[str, float] = field(default_factory=dict)
 
 
 def _apply_bisecting(job: Job, batch: pa.RecordBatch, start: int) -> list[tuple[int, int, Outcome]]:
@@ -129,8 +147,8 @@ class Engine(Protocol):
             EngineError: It cannot start.
         """
 
-    def run(self, work: Work) -> str:
-        """Apply the job to every row and commit the results; returns what did it, for the report.
+    def run(self, work: Work) -> Ran:
+        """Apply the job to every row and commit the results; returns what did it.
 
         Raises:
             EngineError: The job could not be finished; what was committed stays.
@@ -153,10 +171,10 @@ class LocalEngine:
     def start(self) -> None:
         """Nothing is needed."""
 
-    def run(self, work: Work) -> str:
+    def run(self, work: Work) -> Ran:
         """Apply the job batch by batch."""
         work.compute_files(work.files)
-        return self.name
+        return Ran(self.name)
 
     def close(self) -> None:
         """Nothing is held."""

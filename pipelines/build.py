@@ -21,6 +21,7 @@ from jobs.doc2query import Doc2Query
 from jobs.embed import Embed, prepare
 from jobs.engines import Engines, core_count
 from jobs.filter import filter_queries
+from jobs.generators.run import prepare_generator
 from jobs.meter import MemoryMeter
 from jobs.normalise import Normalise
 from jobs.pages import ingest, stored
@@ -52,7 +53,7 @@ def build(source: Path | None, warehouse: Warehouse, settings: Settings) -> Mani
     build_id = new_build_id()
     with warehouse.lock(), _log_file(warehouse.logs / f"{build_id}.log"), MemoryMeter() as meter:
         parent = warehouse.manifest() if warehouse.current_id() else None
-        with _run(warehouse, build_id, settings) as run:
+        with started_run(warehouse, build_id, settings) as run:
             stages = _make_tables(source, run, settings, parent, warehouse)
             if source is None:
                 for plan in sorted((warehouse.root / "crawl").glob("*/plan.json")):
@@ -96,20 +97,28 @@ def _make_tables(
 ) -> dict[str, Stage]:
     embed = Embed(settings.embed)
     prepare(settings.embed)
-    pages = ingest(source, settings.ingest, run) if source else stored(page_store(warehouse), settings.ingest, run)
-    drafts = derive(Clean(settings.clean), pages, run, scratch=True)
-    marked = repeated_lines(drafts, settings.normalise, run)
-    normalised = derive(Normalise(settings.normalise, settings.quality), marked, run, scratch=True)
-    documents = deduplicate(normalised, settings.deduplicate, run)
-    cut = derive(Chunk(settings.chunk, settings.embed.model), originals(documents), run, scratch=True)
+    prepare_generator(settings.generator, run.work)
+    pages, documents, cut = cut_chunks(source, run, settings, warehouse)
     pairs = derive(Doc2Query(settings.doc2query, settings.generator), cut, run, scratch=True)
     run.engines.release("spark")
+    run.engines.release("generator")
     chunks = embed_chunks(embed, cut, run)
     queries, nodes = filter_queries(embed, pairs, chunks, settings.filter, run)
     run.engines.release("ray")
     edges = _edges(nodes, documents, link.Answers(queries, embed), settings, run, parent, warehouse)
     tables = (pages, documents, chunks, queries, nodes, edges)
     return {stage.table.name: stage for stage in tables}
+
+
+def cut_chunks(source: Path | None, run: Run, settings: Settings, warehouse: Warehouse) -> tuple[Stage, Stage, Stage]:
+    """Pages, documents, and the chunks of those that repeat no other, before they are embedded."""
+    pages = ingest(source, settings.ingest, run) if source else stored(page_store(warehouse), settings.ingest, run)
+    drafts = derive(Clean(settings.clean), pages, run, scratch=True)
+    marked = repeated_lines(drafts, settings.normalise, run)
+    normalised = derive(Normalise(settings.normalise, settings.quality), marked, run, scratch=True)
+    documents = deduplicate(normalised, settings.deduplicate, run)
+    cut = derive(Chunk(settings.chunk, settings.embed.model), originals(documents), run, scratch=True)
+    return pages, documents, cut
 
 
 def tell_lost_pages(warehouse: Warehouse, pages: Stage, run: Run) -> None:
@@ -144,16 +153,18 @@ def _edges(
 
 
 @contextmanager
-def _run(warehouse: Warehouse, build_id: str, settings: Settings) -> Iterator[Run]:
+def started_run(warehouse: Warehouse, build_id: str, settings: Settings, *, trial: bool = False) -> Iterator[Run]:
+    """What the jobs of a build share; of a `trial` only the memo stays, its tables go with the work directory."""
     work = warehouse.clear_work(build_id)
-    rejects = warehouse.stages / REJECTS.name / f"{build_id}.parquet"
+    stages = work / "trial" if trial else warehouse.stages
+    rejects = stages / REJECTS.name / f"{build_id}.parquet"
     try:
         with Engines(settings.engine) as engines, StageWriter(rejects, REJECTS) as writer:
             yield Run(
                 build_id=build_id,
                 memo=warehouse.memo,
                 work=work,
-                stages=warehouse.stages,
+                stages=stages,
                 engines=engines,
                 rejects=writer,
                 batch_rows=settings.engine.batch_rows,

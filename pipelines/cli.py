@@ -8,7 +8,19 @@ import sys
 
 import typer
 
-from pipelines.commands import audit, build, crawl, graph, ingest, inspect, questions, rejects, snapshots, sweep
+from pipelines.commands import (
+    audit,
+    build,
+    crawl,
+    estimate,
+    graph,
+    ingest,
+    inspect,
+    questions,
+    rejects,
+    snapshots,
+    sweep,
+)
 from pipelines.commands.common import LOGGERS, new_app
 from schemas.settings import SettingsError
 
@@ -18,7 +30,7 @@ _stop_asked = False
 app = new_app(
     "Grind a folder of web pages into a query-centric index, and answer questions from it with citations.", "quern"
 )
-for topic in (build, crawl, ingest, questions, sweep, graph, inspect, audit, rejects):
+for topic in (build, estimate, crawl, ingest, questions, sweep, graph, inspect, audit, rejects):
     app.add_typer(topic.app)
 app.add_typer(snapshots.app, name="snapshots")
 
@@ -41,6 +53,7 @@ def _expected_errors() -> tuple[type[BaseException], ...]:
     from jobs.duplicates.originals import OriginalError
     from jobs.engines import EngineError
     from jobs.files.ingest import IngestError
+    from jobs.generators.contract import GeneratorError
     from jobs.models import ModelError
     from pipelines.build import BuildRefusedError
     from pipelines.evaluate import EvaluationError
@@ -58,6 +71,7 @@ def _expected_errors() -> tuple[type[BaseException], ...]:
         PageStoreError,
         CrawlError,
         EngineError,
+        GeneratorError,
         IngestError,
         ModelError,
         OriginalError,

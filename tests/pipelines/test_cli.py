@@ -13,6 +13,7 @@ from tests.conftest import CORPUS, ROOT, Quern
 PAPER_SWEEP = "pipelines/sweep/paper.yaml"
 COMMANDS = (
     "build",
+    "estimate",
     "ingest",
     "crawl",
     "ask",

@@ -1,0 +1,319 @@
+"""A model behind an endpoint: what it says well, badly, slowly or not at all becomes rows, rejects or a clear stop."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from indexes.stages import Stage, StageWriter
+from jobs.doc2query import Doc2Query
+from jobs.generators.contract import GeneratorError, Request
+from jobs.generators.endpoint import EndpointBackend, portable
+from jobs.generators.run import prepare_generator
+from jobs.runner import Run, derive
+from jobs.tasks.doc2query import Pairs
+from schemas.groups import Doc2QuerySettings, GeneratorSettings
+from schemas.tables import REJECTS, TIMESTAMP, Table
+from tests.jobs.generators.endpoint_server import MODEL, Endpoint, Said, Script, pairs_json, passage_of, well
+
+Staged = Callable[[Table, list[dict[str, Any]]], Stage]
+Serve = Callable[[Script], Endpoint]
+
+CHUNKS = Table(
+    "chunks",
+    ("chunk_id",),
+    pa.schema(
+        [
+            pa.field("chunk_id", pa.string(), False),
+            pa.field("text", pa.string(), False),
+            pa.field("title", pa.string()),
+            pa.field("published_at", TIMESTAMP),
+        ]
+    ),
+    False,
+)
+
+
+def chunks(count: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "chunk_id": f"c{n:02}",
+            "text": f"The mill of Ostra was built in {1700 + n} by Greta Holm. It grinds rye for the village.",
+            "title": "The mill",
+            "published_at": None,
+        }
+        for n in range(count)
+    ]
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    running = []
+
+    def start(script: Script) -> Endpoint:
+        context = Endpoint(script).running()
+        running.append(context)
+        return context.__enter__()
+
+    yield start
+    for context in running:
+        context.__exit__(None, None, None)
+
+
+def of(endpoint: Endpoint, **settings: Any) -> GeneratorSettings:
+    return GeneratorSettings(kind="openai", model=MODEL, url=endpoint.url, **{"tries": 3, "timeout": 5.0, **settings})
+
+
+def written(run: Run, source: Stage, generator: GeneratorSettings) -> list[dict[str, Any]]:
+    made = derive(Doc2Query(Doc2QuerySettings(), generator), source, run)
+    return [row for batch in made.batches() for row in batch.to_pylist()]
+
+
+def rejected(run: Run) -> list[tuple[str, str, str]]:
+    run.rejects.close()
+    return [(r["key"], r["reason"], r["detail"]) for b in run.rejects.stage().batches() for r in b.to_pylist()]
+
+
+def next_night(run: Run, tmp_path: Path) -> Run:
+    rejects = StageWriter(tmp_path / "rejects-2.parquet", REJECTS)
+    return replace(run, build_id=run.build_id + "1", stages=tmp_path / "stages-2", rejects=rejects, reports=[])
+
+
+def test_every_chunk_is_asked_about_once_and_its_pairs_are_kept_in_order(
+    run: Run, staged: Staged, serve: Serve, tmp_path: Path
+) -> None:
+    endpoint = serve(lambda n, body: replace(well(n, body), seconds=0.02))
+    rows = written(run, staged(CHUNKS, chunks(12)), of(endpoint, concurrency=3))
+    assert [r["chunk_id"] for r in rows] == sorted(r["chunk_id"] for r in rows)
+    assert {r["chunk_id"] for r in rows} == {f"c{n:02}" for n in range(12)}
+    assert all(str(1700 + int(r["chunk_id"][1:])) in r["answer"] for r in rows if "built" in r["answer"])
+    assert len(endpoint.asked) == 12
+    assert 1 < endpoint.most_at_once <= 3
+    body = endpoint.asked[0]
+    schema = body["response_format"]["json_schema"]
+    assert (schema["strict"], schema["schema"]["required"], body["model"]) == (True, ["pairs"], MODEL)
+    assert (body["temperature"], body["max_tokens"], "top_p" in body) == (0.0, 2048, False)
+    notes = run.reports[-1].notes
+    assert (notes["requests"], notes["prompt_tokens"], notes["output_tokens"]) == (12, 1200, 120)
+    assert run.reports[-1].engine == "openai"
+    again = next_night(run, tmp_path)
+    assert written(again, staged(CHUNKS, chunks(12)), of(endpoint, concurrency=7)) == rows
+    assert len(endpoint.asked) == 12, "what was validated is never asked for again"
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        Said("slow down", status=429, headers={"Retry-After": "0.05"}),
+        Said("oops", status=500),
+        Said("busy", status=503),
+        Said(hang_up=True),
+    ],
+)
+def test_a_request_that_failed_for_now_is_sent_again(run: Run, staged: Staged, serve: Serve, first: Said) -> None:
+    endpoint = serve(lambda n, body: first if n == 0 else well(n, body))
+    assert {r["chunk_id"] for r in written(run, staged(CHUNKS, chunks(2)), of(endpoint))} == {"c00", "c01"}
+    assert len(endpoint.asked) == 3
+    assert rejected(run) == []
+
+
+@pytest.mark.parametrize(
+    ("bad", "told"),
+    [
+        (Said("I'd rather not."), "not the JSON asked for"),
+        (Said('{"pairs": [{"question": "Who?"}]}'), "pairs.0.answer: Field required"),
+        (Said('{"pairs": [{"question": "Wh', finish="length"), "cut off after 10 tokens"),
+        (Said('{"pairs": []}'), "there are no pairs"),
+        (Said(""), "not the JSON asked for"),
+    ],
+)
+def test_a_reply_that_fails_is_asked_for_again_with_the_error(
+    run: Run, staged: Staged, serve: Serve, bad: Said, told: str
+) -> None:
+    endpoint = serve(lambda n, body: bad if n == 0 else well(n, body))
+    assert written(run, staged(CHUNKS, chunks(1)), of(endpoint))
+    first, second = endpoint.asked
+    assert second["messages"][0] == first["messages"][0]
+    assert [m["role"] for m in second["messages"]] == ["user", "assistant", "user"]
+    assert told in second["messages"][2]["content"]
+    assert run.reports[-1].notes["asked_again"] == 1
+
+
+def test_fences_and_thoughts_around_the_json_do_no_harm(run: Run, staged: Staged, serve: Serve) -> None:
+    def wrapped(n: int, body: dict[str, Any]) -> Said:
+        return Said(f"<think>\nA {{brace}}.\n</think>\n```json\n{well(n, body).text}\n```\n")
+
+    endpoint = serve(wrapped)
+    assert written(run, staged(CHUNKS, chunks(1)), of(endpoint, response_format="none"))
+    assert len(endpoint.asked) == 1
+    assert "response_format" not in endpoint.asked[0]
+
+
+def test_grounded_pairs_are_kept_and_only_the_others_are_asked_for_again(
+    run: Run, staged: Staged, serve: Serve
+) -> None:
+    true = ("When was the mill of Ostra built?", "in 1700 by Greta Holm")
+    false = ("Who burnt the mill down?", "a band of travelling soldiers")
+    late = ("What does the mill grind?", "It grinds rye")
+    endpoint = serve(lambda n, _: Said(pairs_json(true, false) if n == 0 else pairs_json(late)))
+    rows = written(run, staged(CHUNKS, chunks(1)), of(endpoint))
+    assert [(r["question"], r["answer"]) for r in rows] == [true, late]
+    assert [r["query_id"] for r in rows] == ["c00-0", "c00-1"]
+    asked = endpoint.asked[1]["messages"][2]["content"]
+    assert "a band of travelling soldiers" in asked
+    assert "Greta Holm" not in asked
+    assert rejected(run) == []
+
+
+def test_what_never_becomes_valid_is_rejected_with_its_reason_and_has_another_chance_next_night(
+    run: Run, staged: Staged, serve: Serve, tmp_path: Path
+) -> None:
+    lie = Said(pairs_json(("Who came?", "nobody whom this text would name at all")))
+    endpoint = serve(lambda n, body: lie if "1700" in passage_of(body) else well(n, body))
+    rows = written(run, staged(CHUNKS, chunks(3)), of(endpoint, retries=2))
+    assert {r["chunk_id"] for r in rows} == {"c01", "c02"}
+    assert len(endpoint.asked) == 2 + 3
+    ((key, reason, detail),) = rejected(run)
+    assert (key, reason) == ("c00", "ungrounded")
+    assert "nobody whom this text" in detail
+    assert "(reply 3)" in detail
+    endpoint.script = well
+    again = next_night(run, tmp_path)
+    assert {r["chunk_id"] for r in written(again, staged(CHUNKS, chunks(3)), of(endpoint))} == {"c00", "c01", "c02"}
+    assert len(endpoint.asked) == 2 + 3 + 1
+
+
+def test_pairs_that_stay_ungrounded_are_rejects_beside_the_good_ones_and_final(
+    run: Run, staged: Staged, serve: Serve, tmp_path: Path
+) -> None:
+    said = Said(pairs_json(("What does it grind?", "It grinds rye"), ("Who came?", "a king from a far country")))
+    endpoint = serve(lambda *_: said)
+    assert len(written(run, staged(CHUNKS, chunks(1)), of(endpoint, retries=1))) == 1
+    assert [(key, reason) for key, reason, _ in rejected(run)] == [("c00", "ungrounded")]
+    again = next_night(run, tmp_path)
+    assert len(written(again, staged(CHUNKS, chunks(1)), of(endpoint, retries=1))) == 1
+    assert len(endpoint.asked) == 2
+
+
+def test_a_prompt_that_the_endpoint_refuses_costs_only_its_row(run: Run, staged: Staged, serve: Serve) -> None:
+    too_long = Said("This model's maximum context length is 64 tokens", status=400)
+    endpoint = serve(lambda n, body: too_long if "1702" in passage_of(body) else well(n, body))
+    rows = written(run, staged(CHUNKS, chunks(4)), of(endpoint, concurrency=1))
+    assert {r["chunk_id"] for r in rows} == {"c00", "c01", "c03"}
+    ((key, reason, detail),) = rejected(run)
+    assert (key, reason) == ("c02", "no_reply")
+    assert "maximum context length" in detail
+
+
+def test_a_reply_that_takes_too_long_costs_only_its_row(run: Run, staged: Staged, serve: Serve) -> None:
+    endpoint = serve(lambda n, body: replace(well(n, body), seconds=1.0 if "1701" in passage_of(body) else 0))
+    rows = written(run, staged(CHUNKS, chunks(3)), of(endpoint, timeout=0.2, tries=2))
+    assert {r["chunk_id"] for r in rows} == {"c00", "c02"}
+    assert [(key, reason) for key, reason, _ in rejected(run)] == [("c01", "no_reply")]
+
+
+def test_an_endpoint_that_dies_half_way_stops_the_job_and_what_it_said_is_kept(
+    run: Run, staged: Staged, serve: Serve, tmp_path: Path
+) -> None:
+    dying = threading.Event()
+
+    def script(n: int, body: dict[str, Any]) -> Said:
+        if n == 5:
+            threading.Thread(target=endpoint.stop).start()
+            dying.wait(0.3)
+        return Said(hang_up=True) if n >= 5 else well(n, body)
+
+    endpoint = serve(script)
+    source = staged(CHUNKS, chunks(9))
+    with pytest.raises(GeneratorError, match=r"cannot be used.* 5 rows of the job doc2query were done and are kept"):
+        written(run, source, of(endpoint, concurrency=1, tries=2))
+    revived = serve(well)
+    again = next_night(run, tmp_path)
+    assert len({r["chunk_id"] for r in written(again, source, of(revived))}) == 9
+    assert len(revived.asked) == 4
+    assert again.reports[-1].reused == 5
+
+
+def test_an_endpoint_that_answers_nobody_stops_the_job_before_it_has_rejected_everything(
+    run: Run, staged: Staged, serve: Serve
+) -> None:
+    endpoint = serve(lambda *_: Said("response_format json_schema is not supported", status=400))
+    with pytest.raises(GeneratorError, match=r"failed 8 requests in a row.*json_schema is not supported"):
+        written(run, staged(CHUNKS, chunks(30)), of(endpoint, concurrency=2))
+    assert len(endpoint.asked) < 12
+
+
+def test_an_endpoint_is_looked_for_before_any_work(serve: Serve, tmp_path: Path, monkeypatch: Any) -> None:
+    endpoint = serve(well)
+    prepare_generator(of(endpoint), tmp_path)
+    endpoint.models = ["a-model", "b-model"]
+    with pytest.raises(GeneratorError, match=r"has no model little-model; .* one of: a-model, b-model"):
+        prepare_generator(of(endpoint), tmp_path)
+    endpoint.models, endpoint.key = [MODEL], "secret-of-the-house"
+    with pytest.raises(GeneratorError, match="QUERN_TEST_KEY is not set"):
+        prepare_generator(of(endpoint, key_variable="QUERN_TEST_KEY"), tmp_path)
+    monkeypatch.setenv("QUERN_TEST_KEY", "a-wrong-secret")
+    with pytest.raises(GeneratorError, match="QUERN_TEST_KEY is refused") as refused:
+        prepare_generator(of(endpoint, key_variable="QUERN_TEST_KEY"), tmp_path)
+    assert "a-wrong-secret" not in str(refused.value), "the endpoint repeats the key; the message must not"
+    monkeypatch.setenv("QUERN_TEST_KEY", "secret-of-the-house")
+    prepare_generator(of(endpoint, key_variable="QUERN_TEST_KEY"), tmp_path)
+    with pytest.raises(GeneratorError, match="is it running"):
+        prepare_generator(GeneratorSettings(kind="openai", model=MODEL, url="http://127.0.0.1:9/v1"), tmp_path)
+    assert endpoint.asked == []
+
+
+def test_the_memo_knows_prompt_model_sampling_and_schema_but_not_where_the_model_runs() -> None:
+    def print_of(doc2query: Doc2QuerySettings | None = None, **settings: Any) -> str:
+        generator = GeneratorSettings(**{"kind": "openai", "model": MODEL, **settings})
+        return Doc2Query(doc2query or Doc2QuerySettings(), generator).fingerprint()
+
+    known = print_of()
+    others = [
+        print_of(model="other"),
+        print_of(temperature=0.7),
+        print_of(top_p=0.5),
+        print_of(seed=1),
+        print_of(max_tokens=99),
+        print_of(extra={"reasoning_effort": "low"}),
+        print_of(Doc2QuerySettings(pairs=5)),
+        print_of(Doc2QuerySettings(groundedness=0.5)),
+        print_of(kind="vllm"),
+        print_of(kind="rules"),
+    ]
+    assert max(Counter([known, *others]).values()) == 1
+    assert known == print_of(url="http://10.0.0.1/v1", concurrency=1, retries=5, tries=1, key_variable="K")
+
+
+def test_the_schema_sent_has_what_strict_endpoints_ask_for() -> None:
+    sent = portable(Pairs.model_json_schema())
+    pair = sent["$defs"]["Pair"]
+    assert pair["required"] == ["question", "answer"]
+    assert pair["additionalProperties"] is sent["additionalProperties"] is False
+    assert "title" not in pair
+    assert sent["properties"]["pairs"]["items"] == {"$ref": "#/$defs/Pair"}
+    titled = {"properties": {"title": {"type": "string", "title": "Title"}}}
+    assert portable(titled)["properties"] == {"title": {"type": "string"}}, "a property may be called title"
+
+
+def test_requests_are_drawn_no_faster_than_they_are_answered(serve: Serve) -> None:
+    drawn = 0
+
+    def requests() -> Iterator[Request]:
+        nonlocal drawn
+        for n in range(50):
+            drawn += 1
+            yield Request(n, ({"role": "user", "content": "<passage>\nThe cat sat.\n</passage>"},))
+
+    endpoint = serve(well)
+    replies = EndpointBackend(of(endpoint, concurrency=4)).replies(requests(), Pairs.model_json_schema())
+    next(replies)
+    assert drawn <= 8
+    assert sum(1 for _ in replies) + 1 == 50

@@ -1,0 +1,163 @@
+"""Whole builds whose queries a model behind an endpoint writes, and what they are estimated to cost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from indexes.catalog import Warehouse
+from jobs.generators.contract import GeneratorError
+from pipelines.build import build
+from schemas.settings import Settings, load_settings
+from tests.conftest import Quern
+from tests.jobs.generators.endpoint_server import MODEL, Endpoint, Said, passage_of, well
+
+KEY = "sk-never-to-be-written-4711"
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    with Endpoint(well).running() as running:
+        running.key = KEY
+        yield running
+
+
+@pytest.fixture
+def pages(tmp_path: Path) -> Path:
+    texts = [
+        f"The mill of Ostra number {n} was built in {1700 + n} by Greta Holm, who had learnt the trade in Lund. "
+        f"It grinds rye and barley for {n + 3} villages, and its wheel is {n + 10} feet wide."
+        for n in range(6)
+    ]
+    file = tmp_path / "mills.jsonl"
+    file.write_text("".join(json.dumps({"doc_id": f"mill-{n}", "text": t}) + "\n" for n, t in enumerate(texts)))
+    return file
+
+
+def settings(endpoint: Endpoint, **generator: Any) -> Settings:
+    given = {"kind": "openai", "model": MODEL, "url": endpoint.url, "tries": 2, "concurrency": 1, **generator}
+    overrides = [f"generator.{name}={value}" for name, value in given.items()]
+    return load_settings(overrides=["engine.engine=local", "engine.task_rows=1", *overrides])
+
+
+def queries_of(warehouse: Warehouse) -> list[dict[str, Any]]:
+    return [row for batch in warehouse.snapshot().stage("queries").batches() for row in batch.to_pylist()]
+
+
+def test_a_build_whose_endpoint_dies_goes_on_later_and_leaves_the_published_snapshot(
+    pages: Path, endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    warehouse = Warehouse.create(tmp_path / "warehouse")
+    first = build(pages, warehouse, settings(endpoint))
+    report = next(job for job in first.jobs if job["job"] == "doc2query")
+    assert (report["engine"], report["notes"]["requests"]) == ("openai", 6)
+    written = queries_of(warehouse)
+    assert {row["chunk_id"] for row in written} == {f"mill-{n}-0" for n in range(6)}
+
+    # Another prompt is another memo: everything is asked anew, and the endpoint dies at the fourth chunk.
+    def dies(n: int, body: dict[str, Any]) -> Said:
+        return Said(hang_up=True) if n >= 9 else well(n, body)
+
+    endpoint.script = dies
+    fewer = settings(endpoint).model_copy(
+        update={"doc2query": settings(endpoint).doc2query.model_copy(update={"pairs": 5})}
+    )
+    with pytest.raises(GeneratorError, match="3 rows of the job doc2query were done and are kept"):
+        build(pages, warehouse, fewer)
+    assert warehouse.current_id() == first.build_id
+    assert queries_of(warehouse) == written
+
+    endpoint.script, asked = well, len(endpoint.asked)
+    second = build(pages, warehouse, fewer)
+    assert len(endpoint.asked) == asked + 3
+    assert warehouse.current_id() == second.build_id
+    kept = [path for path in warehouse.root.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
+    assert kept == [], "the key is written nowhere"
+
+
+def test_an_endpoint_that_is_down_at_the_start_is_told_before_any_work(
+    pages: Path, tmp_path: Path, quern_here: Quern
+) -> None:
+    warehouse = tmp_path / "warehouse"
+    down = (
+        "--set",
+        "generator.kind=openai",
+        "--set",
+        f"generator.model={MODEL}",
+        "--set",
+        "generator.url=http://127.0.0.1:9/v1",
+    )
+    stopped = quern_here("build", pages, "-w", warehouse, "--engine", "local", *down)
+    assert stopped.returncode == 2
+    assert "quern: the endpoint http://127.0.0.1:9/v1 cannot be used" in stopped.stderr
+    assert "is it running?" in stopped.stderr
+    assert "Traceback" not in stopped.stderr
+    assert not (warehouse / "memo").exists() or not any((warehouse / "memo").iterdir()), "nothing was worked on"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (("generator.kind=openai",), "needs generator.model"),
+        (("generator.kind=openai", "generator.model=m", "generator.url=http://u:secret@h/v1"), "into the environment"),
+        (("generator.kind=openai", "generator.model=m", "generator.url=ftp://h"), "write it like http://"),
+        (("generator.kind=llama",), "generator.kind"),
+    ],
+)
+def test_settings_that_name_no_usable_generator_are_refused(
+    pages: Path, tmp_path: Path, quern_here: Quern, wrong: tuple[str, ...], told: str
+) -> None:
+    options = [part for setting in wrong for part in ("--set", setting)]
+    refused = quern_here("build", pages, "-w", tmp_path / "warehouse", *options)
+    assert refused.returncode == 2
+    assert told in refused.stderr
+
+
+def test_an_estimate_counts_what_the_memo_lacks_and_publishes_nothing(
+    pages: Path, endpoint: Endpoint, tmp_path: Path, quern_here: Quern, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    root = tmp_path / "warehouse"
+    words = (
+        "estimate",
+        pages,
+        "-w",
+        root,
+        "--set",
+        "engine.engine=local",
+        "--set",
+        f"generator.model={MODEL}",
+        "--json",
+    )
+    priced = (*words, "--set", "generator.price_prompt=2", "--set", "generator.price_output=10")
+
+    def costs(*arguments: object) -> dict[str, dict[str, Any]]:
+        done = quern_here(*arguments)
+        assert done.returncode == 0, done.stderr
+        told = json.loads(done.stdout)
+        assert (told["documents"], told["chunks"], told["sample"]) == (6, 6, 6)
+        return {cost["generator"]: cost for cost in told["costs"]}
+
+    before = costs(*priced)
+    assert {name: cost["chunks"] for name, cost in before.items()} == {"rules": 6, "openai": 6, "vllm": 6}
+    openai = before["openai"]
+    # Six prompts of some 400 tokens around passages of 40, and as many replies.
+    assert 6 * 300 < openai["prompt_tokens"] < 6 * 700
+    assert 6 * 50 < openai["output_tokens"] < 6 * 1500
+    assert openai["cost"] == pytest.approx((2 * openai["prompt_tokens"] + 10 * openai["output_tokens"]) / 1e6)
+    assert before["vllm"]["hours"] is None
+    assert Warehouse.open(root).current_id() is None
+    assert endpoint.asked == []
+    build(pages, Warehouse.open(root), settings(endpoint))
+    asked = {passage_of(body) for body in endpoint.asked}
+    assert len(asked) == 6
+    after = costs(*words, "--set", "generator.prompt_speed=1000", "--set", "generator.output_speed=100")
+    assert {name: cost["chunks"] for name, cost in after.items()} == {"rules": 6, "openai": 0, "vllm": 6}
+    assert after["vllm"]["hours"] > 0
+    plain = quern_here(*(word for word in words if word != "--json"))
+    assert "set generator.price_prompt" in plain.stdout
