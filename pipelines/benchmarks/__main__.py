@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import get_args
 
 from pipelines.benchmarks.articles import synthetic_articles
 from pipelines.benchmarks.chunk import benchmark_chunk
@@ -16,6 +17,7 @@ from pipelines.benchmarks.embed import benchmark_embed, benchmark_embed_recall
 from pipelines.benchmarks.extraction import benchmark_extraction
 from pipelines.benchmarks.graph import benchmark_graph
 from pipelines.benchmarks.ingest import benchmark_ingest, benchmark_memory
+from pipelines.benchmarks.knn import Part, benchmark_knn
 from pipelines.benchmarks.normalise import benchmark_normalise
 from pipelines.benchmarks.personal_data import evaluate_personal_data
 from pipelines.benchmarks.retrieval import benchmark_retrieval
@@ -29,6 +31,7 @@ _HELP = (
     "embed: texts a second against sentence-transformers, with --recall what precision costs; "
     "extract: cleaning of pages, pages a second of one core and F1; "
     "ingest: WARC files to documents, pages a second of all cores, with --memory the peak of a 2 GB file; "
+    "knn: the graph builder against faiss, hnswlib, pynndescent, on the nodes of each --warehouse or synthetic ones; "
     "normalise: the final form of documents, documents a second; personal-data: precision and recall on gold spans; "
     "retrieval: a batch of questions against networkx question by question, in --warehouse or a synthetic graph"
 )
@@ -39,7 +42,10 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "deduplicate": lambda options: benchmark_deduplicate(options.documents, min(3, options.repeats)),
     "embed": lambda options: _embed(options),
     "graph": lambda options: benchmark_graph(options.nodes, options.repeats),
-    "retrieval": lambda options: benchmark_retrieval(options.warehouse, options.questions, repeats=options.repeats),
+    "knn": lambda options: benchmark_knn(options.nodes, options.warehouse or (), min(5, options.repeats), options.part),
+    "retrieval": lambda options: benchmark_retrieval(
+        (options.warehouse or [None])[0], options.questions, repeats=options.repeats
+    ),
 }
 
 
@@ -71,7 +77,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--file", type=Path, help="JSONL with text and spans, for personal-data")
     parser.add_argument("--nodes", type=int, default=100_000, help="nodes of the synthetic graph")
     parser.add_argument("--documents", type=int, default=20_000, help="documents of the corpus of deduplicate")
-    parser.add_argument("--warehouse", type=Path, help="of retrieval: whose graph is searched")
+    parser.add_argument(
+        "--warehouse", type=Path, action="append", help="of retrieval: whose graph is searched; of knn: whose nodes"
+    )
+    parser.add_argument("--part", choices=get_args(Part), help="of knn: what is measured; default: all")
     parser.add_argument("--questions", type=Path, help="of retrieval: JSONL with the field question")
     parser.add_argument("--repeats", type=int, default=7, help="rounds (deduplicate: 3 at most); the median is printed")
     parser.add_argument("--json", action="store_true", help="print one JSON object")

@@ -1,0 +1,207 @@
+"""Runs of the graph builder's job for its benchmark: nodes to link, the job as a build runs it, and what it found."""
+
+from __future__ import annotations
+
+import itertools
+import resource
+import shutil
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from indexes.catalog import Warehouse
+from indexes.stages import Stage, StageWriter
+from indexes.vectors import Floats, Positions, pair_similarities, vector_array, vector_matrix
+from jobs.engines import Engines, core_count
+from jobs.link import link
+from jobs.runner import Run
+from schemas.groups import EngineSettings, GraphSettings, LinkSettings
+from schemas.tables import NODES, REJECTS
+
+K = 3
+_DIMENSION = 384
+_BLOCK = 8192
+_NODES_OF_A_CHUNK = 16
+_NODES_OF_A_CLUSTER = 100
+_NOISE = 0.7  # Length of a node's way from its cluster's centre, which is 1 long: cosines within are about .67.
+_TIE = 1e-6  # Cosines that are equal in float64 differ by less in float32.
+
+
+class BenchmarkError(ValueError):
+    """Two ways to one graph that differ, or a warehouse without nodes."""
+
+
+def clustered(nodes: int) -> Iterator[Floats]:
+    """Unit vectors in clusters, a hundred in each on average, in blocks; shape (rows, 384)."""
+    draw = np.random.default_rng(0)
+    centres = _unit(draw.standard_normal((max(1, nodes // _NODES_OF_A_CLUSTER), _DIMENSION), np.float32))
+    for start in range(0, nodes, _BLOCK):
+        rows = min(_BLOCK, nodes - start)
+        noise = _unit(draw.standard_normal((rows, _DIMENSION), np.float32))
+        yield _unit(centres[draw.integers(len(centres), size=rows)] + _NOISE * noise)
+
+
+def of_warehouses(warehouses: Sequence[Path], nodes: int) -> Floats:
+    """Different vectors of the nodes of published snapshots, at most `nodes`, in random order; shape (rows, d).
+
+    Raises:
+        BenchmarkError: They have no nodes.
+    """
+    stages = [Warehouse.open(path).snapshot().stage("nodes") for path in warehouses]
+    blocks = [vector_matrix(batch.column(0)) for stage in stages for batch in stage.batches(["vector"])]
+    if not blocks:
+        raise BenchmarkError(f"no nodes in {', '.join(map(str, warehouses))}")
+    found = np.unique(np.concatenate(blocks), axis=0)
+    chosen: Floats = found[np.random.default_rng(0).permutation(len(found))[:nodes]]
+    return chosen
+
+
+def _unit(rows: Floats) -> Floats:
+    made: Floats = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return made
+
+
+@dataclass(frozen=True)
+class Graph:
+    """What the job made of some nodes.
+
+    Attributes:
+        seconds: How long it took.
+        edges: The table of edges.
+        recall: What it measured itself; 1 where it compared all.
+        searched: Nodes that it searched for.
+    """
+
+    seconds: float
+    edges: Stage
+    recall: float
+    searched: int
+
+    def neighbours(self, nodes: int) -> Positions:
+        """Neighbours of each node, nearest first, shape (nodes, K); -1 where there are fewer."""
+        found = np.full((nodes, K), -1, dtype=np.int64)
+        for batch in self.edges.batches(["source", "rank", "target"]):
+            source, target = (pc.cast(batch.column(n), pa.int64()).to_numpy() for n in ("source", "target"))
+            found[source, batch.column("rank").to_numpy()] = target
+        return found
+
+
+@dataclass
+class Bench:
+    """Runs of the job in one directory, each of a name of its own.
+
+    Attributes:
+        root: The directory.
+        engines: Engines of the runs.
+        cores: What the job and its peers may use.
+    """
+
+    root: Path
+    engines: Engines
+    cores: int
+    _names: Iterator[int]
+
+    @classmethod
+    def at(cls, root: Path) -> Bench:
+        """Runs in `root`, on all cores."""
+        settings = EngineSettings(engine="local")
+        return cls(root, Engines(settings), core_count(settings), itertools.count())
+
+    def nodes(self, blocks: Iterable[Floats], keys: Positions | None = None) -> Stage:
+        """A table of nodes with these vectors; their keys are their numbers."""
+        at = 0
+        writer: StageWriter | None = None
+        for block in blocks:
+            for start in range(0, len(block), _BLOCK):
+                part = block[start : start + _BLOCK]
+                writer = writer or self._writer(part.shape[1])
+                numbers = np.arange(at, at + len(part)) if keys is None else keys[at : at + len(part)]
+                writer.write(_rows(numbers, part))
+                at += len(part)
+        if writer is None:
+            raise BenchmarkError("no nodes")
+        writer.close()
+        return writer.stage()
+
+    def _writer(self, dimension: int) -> StageWriter:
+        return StageWriter(self.root / f"nodes{next(self._names)}.parquet", NODES.with_dimension(dimension))
+
+    def link(self, nodes: Stage, how: LinkSettings, memo: Path | None = None) -> Graph:
+        """Run the job; over a copy of `memo`, or an empty one."""
+        name = f"{next(self._names):08}"
+        root = self.root / name
+        if memo is not None:
+            shutil.copytree(memo, root / "memo")
+        (root / "work").mkdir(parents=True)
+        with StageWriter(root / "rejects.parquet", REJECTS) as rejects:
+            paths = (root / "memo", root / "work", root / "stages")
+            run = Run(name, *paths, self.engines, rejects, 1024, 64, self.cores)
+            started = time.perf_counter()
+            edges = link(nodes, GraphSettings(k=K), how, run)
+            seconds = time.perf_counter() - started
+        shutil.rmtree(root / "work")
+        report = run.reports[-1]
+        return Graph(seconds, edges, report.notes.get("recall", 1.0), report.computed)
+
+    def memo_of(self, graph: Graph) -> Path:
+        """The memo that the run left."""
+        return graph.edges.path.parents[2] / "memo"
+
+
+def _rows(numbers: Positions, vectors: Floats) -> pa.RecordBatch:
+    keys = [f"{n:08}" for n in numbers.tolist()]
+    chunks = [f"{n:08}" for n in (numbers // _NODES_OF_A_CHUNK).tolist()]
+    columns = [pa.array(keys), pa.array(chunks), pa.array(keys), vector_array(vectors)]
+    return pa.RecordBatch.from_arrays(columns, schema=NODES.with_dimension(vectors.shape[1]).schema)
+
+
+class Others:
+    """Cores that the machine's other work kept busy while the block ran."""
+
+    def __enter__(self) -> Others:
+        self._before = self._busy(), time.perf_counter()
+        self.cores = 0.0
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        busy, started = self._before
+        self.cores = max(0.0, (self._busy() - busy) / (time.perf_counter() - started))
+
+    @staticmethod
+    def _busy() -> float:
+        machine = psutil.cpu_times()
+        own = sum(u.ru_utime + u.ru_stime for u in map(resource.getrusage, (resource.RUSAGE_SELF,)))
+        return float(machine.user + machine.system + machine.nice) - own
+
+
+def recall_of(found: Positions, truth: Positions, vectors: Floats) -> float:
+    """Share of the `truth` that was found, by canonical cosine: one of two equally near is as good as the other.
+
+    Args:
+        found: Positions, shape (n, K); -1 where fewer were found.
+        truth: True neighbours, nearest first, shape (n, K).
+        vectors: Shape (n, d).
+    """
+    least = _cosines(truth, vectors).min(axis=1, keepdims=True)
+    cosines = _cosines(found, vectors)
+    return float((cosines >= least - _TIE)[truth >= 0].mean())
+
+
+def differing(found: Positions, truth: Positions, vectors: Floats) -> int:
+    """Nodes whose neighbours, in order, are not as near as the true ones."""
+    cosines = [np.sort(_cosines(p, vectors), axis=1) for p in (found, truth)]
+    far = np.abs(np.nan_to_num(cosines[0] - cosines[1], nan=0.0)) > _TIE
+    return int((far.any(axis=1) | ((found < 0) != (truth < 0)).any(axis=1)).sum())
+
+
+def _cosines(found: Positions, vectors: Floats) -> Floats:
+    row = np.repeat(np.arange(len(found)), found.shape[1])
+    cosines = pair_similarities(vectors, vectors, row, found.reshape(-1)).reshape(found.shape)
+    missing: Floats = np.where(found >= 0, cosines, -np.inf).astype(np.float32)
+    return missing
