@@ -48,7 +48,11 @@ _IDIOMS: Final = (
     "十年如一日 三家村 两个凡是 三个代表 四个全面 四个意识 五项原则 八项规定 四项基本 两条腿 六度分隔 三里屯 "
     "五里雾 三部曲 四部曲 四件套 两次三番 三张嘴 八成新 七成熟 二次元 三次元 两本账 "
     "第一手 第三者 第三方 第一线 第一时间 第三世界 第一夫人 第二春 第六感 第二故乡 第一产业 第二产业 第三产业 "
-    "第一桶金 第五纵队 第三帝国"
+    "第一桶金 第五纵队 第三帝国 第一百货 统一百货 第一书记 第一次世界大战 第二次世界大战 "
+    # Names of places, things and works, and what GB/T 15835-1995, 5.1 lists as fixed words.
+    "五台山 五家渠 二里头 三元里 三元桥 六本木 七里香 十里洋场 十里长街 五月花 四天王 五倍子 六部尚书 二万五千里长征 "
+    "三千丈 三七二十一 十三陵 十三经 十八罗汉 二十四史 路易十[三四五六八] "
+    "(?:[二三五六七八九]十?|十)里[桥庄店铺堡坡沟坪墩亭台河] (?:二月二|三月三|六月六|九月九)(?![日号])"
 )
 # Years of an era and days of the lunar calendar keep their numerals: GB/T 15835-2011, 4.2.1.
 _ERA: Final = re.compile(
@@ -66,6 +70,7 @@ _NUMERAL: Final = re.compile(
     rf"|(?P<whole>[{_ALL}]+)点(?P<part>[{_PLAIN}]+)(?P<large>[万亿]?)(?![{_ALL}])"
     rf"|(?P<run>[{_ALL}]+)"
 )
+_WEEKDAY: Final = re.compile("(?:星期|礼拜|(?<![一二三四五六七八九十每])周)$")
 _LONGEST: Final = 24  # Characters of a numeral; longer runs are no numbers.
 
 
@@ -177,9 +182,11 @@ def _whole(found: re.Match[str], before: str) -> str:
     if _FORMAL.search(run):
         return str(number) if len(run) > 1 and _MONEY.match(after) else found[0]
     if len(run) > 1:
-        return _shortened(number, run)
-    ordinal = before == "第"
-    if ordinal or (run == "一" and after.startswith("月")):
+        # 星期二十点 is ten o'clock on Tuesday.
+        at = found.start()
+        return run if _WEEKDAY.search(found.string, max(0, at - 2), at) else _shortened(number, run)
+    day = before == "月" and after[:1] in ("日", "号")
+    if before == "第" or day or (run == "一" and (after.startswith("月") or _is_hour(after))):
         return str(number)
     if run in "一零〇" or before in _NO_DIGIT_AFTER or not (_MEASURE.match(after) or _is_hour(after)):
         return run

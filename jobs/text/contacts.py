@@ -53,11 +53,16 @@ _HANDLE: Final = re.compile(r"(?<![\w@./:;=?&#-])@(?P<name>[A-Za-z_]\w{2,29})(?!
 _NO_HANDLES: Final = frozenset(
     "media import charset keyframes font supports include mixin extend param return returns throws author override "
     "property deprecated see link since version staticmethod classmethod dataclass abstractmethod everyone here all "
-    "channel test autowired todo type interface".split()
+    "channel test autowired todo type interface component service controller repository bean entity nullable notnull "
+    "suppresswarnings functionalinterface before after beforeeach aftereach inject injectable input output".split()
 )
-_CHINESE_HANDLE: Final = re.compile(r"(?<![\w@./])@[\u4e00-\u9fff][\u4e00-\u9fff\w-]{1,19}(?=[\s:，。！,!]|$)")
+_CHINESE_HANDLE: Final = re.compile(
+    r"(?<![\w@./])@(?!所有人|全体成员|大家)[\u4e00-\u9fff][\u4e00-\u9fff\w-]{1,19}(?=[\s:，。！,!]|$)"
+)
 _ACCOUNT_ID: Final = re.compile(
-    r"(?:(?:微信|WeChat|weixin|(?<![A-Za-z])vx)(?:号|公众号| ?ID)?(?:\s?(?:[:：]|是|为)\s?|\s)"
+    # After `WeChat` and a space alone stand words too, such as `payments`: there an id has a digit, - or _.
+    r"(?:(?:微信|WeChat|weixin|(?<![A-Za-z])vx)"
+    r"(?:(?:号|公众号| ?ID)(?:\s?(?:[:：]|是|为)\s?|\s)|\s?[:：]\s?|(?:\s?[是为]\s?|\s)(?=[A-Za-z]{1,19}[\d_-]))"
     r"(?P<wechat>[A-Za-z][\w-]{5,19})"
     r"|(?<![A-Za-z])QQ(?:号码|号|群号|群)?\s?(?:[:：]|是|为)?\s?(?P<qq>[1-9]\d{4,10}))(?![\w@-])",
     re.IGNORECASE | re.ASCII,

@@ -7,7 +7,8 @@ date, an ISBN, a range or a decimal is left out, and the library judges the rest
 * international (`+`, or `00` after a word such as `phone`): possible by length for the country code;
 * national, of a form that is hardly used for anything else (`905-674-3793`, `(08) 8747 6301`, `0688 872 49 99`,
   a Chinese mobile number): valid in a region of the text's language, or of exactly the North American form;
-* anything else of 6 to 15 digits: only after a cue on the same line, or alone on the line after it.
+* anything else of 6 to 15 digits: only after a cue on the same line, or alone on the line after it, or with a label
+  such as `office` or `fax` behind it. A quantity (`phones sold: 1500000 units`) is none.
 """
 
 from __future__ import annotations
@@ -39,12 +40,24 @@ _REGIONS: Final = {
     "da": ("DK",),
     "tr": ("TR",),
 }
+_LABEL: Final = r"(?:office|(?:tele|mobile |cell)?phone|tel|mobile|cell|fax|home|work|direct|switchboard|hotline)"
 _CANDIDATE: Final = re.compile(
     r"(?<![\w.$€£¥#@+\-\u2010-\u2015])(?<!\d[:,/])(?<!\w/)(?P<plus>\+ ?|00(?=[1-9]))?"
     r"(?P<digits>\(?\d(?:[ .()/\-\u2010-\u2013\xa0]{0,3}\d){5,16})"
-    r"(?P<extension> ?(?:x|ext\.?|extension|转) ?\d{1,6})?(?![\w%°£€¥$]|[.,:/]\d|-\w)",
+    r"(?P<extension> ?(?:x|ext\.?|extension|转) ?\d{1,6})?"
+    rf"(?![\w%°£€¥$]|[.,:/]\d|-(?!{_LABEL}\b)\w)",
     re.IGNORECASE | re.ASCII,
 )
+# A label behind the number, as signatures have it: `555 0168 office`, `555 0169 (fax),`; nothing else may follow.
+_LABELLED: Final = re.compile(rf"[ \t]?[-\u2013(]?[ \t]?{_LABEL}\b[.)]{{0,2}}[ \t]*(?=$|[\n,;|/\\\]])", re.IGNORECASE)
+# What is counted, not dialled: 1500000 units, 1500000部.
+_COUNTED: Final = re.compile(
+    r" ?(?:[万亿元次户条]|部(?![门长])|台(?![湾北中南])|个(?!人)|人(?![事力])|名|位(?![于置]))"
+    r"| (?:million|billion|users?|units?|people|customers|subscribers|requests|calls|messages|downloads|devices|sets"
+    r"|(?:smart)?phones|handsets|lines|connections|accounts|households|homes|dollars|euros|pounds|times|words|bytes)\b",
+    re.IGNORECASE,
+)
+_ROUND: Final = re.compile(r"\d+?0{4,}")
 # Digits and separators: North America; a trunk zero with groups; China's mobile numbers and area codes.
 _NORTH_AMERICAN: Final = re.compile(r"(?:1[-. ])?(?:\(\d{3}\) ?|\d{3}[-.])\d{3}[-. ]\d{4}|(?:1 )?\d{3} \d{3}-\d{4}")
 _TRUNK: Final = re.compile(
@@ -113,7 +126,9 @@ def _is_phone(found: re.Match[str], regions: Sequence[str]) -> bool:
     if _DATE.fullmatch(found["digits"]) or _ISBN.fullmatch(found["digits"]):
         return False
     if _has_noun(text, start):
-        return len(digits) <= 15 and _is_grouped(found["digits"], digits)
+        return len(digits) <= 15 and _is_grouped(found["digits"], digits) and not _is_count(found, regions)
+    if _LABELLED.match(text, found.end()):
+        return len(digits) <= 15 and _is_grouped(found["digits"], digits) and not _FIGURES.fullmatch(found["digits"])
     if found["plus"]:
         return False
     if _has_verb(text, start) and _is_grouped(found["digits"], digits):
@@ -125,6 +140,15 @@ def _has_noun(text: str, start: int) -> bool:
     """Whether a word such as `phone` stands shortly before `start`, with nothing between that ends the thought."""
     nouns = list(_NOUN.finditer(text, max(0, start - _CUE_REACH), start))
     return bool(nouns) and _BETWEEN.fullmatch(text, nouns[-1].end(), start) is not None
+
+
+def _is_count(found: re.Match[str], regions: Sequence[str]) -> bool:
+    """Whether undivided digits are a quantity: what is counted follows, or they are round and in a sentence."""
+    form, before = found["digits"], found.string[max(0, found.start() - 2) : found.start()].rstrip()
+    if not form.isdigit() or _telling(form, form, regions):
+        return False
+    in_sentence = before[-1:].isalpha() and before[-1:] not in "号是为"
+    return _COUNTED.match(found.string, found.end()) is not None or bool(in_sentence and _ROUND.fullmatch(form))
 
 
 def _has_verb(text: str, start: int) -> bool:

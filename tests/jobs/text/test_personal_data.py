@@ -61,6 +61,9 @@ def test_personal_data_is_marked_with_its_type(text: str, mark: str) -> None:
         "They won 21-19, 21-15, 3-2.",
         "at 51.50735, -0.12776 or 51.5074 N",
         "1,234,567 people; 1 234 567 people; 3.141592653",
+        "phones sold: 1500000 units, and phone sales reached 12500000",
+        "@Component @Service WeChat payments grew",
+        "@所有人 请注意",
         "version 1.2.3.4 of 127.0.0.1 and section 3.4.2.1",
         "std::vector, Dead::Beef, 12:30:45, 00:1B:44:11:3A:B7",
         "card 4539 1488 0343 6468 fails its check",
@@ -131,6 +134,8 @@ def test_a_line_without_spans_is_named(tmp_path: Path) -> None:
     ("text", "language", "expected"),
     [
         ("Phone:415-555-2671", "en", ["415-555-2671"]),
+        ("Jo Doe, 905 674 0168 office", "en", ["905 674 0168"]),
+        ("5555555555554444", "en", ["5555555555554444"]),
         ("tel:+14155552671", "en", ["+14155552671"]),
         ("电话:010-12345678", "zh", ["010-12345678"]),
         ("官网：www.abc.com电话：13812345678", "zh", ["13812345678"]),
