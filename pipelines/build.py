@@ -97,7 +97,7 @@ def _make_tables(
 ) -> dict[str, Stage]:
     embed = Embed(settings.embed)
     prepare(settings.embed)
-    prepare_generator(settings.generator, run.work)
+    prepare_generator(settings.generator, settings.engine, run.work)
     pages, documents, cut = cut_chunks(source, run, settings, warehouse)
     pairs = derive(Doc2Query(settings.doc2query, settings.generator), cut, run, scratch=True)
     run.engines.release("spark")

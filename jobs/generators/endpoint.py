@@ -186,9 +186,9 @@ async def _closed(client: AsyncOpenAI, pending: set[asyncio.Task[Reply]]) -> Non
 
 
 def portable(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema with what every endpoint takes: without titles and defaults, every property required.
+    """The schema with what every endpoint takes: without titles, defaults and lengths, every property required.
 
-    OpenAI's strict mode asks for the last; what is optional must be nullable.
+    OpenAI's strict mode asks for the last; what is optional must be nullable. Lengths are checked when it has answered.
     """
     plain = {
         name: {key: portable(part) for key, part in value.items()}
@@ -199,7 +199,7 @@ def portable(schema: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(value, list)
         else value
         for name, value in schema.items()
-        if name not in ("title", "default")
+        if name not in ("title", "default", "minLength", "maxLength")
     }
     if "properties" in plain:
         plain |= {"required": list(plain["properties"]), "additionalProperties": False}

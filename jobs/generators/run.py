@@ -21,6 +21,7 @@ from pydantic import BaseModel, ValidationError
 from indexes.memo import commit_part, nest
 from jobs.generators.contract import Backend, GeneratorError, Reply, Request
 from jobs.generators.endpoint import EndpointBackend
+from jobs.generators.vllm import VllmBackend
 from jobs.missing import INPUT
 from jobs.ray_engine import RayEngine
 from jobs.task import Checked, Problem, Task, TaskJob
@@ -40,23 +41,21 @@ _THOUGHT: Final = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
 _FENCE: Final = re.compile(r"^\s*```(?:json)?\s*\n(?P<body>.*?)\n?\s*```\s*$", re.DOTALL)
 
 
-def make_backend(generator: GeneratorSettings, folder: Path) -> Backend:
+def make_backend(generator: GeneratorSettings, engine: EngineSettings, folder: Path) -> Backend:
     """What answers for the settings; temporary files go to `folder`."""
     if generator.kind == "vllm":
-        from jobs.generators.vllm import VllmBackend
-
-        return VllmBackend(generator, folder)
+        return VllmBackend(generator, folder, here=not engine.ray_address)
     return EndpointBackend(generator)
 
 
-def prepare_generator(generator: GeneratorSettings, folder: Path) -> None:
+def prepare_generator(generator: GeneratorSettings, engine: EngineSettings, folder: Path) -> None:
     """See that the model of the settings can be used, before any work is done.
 
     Raises:
         GeneratorError: It cannot; the message says what to do.
     """
     if generator.kind != "rules":
-        make_backend(generator, folder).prepare()
+        make_backend(generator, engine, folder).prepare()
 
 
 @dataclass
@@ -126,7 +125,7 @@ class GeneratorEngine:
     name = "generator"
 
     def __init__(self, settings: EngineSettings) -> None:
-        self._ray = RayEngine(settings)
+        self._settings, self._ray = settings, RayEngine(settings)
 
     def start(self) -> None:
         """Nothing is needed before a job says which model."""
@@ -143,7 +142,8 @@ class GeneratorEngine:
         kind = job.generator.kind
         if kind == "vllm":
             self._ray.start()
-        backend, counts, committer = make_backend(job.generator, work.folder / kind), _Counts(), _Committer(work)
+        backend = make_backend(job.generator, self._settings, work.folder / kind)
+        counts, committer = _Counts(), _Committer(work)
         started = time.monotonic()
         try:
             for conversations in _slabs(work, job):

@@ -37,8 +37,11 @@ class Pair(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    question: str = Field(description="A question that can be understood without the passage.")
-    answer: str = Field(description="The words of the passage that answer it.")
+    # Models are held to these lengths, the rule, which quotes whole sentences, is not.
+    question: str = Field(
+        description="A question that can be understood without the passage.", json_schema_extra={"maxLength": 400}
+    )
+    answer: str = Field(description="The words of the passage that answer it.", json_schema_extra={"maxLength": 1000})
 
 
 class Pairs(BaseModel):

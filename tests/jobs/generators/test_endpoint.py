@@ -19,7 +19,7 @@ from jobs.generators.endpoint import EndpointBackend, portable
 from jobs.generators.run import prepare_generator
 from jobs.runner import Run, derive
 from jobs.tasks.doc2query import Pairs
-from schemas.groups import Doc2QuerySettings, GeneratorSettings
+from schemas.groups import Doc2QuerySettings, EngineSettings, GeneratorSettings
 from schemas.tables import REJECTS, TIMESTAMP, Table
 from tests.jobs.generators.endpoint_server import MODEL, Endpoint, Said, Script, pairs_json, passage_of, well
 
@@ -71,8 +71,10 @@ def of(endpoint: Endpoint, **settings: Any) -> GeneratorSettings:
     return GeneratorSettings(kind="openai", model=MODEL, url=endpoint.url, **{"tries": 3, "timeout": 5.0, **settings})
 
 
-def written(run: Run, source: Stage, generator: GeneratorSettings) -> list[dict[str, Any]]:
-    made = derive(Doc2Query(Doc2QuerySettings(), generator), source, run)
+def written(
+    run: Run, source: Stage, generator: GeneratorSettings, doc2query: Doc2QuerySettings | None = None
+) -> list[dict[str, Any]]:
+    made = derive(Doc2Query(doc2query or Doc2QuerySettings(), generator), source, run)
     return [row for batch in made.batches() for row in batch.to_pylist()]
 
 
@@ -82,6 +84,7 @@ def rejected(run: Run) -> list[tuple[str, str, str]]:
 
 
 def next_night(run: Run, tmp_path: Path) -> Run:
+    tmp_path.mkdir(exist_ok=True)
     rejects = StageWriter(tmp_path / "rejects-2.parquet", REJECTS)
     return replace(run, build_id=run.build_id + "1", stages=tmp_path / "stages-2", rejects=rejects, reports=[])
 
@@ -252,21 +255,23 @@ def test_an_endpoint_that_answers_nobody_stops_the_job_before_it_has_rejected_ev
 
 def test_an_endpoint_is_looked_for_before_any_work(serve: Serve, tmp_path: Path, monkeypatch: Any) -> None:
     endpoint = serve(well)
-    prepare_generator(of(endpoint), tmp_path)
+    prepare_generator(of(endpoint), EngineSettings(), tmp_path)
     endpoint.models = ["a-model", "b-model"]
     with pytest.raises(GeneratorError, match=r"has no model little-model; .* one of: a-model, b-model"):
-        prepare_generator(of(endpoint), tmp_path)
+        prepare_generator(of(endpoint), EngineSettings(), tmp_path)
     endpoint.models, endpoint.key = [MODEL], "secret-of-the-house"
     with pytest.raises(GeneratorError, match="QUERN_TEST_KEY is not set"):
-        prepare_generator(of(endpoint, key_variable="QUERN_TEST_KEY"), tmp_path)
+        prepare_generator(of(endpoint, key_variable="QUERN_TEST_KEY"), EngineSettings(), tmp_path)
     monkeypatch.setenv("QUERN_TEST_KEY", "a-wrong-secret")
     with pytest.raises(GeneratorError, match="QUERN_TEST_KEY is refused") as refused:
-        prepare_generator(of(endpoint, key_variable="QUERN_TEST_KEY"), tmp_path)
+        prepare_generator(of(endpoint, key_variable="QUERN_TEST_KEY"), EngineSettings(), tmp_path)
     assert "a-wrong-secret" not in str(refused.value), "the endpoint repeats the key; the message must not"
     monkeypatch.setenv("QUERN_TEST_KEY", "secret-of-the-house")
-    prepare_generator(of(endpoint, key_variable="QUERN_TEST_KEY"), tmp_path)
+    prepare_generator(of(endpoint, key_variable="QUERN_TEST_KEY"), EngineSettings(), tmp_path)
     with pytest.raises(GeneratorError, match="is it running"):
-        prepare_generator(GeneratorSettings(kind="openai", model=MODEL, url="http://127.0.0.1:9/v1"), tmp_path)
+        prepare_generator(
+            GeneratorSettings(kind="openai", model=MODEL, url="http://127.0.0.1:9/v1"), EngineSettings(), tmp_path
+        )
     assert endpoint.asked == []
 
 

@@ -1,0 +1,122 @@
+"""The real vLLM, on a processor, with a tiny model of random weights: `make test-vllm`, in its own environment."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("vllm", reason="vLLM has an environment of its own: make test-vllm")
+
+from indexes.catalog import Warehouse
+from jobs.generators.contract import GeneratorError, Reply, Request
+from jobs.generators.vllm import VllmBackend
+from jobs.ray_engine import RayEngine
+from pipelines.build import build
+from schemas.groups import EngineSettings, GeneratorSettings
+from schemas.settings import load_settings
+from tests.tiny_llama import write_tiny_llama
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"word": {"type": "string", "maxLength": 12}, "sure": {"type": "boolean"}},
+    "required": ["word", "sure"],
+    "additionalProperties": False,
+}
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_tiny_llama(tmp_path_factory.mktemp("model"))
+
+
+@pytest.fixture
+def ray() -> Iterator[None]:
+    engine = RayEngine(EngineSettings())
+    engine.start()
+    yield
+    engine.close()
+
+
+def on_processor(model: Path, **settings: Any) -> GeneratorSettings:
+    given = {"temperature": 1.0, "seed": 3, "max_tokens": 200, "max_model_len": 1024, **settings}
+    return GeneratorSettings(kind="vllm", model=str(model), device="cpu", dtype="float32", **given)
+
+
+def asked(backend: VllmBackend, *texts: str) -> dict[int, Reply]:
+    requests = (Request(n, ({"role": "user", "content": text},)) for n, text in enumerate(texts))
+    replies = list(backend.replies(requests, SCHEMA))
+    assert len(replies) == len(texts)
+    return {reply.row: reply for reply in replies}
+
+
+@pytest.mark.usefixtures("ray")
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_a_random_model_is_held_to_the_schema_and_a_prompt_too_long_costs_only_its_row(
+    model: Path, tmp_path: Path, replicas: int
+) -> None:
+    backend = VllmBackend(on_processor(model, replicas=replicas, batch=2), tmp_path / "requests")
+    backend.prepare()
+    replies = asked(backend, "What is it?", "And this?", "word " * 3000, "The last one?", "")
+    assert sorted(replies) == [0, 1, 2, 3, 4]
+    assert replies[2].error
+    assert replies[2].text == ""
+    for row in (0, 1, 3, 4):
+        said = json.loads(replies[row].text)
+        assert set(said) == {"word", "sure"}
+        assert isinstance(said["sure"], bool)
+        assert len(said["word"]) <= 12
+        assert replies[row].prompt_tokens > 0
+        assert 0 < replies[row].output_tokens < 200
+        assert not replies[row].cut_off
+    assert not (tmp_path / "requests").exists()
+
+
+@pytest.mark.usefixtures("ray")
+def test_a_reply_that_may_not_end_is_cut_off_and_says_so(model: Path, tmp_path: Path) -> None:
+    backend = VllmBackend(on_processor(model, max_tokens=3), tmp_path / "requests")
+    assert asked(backend, "What is it?")[0].cut_off
+
+
+@pytest.mark.usefixtures("ray")
+def test_a_model_without_chat_template_is_given_the_messages_plainly(tmp_path: Path) -> None:
+    model = write_tiny_llama(tmp_path / "model", chat_template=False)
+    replies = asked(VllmBackend(on_processor(model), tmp_path / "requests"), "What is it?")
+    assert json.loads(replies[0].text)
+
+
+def test_what_cannot_be_used_is_told_before_any_work(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(GeneratorError, match=r"without config\.json"):
+        VllmBackend(on_processor(tmp_path / "empty"), tmp_path).prepare()
+    with pytest.raises(GeneratorError, match="neither a folder nor in this machine's Hugging Face cache"):
+        VllmBackend(on_processor(Path("nobody/such-model")), tmp_path).prepare()
+    import torch
+
+    if not torch.cuda.is_available():
+        with pytest.raises(GeneratorError, match="no GPU"):
+            VllmBackend(on_processor(model).model_copy(update={"device": "cuda"}), tmp_path).prepare()
+
+
+def test_a_build_by_vllm_publishes_what_was_validated_and_asks_for_nothing_twice(model: Path, tmp_path: Path) -> None:
+    pages = tmp_path / "mills.jsonl"
+    texts = [f"The mill of Ostra number {n} was built in {1700 + n}. It grinds rye." for n in range(4)]
+    pages.write_text("".join(json.dumps({"doc_id": f"mill-{n}", "text": t}) + "\n" for n, t in enumerate(texts)))
+    given = on_processor(model, max_tokens=3000, max_model_len=4096, retries=0)
+    # A random model grounds nothing; that is checked elsewhere. Here it is the way from GPU to memo that counts.
+    settings = load_settings(overrides=["doc2query.groundedness=0"]).model_copy(update={"generator": given})
+    warehouse = Warehouse.create(tmp_path / "warehouse")
+    first = build(pages, warehouse, settings)
+    report = next(job for job in first.jobs if job["job"] == "doc2query")
+    assert report["engine"] == "vllm"
+    assert report["notes"]["requests"] == 4
+    assert report["notes"]["output_tokens"] > 0
+    assert first.tables["queries"].rows > 0
+    written = first.tables["queries"].digest
+    second = build(pages, warehouse, settings)
+    again = next(job for job in second.jobs if job["job"] == "doc2query")
+    assert again["reused"] >= report["rows_in"] - report["rejected"]
+    assert second.tables["queries"].digest == written
