@@ -79,12 +79,18 @@ Return JSON: {"pairs": [{"question": "...", "answer": "..."}, ...]}
 """
 
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 # A question about the passage as such is found by nobody who has not seen it.
 _POINTS_AT_PASSAGE = re.compile(
     r"\b(?:(?:this|the|given|above) (?:passage|excerpt|paragraph|snippet)|(?:this|given|above) text)\b"
     r"|(?:本段|这段|该段|上述)(?:文字|文本|话|内容)|本文|上文",
     re.IGNORECASE,
 )
+
+
+def _one_line(text: str) -> str:
+    """`text` without control characters and repeated white space."""
+    return squeeze(_CONTROL.sub(" ", text)).strip()
 
 
 @dataclass(frozen=True)
@@ -107,14 +113,14 @@ class _Doc2Query:
             if problem:
                 problems.append(problem)
             else:
-                good.append(Pair(question=squeeze(pair.question), answer=squeeze(pair.answer)))
+                good.append(Pair(question=_one_line(pair.question), answer=_one_line(pair.answer)))
         if not pairs.pairs:
             problems.append(Problem("no_pairs", "there are no pairs; write at least one about what the passage says"))
         return Checked(self.join(Pairs(pairs=[]), Pairs(pairs=good)) if good else None, tuple(problems))
 
     def _problem(self, chunk: ChunkContext, pair: Pair) -> Problem | None:
         told = f"question {pair.question[:200]!r}, answer {pair.answer[:200]!r}"
-        if not pair.question.strip() or not pair.answer.strip():
+        if not _one_line(pair.question) or not _one_line(pair.answer):
             return Problem("empty_pair", f"{told}: one of them is empty")
         named = _POINTS_AT_PASSAGE.search(pair.question)
         if named and named[0].lower() not in chunk.text.lower():

@@ -134,6 +134,7 @@ def test_a_request_that_failed_for_now_is_sent_again(run: Run, staged: Staged, s
         (Said('{"pairs": [{"question": "Who?"}]}'), "pairs.0.answer: Field required"),
         (Said('{"pairs": [{"question": "Wh', finish="length"), "cut off after 10 tokens"),
         (Said('{"pairs": []}'), "there are no pairs"),
+        (Said("[" * 5000), "not the JSON asked for"),
         (Said(""), "not the JSON asked for"),
     ],
 )
@@ -157,6 +158,12 @@ def test_fences_and_thoughts_around_the_json_do_no_harm(run: Run, staged: Staged
     assert written(run, staged(CHUNKS, chunks(1)), of(endpoint, response_format="none"))
     assert len(endpoint.asked) == 1
     assert "response_format" not in endpoint.asked[0]
+
+
+def test_raw_line_breaks_and_control_characters_in_strings_are_forgiven(run: Run, staged: Staged, serve: Serve) -> None:
+    text = '{"pairs": [{"question": "What does\nit grind?", "answer": "It grinds\x17\trye"}]}'
+    (row,) = written(run, staged(CHUNKS, chunks(1)), of(serve(lambda *_: Said(text))))
+    assert (row["question"], row["answer"]) == ("What does it grind?", "It grinds rye")
 
 
 def test_grounded_pairs_are_kept_and_only_the_others_are_asked_for_again(
