@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -26,8 +27,8 @@ from jobs.linking.codes import Codes
 Keep = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 _CROWD = 64
-_LEAST_CROWD = 4096
-_SCORED = 2048
+_LEAST_CROWD = 1024
+_SCORED = 512
 _WAITING = 24  # Pairs per vector that may wait for their canonical score...
 _LEAST_WAITING = 1 << 21  # ...or as many in all.
 
@@ -59,7 +60,9 @@ class Best:
         floor: A lower bound of each vector's `depth`-th best cosine, shape (n,); raise it where more is known.
     """
 
-    def __init__(self, codes: Codes, vectors: Gathered, depth: int, order: Positions | None = None) -> None:
+    def __init__(
+        self, codes: Codes, vectors: Gathered, depth: int, order: Positions | None = None, threads: int = 1
+    ) -> None:
         """The best of none.
 
         Args:
@@ -67,10 +70,12 @@ class Best:
             vectors: The vectors themselves.
             depth: Neighbours wanted of each, at least 1.
             order: Rank of each vector among equal scores; its position if None.
+            threads: Parts of the pairs that are scored at once.
         """
         count, device = len(codes), codes.numbers.device
         self._codes, self._vectors, self._depth = codes, vectors, depth
         self._order = np.arange(count) if order is None else order
+        self._threads = threads
         self._lower = torch.full((count, depth), -torch.inf, device=device)
         self.floor = torch.full((count,), -torch.inf, device=device)
         self._waiting: list[Pairs] = []
@@ -198,7 +203,7 @@ class Best:
         """The best `depth` pairs of each owner, by canonical score."""
         device = pairs.owner.device
         owner, target = pairs.owner.cpu().numpy(), pairs.target.cpu().numpy()
-        score = pair_scores(self._vectors, owner, target)
+        score = pair_scores(self._vectors, owner, target, self._threads)
         owner, target, score, rank = best_of_owners(owner, target, score, self._order, self._depth)
         lower = np.full(self._lower.shape, -np.inf, dtype=np.float32)
         lower[owner, rank] = score
@@ -211,7 +216,7 @@ class Best:
         """(owner, target, canonical cosine) of all pairs that may be among the best, the best `depth` surely."""
         pairs = self._joined()
         owner, target = pairs.owner.cpu().numpy(), pairs.target.cpu().numpy()
-        return owner, target, pair_scores(self._vectors, owner, target)
+        return owner, target, pair_scores(self._vectors, owner, target, self._threads)
 
     def neighbours(self) -> Neighbours:
         """The best `depth` of each vector, best first."""
@@ -236,12 +241,17 @@ def _crowd(block: Block) -> int:
     return max(_LEAST_CROWD, int(block.products.numel()) // _CROWD)
 
 
-def pair_scores(vectors: Gathered, owner: Positions, target: Positions) -> Floats:
+def pair_scores(vectors: Gathered, owner: Positions, target: Positions, threads: int = 1) -> Floats:
     """Canonical cosines of the pairs, shape (pairs,)."""
     scores = np.empty(len(owner), dtype=np.float32)
-    for start in range(0, len(owner), _SCORED):
+
+    def score(start: int) -> None:
         part = slice(start, start + _SCORED)
         scores[part] = similarities(np.asarray(vectors[owner[part]]), np.asarray(vectors[target[part]]))
+
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(score, range(0, len(owner), _SCORED)):
+            pass
     return scores
 
 
@@ -249,8 +259,18 @@ def best_of_owners(
     owner: Positions, target: Positions, score: Floats, order: Positions, depth: int
 ) -> tuple[Positions, Positions, Floats, Positions]:
     """The best `depth` of each owner: owner, target, score and rank, sorted by owner and rank."""
-    by = np.lexsort((order[target], -score, owner))
+    if len(owner) == 0:
+        return owner, target, score, owner
+    # Owner and descending score in one integer, which is sorted several times as fast as two columns.
+    bits = (0.0 - score).view(np.uint32)
+    key = owner.astype(np.uint64) << np.uint64(32) | np.where(bits >> 31, ~bits, bits | np.uint32(1 << 31))
+    by = np.argsort(key)
+    key = key[by]
+    same = key[1:] == key[:-1]
+    tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
+    by[tied] = by[tied][np.lexsort((order[target[by[tied]]], key[tied]))]
     owner, target, score = owner[by], target[by], score[by]
-    rank = np.arange(len(owner)) - np.searchsorted(owner, owner)
+    first = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
+    rank = np.arange(len(owner)) - np.repeat(first, np.diff(np.append(first, len(owner))))
     kept = rank < depth
     return owner[kept], target[kept], score[kept], rank[kept]

@@ -131,13 +131,15 @@ class Block:
 
 
 def _padded(numbers: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
-    """The rows of `numbers` at `positions`, without a copy where they are a range."""
+    """The rows of `numbers` at `positions`, and any others up to a multiple of 16; no copy where they are a range."""
     first, count = int(positions[0]), len(positions)
+    padding = -count % FOLD
     if int(positions[-1]) - first + 1 == count:
-        if count % FOLD == 0:
-            return numbers[first : first + count]
-        return _pad(numbers[first : first + count])
-    return _pad(numbers[positions])
+        stop = first + count + padding
+        return numbers[first:stop] if stop <= len(numbers) else _pad(numbers[first : first + count])
+    if padding:
+        positions = torch.cat([positions, positions[:1].expand(padding)])
+    return numbers.index_select(0, positions)
 
 
 def _pad(rows: torch.Tensor) -> torch.Tensor:

@@ -121,7 +121,7 @@ _NONE = _Found(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.floa
 def _sought(tonight: Neighbourhood, vectors: Vectors, rows: Positions, plan: Plan, gaining: Flags | None) -> _Found:
     """The best of `rows` among all, and of those that are `gaining` among `rows`."""
     count = len(vectors)
-    best = Best(tonight.codes, vectors, plan.depth)
+    best = Best(tonight.codes, vectors, plan.depth, threads=plan.threads)
     if gaining is not None:
         best.floor[:] = torch.from_numpy(np.where(gaining, tonight.cut, -np.inf))
     flags = None if gaining is None else torch.from_numpy(gaining)

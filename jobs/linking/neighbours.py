@@ -25,7 +25,7 @@ from jobs.linking.plan import Laid, Neighbourhood, Plan, Prints, Vectors
 
 _PILOT = 64
 # Cost on one core of a pair that passes, in products of 384 dimensions that bf16 is slower than int8 for.
-_PAIR_COST = 2000.0
+_PAIR_COST = 200.0
 
 
 def find(vectors: Vectors, prints: Prints, plan: Plan, centroids: Centroids | None = None) -> Neighbourhood:
@@ -54,7 +54,7 @@ def _joined(
     share = 0.5 if centroids is None else min(0.5, centroids.probes / len(centroids.numbers))
     kind = choose_kind(codes, plan, share * len(codes))
     nominees = taken(codes, order) if kind == "int8" else encode(laid, kind, plan.device)
-    best = Best(nominees, laid, plan.depth, key_order)
+    best = Best(nominees, laid, plan.depth, key_order, plan.threads)
     if centroids is None:
         join_all(best, len(codes), plan.threads)
     else:
@@ -87,7 +87,7 @@ def true_neighbours(vectors: Vectors, codes: Codes, plan: Plan, part: int) -> Sa
     """The true neighbours of some vectors; a different `part` has different ones."""
     count = len(vectors)
     rows = (torch.linspace(0, count - 1, min(plan.sample, count)).long() + part).clamp(max=count - 1).unique()
-    best = Best(codes, vectors, plan.k)
+    best = Best(codes, vectors, plan.k, threads=plan.threads)
     run_all(seek_in_all(best, rows, count, None), plan.threads)
     owner, target, _, _ = best_of_owners(*best.pairs(), np.arange(count), plan.k)
     return Sample(owner, target)

@@ -127,11 +127,13 @@ Work = Callable[[], None]
 def join_partitions(best: Best, members: Members, partitions: int) -> Iterator[Work]:
     """Comparisons of all vectors with those that they share a partition with."""
     at_home, visitors = members.lists(slice(0, 1), partitions), members.lists(slice(1, None), partitions)
+    # Those at home together first: most of the best are found there, and few of the others pass after that.
+    for number in range(partitions):
+        for rows in at_home[number].split(_ROWS):
+            for columns in at_home[number].split(_ROWS):
+                yield partial(best.compare, rows, columns, both=False)
     for number in range(partitions):
         own, guests = at_home[number], visitors[number]
-        for rows in own.split(_ROWS):
-            for columns in own.split(_ROWS):
-                yield partial(best.compare, rows, columns, both=False)
         keep = partial(_first_meeting, members, number)
         for rows in guests.split(_ROWS):
             for columns in own.split(_ROWS):
