@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from indexes.stages import Stage, StageWriter
-from indexes.vectors import Floats, Positions, similarities, vector_matrix
+from indexes.vectors import Floats, Positions, vector_matrix
 from jobs.embed import Embed
 from jobs.linking.mentions import mention_edges
 from jobs.runner import JobReport, Run
@@ -31,7 +31,6 @@ from schemas.tables import EDGES
 
 if TYPE_CHECKING:
     from jobs.linking.groups import Edges
-    from jobs.linking.plan import Vectors
 
 NAME, VERSION = "link", 3
 _BLOCK = 8192
@@ -107,34 +106,12 @@ def _neighbours(
     if len(laid.keys) == 0:
         return 0, {}
     # Torch takes a second to import, which a build without changes has no need of.
-    from jobs.linking.change import change
-    from jobs.linking.groups import Edges, Groups, expand
-    from jobs.linking.plan import Laid, Plan, prints_of
-    from jobs.linking.state import read_state, write_state
-    from jobs.linking.variants import chosen, nodes_of_a_chunk
+    from jobs.linking.edges import neighbour_edges
 
-    prints = prints_of(laid.vectors)
-    groups = Groups.of(prints)
-    whole = len(groups.first) == len(prints)
-    vectors = laid.vectors if whole else Laid(laid.vectors, groups.first)
-    # So many of the nearest may be of a node's own chunk.
-    k = settings.k + (0 if settings.same_chunk else nodes_of_a_chunk(laid.chunk))
-    plan = Plan(k, how.spare, how.exact_below, how.recall, how.partitions, how.sample, run.cores, _device(how.device))
     folder = run.memo / NAME / settings_digest([NAME, VERSION, _search(how)])
-    found = change(read_state(folder), vectors, prints[groups.first], plan)
-    write_state(folder, run.build_id, found)
-    row, rank = np.nonzero(found.positions[:, :k] >= 0)
-    own = np.arange(len(groups.first))
-    near = Edges(
-        np.concatenate([own, row]),
-        np.concatenate([own, found.positions[row, rank]]),
-        np.concatenate([_own_similarities(vectors), found.scores[row, rank]]),
-    )
-    edges = chosen(expand(groups, near, k + 1), laid.chunk, settings)
-    _write(edges, "neighbour", laid.keys, writer)
-    members = np.diff(groups.start)
-    searched = round(found.searched * float(members.mean()))
-    return min(searched, len(laid.keys)), found.notes
+    joined = neighbour_edges(laid.vectors, laid.chunk, settings, how, run.cores, folder, run.build_id)
+    _write(joined.edges, "neighbour", laid.keys, writer)
+    return joined.searched, joined.notes
 
 
 def _mentions(nodes: Stage, documents: Stage, keys: pa.Array, settings: GraphSettings, writer: StageWriter) -> int:
@@ -160,23 +137,6 @@ def _write(edges: Edges, kind: str, keys: pa.Array, writer: StageWriter) -> None
     for start in range(0, len(rank), _BLOCK):
         part = slice(start, start + _BLOCK)
         writer.write(edge_rows(keys, kind, edges.source[part], rank[part], edges.target[part], edges.similarity[part]))
-
-
-def _device(wanted: str) -> str:
-    import torch
-
-    if wanted == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    return wanted
-
-
-def _own_similarities(vectors: Vectors) -> Floats:
-    """Canonical cosine of each vector with itself, which rounding keeps from being 1."""
-    found = np.empty(len(vectors), dtype=np.float32)
-    for start in range(0, len(vectors), _BLOCK):
-        block = np.asarray(vectors[start : start + _BLOCK])
-        found[start : start + _BLOCK] = similarities(block, block)
-    return found
 
 
 def _lay(nodes: Stage, run: Run) -> _Laid:

@@ -23,6 +23,7 @@ import torch
 from indexes.vectors import Floats, Neighbours, Positions, similarities
 from jobs.linking.blocks import Block, Reached
 from jobs.linking.codes import Codes
+from jobs.linking.ranking import by_score, ranks
 
 Keep = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
@@ -92,6 +93,7 @@ class Best:
         both: bool,
         keep: Keep | None = None,
         gaining: torch.Tensor | None = None,
+        raising: bool = True,
     ) -> None:
         """Compare each of `rows` with each of `columns`; no vector with itself.
 
@@ -101,37 +103,46 @@ class Best:
             both: Whether columns gain neighbours too. No two vectors may be compared twice.
             keep: Which pairs (owner, target) count; all if None.
             gaining: Which columns gain neighbours, a flag for each vector; all if None.
+            raising: Whether floors may rise by the block alone; not where `keep` leaves out what is never compared.
         """
         if len(rows) and len(columns):
             block = Block.of_codes(self._codes, rows, columns)
-            self._take_rows(block, rows, columns, keep)
+            self._take_rows(block, rows, columns, keep, raising=raising)
             if both:
-                self._take_columns(block, rows, columns, _and_gaining(keep, gaining))
+                self._take_columns(block, rows, columns, _and_gaining(keep, gaining), raising=raising)
 
     def know(self, owner: torch.Tensor, score: torch.Tensor, rank: torch.Tensor) -> None:
         """Let the floors rise by cosines that are known, the `rank`-th best of each owner; the pairs are not kept."""
         self._lower[owner, rank] = score
         self.floor = torch.maximum(self.floor, self._lower[:, -1])
 
-    def _take_rows(self, block: Block, rows: torch.Tensor, columns: torch.Tensor, keep: Keep | None) -> None:
+    def _take_rows(
+        self, block: Block, rows: torch.Tensor, columns: torch.Tensor, keep: Keep | None, *, raising: bool
+    ) -> None:
         peaks, most = block.row_peaks(), _crowd(block)
-        self._seed(rows, lambda: block.row_floor(peaks, self._depth))
+        if raising:
+            self._seed(rows, lambda: block.row_floor(peaks, self._depth))
         found = block.rows_reaching(peaks, self.floor[rows], most)
         if found is None:
             block = self._closely(rows, columns)
             peaks = block.row_peaks()
-            self._raise_floor(rows, block.row_floor(peaks, self._depth))
+            if raising:
+                self._raise_floor(rows, block.row_floor(peaks, self._depth))
             found = block.rows_reaching(peaks, self.floor[rows], peaks.numel())
         self._take(rows, columns, found, keep, turned=False)
 
-    def _take_columns(self, block: Block, rows: torch.Tensor, columns: torch.Tensor, keep: Keep | None) -> None:
+    def _take_columns(
+        self, block: Block, rows: torch.Tensor, columns: torch.Tensor, keep: Keep | None, *, raising: bool
+    ) -> None:
         peaks, most = block.column_peaks(), _crowd(block)
-        self._seed(columns, lambda: block.column_floor(peaks, self._depth))
+        if raising:
+            self._seed(columns, lambda: block.column_floor(peaks, self._depth))
         found = block.columns_reaching(peaks, self.floor[columns], most)
         if found is None:
             block = self._closely(rows, columns)
             peaks = block.column_peaks()
-            self._raise_floor(columns, block.column_floor(peaks, self._depth))
+            if raising:
+                self._raise_floor(columns, block.column_floor(peaks, self._depth))
             found = block.columns_reaching(peaks, self.floor[columns], peaks.numel())
         self._take(rows, columns, found, keep, turned=True)
 
@@ -259,18 +270,8 @@ def best_of_owners(
     owner: Positions, target: Positions, score: Floats, order: Positions, depth: int
 ) -> tuple[Positions, Positions, Floats, Positions]:
     """The best `depth` of each owner: owner, target, score and rank, sorted by owner and rank."""
-    if len(owner) == 0:
-        return owner, target, score, owner
-    # Owner and descending score in one integer, which is sorted several times as fast as two columns.
-    bits = (0.0 - score).view(np.uint32)
-    key = owner.astype(np.uint64) << np.uint64(32) | np.where(bits >> 31, ~bits, bits | np.uint32(1 << 31))
-    by = np.argsort(key)
-    key = key[by]
-    same = key[1:] == key[:-1]
-    tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
-    by[tied] = by[tied][np.lexsort((order[target[by[tied]]], key[tied]))]
+    by = by_score(owner, score, order[target])
     owner, target, score = owner[by], target[by], score[by]
-    first = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
-    rank = np.arange(len(owner)) - np.repeat(first, np.diff(np.append(first, len(owner))))
+    rank = ranks(owner)
     kept = rank < depth
     return owner[kept], target[kept], score[kept], rank[kept]

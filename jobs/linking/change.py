@@ -9,6 +9,7 @@ a full search finds, edge for edge; where vectors are partitioned, a full search
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +20,8 @@ from jobs.linking.best import Best, best_of_owners
 from jobs.linking.codes import Codes, encode, joined, taken
 from jobs.linking.join import run_all, seek_in_all
 from jobs.linking.neighbours import find, measured
-from jobs.linking.partitions import assign, seek_in_partitions
-from jobs.linking.plan import Neighbourhood, Plan, Prints, Vectors
+from jobs.linking.partitions import Centroids, Members, assign, seek_in_partitions
+from jobs.linking.plan import Laid, Neighbourhood, Plan, Prints, Vectors
 
 _MOST_CHANGED = 0.3  # More new vectors than this share cost as much as a full search.
 _WORN = 0.01  # Partitions that find so much less than they should are made anew.
@@ -45,7 +46,8 @@ def change(before: Neighbourhood | None, vectors: Vectors, prints: Prints, plan:
 def _changed(before: Neighbourhood, was: Positions, vectors: Vectors, prints: Prints, plan: Plan) -> Neighbourhood:
     kept = _kept(before, was)
     codes = _codes(before.codes, vectors, was)
-    tonight = Neighbourhood(prints, codes, *kept, before.centroids, 0, before.dimension)
+    members = _members(before, codes, was)
+    tonight = Neighbourhood(prints, codes, *kept, before.centroids, 0, before.dimension, members=members)
     tonight = _with_new(tonight, vectors, was < 0, plan)
     return measured(tonight, vectors, plan)
 
@@ -95,6 +97,16 @@ def _codes(before: Codes, vectors: Vectors, was: Positions) -> Codes:
     return taken(joined(parts), torch.from_numpy(place))
 
 
+def _members(before: Neighbourhood, codes: Codes, was: Positions) -> Members | None:
+    """The partitions of tonight's vectors; those that were there stay where they were."""
+    if before.centroids is None or before.members is None:
+        return assign(codes.numbers, before.centroids) if before.centroids else None
+    probes = before.members.probes[torch.from_numpy(was.clip(0))]
+    new = torch.from_numpy(np.flatnonzero(was < 0))
+    probes[new] = assign(codes.numbers[new], before.centroids).probes
+    return Members(probes)
+
+
 def _with_new(tonight: Neighbourhood, vectors: Vectors, new: Flags, plan: Plan) -> Neighbourhood:
     """`tonight` with the neighbours of new vectors, and new vectors among the neighbours of others."""
     found = _sought(tonight, vectors, np.flatnonzero(new), plan, ~new) if new.any() else _NONE
@@ -120,19 +132,35 @@ _NONE = _Found(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.floa
 
 def _sought(tonight: Neighbourhood, vectors: Vectors, rows: Positions, plan: Plan, gaining: Flags | None) -> _Found:
     """The best of `rows` among all, and of those that are `gaining` among `rows`."""
-    count = len(vectors)
+    if tonight.members is not None and tonight.centroids is not None:
+        return _sought_in_partitions(tonight, vectors, rows, plan, gaining)
     best = Best(tonight.codes, vectors, plan.depth, threads=plan.threads)
     if gaining is not None:
         best.floor[:] = torch.from_numpy(np.where(gaining, tonight.cut, -np.inf))
     flags = None if gaining is None else torch.from_numpy(gaining)
-    positions = torch.from_numpy(rows)
-    if tonight.centroids is None:
-        work = seek_in_all(best, positions, count, flags)
-    else:
-        members = assign(tonight.codes.numbers, tonight.centroids)
-        work = seek_in_partitions(best, positions, members, len(tonight.centroids.numbers), flags)
-    run_all(work, plan.threads)
+    run_all(seek_in_all(best, torch.from_numpy(rows), len(vectors), flags), plan.threads)
     return _Found(*best.pairs())
+
+
+def _sought_in_partitions(
+    tonight: Neighbourhood, vectors: Vectors, rows: Positions, plan: Plan, gaining: Flags | None
+) -> _Found:
+    """The same among those that share a partition. Vectors are laid by their homes, so that few are copied."""
+    members, centroids = cast("Members", tonight.members), cast("Centroids", tonight.centroids)
+    order = torch.argsort(members.home, stable=True)
+    laid = order.numpy()
+    place = np.empty_like(laid)
+    place[laid] = np.arange(len(laid))
+    best = Best(taken(tonight.codes, order), Laid(vectors, laid), plan.depth, laid, plan.threads)
+    if gaining is not None:
+        best.floor[:] = torch.from_numpy(np.where(gaining, tonight.cut, -np.inf)[laid])
+    flags = None if gaining is None else torch.from_numpy(gaining[laid])
+    sought = torch.from_numpy(np.sort(place[rows]))
+    run_all(
+        seek_in_partitions(best, sought, Members(members.probes[order]), len(centroids.numbers), flags), plan.threads
+    )
+    owner, target, score = best.pairs()
+    return _Found(laid[owner], laid[target], score)
 
 
 def _merged(lists: Neighbourhood, found: _Found, changed: Flags) -> Neighbourhood:

@@ -8,6 +8,7 @@ import numpy as np
 
 from indexes.vectors import Floats, Positions
 from jobs.linking.plan import Prints
+from jobs.linking.ranking import by_score, ranks
 
 
 @dataclass(frozen=True)
@@ -60,12 +61,12 @@ class Edges:
     @property
     def rank(self) -> Positions:
         """Place of each among those of its source, from 0."""
-        return np.arange(len(self.source)) - np.searchsorted(self.source, self.source)
+        return ranks(self.source)
 
     @classmethod
     def ordered(cls, source: Positions, target: Positions, similarity: Floats) -> Edges:
         """The edges by source, the most similar first, ties to the lower target."""
-        order = np.lexsort((target, -similarity, source))
+        order = by_score(source, similarity, target)
         return cls(source[order], target[order], similarity[order])
 
 
@@ -74,9 +75,11 @@ def expand(groups: Groups, found: Edges, each: int) -> Edges:
 
     Args:
         groups: The groups.
-        found: Edges of groups; a group is a neighbour of itself.
+        found: Edges of groups; one of several nodes is a neighbour of itself.
         each: One more than are wanted suffices: of nodes with one vector those with the lowest keys come first.
     """
+    if len(groups.first) == len(groups.members):
+        return found
     group, other = found.source, found.target
     offers = np.minimum(groups.start[other + 1] - groups.start[other], each)
     pair = np.repeat(np.arange(len(group)), offers)

@@ -36,18 +36,19 @@ def find(vectors: Vectors, prints: Prints, plan: Plan, centroids: Centroids | No
     elif centroids is None:
         made = train(codes, plan.partitions or max(1, int(0.65 * len(vectors) ** 0.5)))
         centroids = calibrated(made, needed_probes(true_neighbours(vectors, codes, plan, 0), codes, made), plan.recall)
-    positions, scores, notes = _joined(vectors, codes, plan, centroids)
+    members = assign(codes.numbers, centroids or train(codes, max(1, int(len(codes) ** 0.5 / 2))))
+    positions, scores, notes = _joined(vectors, codes, plan, centroids, members)
     cut = np.where(positions[:, -1] >= 0, scores[:, -1], np.float32(-np.inf))
     dimension = np.asarray(vectors[0:1]).shape[1]
-    found = Neighbourhood(prints, codes, positions, scores, cut, centroids, len(vectors), dimension, notes)
+    lists = (prints, codes, positions, scores, cut, centroids)
+    found = Neighbourhood(*lists, len(vectors), dimension, notes, members if centroids else None)
     return measured(found, vectors, plan)
 
 
 def _joined(
-    vectors: Vectors, codes: Codes, plan: Plan, centroids: Centroids | None
+    vectors: Vectors, codes: Codes, plan: Plan, centroids: Centroids | None, members: Members
 ) -> tuple[Positions, Floats, dict[str, float]]:
     """Positions and scores of all neighbours, and figures. Vectors are compared in the order of their homes."""
-    members = assign(codes.numbers, centroids or train(codes, max(1, int(len(codes) ** 0.5 / 2))))
     order = torch.argsort(members.home, stable=True)
     key_order = order.numpy()
     laid = Laid(vectors, key_order)

@@ -149,29 +149,45 @@ def _first_meeting(members: Members, partition: int, owner: torch.Tensor, target
 def seek_in_partitions(
     best: Best, rows: torch.Tensor, members: Members, partitions: int, gaining: torch.Tensor | None
 ) -> Iterator[Work]:
-    """Comparisons of `rows` with all that they share a partition with; `gaining`: columns that gain neighbours."""
-    at_home, visitors = members.lists(slice(0, 1), partitions), members.lists(slice(1, None), partitions)
-    chosen = Members(members.probes[rows])
-    rows_home, rows_visiting = chosen.lists(slice(0, 1), partitions), chosen.lists(slice(1, None), partitions)
-    both = gaining is not None
+    """Comparisons of `rows` with all that they share a partition with; `gaining`: columns that gain neighbours.
+
+    Args:
+        best: Takes the pairs.
+        rows: Positions, ascending.
+        members: Who is in which partition, in the order of their homes.
+        partitions: Their number.
+        gaining: A flag for each vector; None if columns gain nothing.
+    """
+    compare = partial(best.compare, both=gaining is not None, gaining=gaining)
+    at_home = members.lists(slice(0, 1), partitions)
+    guests = Members(members.probes[rows]).lists(slice(0, None), partitions)
     for number in range(partitions):
-        own = at_home[number]
-        keep = partial(_not_at_others, members, number)
-        for part in rows[rows_home[number]].split(_ROWS):
-            for columns in own.split(_ROWS):
-                yield partial(best.compare, part, columns, both=both, gaining=gaining)
-            for columns in visitors[number].split(_ROWS):
-                yield partial(best.compare, part, columns, both=both, gaining=gaining, keep=keep)
-        for part in rows[rows_visiting[number]].split(_ROWS):
-            for columns in own.split(_ROWS):
-                yield partial(best.compare, part, columns, both=both, gaining=gaining)
+        for part in rows[guests[number]].split(_ROWS):
+            for columns in at_home[number].split(_ROWS):
+                yield partial(compare, part, columns)
+    for number, hosts in enumerate(_hosts(rows, members, partitions)):
+        keep = partial(_visits, members, number)
+        for part in hosts.split(_ROWS):
+            for columns in at_home[number].split(_ROWS):
+                yield partial(compare, part, columns, keep=keep, raising=False)
 
 
-def _not_at_others(members: Members, home: int, owner: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-    """Whether a vector at home here does not meet its visitor where that one is at home."""
-    resident = members.home[owner] == home
-    ours, guest = torch.where(resident, owner, target), torch.where(resident, target, owner)
-    return ~members.share_home(ours, guest)
+def _hosts(rows: torch.Tensor, members: Members, partitions: int) -> Iterator[torch.Tensor]:
+    """For each partition those of `rows` that do not visit it, but that any at home there may visit."""
+    visited = torch.zeros((partitions, partitions), dtype=torch.bool)
+    visited[members.home.long()[:, None], members.probes.long()] = True
+    visits = torch.zeros((len(rows), partitions), dtype=torch.bool)
+    visits[torch.arange(len(rows))[:, None], members.probes[rows].long()] = True
+    home = members.home[rows].long()
+    for number in range(partitions):
+        yield rows[visited[number, home] & ~visits[:, number]]
+
+
+def _visits(members: Members, number: int, owner: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    """Whether the one of two vectors that is at home in partition `number` visits the home of the other."""
+    resident = members.home[owner] == number
+    guest, host = torch.where(resident, owner, target), torch.where(resident, target, owner)
+    return members.share_home(guest, host)
 
 
 @dataclass(frozen=True)

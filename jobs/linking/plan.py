@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from indexes.vectors import Floats, Positions, Rows
 from jobs.linking.codes import Codes
-from jobs.linking.partitions import Centroids
+from jobs.linking.partitions import Centroids, Members
 
 Prints = npt.NDArray[np.uint64]
 
@@ -75,6 +75,7 @@ class Neighbourhood:
         searched: Vectors that were searched for.
         dimension: Numbers of a vector.
         notes: Figures for the report.
+        members: Who is in which partition; None where it is not known.
     """
 
     prints: Prints
@@ -86,6 +87,7 @@ class Neighbourhood:
     searched: int
     dimension: int
     notes: dict[str, float] = field(default_factory=dict)
+    members: Members | None = None
 
 
 def prints_of(vectors: Rows, block: int = 8192) -> Prints:

@@ -1,7 +1,7 @@
 """What the graph builder keeps from night to night: vectors' prints and codes, lists of neighbours, partitions.
 
 A state is a directory that appears whole, by one rename; a damaged one costs a full search. For each different
-vector it has 1 byte a dimension, 12 bytes a neighbour and 28 besides.
+vector it has 1 byte a dimension, 12 bytes a neighbour, 4 a partition that it visits, and 28 besides.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from jobs.linking.codes import codes_of
-from jobs.linking.partitions import Centroids
+from jobs.linking.partitions import Centroids, Members
 from jobs.linking.plan import Neighbourhood
 
 log = logging.getLogger(__name__)
@@ -70,6 +70,8 @@ def _columns(found: Neighbourhood) -> Mapping[str, np.ndarray[tuple[int, ...], n
     }
     if found.centroids is not None:
         columns["centroids"] = found.centroids.numbers.numpy()
+    if found.members is not None:
+        columns["probes"] = found.members.probes.numpy()
     return columns
 
 
@@ -93,4 +95,5 @@ def _read(path: Path) -> Neighbourhood:
             torch.from_numpy(read["centroids"]), codes.scale, int(about["probes"]), int(about["trained_on"])
         )
     lists = (read["prints"], codes, read["positions"], read["scores"], read["cut"])
-    return Neighbourhood(*lists, centroids, 0, int(about["dimension"]))
+    members = Members(torch.from_numpy(read["probes"])) if "probes" in read else None
+    return Neighbourhood(*lists, centroids, 0, int(about["dimension"]), members=members)
