@@ -110,7 +110,9 @@ def codes_of(numbers: torch.Tensor, lost: torch.Tensor, length: torch.Tensor, sc
 def taken(codes: Codes, positions: torch.Tensor) -> Codes:
     """The codes at `positions`, with margins that hold among all."""
     return Codes(
-        codes.numbers[positions], codes.scale, *(c[positions] for c in (codes.margin, codes.lost, codes.length))
+        codes.numbers.index_select(0, positions),
+        codes.scale,
+        *(c[positions] for c in (codes.margin, codes.lost, codes.length)),
     )
 
 

@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from indexes.catalog import Warehouse
 from indexes.stages import Stage, StageWriter
 from indexes.vectors import Floats, Positions, pair_similarities, vector_array, vector_matrix
 from jobs.engines import Engines, core_count
 from jobs.link import link
+from jobs.linking.edges import neighbour_edges
 from jobs.runner import Run
 from schemas.groups import EngineSettings, GraphSettings, LinkSettings
 from schemas.tables import NODES, REJECTS
@@ -69,89 +69,95 @@ def _unit(rows: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Graph:
-    """What the job made of some nodes.
+    """What was made of some nodes.
 
     Attributes:
         seconds: How long it took.
-        edges: The table of edges.
-        recall: What it measured itself; 1 where it compared all.
-        searched: Nodes that it searched for.
+        neighbours: Of each node, nearest first, shape (nodes, K); -1 where there are fewer.
+        similarities: Their cosines.
+        recall: What the search measured itself; 1 where it compared all.
+        searched: Nodes that were searched for.
+        state: The folder that the state is in.
     """
 
     seconds: float
-    edges: Stage
+    neighbours: Positions
+    similarities: Floats
     recall: float
     searched: int
-
-    def neighbours(self, nodes: int) -> Positions:
-        """Neighbours of each node, nearest first, shape (nodes, K); -1 where there are fewer."""
-        found = np.full((nodes, K), -1, dtype=np.int64)
-        for batch in self.edges.batches(["source", "rank", "target"]):
-            source, target = (pc.cast(batch.column(n), pa.int64()).to_numpy() for n in ("source", "target"))
-            found[source, batch.column("rank").to_numpy()] = target
-        return found
+    state: Path
 
 
 @dataclass
 class Bench:
-    """Runs of the job in one directory, each of a name of its own.
+    """Runs in one directory, each of a name of its own.
 
     Attributes:
         root: The directory.
-        engines: Engines of the runs.
-        cores: What the job and its peers may use.
+        cores: What Quern and its peers may use.
     """
 
     root: Path
-    engines: Engines
     cores: int
     _names: Iterator[int]
 
     @classmethod
     def at(cls, root: Path) -> Bench:
         """Runs in `root`, on all cores."""
-        settings = EngineSettings(engine="local")
-        return cls(root, Engines(settings), core_count(settings), itertools.count())
+        root.mkdir(parents=True, exist_ok=True)
+        return cls(root, core_count(EngineSettings()), itertools.count())
 
-    def nodes(self, blocks: Iterable[Floats], keys: Positions | None = None) -> Stage:
+    def _name(self) -> str:
+        return f"{next(self._names):08}"
+
+    def join(self, vectors: Floats, how: LinkSettings, before: Graph | None = None) -> Graph:
+        """From vectors to edges as the job goes, over a copy of the state that a run left, or from nothing.
+
+        Identical vectors are found, scores are canonical, the state for the next night is written.
+        """
+        folder, name = self.root / self._name(), self._name()
+        if before is not None:
+            shutil.copytree(before.state, folder)
+        chunk = np.arange(len(vectors)) // _NODES_OF_A_CHUNK
+        started = time.perf_counter()
+        joined = neighbour_edges(vectors, chunk, GraphSettings(k=K), how, self.cores, folder, name)
+        seconds = time.perf_counter() - started
+        found = np.full((len(vectors), K), -1, dtype=np.int64)
+        similarities = np.full(found.shape, -np.inf, dtype=np.float32)
+        at = joined.edges.source, joined.edges.rank
+        found[at], similarities[at] = joined.edges.target, joined.edges.similarity
+        return Graph(seconds, found, similarities, joined.notes.get("recall", 1.0), joined.searched, folder)
+
+    def nodes(self, blocks: Iterable[Floats]) -> Stage:
         """A table of nodes with these vectors; their keys are their numbers."""
         at = 0
         writer: StageWriter | None = None
         for block in blocks:
             for start in range(0, len(block), _BLOCK):
                 part = block[start : start + _BLOCK]
-                writer = writer or self._writer(part.shape[1])
-                numbers = np.arange(at, at + len(part)) if keys is None else keys[at : at + len(part)]
-                writer.write(_rows(numbers, part))
+                table = NODES.with_dimension(part.shape[1])
+                writer = writer or StageWriter(self.root / f"nodes{self._name()}.parquet", table)
+                writer.write(_rows(np.arange(at, at + len(part)), part))
                 at += len(part)
         if writer is None:
             raise BenchmarkError("no nodes")
         writer.close()
         return writer.stage()
 
-    def _writer(self, dimension: int) -> StageWriter:
-        return StageWriter(self.root / f"nodes{next(self._names)}.parquet", NODES.with_dimension(dimension))
-
-    def link(self, nodes: Stage, how: LinkSettings, memo: Path | None = None) -> Graph:
-        """Run the job; over a copy of `memo`, or an empty one."""
-        name = f"{next(self._names):08}"
+    def job(self, nodes: Stage, how: LinkSettings) -> tuple[float, dict[str, float]]:
+        """Seconds of the whole job, from the table of nodes to that of edges, and the figures that it reports."""
+        name = self._name()
         root = self.root / name
-        if memo is not None:
-            shutil.copytree(memo, root / "memo")
         (root / "work").mkdir(parents=True)
+        engines = Engines(EngineSettings(engine="local"))
         with StageWriter(root / "rejects.parquet", REJECTS) as rejects:
             paths = (root / "memo", root / "work", root / "stages")
-            run = Run(name, *paths, self.engines, rejects, 1024, 64, self.cores)
+            run = Run(name, *paths, engines, rejects, 1024, 64, self.cores)
             started = time.perf_counter()
-            edges = link(nodes, GraphSettings(k=K), how, run)
+            link(nodes, GraphSettings(k=K), how, run)
             seconds = time.perf_counter() - started
-        shutil.rmtree(root / "work")
-        report = run.reports[-1]
-        return Graph(seconds, edges, report.notes.get("recall", 1.0), report.computed)
-
-    def memo_of(self, graph: Graph) -> Path:
-        """The memo that the run left."""
-        return graph.edges.path.parents[2] / "memo"
+        shutil.rmtree(root)
+        return seconds, run.reports[-1].notes
 
 
 def _rows(numbers: Positions, vectors: Floats) -> pa.RecordBatch:
