@@ -286,6 +286,11 @@ class GeneratorSettings(Group):
     replicas: Positive = Field(1, description="With `vllm`: copies of the model.")
     batch: Positive = Field(256, description="With `vllm`: requests given to a copy at a time.")
     max_model_len: int = Field(0, ge=0, description="With `vllm`: longest prompt and reply, tokens; 0 for the model's.")
+    patience: float = Field(
+        1800.0,
+        gt=0,
+        description="With `vllm`: seconds without any reply, the model's loading included, before it stops.",
+    )
     gpu_memory: float | None = Field(
         None, gt=0.0, le=1.0, description="With `vllm`: share of the memory taken; null for 0.9 of GPUs, 0.2 of others."
     )

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from jobs.generators.contract import GeneratorError, Reply, Request
+from jobs.generators.patience import Patience
 from schemas.groups import GeneratorSettings
 
 log = logging.getLogger(__name__)
@@ -97,7 +98,7 @@ class VllmBackend:
         try:
             named = ray.data.from_items([{"file": str(f)} for f in files], override_num_blocks=len(files))
             replies = self._processor(schema)(named.flat_map(_read, **_STEP))
-            for answered in replies.iter_rows():
+            for answered in Patience(self._settings.patience).rows(replies.iter_rows()):
                 yield self._reply(answered)
         except GeneratorError:
             raise
@@ -155,9 +156,12 @@ class VllmBackend:
         if settings.max_model_len:
             engine["max_model_len"] = settings.max_model_len
         sampling: dict[str, Any] = {"max_tokens": settings.max_tokens}
-        for name in ("temperature", "top_p", "seed"):
+        for name in ("temperature", "top_p"):
             if getattr(settings, name) is not None:
                 sampling[name] = getattr(settings, name)
+        if settings.seed is not None:
+            # A request's own seed ends vLLM 0.29 on a processor; there the engine's must do.
+            (sampling if settings.device == "cuda" else engine)["seed"] = settings.seed
         if settings.response_format == "json_schema":
             sampling["structured_outputs"] = {"json": json.dumps(schema)}
         elif settings.response_format == "json_object":

@@ -82,6 +82,12 @@ def test_a_reply_that_may_not_end_is_cut_off_and_says_so(model: Path, tmp_path: 
 
 
 @pytest.mark.usefixtures("ray")
+def test_a_model_that_gives_no_reply_ends_the_job(model: Path, tmp_path: Path) -> None:
+    with pytest.raises(GeneratorError, match="no reply for 3 seconds"):
+        asked(VllmBackend(on_processor(model, patience=3), tmp_path / "requests"), "What is it?")
+
+
+@pytest.mark.usefixtures("ray")
 def test_a_model_without_chat_template_is_given_the_messages_plainly(tmp_path: Path) -> None:
     model = write_tiny_llama(tmp_path / "model", chat_template=False)
     replies = asked(VllmBackend(on_processor(model), tmp_path / "requests"), "What is it?")
@@ -114,9 +120,14 @@ def test_a_build_by_vllm_publishes_what_was_validated_and_asks_for_nothing_twice
     assert report["engine"] == "vllm"
     assert report["notes"]["requests"] == 4
     assert report["notes"]["output_tokens"] > 0
-    assert first.tables["queries"].rows > 0
-    written = first.tables["queries"].digest
+    written = queries_of(warehouse)
+    answered = {row["chunk_id"] for row in written}
+    assert answered
     second = build(pages, warehouse, settings)
     again = next(job for job in second.jobs if job["job"] == "doc2query")
-    assert again["reused"] >= report["rows_in"] - report["rejected"]
-    assert second.tables["queries"].digest == written
+    assert (again["reused"], again["computed"]) == (len(answered), 4 - len(answered))
+    assert [row for row in queries_of(warehouse) if row["chunk_id"] in answered] == written
+
+
+def queries_of(warehouse: Warehouse) -> list[dict[str, Any]]:
+    return [row for batch in warehouse.snapshot().stage("queries").batches() for row in batch.to_pylist()]
