@@ -10,7 +10,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import pyarrow as pa
@@ -18,6 +17,7 @@ from jinja2 import Environment, StrictUndefined, Template
 from pydantic import BaseModel
 
 from jobs.contract import Job
+from jobs.generators.identity import model_identity
 from schemas.digests import settings_digest
 from schemas.groups import GeneratorSettings
 
@@ -59,6 +59,10 @@ def _later(_: Output, later: Output) -> Output:
     return later
 
 
+def _never(_: Any) -> bool:
+    return False
+
+
 @dataclass(frozen=True)
 class Task(Generic[Input, Output]):
     """One reasoning step, declared once for every generator.
@@ -71,6 +75,7 @@ class Task(Generic[Input, Output]):
         rule: The deterministic generator that needs no model.
         check: What of a model's output is usable for an input, and what is wrong with the rest.
         join: One output of what was good before and what was good in a corrected reply.
+        enough: Whether an output needs no more, whatever was wrong beside it.
         constants: Values for the prompt that are the same for every input.
     """
 
@@ -81,15 +86,17 @@ class Task(Generic[Input, Output]):
     rule: Callable[[Input], Output]
     check: Callable[[Input, Output], Checked[Output]] = _accept
     join: Callable[[Output, Output], Output] = _later
+    enough: Callable[[Output], bool] = _never
     constants: Mapping[str, object] = field(default_factory=dict)
 
     def render(self, given: Input) -> str:
-        """The prompt for one input.
+        """The prompt for one input: over its `quoted` fields where it has them, else over all.
 
         Raises:
             jinja2.UndefinedError: The template names what neither the input nor `constants` has.
         """
-        return _template(self.prompt).render({**self.constants, **vars(given)})
+        fields = getattr(given, "quoted", None) or vars(given)
+        return _template(self.prompt).render({**self.constants, **fields})
 
     def schema(self) -> dict[str, Any]:
         """JSON schema of the output."""
@@ -101,7 +108,7 @@ class Task(Generic[Input, Output]):
             "task": self.version,
             "prompt": settings_digest([self.prompt, dict(self.constants)]),
             "schema": settings_digest(self.schema()),
-            "model": _identity(generator.model),
+            "model": model_identity(generator),
             **{name: getattr(generator, name) for name in _SAMPLING},
         }
 
@@ -110,17 +117,6 @@ _SAMPLING = (
     *("kind", "max_tokens", "temperature", "top_p", "seed", "extra", "dtype", "max_model_len"),
     "response_format",
 )
-
-
-def _identity(model: str) -> str:
-    """What a model is known by: its name, or of a folder its files' names and sizes and its configuration."""
-    folder = Path(model)
-    if not folder.is_dir():
-        return model
-    sizes = [[str(f.relative_to(folder)), f.stat().st_size] for f in sorted(folder.rglob("*")) if f.is_file()]
-    configuration = folder / "config.json"
-    told = configuration.read_text("utf-8", errors="replace") if configuration.is_file() else ""
-    return settings_digest([sizes, told])
 
 
 @lru_cache(maxsize=64)

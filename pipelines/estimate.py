@@ -129,9 +129,8 @@ def _of_model(kind: Any, cut: Stage, run: Run, settings: Settings, prompt: float
     cost = hours = None
     if kind == "openai" and given.price_prompt is not None and given.price_output is not None:
         cost = (prompts * given.price_prompt + outputs * given.price_output) / _MILLION
-    if kind == "vllm" and given.prompt_speed and given.output_speed:
-        # Copies share the work, so they change how long it takes, not what it takes.
-        hours = (prompts / given.prompt_speed + outputs / given.output_speed) * given.tensor_parallel / 3600
+    if kind == "vllm" and given.output_speed:
+        hours = outputs / given.output_speed * given.replicas * given.tensor_parallel / 3600
     return Cost(kind, to_do, prompts, outputs, cost, hours)
 
 

@@ -254,7 +254,7 @@ class GeneratorSettings(Group):
         description="Environment variable that holds the key; the key itself is no setting, because settings are kept.",
     )
     concurrency: Positive = Field(32, description="Requests at the endpoint at once.")
-    timeout: float = Field(120.0, gt=0, description="Seconds for one reply of the endpoint, to its end.")
+    timeout: float = Field(120.0, gt=0, description="Seconds for one try of a request, to the end of its reply.")
     tries: Positive = Field(
         6,
         description="Tries of a request after 429, 5xx or a lost connection; pauses grow, or are as Retry-After says.",
@@ -298,10 +298,11 @@ class GeneratorSettings(Group):
         None, ge=0, description="Price of a million prompt tokens, in any currency, for `quern estimate`."
     )
     price_output: float | None = Field(None, ge=0, description="The same of output tokens.")
-    prompt_speed: float | None = Field(
-        None, gt=0, description="Prompt tokens a second of one copy of the model, for `quern estimate`."
+    output_speed: float | None = Field(
+        None,
+        gt=0,
+        description="Output tokens a second of all copies, all in all, as a build reports, for `quern estimate`.",
     )
-    output_speed: float | None = Field(None, gt=0, description="The same of output tokens; a build reports them.")
 
     @field_validator("url")
     @classmethod

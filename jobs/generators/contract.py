@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 
@@ -44,6 +44,10 @@ class Reply:
     output_tokens: int
     error: str = ""
 
+    def of(self, row: int) -> Reply:
+        """The same for another row."""
+        return replace(self, row=row)
+
 
 class Backend(Protocol):
     """A model that answers many requests."""
@@ -56,7 +60,9 @@ class Backend(Protocol):
         """
 
     def replies(self, requests: Iterator[Request], schema: Mapping[str, object]) -> Iterator[Reply]:
-        """Replies in any order, while `requests` are still being read, each held to the JSON schema.
+        """Replies in any order, each held to the JSON schema.
+
+        `requests` may be read while replies are given, and may then have more than at first; or as a whole before.
 
         Raises:
             GeneratorError: No further request will be answered.

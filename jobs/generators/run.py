@@ -10,7 +10,8 @@ import json
 import logging
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, cast
@@ -32,14 +33,15 @@ from schemas.validate import validate
 
 log = logging.getLogger(__name__)
 
-# Rows whose conversations are held in memory at a time, some 4 kB each.
-_SLAB_ROWS: Final = 20_000
+# Rows given to a model that takes them a slab at a time; their conversations, some 4 kB each, are held meanwhile.
+_SLAB_ROWS: Final = 50_000
 _COMMIT_SECONDS: Final = 20.0
 _PROBLEMS_TOLD: Final = 8
 _SAID_LENGTH: Final = 6000
-# Models wrap JSON in a code fence, and some think aloud before it.
-_THOUGHT: Final = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
-_FENCE: Final = re.compile(r"^\s*```(?:json)?\s*\n(?P<body>.*?)\n?\s*```\s*$", re.DOTALL)
+# So many replies, all of them errors, are not the fault of rows.
+_ERRORS_IN_A_ROW: Final = 64
+_THOUGHT_ENDS: Final = "</think>"
+_HALF_SURROGATE: Final = re.compile(r"\\ud[89a-f]", re.IGNORECASE)
 
 
 def make_backend(generator: GeneratorSettings, engine: EngineSettings, folder: Path) -> Backend:
@@ -70,7 +72,6 @@ class _Conversation:
     problems: tuple[Problem, ...] = ()
     said: str = ""
     replies: int = 0
-    open: bool = True
 
 
 @dataclass
@@ -78,6 +79,7 @@ class _Counts:
     """What a job cost."""
 
     requests: int = 0
+    errors: int = 0
     asked_again: int = 0
     prompt_tokens: int = 0
     output_tokens: int = 0
@@ -95,16 +97,23 @@ class _Committer:
     done: int = 0
     committed_at: float = field(default_factory=time.monotonic)
 
-    def add(self, conversation: _Conversation, problems: Sequence[Problem], *, transient: bool) -> None:
-        """Take a finished row, and its `problems` as rejects."""
+    def add(self, conversation: _Conversation) -> None:
+        """Take a finished row: what is good of it, and what was wrong as rejects.
+
+        A row with something valid is done; one with nothing may have better luck in the next build.
+        """
         job, row = cast("TaskJob[Any, Any]", self.work.job), len(self.prints)
         self.prints.append(conversation.fingerprint)
+        problems, nothing = conversation.problems, conversation.good is None
         if conversation.good is not None:
             made = job.made(conversation.row, conversation.good)
             self.rows += made
             self.parents += [row] * len(made)
-        self.rejects += [(row, p.reason, p.detail[:500], transient) for p in problems]
-        self.done += 1
+        elif problems:
+            tries = f" (reply {conversation.replies})" if conversation.replies > 1 else ""
+            problems = (Problem(problems[0].reason, problems[0].detail[:450] + tries),)
+        self.rejects += [(row, p.reason, printable(p.detail)[:500], nothing) for p in problems]
+        self.done += not nothing
         if len(self.prints) >= self.work.task_rows or time.monotonic() - self.committed_at > _COMMIT_SECONDS:
             self.commit()
 
@@ -145,15 +154,24 @@ class GeneratorEngine:
             self._ray.start()
         backend = make_backend(job.generator, self._settings, work.folder / kind)
         counts, committer = _Counts(), _Committer(work)
+        # An endpoint takes requests one by one for as long as it runs; vLLM takes all that there are and then runs.
+        desk = _Desk(work, job, _SLAB_ROWS if kind == "vllm" else None)
         started = time.monotonic()
         try:
-            for conversations in _slabs(work, job):
-                _converse(conversations, job, backend, committer, counts)
+            while desk.open_round():
+                for reply in backend.replies(desk, job.task.schema()):
+                    _count(counts, reply)
+                    desk.take(reply, committer, counts)
+                desk.give_up_unanswered(committer)
         except GeneratorError as error:
+            desk.keep_good(committer)
             raise GeneratorError(
                 f"{error}; {committer.done} rows of the job {job.name} were done and are kept: run the same command "
                 "again to go on"
             ) from error
+        except BaseException:
+            desk.keep_good(committer)
+            raise
         finally:
             committer.commit()
             backend.close()
@@ -165,47 +183,91 @@ class GeneratorEngine:
         self._ray.close()
 
 
-def _slabs(work: Work, job: TaskJob[Any, Any]) -> Iterator[list[_Conversation]]:
-    slab: list[_Conversation] = []
+def _count(counts: _Counts, reply: Reply) -> None:
+    """Count a reply.
+
+    Raises:
+        GeneratorError: There were many, and every one of them was an error.
+    """
+    counts.requests += 1
+    counts.errors += bool(reply.error)
+    counts.prompt_tokens += reply.prompt_tokens
+    counts.output_tokens += reply.output_tokens
+    if counts.errors == counts.requests >= _ERRORS_IN_A_ROW:
+        raise GeneratorError(f"all of {counts.requests} requests failed, the last with: {reply.error}")
+
+
+class _Desk(Iterator[Request]):
+    """The conversations that are open: what is to be asked next, and what was said.
+
+    Rows to be asked again come before new ones, so that few are open at a time.
+    """
+
+    def __init__(self, work: Work, job: TaskJob[Any, Any], slab: int | None) -> None:
+        """With `slab`, so many new rows are given out in a round."""
+        self._job, self._task, self._slab = job, job.task, slab
+        self._rows = _conversations(work, job)
+        self._open: dict[int, _Conversation] = {}
+        self._again: deque[int] = deque()
+        self._next: _Conversation | None = next(self._rows, None)
+        self._number = self._given = 0
+
+    def open_round(self) -> bool:
+        """Begin a round; whether there is anything to ask."""
+        self._given = 0
+        return bool(self._again) or self._next is not None
+
+    def __next__(self) -> Request:
+        """The next request; after it had none, replies that are taken may give it more."""
+        if self._again:
+            number = self._again.popleft()
+        elif self._next is None or (self._slab is not None and self._given >= self._slab):
+            raise StopIteration
+        else:
+            number, self._number, self._given = self._number, self._number + 1, self._given + 1
+            self._open[number], self._next = self._next, next(self._rows, None)
+        return Request(number, _messages(self._task, self._open[number]))
+
+    def take(self, reply: Reply, committer: _Committer, counts: _Counts) -> None:
+        """Take a reply: its conversation is over, or is asked again."""
+        conversation = self._open[reply.row]
+        conversation.replies += 1
+        checked = judge(self._task, conversation.given, reply)
+        before = conversation.good
+        if checked.good is not None:
+            conversation.good = checked.good if before is None else self._task.join(before, checked.good)
+        if before is None or checked.good is not None:
+            conversation.problems, conversation.said = checked.problems, reply.text
+        # A correction that brought nothing will not; the problems of the reply before it stand.
+        hopeless = bool(reply.error) or (before is not None and checked.good is None)
+        enough = conversation.good is not None and self._task.enough(conversation.good)
+        if enough:
+            conversation.problems = ()
+        if not conversation.problems or hopeless or conversation.replies > self._job.generator.retries:
+            committer.add(self._open.pop(reply.row))
+            return
+        counts.asked_again += 1
+        self._again.append(reply.row)
+
+    def give_up_unanswered(self, committer: _Committer) -> None:
+        """At the end of a round, end conversations that were asked and got neither reply nor error."""
+        for number in [n for n in self._open if n not in set(self._again)]:
+            conversation = self._open.pop(number)
+            if conversation.good is None:
+                conversation.problems = (Problem("no_reply", "the generator gave no reply to this row"),)
+            committer.add(conversation)
+
+    def keep_good(self, committer: _Committer) -> None:
+        """Where the job stops, end the conversations that something good came of."""
+        for number in [n for n, conversation in self._open.items() if conversation.good is not None]:
+            committer.add(self._open.pop(number))
+
+
+def _conversations(work: Work, job: TaskJob[Any, Any]) -> Iterator[_Conversation]:
     for batch in work.batches(work.files):
         rows, inputs = job.given(batch)
-        prints = batch.column(INPUT).to_pylist()
-        slab += [_Conversation(*one) for one in zip(rows, inputs, prints, strict=True)]
-        if len(slab) >= _SLAB_ROWS:
-            yield slab
-            slab = []
-    if slab:
-        yield slab
-
-
-def _converse(
-    conversations: Sequence[_Conversation],
-    job: TaskJob[Any, Any],
-    backend: Backend,
-    committer: _Committer,
-    counts: _Counts,
-) -> None:
-    """Bring every conversation to its end."""
-    task, schema = job.task, job.task.schema()
-    for turn in range(job.generator.retries + 1):
-        last = turn == job.generator.retries
-        asked = [n for n, c in enumerate(conversations) if c.open]
-        if not asked:
-            return
-        if turn:
-            log.info("job=%s generator=%s asking again for %d rows", job.name, job.generator.kind, len(asked))
-            counts.asked_again += len(asked)
-        requests = (Request(n, _messages(task, conversations[n])) for n in asked)
-        for reply in backend.replies(requests, schema):
-            counts.requests += 1
-            counts.prompt_tokens += reply.prompt_tokens
-            counts.output_tokens += reply.output_tokens
-            _hear(conversations[reply.row], reply, task)
-            _finish(conversations[reply.row], committer, last=last)
-    for conversation in conversations:
-        if conversation.open:
-            conversation.problems = (Problem("no_reply", "the generator gave no reply to this row"),)
-            _finish(conversation, committer, last=True)
+        for one in zip(rows, inputs, batch.column(INPUT).to_pylist(), strict=True):
+            yield _Conversation(*one)
 
 
 def _messages(task: Task[Any, Any], conversation: _Conversation) -> tuple[dict[str, str], ...]:
@@ -224,30 +286,6 @@ def _messages(task: Task[Any, Any], conversation: _Conversation) -> tuple[dict[s
     return (prompt, said, again)
 
 
-def _hear(conversation: _Conversation, reply: Reply, task: Task[Any, Any]) -> None:
-    """Take what a reply is good for."""
-    conversation.replies += 1
-    conversation.said = reply.text
-    checked = judge(task, conversation.given, reply)
-    conversation.problems = checked.problems
-    if checked.good is not None:
-        before = conversation.good
-        conversation.good = checked.good if before is None else task.join(before, checked.good)
-
-
-def _finish(conversation: _Conversation, committer: _Committer, *, last: bool) -> None:
-    """End a conversation that needs no further turn, or can have none."""
-    if conversation.problems and not last and conversation.problems[0].reason != "no_reply":
-        return
-    conversation.open = False
-    problems = conversation.problems
-    if conversation.good is None and problems:
-        tries = f" (reply {conversation.replies})" if conversation.replies > 1 else ""
-        problems = (Problem(problems[0].reason, problems[0].detail + tries),)
-    # A row with something valid is done; one with nothing may have better luck in the next build.
-    committer.add(conversation, problems, transient=conversation.good is None)
-
-
 def judge(task: Task[Any, Any], given: Any, reply: Reply) -> Checked[Any]:
     """What of a reply can be used, by the task's schema and check."""
     if reply.error:
@@ -255,11 +293,12 @@ def judge(task: Task[Any, Any], given: Any, reply: Reply) -> Checked[Any]:
     if reply.cut_off:
         detail = f"the reply was cut off after {reply.output_tokens} tokens; write less"
         return Checked(None, (Problem("cut_off", detail),))
-    text = _THOUGHT.sub("", reply.text)
-    fenced = _FENCE.match(text)
     try:
         # Raw tabs and line breaks in strings are forgiven: endpoints without grammar write them, and some with one.
-        tree = json.loads(fenced["body"] if fenced else text.strip(), strict=False)
+        text = _json_part(reply.text)
+        tree = json.loads(text, strict=False)
+        if _HALF_SURROGATE.search(text):
+            tree = json.loads(printable(json.dumps(tree, ensure_ascii=False)))
         output = task.output.model_validate(tree)
     except ValidationError as error:
         wrong = "; ".join(_explain(e) for e in error.errors(include_url=False, include_input=False)[:3])
@@ -267,6 +306,18 @@ def judge(task: Task[Any, Any], given: Any, reply: Reply) -> Checked[Any]:
     except (ValueError, RecursionError) as error:
         return Checked(None, (Problem("malformed", f"the reply is not the JSON asked for: {error}"),))
     return task.check(given, output)
+
+
+def _json_part(text: str) -> str:
+    """The object in a reply: models think aloud before it, and wrap it in words and code fences."""
+    text = text[text.rfind(_THOUGHT_ENDS) + len(_THOUGHT_ENDS) :] if _THOUGHT_ENDS in text else text
+    start, end = text.find("{"), text.rfind("}")
+    return text[start : end + 1] if 0 <= start < end else text.strip()
+
+
+def printable(text: str) -> str:
+    """`text` as a table can hold it: JSON may escape half a surrogate pair."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _explain(error: Any) -> str:

@@ -31,6 +31,7 @@ def estimate(
     ] = None,
     settings: SettingsFile = None,
     override: Overrides = None,
+    engine: Annotated[str | None, typer.Option(help="auto, local, spark or ray.")] = None,
     sample: Annotated[int, typer.Option(min=1, help="Most chunks whose tokens are counted.")] = 1000,
     as_json: AsJson = False,
 ) -> None:
@@ -41,7 +42,8 @@ def estimate(
     if source is None and warehouse is None:
         raise typer.BadParameter("name PAGES, or with --warehouse one that has pages ingested")
     # A build would ask for a model; an estimate is made before one is chosen.
-    loaded = load_settings(settings, [*(override or []), "generator.kind=rules"])
+    chosen = [f"engine.engine={engine}"] if engine else []
+    loaded = load_settings(settings, [*(override or []), *chosen, "generator.kind=rules"])
     from jobs.files.inputs import of_path
     from pipelines.estimate import estimate as run_estimate
 
@@ -67,8 +69,8 @@ def _price(cost: Cost) -> str:
     if cost.generator == "openai":
         return "set generator.price_prompt and .price_output" if cost.cost is None else f"{cost.cost:,.2f}"
     if cost.hours is None:
-        return "set generator.prompt_speed and .output_speed"
-    return f"{_duration(cost.hours)} of a GPU"
+        return "set generator.output_speed"
+    return f"{_duration(cost.hours)} of one GPU"
 
 
 def _duration(hours: float) -> str:

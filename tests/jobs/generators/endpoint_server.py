@@ -27,6 +27,7 @@ class Said:
     finish: str = "stop"
     seconds: float = 0.0
     hang_up: bool = False
+    body: bytes | None = None  # sent as it is
 
 
 Script = Callable[[int, dict[str, Any]], Said]
@@ -61,6 +62,9 @@ class Handler(BaseHTTPRequestHandler):
         if not self.path.endswith("/models"):
             self._send(404, {"error": {"message": "no such path"}})
         elif self._admitted():
+            if self.endpoint.listing is not None:
+                self._send(200, self.endpoint.listing)
+                return
             data = [{"id": name, "object": "model", "created": 0, "owned_by": ""} for name in self.endpoint.models]
             self._send(200, {"object": "list", "data": data})
 
@@ -68,15 +72,34 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if not self._admitted():
             return
+        if body["model"] != MODEL:
+            self._send(404, {"error": {"message": f"the model {body['model']} does not exist"}})
+            return
+        if body["messages"][0]["content"].startswith("Return the smallest JSON"):
+            self._probed()
+            return
         with self.endpoint.answering(body) as number:
             said = self.endpoint.script(number, body)
             time.sleep(said.seconds)
             if said.hang_up:
                 self.close_connection = True
+            elif said.body is not None:
+                self._send(said.status, said.body, said.headers)
             elif said.status != 200:
                 self._send(said.status, {"error": {"message": said.text}}, said.headers)
             else:
                 self._send(200, completion(said))
+
+    def _probed(self) -> None:
+        """Answer the small request by which the client tells its own faults from the endpoint's."""
+        self.endpoint.probed += 1
+        said = self.endpoint.probe
+        if said.hang_up:
+            self.close_connection = True
+        elif said.status != 200:
+            self._send(said.status, {"error": {"message": said.text}}, said.headers)
+        else:
+            self._send(200, completion(said))
 
     def _admitted(self) -> bool:
         given = self.headers.get("Authorization", "").removeprefix("Bearer ")
@@ -86,7 +109,7 @@ class Handler(BaseHTTPRequestHandler):
         return True
 
     def _send(self, status: int, tree: object, headers: Mapping[str, str] | None = None) -> None:
-        body = json.dumps(tree).encode()
+        body = tree if isinstance(tree, bytes) else json.dumps(tree).encode()
         self.send_response(status)
         for name, value in {"Content-Type": "application/json", **(headers or {})}.items():
             self.send_header(name, value)
@@ -112,7 +135,10 @@ class Endpoint:
     def __init__(self, script: Script) -> None:
         self.script = script
         self.models = [MODEL]
+        self.listing: bytes | None = None
         self.key = ""
+        self.probe = Said("{}")
+        self.probed = 0
         self.asked: list[dict[str, Any]] = []
         self.at_once = self.most_at_once = 0
         self._lock = threading.Lock()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import threading
+import json
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -11,14 +12,16 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from pydantic import BaseModel
 
 from indexes.stages import Stage, StageWriter
 from jobs.doc2query import Doc2Query
 from jobs.generators.contract import GeneratorError, Request
 from jobs.generators.endpoint import EndpointBackend, portable
+from jobs.generators.identity import model_identity
 from jobs.generators.run import prepare_generator
 from jobs.runner import Run, derive
-from jobs.tasks.doc2query import Pairs
+from jobs.tasks.doc2query import Pairs, doc2query
 from schemas.groups import Doc2QuerySettings, EngineSettings, GeneratorSettings
 from schemas.tables import REJECTS, TIMESTAMP, Table
 from tests.jobs.generators.endpoint_server import MODEL, Endpoint, Said, Script, pairs_json, passage_of, well
@@ -232,12 +235,9 @@ def test_a_reply_that_takes_too_long_costs_only_its_row(run: Run, staged: Staged
 def test_an_endpoint_that_dies_half_way_stops_the_job_and_what_it_said_is_kept(
     run: Run, staged: Staged, serve: Serve, tmp_path: Path
 ) -> None:
-    dying = threading.Event()
-
     def script(n: int, body: dict[str, Any]) -> Said:
         if n == 5:
-            threading.Thread(target=endpoint.stop).start()
-            dying.wait(0.3)
+            endpoint.probe = Said(hang_up=True)
         return Said(hang_up=True) if n >= 5 else well(n, body)
 
     endpoint = serve(script)
@@ -254,18 +254,111 @@ def test_an_endpoint_that_dies_half_way_stops_the_job_and_what_it_said_is_kept(
 def test_an_endpoint_that_answers_nobody_stops_the_job_before_it_has_rejected_everything(
     run: Run, staged: Staged, serve: Serve
 ) -> None:
-    endpoint = serve(lambda *_: Said("response_format json_schema is not supported", status=400))
-    with pytest.raises(GeneratorError, match=r"failed 8 requests in a row.*json_schema is not supported"):
+    no = Said("response_format json_schema is not supported", status=400)
+    endpoint = serve(lambda *_: no)
+    endpoint.probe = no
+    with pytest.raises(GeneratorError, match=r"cannot be used.*json_schema is not supported"):
         written(run, staged(CHUNKS, chunks(30)), of(endpoint, concurrency=2))
-    assert len(endpoint.asked) < 12
+    assert len(endpoint.asked) <= 2
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        Said(hang_up=True),
+        Said("input flagged by moderation", status=403),
+        Said("not found", status=404),
+        Said("internal", status=500),
+        Said(body=b"<html>a page</html>"),
+        Said(body=b'{"choices": [{"message": null}]}'),
+        Said(body=b'{"choices": ["x"], "usage": 3}'),
+        Said(body=b'{"error": {"message": "overloaded"}}'),
+        Said(body=b"[" * 100_000),
+        Said(body=b'{"choices": [{"message": {"content": "%s"}}]}' % (b"x" * (5 << 20))),
+        Said(status=307, headers={"Location": "http://127.0.0.1:9/"}),
+        Said("bad \ud83d surrogate", status=400),
+    ],
+)
+def test_a_row_that_upsets_the_endpoint_every_night_stops_no_build(
+    run: Run, staged: Staged, serve: Serve, tmp_path: Path, bad: Said
+) -> None:
+    endpoint = serve(lambda n, body: bad if "1701" in passage_of(body) else well(n, body))
+    generator = of(endpoint, tries=1, concurrency=1)
+    for night in (run, next_night(run, tmp_path)):
+        assert {r["chunk_id"] for r in written(night, staged(CHUNKS, chunks(3)), generator)} == {"c00", "c02"}
+        assert [(key, reason) for key, reason, _ in rejected(night)] == [("c01", "no_reply")]
+    # The first night had two others to answer, the second none: only a request of our own tells.
+    assert endpoint.probed >= 1
+
+
+def test_an_endpoint_that_fails_at_the_very_end_stops_the_job(run: Run, staged: Staged, serve: Serve) -> None:
+    endpoint = serve(lambda n, body: Said("down", status=503) if n >= 4 else well(n, body))
+    endpoint.probe = Said("down", status=503)
+    with pytest.raises(GeneratorError, match=r"HTTP 503: down.* 4 rows"):
+        written(run, staged(CHUNKS, chunks(6)), of(endpoint, concurrency=1, tries=1))
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        b'{"choices": [{"message": {"content": %s}}], "usage": {"prompt_tokens": null, "completion_tokens": "12"}}',
+        b'{"choices": [{"message": {"content": [{"type": "text", "text": %s}]}}], "usage": {}}',
+    ],
+)
+def test_replies_of_unusual_form_are_read(run: Run, staged: Staged, serve: Serve, odd: bytes) -> None:
+    text = pairs_json(("What does it \ud800 grind?", "It grinds rye"))
+    endpoint = serve(lambda *_: Said(body=odd % json.dumps(text).encode()))
+    (row,) = written(run, staged(CHUNKS, chunks(1)), of(endpoint))
+    assert row["answer"] == "It grinds rye"
+    assert row["question"] == "What does it ? grind?"
+
+
+def test_a_stopped_job_keeps_the_good_pairs_of_rows_that_were_to_be_asked_again(
+    run: Run, staged: Staged, serve: Serve, tmp_path: Path
+) -> None:
+    half = pairs_json(("What does it grind?", "It grinds rye"), ("Who came?", "a king from a far country"))
+    endpoint = serve(lambda n, _: Said(half) if n < 4 else Said("down", status=503))
+    endpoint.probe = Said("down", status=503)
+    with pytest.raises(GeneratorError):
+        written(run, staged(CHUNKS, chunks(9)), of(endpoint, concurrency=2, tries=1))
+    again = next_night(run, tmp_path)
+    rows = written(again, staged(CHUNKS, chunks(9)), of(serve(well)))
+    assert len({r["chunk_id"] for r in rows}) == 9
+    assert again.reports[-1].reused >= 2
+
+
+def test_a_correction_that_brings_nothing_ends_the_row_with_the_first_problem(
+    run: Run, staged: Staged, serve: Serve
+) -> None:
+    half = pairs_json(("What does it grind?", "It grinds rye"), ("Who came?", "a king from a far country"))
+    endpoint = serve(lambda n, _: Said(half if n == 0 else '{"pairs": []}'))
+    assert len(written(run, staged(CHUNKS, chunks(1)), of(endpoint, retries=3))) == 1
+    assert [reason for _, reason, _ in rejected(run)] == ["ungrounded"]
+    assert len(endpoint.asked) == 2
+
+
+def test_a_row_that_has_all_its_pairs_is_not_asked_again(run: Run, staged: Staged, serve: Serve) -> None:
+    said = pairs_json(("What does it grind?", "It grinds rye"), ("Who came?", "a king from a far country"))
+    endpoint = serve(lambda *_: Said(said))
+    assert len(written(run, staged(CHUNKS, chunks(1)), of(endpoint), Doc2QuerySettings(pairs=1))) == 1
+    assert (len(endpoint.asked), rejected(run)) == (1, [])
+
+
+def test_a_reply_that_trickles_has_no_longer_than_any_other(run: Run, staged: Staged, serve: Serve) -> None:
+    endpoint = serve(lambda n, body: replace(well(n, body), seconds=2.0))
+    started = time.monotonic()
+    assert written(run, staged(CHUNKS, chunks(1)), of(endpoint, timeout=0.3, tries=2)) == []
+    assert time.monotonic() - started < 8
 
 
 def test_an_endpoint_is_looked_for_before_any_work(serve: Serve, tmp_path: Path, monkeypatch: Any) -> None:
     endpoint = serve(well)
     prepare_generator(of(endpoint), EngineSettings(), tmp_path)
     endpoint.models = ["a-model", "b-model"]
-    with pytest.raises(GeneratorError, match=r"has no model little-model; .* one of: a-model, b-model"):
-        prepare_generator(of(endpoint), EngineSettings(), tmp_path)
+    prepare_generator(of(endpoint), EngineSettings(), tmp_path)
+    assert endpoint.probed == 1, "some gateways serve what they do not list"
+    with pytest.raises(GeneratorError, match=r"the model other does not exist; its models: a-model, b-model"):
+        prepare_generator(of(endpoint).model_copy(update={"model": "other"}), EngineSettings(), tmp_path)
     endpoint.models, endpoint.key = [MODEL], "secret-of-the-house"
     with pytest.raises(GeneratorError, match="QUERN_TEST_KEY is not set"):
         prepare_generator(of(endpoint, key_variable="QUERN_TEST_KEY"), EngineSettings(), tmp_path)
@@ -279,7 +372,24 @@ def test_an_endpoint_is_looked_for_before_any_work(serve: Serve, tmp_path: Path,
         prepare_generator(
             GeneratorSettings(kind="openai", model=MODEL, url="http://127.0.0.1:9/v1"), EngineSettings(), tmp_path
         )
+    monkeypatch.setenv("QUERN_TEST_KEY", "secret-of-the-house\n")
+    prepare_generator(of(endpoint, key_variable="QUERN_TEST_KEY"), EngineSettings(), tmp_path)
+    monkeypatch.setenv("QUERN_TEST_KEY", "secret of\nthe house")
+    with pytest.raises(GeneratorError, match="QUERN_TEST_KEY holds no key") as odd:
+        prepare_generator(of(endpoint, key_variable="QUERN_TEST_KEY"), EngineSettings(), tmp_path)
+    assert "secret" not in str(odd.value)
     assert endpoint.asked == []
+
+
+@pytest.mark.parametrize("listing", [b"<html>", b"[]", b'"x"', b"null", b'{"data": ["m"]}', b'{"data": [{}]}', b"["])
+def test_what_is_no_endpoint_is_told_in_a_sentence(serve: Serve, tmp_path: Path, listing: bytes) -> None:
+    endpoint = serve(well)
+    endpoint.listing, endpoint.probe = listing, Said("no such page", status=404)
+    with pytest.raises(GeneratorError, match=r"cannot be used: HTTP 404: no such page; check generator.url"):
+        prepare_generator(of(endpoint), EngineSettings(), tmp_path)
+    without = of(endpoint).model_copy(update={"url": endpoint.url.removesuffix("/v1")})
+    with pytest.raises(GeneratorError, match=r"should end with the version of the interface, mostly /v1"):
+        prepare_generator(without, EngineSettings(), tmp_path)
 
 
 def test_the_memo_knows_prompt_model_sampling_and_schema_but_not_where_the_model_runs() -> None:
@@ -295,6 +405,9 @@ def test_the_memo_knows_prompt_model_sampling_and_schema_but_not_where_the_model
         print_of(seed=1),
         print_of(max_tokens=99),
         print_of(extra={"reasoning_effort": "low"}),
+        print_of(response_format="none"),
+        print_of(dtype="float16"),
+        print_of(max_model_len=99),
         print_of(Doc2QuerySettings(pairs=5)),
         print_of(Doc2QuerySettings(groundedness=0.5)),
         print_of(kind="vllm"),
@@ -302,6 +415,35 @@ def test_the_memo_knows_prompt_model_sampling_and_schema_but_not_where_the_model
     ]
     assert max(Counter([known, *others]).values()) == 1
     assert known == print_of(url="http://10.0.0.1/v1", concurrency=1, retries=5, tries=1, key_variable="K")
+
+
+def test_a_task_with_another_prompt_schema_or_constant_is_another_task() -> None:
+    class Other(BaseModel):
+        pairs: list[str]
+
+    generator, task = GeneratorSettings(kind="openai", model=MODEL), doc2query(20)
+    tasks = [
+        task,
+        replace(task, prompt=task.prompt + "!"),
+        replace(task, output=Other),
+        replace(task, constants={"pairs": 21}),
+        replace(task, version=99),
+    ]
+    assert len({json.dumps(t.configuration(generator)) for t in tasks}) == len(tasks)
+
+
+def test_a_model_in_a_folder_is_known_by_its_files_wherever_it_lies(tmp_path: Path) -> None:
+    def folder(name: str, weights: bytes, **more: str) -> GeneratorSettings:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "model.safetensors").write_bytes(weights)
+        (tmp_path / name / "config.json").write_text("{}")
+        for file, text in more.items():
+            (tmp_path / name / file).write_text(text)
+        return GeneratorSettings(kind="vllm", model=str(tmp_path / name))
+
+    known = model_identity(folder("a", b"one"))
+    assert known == model_identity(folder("b", b"one", README="something"))
+    assert known != model_identity(folder("c", b"two")), "as many bytes, but others"
 
 
 def test_the_schema_sent_has_what_strict_endpoints_ask_for() -> None:
