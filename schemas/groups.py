@@ -465,6 +465,9 @@ class RetrieveSettings(Group):
     weight_mentions: float = Field(
         0.3, ge=0, description="Weight of `mention` edges from a question's best documents in `bridge`."
     )
+    weight_answers: float = Field(
+        0.3, ge=0, description="Weight of `answer_question` edges from a question's best documents in `bridge-answers`."
+    )
 
 
 class AnswerSettings(Group):

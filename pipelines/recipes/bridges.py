@@ -40,11 +40,14 @@ class Crossed:
     strength: Floats
 
 
-def crossed(scored: Scored, questions: int, graph: QueryGraph) -> Crossed:
-    """The strongest bridge to each document, from the best documents of each question."""
+def crossed(scored: Scored, questions: int, graph: QueryGraph, edges: sparse.csr_array) -> Crossed:
+    """The strongest bridge over `edges` to each document, from the best documents of each question.
+
+    `edges` is a nodes x nodes matrix of weights in [0, 1].
+    """
     of_node = graph.documents.of_chunk[graph.nodes.owner]
     best = _best_documents(scored, questions, graph)
-    row, source, target, rarity = _expand(best.chunk, of_node, graph.mentions)
+    row, source, target, rarity = _expand(best.chunk, of_node, edges)
     top = np.full(questions, -np.inf, dtype=np.float64)
     np.maximum.at(top, best.question, best.score)
     worth = np.exp((best.score - top[best.question]) / _DECAY)

@@ -8,7 +8,9 @@ from functools import partial
 from typing import Final
 
 import numpy as np
+from scipy import sparse
 
+from indexes.graph import QueryGraph
 from indexes.lexical import Scored
 from indexes.vectors import Floats, Positions
 from pipelines.recipes import bridges, texts
@@ -124,11 +126,27 @@ def rank_hybrid(batch: Batch) -> Ranking:
 
 def rank_bridge(batch: Batch) -> Ranking:
     """`hybrid`, and the documents that its best documents name, over `mention` edges."""
-    scored = _hybrid(batch)
-    weight = batch.settings.retrieve.weight_mentions
-    if not weight or not batch.graph.mentions.nnz:
+    return _bridged(batch, _hybrid(batch), batch.graph.mentions, batch.settings.retrieve.weight_mentions)
+
+
+def rank_answer_bridge(batch: Batch) -> Ranking:
+    """`hybrid`, and the documents whose questions are near the answers of its best documents' nodes.
+
+    Over `answer_question` edges, which `graph.answers` makes; where there are none it is `hybrid`.
+    """
+    return _bridged(batch, _hybrid(batch), answer_weights(batch.graph), batch.settings.retrieve.weight_answers)
+
+
+def answer_weights(graph: QueryGraph) -> sparse.csr_array:
+    """The cosines of `answer_question` edges; the graph holds them plus one, so that no stored edge is zero."""
+    edges = graph.answers
+    return sparse.csr_array((np.maximum(edges.data - 1, 0), edges.indices, edges.indptr), shape=edges.shape)
+
+
+def _bridged(batch: Batch, scored: Scored, edges: sparse.csr_array, weight: float) -> Ranking:
+    if not weight or not edges.nnz:
         return Ranking(scored, batch.reached)
-    followed = bridges.crossed(scored, len(batch), batch.graph)
+    followed = bridges.crossed(scored, len(batch), batch.graph, edges)
     lifted = bridges.lifted(scored, followed, weight, len(batch), batch.graph)
     return Ranking(lifted, bridges.with_bridges(batch.reached, followed, batch.vectors, batch.graph.nodes.vectors))
 
@@ -180,6 +198,11 @@ RECIPES: dict[str, Recipe] = {
         Recipe("bm25", "BM25 (Robertson and Walker 1994), k1 = 1.2, b = 0.75.", rank_bm25),
         Recipe("hybrid", "Chunk vectors, BM25 and query-centric nodes, weighted; by clauses.", rank_hybrid),
         Recipe("bridge", "hybrid, and the documents named by its best ones, over mention edges.", rank_bridge),
+        Recipe(
+            "bridge-answers",
+            "hybrid, and documents that ask what its best ones answer (graph.answers).",
+            rank_answer_bridge,
+        ),
         Recipe("qcg", f"{_QCG}.", rank_qcg),
         Recipe("qcg-h0", f"{_QCG}, without widening.", partial(rank_qcg, hops=0)),
         Recipe("qcg-h1", f"{_QCG}, one hop.", partial(rank_qcg, hops=1)),
