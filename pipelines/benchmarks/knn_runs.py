@@ -16,9 +16,10 @@ import pyarrow as pa
 
 from indexes.catalog import Warehouse
 from indexes.stages import Stage, StageWriter
-from indexes.vectors import Floats, Positions, pair_similarities, vector_array, vector_matrix
+from indexes.vectors import Floats, Positions, vector_array, vector_matrix
 from jobs.engines import Engines, core_count
 from jobs.link import link
+from jobs.linking.best import pair_scores
 from jobs.linking.edges import neighbour_edges
 from jobs.runner import Run
 from schemas.groups import EngineSettings, GraphSettings, LinkSettings
@@ -208,6 +209,6 @@ def differing(found: Positions, truth: Positions, vectors: Floats) -> int:
 
 def _cosines(found: Positions, vectors: Floats) -> Floats:
     row = np.repeat(np.arange(len(found)), found.shape[1])
-    cosines = pair_similarities(vectors, vectors, row, found.reshape(-1)).reshape(found.shape)
+    cosines = pair_scores(vectors, row, found.reshape(-1), core_count(EngineSettings())).reshape(found.shape)
     missing: Floats = np.where(found >= 0, cosines, -np.inf).astype(np.float32)
     return missing
