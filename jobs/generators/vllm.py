@@ -10,6 +10,8 @@ import json
 import logging
 import os
 import shutil
+import signal
+import threading
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -186,13 +188,19 @@ class VllmBackend:
             tokenize_stage={"enabled": True, "concurrency": 1, **_STEP},
             detokenize_stage=False,
         )
-        return build_processor(
-            config,
-            preprocess=lambda row: {**row, "sampling_params": dict(sampling)},
-            postprocess=_answered,
-            preprocess_map_kwargs=_STEP,
-            postprocess_map_kwargs=_STEP,
-        )
+        on_stop = signal.getsignal(signal.SIGTERM)
+        try:
+            return build_processor(
+                config,
+                preprocess=lambda row: {**row, "sampling_params": dict(sampling)},
+                postprocess=_answered,
+                preprocess_map_kwargs=_STEP,
+                postprocess_map_kwargs=_STEP,
+            )
+        finally:
+            # It starts Ray once more, which takes the signal: a build must still give its locks back.
+            if threading.current_thread() is threading.main_thread():
+                signal.signal(signal.SIGTERM, on_stop)
 
     def _reply(self, row: Mapping[str, Any]) -> Reply:
         error = str(row.get(_ERROR) or "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -92,6 +93,13 @@ def test_a_model_without_chat_template_is_given_the_messages_plainly(tmp_path: P
     model = write_tiny_llama(tmp_path / "model", chat_template=False)
     replies = asked(VllmBackend(on_processor(model), tmp_path / "requests"), "What is it?")
     assert json.loads(replies[0].text, strict=False)
+
+
+@pytest.mark.usefixtures("ray")
+def test_a_build_still_hears_the_signal_to_stop(model: Path, tmp_path: Path) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    VllmBackend(on_processor(model), tmp_path)._processor(SCHEMA)
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_what_cannot_be_used_is_told_before_any_work(model: Path, tmp_path: Path) -> None:
