@@ -251,7 +251,7 @@ class _Desk(Iterator[Request]):
 
     def give_up_unanswered(self, committer: _Committer) -> None:
         """At the end of a round, end conversations that were asked and got neither reply nor error."""
-        for number in [n for n in self._open if n not in set(self._again)]:
+        for number in sorted(self._open.keys() - set(self._again)):
             conversation = self._open.pop(number)
             if conversation.good is None:
                 conversation.problems = (Problem("no_reply", "the generator gave no reply to this row"),)
