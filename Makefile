@@ -77,7 +77,7 @@ unit: install java $(CLASSES)
 	@$(BIN)/pytest
 
 test-vllm: install-vllm
-	@$(VLLM)/bin/python -m pytest tests/vllm --timeout 900
+	@$(VLLM)/bin/python -m pytest tests/with_vllm --timeout 900
 
 fuzz: install
 	@PYTHONPATH=. $(BIN)/python -m tests.fuzz.run --inputs 20000

@@ -38,8 +38,6 @@ _SLAB_ROWS: Final = 50_000
 _COMMIT_SECONDS: Final = 20.0
 _PROBLEMS_TOLD: Final = 8
 _SAID_LENGTH: Final = 6000
-# So many replies, all of them errors, are not the fault of rows.
-_ERRORS_IN_A_ROW: Final = 64
 _THOUGHT_ENDS: Final = "</think>"
 _HALF_SURROGATE: Final = re.compile(r"\\ud[89a-f]", re.IGNORECASE)
 
@@ -83,6 +81,13 @@ class _Counts:
     asked_again: int = 0
     prompt_tokens: int = 0
     output_tokens: int = 0
+
+    def add(self, reply: Reply) -> None:
+        """Count a reply."""
+        self.requests += 1
+        self.errors += bool(reply.error)
+        self.prompt_tokens += reply.prompt_tokens
+        self.output_tokens += reply.output_tokens
 
 
 @dataclass
@@ -141,7 +146,7 @@ class GeneratorEngine:
         """Nothing is needed before a job says which model."""
 
     def run(self, work: Work) -> Ran:
-        """Ask for the output of every row, in rounds: all rows, then those whose reply failed, with what was wrong.
+        """Ask for the output of every row, and again with what was wrong where a reply failed.
 
         A row whose last reply failed is a reject and is asked for again in the next build.
 
@@ -160,7 +165,7 @@ class GeneratorEngine:
         try:
             while desk.open_round():
                 for reply in backend.replies(desk, job.task.schema()):
-                    _count(counts, reply)
+                    counts.add(reply)
                     desk.take(reply, committer, counts)
                 desk.give_up_unanswered(committer)
         except GeneratorError as error:
@@ -181,20 +186,6 @@ class GeneratorEngine:
     def close(self) -> None:
         """Stop Ray, if a model ran on it."""
         self._ray.close()
-
-
-def _count(counts: _Counts, reply: Reply) -> None:
-    """Count a reply.
-
-    Raises:
-        GeneratorError: There were many, and every one of them was an error.
-    """
-    counts.requests += 1
-    counts.errors += bool(reply.error)
-    counts.prompt_tokens += reply.prompt_tokens
-    counts.output_tokens += reply.output_tokens
-    if counts.errors == counts.requests >= _ERRORS_IN_A_ROW:
-        raise GeneratorError(f"all of {counts.requests} requests failed, the last with: {reply.error}")
 
 
 class _Desk(Iterator[Request]):

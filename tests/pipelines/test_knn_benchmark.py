@@ -30,6 +30,8 @@ def test_the_exact_graph_is_that_of_a_flat_index() -> None:
 def test_the_approximate_graph_and_its_peers_reach_the_recall_asked_for() -> None:
     figures = benchmark_knn(NODES, repeats=1, part="approximate")
     assert figures["approximate recall"] >= RECALL
+    assert figures["tuned recall"] >= RECALL
+    assert figures["tuned asked"] <= 0.99
     assert figures["approximate measured"] == pytest.approx(figures["approximate recall"], abs=0.02)
     # Peers of several threads do not find the same each time.
     assert all(value >= RECALL - 0.01 for name, value in figures.items() if name.startswith("recall "))
