@@ -9,8 +9,9 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,15 +52,25 @@ LONG_BUILDS: dict[str, tuple[Path, *tuple[str, ...]]] = {
 Quern = Callable[..., subprocess.CompletedProcess[str]]
 
 
+# Long builds start at any time, also while a test has changed the environment for itself.
+_ENVIRONMENT = dict(os.environ)
+
+
 def start_quern(*arguments: object, cwd: Path = ROOT, **environment: str) -> subprocess.Popen[str]:
     """Start the command line in a process of its own, as a user does."""
+    return _start_quern(os.environ, *arguments, cwd=cwd, **environment)
+
+
+def _start_quern(
+    inherited: Mapping[str, str], *arguments: object, cwd: Path = ROOT, **environment: str
+) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "pipelines.cli", *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        env={**inherited, "PYTHONPATH": str(ROOT), **environment},
     )
 
 
@@ -162,7 +173,7 @@ def _long_builds(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
     """The builds that the selected tests wait for; they begin with the first test."""
     asked = {_long_build_of(item) for item in request.session.items}
     wanted = {name: a for name, a in LONG_BUILDS.items() if name in asked and a[0].exists()}
-    builds = LongBuilds(start_quern, tmp_path_factory.mktemp("long-builds"), wanted)
+    builds = LongBuilds(partial(_start_quern, _ENVIRONMENT), tmp_path_factory.mktemp("long-builds"), wanted)
     yield builds
     builds.stop()
 
