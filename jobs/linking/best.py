@@ -29,6 +29,7 @@ Keep = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 _CROWD = 64
 _LEAST_CROWD = 1024
+_FINE = 1 << 29  # Parts of a cosine of 1 that are told apart in order; float32 has 2^24.
 _SCORED = 512
 _WAITING = 24  # Pairs per vector that may wait for their canonical score...
 _LEAST_WAITING = 1 << 21  # ...or as many in all.
@@ -51,7 +52,8 @@ class Pairs(NamedTuple):
 
     def where(self, kept: torch.Tensor) -> Pairs:
         """Those that are `kept`."""
-        return Pairs(*(column[kept] for column in self))
+        index = kept.nonzero().squeeze(1)
+        return Pairs(*(column[index] for column in self))
 
 
 class Best:
@@ -169,9 +171,9 @@ class Best:
         pairs = Pairs(*((column, row) if turned else (row, column)), found.lower, found.upper)
         if keep is not None:
             pairs = pairs.where(keep(pairs.owner, pairs.target))
+        self._raise(pairs)
+        pairs = pairs.where(pairs.upper >= self.floor[pairs.owner])
         with self._lock:
-            self._raise(pairs)
-            pairs = pairs.where(pairs.upper >= self.floor[pairs.owner])
             self._waiting.append(pairs)
             self._count += len(pairs.owner)
             if self._count > self._prune_at:
@@ -183,17 +185,17 @@ class Best:
         if len(pairs.owner) == 0:
             return
         device = pairs.owner.device
-        order = torch.argsort(pairs.lower, descending=True)
-        order = order[torch.argsort(pairs.owner[order], stable=True)]
+        order = _by_owner(pairs)
         owners, counts = torch.unique_consecutive(pairs.owner[order], return_counts=True)
         group = torch.repeat_interleave(torch.arange(len(owners), device=device), counts)
         rank = torch.arange(len(order), device=device) - (torch.cumsum(counts, 0) - counts)[group]
         first = rank < self._depth
         gained = torch.full((len(owners), self._depth), -torch.inf, device=device)
         gained[group[first], rank[first]] = pairs.lower[order][first]
-        merged = torch.cat([self._lower[owners], gained], dim=1).topk(self._depth, dim=1).values
-        self._lower[owners] = merged
-        self.floor[owners] = torch.maximum(self.floor[owners], merged[:, -1])
+        with self._lock:
+            merged = torch.cat([self._lower[owners], gained], dim=1).topk(self._depth, dim=1).values
+            self._lower[owners] = merged
+            self.floor[owners] = torch.maximum(self.floor[owners], merged[:, -1])
 
     def _prune(self) -> None:
         """Forget pairs below floors that have risen since; settle the rest where they are too many."""
@@ -245,6 +247,11 @@ def _and_gaining(keep: Keep | None, gaining: torch.Tensor | None) -> Keep | None
         return keep
     flags = gaining
     return lambda owner, target: flags[owner] if keep is None else flags[owner] & keep(owner, target)
+
+
+def _by_owner(pairs: Pairs) -> torch.Tensor:
+    """The order of pairs by owner, the highest lower bounds first: one sort of integers."""
+    return torch.argsort((pairs.owner << 32) - (pairs.lower * _FINE).long())
 
 
 def _crowd(block: Block) -> int:

@@ -3,7 +3,8 @@
 A list of neighbours is longer than what is asked for and says how far it can be trusted: all that are nearer than its
 cut are in it. New vectors are compared with all, and enter the lists of others. A vector that went leaves a gap that
 the rest of the list fills; only where a list became too short its owner is searched for again. What comes out is what
-a full search finds, edge for edge; where vectors are partitioned, a full search with the same centroids.
+a full search finds, edge for edge; where vectors are partitioned, a full search with the same centroids (but for the
+rare product that is farther off than likely, `jobs.linking.codes`).
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ from typing import cast
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 import torch
 
 from indexes.vectors import Floats, Positions
 from jobs.linking.best import Best, best_of_owners
-from jobs.linking.codes import Codes, encode, joined, taken
+from jobs.linking.codes import Codes, encode, likely, taken
 from jobs.linking.join import run_all, seek_in_all
 from jobs.linking.neighbours import find, measured
 from jobs.linking.partitions import Centroids, Members, assign, seek_in_partitions
@@ -44,12 +47,12 @@ def change(before: Neighbourhood | None, vectors: Vectors, prints: Prints, plan:
 
 
 def _changed(before: Neighbourhood, was: Positions, vectors: Vectors, prints: Prints, plan: Plan) -> Neighbourhood:
-    kept = _kept(before, was)
-    codes = _codes(before.codes, vectors, was)
+    codes = encode(vectors, "int8", scale=before.scale, threads=plan.threads)
     members = _members(before, codes, was)
-    tonight = Neighbourhood(prints, codes, *kept, before.centroids, 0, before.dimension, members=members)
-    tonight = _with_new(tonight, vectors, was < 0, plan)
-    return measured(tonight, vectors, plan)
+    lists = (prints, codes.scale, *_kept(before, was), before.centroids)
+    tonight = Neighbourhood(*lists, 0, before.dimension, members=members)
+    tonight = _with_new(tonight, _Compared(codes, vectors), was < 0, plan)
+    return measured(tonight, vectors, codes, plan)
 
 
 def _usable(before: Neighbourhood, vectors: Vectors, plan: Plan) -> bool:
@@ -67,6 +70,17 @@ def _usable(before: Neighbourhood, vectors: Vectors, plan: Plan) -> bool:
 
 def _matches(prints: Prints, known: Prints) -> Positions:
     """Where each of `prints` is among `known`, -1 where it is not; none occurs twice in either."""
+    found: Positions = (
+        pc.index_in(pa.array(prints[:, 0]), value_set=pa.array(known[:, 0])).fill_null(-1).to_numpy().astype(np.int64)
+    )
+    old = found >= 0
+    if (known[found[old], 1] == prints[old, 1]).all():
+        return found
+    return _matches_of_both(prints, known)
+
+
+def _matches_of_both(prints: Prints, known: Prints) -> Positions:
+    """The same, where different vectors have one first half of their prints."""
     both = np.concatenate([known, prints])
     order = np.lexsort((both[:, 1], both[:, 0]))
     same = (both[order[1:]] == both[order[:-1]]).all(axis=1)
@@ -89,14 +103,6 @@ def _kept(before: Neighbourhood, was: Positions) -> tuple[Positions, Floats, Flo
     return positions, scores, cut
 
 
-def _codes(before: Codes, vectors: Vectors, was: Positions) -> Codes:
-    new = np.flatnonzero(was < 0)
-    parts = [before, encode(vectors[new], "int8", scale=before.scale)] if len(new) else [before]
-    place = was.copy()
-    place[new] = len(before) + np.arange(len(new))
-    return taken(joined(parts), torch.from_numpy(place))
-
-
 def _members(before: Neighbourhood, codes: Codes, was: Positions) -> Members | None:
     """The partitions of tonight's vectors; those that were there stay where they were."""
     if before.centroids is None or before.members is None:
@@ -107,13 +113,21 @@ def _members(before: Neighbourhood, codes: Codes, was: Positions) -> Members | N
     return Members(probes)
 
 
-def _with_new(tonight: Neighbourhood, vectors: Vectors, new: Flags, plan: Plan) -> Neighbourhood:
+@dataclass(frozen=True)
+class _Compared:
+    """What is compared: vectors and their codes."""
+
+    codes: Codes
+    vectors: Vectors
+
+
+def _with_new(tonight: Neighbourhood, of: _Compared, new: Flags, plan: Plan) -> Neighbourhood:
     """`tonight` with the neighbours of new vectors, and new vectors among the neighbours of others."""
-    found = _sought(tonight, vectors, np.flatnonzero(new), plan, ~new) if new.any() else _NONE
+    found = _sought(tonight, of, np.flatnonzero(new), plan, ~new) if new.any() else _NONE
     lists = _merged(tonight, found, new | (tonight.positions < 0).any(axis=1))
     short = np.flatnonzero(_too_short(lists, plan.k))
     if len(short):
-        lists = _replaced(lists, _sought(lists, vectors, short, plan, None), short)
+        lists = _replaced(lists, _sought(lists, of, short, plan, None), short)
     notes = {"searched": float(new.sum() + len(short))}
     return replace(_ties_by_key(lists), searched=int(new.sum()) + len(short), notes=notes)
 
@@ -130,20 +144,20 @@ class _Found:
 _NONE = _Found(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
 
 
-def _sought(tonight: Neighbourhood, vectors: Vectors, rows: Positions, plan: Plan, gaining: Flags | None) -> _Found:
+def _sought(tonight: Neighbourhood, of: _Compared, rows: Positions, plan: Plan, gaining: Flags | None) -> _Found:
     """The best of `rows` among all, and of those that are `gaining` among `rows`."""
     if tonight.members is not None and tonight.centroids is not None:
-        return _sought_in_partitions(tonight, vectors, rows, plan, gaining)
-    best = Best(tonight.codes, vectors, plan.depth, threads=plan.threads)
+        return _sought_in_partitions(tonight, of, rows, plan, gaining)
+    best = Best(of.codes, of.vectors, plan.depth, threads=plan.threads)
     if gaining is not None:
         best.floor[:] = torch.from_numpy(np.where(gaining, tonight.cut, -np.inf))
     flags = None if gaining is None else torch.from_numpy(gaining)
-    run_all(seek_in_all(best, torch.from_numpy(rows), len(vectors), flags), plan.threads)
+    run_all(seek_in_all(best, torch.from_numpy(rows), len(of.codes), flags), plan.threads)
     return _Found(*best.pairs())
 
 
 def _sought_in_partitions(
-    tonight: Neighbourhood, vectors: Vectors, rows: Positions, plan: Plan, gaining: Flags | None
+    tonight: Neighbourhood, of: _Compared, rows: Positions, plan: Plan, gaining: Flags | None
 ) -> _Found:
     """The same among those that share a partition. Vectors are laid by their homes, so that few are copied."""
     members, centroids = cast("Members", tonight.members), cast("Centroids", tonight.centroids)
@@ -151,7 +165,7 @@ def _sought_in_partitions(
     laid = order.numpy()
     place = np.empty_like(laid)
     place[laid] = np.arange(len(laid))
-    best = Best(taken(tonight.codes, order), Laid(vectors, laid), plan.depth, laid, plan.threads)
+    best = Best(taken(likely(of.codes), order), Laid(of.vectors, laid), plan.depth, laid, plan.threads)
     if gaining is not None:
         best.floor[:] = torch.from_numpy(np.where(gaining, tonight.cut, -np.inf)[laid])
     flags = None if gaining is None else torch.from_numpy(gaining[laid])

@@ -47,7 +47,7 @@ def neighbour_edges(
         folder: Where the state is kept from night to night.
         name: The state's name tonight.
     """
-    prints = prints_of(vectors)
+    prints = prints_of(vectors, cores)
     groups = Groups.of(prints)
     whole = len(groups.first) == len(prints)
     different: Vectors = vectors if whole else Laid(vectors, groups.first)

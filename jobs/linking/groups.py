@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from indexes.vectors import Floats, Positions
 from jobs.linking.plan import Prints
@@ -28,16 +29,28 @@ class Groups:
     @classmethod
     def of(cls, prints: Prints) -> Groups:
         """The groups of nodes of these prints."""
-        order = np.lexsort((prints[:, 1], prints[:, 0]))  # Stable: the lowest position of a group comes first.
-        begins = np.ones(len(order), dtype=np.bool_)
-        begins[1:] = (prints[order[1:]] != prints[order[:-1]]).any(axis=1)
-        group = np.empty(len(order), dtype=np.int64)
-        first = order[begins]
-        number = np.empty(len(first), dtype=np.int64)
-        number[np.argsort(first)] = np.arange(len(first))
-        group[order] = number[np.cumsum(begins) - 1]
+        group = pa.array(prints[:, 0]).dictionary_encode().indices.to_numpy()  # By first appearance.
+        first = np.full(int(group.max(initial=-1)) + 1, len(group), dtype=np.int64)
+        np.minimum.at(first, group, np.arange(len(group)))
+        if len(first) == len(prints):
+            return cls(first, first, np.arange(len(prints) + 1))
+        if (prints[first[group], 1] != prints[:, 1]).any():
+            group, first = _groups_of_both(prints)
         members = np.argsort(group, kind="stable")
-        return cls(np.sort(first), members, np.searchsorted(group[members], np.arange(len(first) + 1)))
+        return cls(first, members, np.searchsorted(group[members], np.arange(len(first) + 1)))
+
+
+def _groups_of_both(prints: Prints) -> tuple[Positions, Positions]:
+    """Each node's group and each group's first node, where different vectors have one first half of their prints."""
+    order = np.lexsort((prints[:, 1], prints[:, 0]))  # Stable: the lowest position of a group comes first.
+    begins = np.ones(len(order), dtype=np.bool_)
+    begins[1:] = (prints[order[1:]] != prints[order[:-1]]).any(axis=1)
+    first = order[begins]
+    number = np.empty(len(first), dtype=np.int64)
+    number[np.argsort(first)] = np.arange(len(first))
+    group = np.empty(len(order), dtype=np.int64)
+    group[order] = number[np.cumsum(begins) - 1]
+    return group, np.sort(first)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import torch
 from jobs.linking.best import Best
 
 _ROWS, _COLUMNS = 1024, 2048
+_SOUGHT = 4096
 _GPU_ROWS, _GPU_COLUMNS = 8192, 65536
 
 
@@ -57,6 +58,6 @@ def seek_in_all(
 ) -> Iterator[Callable[[], None]]:
     """Comparisons of the vectors at `rows` with all `count`; `gaining`: those that gain neighbours as columns."""
     positions = torch.arange(count, device=best.floor.device)
-    for columns in positions.split(_COLUMNS):
+    for columns in positions.split(_SOUGHT):
         for part in rows.split(_ROWS):
             yield partial(best.compare, part, columns, both=gaining is not None, gaining=gaining)

@@ -9,7 +9,7 @@ import torch
 
 from indexes.vectors import Floats, Positions
 from jobs.linking.best import Best, best_of_owners
-from jobs.linking.codes import Codes, Kind, encode, fast_kinds, products, taken
+from jobs.linking.codes import Codes, Kind, encode, fast_kinds, likely, products, taken
 from jobs.linking.join import join_all, run_all, seek_in_all
 from jobs.linking.partitions import (
     Centroids,
@@ -30,19 +30,20 @@ _PAIR_COST = 200.0
 
 def find(vectors: Vectors, prints: Prints, plan: Plan, centroids: Centroids | None = None) -> Neighbourhood:
     """The neighbours of all of `vectors`, L2-normalised and all different; by `centroids` where they are given."""
-    codes = encode(vectors, "int8", scale=centroids.scale if centroids else 0.0)
+    codes = encode(vectors, "int8", scale=centroids.scale if centroids else 0.0, threads=plan.threads)
     if len(vectors) < plan.exact_below:
         centroids = None
     elif centroids is None:
         made = train(codes, plan.partitions or max(1, int(0.65 * len(vectors) ** 0.5)))
-        centroids = calibrated(made, needed_probes(true_neighbours(vectors, codes, plan, 0), codes, made), plan.recall)
+        sample = true_neighbours(vectors, likely(codes), plan, 0)
+        centroids = calibrated(made, needed_probes(sample, codes, made), plan.recall)
     members = assign(codes.numbers, centroids or train(codes, max(1, int(len(codes) ** 0.5 / 2))))
     positions, scores, notes = _joined(vectors, codes, plan, centroids, members)
     cut = np.where(positions[:, -1] >= 0, scores[:, -1], np.float32(-np.inf))
     dimension = np.asarray(vectors[0:1]).shape[1]
-    lists = (prints, codes, positions, scores, cut, centroids)
+    lists = (prints, codes.scale, positions, scores, cut, centroids)
     found = Neighbourhood(*lists, len(vectors), dimension, notes, members if centroids else None)
-    return measured(found, vectors, plan)
+    return measured(found, vectors, codes, plan)
 
 
 def _joined(
@@ -52,9 +53,9 @@ def _joined(
     order = torch.argsort(members.home, stable=True)
     key_order = order.numpy()
     laid = Laid(vectors, key_order)
-    share = 0.5 if centroids is None else min(0.5, centroids.probes / len(centroids.numbers))
-    kind = choose_kind(codes, plan, share * len(codes))
-    nominees = taken(codes, order) if kind == "int8" else encode(laid, kind, plan.device)
+    codes = codes if centroids is None else likely(codes)
+    kind = choose_kind(codes, plan) if centroids is None or plan.device != "cpu" else fast_kinds("cpu")[0]
+    nominees = taken(codes, order) if kind == "int8" else encode(laid, kind, plan.device, threads=plan.threads)
     best = Best(nominees, laid, plan.depth, key_order, plan.threads)
     if centroids is None:
         join_all(best, len(codes), plan.threads)
@@ -67,8 +68,8 @@ def _joined(
     return positions, scores, {"bits": {"int8": 8.0, "bf16": 16.0, "f16": 16.0, "f32": 32.0}[kind]}
 
 
-def choose_kind(codes: Codes, plan: Plan, compared: float) -> Kind:
-    """The kind of codes that is quickest, if each vector is compared with `compared` others.
+def choose_kind(codes: Codes, plan: Plan) -> Kind:
+    """The kind of codes that is quickest where all are compared with all.
 
     Those of 8 bits let more pairs pass that must be looked at singly: how many, a few vectors tell.
     """
@@ -81,7 +82,7 @@ def choose_kind(codes: Codes, plan: Plan, compared: float) -> Kind:
     found = products(codes.numbers[rows], codes.numbers)
     least = found.topk(plan.depth + 1, dim=1).values[:, -1]
     passing = (found >= (least - 2 * codes.margin[rows] * codes.scale**2)[:, None]).sum(1).double().mean()
-    return "int8" if float(passing) < compared / _PAIR_COST + 2 * plan.depth else second
+    return "int8" if float(passing) < len(codes) / 2 / _PAIR_COST + 2 * plan.depth else second
 
 
 def true_neighbours(vectors: Vectors, codes: Codes, plan: Plan, part: int) -> Sample:
@@ -94,12 +95,12 @@ def true_neighbours(vectors: Vectors, codes: Codes, plan: Plan, part: int) -> Sa
     return Sample(owner, target)
 
 
-def measured(found: Neighbourhood, vectors: Vectors, plan: Plan) -> Neighbourhood:
+def measured(found: Neighbourhood, vectors: Vectors, codes: Codes, plan: Plan) -> Neighbourhood:
     """`found` with its recall among the notes: the share of true neighbours of a sample that it has."""
     centroids = found.centroids
     if centroids is None:
         return found
-    sample = true_neighbours(vectors, found.codes, plan, 1)
+    sample = true_neighbours(vectors, codes, plan, 1)
     had = (found.positions[sample.owner, : plan.k] == sample.target[:, None]).any(axis=1)
     recall = float(had.mean()) if len(had) else 1.0
     figures = {"partitions": float(len(centroids.numbers)), "probes": float(centroids.probes), "recall": recall}

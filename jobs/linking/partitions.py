@@ -23,9 +23,10 @@ from indexes.vectors import Positions, Rows
 from jobs.linking.best import Best
 from jobs.linking.codes import Codes, encode, products
 
-_TRAINED_ON = 64  # Vectors per partition; more move centroids little (faiss takes 39 to 256).
+_TRAINED_ON = 96  # Vectors per partition (faiss takes 39 to 256): half as many give partitions of less equal size.
 _ROUNDS = 6
-_ROWS = 2048
+_ROWS = 4096
+_SUMMED = 512
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,9 @@ def train(codes: Codes, count: int) -> Centroids:
     for _ in range(_ROUNDS):
         home = nearest_centroids(sample, numbers, 1).squeeze(1)
         # Sums of integers do not depend on their order.
-        total = torch.zeros(numbers.shape, dtype=torch.int32).index_add_(0, home, sample.int())
+        total = torch.zeros(numbers.shape, dtype=torch.int32)
+        for part, at in zip(sample.split(_SUMMED), home.split(_SUMMED), strict=True):
+            total.index_add_(0, at, part.int())
         mean = total.double()
         mean *= 127 / mean.abs().amax(dim=1, keepdim=True).clamp(min=1)
         # All of one length, so that the largest product is the largest cosine.
@@ -65,15 +68,15 @@ def train(codes: Codes, count: int) -> Centroids:
 
 
 def nearest_centroids(numbers: torch.Tensor, centroids: torch.Tensor, count: int) -> torch.Tensor:
-    """The `count` nearest centroids of each code, the nearest first, ties to the lower; shape (n, count) int64."""
+    """The `count` nearest centroids of each code, the nearest first; shape (n, count) int64.
+
+    What is found for a code depends on it and the centroids alone, where two are equally near too.
+    """
     found = torch.empty((len(numbers), count), dtype=torch.int64)
-    below = torch.arange(len(centroids))
     for start in range(0, len(numbers), _ROWS):
         part = slice(start, start + _ROWS)
-        # Product and number in one integer: no two are equal, so the order is the same everywhere.
-        ranked = products(numbers[part].cpu(), centroids).long() * len(centroids) - below
-        best = ranked.max(1, keepdim=True).values if count == 1 else ranked.topk(count, dim=1).values
-        found[part] = -best % len(centroids)
+        near = products(numbers[part].cpu(), centroids)
+        found[part] = near.argmax(1, keepdim=True) if count == 1 else near.topk(count, dim=1).indices
     return found
 
 

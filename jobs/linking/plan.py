@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from indexes.vectors import Floats, Positions, Rows
-from jobs.linking.codes import Codes
 from jobs.linking.partitions import Centroids, Members
 
 Prints = npt.NDArray[np.uint64]
@@ -67,7 +67,7 @@ class Neighbourhood:
 
     Attributes:
         prints: What each vector is known by, shape (n, 2).
-        codes: 8-bit codes of the vectors.
+        scale: Scale of the 8-bit codes that the vectors were compared by.
         positions: Neighbours, nearest first, shape (n, depth); -1 where there are fewer.
         scores: Their canonical cosines, shape (n, depth); -inf where there are fewer.
         cut: All neighbours nearer than this are known, shape (n,); -inf where all are.
@@ -79,7 +79,7 @@ class Neighbourhood:
     """
 
     prints: Prints
-    codes: Codes
+    scale: float
     positions: Positions
     scores: Floats
     cut: Floats
@@ -90,18 +90,23 @@ class Neighbourhood:
     members: Members | None = None
 
 
-def prints_of(vectors: Rows, block: int = 8192) -> Prints:
+def prints_of(vectors: Rows, threads: int = 1, block: int = 4096) -> Prints:
     """128 bits that tell different vectors apart, shape (n, 2): two sums of products with random odd numbers.
 
     The second takes each word turned by half, since a product's low bits know nothing of its factors' high ones.
     """
     found = np.zeros((len(vectors), 2), dtype=np.uint64)
-    for start in range(0, len(vectors), block):
+    half = np.uint64(32)
+
+    def make(start: int) -> None:
         rows = np.asarray(vectors[slice(start, start + block)], dtype=np.float32)
-        rows = np.ascontiguousarray(np.pad(rows, ((0, 0), (0, rows.shape[1] % 2))))
+        rows = np.ascontiguousarray(np.pad(rows, ((0, 0), (0, 1))) if rows.shape[1] % 2 else rows)
         words = rows.view(np.uint64)
         odd = np.random.default_rng(words.shape[1]).integers(0, 1 << 63, (2, words.shape[1]), np.uint64) * 2 + 1
-        half = np.uint64(32)
         found[start : start + block, 0] = np.einsum("ij,j->i", words, odd[0])
         found[start : start + block, 1] = np.einsum("ij,j->i", words << half | words >> half, odd[1])
+
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(make, range(0, len(vectors), block)):
+            pass
     return found

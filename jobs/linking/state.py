@@ -1,7 +1,7 @@
-"""What the graph builder keeps from night to night: vectors' prints and codes, lists of neighbours, partitions.
+"""What the graph builder keeps from night to night: vectors' prints, lists of neighbours, partitions.
 
 A state is a directory that appears whole, by one rename; a damaged one costs a full search. For each different
-vector it has 1 byte a dimension, 12 bytes a neighbour, 4 a partition that it visits, and 28 besides.
+vector it has 12 bytes a neighbour, 4 a partition that it visits, and 20 besides.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from jobs.linking.codes import codes_of
 from jobs.linking.partitions import Centroids, Members
 from jobs.linking.plan import Neighbourhood
 
@@ -34,7 +33,7 @@ def write_state(folder: Path, name: str, found: Neighbourhood) -> None:
     temporary.mkdir()
     for column, values in _columns(found).items():
         _write(temporary / f"{column}.npy", values)
-    about = {"scale": found.codes.scale, "dimension": found.dimension}
+    about = {"scale": found.scale, "dimension": found.dimension}
     if found.centroids is not None:
         about |= {"probes": found.centroids.probes, "trained_on": found.centroids.trained_on}
     (temporary / _ABOUT).write_text(json.dumps(about), "utf-8")
@@ -61,9 +60,6 @@ def read_state(folder: Path) -> Neighbourhood | None:
 def _columns(found: Neighbourhood) -> Mapping[str, np.ndarray[tuple[int, ...], np.dtype[np.generic]]]:
     columns: dict[str, np.ndarray[tuple[int, ...], np.dtype[np.generic]]] = {
         "prints": found.prints,
-        "numbers": found.codes.numbers.numpy(),
-        "lost": found.codes.lost.numpy(),
-        "length": found.codes.length.numpy(),
         "positions": found.positions,
         "scores": found.scores,
         "cut": found.cut,
@@ -84,16 +80,16 @@ def _write(path: Path, values: np.ndarray[tuple[int, ...], np.dtype[np.generic]]
 
 def _read(path: Path) -> Neighbourhood:
     about = json.loads((path / _ABOUT).read_text("utf-8"))
-    read = {p.stem: np.load(p, allow_pickle=False) for p in path.glob("*.npy")}
+    # Mapped, not copied: what changes is written to new arrays. Those mapped outlive the files.
+    read = {p.stem: np.load(p, mmap_mode="c", allow_pickle=False) for p in path.glob("*.npy")}
     if len({len(values) for name, values in read.items() if name != "centroids"}) != 1:
         raise ValueError("its columns differ in length")
-    numbers, lost, length = (torch.from_numpy(read[name]) for name in ("numbers", "lost", "length"))
-    codes = codes_of(numbers, lost, length, float(about["scale"]))
+    scale = float(about["scale"])
     centroids = None
     if "centroids" in read:
         centroids = Centroids(
-            torch.from_numpy(read["centroids"]), codes.scale, int(about["probes"]), int(about["trained_on"])
+            torch.from_numpy(read["centroids"]), scale, int(about["probes"]), int(about["trained_on"])
         )
-    lists = (read["prints"], codes, read["positions"], read["scores"], read["cut"])
+    lists = (read["prints"], scale, read["positions"], read["scores"], read["cut"])
     members = Members(torch.from_numpy(read["probes"])) if "probes" in read else None
     return Neighbourhood(*lists, centroids, 0, int(about["dimension"]), members=members)
