@@ -56,6 +56,12 @@ class Engines:
         spark = self.spark(rows, local_below)
         return spark and spark.session()
 
+    def cluster(self) -> RayEngine | None:
+        """Ray for work that can be spread over machines; None where it is to be done in this process."""
+        if self._settings.engine != "ray" and not self._settings.ray_address:
+            return None
+        return cast("RayEngine", self._engines.setdefault("ray", RayEngine(self._settings)))
+
     def release(self, name: str) -> None:
         """Stop the engine `name`, if it was started, before another needs its memory."""
         if name in self._engines and name != self._settings.engine:

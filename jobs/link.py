@@ -32,7 +32,7 @@ from schemas.tables import EDGES
 if TYPE_CHECKING:
     from jobs.linking.groups import Edges
 
-NAME, VERSION = "link", 3
+NAME, VERSION = "link", 4
 _BLOCK = 8192
 _OF_EDGES = {"k", "direction", "min_similarity", "same_chunk", "answers", "mentions", "mention_documents"}
 _OF_SEARCH = {"exact_below", "recall", "partitions", "sample"}
@@ -109,7 +109,9 @@ def _neighbours(
     from jobs.linking.edges import neighbour_edges
 
     folder = run.memo / NAME / settings_digest([NAME, VERSION, _search(how)])
-    joined = neighbour_edges(laid.vectors, laid.chunk, settings, how, run.cores, folder, run.build_id)
+    cluster = run.engines.cluster()
+    spread = cluster.each if cluster else None
+    joined = neighbour_edges(laid.vectors, laid.chunk, settings, how, run.cores, folder, run.build_id, spread)
     _write(joined.edges, "neighbour", laid.keys, writer)
     return joined.searched, joined.notes
 

@@ -6,6 +6,7 @@ import logging
 import os
 import signal
 import threading
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from jobs.work import PART, EngineError, Ran, Work, core_count, stopped
 from schemas.groups import EngineSettings
 
 log = logging.getLogger(__name__)
+
+_AHEAD = 2  # Items that are made while all cores are busy.
 
 
 def _ray_actor(work: Work) -> type:
@@ -65,6 +68,30 @@ class RayEngine:
         except Exception as error:  # Ray raises many kinds
             raise stopped("Ray", work, error) from error
         return Ran(self.name)
+
+    def each(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+        """`function` of each of `items`, in tasks of one core, as they end; few items are made ahead.
+
+        Raises:
+            EngineError: Ray does not start, or a task failed for good.
+        """
+        self.start()
+        import ray
+
+        task = ray.remote(num_cpus=1)(function)
+        room = int(ray.cluster_resources().get("CPU", 1)) + _AHEAD
+        running: list[Any] = []
+        try:
+            for item in items:
+                running.append(task.remote(item))
+                if len(running) >= room:
+                    (done,), running = ray.wait(running)
+                    yield ray.get(done)
+            while running:
+                (done,), running = ray.wait(running)
+                yield ray.get(done)
+        except ray.exceptions.RayError as error:
+            raise EngineError(f"Ray stopped: {error}") from error
 
     def start(self) -> None:
         """Start a local Ray, or join the cluster."""

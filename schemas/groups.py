@@ -528,7 +528,9 @@ class EngineSettings(Group):
     cores: int = Field(0, ge=0, description="Cores to use; 0 for all.")
     spark_master: str = Field("", description="Spark master; empty for local[cores].")
     spark_memory: str = Field("1g", description="Heap of the Spark driver.")
-    ray_address: str = Field("", description="Ray cluster; empty for one on this machine.")
+    ray_address: str = Field(
+        "", description="Ray cluster; empty for one on this machine. `link` spreads partitions over it."
+    )
     ray_object_store: Positive = Field(256, description="Object store of a local Ray, MiB.")
     batch_rows: Positive = Field(1024, description="Rows read at a time.")
     local_below: int = Field(

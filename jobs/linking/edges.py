@@ -12,7 +12,7 @@ from indexes.vectors import Floats, Positions
 from jobs.linking.best import pair_scores
 from jobs.linking.change import change
 from jobs.linking.groups import Edges, Groups, expand
-from jobs.linking.plan import Laid, Plan, Vectors, prints_of
+from jobs.linking.plan import Laid, Plan, Spread, Vectors, prints_of
 from jobs.linking.state import read_state, write_state
 from jobs.linking.variants import chosen, nodes_of_a_chunk
 from schemas.groups import GraphSettings, LinkSettings
@@ -34,7 +34,14 @@ class Joined:
 
 
 def neighbour_edges(
-    vectors: Floats, chunk: Positions, settings: GraphSettings, how: LinkSettings, cores: int, folder: Path, name: str
+    vectors: Floats,
+    chunk: Positions,
+    settings: GraphSettings,
+    how: LinkSettings,
+    cores: int,
+    folder: Path,
+    name: str,
+    spread: Spread | None = None,
 ) -> Joined:
     """The neighbour edges of nodes.
 
@@ -46,6 +53,7 @@ def neighbour_edges(
         cores: What may be used.
         folder: Where the state is kept from night to night.
         name: The state's name tonight.
+        spread: What spreads partitions over machines, if they are to be.
     """
     prints = prints_of(vectors, cores)
     groups = Groups.of(prints)
@@ -53,7 +61,8 @@ def neighbour_edges(
     different: Vectors = vectors if whole else Laid(vectors, groups.first)
     # So many of the nearest may be of a node's own chunk.
     k = settings.k + (0 if settings.same_chunk else nodes_of_a_chunk(chunk))
-    plan = Plan(k, how.spare, how.exact_below, how.recall, how.partitions, how.sample, cores, _device(how.device))
+    device = _device(how.device)
+    plan = Plan(k, how.spare, how.exact_below, how.recall, how.partitions, how.sample, cores, device, spread)
     found = change(read_state(folder), different, prints[groups.first], plan)
     write_state(folder, name, found)
     row, rank = np.nonzero(found.positions[:, :k] >= 0)

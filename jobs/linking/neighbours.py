@@ -21,6 +21,7 @@ from jobs.linking.partitions import (
     needed_probes,
     train,
 )
+from jobs.linking.pieces import join_pieces
 from jobs.linking.plan import Laid, Neighbourhood, Plan, Prints, Vectors
 
 _PILOT = 64
@@ -53,19 +54,24 @@ def _joined(
     order = torch.argsort(members.home, stable=True)
     key_order = order.numpy()
     laid = Laid(vectors, key_order)
-    codes = codes if centroids is None else likely(codes)
+    if centroids is not None:
+        codes = likely(codes)
     kind = choose_kind(codes, plan) if centroids is None or plan.device != "cpu" else fast_kinds("cpu")[0]
     nominees = taken(codes, order) if kind == "int8" else encode(laid, kind, plan.device, threads=plan.threads)
-    best = Best(nominees, laid, plan.depth, key_order, plan.threads)
-    if centroids is None:
-        join_all(best, len(codes), plan.threads)
+    if centroids is not None and plan.spread is not None and plan.device == "cpu":
+        count = len(centroids.numbers)
+        found, pieces = join_pieces(nominees, laid, Members(members.probes[order]), count, plan.depth, plan.spread)
     else:
-        run_all(join_partitions(best, Members(members.probes[order]), len(centroids.numbers)), plan.threads)
-    found = best.neighbours()
+        best = Best(nominees, laid, plan.depth, key_order, plan.threads)
+        if centroids is None:
+            join_all(best, len(codes), plan.threads)
+        else:
+            run_all(join_partitions(best, Members(members.probes[order]), len(centroids.numbers)), plan.threads)
+        found, pieces = best.neighbours(), 1
     positions, scores = np.empty_like(found.positions), np.empty_like(found.similarities)
     positions[key_order] = np.where(found.positions >= 0, key_order[found.positions], -1)
     scores[key_order] = found.similarities
-    return positions, scores, {"bits": {"int8": 8.0, "bf16": 16.0, "f16": 16.0, "f32": 32.0}[kind]}
+    return positions, scores, {"bits": {"int8": 8.0, "bf16": 16.0, "f16": 16.0, "f32": 32.0}[kind], "pieces": pieces}
 
 
 def choose_kind(codes: Codes, plan: Plan) -> Kind:

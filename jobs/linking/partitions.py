@@ -127,15 +127,23 @@ def assign(numbers: torch.Tensor, centroids: Centroids) -> Members:
 Work = Callable[[], None]
 
 
-def join_partitions(best: Best, members: Members, partitions: int) -> Iterator[Work]:
-    """Comparisons of all vectors with those that they share a partition with."""
+def join_partitions(best: Best, members: Members, partitions: int, among: range | None = None) -> Iterator[Work]:
+    """Comparisons of vectors with those that they share a partition with.
+
+    Args:
+        best: Takes the pairs.
+        members: Who is in which partition, in the order of their homes.
+        partitions: Their number.
+        among: The partitions to be joined; all if None.
+    """
+    among = range(partitions) if among is None else among
     at_home, visitors = members.lists(slice(0, 1), partitions), members.lists(slice(1, None), partitions)
     # Those at home together first: most of the best are found there, and few of the others pass after that.
-    for number in range(partitions):
+    for number in among:
         for rows in at_home[number].split(_ROWS):
             for columns in at_home[number].split(_ROWS):
                 yield partial(best.compare, rows, columns, both=False)
-    for number in range(partitions):
+    for number in among:
         own, guests = at_home[number], visitors[number]
         keep = partial(_first_meeting, members, number)
         for rows in guests.split(_ROWS):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +14,9 @@ from indexes.vectors import Floats, Positions, Rows
 from jobs.linking.partitions import Centroids, Members
 
 Prints = npt.NDArray[np.uint64]
+
+
+Spread = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,8 @@ class Plan:
         sample: Vectors on which recall is measured.
         threads: Blocks compared at once; changes no result.
         device: `cpu` or `cuda`; changes no result.
+        spread: Does a function of each of many items on several machines, in any order; None for this process alone.
+            Changes no result.
     """
 
     k: int
@@ -54,6 +61,7 @@ class Plan:
     sample: int = 1000
     threads: int = 1
     device: str = "cpu"
+    spread: Spread | None = None
 
     @property
     def depth(self) -> int:

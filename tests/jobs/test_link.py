@@ -1,16 +1,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from indexes.stages import Stage
 from indexes.vectors import similarities
+from jobs.engines import Engines
 from jobs.link import link
 from jobs.runner import Run
-from schemas.groups import GraphSettings, LinkSettings
+from schemas.groups import EngineSettings, GraphSettings, LinkSettings
 from schemas.tables import NODES, Table
 
 Staged = Callable[[Table, list[dict[str, Any]]], Stage]
@@ -121,3 +124,19 @@ def test_a_night_takes_up_from_the_last_and_makes_the_same_edges(run: Run, stage
         state.write_bytes(b"damaged")
     assert edges(run, staged, dict(list(vectors.items())[3:])) == tonight
     assert run.reports[-1].computed == 147
+
+
+def test_partitions_are_spread_over_ray_and_make_the_same_edges(
+    run: Run, staged: Staged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jobs.linking.pieces._ROWS", 200)
+    rng = np.random.default_rng(3)
+    table = staged(NODES.with_dimension(8), nodes({f"{n:03}": list(rng.standard_normal(8)) for n in range(300)}))
+    how = LinkSettings(exact_below=0, partitions=6, sample=50)
+    here = pa.Table.from_batches(link(table, GraphSettings(), how, run).batches())
+    with Engines(EngineSettings(engine="ray", cores=2, ray_object_store=80)) as engines:
+        there = replace(run, engines=engines, build_id="other", memo=run.memo / "other")
+        spread = pa.Table.from_batches(link(table, GraphSettings(), how, there).batches())
+    assert spread.num_rows == 900
+    assert spread.equals(here)
+    assert there.reports[-1].notes["pieces"] > 1

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,6 +13,7 @@ from hypothesis import strategies as st
 from indexes.vectors import Floats, nearest
 from jobs.linking.change import change
 from jobs.linking.neighbours import find
+from jobs.linking.pieces import Piece
 from jobs.linking.plan import Neighbourhood, Plan, prints_of
 
 
@@ -87,3 +91,23 @@ def test_partitions_find_the_share_of_neighbours_that_is_wanted(recall: float) -
     assert had >= recall - 0.02
     assert abs(found.notes["recall"] - had) < 0.03
     assert found.notes["probes"] < found.notes["partitions"] / 2
+
+
+@pytest.mark.parametrize("coarse", [False, True])
+def test_partitions_in_pieces_find_what_they_find_in_one(coarse: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = vectors(400, 6, 11, coarse)
+    plan = Plan(k=3, exact_below=0, partitions=12, recall=0.9, sample=60)
+    whole = find(pool, prints_of(pool), plan)
+    monkeypatch.setattr("jobs.linking.pieces._ROWS", 150)
+    pieces: list[int] = []
+
+    def last_first(function: Callable[[Piece], object], items: Iterable[Piece]) -> Iterator[object]:
+        made = list(items)
+        pieces.extend(len(p.among) for p in made)
+        return map(function, reversed(made))
+
+    apart = find(pool, prints_of(pool), replace(plan, spread=last_first))
+    assert len(pieces) > 2
+    assert sum(pieces) == 12
+    assert best(apart, 3) == best(whole, 3)
+    assert (apart.cut == whole.cut).all()
