@@ -19,9 +19,9 @@ from functools import partial
 import numpy as np
 import torch
 
-from indexes.vectors import Positions, Rows
+from indexes.vectors import Positions
 from jobs.linking.best import Best
-from jobs.linking.codes import Codes, encode, products
+from jobs.linking.codes import Codes, products
 
 _TRAINED_ON = 96  # Vectors per partition (faiss takes 39 to 256): half as many give partitions of less equal size.
 _ROUNDS = 6
@@ -231,8 +231,3 @@ def calibrated(centroids: Centroids, needed: Positions, recall: float) -> Centro
         return centroids
     probes = int(np.sort(needed)[min(len(needed) - 1, int(np.ceil(recall * len(needed))) - 1)])
     return replace(centroids, probes=probes)
-
-
-def coded(vectors: Rows, centroids: Centroids) -> Codes:
-    """Codes of `vectors` as they are assigned."""
-    return encode(vectors, "int8", scale=centroids.scale)
