@@ -31,6 +31,7 @@ _CROWD = 64
 _LEAST_CROWD = 1024
 _FINE = 1 << 29  # Parts of a cosine of 1 that are told apart in order; float32 has 2^24.
 _SCORED = 512
+_OWNERS = 1 << 17  # Whose pairs are scored and sorted at once.
 _WAITING = 24  # Pairs per vector that may wait for their canonical score...
 _LEAST_WAITING = 1 << 21  # ...or as many in all.
 
@@ -54,6 +55,19 @@ class Pairs(NamedTuple):
         """Those that are `kept`."""
         index = kept.nonzero().squeeze(1)
         return Pairs(*(column[index] for column in self))
+
+
+class Waiting(NamedTuple):
+    """Pairs that wait for their canonical score, 12 bytes each: int32 positions, and the upper bound of the cosine."""
+
+    owner: torch.Tensor
+    target: torch.Tensor
+    upper: torch.Tensor
+
+    def where(self, kept: torch.Tensor) -> Waiting:
+        """Those that are `kept`."""
+        index = kept.nonzero().squeeze(1)
+        return Waiting(*(column[index] for column in self))
 
 
 class Best:
@@ -81,7 +95,7 @@ class Best:
         self._threads = threads
         self._lower = torch.full((count, depth), -torch.inf, device=device)
         self.floor = torch.full((count,), -torch.inf, device=device)
-        self._waiting: list[Pairs] = []
+        self._waiting: list[Waiting] = []
         self._count = 0
         self._limit = max(_LEAST_WAITING, _WAITING * count)
         self._prune_at = self._limit // 2
@@ -172,10 +186,11 @@ class Best:
         if keep is not None:
             pairs = pairs.where(keep(pairs.owner, pairs.target))
         self._raise(pairs)
-        pairs = pairs.where(pairs.upper >= self.floor[pairs.owner])
+        near = (pairs.upper >= self.floor[pairs.owner]).nonzero().squeeze(1)
+        waiting = Waiting(pairs.owner[near].int(), pairs.target[near].int(), pairs.upper[near])
         with self._lock:
-            self._waiting.append(pairs)
-            self._count += len(pairs.owner)
+            self._waiting.append(waiting)
+            self._count += len(near)
             if self._count > self._prune_at:
                 self._prune()
 
@@ -199,47 +214,50 @@ class Best:
 
     def _prune(self) -> None:
         """Forget pairs below floors that have risen since; settle the rest where they are too many."""
-        pairs = self._joined()
-        if len(pairs.owner) > self._limit:
-            pairs = self._settle(pairs)
-        self._waiting, self._count = [pairs], len(pairs.owner)
+        waiting = self._joined()
+        if len(waiting.owner) > self._limit:
+            waiting = self._settle(waiting)
+        self._waiting, self._count = [waiting], len(waiting.owner)
         self._prune_at = max(self._limit // 2, 2 * self._count)
 
-    def _joined(self) -> Pairs:
-        if not self._waiting:
-            none = torch.empty(0, dtype=torch.int64, device=self.floor.device)
-            return Pairs(none, none, none.float(), none.float())
-        pairs = Pairs(*(torch.cat(columns) for columns in zip(*self._waiting, strict=True)))
-        return pairs.where(pairs.upper >= self.floor[pairs.owner])
+    def _joined(self) -> Waiting:
+        none = torch.empty(0, dtype=torch.int32, device=self.floor.device)
+        parts = [Waiting(none, none, none.float())]
+        parts += [part.where(part.upper >= self.floor[part.owner]) for part in self._waiting]
+        return Waiting(*(torch.cat(columns) for columns in zip(*parts, strict=True)))
 
-    def _settle(self, pairs: Pairs) -> Pairs:
+    def _settle(self, waiting: Waiting) -> Waiting:
         """The best `depth` pairs of each owner, by canonical score."""
-        device = pairs.owner.device
-        owner, target = pairs.owner.cpu().numpy(), pairs.target.cpu().numpy()
-        score = pair_scores(self._vectors, owner, target, self._threads)
-        owner, target, score, rank = best_of_owners(owner, target, score, self._order, self._depth)
-        lower = np.full(self._lower.shape, -np.inf, dtype=np.float32)
-        lower[owner, rank] = score
-        self._lower = torch.from_numpy(lower).to(device)
+        found, device = self._best_of(waiting), waiting.owner.device
+        self._lower = torch.from_numpy(found.similarities).to(device)
         self.floor = torch.maximum(self.floor, self._lower[:, -1])
-        settled = torch.from_numpy(score).to(device)
-        return Pairs(torch.from_numpy(owner).to(device), torch.from_numpy(target).to(device), settled, settled)
+        owner, rank = np.nonzero(found.positions >= 0)
+        target, score = found.positions[owner, rank], found.similarities[owner, rank]
+        columns = (owner.astype(np.int32), target.astype(np.int32), score)
+        return Waiting(*(torch.from_numpy(c).to(device) for c in columns))
 
     def pairs(self) -> tuple[Positions, Positions, Floats]:
         """(owner, target, canonical cosine) of all pairs that may be among the best, the best `depth` surely."""
-        pairs = self._joined()
-        owner, target = pairs.owner.cpu().numpy(), pairs.target.cpu().numpy()
-        return owner, target, pair_scores(self._vectors, owner, target, self._threads)
+        return self._scored(self._joined())
 
     def neighbours(self) -> Neighbours:
         """The best `depth` of each vector, best first."""
-        owner, target, score, rank = best_of_owners(*self.pairs(), self._order, self._depth)
-        found = Neighbours(
-            np.full(self._lower.shape, -1, dtype=np.int64), np.full(self._lower.shape, -np.inf, np.float32)
-        )
-        found.positions[owner, rank] = target
-        found.similarities[owner, rank] = score
+        return self._best_of(self._joined())
+
+    def _best_of(self, waiting: Waiting) -> Neighbours:
+        """The best `depth` pairs of each owner; some owners at a time, so that few pairs are sorted at once."""
+        shape = self._lower.shape
+        found = Neighbours(np.full(shape, -1, dtype=np.int64), np.full(shape, -np.inf, np.float32))
+        for start in range(0, shape[0], _OWNERS):
+            mine = waiting.where((waiting.owner >= start) & (waiting.owner < start + _OWNERS))
+            owner, target, score, rank = best_of_owners(*self._scored(mine), self._order, self._depth)
+            found.positions[owner, rank] = target
+            found.similarities[owner, rank] = score
         return found
+
+    def _scored(self, waiting: Waiting) -> tuple[Positions, Positions, Floats]:
+        owner, target = (ends.cpu().numpy().astype(np.int64) for ends in (waiting.owner, waiting.target))
+        return owner, target, pair_scores(self._vectors, owner, target, self._threads)
 
 
 def _and_gaining(keep: Keep | None, gaining: torch.Tensor | None) -> Keep | None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from indexes.vectors import Floats, Positions
+from indexes.vectors import Neighbours, Positions
 from jobs.linking.best import Best, best_of_owners
 from jobs.linking.codes import Codes, Kind, encode, fast_kinds, likely, products, taken
 from jobs.linking.join import join_all, run_all, seek_in_all
@@ -39,39 +39,39 @@ def find(vectors: Vectors, prints: Prints, plan: Plan, centroids: Centroids | No
         sample = true_neighbours(vectors, likely(codes), plan, 0)
         centroids = calibrated(made, needed_probes(sample, codes, made), plan.recall)
     members = assign(codes.numbers, centroids or train(codes, max(1, int(len(codes) ** 0.5 / 2))))
-    positions, scores, notes = _joined(vectors, codes, plan, centroids, members)
+    # Vectors are compared in the order of their homes; their codes are held once.
+    homes = torch.argsort(members.home, stable=True)
+    codes, order = taken(codes, homes), homes.numpy()
+    near, notes = _joined(codes, Laid(vectors, order), Members(members.probes[homes]), plan, centroids)
+    positions, scores = np.empty_like(near.positions), np.empty_like(near.similarities)
+    positions[order] = np.where(near.positions >= 0, order[near.positions], -1)
+    scores[order] = near.similarities
     cut = np.where(positions[:, -1] >= 0, scores[:, -1], np.float32(-np.inf))
     dimension = np.asarray(vectors[0:1]).shape[1]
     lists = (prints, codes.scale, positions, scores, cut, centroids)
     found = Neighbourhood(*lists, len(vectors), dimension, notes, members if centroids else None)
-    return measured(found, vectors, codes, plan)
+    return measured(found, vectors, codes, plan, order)
 
 
 def _joined(
-    vectors: Vectors, codes: Codes, plan: Plan, centroids: Centroids | None, members: Members
-) -> tuple[Positions, Floats, dict[str, float]]:
-    """Positions and scores of all neighbours, and figures. Vectors are compared in the order of their homes."""
-    order = torch.argsort(members.home, stable=True)
-    key_order = order.numpy()
-    laid = Laid(vectors, key_order)
-    if centroids is not None:
-        codes = likely(codes)
-    kind = choose_kind(codes, plan) if centroids is None or plan.device != "cpu" else fast_kinds("cpu")[0]
-    nominees = taken(codes, order) if kind == "int8" else encode(laid, kind, plan.device, threads=plan.threads)
-    if centroids is not None and plan.spread is not None and plan.device == "cpu":
-        count = len(centroids.numbers)
-        found, pieces = join_pieces(nominees, laid, Members(members.probes[order]), count, plan.depth, plan.spread)
+    codes: Codes, laid: Laid, members: Members, plan: Plan, centroids: Centroids | None
+) -> tuple[Neighbours, dict[str, float]]:
+    """The neighbours of all vectors, laid by their homes, and figures."""
+    if centroids is None:
+        kind = choose_kind(codes, plan)
     else:
-        best = Best(nominees, laid, plan.depth, key_order, plan.threads)
-        if centroids is None:
-            join_all(best, len(codes), plan.threads)
-        else:
-            run_all(join_partitions(best, Members(members.probes[order]), len(centroids.numbers)), plan.threads)
-        found, pieces = best.neighbours(), 1
-    positions, scores = np.empty_like(found.positions), np.empty_like(found.similarities)
-    positions[key_order] = np.where(found.positions >= 0, key_order[found.positions], -1)
-    scores[key_order] = found.similarities
-    return positions, scores, {"bits": {"int8": 8.0, "bf16": 16.0, "f16": 16.0, "f32": 32.0}[kind], "pieces": pieces}
+        codes, kind = likely(codes), fast_kinds("cpu")[0] if plan.device == "cpu" else choose_kind(codes, plan)
+    nominees = codes if kind == "int8" else encode(laid, kind, plan.device, threads=plan.threads)
+    bits = {"bits": {"int8": 8.0, "bf16": 16.0, "f16": 16.0, "f32": 32.0}[kind]}
+    if centroids is not None and plan.spread is not None and plan.device == "cpu":
+        near, pieces = join_pieces(nominees, laid, members, len(centroids.numbers), plan.depth, plan.spread)
+        return near, bits | {"pieces": pieces}
+    best = Best(nominees, laid, plan.depth, laid.order, plan.threads)
+    if centroids is None:
+        join_all(best, len(codes), plan.threads)
+    else:
+        run_all(join_partitions(best, members, len(centroids.numbers)), plan.threads)
+    return best.neighbours(), bits
 
 
 def choose_kind(codes: Codes, plan: Plan) -> Kind:
@@ -91,22 +91,33 @@ def choose_kind(codes: Codes, plan: Plan) -> Kind:
     return "int8" if float(passing) < len(codes) / 2 / _PAIR_COST + 2 * plan.depth else second
 
 
-def true_neighbours(vectors: Vectors, codes: Codes, plan: Plan, part: int) -> Sample:
-    """The true neighbours of some vectors; a different `part` has different ones."""
+def true_neighbours(vectors: Vectors, codes: Codes, plan: Plan, part: int, order: Positions | None = None) -> Sample:
+    """The true neighbours of some vectors; a different `part` has different ones.
+
+    Args:
+        vectors: Among which they are sought.
+        codes: Their codes.
+        plan: How many neighbours are sought, of how many vectors.
+        part: Which vectors.
+        order: Where each code's vector is, if codes are in another order than vectors.
+    """
     count = len(vectors)
     rows = (torch.linspace(0, count - 1, min(plan.sample, count)).long() + part).clamp(max=count - 1).unique()
-    best = Best(codes, vectors, plan.k, threads=plan.threads)
+    place = np.arange(count) if order is None else order
+    best = Best(codes, Laid(vectors, place), plan.k, place, plan.threads)
     run_all(seek_in_all(best, rows, count, None), plan.threads)
-    owner, target, _, _ = best_of_owners(*best.pairs(), np.arange(count), plan.k)
-    return Sample(owner, target)
+    owner, target, _, _ = best_of_owners(*best.pairs(), place, plan.k)
+    return Sample(place[owner], place[target])
 
 
-def measured(found: Neighbourhood, vectors: Vectors, codes: Codes, plan: Plan) -> Neighbourhood:
+def measured(
+    found: Neighbourhood, vectors: Vectors, codes: Codes, plan: Plan, order: Positions | None = None
+) -> Neighbourhood:
     """`found` with its recall among the notes: the share of true neighbours of a sample that it has."""
     centroids = found.centroids
     if centroids is None:
         return found
-    sample = true_neighbours(vectors, codes, plan, 1)
+    sample = true_neighbours(vectors, codes, plan, 1, order)
     had = (found.positions[sample.owner, : plan.k] == sample.target[:, None]).any(axis=1)
     recall = float(had.mean()) if len(had) else 1.0
     figures = {"partitions": float(len(centroids.numbers)), "probes": float(centroids.probes), "recall": recall}
