@@ -107,11 +107,13 @@ def _neighbours(
         return 0, {}
     # Torch takes a second to import, which a build without changes has no need of.
     from jobs.linking.edges import neighbour_edges
+    from jobs.linking.state import forget_others
 
     folder = run.memo / NAME / settings_digest([NAME, VERSION, _search(how)])
     cluster = run.engines.cluster()
     spread = cluster.each if cluster else None
     joined = neighbour_edges(laid.vectors, laid.chunk, settings, how, run.cores, folder, run.build_id, spread)
+    forget_others(folder)
     _write(joined.edges, "neighbour", laid.keys, writer)
     return joined.searched, joined.notes
 

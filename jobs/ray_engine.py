@@ -17,8 +17,6 @@ from schemas.groups import EngineSettings
 
 log = logging.getLogger(__name__)
 
-_AHEAD = 2  # Items that are made while all cores are busy.
-
 
 def _ray_actor(work: Work) -> type:
     """The class of Ray actors that do `work`; it carries the work itself, so that a restarted actor has it too."""
@@ -69,8 +67,14 @@ class RayEngine:
             raise stopped("Ray", work, error) from error
         return Ran(self.name)
 
-    def each(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
-        """`function` of each of `items`, in tasks of one core, as they end; few items are made ahead.
+    def each(self, function: Callable[[Any], Any], items: Iterable[Any], size: Callable[[Any], int]) -> Iterator[Any]:
+        """`function` of each of `items`, in tasks of one core, as they end.
+
+        Args:
+            function: What is done; pickled by name.
+            items: Made as tasks end: one more than there are cores, or fewer, so that they fill no more than half of
+                this machine's object store.
+            size: Bytes of an item.
 
         Raises:
             EngineError: Ray does not start, or a task failed for good.
@@ -79,19 +83,22 @@ class RayEngine:
         import ray
 
         task = ray.remote(num_cpus=1)(function)
-        room = int(ray.cluster_resources().get("CPU", 1)) + _AHEAD
-        running: list[Any] = []
+        most = int(ray.cluster_resources().get("CPU", 1)) + 1
+        room = _object_store() // 2
+        running: dict[Any, int] = {}
         try:
             for item in items:
-                running.append(task.remote(item))
-                if len(running) >= room:
-                    (done,), running = ray.wait(running)
-                    yield ray.get(done)
+                taken = size(item)
+                while running and (len(running) >= most or sum(running.values()) + taken > room):
+                    yield _next(running)
+                running[task.remote(item)] = taken
             while running:
-                (done,), running = ray.wait(running)
-                yield ray.get(done)
+                yield _next(running)
         except ray.exceptions.RayError as error:
             raise EngineError(f"Ray stopped: {error}") from error
+        finally:
+            for left in running:
+                ray.cancel(left)
 
     def start(self) -> None:
         """Start a local Ray, or join the cluster."""
@@ -130,6 +137,24 @@ class RayEngine:
 
             ray.shutdown()
             self._started = False
+
+
+def _next(running: dict[Any, int]) -> Any:
+    """The result of the first task that ends; it is taken out of `running`."""
+    import ray
+
+    (done,), _ = ray.wait([*running])
+    del running[done]
+    return ray.get(done)
+
+
+def _object_store() -> int:
+    """Bytes of this machine's object store."""
+    import ray
+
+    here = ray.get_runtime_context().get_node_id()
+    stores = [n["Resources"].get("object_store_memory", 0) for n in ray.nodes() if n["NodeID"] == here]
+    return int(stores[0]) if stores else 0
 
 
 def _local_ray(settings: EngineSettings) -> dict[str, Any]:

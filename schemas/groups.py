@@ -439,7 +439,9 @@ class LinkSettings(Group):
         4, ge=0, description="Further neighbours kept of a node, so that a deleted one is replaced; changes no edge."
     )
     device: Literal["auto", "cpu", "cuda"] = Field(
-        "auto", description="Where vectors are compared; `auto`: a GPU where there is one. Changes no edge."
+        "auto",
+        description="Where all are compared with all; `auto`: a GPU where there is one. Partitions are on processors. "
+        "Changes no edge.",
     )
 
 

@@ -127,11 +127,6 @@ class Best:
             if both:
                 self._take_columns(block, rows, columns, _and_gaining(keep, gaining), raising=raising)
 
-    def know(self, owner: torch.Tensor, score: torch.Tensor, rank: torch.Tensor) -> None:
-        """Let the floors rise by cosines that are known, the `rank`-th best of each owner; the pairs are not kept."""
-        self._lower[owner, rank] = score
-        self.floor = torch.maximum(self.floor, self._lower[:, -1])
-
     def _take_rows(
         self, block: Block, rows: torch.Tensor, columns: torch.Tensor, keep: Keep | None, *, raising: bool
     ) -> None:

@@ -39,15 +39,17 @@ def change(before: Neighbourhood | None, vectors: Vectors, prints: Prints, plan:
         return find(vectors, prints, plan)
     was = _matches(prints, before.prints)
     if (was < 0).mean() > _MOST_CHANGED:
-        found = find(vectors, prints, plan, before.centroids)
-    else:
-        found = _changed(before, was, vectors, prints, plan)
+        # Of another model perhaps, whose vectors the partitions do not suit.
+        return find(vectors, prints, plan)
+    found = _changed(before, was, vectors, prints, plan)
     worn = found.notes.get("recall", 1.0) < plan.recall - _WORN
     return find(vectors, prints, plan) if worn else found
 
 
 def _changed(before: Neighbourhood, was: Positions, vectors: Vectors, prints: Prints, plan: Plan) -> Neighbourhood:
-    codes = encode(vectors, "int8", scale=before.scale, threads=plan.threads)
+    # Partitions are assigned by codes of the scale that they were made with.
+    scale = before.scale if before.centroids else 0.0
+    codes = encode(vectors, "int8", scale=scale, threads=plan.threads)
     members = _members(before, codes, was)
     lists = (prints, codes.scale, *_kept(before, was), before.centroids)
     tonight = Neighbourhood(*lists, 0, before.dimension, members=members)

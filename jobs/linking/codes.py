@@ -116,20 +116,19 @@ def taken(codes: Codes, positions: torch.Tensor) -> Codes:
 
 
 def likely(codes: Codes) -> Codes:
-    """8-bit `codes` with margins that nearly all products keep, not all; as they are where a vector was clipped.
+    """8-bit `codes` with margins that nearly all products keep, not all; of a clipped vector they stay as they are.
 
     What rounding takes of a component is even between -1/2 and 1/2 of a step, whatever the other vector: a product of
-    codes is off by a sum of such terms, of deviation step / sqrt(12) times the length of the vectors.
+    codes is off by a sum of such terms, of deviation step / sqrt(12) times the length of the vectors. What clipping
+    takes leans one way, so a clipped vector may be missed among the neighbours of others, not among its own.
     """
     if codes.numbers.dtype != torch.int8 or len(codes) == 0:
         return codes
     deviation = 1 / (codes.scale * 12**0.5)
-    # What clipping takes leans one way.
-    if float(codes.lost.max()) > _CLIPPED * deviation * codes.numbers.shape[1] ** 0.5:
-        return codes
-    longest = float((codes.lost + codes.length).max())
+    clipped = codes.lost > _CLIPPED * deviation * codes.numbers.shape[1] ** 0.5
+    longest = float(torch.where(clipped, 0.0, codes.lost + codes.length).max())
     margin = _SIGMAS * deviation * (codes.length**2 + longest**2).sqrt() + _SLACK * longest**2
-    return replace(codes, margin=torch.minimum(margin, codes.margin))
+    return replace(codes, margin=torch.where(clipped, codes.margin, torch.minimum(margin, codes.margin)))
 
 
 def _margins(lost: torch.Tensor, length: torch.Tensor, kind: Kind, width: int) -> torch.Tensor:

@@ -17,6 +17,8 @@ from jobs.linking.state import read_state, write_state
 from jobs.linking.variants import chosen, nodes_of_a_chunk
 from schemas.groups import GraphSettings, LinkSettings
 
+_STEP = 8  # Lists grow by so much at once: those of the last night serve a chunk with one node more.
+
 
 @dataclass(frozen=True)
 class Joined:
@@ -60,7 +62,7 @@ def neighbour_edges(
     whole = len(groups.first) == len(prints)
     different: Vectors = vectors if whole else Laid(vectors, groups.first)
     # So many of the nearest may be of a node's own chunk.
-    k = settings.k + (0 if settings.same_chunk else nodes_of_a_chunk(chunk))
+    k = settings.k + (0 if settings.same_chunk else -(-nodes_of_a_chunk(chunk) // _STEP) * _STEP)
     device = _device(how.device)
     plan = Plan(k, how.spare, how.exact_below, how.recall, how.partitions, how.sample, cores, device, spread)
     found = change(read_state(folder), different, prints[groups.first], plan)

@@ -93,6 +93,7 @@ def expand(groups: Groups, found: Edges, each: int) -> Edges:
     """
     if len(groups.first) == len(groups.members):
         return found
+    found = _enough(groups, found, each)
     group, other = found.source, found.target
     offers = np.minimum(groups.start[other + 1] - groups.start[other], each)
     pair = np.repeat(np.arange(len(group)), offers)
@@ -105,3 +106,16 @@ def expand(groups: Groups, found: Edges, each: int) -> Edges:
     target, similarity = target[row], found.similarity[pair[row]]
     differ = source != target
     return Edges.ordered(source[differ], target[differ], similarity[differ])
+
+
+def _enough(groups: Groups, found: Edges, each: int) -> Edges:
+    """Of each group's edges the most similar that offer `each` nodes together, and those as similar as the last."""
+    found = Edges.ordered(found.source, found.target, found.similarity)
+    group = found.source
+    offers = np.minimum(groups.start[found.target + 1] - groups.start[found.target], each)
+    begins = np.searchsorted(group, group)
+    before = np.cumsum(offers) - offers
+    before -= before[begins]
+    last = np.full(len(groups.first), np.inf, dtype=np.float32)
+    np.minimum.at(last, group[before < each], found.similarity[before < each])
+    return found.where(found.similarity >= last[group])

@@ -6,8 +6,9 @@ vectors that lie near each other are near in order too (`jobs.linking.partitions
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 
 import torch
@@ -16,6 +17,7 @@ from jobs.linking.best import Best
 
 _ROWS, _COLUMNS = 1024, 2048
 _SOUGHT = 4096
+_AHEAD = 8  # Blocks per thread that wait: few, so that an error is told at once and few positions are held.
 _GPU_ROWS, _GPU_COLUMNS = 8192, 65536
 
 
@@ -48,9 +50,17 @@ def run_all(work: Iterable[Callable[[], None]], threads: int) -> None:
         for step in work:
             step()
         return
+    running: deque[Future[None]] = deque()
     with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-        for done in [pool.submit(step) for step in work]:
-            done.result()
+        try:
+            for step in work:
+                running.append(pool.submit(step))
+                if len(running) >= _AHEAD * threads:
+                    running.popleft().result()
+            while running:
+                running.popleft().result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def seek_in_all(

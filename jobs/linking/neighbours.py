@@ -19,6 +19,7 @@ from jobs.linking.partitions import (
     calibrated,
     join_partitions,
     needed_probes,
+    spaced,
     train,
 )
 from jobs.linking.pieces import join_pieces
@@ -58,12 +59,12 @@ def _joined(
 ) -> tuple[Neighbours, dict[str, float]]:
     """The neighbours of all vectors, laid by their homes, and figures."""
     if centroids is None:
-        kind = choose_kind(codes, plan)
+        kind, device = choose_kind(codes, plan), plan.device
     else:
-        codes, kind = likely(codes), fast_kinds("cpu")[0] if plan.device == "cpu" else choose_kind(codes, plan)
-    nominees = codes if kind == "int8" else encode(laid, kind, plan.device, threads=plan.threads)
+        kind, device, codes = fast_kinds("cpu")[0], "cpu", likely(codes)
+    nominees = codes if kind == "int8" else encode(laid, kind, device, threads=plan.threads)
     bits = {"bits": {"int8": 8.0, "bf16": 16.0, "f16": 16.0, "f32": 32.0}[kind]}
-    if centroids is not None and plan.spread is not None and plan.device == "cpu":
+    if centroids is not None and plan.spread is not None:
         near, pieces = join_pieces(nominees, laid, members, len(centroids.numbers), plan.depth, plan.spread)
         return near, bits | {"pieces": pieces}
     best = Best(nominees, laid, plan.depth, laid.order, plan.threads)
@@ -84,7 +85,7 @@ def choose_kind(codes: Codes, plan: Plan) -> Kind:
     first, second = fast_kinds("cpu")
     if first != "int8" or len(codes) <= plan.depth:
         return first
-    rows = torch.linspace(0, len(codes) - 1, min(_PILOT, len(codes))).long()
+    rows = spaced(len(codes), _PILOT)
     found = products(codes.numbers[rows], codes.numbers)
     least = found.topk(plan.depth + 1, dim=1).values[:, -1]
     passing = (found >= (least - 2 * codes.margin[rows] * codes.scale**2)[:, None]).sum(1).double().mean()
@@ -102,7 +103,7 @@ def true_neighbours(vectors: Vectors, codes: Codes, plan: Plan, part: int, order
         order: Where each code's vector is, if codes are in another order than vectors.
     """
     count = len(vectors)
-    rows = (torch.linspace(0, count - 1, min(plan.sample, count)).long() + part).clamp(max=count - 1).unique()
+    rows = (spaced(count, plan.sample) + part).clamp(max=count - 1).unique()
     place = np.arange(count) if order is None else order
     best = Best(codes, Laid(vectors, place), plan.k, place, plan.threads)
     run_all(seek_in_all(best, rows, count, None), plan.threads)

@@ -49,8 +49,8 @@ class Centroids:
 def train(codes: Codes, count: int) -> Centroids:
     """Centroids of `count` partitions of the coded vectors."""
     size = min(len(codes), _TRAINED_ON * count)
-    sample = codes.numbers[torch.linspace(0, len(codes) - 1, size).long()].cpu()
-    numbers = sample[torch.linspace(0, size - 1, min(count, size)).long()].clone()
+    sample = codes.numbers[spaced(len(codes), size)].cpu()
+    numbers = sample[spaced(size, count)].clone()
     for _ in range(_ROUNDS):
         home = nearest_centroids(sample, numbers, 1).squeeze(1)
         # Sums of integers do not depend on their order.
@@ -65,6 +65,12 @@ def train(codes: Codes, count: int) -> Centroids:
         filled = torch.bincount(home, minlength=len(numbers)) > 0
         numbers[filled] = mean.round().to(torch.int8)[filled]
     return Centroids(numbers, codes.scale, 1, len(codes))
+
+
+def spaced(count: int, most: int) -> torch.Tensor:
+    """At most `most` positions among `count`, evenly spaced, the first and the last among them."""
+    size = min(count, most)
+    return torch.arange(size) * (count - 1) // max(1, size - 1)
 
 
 def nearest_centroids(numbers: torch.Tensor, centroids: torch.Tensor, count: int) -> torch.Tensor:
@@ -187,11 +193,10 @@ def _hosts(rows: torch.Tensor, members: Members, partitions: int) -> Iterator[to
     """For each partition those of `rows` that do not visit it, but that any at home there may visit."""
     visited = torch.zeros((partitions, partitions), dtype=torch.bool)
     visited[members.home.long()[:, None], members.probes.long()] = True
-    visits = torch.zeros((len(rows), partitions), dtype=torch.bool)
-    visits[torch.arange(len(rows))[:, None], members.probes[rows].long()] = True
-    home = members.home[rows].long()
+    probes = members.probes[rows]
+    home = probes[:, 0].long()
     for number in range(partitions):
-        yield rows[visited[number, home] & ~visits[:, number]]
+        yield rows[visited[number, home] & ~(probes == number).any(1)]
 
 
 def _visits(members: Members, number: int, owner: torch.Tensor, target: torch.Tensor) -> torch.Tensor:

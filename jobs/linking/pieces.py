@@ -45,6 +45,11 @@ class Piece:
     order: Positions
     depth: int
 
+    @property
+    def bytes(self) -> int:
+        """Size of the vectors and their codes."""
+        return int(self.vectors.nbytes + self.codes.numbers.nbytes)
+
 
 Pairs = tuple[Positions, Positions, Floats]
 
@@ -65,7 +70,8 @@ def join_pieces(
     """The best neighbours of all vectors, laid by their homes, as `join_partitions` finds them; number of pieces."""
     count, pieces = len(codes), 0
     positions, scores = np.full((count, depth), -1, np.int64), np.full((count, depth), -np.inf, np.float32)
-    for owner, target, score in spread(compare, _pieces(codes, vectors, members, partitions, depth)):
+    made = _pieces(codes, vectors, members, partitions, depth)
+    for owner, target, score in spread(compare, made, lambda piece: piece.bytes):
         pieces += 1
         touched = np.unique(owner)
         row, rank = np.nonzero(positions[touched] >= 0)

@@ -16,7 +16,7 @@ from jobs.linking.partitions import Centroids, Members
 Prints = npt.NDArray[np.uint64]
 
 
-Spread = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
+Spread = Callable[[Callable[[Any], Any], Iterable[Any], Callable[[Any], int]], Iterator[Any]]
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class Plan:
         sample: Vectors on which recall is measured.
         threads: Blocks compared at once; changes no result.
         device: `cpu` or `cuda`; changes no result.
-        spread: Does a function of each of many items on several machines, in any order; None for this process alone.
-            Changes no result.
+        spread: Does a function of each of many items, of so many bytes, on several machines, in any order; None for
+            this process alone. Changes no result.
     """
 
     k: int
@@ -65,8 +65,8 @@ class Plan:
 
     @property
     def depth(self) -> int:
-        """Neighbours kept of each vector."""
-        return self.k + self.spare
+        """Neighbours kept of each vector: one more than are wanted, or the last one's ties would be unknown."""
+        return self.k + max(1, self.spare)
 
 
 @dataclass(frozen=True)
@@ -98,21 +98,25 @@ class Neighbourhood:
     members: Members | None = None
 
 
-def prints_of(vectors: Rows, threads: int = 1, block: int = 4096) -> Prints:
+def prints_of(vectors: Rows, threads: int = 1, block: int = 1024) -> Prints:
     """128 bits that tell different vectors apart, shape (n, 2): two sums of products with random odd numbers.
 
-    The second takes each word turned by half, since a product's low bits know nothing of its factors' high ones.
+    Words are mixed first: a product's low bits know nothing of its factors' high ones, where signs stand.
     """
     found = np.zeros((len(vectors), 2), dtype=np.uint64)
-    half = np.uint64(32)
+    width = -(-np.asarray(vectors[0:1]).shape[1] // 2)
+    odd = np.random.default_rng(width).integers(0, 1 << 63, (3, width), np.uint64) * 2 + 1
 
     def make(start: int) -> None:
         rows = np.asarray(vectors[slice(start, start + block)], dtype=np.float32)
         rows = np.ascontiguousarray(np.pad(rows, ((0, 0), (0, 1))) if rows.shape[1] % 2 else rows)
         words = rows.view(np.uint64)
-        odd = np.random.default_rng(words.shape[1]).integers(0, 1 << 63, (2, words.shape[1]), np.uint64) * 2 + 1
-        found[start : start + block, 0] = np.einsum("ij,j->i", words, odd[0])
-        found[start : start + block, 1] = np.einsum("ij,j->i", words << half | words >> half, odd[1])
+        mixed = words >> np.uint64(32)
+        mixed ^= words
+        mixed *= odd[2]
+        mixed ^= mixed >> np.uint64(29)
+        found[start : start + block, 0] = np.einsum("ij,j->i", mixed, odd[0])
+        found[start : start + block, 1] = np.einsum("ij,j->i", mixed, odd[1])
 
     with ThreadPoolExecutor(threads) as pool:
         for _ in pool.map(make, range(0, len(vectors), block)):

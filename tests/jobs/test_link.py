@@ -109,6 +109,13 @@ def test_neighbours_that_are_not_near_enough_are_left_out(run: Run, staged: Stag
     assert variant(run, staged, k=1, min_similarity=0.9951) == {("b", "c"), ("c", "d"), ("d", "c")}
 
 
+def test_opposite_vectors_are_neighbours_where_no_similarity_is_asked_for(run: Run, staged: Staged) -> None:
+    vector = np.random.default_rng(64).standard_normal(8)
+    rows = nodes({"a": list(vector), "b": list(-vector)})  # Rounding makes this cosine -1.0000001.
+    made = link(staged(NODES.with_dimension(8), rows), GraphSettings(k=1), LinkSettings(), run)
+    assert made.rows == 2
+
+
 def test_nodes_of_one_chunk_may_be_kept_apart(run: Run, staged: Staged) -> None:
     found = variant(run, staged, {"a": "1", "b": "1", "c": "2", "d": "2"}, k=1, same_chunk=False)
     assert found == {("a", "c"), ("b", "c"), ("c", "b"), ("d", "b")}

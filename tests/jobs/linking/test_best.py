@@ -79,3 +79,12 @@ def test_vectors_that_differ_in_a_bit_have_different_prints() -> None:
     signs[:, [0, 1]] *= -1
     assert len({tuple(row) for row in prints_of(np.concatenate([vectors, signs])).tolist()}) == 12
     assert (prints_of(vectors) == prints_of(np.concatenate([signs, vectors]))[6:]).all()
+
+
+def test_vectors_of_signs_have_different_prints() -> None:
+    signs = np.random.default_rng(8).integers(0, 2, (200_000, 48), np.int8)
+    signs = np.unique(signs, axis=0)
+    vectors = np.ones((len(signs), 96), np.float32)
+    vectors[:, ::2] -= 2 * signs
+    assert len(np.unique(prints_of(vectors)[:, 0])) == len(vectors)
+    assert len(np.unique(prints_of(-vectors)[:, 1])) == len(vectors)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jobs.linking.change import _matches
-from jobs.linking.groups import Groups
+from jobs.linking.groups import Edges, Groups, expand
 from jobs.linking.plan import Prints
 
 
@@ -39,3 +39,18 @@ def test_nodes_of_one_print_are_a_group(of: Prints, first: list[int], members: l
 )
 def test_a_vector_is_known_by_its_whole_print(tonight: Prints, last: Prints, found: list[int]) -> None:
     assert _matches(tonight, last).tolist() == found
+
+
+def test_repeated_vectors_offer_no_more_nodes_than_can_be_wanted() -> None:
+    """Of 40 groups of 50 nodes each, all neighbours of all, a node gets what a full sort gives it."""
+    groups = Groups.of(prints(*((g, 1) for g in range(40) for _ in range(50))))
+    source, target = np.divmod(np.arange(1600), 40)
+    similarity = np.round(np.cos((source - target) / 9.0), 2).astype(np.float32)  # Ties among them.
+    found = expand(groups, Edges.ordered(source, target, similarity), 60)
+    assert len(found.source) < 2000 * 220
+    group = np.arange(2000) // 50
+    for node in (0, 777, 1999):
+        others = np.delete(np.arange(2000), node)
+        score = np.round(np.cos((group[node] - group[others]) / 9.0), 2).astype(np.float32)
+        expected = others[np.lexsort((others, -score))][:59]
+        assert found.target[found.source == node][:59].tolist() == expected.tolist()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,7 +13,9 @@ from hypothesis import strategies as st
 
 from indexes.vectors import Floats, nearest
 from jobs.linking.change import change
+from jobs.linking.join import run_all
 from jobs.linking.neighbours import find
+from jobs.linking.partitions import spaced
 from jobs.linking.pieces import Piece
 from jobs.linking.plan import Neighbourhood, Plan, prints_of
 
@@ -101,9 +104,12 @@ def test_partitions_in_pieces_find_what_they_find_in_one(coarse: bool, monkeypat
     monkeypatch.setattr("jobs.linking.pieces._ROWS", 150)
     pieces: list[int] = []
 
-    def last_first(function: Callable[[Piece], object], items: Iterable[Piece]) -> Iterator[object]:
+    def last_first(
+        function: Callable[[Piece], object], items: Iterable[Piece], size: Callable[[Piece], int]
+    ) -> Iterator[object]:
         made = list(items)
         pieces.extend(len(p.among) for p in made)
+        assert all(size(p) == len(p.rows) * (6 * 4 + 64) for p in made)
         return map(function, reversed(made))
 
     apart = find(pool, prints_of(pool), replace(plan, spread=last_first))
@@ -111,3 +117,43 @@ def test_partitions_in_pieces_find_what_they_find_in_one(coarse: bool, monkeypat
     assert sum(pieces) == 12
     assert best(apart, 3) == best(whole, 3)
     assert (apart.cut == whole.cut).all()
+
+
+def test_nothing_is_searched_for_where_nothing_changed_and_nothing_is_spare() -> None:
+    pool = vectors(400, 24, 5)
+    plan = Plan(k=3, spare=0)
+    again = change(change(None, pool, prints_of(pool), plan), pool, prints_of(pool), plan)
+    assert again.searched == 0
+
+
+def test_a_night_of_other_vectors_makes_partitions_of_its_own() -> None:
+    plan = Plan(k=3, exact_below=0, partitions=9, sample=60)
+    last, tonight = vectors(300, 8, 6), vectors(300, 8, 7)
+    before = change(None, last, prints_of(last), plan)
+    after = change(before, tonight, prints_of(tonight), plan)
+    assert before.centroids is not None
+    assert after.centroids is not None
+    assert after.centroids is not before.centroids
+    assert best(after, 3) == best(find(tonight, prints_of(tonight), plan), 3)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 1000, 16_777_220, 100_000_003])
+def test_samples_are_positions(count: int) -> None:
+    chosen = spaced(count, 7)
+    assert chosen[0] == 0
+    assert chosen[-1] == (count - 1 if count > 1 else 0)
+    assert (chosen.diff() > 0).all()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_error_ends_the_join_at_once(threads: int) -> None:
+    done: list[int] = []
+
+    def step(number: int) -> None:
+        if number == 0:
+            raise OSError("a disk that fails")
+        done.append(number)
+
+    with pytest.raises(OSError, match="a disk that fails"):
+        run_all([partial(step, n) for n in range(1000)], threads)
+    assert len(done) < 100
