@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from indexes.folders import FolderWriter
-from indexes.memo import Memo, committed_inputs, unnest
+from indexes.memo import Memo, committed_inputs, memo_schema, unnest
 from indexes.stages import Stage, StageWriter
 from jobs.contract import Job
 from jobs.engines import Engines, Work
@@ -134,7 +134,9 @@ class Memoised:
     started: float
 
     def results(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Nested results of the rows of `batch`, in order."""
+        """Nested results of the rows of `batch`, in order; none for a batch that a view left empty."""
+        if batch.num_rows == 0:
+            return pa.RecordBatch.from_pylist([], schema=memo_schema(self.job.makes.schema))
         return self.memo.lookup(row_fingerprints(batch, self.job.identity))
 
 

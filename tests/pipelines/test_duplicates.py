@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,7 @@ from pipelines.evaluate import evaluate, with_keepers
 from pipelines.recipes import Searcher, find_recipes
 from schemas.answers import Question
 from schemas.settings import Settings
+from tests.conftest import Quern
 
 TIDES = (
     "High water at the Tollen quay is at nine in the morning on the first day of the spring tide. The ferry master "
@@ -60,3 +63,28 @@ def test_gold_evidence_that_is_a_duplicate_counts_as_its_keeper(searcher: Search
     assert [q.evidence_doc_ids for q in with_keepers(asked, searcher)] == [["tides"], ["lamp"]]
     figures = evaluate(searcher, asked, find_recipes("bm25"), [1])["bm25"]
     assert figures["recall@1"] == 1.0
+
+
+def test_a_batch_of_nothing_but_duplicates_is_built_like_any_other(tmp_path: Path) -> None:
+    rows = [{"doc_id": f"copy-{n:02}", "text": LAMP} for n in range(20)]
+    (tmp_path / "copies.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n", "utf-8")
+    settings = Settings.model_validate({"engine": {"engine": "local", "batch_rows": 4}})
+    manifest = build(tmp_path / "copies.jsonl", Warehouse.create(tmp_path / "wh"), settings)
+    assert (manifest.tables["documents"].rows, manifest.tables["chunks"].rows) == (20, 1)
+    assert manifest.rejects == {"deduplicate: exact_duplicate": 19}
+
+
+def test_a_mirror_that_is_ingested_later_is_built_and_searched_once(
+    one_site: Path, tmp_path: Path, quern_here: Quern
+) -> None:
+    pages = next(one_site.iterdir())
+    page = next(path for path in sorted(pages.rglob("*.html")) if b"canonical" not in path.read_bytes())
+    mirror = tmp_path / "mirror" / "mirror.example" / page.relative_to(pages)
+    mirror.parent.mkdir(parents=True)
+    shutil.copyfile(page, mirror)
+    for source in (one_site, tmp_path / "mirror"):
+        assert quern_here("ingest", source, "-w", tmp_path / "wh", "--engine", "local").returncode == 0
+    built = quern_here("build", "-w", tmp_path / "wh", "--engine", "local")
+    assert built.returncode == 0, built.stderr
+    rejects = Warehouse.open(tmp_path / "wh").manifest().rejects
+    assert rejects["deduplicate: exact_duplicate"] == 1
