@@ -52,14 +52,14 @@ java:
 	  { echo "Spark needs Java 17, and no java was found: sudo apt-get install openjdk-17-jre-headless"; exit 1; }
 
 $(CLASSES): $(STAMP)
-	@$(BIN)/python -m jobs.spark_classes >/dev/null 2>&1 || echo "Spark's classes could not be archived: it will start as slowly as it does"
+	@$(BIN)/python -m quern.jobs.engines.spark_classes >/dev/null 2>&1 || echo "Spark's classes could not be archived: it will start as slowly as it does"
 	@mkdir -p $(@D) && rm -f $(@D)/.classes-* && touch $@
 
 demo: install java $(CLASSES)
 	@rm -rf $(DEMO)
 	@$(BIN)/quern build tests/corpus/pages --warehouse $(DEMO)/warehouse
 	@$(BIN)/quern answer tests/corpus/questions.jsonl --warehouse $(DEMO)/warehouse --out $(DEMO)/answers
-	@$(BIN)/python -m pipelines.demo $(DEMO)
+	@$(BIN)/python -m quern.pipelines.cli.demo $(DEMO)
 
 picture: install
 	@test -d $(DEMO)/warehouse || $(MAKE) demo
@@ -68,10 +68,12 @@ picture: install
 test: install java lint types unit
 
 lint: install
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && PYTHONPATH=. $(BIN)/lint-imports
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/lint-imports
 
+# mypy does not follow the finder of an editable install: it is shown the package by a link.
 types: install
-	@$(BIN)/mypy
+	@mkdir -p $(VENV)/src && ln -sfn ../.. $(VENV)/src/quern
+	@MYPYPATH=$(VENV)/src $(BIN)/mypy
 
 unit: install java $(CLASSES)
 	@$(BIN)/pytest

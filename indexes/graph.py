@@ -18,10 +18,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scipy import sparse
 
-from indexes.catalog import Snapshot
-from indexes.lexical import LexicalIndex
-from indexes.tables import ServedTable
-from indexes.vectors import Floats, Positions, vector_matrix
+from quern.indexes.catalog import Snapshot
+from quern.indexes.lexical import LexicalIndex
+from quern.indexes.served import ServedTable
+from quern.indexes.vectors import Floats, Positions, vector_matrix
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Full-text search over chunks: BM25 (Robertson and Walker 1994), batched as sparse matrix products.
 
-Words were cut when chunks were made (`schemas.words`); here they are stemmed, and English stop words left out, on both
-sides alike. Memory: 8 bytes for each different word of each chunk, and the vocabulary.
+Words were cut when chunks were made (`schemas.words.terms`); here they are stemmed, and English stop words left out,
+on both sides alike. Memory: 8 bytes for each different word of each chunk, and the vocabulary.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 import snowballstemmer
 from scipy import sparse
 
-from indexes.vectors import Floats, Positions
-from schemas.words import STOP_WORDS
+from quern.indexes.vectors import Floats, Positions
+from quern.schemas.words.terms import STOP_WORDS
 
 K1: Final = 1.2
 B: Final = 0.75
@@ -80,7 +80,7 @@ class LexicalIndex:
         """The `depth` best texts of each question; blank questions find nothing.
 
         Args:
-            questions: Words of each question, separated by single spaces (`schemas.words.search_terms`).
+            questions: Words of each question, separated by single spaces (`schemas.words.terms.search_terms`).
             depth: Most texts of a question.
         """
         asked = self._asked(questions)

@@ -22,8 +22,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from indexes.files import write_whole
-from schemas.digests import FINGERPRINT_BYTES, Fingerprints
+from quern.indexes.storage import write_whole
+from quern.schemas.digests import FINGERPRINT_BYTES, Fingerprints
 
 log = logging.getLogger(__name__)
 

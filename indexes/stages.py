@@ -13,9 +13,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from schemas.digests import TableDigest
-from schemas.tables import Table
-from schemas.validate import validate
+from quern.schemas.digests import TableDigest
+from quern.schemas.tables import Table
+from quern.schemas.tables.validate import validate
 
 INDEX = "_files.json"  # Of a folder: its files in their order, with their rows; readers of Parquet skip the name.
 BATCH_ROWS = 1024
@@ -32,7 +32,7 @@ def slices(batch: pa.RecordBatch, rows: int, size: int) -> Iterator[pa.RecordBat
 
 @dataclass(frozen=True)
 class Stage:
-    """One version of a table as a Parquet file, or as a folder of such files (`indexes.folders`).
+    """One version of a table as a Parquet file, or as a folder of such files (`indexes.stage_folders`).
 
     Attributes:
         table: Its contract.

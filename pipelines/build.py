@@ -10,31 +10,31 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from indexes.catalog import Manifest, Warehouse, new_build_id
-from indexes.stages import Stage, StageWriter
-from jobs import link
-from jobs.boilerplate import repeated_lines
-from jobs.chunk import Chunk
-from jobs.clean import Clean
-from jobs.deduplicate import deduplicate, originals
-from jobs.doc2query import Doc2Query
-from jobs.embed import Embed, prepare
-from jobs.engines import Engines, core_count
-from jobs.filter import filter_queries
-from jobs.generators.run import prepare_generator
-from jobs.meter import MemoryMeter
-from jobs.normalise import Normalise
-from jobs.pages import ingest, stored
-from jobs.runner import JobReport, Run, derive
-from jobs.vectorise import embed_chunks
-from pipelines.audit import Audited, audit_tables, count_reasons, measures_of, reject_shares, rows_in
-from pipelines.ingest import PAGE_STORE, page_store
-from schemas.settings import Settings
-from schemas.tables import REJECTS
+from quern.indexes.catalog import Manifest, Warehouse, new_build_id
+from quern.indexes.stages import Stage, StageWriter
+from quern.jobs.chunks.chunk import Chunk
+from quern.jobs.core.memory import MemoryMeter
+from quern.jobs.core.run import JobReport, Run, derive
+from quern.jobs.documents.boilerplate import repeated_lines
+from quern.jobs.documents.clean import Clean
+from quern.jobs.documents.deduplicate import deduplicate, originals
+from quern.jobs.documents.normalise import Normalise
+from quern.jobs.engines import Engines, core_count
+from quern.jobs.graph import link
+from quern.jobs.graph.filter import filter_queries
+from quern.jobs.pages.pages import ingest, stored
+from quern.jobs.queries.doc2query import Doc2Query
+from quern.jobs.reasoning.runner import prepare_generator
+from quern.jobs.vectors.embed import Embed, prepare
+from quern.jobs.vectors.embedded_tables import embed_chunks
+from quern.pipelines.audit.audit import Audited, audit_tables, count_reasons, measures_of, reject_shares, rows_in
+from quern.pipelines.ingest import PAGE_STORE, page_store
+from quern.schemas.settings import Settings
+from quern.schemas.tables import REJECTS
 
 log = logging.getLogger(__name__)
 
-_PACKAGES = ("jobs", "indexes", "pipelines")
+_PACKAGES = ("quern",)
 
 
 class BuildRefusedError(ValueError):
@@ -123,7 +123,7 @@ def cut_chunks(source: Path | None, run: Run, settings: Settings, warehouse: War
 
 def tell_lost_pages(warehouse: Warehouse, pages: Stage, run: Run) -> None:
     """Record what the warehouse's crawls lost, but for pages that another crawl or ingest did get."""
-    from pipelines.crawl import lost_pages  # Scrapy takes a second to import
+    from quern.pipelines.crawl import lost_pages  # Scrapy takes a second to import
 
     for batch in lost_pages(warehouse):
         got = set(pages.lookup("url", batch.column("key"), ["url"]).column("url").to_pylist())

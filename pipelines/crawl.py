@@ -29,18 +29,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel, Field
 
-from indexes.catalog import Warehouse, new_build_id
-from indexes.files import write_text, write_whole
-from jobs.crawl.addresses import AddressGuard, split_target
-from jobs.crawl.fleet import CrawlError, run_fleet
-from jobs.crawl.frontier import refusal_counts, reject_rows, remember
-from jobs.crawl.plan import CrawlFolder, Plan, Status
-from jobs.crawl.urls import Address, BadAddressError, parse_address, quoted_header
-from jobs.engines import core_count
-from pipelines.ingest import add_pages
-from schemas.groups import CrawlSettings
-from schemas.settings import Settings
-from schemas.tables import REJECTS
+from quern.indexes.catalog import Warehouse, new_build_id
+from quern.indexes.storage import write_text, write_whole
+from quern.jobs.crawl.addresses import AddressGuard, split_target
+from quern.jobs.crawl.fleet import CrawlError, run_fleet
+from quern.jobs.crawl.frontier import refusal_counts, reject_rows, remember
+from quern.jobs.crawl.plan import CrawlFolder, Plan, Status
+from quern.jobs.crawl.urls import Address, BadAddressError, parse_address, quoted_header
+from quern.jobs.engines import core_count
+from quern.pipelines.ingest import add_pages
+from quern.schemas.settings import CrawlSettings, Settings
+from quern.schemas.tables import REJECTS
 
 log = logging.getLogger(__name__)
 

@@ -9,14 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from indexes.catalog import Warehouse
-from indexes.pages import PageStore, Part
-from jobs.engines import Engines, SparkEngine
-from jobs.files.ingest import Span, spans_of
-from jobs.files.inputs import Input, find_inputs
-from jobs.files.reading import mended, read_spans, version_of
-from schemas.groups import IngestSettings
-from schemas.settings import Settings
+from quern.indexes.catalog import Warehouse
+from quern.indexes.page_store import PageStore, Part
+from quern.jobs.engines import Engines, SparkEngine
+from quern.jobs.pages.ingest import Span, spans_of
+from quern.jobs.pages.inputs import Input, find_inputs
+from quern.jobs.pages.reading import mended, read_spans, version_of
+from quern.schemas.settings import IngestSettings, Settings
 
 log = logging.getLogger(__name__)
 

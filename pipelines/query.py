@@ -14,12 +14,12 @@ import pyarrow as pa
 from pydantic import ValidationError
 from scipy import sparse
 
-from indexes.catalog import Snapshot
-from indexes.graph import positions_in
-from indexes.vectors import pair_similarities
-from jobs.tasks.answer import AnswerInput, CitedAnswer, Evidence, answer_task
-from pipelines.recipes import Batch, Ranking, Reached, Recipe, Searcher, cut
-from schemas.answers import Answer, Citation, Hit, PathNode, Question
+from quern.indexes.catalog import Snapshot
+from quern.indexes.graph import positions_in
+from quern.indexes.vectors import pair_similarities
+from quern.jobs.reasoning.answer import AnswerInput, CitedAnswer, Evidence, answer_task
+from quern.pipelines.retrieve import Batch, Ranking, Reached, Recipe, Searcher, cut
+from quern.schemas.answers import Answer, Citation, Hit, PathNode, Question
 
 log = logging.getLogger(__name__)
 

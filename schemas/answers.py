@@ -10,7 +10,7 @@ from datetime import datetime
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from schemas.tables import TIMESTAMP
+from quern.schemas.tables import TIMESTAMP
 
 
 class Question(BaseModel):

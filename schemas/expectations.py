@@ -1,4 +1,4 @@
-"""What the audit's suites speak of beside the tables' own columns; the suites are in `schemas.suites`.
+"""What the audit's suites speak of beside the tables' own columns; the suites are in `jobs.audit.suites`.
 
 Nothing here imports Great Expectations, which takes seconds: builds need these names long before their audit.
 """
@@ -11,7 +11,7 @@ from typing import Literal
 
 import pyarrow as pa
 
-from schemas.tables import Table
+from quern.schemas.tables import Table
 
 # Rejects of these reasons are no lost pages: captures of what is no page, and second copies of one.
 NO_LOSS: frozenset[str] = frozenset(

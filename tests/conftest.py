@@ -18,15 +18,15 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from indexes.catalog import Warehouse
-from indexes.stages import Stage, StageWriter
-from jobs.engines import Engines
-from jobs.runner import Run
-from pipelines.cli import main
-from pipelines.commands.common import LOGGERS
-from pipelines.recipes import Searcher
-from schemas.groups import EngineSettings
-from schemas.tables import REJECTS, Table
+from quern.indexes.catalog import Warehouse
+from quern.indexes.stages import Stage, StageWriter
+from quern.jobs.core.run import Run
+from quern.jobs.engines import Engines
+from quern.pipelines.cli.common import LOGGERS
+from quern.pipelines.cli.main import main
+from quern.pipelines.retrieve import Searcher
+from quern.schemas.settings import EngineSettings
+from quern.schemas.tables import REJECTS, Table
 from tests.beside import LongBuilds, end
 
 ROOT = Path(__file__).parents[1]
@@ -65,12 +65,12 @@ def _start_quern(
     inherited: Mapping[str, str], *arguments: object, cwd: Path = ROOT, **environment: str
 ) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "pipelines.cli", *map(str, arguments)],
+        [sys.executable, "-m", "quern.pipelines.cli", *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         cwd=cwd,
-        env={**inherited, "PYTHONPATH": str(ROOT), **environment},
+        env={**inherited, **environment},
     )
 
 

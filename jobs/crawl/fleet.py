@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from jobs.crawl.plan import CrawlFolder, Status
-from jobs.engines import RayEngine
-from schemas.groups import EngineSettings
+from quern.jobs.crawl.plan import CrawlFolder, Status
+from quern.jobs.engines import RayEngine
+from quern.schemas.settings import EngineSettings
 
 _POLL_SECONDS: Final = 0.1
 _CRASHES: Final = 3
@@ -51,7 +51,7 @@ class ProcessRunner:
     def start(self, number: int, quota: int) -> None:
         """Start process `number`."""
         places = (self._folder.root, self._folder.warc, self._folder.memory)
-        command = [sys.executable, "-m", "jobs.crawl.worker", *map(str, places), str(number), str(quota)]
+        command = [sys.executable, "-m", "quern.jobs.crawl.worker", *map(str, places), str(number), str(quota)]
         paths = os.pathsep.join(p or str(Path.cwd()) for p in sys.path)
         with self._folder.log(number).open("ab") as log:
             self._process = subprocess.Popen(

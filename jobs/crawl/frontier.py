@@ -17,7 +17,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any, Final
 
-from jobs.crawl.urls import Address
+from quern.jobs.crawl.urls import Address
 
 _SEEN: Final = 200_000
 # A trap can be refused a million times: so many of a host and reason get a row of their own, the rest are counted.

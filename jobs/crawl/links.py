@@ -9,7 +9,7 @@ from urllib.parse import urljoin
 
 import lxml.etree
 
-from jobs.crawl.robots import AGENT, directives
+from quern.jobs.crawl.robots import AGENT, directives
 
 _REFRESH: Final = re.compile(r"\s*[\d.]+\s*[;,]\s*url\s*=\s*['\"]?([^'\"\s]+)", re.IGNORECASE)
 # More links than this on one page are those of a trap or of spam.

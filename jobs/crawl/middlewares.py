@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from scrapy.downloadermiddlewares.retry import RetryMiddleware
 
-from jobs.crawl.addresses import ForbiddenAddressError, refusals
+from quern.jobs.crawl.addresses import ForbiddenAddressError, refusals
 
 # Answers that ask the crawler to stay away for a while (RFC 6585, section 4; RFC 9110, section 15.6.4).
 PAUSING: Final = frozenset({429, 503})

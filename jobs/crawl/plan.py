@@ -10,8 +10,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from indexes.files import write_text
-from schemas.groups import CrawlSettings
+from quern.indexes.storage import write_text
+from quern.schemas.settings import CrawlSettings
 
 
 class Plan(BaseModel):

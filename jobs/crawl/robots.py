@@ -8,7 +8,7 @@ from typing import Final
 from protego import Protego
 from scrapy.utils.sitemap import sitemap_urls_from_robots
 
-from jobs.crawl.urls import joined
+from quern.jobs.crawl.urls import joined
 
 AGENT: Final = "quern"
 # What must at least be read of a robots.txt (RFC 9309, section 2.5); the rest is ignored.

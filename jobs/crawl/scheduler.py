@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any, Final
 from scrapy import Request
 from scrapy.core.scheduler import BaseScheduler
 
-from jobs.crawl.frontier import Entry, Kind, State
-from jobs.crawl.robots import RobotsPolicy
-from jobs.crawl.urls import Address
+from quern.jobs.crawl.frontier import Entry, Kind, State
+from quern.jobs.crawl.robots import RobotsPolicy
+from quern.jobs.crawl.urls import Address
 
 if TYPE_CHECKING:
-    from jobs.crawl.state import CrawlState
+    from quern.jobs.crawl.state import CrawlState
 
 _AHEAD: Final = 64
 _POLICIES: Final = 20_000

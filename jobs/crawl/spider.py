@@ -24,19 +24,19 @@ from scrapy.exceptions import (
     StopDownload,
 )
 
-from jobs.crawl.addresses import ForbiddenAddressError, refusals
-from jobs.crawl.archive import Exchange, Headers
-from jobs.crawl.frontier import Entry, Kind, Known, State
-from jobs.crawl.links import PageLinks, page_links
-from jobs.crawl.middlewares import PAUSING
-from jobs.crawl.robots import RobotsPolicy, directives
-from jobs.crawl.sitemaps import INDEX_DEPTH, SitemapError, read_sitemap
-from jobs.crawl.state import end_process
-from jobs.crawl.urls import Address, BadAddressError, joined
+from quern.jobs.crawl.addresses import ForbiddenAddressError, refusals
+from quern.jobs.crawl.archive import Exchange, Headers
+from quern.jobs.crawl.frontier import Entry, Kind, Known, State
+from quern.jobs.crawl.links import PageLinks, page_links
+from quern.jobs.crawl.middlewares import PAUSING
+from quern.jobs.crawl.robots import RobotsPolicy, directives
+from quern.jobs.crawl.sitemaps import INDEX_DEPTH, SitemapError, read_sitemap
+from quern.jobs.crawl.state import end_process
+from quern.jobs.crawl.urls import Address, BadAddressError, joined
 
 if TYPE_CHECKING:
-    from jobs.crawl.scheduler import FrontierScheduler
-    from jobs.crawl.state import CrawlState
+    from quern.jobs.crawl.scheduler import FrontierScheduler
+    from quern.jobs.crawl.state import CrawlState
 
 log = logging.getLogger(__name__)
 

@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from jobs.crawl.archive import Archive
-from jobs.crawl.frontier import Entry, Frontier, Kind, Memory, State
-from jobs.crawl.plan import CrawlFolder, Plan, Status, write_message
-from jobs.crawl.urls import Address, BadAddressError, Scope, parse_address, trap, worker_of
+from quern.jobs.crawl.archive import Archive
+from quern.jobs.crawl.frontier import Entry, Frontier, Kind, Memory, State
+from quern.jobs.crawl.plan import CrawlFolder, Plan, Status, write_message
+from quern.jobs.crawl.urls import Address, BadAddressError, Scope, parse_address, trap, worker_of
 
 log = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ import tldextract
 from scrapy.linkextractors import IGNORED_EXTENSIONS
 from w3lib.url import canonicalize_url, safe_url_string
 
-from schemas.groups import CrawlSettings
+from quern.schemas.settings import CrawlSettings
 
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _BREAKS: Final = re.compile(r"[\t\r\n]+")

@@ -1,4 +1,7 @@
-"""One crawl process: `python -m jobs.crawl.worker ROOT WARC MEMORY NUMBER QUOTA`. Twisted's reactor runs once only."""
+"""One crawl process: `python -m quern.jobs.crawl.worker ROOT WARC MEMORY NUMBER QUOTA`.
+
+Twisted's reactor runs once only.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,11 @@ from scrapy.crawler import CrawlerProcess
 from scrapy.logformatter import LogFormatter
 from scrapy.utils.defer import deferred_from_coro
 
-from indexes.files import write_text
-from jobs.crawl.plan import CrawlFolder, Plan
-from jobs.crawl.spider import PageSpider
-from jobs.crawl.state import CrawlState, end_process
-from schemas.groups import CrawlSettings
+from quern.indexes.storage import write_text
+from quern.jobs.crawl.plan import CrawlFolder, Plan
+from quern.jobs.crawl.spider import PageSpider
+from quern.jobs.crawl.state import CrawlState, end_process
+from quern.schemas.settings import CrawlSettings
 
 _LOCK_SECONDS: Final = 30.0
 _RETRIED: Final = (
@@ -63,14 +66,17 @@ def scrapy_settings(settings: CrawlSettings, user_agent: str) -> dict[str, Any]:
     unused: dict[str, dict[str, int | None]] = {
         group: {f"scrapy.{group}.{name}": None for name in names.split()} for group, names in _UNUSED.items()
     }
-    own: dict[str, int | None] = {"jobs.crawl.middlewares.PoliteRetry": 550, "jobs.crawl.middlewares.RawResponse": 600}
+    own: dict[str, int | None] = {
+        "quern.jobs.crawl.middlewares.PoliteRetry": 550,
+        "quern.jobs.crawl.middlewares.RawResponse": 600,
+    }
     return {
         "EXTENSIONS": unused["extensions"],
         "SPIDER_MIDDLEWARES": unused["spidermiddlewares"],
         "DOWNLOADER_MIDDLEWARES": unused["downloadermiddlewares"] | own,
-        "SCHEDULER": "jobs.crawl.scheduler.FrontierScheduler",
-        "DOWNLOAD_HANDLERS": dict.fromkeys(("http", "https"), "jobs.crawl.download.BoundedHandler"),
-        "TWISTED_DNS_RESOLVER": "jobs.crawl.addresses.GuardedResolver",
+        "SCHEDULER": "quern.jobs.crawl.scheduler.FrontierScheduler",
+        "DOWNLOAD_HANDLERS": dict.fromkeys(("http", "https"), "quern.jobs.crawl.download.BoundedHandler"),
+        "TWISTED_DNS_RESOLVER": "quern.jobs.crawl.addresses.GuardedResolver",
         "QUERN_ALLOW_PRIVATE": list(settings.allow_private),
         "QUERN_CONNECT_TO": dict(settings.connect_to),
         "USER_AGENT": user_agent,
@@ -97,7 +103,7 @@ def scrapy_settings(settings: CrawlSettings, user_agent: str) -> dict[str, Any]:
         "COOKIES_ENABLED": False,
         "TELNETCONSOLE_ENABLED": False,
         "LOG_LEVEL": "WARNING",
-        "LOG_FORMATTER": "jobs.crawl.worker.Silent",
+        "LOG_FORMATTER": "quern.jobs.crawl.worker.Silent",
         "STATS_CLASS": "scrapy.statscollectors.DummyStatsCollector",
         "REACTOR_THREADPOOL_MAXSIZE": 32,
     }

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Final
 
-from jobs.text.spans import Span
+from quern.jobs.text.spans import Span
 
 # In one piece, or in the groups that are printed on cards; one kind of separator.
 _CARD: Final = re.compile(

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from jobs.text.spans import Span
+from quern.jobs.text.spans import Span
 
 # Both sides of an @ are read from the @, with limits: a long run of letters is then read once.
 _LOCAL: Final = re.compile(r"[A-Za-z0-9À-ɏ._%+'-]{1,64}$")

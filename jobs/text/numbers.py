@@ -6,8 +6,8 @@ import re
 import unicodedata
 from typing import Final
 
-from jobs.text.chinese_numerals import arabic
-from schemas.groups import NormaliseSettings
+from quern.jobs.text.chinese_numerals import arabic
+from quern.schemas.settings import NormaliseSettings
 
 _CHINESE: Final = "zh"
 _ENGLISH: Final = "en"

@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from typing import Final
 
-from jobs.text.accounts import cards, ibans, national_ids, social_security_numbers
-from jobs.text.contacts import emails, handles, ip_addresses, urls
-from jobs.text.phones import phones
-from jobs.text.spans import Span, disjoint
+from quern.jobs.text.accounts import cards, ibans, national_ids, social_security_numbers
+from quern.jobs.text.contacts import emails, handles, ip_addresses, urls
+from quern.jobs.text.phones import phones
+from quern.jobs.text.spans import Span, disjoint
 
 # In order of proof: of two findings that overlap the first stays.
 _BY_DIGITS: Final[dict[str, Callable[[str], Iterator[Span]]]] = {

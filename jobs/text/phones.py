@@ -20,7 +20,7 @@ from typing import Final
 import phonenumbers
 from phonenumbers import NumberParseException
 
-from jobs.text.spans import Span
+from quern.jobs.text.spans import Span
 
 # Where numbers without a country code are tried, by language of the text.
 _REGIONS: Final = {

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from schemas.groups import QualitySettings
+from quern.schemas.settings import QualitySettings
 
 _UNSPACED: Final = frozenset({"zh", "ja", "th", "lo", "km", "my"})
 _CHARACTERS_OF_A_WORD: Final = 2

@@ -23,12 +23,12 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from jobs.clean import Clean
-from jobs.files.ingest import FileReject, read_pages
-from jobs.meter import MemoryMeter
-from schemas.groups import CleanSettings, IngestSettings
-from schemas.tables import PAGES
-from schemas.validate import validate
+from quern.jobs.core.memory import MemoryMeter
+from quern.jobs.documents.clean import Clean
+from quern.jobs.pages.ingest import FileReject, read_pages
+from quern.schemas.settings import CleanSettings, IngestSettings
+from quern.schemas.tables import PAGES
+from quern.schemas.tables.validate import validate
 from tests.fuzz.mutations import ARCHIVE, PAGE, mutated
 
 ROOT = Path(__file__).parents[2]

@@ -38,7 +38,7 @@ def test_a_broken_law_is_found_and_named(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def _nothing() -> object:
-    from jobs.contract import outcome
-    from schemas.tables import DOCUMENTS
+    from quern.jobs.core.contract import outcome
+    from quern.schemas.tables import DOCUMENTS
 
     return outcome(DOCUMENTS, [], [])

@@ -11,10 +11,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from indexes.catalog import Manifest, Warehouse, WarehouseError
-from indexes.stages import Stage, StageWriter
-from schemas.settings import Settings
-from schemas.tables import EDGES, QUERIES
+from quern.indexes.catalog import Manifest, Warehouse, WarehouseError
+from quern.indexes.stages import Stage, StageWriter
+from quern.schemas.settings import Settings
+from quern.schemas.tables import EDGES, QUERIES
 
 
 def edges(warehouse: Warehouse, build_id: str, targets: list[str]) -> Stage:
@@ -158,7 +158,7 @@ def test_a_stage_whose_writing_failed_leaves_no_file(warehouse: Warehouse) -> No
 
 def test_a_second_writer_is_refused(warehouse: Warehouse) -> None:
     program = (
-        "import sys; from pathlib import Path; from indexes.catalog import Warehouse, WarehouseError\n"
+        "import sys; from pathlib import Path; from quern.indexes.catalog import Warehouse, WarehouseError\n"
         "try:\n    with Warehouse.open(Path(sys.argv[1])).lock(): print('locked')\n"
         "except WarehouseError as error: print(error)"
     )

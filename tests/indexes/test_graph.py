@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from indexes.graph import QueryGraph, positions_in
-from pipelines.recipes import Searcher
-from schemas.words import search_terms
+from quern.indexes.graph import QueryGraph, positions_in
+from quern.pipelines.retrieve import Searcher
+from quern.schemas.words.terms import search_terms
 
 
 @pytest.fixture(scope="module")

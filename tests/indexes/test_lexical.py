@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes import lexical
-from indexes.lexical import K1, B, LexicalIndex
+from quern.indexes import lexical
+from quern.indexes.lexical import K1, B, LexicalIndex
 
 WORDS = ["bridge", "harbour", "mill", "tide", "pylon", "ferry"]
 TEXTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=6), min_size=1, max_size=8)

@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from indexes.memo import Memo, commit_part, committed_inputs, nest, unnest
-from schemas.digests import Fingerprints, row_fingerprints
+from quern.indexes.memo import Memo, commit_part, committed_inputs, nest, unnest
+from quern.schemas.digests import Fingerprints, row_fingerprints
 
 MADE = pa.schema([pa.field("v", pa.list_(pa.float32(), 2), False), pa.field("s", pa.string())])
 

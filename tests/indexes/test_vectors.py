@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexes.vectors import Floats, nearest, similarities
+from quern.indexes.vectors import Floats, nearest, similarities
 
 
 def unit(rows: int, width: int, seed: int, copies: int = 0) -> Floats:

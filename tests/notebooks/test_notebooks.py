@@ -20,7 +20,6 @@ def test_a_notebook_is_committed_without_outputs(path: Path) -> None:
 
 def test_the_notebook_explores_the_graph_of_the_sample_corpus(mini_web: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QUERN_WAREHOUSE", str(mini_web))
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     notebook = nbformat.read(ROOT / "notebooks" / "explore_graph.ipynb", as_version=4)
     NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(ROOT / "notebooks")}}).execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]

@@ -9,15 +9,15 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from indexes.catalog import Warehouse, WarehouseError
-from jobs.audit import audit
-from pipelines.audit import audit_snapshot, lost_shares, reject_shares, rows_in
-from pipelines.build import BuildRefusedError, build
-from pipelines.commands.audit import app
-from pipelines.data_docs import write_docs
-from schemas.expectations import LOST
-from schemas.settings import Settings, load_settings
-from schemas.tables import EDGES, NODES
+from quern.indexes.catalog import Warehouse, WarehouseError
+from quern.jobs.audit.validation import audit
+from quern.pipelines.audit.audit import audit_snapshot, lost_shares, reject_shares, rows_in
+from quern.pipelines.audit.data_docs import write_docs
+from quern.pipelines.build import BuildRefusedError, build
+from quern.pipelines.cli.audit import app
+from quern.schemas.expectations import LOST
+from quern.schemas.settings import Settings, load_settings
+from quern.schemas.tables import EDGES, NODES
 from tests.conftest import Quern
 
 SENTENCE = "The harbour of {} was dredged in March, and the ferry to the islands runs twice a day since then. "
@@ -129,7 +129,7 @@ def test_a_damaged_snapshot_is_told_from_a_failed_one(built: tuple[Warehouse, Pa
 
 
 def test_what_pages_say_cannot_act_in_the_data_docs(tmp_path: Path) -> None:
-    from tests.jobs.test_audit import SOUND, limits, stage_of
+    from tests.jobs.audit.test_validation import SOUND, limits, stage_of
 
     hostile = SOUND["edges"][0] | {"target": "<script>alert(1)</script><img src=x>", "kind": "</td><b>"}
     nodes = stage_of(tmp_path / "nodes", NODES.with_dimension(2), SOUND["nodes"])

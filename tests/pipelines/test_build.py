@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
-from indexes.catalog import Manifest, Warehouse
+from quern.indexes.catalog import Manifest, Warehouse
 from tests.conftest import CORPUS, ROOT, Quern
 
 PER_ROW = ("clean", "chunk", "doc2query", "embed")
@@ -140,7 +140,7 @@ def test_an_interrupted_build_publishes_nothing_and_goes_on_where_it_stopped(
     published = manifest(warehouse).build_id
     before = committed(warehouse)
     process = subprocess.Popen(
-        [sys.executable, "-m", "pipelines.cli", *command], cwd=ROOT, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "quern.pipelines.cli", *command], cwd=ROOT, stderr=subprocess.PIPE, text=True
     )
     deadline = time.monotonic() + 120
     while committed(warehouse) - before < 3 and time.monotonic() < deadline:
@@ -234,7 +234,17 @@ def test_a_warehouse_whose_path_spark_would_take_for_a_pattern(long_build: Path)
 
 def test_an_interrupted_start_of_spark_leaves_no_process(site: Path, tmp_path: Path) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "pipelines.cli", "build", str(site), "-w", str(tmp_path / "wh"), "--engine", "spark"],
+        [
+            sys.executable,
+            "-m",
+            "quern.pipelines.cli",
+            "build",
+            str(site),
+            "-w",
+            str(tmp_path / "wh"),
+            "--engine",
+            "spark",
+        ],
         cwd=ROOT,
         stderr=subprocess.PIPE,
         text=True,

@@ -14,22 +14,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from indexes.catalog import Warehouse
-from indexes.stages import Stage
-from jobs.clean import Clean
-from jobs.crawl.fleet import CrawlError
-from jobs.crawl.frontier import State, read_only
-from jobs.crawl.urls import worker_of
-from jobs.files.html_files import page_url
-from jobs.files.latest import latest_captures
-from jobs.pages import ingest
-from jobs.runner import Run, derive
-from pipelines.build import tell_lost_pages
-from pipelines.crawl import crawl, lost_pages, read_seeds
-from pipelines.ingest import page_store
-from schemas.groups import CleanSettings, CrawlSettings, IngestSettings
-from schemas.settings import Settings
-from schemas.tables import PAGES, REJECTS, Table
+from quern.indexes.catalog import Warehouse
+from quern.indexes.stages import Stage
+from quern.jobs.core.run import Run, derive
+from quern.jobs.crawl.fleet import CrawlError
+from quern.jobs.crawl.frontier import State, read_only
+from quern.jobs.crawl.urls import worker_of
+from quern.jobs.documents.clean import Clean
+from quern.jobs.pages.formats.html_files import page_url
+from quern.jobs.pages.latest import latest_captures
+from quern.jobs.pages.pages import ingest
+from quern.pipelines.build import tell_lost_pages
+from quern.pipelines.crawl import crawl, lost_pages, read_seeds
+from quern.pipelines.ingest import page_store
+from quern.schemas.settings import CleanSettings, CrawlSettings, IngestSettings, Settings
+from quern.schemas.tables import PAGES, REJECTS, Table
 from tests.conftest import CORPUS
 from tests.jobs.crawl.site import Answer, Asked, Site, page
 from tests.jobs.crawl.test_wild_site import records
@@ -100,7 +99,7 @@ def kill_when(site: Site, asked: int, folder: Path, finished: set[str]) -> threa
         while len(site.asked) < asked:
             time.sleep(0.01)
         for child in psutil.Process().children(recursive=True):
-            if "jobs.crawl.worker" in child.cmdline():
+            if "quern.jobs.crawl.worker" in child.cmdline():
                 os.kill(child.pid, signal.SIGKILL)
                 child.wait()
         with next(folder.rglob("*.warc.gz")).open("ab") as stream:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from indexes.catalog import Warehouse
-from pipelines.build import build
-from pipelines.evaluate import evaluate, with_keepers
-from pipelines.recipes import Searcher, find_recipes
-from schemas.answers import Question
-from schemas.settings import Settings
+from quern.indexes.catalog import Warehouse
+from quern.pipelines.build import build
+from quern.pipelines.evaluation.retrieval import evaluate, with_keepers
+from quern.pipelines.retrieve import Searcher, find_recipes
+from quern.schemas.answers import Question
+from quern.schemas.settings import Settings
 from tests.conftest import Quern
 
 TIDES = (

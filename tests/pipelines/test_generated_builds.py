@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from indexes.catalog import Warehouse
-from jobs.generators.contract import GeneratorError
-from pipelines.build import build
-from schemas.settings import Settings, load_settings
+from quern.indexes.catalog import Warehouse
+from quern.jobs.reasoning.generators.contract import GeneratorError
+from quern.pipelines.build import build
+from quern.schemas.settings import Settings, load_settings
 from tests.conftest import Quern
-from tests.jobs.generators.endpoint_server import MODEL, Endpoint, Said, passage_of, well
+from tests.jobs.reasoning.generators.endpoint_server import MODEL, Endpoint, Said, passage_of, well
 
 KEY = "sk-never-to-be-written-4711"
 

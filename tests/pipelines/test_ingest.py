@@ -17,16 +17,16 @@ import boto3
 import pytest
 from moto.server import ThreadedMotoServer
 
-from indexes.catalog import Warehouse
-from indexes.pages import PageStore, PageStoreError
-from jobs.files import reading
-from jobs.files.inputs import IngestError
-from jobs.pages import ingest, stored
-from jobs.runner import Run
-from pipelines.ingest import IngestReport, add_pages, page_store
-from schemas.settings import load_settings
+from quern.indexes.catalog import Warehouse
+from quern.indexes.page_store import PageStore, PageStoreError
+from quern.jobs.core.run import Run
+from quern.jobs.pages import reading
+from quern.jobs.pages.inputs import IngestError
+from quern.jobs.pages.pages import ingest, stored
+from quern.pipelines.ingest import IngestReport, add_pages, page_store
+from quern.schemas.settings import load_settings
 from tests.conftest import CORPUS, ROOT, Quern
-from tests.jobs.archived import HTML, http, put, warc
+from tests.jobs.pages.archived import HTML, http, put, warc
 
 WHEN = "2024-05-06T00:00:00Z"
 
@@ -206,11 +206,9 @@ def test_an_interrupted_command_says_so_and_a_build_without_pages_takes_the_stor
     body = b"<p>" + b"High water at the quay is at nine. " * 3000
     for n in range(200):
         archive(tmp_path / "in" / f"{n}.warc", [f"{n}"], body=body)
-    command = [sys.executable, "-m", "pipelines.cli", "ingest", str(tmp_path / "in"), "-w", str(warehouse.root)]
+    command = [sys.executable, "-m", "quern.pipelines.cli", "ingest", str(tmp_path / "in"), "-w", str(warehouse.root)]
     options = ["--engine", "local", "--set", "ingest.task_bytes=150000"]
-    process = subprocess.Popen(
-        [*command, *options], cwd=ROOT, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
-    )
+    process = subprocess.Popen([*command, *options], cwd=ROOT, stderr=subprocess.PIPE, text=True, env=dict(os.environ))
     deadline = time.monotonic() + 60
     while reading.finished_parts(page_store(warehouse).directory) < 3 and time.monotonic() < deadline:
         time.sleep(0.01)

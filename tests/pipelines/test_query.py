@@ -6,11 +6,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from indexes.catalog import Snapshot
-from jobs.models import ModelError
-from pipelines.query import NOT_FOUND, QuestionError, answer_questions, read_questions
-from pipelines.recipes import RECIPES, Searcher
-from schemas.answers import Answer, Question
+from quern.indexes.catalog import Snapshot
+from quern.jobs.models.folders import ModelError
+from quern.pipelines.query import NOT_FOUND, QuestionError, answer_questions, read_questions
+from quern.pipelines.retrieve import RECIPES, Searcher
+from quern.schemas.answers import Answer, Question
 from tests.conftest import CORPUS, Quern, read_jsonl
 
 ANSWERING = {name: RECIPES[name] for name in ("dense", "bm25", "qcg", "hybrid", "bridge", "walk")}

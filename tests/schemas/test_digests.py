@@ -7,7 +7,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.digests import row_fingerprints, table_digest, text_digest
+from quern.schemas.digests import row_fingerprints, table_digest, text_digest
 
 SCHEMA = pa.schema([("a", pa.string()), ("b", pa.int64()), ("c", pa.list_(pa.string()))])
 ROWS = st.lists(

@@ -12,13 +12,12 @@ import pytest
 
 pytest.importorskip("vllm", reason="vLLM has an environment of its own: make test-vllm")
 
-from indexes.catalog import Warehouse
-from jobs.generators.contract import GeneratorError, Reply, Request
-from jobs.generators.vllm import VllmBackend
-from jobs.ray_engine import RayEngine
-from pipelines.build import build
-from schemas.groups import EngineSettings, GeneratorSettings
-from schemas.settings import load_settings
+from quern.indexes.catalog import Warehouse
+from quern.jobs.engines.ray import RayEngine
+from quern.jobs.reasoning.generators.contract import GeneratorError, Reply, Request
+from quern.jobs.reasoning.generators.vllm import VllmBackend
+from quern.pipelines.build import build
+from quern.schemas.settings import EngineSettings, GeneratorSettings, load_settings
 from tests.tiny_llama import write_tiny_llama
 
 SCHEMA: dict[str, Any] = {

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from jobs.crawl.archive import Archive, Exchange
-from jobs.crawl.frontier import Frontier, Kind, Known, Memory, State, refusal_counts, reject_rows, remember
-from jobs.crawl.urls import parse_address
+from quern.jobs.crawl.archive import Archive, Exchange
+from quern.jobs.crawl.frontier import Frontier, Kind, Known, Memory, State, refusal_counts, reject_rows, remember
+from quern.jobs.crawl.urls import parse_address
 
 
 def address(path: str, host: str = "a.example") -> object:

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.crawl.links import page_links
-from jobs.crawl.middlewares import retry_after
-from jobs.crawl.robots import RobotsPolicy, directives
-from jobs.crawl.sitemaps import SitemapError, read_sitemap
+from quern.jobs.crawl.links import page_links
+from quern.jobs.crawl.middlewares import retry_after
+from quern.jobs.crawl.robots import RobotsPolicy, directives
+from quern.jobs.crawl.sitemaps import SitemapError, read_sitemap
 
 ROBOTS = b"""\xef\xbb\xbfUser-agent: *
 Disallow: /

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.crawl.urls import BadAddressError, Scope, parse_address, trap, worker_of
-from schemas.groups import CrawlSettings
+from quern.jobs.crawl.urls import BadAddressError, Scope, parse_address, trap, worker_of
+from quern.schemas.settings import CrawlSettings
 
 SESSIONS = CrawlSettings().session_parameters
 

@@ -17,11 +17,11 @@ import pytest
 from fastwarc.warc import ArchiveIterator as FastIterator
 from warcio.archiveiterator import ArchiveIterator
 
-from indexes.catalog import Warehouse
-from jobs.files.latest import latest_captures
-from pipelines.crawl import CrawlReport, crawl
-from pipelines.ingest import page_store
-from schemas.settings import Settings
+from quern.indexes.catalog import Warehouse
+from quern.jobs.pages.latest import latest_captures
+from quern.pipelines.crawl import CrawlReport, crawl
+from quern.pipelines.ingest import page_store
+from quern.schemas.settings import Settings
 from tests.jobs.crawl.site import Answer, Asked, Site, page
 
 HTML = {"Content-Type": "text/html; charset=utf-8"}

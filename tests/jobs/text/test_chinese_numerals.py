@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.text.chinese_numerals import arabic, value
+from quern.jobs.text.chinese_numerals import arabic, value
 
 DIGITS = "零一二三四五六七八九"
 IN_WORDS = (

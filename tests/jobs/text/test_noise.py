@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.text.noise import Noise, without_emoji
-from jobs.text.width import half_width
+from quern.jobs.text.noise import Noise, without_emoji
+from quern.jobs.text.width import half_width
 
 NOISE = Noise()
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.text.numbers import english_value, with_arabic_numbers, with_digits
-from schemas.groups import NormaliseSettings
+from quern.jobs.text.numbers import english_value, with_arabic_numbers, with_digits
+from quern.schemas.settings import NormaliseSettings
 
 WORDS = NormaliseSettings(number_words=True)
 

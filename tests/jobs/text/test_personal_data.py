@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.text.accounts import luhn
-from jobs.text.personal_data import counts, find, replace
-from pipelines.benchmarks.personal_data import PersonalDataError, evaluate_personal_data
-from schemas.groups import NormaliseSettings
+from quern.jobs.text.accounts import luhn
+from quern.jobs.text.personal_data import counts, find, replace
+from quern.schemas.settings import NormaliseSettings
+from tests.benchmarks.personal_data import PersonalDataError, evaluate_personal_data
 
 FLOORS = Path(__file__).parents[2] / "floors.json"
 

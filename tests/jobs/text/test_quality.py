@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.text.quality import verdict
-from schemas.groups import QualitySettings
+from quern.jobs.text.quality import verdict
+from quern.schemas.settings import QualitySettings
 
 PROSE = (
     "The ferry left the harbour at nine and was back before the tide turned. Its crew had painted the rails over the "

@@ -1,0 +1,123 @@
+"""What the audit reads: a table with the columns that `schemas.expectations.DERIVED` adds to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from quern.indexes.stages import parquet_files
+from quern.indexes.vectors import vector_matrix
+from quern.schemas.expectations import DERIVED, Derived, type_name
+
+BATCH_ROWS = 4096
+
+
+@dataclass(frozen=True)
+class View:
+    """A table as it is audited, read in batches; nothing holds it whole.
+
+    Attributes:
+        name: Name of the table.
+        source: Its Parquet file or folder of them, or a table of a few rows in memory.
+    """
+
+    name: str
+    source: Path | pa.Table
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The schema that was found, whatever was declared."""
+        return pq.read_schema(parquet_files(self.source)[0]) if isinstance(self.source, Path) else self.source.schema
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        if isinstance(self.source, Path):
+            return sum(pq.read_metadata(path).num_rows for path in parquet_files(self.source))
+        return int(self.source.num_rows)
+
+    @property
+    def derived(self) -> tuple[Derived, ...]:
+        """Derived columns whose sources are there."""
+        names = set(self.schema.names)
+        return tuple(d for d in DERIVED.get(self.name, ()) if names.issuperset(d.columns))
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of all columns, the derived ones last."""
+        return [*self.schema.names, *(d.name for d in self.derived)]
+
+    def types(self) -> dict[str, str]:
+        """The name of the type of each column of the table."""
+        if not isinstance(self.source, Path):
+            return {f.name: type_name(f.type) for f in self.schema}
+        found: dict[str, str] = {}
+        for path in parquet_files(self.source):
+            for field in pq.read_schema(path):
+                name, before = type_name(field.type), found.get(field.name)
+                found[field.name] = name if before in (None, name) else f"{before} and {name}"
+        return found
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The named columns, derived ones too, in batches of at most `BATCH_ROWS` rows."""
+        wanted = {d.name: d for d in self.derived if d.name in columns}
+        read = dict.fromkeys(c for c in columns if c not in wanted)
+        read.update(dict.fromkeys(c for d in wanted.values() for c in d.columns))
+        for batch in self._read(list(read)):
+            arrays = [compute(wanted[c], batch) if c in wanted else batch.column(c) for c in columns]
+            yield pa.RecordBatch.from_arrays(arrays, list(columns))
+
+    def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
+        if isinstance(self.source, Path):
+            for path in parquet_files(self.source):
+                with pq.ParquetFile(path) as file:
+                    for group in range(file.num_row_groups):
+                        yield from file.iter_batches(batch_size=BATCH_ROWS, row_groups=[group], columns=columns)
+        else:
+            yield from self.source.select(columns).to_batches(max_chunksize=BATCH_ROWS)
+
+
+def compute(derived: Derived, batch: pa.RecordBatch) -> pa.Array:
+    """The derived column of the rows of `batch`."""
+    return _ARROW[derived.kind](*(batch.column(c) for c in derived.columns))
+
+
+def _norm(vectors: pa.Array) -> pa.Array:
+    return pa.array(np.linalg.norm(vector_matrix(vectors).astype(np.float64), axis=1))
+
+
+_ARROW: dict[str, Callable[..., pa.Array]] = {
+    "length": lambda text: pc.utf8_length(text).cast(pa.int64()),
+    "difference": pc.subtract,
+    "norm": _norm,
+}
+
+
+def spark_frame(view: View, session: Any) -> Any:
+    """The view as a Spark DataFrame; its derived columns are computed by Spark."""
+    if isinstance(view.source, Path):
+        # Spark reads a path as a pattern: brackets and the like must stand for themselves.
+        path = "".join(f"\\{c}" if c in "[]{}*?\\" else c for c in str(view.source))
+        frame = session.read.parquet(path)
+    else:
+        frame = session.createDataFrame(view.source)
+    return frame.withColumns({d.name: _spark_column(d) for d in view.derived})
+
+
+def _spark_column(derived: Derived) -> Any:
+    from pyspark.sql import functions as f
+
+    columns = [f.col(c) for c in derived.columns]
+    if derived.kind == "length":
+        return f.length(columns[0]).cast("bigint")
+    if derived.kind == "difference":
+        return columns[0] - columns[1]
+    square = f.transform(columns[0], lambda x: x.cast("double") * x.cast("double"))
+    return f.sqrt(f.aggregate(square, f.lit(0.0), lambda total, x: total + x))

@@ -1,0 +1,1 @@
+"""The table `chunks`, before it is embedded: documents cut at token boundaries."""

@@ -1,0 +1,1 @@
+"""What every job is made with: the contract, runs through the memo, missing rows, work, progress, memory."""

@@ -1,0 +1,248 @@
+"""Running jobs through the memo: ask what is known, compute what is missing, write the table made."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from quern.indexes.memo import Memo, committed_inputs, memo_schema, unnest
+from quern.indexes.stage_folders import FolderWriter
+from quern.indexes.stages import Stage, StageWriter
+from quern.jobs.core.contract import Job
+from quern.jobs.core.missing_rows import MissingRows, row_numbers
+from quern.jobs.core.progress import watched
+from quern.jobs.core.work import Ran
+from quern.jobs.engines import Engines, Work
+from quern.schemas.digests import row_fingerprints
+from quern.schemas.tables import REJECTS, Table
+
+log = logging.getLogger(__name__)
+
+_MOST_TASK_ROWS = 1024
+_TASKS_A_CORE = 8
+
+
+class Source(Protocol):
+    """Rows that a job can be run over: a staged table, or a view of one."""
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+
+    def batches(self, columns: Sequence[str] | None = None, rows: int = ...) -> Iterator[pa.RecordBatch]:
+        """The named columns, in batches of at most `rows` rows; the same rows in the same order every time."""
+
+
+@dataclass(frozen=True)
+class JobReport:
+    """What one job did in one build: one line of the log, one entry of the manifest."""
+
+    job: str
+    fingerprint: str
+    rows_in: int
+    rows_out: int
+    reused: int
+    computed: int
+    rejected: int
+    seconds: float
+    engine: str
+    notes: dict[str, float] = field(default_factory=dict)
+
+    def line(self) -> str:
+        """The report as key=value pairs."""
+        reused = "all" if self.computed == 0 else str(self.reused)
+        notes = "".join(f" {k}={v}" for k, v in self.notes.items())
+        return (
+            f"job={self.job} in={self.rows_in} out={self.rows_out} reused={reused} computed={self.computed} "
+            f"rejected={self.rejected} seconds={self.seconds:.1f} engine={self.engine}{notes}"
+        )
+
+
+@dataclass
+class Run:
+    """What the jobs of one build share.
+
+    Attributes:
+        build_id: Name of the build.
+        memo: Directory of the memo.
+        work: Directory for the build's temporary files.
+        stages: Directory that staged tables are written to.
+        engines: Engines of the build.
+        rejects: Where rejects go.
+        batch_rows: Rows read at a time.
+        task_rows: Rows of one committed part, unless the job says otherwise.
+        cores: Cores of this machine that the build may use.
+        reports: One per finished job, in order.
+    """
+
+    build_id: str
+    memo: Path
+    work: Path
+    stages: Path
+    engines: Engines
+    rejects: StageWriter
+    batch_rows: int
+    task_rows: int
+    cores: int
+    reports: list[JobReport] = field(default_factory=list)
+
+    def writer(self, table: Table) -> StageWriter:
+        """A writer of the build's version of `table`."""
+        return StageWriter(self.stages / table.name / f"{self.build_id}.parquet", table)
+
+    def folder(self, table: Table) -> FolderWriter:
+        """A writer of the build's version of `table` as a folder of files that may exist already."""
+        return FolderWriter(self.stages / table.name / f"{self.build_id}.parquet", table)
+
+    def scratch(self, table: Table) -> StageWriter:
+        """A writer of a table that only this build needs; it goes with the work directory."""
+        return StageWriter(self.work / f"{table.name}.parquet", table)
+
+    def reject(self, job: str, rows: list[tuple[str, str, str]]) -> None:
+        """Record (key, reason, detail) of what `job` left out."""
+        records = [
+            {"job": job, "key": key, "reason": reason, "detail": detail, "build_id": self.build_id}
+            for key, reason, detail in rows
+        ]
+        if records:
+            self.rejects.write(pa.RecordBatch.from_pylist(records, schema=REJECTS.schema))
+
+    def report(self, report: JobReport) -> None:
+        """Log and keep the report of a job."""
+        log.info("%s", report.line())
+        self.reports.append(report)
+
+
+@dataclass(frozen=True)
+class Memoised:
+    """A job's results over a stage, all of them in the memo."""
+
+    job: Job
+    memo: Memo
+    computed: int
+    rows: int
+    ran: Ran
+    started: float
+
+    def results(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Nested results of the rows of `batch`, in order; none for a batch that a view left empty."""
+        if batch.num_rows == 0:
+            return pa.RecordBatch.from_pylist([], schema=memo_schema(self.job.makes.schema))
+        return self.memo.lookup(row_fingerprints(batch, self.job.identity))
+
+
+def memoise(job: Job, stage: Source, run: Run) -> Memoised:
+    """Compute what the memo lacks of `job` over `stage`."""
+    started = time.monotonic()
+    directory = run.memo / job.name / job.fingerprint()
+    directory.mkdir(parents=True, exist_ok=True)
+    memo = Memo(directory)
+    work_directory = run.work / job.name
+    # What is known by a digest need not be read to be found missing: the workers read it from the table themselves.
+    origin = stage if isinstance(stage, Stage) and job.known_by else None
+    # Where there are row groups enough for all cores, none is read by two of them.
+    whole = origin is not None and origin.row_groups >= _TASKS_A_CORE * run.cores
+    missing = MissingRows(work_directory, job, whole=whole)
+    if not _all_known(job, memo, stage, run):
+        columns = job.identity if origin else [*dict.fromkeys((*job.reads, *job.identity))]
+        at = 0
+        for batch in stage.batches(columns, run.batch_rows):
+            prints = row_fingerprints(batch, job.identity)
+            rows = row_numbers(at, batch.num_rows) if origin else batch.select(list(job.reads))
+            missing.add(rows, prints, ~memo.final(prints))
+            at += batch.num_rows
+        missing.close()
+    ran = Ran("none")
+    if missing.rows:
+        chosen = run.engines.choose(job, missing.rows)
+        # Few large parts in a large build, so that its memo opens fast; enough of them to keep all cores busy.
+        task_rows = job.task_rows or max(run.task_rows, min(_MOST_TASK_ROWS, missing.rows // (32 * run.cores)))
+        work = Work(job, missing.files, missing.schema, directory, task_rows, origin)
+        before = committed_inputs(directory)
+        with watched(job.name, missing.rows, lambda: committed_inputs(directory) - before):
+            ran = chosen.run(work)
+        memo = Memo(directory)
+    shutil.rmtree(work_directory, ignore_errors=True)
+    return Memoised(job, memo, missing.rows, stage.rows, ran, started)
+
+
+def _all_known(job: Job, memo: Memo, stage: Source, run: Run) -> bool:
+    """Whether the memo has every row, which a quiet night asks without reading what is known by its digest."""
+    batches = stage.batches(job.identity, run.batch_rows)
+    return bool(job.known_by) and all(memo.final(row_fingerprints(batch, job.identity)).all() for batch in batches)
+
+
+def derive(job: Job, stage: Source, run: Run, *, scratch: bool = False) -> Stage:
+    """The table that `job` makes of `stage`: the rows of each input in the order of the inputs.
+
+    Of rows with one key (two pages that name one canonical address) the job's `preference` keeps one; the others
+    become rejects `duplicate_key`. Memory: 24 bytes a row. With `scratch` the table is a step on the way to one
+    of the same name, and goes when the build is done.
+    """
+    done = memoise(job, stage, run)
+    kept = _kept_of_keys(done, stage, run)
+    rejected = at = 0
+    with (run.scratch if scratch else run.writer)(job.makes) as writer:
+        for batch in stage.batches(job.identity, run.batch_rows):
+            results = done.results(batch)
+            rows, parents = unnest(results, "rows")
+            stays = kept[at : at + rows.num_rows]
+            at += rows.num_rows
+            writer.write(rows.filter(pa.array(stays)))
+            inputs = batch.column(job.key).take(pa.array(parents[~stays])).to_pylist()
+            keys = rows.column(job.makes.key[0]).filter(pa.array(~stays)).to_pylist()
+            detail = f"another row made the same {job.makes.key[0]} "
+            run.reject(job.name, [(i, "duplicate_key", detail + k) for i, k in zip(inputs, keys, strict=True)])
+            rejected += record_rejects(job, batch, results, run) + len(keys)
+    made = writer.stage()
+    run.report(finished(done, made.rows, rejected))
+    return made
+
+
+def _kept_of_keys(done: Memoised, stage: Source, run: Run) -> npt.NDArray[np.bool_]:
+    """Which of all rows made stay, one per key, in the order they are made, shape (rows,)."""
+    prints: list[npt.NDArray[np.uint64]] = [np.empty((0, 2), dtype=np.uint64)]
+    wanted: list[npt.NDArray[np.int64]] = [np.empty(0, dtype=np.int64)]
+    for batch in stage.batches(done.job.identity, run.batch_rows):
+        rows, _ = unnest(done.results(batch), "rows")
+        prints.append(row_fingerprints(rows, done.job.makes.key).view(np.uint64).reshape(-1, 2))
+        wanted.append(done.job.preference(rows))
+    keys, preference = np.concatenate(prints), np.concatenate(wanted)
+    order = np.lexsort((np.arange(len(keys)), -preference, keys[:, 1], keys[:, 0]))
+    kept = np.ones(len(keys), dtype=np.bool_)
+    kept[order[1:]] = (keys[order[1:]] != keys[order[:-1]]).any(axis=1)
+    return kept
+
+
+def record_rejects(job: Job, batch: pa.RecordBatch, results: pa.RecordBatch, run: Run) -> int:
+    """Write the rejects among `results` of `batch`, under their keys; returns how many."""
+    rejects, parents = unnest(results, "rejects")
+    keys = batch.column(job.key).take(pa.array(parents)).to_pylist()
+    rows = zip(keys, rejects.column("reason").to_pylist(), rejects.column("detail").to_pylist(), strict=True)
+    run.reject(job.name, [(str(key)[:500], reason, detail) for key, reason, detail in rows])
+    return len(keys)
+
+
+def finished(done: Memoised, rows_out: int, rejected: int, notes: dict[str, float] | None = None) -> JobReport:
+    """The report of a memoised job."""
+    return JobReport(
+        job=done.job.name,
+        fingerprint=done.job.fingerprint(),
+        rows_in=done.rows,
+        rows_out=rows_out,
+        reused=done.rows - done.computed,
+        computed=done.computed,
+        rejected=rejected,
+        seconds=round(time.monotonic() - done.started, 3),
+        engine=done.ran.by,
+        notes={**done.ran.notes, **(notes or {})},
+    )

@@ -1,0 +1,180 @@
+"""What engines are given to do: a job, and files of the rows that the memo lacks.
+
+A worker of an engine reads the rows itself, applies the job and commits the results to the memo. What comes back to
+the driver is one small row per committed part, so its memory does not grow with the corpus.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from quern.indexes.memo import commit_part, nest
+from quern.indexes.stages import Stage
+from quern.jobs.core.contract import Job, Outcome, Reject
+from quern.jobs.core.missing_rows import INPUT, read_batches, read_numbered
+from quern.jobs.models.folders import ModelError
+from quern.schemas.settings import EngineSettings
+from quern.schemas.tables.validate import validate
+
+log = logging.getLogger(__name__)
+
+PART = pa.schema([("part", pa.string()), ("inputs", pa.int64())])
+# Faults of the machine, not of a row: they end the job, so that no row is blamed for them.
+_FAULTS = (OSError, MemoryError, ModelError)
+
+
+class EngineError(RuntimeError):
+    """An engine that cannot start; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What an engine is to do.
+
+    Attributes:
+        job: The job.
+        files: Parquet files with the rows' fingerprints, `INPUT`, and the columns that the job reads; with the rows'
+            numbers instead where there is an `origin`.
+        schema: Their schema.
+        memo: Directory that the results are committed to.
+        task_rows: Rows of one committed part.
+        origin: The table that holds the rows.
+    """
+
+    job: Job
+    files: Sequence[Path]
+    schema: pa.Schema
+    memo: Path
+    task_rows: int
+    origin: Stage | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Where the files are; it goes when the job is done."""
+        return self.files[0].parent
+
+    def batches(self, files: Sequence[Path]) -> Iterator[pa.RecordBatch]:
+        """The rows of `files` with the columns that the job reads and `INPUT`, in batches of one part each."""
+        if self.origin is None:
+            given, types = read_batches(files, self.task_rows), self.schema
+        else:
+            given = read_numbered(self.origin, self.job.reads, files, self.task_rows)
+            read = [self.origin.table.schema.field(name) for name in self.job.reads]
+            types = pa.schema([*read, self.schema.field(INPUT)])
+        for batch in given:
+            # Parquet widens some types; the job sees those it was declared with.
+            yield pa.RecordBatch.from_arrays([batch.column(f.name).cast(f.type) for f in types], schema=types)
+
+    def compute_files(self, files: Sequence[Path]) -> list[pa.RecordBatch]:
+        """Apply the job to all rows of `files` in this process; a row of `PART` for each commit."""
+        return [self.compute(batch) for batch in self.batches(files)]
+
+    def compute(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Apply the job to `batch`, commit the result, and say so in one row of `PART`."""
+        prints = np.frombuffer(b"".join(batch.column(INPUT).to_pylist()), dtype=np.dtype((np.void, 16)))
+        parts = []
+        for start, rows, found in _apply_bisecting(self.job, batch.select(list(self.job.reads)), 0):
+            rejects = [(r.row, r.reason, r.detail, r.transient) for r in found.rejects]
+            parts.append(nest(prints[start : start + rows], found.rows, found.parents, rejects))
+        whole = pa.Table.from_batches(parts).combine_chunks().to_batches()[0]
+        path = commit_part(self.memo, whole)
+        return pa.RecordBatch.from_pylist([{"part": path.name, "inputs": batch.num_rows}], schema=PART)
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How an engine did a job.
+
+    Attributes:
+        by: What did it, for the report.
+        notes: Further figures for the report.
+    """
+
+    by: str
+    notes: Mapping[str, float] = field(default_factory=dict)
+
+
+def _apply_bisecting(job: Job, batch: pa.RecordBatch, start: int) -> list[tuple[int, int, Outcome]]:
+    """(first row, rows, outcome) of each piece; a row that makes the job raise becomes a reject.
+
+    A fault in one row must neither stop a build nor take its batch with it: the batch is halved until the
+    row is alone. Such a reject is transient, because it says something of the program, not of the row.
+
+    Raises:
+        OSError, MemoryError, ModelError: A fault of the machine.
+    """
+    try:
+        found = job.apply(batch)
+        return [(start, batch.num_rows, Outcome(validate(found.rows, job.makes), found.parents, found.rejects))]
+    except _FAULTS:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever one row does, the other rows must come through
+        if batch.num_rows == 1:
+            log.warning("job=%s failed on row=%s error=%r", job.name, str(batch.column(job.key)[0])[:200], error)
+            none = pa.RecordBatch.from_pylist([], schema=job.makes.schema)
+            reject = Reject(0, "job_failed", f"{type(error).__name__}: {error}"[:500], transient=True)
+            return [(start, 1, Outcome(none, np.empty(0, dtype=np.int64), (reject,)))]
+    half = batch.num_rows // 2
+    return _apply_bisecting(job, batch.slice(0, half), start) + _apply_bisecting(job, batch.slice(half), start + half)
+
+
+def stopped(engine: str, work: Work, error: Exception) -> EngineError:
+    """What to tell of a job that an engine could not finish; said before the engine is closed."""
+    cause = " ".join(str(error).split())[:300]
+    return EngineError(
+        f"{engine} could not finish the job {work.job.name}: {cause}; what was computed is kept, and logs/engines.log "
+        "in the warehouse says more"
+    )
+
+
+class Engine(Protocol):
+    """Runs a job over files of missing rows."""
+
+    name: str
+
+    def start(self) -> None:
+        """Start what the engine needs, if it does not run yet.
+
+        Raises:
+            EngineError: It cannot start.
+        """
+
+    def run(self, work: Work) -> Ran:
+        """Apply the job to every row and commit the results; returns what did it.
+
+        Raises:
+            EngineError: The job could not be finished; what was committed stays.
+        """
+
+    def close(self) -> None:
+        """Give back processes and memory."""
+
+
+def core_count(settings: EngineSettings) -> int:
+    """Cores that a build may use."""
+    return settings.cores or len(os.sched_getaffinity(0))
+
+
+class LocalEngine:
+    """Runs everything in this process: for tiny inputs and debugging."""
+
+    name = "local"
+
+    def start(self) -> None:
+        """Nothing is needed."""
+
+    def run(self, work: Work) -> Ran:
+        """Apply the job batch by batch."""
+        work.compute_files(work.files)
+        return Ran(self.name)
+
+    def close(self) -> None:
+        """Nothing is held."""

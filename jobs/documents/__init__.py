@@ -1,0 +1,1 @@
+"""The table `documents`: main text and metadata, one form of text, duplicates."""

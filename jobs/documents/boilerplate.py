@@ -1,0 +1,183 @@
+"""Lines that repeat over a site: menus, banners and credits that main-text extraction let through.
+
+A line is boilerplate where it stands in many documents of a site and in a large share of them. Counting needs the
+whole table: each document gives its distinct short lines as (site, line) hashes, written to files parted by hash;
+then Spark, or this process part by part, finds the pairs that are common. Both give the same pairs.
+
+Memory: 16 bytes a row of one of 64 parts, and about 40 bytes a row of the last million; 8 bytes for each line found,
+at most (lines of a document / share) of them a site; about 100 bytes a site.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from quern.indexes.stages import BATCH_ROWS, Stage
+from quern.jobs.core.run import Run
+from quern.schemas.settings import NormaliseSettings
+
+COLUMN: Final = "repeated"
+GIVEN: Final = "doc:"  # Addresses of JSONL documents begin with this.
+_READS: Final = ("page_url", "site", "text")
+_PARTS: Final = 64
+_PENDING: Final = 1 << 20
+_SHUFFLE_ROWS: Final = 5_000_000  # Fewer lines are counted in this process while Spark would start.
+_ROW: Final = pa.schema([("line", pa.int64()), ("site", pa.int64())])
+_LINES: Final = pa.list_(pa.int32())
+
+Hashes = npt.NDArray[np.int64]
+
+
+def _hash(*texts: str) -> int:
+    """BLAKE2b-64 of the texts, none of which holds a NUL."""
+    return int.from_bytes(
+        blake2b("\0".join(texts).encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big", signed=True
+    )
+
+
+@dataclass(frozen=True)
+class RepeatedLines:
+    """The drafts with one more column: positions of the lines of the text that are boilerplate, in order.
+
+    Attributes:
+        stage: The drafts.
+        common: Hashes of (site, line) of boilerplate, ascending.
+        sites: Sites that have any.
+        settings: How long a line may be, and how much of a text.
+    """
+
+    stage: Stage
+    common: Hashes
+    sites: frozenset[int]
+    settings: NormaliseSettings
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.stage.rows
+
+    def batches(self, columns: Sequence[str] | None = None, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
+        """The named columns in batches of at most `rows` rows; `repeated` is made of page_url, site and text."""
+        wanted = [*self.stage.table.schema.names, COLUMN] if columns is None else list(columns)
+        read = [c for c in wanted if c != COLUMN]
+        if COLUMN in wanted:
+            read += [c for c in _READS if c not in read]
+        for batch in self.stage.batches(read, rows):
+            arrays = [self._repeated(batch) if c == COLUMN else batch.column(c) for c in wanted]
+            yield pa.RecordBatch.from_arrays(arrays, wanted)
+
+    def _repeated(self, batch: pa.RecordBatch) -> pa.Array:
+        documents = zip(*(batch.column(c).to_pylist() for c in _READS), strict=True)
+        found = [
+            self._of(site, text) if _counts(page, site) and _hash(site) in self.sites else []
+            for page, site, text in documents
+        ]
+        return pa.array(found, _LINES)
+
+    def _of(self, site: str, text: str) -> list[int]:
+        most = self.settings.repeated_characters
+        lines = enumerate(text.split("\n"))
+        short = [(n, line) for n, line in lines if 0 < len(line) <= most and any(c.isalpha() for c in line)]
+        hashes = np.array([_hash(site, line) for _, line in short], dtype=np.int64)
+        places = np.minimum(np.searchsorted(self.common, hashes), len(self.common) - 1)
+        hits = np.flatnonzero(self.common[places] == hashes).tolist()
+        # A site of copies repeats every line; what is most of a text is what the document is about.
+        if sum(len(short[i][1]) for i in hits) > self.settings.repeated_of_text * len(text):
+            return []
+        return [short[i][0] for i in hits]
+
+
+def _counts(page: str, site: str | None) -> bool:
+    return site is not None and not page.startswith(GIVEN)
+
+
+def repeated_lines(drafts: Stage, settings: NormaliseSettings, run: Run) -> RepeatedLines:
+    """The drafts with the positions of the lines that repeat over their sites."""
+    directory = run.work / "lines"
+    directory.mkdir(parents=True, exist_ok=True)
+    documents, rows = _write_lines(drafts, settings, directory)
+    least = {
+        site: max(settings.repeated_documents, int(np.ceil(settings.repeated_share * count - 1e-9)))
+        for site, count in documents.items()
+        if count >= settings.repeated_documents
+    }
+    spark = run.engines.shuffler(rows, _SHUFFLE_ROWS) if least else None
+    found = _by_spark(spark, directory, settings) if spark is not None else _by_parts(directory, settings)
+    common = [(line, site) for line, site, count in found if count >= least.get(site, count + 1)]
+    lines = np.sort(np.array([line for line, _ in common], dtype=np.int64))
+    return RepeatedLines(drafts, lines, frozenset(site for _, site in common), settings)
+
+
+def _write_lines(drafts: Stage, settings: NormaliseSettings, directory: Path) -> tuple[Counter[int], int]:
+    """Write the distinct short lines of each document, parted by hash; (documents per site, rows)."""
+    documents: Counter[int] = Counter()
+    pending: list[Hashes] = []
+    rows = waiting = 0
+    with ExitStack() as stack:
+        writers = [
+            stack.enter_context(pq.ParquetWriter(directory / f"{n:02d}.parquet", _ROW, compression="zstd"))
+            for n in range(_PARTS)
+        ]
+        for batch in drafts.batches(_READS):
+            pairs = _pairs(batch, settings.repeated_characters, documents)
+            pending.append(pairs)
+            rows, waiting = rows + len(pairs), waiting + len(pairs)
+            if waiting >= _PENDING:
+                _append(np.concatenate(pending), writers)
+                pending, waiting = [], 0
+        if pending:
+            _append(np.concatenate(pending), writers)
+    return documents, rows
+
+
+def _pairs(batch: pa.RecordBatch, most: int, documents: Counter[int]) -> Hashes:
+    """(line, site) of the distinct lines of each document of `batch`, shape (lines, 2); counts the documents."""
+    pairs: list[tuple[int, int]] = []
+    for page, name, text in zip(*(batch.column(c).to_pylist() for c in _READS), strict=True):
+        if _counts(page, name):
+            site = _hash(name)
+            documents[site] += 1
+            lines = dict.fromkeys(text.split("\n"))
+            pairs += [(_hash(name, line), site) for line in lines if 0 < len(line) <= most]
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+
+def _append(pairs: Hashes, writers: list[pq.ParquetWriter]) -> None:
+    parts = pairs[:, 0] & (_PARTS - 1)
+    for part in np.unique(parts).tolist():
+        line, site = pairs[parts == part].T
+        writers[part].write_batch(pa.RecordBatch.from_arrays([pa.array(line), pa.array(site)], schema=_ROW))
+
+
+def _by_parts(directory: Path, settings: NormaliseSettings) -> Iterator[tuple[int, int, int]]:
+    """(line, site, documents) of lines in enough documents, part by part in this process."""
+    for path in sorted(directory.glob("*.parquet")):
+        table = pq.read_table(path)
+        lines, first, counts = np.unique(table["line"].to_numpy(), return_index=True, return_counts=True)
+        many = counts >= settings.repeated_documents
+        sites = table["site"].to_numpy()[first[many]]
+        yield from zip(lines[many].tolist(), sites.tolist(), counts[many].tolist(), strict=True)
+
+
+def _by_spark(spark: Any, directory: Path, settings: NormaliseSettings) -> Iterator[tuple[int, int, int]]:
+    """The same from a shuffle."""
+    import pyarrow.dataset as ds  # It brings pandas with it, which a worker has no need of.
+
+    # Spark reads a path as a pattern: brackets and the like must stand for themselves.
+    path = "".join(f"\\{c}" if c in "[]{}*?\\" else c for c in str(directory))
+    counted = spark.read.parquet(path).groupBy("line", "site").count()
+    common = directory.parent / "common-lines"
+    counted.where(counted["count"] >= settings.repeated_documents).write.mode("overwrite").parquet(str(common))
+    for batch in ds.dataset(common, format="parquet").to_batches(columns=["line", "site", "count"]):
+        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)

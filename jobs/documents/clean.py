@@ -1,0 +1,217 @@
+"""Documents from pages: main text and metadata, found in a child process; JSONL documents as they were given."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version as installed
+from typing import Any, ClassVar, Final, Literal
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from quern.jobs.core.contract import Job, Outcome, Reject, outcome
+from quern.jobs.documents.html.charsets import decode_page
+from quern.jobs.documents.html.child import ChildError, child
+from quern.jobs.text.language import language_of, language_tag
+from quern.jobs.text.plain_text import one_line, parse_time, plain
+from quern.schemas.digests import text_digest
+from quern.schemas.settings import CleanSettings
+from quern.schemas.tables import DOCUMENTS, Table
+
+JSON_TYPE: Final = "application/json"
+TEXT_TYPE: Final = "text/plain"
+MOST_ID_CHARACTERS: Final = 200
+_ID_DIGITS: Final = 20
+_PORTS: Final = {"http": 80, "https": 443}
+PARSER: Final = "quern.jobs.documents.html.extract"
+_GIVEN: Final = ("site_name", "title", "author", "published_at", "modified_at", "url", "language")
+# Every library that has a say in a document's text, dates or language.
+_LIBRARIES: Final = (
+    "trafilatura",
+    "justext",
+    "courlan",
+    "lxml",
+    "lxml_html_clean",
+    "htmldate",
+    "dateparser",
+    "python-dateutil",
+    "charset-normalizer",
+    "py3langid",
+)
+
+Row = dict[str, Any]
+
+
+class _UnfitError(Exception):
+    """A page that makes no document."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason, self.detail = reason, detail
+
+
+def normalise_url(url: str) -> str:
+    """`url` with a lower-case host and without default port, fragment and `utm_` parameters."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return url
+    if parts.scheme not in _PORTS or not host:
+        return url
+    netloc = f"[{host}]" if ":" in host else host
+    if port is not None and port != _PORTS[parts.scheme]:
+        netloc = f"{netloc}:{port}"
+    query = parts.query
+    if "utm_" in query.lower():
+        kept = [(k, v) for k, v in parse_qsl(query, keep_blank_values=True) if not k.lower().startswith("utm_")]
+        query = urlencode(kept, quote_via=quote)
+    return urlunsplit((parts.scheme, netloc, parts.path or "/", query, ""))
+
+
+def site_of(url: str) -> str | None:
+    """Host name of an http(s) address without `www.`."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+    except ValueError:
+        return None
+    return host.removeprefix("www.") if host and parts.scheme in _PORTS else None
+
+
+def _given(url: str, body: bytes) -> Row:
+    """The document that a JSONL line gives. Its text stays as it is, save for control characters.
+
+    A date that cannot be read is left out; `identify` finds the language where none is given.
+    """
+    try:
+        given = json.loads(body)
+        doc_id, text = given["doc_id"], given["text"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise _UnfitError("parse_error", f"{type(error).__name__}: {error}") from None
+    if not isinstance(doc_id, str) or not isinstance(text, str):
+        raise _UnfitError("parse_error", "doc_id and text must be strings")
+    if not 0 < len(doc_id) <= MOST_ID_CHARACTERS or plain(doc_id) != doc_id or "\n" in doc_id or not doc_id.strip():
+        wanted = f"1 to {MOST_ID_CHARACTERS} characters, none of them a control character"
+        raise _UnfitError("bad_doc_id", f"a doc_id has {wanted}: {doc_id[:80]!r}")
+    strings = {k: one_line(v) for k, v in given.items() if isinstance(v, str) and k != "text"}
+    text = plain(text)
+    address = strings.get("url")
+    language = language_tag(strings.get("language"))
+    row: Row = {
+        "doc_id": doc_id,
+        "url": normalise_url(address) if address else None,
+        "site": strings.get("site") or (site_of(address) if address else None),
+        "title": strings.get("title"),
+        "author": strings.get("author"),
+        "published_at": parse_time(strings.get("published_at")),
+        "modified_at": parse_time(strings.get("modified_at")),
+        "language": language or language_of(text)[0],
+        "text": text,
+        "site_name": strings.get("site_name"),
+        "images": [],
+    }
+    named = [name for name in _GIVEN if row[name] is not None]
+    by = {"language": "given" if language else "text"}
+    return row | {"metadata_from": [{"field": name, "by": by.get(name, "given")} for name in named]}
+
+
+def _archived_text(page: Row) -> Row:
+    """The document of a plain text that an archive made of a page (a WARC `conversion`): it states nothing but text."""
+    url, text = normalise_url(page["url"]), plain(decode_page(page["body"], page["charset"]))
+    language = language_of(text)[0]
+    return dict.fromkeys(DOCUMENTS.schema.names) | {
+        "doc_id": text_digest(url)[:_ID_DIGITS],
+        "url": url,
+        "site": site_of(url),
+        "language": language,
+        "text": text,
+        "images": [],
+        "metadata_from": [{"field": "language", "by": "text"}] if language else [],
+    }
+
+
+@dataclass(frozen=True)
+class Clean(Job):
+    """Main text and metadata of pages; trafilatura reads HTML in a child process with limits."""
+
+    settings: CleanSettings = field(default_factory=CleanSettings)
+
+    name: ClassVar[str] = "clean"
+    version: ClassVar[int] = 3
+    engine: ClassVar[Literal["cpu", "model"]] = "cpu"
+    reads: ClassVar[tuple[str, ...]] = ("url", "content_type", "charset", "body")
+    known_by: ClassVar[tuple[str, ...]] = ("url", "content_type", "charset", "digest")
+    key: ClassVar[str] = "url"
+
+    @property
+    def makes(self) -> Table:
+        """Documents."""
+        return DOCUMENTS
+
+    def configuration(self) -> Mapping[str, object]:
+        """The settings and the versions of the libraries that read the page."""
+        libraries = {name: installed(name) for name in _LIBRARIES}
+        return {"settings": self.settings.model_dump(), "libraries": libraries}
+
+    def preference(self, rows: pa.RecordBatch) -> npt.NDArray[np.int64]:
+        """A page at its own canonical address before the pages that name it as theirs; then the longer text."""
+        own = [
+            normalise_url(page) == url
+            for page, url in zip(*(rows.column(n).to_pylist() for n in ("page_url", "url")), strict=True)
+        ]
+        length = pc.utf8_length(rows.column("text")).to_numpy(zero_copy_only=False)
+        return np.asarray(np.asarray(own, dtype=np.int64) * (1 << 40) + length, dtype=np.int64)
+
+    def apply(self, batch: pa.RecordBatch) -> Outcome:
+        """Documents of `batch`; what makes none is rejected with its reason."""
+        rows: list[Row] = []
+        parents: list[int] = []
+        rejects: list[Reject] = []
+        # One page at a time: each is parsed on its own, and that takes nearly all of the time.
+        for i, page in enumerate(batch.to_pylist()):
+            try:
+                rows.append(self._document(page))
+                parents.append(i)
+            except _UnfitError as error:
+                rejects.append(Reject(i, error.reason, error.detail))
+            except ChildError as error:
+                rejects.append(Reject(i, error.reason, error.detail, error.transient))
+        return outcome(DOCUMENTS, rows, parents, rejects)
+
+    def _document(self, page: Row) -> Row:
+        given = page["content_type"] == JSON_TYPE
+        if page["content_type"] == TEXT_TYPE:
+            row = _archived_text(page)
+        else:
+            row = _given(page["url"], page["body"]) if given else self._extracted(page)
+        characters = len(row["text"].strip())
+        if characters < (1 if given else max(1, self.settings.min_characters)):
+            raise _UnfitError("no_text", f"the main text has {characters} characters")
+        if characters > self.settings.max_characters:
+            raise _UnfitError("too_long", f"the main text has {characters} characters, more than clean.max_characters")
+        digest = text_digest(row["title"], row["text"])
+        return row | {"page_url": page["url"], "digest": digest, "personal_data": [], "duplicate_of": None}
+
+    def _extracted(self, page: Row) -> Row:
+        """The document of an HTML page.
+
+        Raises:
+            ChildError: The page could not be parsed within the limits.
+        """
+        header = {"url": page["url"], "charset": page["charset"]}
+        parser = child(PARSER, self.settings.memory_per_page)
+        found = parser.ask(header, page["body"], self.settings.seconds_per_page)
+        url = normalise_url(found.pop("canonical") or page["url"])
+        for name in ("published_at", "modified_at"):
+            found[name] = parse_time(found[name])
+        return found | {
+            "doc_id": text_digest(url)[:_ID_DIGITS],
+            "url": url,
+            "site": site_of(url) if page["url"].startswith("file:") else site_of(page["url"]),
+        }

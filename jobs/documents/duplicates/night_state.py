@@ -1,0 +1,148 @@
+"""What deduplication keeps from night to night: signatures and links of the texts of the last one.
+
+A state is a pure function of a set of texts: `signatures.parquet` has a row per text, `links/` the verified near
+duplicates with the bucket that proposed each. Tonight's result is that of a full run, whatever set the state is of:
+buckets whose members are the same keep their links, the others are gone through again. A state is a directory that
+appears whole, by one rename; a damaged one costs a full run.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from quern.indexes.stages import Stage
+from quern.schemas.settings import DeduplicateSettings
+
+log = logging.getLogger(__name__)
+
+CONTENT_BYTES = 16
+Keys = npt.NDArray[np.uint64]
+Flags = npt.NDArray[np.bool_]
+
+MEMBERS = pa.schema(
+    [
+        ("position", pa.int64()),  # Row of the document in its table.
+        ("doc_id", pa.string()),
+        ("content", pa.binary()),  # BLAKE2b-128 of the text.
+        ("published_at", pa.int64()),  # Microseconds since 1970, or null.
+        ("length", pa.int64()),  # Characters of the text.
+    ]
+)
+LINKS = pa.schema([("key", pa.int64()), ("a", pa.binary()), ("b", pa.binary()), ("similarity", pa.float64())])
+DUPLICATES = pa.schema(
+    [
+        ("position", pa.int64()),  # Row of the document, ascending.
+        ("keeper", pa.string()),  # doc_id of the document that stays.
+        ("exact", pa.bool_()),  # Whether its text is the keeper's.
+        ("direct", pa.bool_()),  # Whether `similarity` is that to the keeper, else to the nearest copy.
+        ("similarity", pa.float64()),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Night:
+    """One night's deduplication, as the engines are given it.
+
+    Attributes:
+        documents: The documents.
+        members: Parquet file of `MEMBERS`, a row per document, in order.
+        signatures: Parquet file of tonight's signatures, a row per distinct text.
+        signatures_before: That of the last night; None on the first.
+        links_before: Directory of the last night's links.
+        links: Directory that tonight's links are to be written to.
+        work: An empty directory for temporary files.
+        settings: The settings.
+    """
+
+    documents: Stage
+    members: Path
+    signatures: Path
+    signatures_before: Path | None
+    links_before: Path | None
+    links: Path
+    work: Path
+    settings: DeduplicateSettings
+
+
+def content_keys(column: pa.ChunkedArray) -> Keys:
+    """Digests as pairs of numbers that sort as the bytes do, shape (rows, 2)."""
+    joined = b"".join(b"".join(chunk.to_pylist()) for chunk in column.chunks)
+    return np.frombuffer(joined, dtype=">u8").astype(np.uint64).reshape(-1, CONTENT_BYTES // 8)
+
+
+def compare_contents(known: Keys, keys: Keys) -> tuple[Flags, Flags]:
+    """Which of `known` are among `keys`, and which of `keys` are new: not known, and the first of their kind."""
+    both = np.concatenate([known, keys])
+    order = np.lexsort((both[:, 1], both[:, 0]))  # Stable: the known one comes first, then the first of `keys`.
+    first = np.ones(len(order), dtype=np.bool_)
+    first[1:] = (both[order[1:]] != both[order[:-1]]).any(axis=1)
+    group = np.empty(len(order), dtype=np.int64)
+    group[order] = np.cumsum(first) - 1
+    wanted = np.zeros(int(first.sum()), dtype=np.bool_)
+    wanted[group[len(known) :]] = True
+    fresh = np.zeros(len(order), dtype=np.bool_)
+    fresh[order[first]] = True
+    return wanted[group[: len(known)]], fresh[len(known) :]
+
+
+class States:
+    """The states under one directory, of one fingerprint; the newest counts."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        directory.mkdir(parents=True, exist_ok=True)
+
+    def newest(self) -> Path | None:
+        """The newest state that can be read; None where there is none."""
+        for path in sorted(self._committed(), reverse=True):
+            try:
+                for file in (path / "signatures.parquet", *(path / "links").glob("*.parquet")):
+                    pq.read_metadata(file)
+            except (OSError, pa.ArrowInvalid) as error:
+                log.warning("state of deduplication is damaged and is left aside: %s error=%s", path, error)
+                continue
+            return path
+        return None
+
+    def begin(self, name: str) -> Path:
+        """An empty directory for the state `name`."""
+        for path in self._directory.glob(".tmp-*"):
+            shutil.rmtree(path)
+        path = self._directory / f".tmp-{name}"
+        path.mkdir()
+        return path
+
+    def commit(self, path: Path) -> None:
+        """Make the directory from `begin` the newest state, and forget the others."""
+        for file in path.rglob("*.parquet"):
+            with file.open("rb+") as opened:
+                os.fsync(opened.fileno())
+        older = self._committed()
+        final = path.with_name(path.name.removeprefix(".tmp-"))
+        shutil.rmtree(final, ignore_errors=True)
+        path.replace(final)
+        for old in older:
+            if old != final:
+                shutil.rmtree(old)
+
+    def _committed(self) -> list[Path]:
+        return [p for p in self._directory.iterdir() if not p.name.startswith(".")]
+
+
+def read_all(files: Sequence[Path]) -> Iterator[pa.RecordBatch]:
+    """Batches of Parquet files, one after the other, with the types of `DUPLICATES`."""
+    for path in files:
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches():
+                yield batch.cast(DUPLICATES)

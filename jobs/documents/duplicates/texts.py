@@ -1,0 +1,121 @@
+"""What deduplication is given: the members' file, a row per document, and a signature per distinct text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from quern.indexes.memo import unnest
+from quern.indexes.stages import BATCH_ROWS, Stage
+from quern.jobs.core.run import Run, finished, memoise, record_rejects
+from quern.jobs.documents.duplicates.buckets import Positions
+from quern.jobs.documents.duplicates.night_state import (
+    CONTENT_BYTES,
+    MEMBERS,
+    Flags,
+    Keys,
+    compare_contents,
+    content_keys,
+)
+from quern.jobs.documents.duplicates.signatures import SIGNATURES, Signatures
+from quern.schemas.settings import DeduplicateSettings
+
+_NO_KEYS = np.empty((0, CONTENT_BYTES // 8), dtype=np.uint64)
+
+
+def write_members(documents: Stage, path: Path) -> Keys:
+    """Write the members' file; returns the digest of each document's text, shape (documents, 2)."""
+    digests = [_NO_KEYS]
+    position = 0
+    with pq.ParquetWriter(path, MEMBERS, compression="zstd") as writer:
+        for batch in documents.batches(["doc_id", "published_at", "text"]):
+            text = batch.column("text")
+            contents = pa.array([_digest(t) for t in text], pa.binary())
+            columns = [
+                pa.array(np.arange(position, position + len(text))),
+                batch.column("doc_id"),
+                contents,
+                batch.column("published_at").cast(pa.int64()),
+                pc.utf8_length(text).cast(pa.int64()),
+            ]
+            writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=MEMBERS))
+            digests.append(content_keys(pa.chunked_array([contents])))
+            position += len(text)
+    return np.concatenate(digests)
+
+
+def _digest(text: pa.StringScalar) -> bytes:
+    return blake2b(text.as_buffer(), digest_size=CONTENT_BYTES).digest()
+
+
+@dataclass(frozen=True)
+class _NewTexts:
+    """The texts that last night's state does not know, each once, with their digests."""
+
+    documents: Stage
+    fresh: Flags
+
+    @property
+    def rows(self) -> int:
+        """Number of texts."""
+        return int(self.fresh.sum())
+
+    def batches(self, columns: Sequence[str] | None = None, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
+        """The columns of `columns`, of content and text."""
+        start = 0
+        for batch in self.documents.batches(["text"], rows):
+            fresh = self.fresh[start : start + batch.num_rows]
+            start += batch.num_rows
+            if fresh.any():
+                text = batch.column(0).filter(pa.array(fresh))
+                contents = pa.array([_digest(t) for t in text], pa.binary())
+                both = pa.RecordBatch.from_arrays([contents, text], ["content", "text"])
+                yield both.select(list(columns) if columns is not None else both.schema.names)
+
+
+def write_signatures(
+    documents: Stage, keys: Keys, before: Path | None, state: Path, settings: DeduplicateSettings, run: Run
+) -> tuple[bool, int]:
+    """Write tonight's signatures; returns whether all could be made, and how many texts were new."""
+    job = Signatures(settings)
+    known = _NO_KEYS
+    if before is not None:
+        known = content_keys(pq.read_table(before / "signatures.parquet", columns=["content"]).column("content"))
+    live, fresh = compare_contents(known, keys)
+    texts = _NewTexts(documents, fresh)
+    done = memoise(job, texts, run)
+    rejected = start = 0
+    with pq.ParquetWriter(state / "signatures.parquet", SIGNATURES.schema, compression="zstd") as writer:
+        for batch in _signatures_of(before):
+            writer.write_batch(batch.filter(pa.array(live[start : start + batch.num_rows])))
+            start += batch.num_rows
+        for batch in texts.batches(job.reads, run.batch_rows):
+            results = done.results(batch)
+            rows, parents = unnest(results, "rows")
+            writer.write_batch(rows)
+            writer.write_batch(_without_bands(batch, parents))
+            rejected += record_rejects(job, batch, results, run)
+    run.report(finished(done, texts.rows, rejected))
+    return rejected == 0, texts.rows
+
+
+def _signatures_of(state: Path | None) -> Iterator[pa.RecordBatch]:
+    if state is not None:
+        with pq.ParquetFile(state / "signatures.parquet") as file:
+            for batch in file.iter_batches(batch_size=BATCH_ROWS):
+                yield batch.cast(SIGNATURES.schema)
+
+
+def _without_bands(batch: pa.RecordBatch, parents: Positions) -> pa.RecordBatch:
+    """Signatures of the texts for which none could be made: they are compared for exact duplicates only."""
+    absent = np.setdiff1d(np.arange(batch.num_rows), parents)
+    contents = batch.column("content").take(pa.array(absent))
+    rows = [{"content": c, "shingles": 0, "bands": []} for c in contents.to_pylist()]
+    return pa.RecordBatch.from_pylist(rows, schema=SIGNATURES.schema)

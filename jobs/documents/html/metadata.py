@@ -1,0 +1,326 @@
+"""Metadata of a page, each field from the first source that states it well, and which source that was.
+
+Sources: `json-ld` (linked data of schema.org), `open-graph` (meta properties `og:` and `article:`), `microdata`
+(itemprop), `meta` (other meta elements), `link` (canonical link), `html` (headings, title, time and byline elements,
+lang attributes), `url` (the address), `text` (the main text), `given` (a field of a JSONL document).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from html import unescape
+from itertools import islice
+from typing import Any, Final, TypeVar
+from urllib.parse import urlsplit
+
+from lxml.etree import XPath
+from lxml.html import HtmlElement
+
+from quern.jobs.documents.html.addresses import canonical
+from quern.jobs.documents.html.dates import LONGEST_LINE, stated_time, url_date, written_date
+from quern.jobs.documents.html.stated import Stated, is_of_kind, read_stated
+from quern.jobs.text.plain_text import one_line
+
+SOURCES: Final = ("json-ld", "open-graph", "microdata", "meta", "link", "html", "url", "text", "given")
+Found = dict[str, Any]
+Candidates = Iterator[tuple[str, Any]]
+T = TypeVar("T")
+
+_LONGEST_TITLE: Final = 500
+# Least share of the title of a heading that stands at its end, where a section or the site is named as often.
+_TITLE_SHARE: Final = 0.3
+_LONGEST_NAME: Final = 120
+_MOST_NAMES: Final = 20
+# Accounts that name no author.
+_NOBODY: Final = frozenset({"", "admin", "administrator", "webmaster", "editor", "staff", "redaction", "redazione"})
+_FIRST_LINES: Final = 3
+_OUTSIDE: Final = frozenset({"nav", "footer", "aside", "form"})
+_META_TITLES: Final = (
+    "citation_title",
+    "dc.title",
+    "dcterms.title",
+    "parsely-title",
+    "sailthru.title",
+    "twitter:title",
+)
+_META_AUTHORS: Final = (
+    "author",
+    "citation_author",
+    "dc.creator",
+    "dcterms.creator",
+    "parsely-author",
+    "sailthru.author",
+    "byl",
+)
+_META_SITES: Final = ("application-name", "citation_journal_title", "dc.publisher", "dcterms.publisher", "publisher")
+_OG_PUBLISHED: Final = ("article:published_time", "og:article:published_time", "og:published_time")
+_META_PUBLISHED: Final = (
+    "datepublished",
+    "parsely-pub-date",
+    "sailthru.date",
+    "dc.date.issued",
+    "dcterms.issued",
+    "dc.date",
+    "dcterms.created",
+    "citation_publication_date",
+    "citation_date",
+    "pubdate",
+    "publishdate",
+    "date",
+)
+_OG_MODIFIED: Final = ("article:modified_time", "og:article:modified_time", "og:updated_time")
+_META_MODIFIED: Final = ("datemodified", "dcterms.modified", "last-modified")
+_DATED: Final = XPath(
+    "descendant::*[contains(@class, 'date') or contains(@class, 'time') or contains(@class, 'publish')]"
+)
+_MOST_LOOKED_AT: Final = 50
+_YEARS: Final = XPath(
+    "descendant::text()[string-length(.) < 300 and (contains(., '19') or contains(., '20'))]"
+    "[not(parent::script or parent::style or parent::a or parent::td or parent::th or parent::title)]"
+)
+_UPDATED: Final = re.compile(r"updat|modif|edited|revis|aktualis|mis à jour|actualiz|更新|修改|수정", re.I)
+_SIGNED: Final = XPath(
+    "descendant::*[self::a or self::span or self::div or self::p or self::address or self::li or self::strong]"
+    "[@rel='author' or contains(@class, 'uthor') or contains(@class, 'yline')]"
+)
+_BYLINE_CLASS: Final = re.compile(r"(?:^|[\s_-])(?:author|byline)(?:[\s_-]*name)?(?=$|\s)", re.I)
+_BY: Final = re.compile(
+    r"^\s*(?:(?:written |posted |words |story |analysis )?by|von|par|por|di|door)\s*:?\s+"
+    r"|^\s*(?:author|autor|auteur|автор|text|текст|作者|文|记者|記者)\s*[:：/]\s*",
+    re.I,
+)
+_BYLINE: Final = re.compile(r"^(?:By|Von|Par|Por) ((?:[A-Z][\w.'’-]*)(?: [\w.'’-]+){0,4} [A-Z][\w'’-]+)$")
+_AFTER_NAME: Final = re.compile(
+    r"\s*(?:[|•·–—(,]|\s-\s|\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b).*$", re.S | re.I
+)
+_SEPARATOR: Final = re.compile(r"\s+(?:[-–—|·•:»«]|::)\s+")
+
+
+def read_metadata(tree: HtmlElement, url: str) -> Found:
+    """What the tree and the address say of a page: all fields but those that the main text decides.
+
+    A page that names only the day of its last change was published by then, and gets that day.
+
+    Returns:
+        `canonical`, `title`, `author`, `published_at`, `modified_at`, `site_name`, each null where nothing states
+        it, and `metadata_from`, a list of {field, by}.
+    """
+    stated = read_stated(tree)
+    found: Found = {"metadata_from": []}
+    site = _settle(found, "site_name", _sites(stated), lambda name: _within(one_line(name), _LONGEST_NAME))
+    known = {letters(name) for name in (site, _label(url)) if name} - {""}
+    _settle(found, "title", _titles(tree, stated, known), lambda title: _without_site(title, known))
+    if not _settle(found, "author", _authors(tree, stated), lambda names: _names(names, known)):
+        _settle(found, "author", _stated_authors(stated), lambda names: _names(names, set()))
+    _settle(found, "modified_at", _modified(tree, stated), _as_time)
+    _settle(found, "published_at", _published(tree, stated, url), _as_time)
+    if found["published_at"] is None and found["modified_at"] is not None:
+        by = found["metadata_from"][-1]["by"]
+        _settle(found, "published_at", iter([(by, found["modified_at"])]), _as_time)
+    address = canonical(url, _addresses(tree, stated))
+    found["canonical"] = address[1] if address else None
+    found["metadata_from"].append({"field": "url", "by": address[0] if address else "url"})
+    return found
+
+
+def add_from_text(found: Found, text: str) -> None:
+    """Fill in the author from the first lines of the main text where nothing else states one."""
+    if found["author"] is None:
+        lines = text.split("\n", _FIRST_LINES)[:_FIRST_LINES]
+        bylines = (m[1] for line in lines if len(line) <= LONGEST_LINE and (m := _BYLINE.match(line)))
+        _settle(found, "author", (("text", name) for name in bylines), one_line)
+
+
+def letters(text: str | None) -> str:
+    """Letters and digits of a text in lower case, to compare names."""
+    return "".join(c for c in (text or "").casefold() if c.isalnum())
+
+
+def _settle(found: Found, field: str, candidates: Candidates, read: Callable[[Any], T | None]) -> T | None:
+    """The first candidate that can be read becomes the field's value."""
+    found[field] = None
+    for by, candidate in candidates:
+        value = read(candidate)
+        if value is not None:
+            found[field] = value
+            found["metadata_from"].append({"field": field, "by": by})
+            return value
+    return None
+
+
+def _within(text: str | None, most: int) -> str | None:
+    return text if text and len(text) <= most else None
+
+
+def _by(source: str, values: Iterable[T]) -> Iterator[tuple[str, T]]:
+    return ((source, value) for value in values)
+
+
+# ---- site and title --------------------------------------------------------------------------------------
+
+
+def _sites(stated: Stated) -> Candidates:
+    yield from _by("open-graph", stated.meta("og:site_name"))
+    websites = [t["name"] for t in stated.things if is_of_kind(t, "website") and isinstance(t.get("name"), str)]
+    yield from _by("json-ld", map(unescape, websites))
+    yield from _by("json-ld", (name for value in stated.linked("publisher") for name in stated.people(value)))
+    yield from _by("microdata", stated.microdata.get("publisher", ()))
+    yield from _by("meta", stated.meta(*_META_SITES))
+
+
+def _label(url: str) -> str:
+    """The part of a host's name that names the site: `news` of www.news.example."""
+    try:
+        parts = (urlsplit(url).hostname or "").removeprefix("www.").split(".")
+    except ValueError:
+        return ""
+    return max(parts[:-1], key=len, default="")
+
+
+def _titles(tree: HtmlElement, stated: Stated, known: set[str]) -> Candidates:
+    articles = (t for t in stated.things if is_of_kind(t, "article", "posting", "report"))
+    headlines = (t["headline"] for t in articles if isinstance(t.get("headline"), str))
+    yield from _by("json-ld", map(unescape, headlines))
+    yield from _by("open-graph", stated.meta("og:title"))
+    yield from _by("microdata", stated.microdata.get("headline", ()))
+    yield from _by("meta", stated.meta(*_META_TITLES))
+    titles = [one_line(title.text_content()) or "" for title in tree.iter("title")][:1]
+    yield from _by("html", _headings(tree, titles[0] if titles else "", known))
+    yield from _by("html", titles)
+
+
+def _headings(tree: HtmlElement, title: str, known: set[str]) -> list[str]:
+    """The heading of the page: the one that its title begins or ends with; the first if it has no title."""
+    first = islice(tree.iter("h1", "h2"), _MOST_LOOKED_AT)
+    found = [one_line(heading.text_content()) or "" for heading in first]
+    headings = [h for h in found if letters(h) not in known and letters(h)]
+    whole = letters(title)
+    least = _TITLE_SHARE * len(whole)
+    named = [h for h in headings if whole.startswith(h_ := letters(h)) or (whole.endswith(h_) and len(h_) > least)]
+    return [max(named, key=len)] if named else headings[: int(not title)]
+
+
+def _without_site(title: str, known: set[str]) -> str | None:
+    """A title without the site's name at its end or its beginning."""
+    text = _within(one_line(title), _LONGEST_TITLE)
+    while text and (cuts := list(_SEPARATOR.finditer(text))):
+        if letters(text[cuts[-1].end() :]) in known:
+            text = text[: cuts[-1].start()]
+        elif letters(text[: cuts[0].start()]) in known:
+            text = text[cuts[0].end() :]
+        else:
+            break
+    return text or None
+
+
+# ---- author ----------------------------------------------------------------------------------------------
+
+
+def _authors(tree: HtmlElement, stated: Stated) -> Candidates:
+    yield from _stated_authors(stated)
+    yield from _by("html", ([name] for name in _bylines(tree)))
+
+
+def _stated_authors(stated: Stated) -> Candidates:
+    yield from _by("json-ld", (stated.people(value) for value in stated.linked("author", "creator")))
+    yield from _by("open-graph", (list(stated.meta("article:author", "og:article:author", "og:author")),))
+    yield from _by("microdata", (stated.microdata.get("author", []),))
+    # A single word is an account's name, such as `admin`, save where names have no spaces.
+    named = [name for name in stated.meta(*_META_AUTHORS) if " " in name.strip() or not name.isascii()]
+    yield "meta", named
+
+
+def _names(stated: list[str], known: set[str]) -> str | None:
+    """Names, each once, joined by semicolons, without those `known` as the site's; null where none is left."""
+    names: dict[str, str] = {}
+    for name in stated[:_MOST_NAMES]:
+        text = _BY.sub("", one_line(name) or "").strip(" ,;")
+        if text and len(text) <= _LONGEST_NAME and "@" not in text and "://" not in text:
+            names.setdefault(letters(text), text)
+    for nobody in known | _NOBODY:
+        names.pop(nobody, None)
+    return "; ".join(names.values()) or None
+
+
+def _bylines(tree: HtmlElement) -> Iterator[str]:
+    """Names in elements that are called author or byline, outside of navigation and comments."""
+    for element in _SIGNED(tree)[:_MOST_LOOKED_AT]:
+        if element.get("rel") != "author" and not _BYLINE_CLASS.search(element.get("class", "")):
+            continue
+        text = one_line(element.text_content()) or ""
+        name = _AFTER_NAME.sub("", _BY.sub("", text))
+        if 2 < len(name) <= LONGEST_LINE and len(text) <= _LONGEST_NAME and not _is_aside(element):
+            yield name
+
+
+def _is_aside(element: HtmlElement) -> bool:
+    above = list(element.iterancestors())
+    return any(a.tag in _OUTSIDE or "omment" in a.get("class", "") or "omment" in a.get("id", "") for a in above)
+
+
+# ---- times -----------------------------------------------------------------------------------------------
+
+
+def _as_time(value: object) -> datetime | None:
+    return value if isinstance(value, datetime) else stated_time(value)
+
+
+def _published(tree: HtmlElement, stated: Stated, url: str) -> Candidates:
+    yield from _by("json-ld", stated.linked("datePublished"))
+    yield from _by("open-graph", stated.meta(*_OG_PUBLISHED))
+    yield from _by("microdata", stated.microdata.get("datePublished", ()))
+    yield from _by("meta", stated.meta(*_META_PUBLISHED))
+    yield from _by("json-ld", stated.linked("dateCreated", "uploadDate"))
+    yield from _by("microdata", stated.microdata.get("dateCreated", ()))
+    yield from _by("html", _times(tree, updated=False))
+    yield from _by("url", (url_date(url),))
+    yield from _by("html", _dated(tree))
+    yield from _by("text", _shown(tree, updated=False))
+
+
+def _modified(tree: HtmlElement, stated: Stated) -> Candidates:
+    yield from _by("json-ld", stated.linked("dateModified"))
+    yield from _by("open-graph", stated.meta(*_OG_MODIFIED))
+    yield from _by("microdata", stated.microdata.get("dateModified", ()))
+    yield from _by("meta", stated.meta(*_META_MODIFIED))
+    yield from _by("html", _times(tree, updated=True))
+    yield from _by("text", _shown(tree, updated=True))
+
+
+def _times(tree: HtmlElement, *, updated: bool) -> Iterator[str]:
+    """Dates of `time` elements of the article, those of its last change if `updated`."""
+    for element in islice(tree.iter("time"), _MOST_LOOKED_AT):
+        stated = element.get("datetime")
+        is_update = _UPDATED.search(element.get("class", "")) is not None
+        if stated and is_update == updated and not _is_aside(element):
+            yield stated
+
+
+def _dated(tree: HtmlElement) -> Iterator[datetime]:
+    """Days in short elements whose class speaks of a date."""
+    for element in _DATED(tree)[:_MOST_LOOKED_AT]:
+        text = element.text_content().strip()
+        time = written_date(text) if len(text) <= LONGEST_LINE and not _UPDATED.search(text) else None
+        if time is not None and not _is_aside(element):
+            yield time
+
+
+def _shown(tree: HtmlElement, *, updated: bool) -> Iterator[datetime]:
+    """Days in short lines of the page, such as `Issued 18 July 2024`; those of its last change if `updated`."""
+    for text in _YEARS(tree)[:_MOST_LOOKED_AT]:
+        fits = (_UPDATED.search(text) is not None) == updated and (updated or len(text.strip()) <= LONGEST_LINE)
+        time = written_date(text) if fits else None
+        if time is not None and not _is_aside(text.getparent()):
+            yield time
+
+
+# ---- address ---------------------------------------------------------------------------------------------
+
+
+def _addresses(tree: HtmlElement, stated: Stated) -> Iterator[tuple[str, str]]:
+    for link in tree.iter("link"):
+        if link.get("href") and "canonical" in (link.get("rel") or "").lower().split():
+            yield "link", link.get("href")
+    yield from _by("open-graph", stated.meta("og:url"))

@@ -1,0 +1,83 @@
+"""The tree of a page: its bytes decoded, cleared of what XML cannot hold, and parsed once."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from lxml import etree
+from lxml.html import HtmlComment, HtmlElement, HtmlEntity, HTMLParser, HtmlProcessingInstruction
+
+from quern.jobs.documents.html.charsets import decode_page
+
+# What holds no main text by its element's meaning; metadata and images are read before it goes.
+_NO_TEXT: Final = (
+    *("head", "style", "noscript", "template", "link", "meta"),
+    *("nav", "footer", "aside", "dialog", "button", "select", "textarea"),
+    *("svg", "iframe", "object", "embed", "audio", "video", "canvas", "map", "picture"),
+)
+_HEAD_BYTES: Final = 4096
+# Control characters, NUL among them, save tab and line breaks; a form feed is a line break.
+_CONTROL: Final = bytes([*range(0x09), 0x0B, *range(0x0E, 0x20), 0x7F])
+_FORM_FEED: Final = bytes.maketrans(b"\x0c", b"\n")
+_SEPARATORS: Final = ("\x85", "\u2028", "\u2029", "\ufffe", "\uffff")
+# libxml2 loses what follows some document types, and takes `<html/>` for a whole document.
+_DOCTYPE: Final = re.compile(rb"<!doctype[^<>]*>", re.I)
+_CLOSED_ROOT: Final = re.compile(rb"(<html\b[^<>]*?)/>", re.I)
+
+
+class PageError(ValueError):
+    """A page that cannot be read as HTML."""
+
+
+def _parser() -> HTMLParser:
+    """A parser that makes every element an `HtmlElement`: lxml's own choice by tag asks Python for each of them."""
+    parser = HTMLParser(
+        collect_ids=False, default_doctype=False, encoding="utf-8", remove_comments=True, remove_pis=True
+    )
+    classes = {"comment": HtmlComment, "pi": HtmlProcessingInstruction, "entity": HtmlEntity}
+    parser.set_element_class_lookup(etree.ElementDefaultClassLookup(element=HtmlElement, **classes))
+    return parser
+
+
+_PARSER: Final = _parser()
+
+
+def _markup(text: str) -> bytes:
+    """`text` as UTF-8 without lone surrogates, control characters and what stops the parser."""
+    for character in _SEPARATORS:
+        if character in text:
+            text = text.replace(character, "\n")
+    markup = text.encode("utf-8", "ignore").translate(_FORM_FEED, _CONTROL)
+    head, rest = markup[:_HEAD_BYTES], markup[_HEAD_BYTES:]
+    return _CLOSED_ROOT.sub(rb"\1>", _DOCTYPE.sub(b"", head, count=1), count=1) + rest
+
+
+def parse_page(body: bytes, charset: str | None) -> HtmlElement:
+    """The root, an `html` element, of a page; `charset` is what its HTTP header declares.
+
+    Raises:
+        PageError: The body is no HTML.
+    """
+    markup = _markup(decode_page(body, charset))
+    if b"<" not in markup:
+        raise PageError("no markup: this is not an HTML page")
+    try:
+        tree = etree.fromstring(markup, parser=_PARSER)
+    except etree.XMLSyntaxError as error:
+        raise PageError(f"no element could be parsed: {error}") from None
+    if tree is None:
+        raise PageError("no element could be parsed")
+    return tree
+
+
+def drop_unread(tree: HtmlElement) -> None:
+    """Take out the head, scripts, navigation, controls and embedded objects.
+
+    Linked data that speaks of a forum stays: trafilatura reads a thread otherwise than an article.
+    """
+    scripts = [s for s in tree.iter("script") if "DiscussionForumPosting" not in (s.text or "")]
+    etree.strip_elements(tree, *_NO_TEXT, with_tail=False)
+    for script in scripts:
+        if script.getparent() is not None:
+            script.drop_tree()

@@ -1,0 +1,146 @@
+"""Documents in one form: noise, boilerplate and personal data out, numbers and widths unified, quality judged.
+
+Xinyu, supplementary material C. The order matters: noise, numbers and widths first, so that what follows sees
+plain characters; rules of quality last, on the text that would be published. JSONL documents keep their text but
+for personal data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.metadata import version as installed
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from quern.jobs.core.contract import Job, Outcome, Reject
+from quern.jobs.documents.boilerplate import COLUMN, GIVEN
+from quern.jobs.text.noise import Noise, without_emoji
+from quern.jobs.text.numbers import with_arabic_numbers, with_digits
+from quern.jobs.text.personal_data import counts, find, replace
+from quern.jobs.text.plain_text import one_line, paragraphs
+from quern.jobs.text.quality import verdict
+from quern.jobs.text.spans import Span
+from quern.jobs.text.width import half_width
+from quern.schemas.digests import text_digest
+from quern.schemas.settings import NormaliseSettings, QualitySettings
+from quern.schemas.tables import DOCUMENTS, Table
+
+_DESCRIBING = ("alt", "caption")
+_CHANGED = ("title", "author", "text", "images", "personal_data", "digest")
+
+
+@dataclass(frozen=True)
+class Normalise(Job):
+    """Drafts of documents in their final form, with the personal data counted and low quality left out."""
+
+    settings: NormaliseSettings = field(default_factory=NormaliseSettings)
+    quality: QualitySettings = field(default_factory=QualitySettings)
+
+    name: ClassVar[str] = "normalise"
+    version: ClassVar[int] = 3
+    engine: ClassVar[Literal["cpu", "model"]] = "cpu"
+    reads: ClassVar[tuple[str, ...]] = (*DOCUMENTS.schema.names, COLUMN)
+    key: ClassVar[str] = "page_url"
+
+    @property
+    def makes(self) -> Table:
+        """Documents."""
+        return DOCUMENTS
+
+    def configuration(self) -> Mapping[str, object]:
+        """The settings, and the numbering plans of the library for telephone numbers."""
+        return {
+            "settings": self.settings.model_dump(),
+            "quality": self.quality.model_dump(),
+            "libraries": {"phonenumbers": installed("phonenumbers")},
+        }
+
+    @cached_property
+    def _noise(self) -> Noise:
+        return Noise(self.settings.noise_phrases)
+
+    def apply(self, batch: pa.RecordBatch) -> Outcome:
+        """The documents of `batch` in their final form; those that fail a rule are rejected."""
+        made: dict[str, list[Any]] = {name: [] for name in _CHANGED}
+        kept: list[int] = []
+        rejects: list[Reject] = []
+        columns = ("page_url", "language", "title", "author", "text", "images", COLUMN)
+        # One document at a time: each step is one pass of a compiled expression over its text.
+        for i, row in enumerate(zip(*(batch.column(c).to_pylist() for c in columns), strict=True)):
+            page, language, title, author, text, images, repeated = row
+            given = page.startswith(GIVEN)
+            title, text, found = self._normalised(title, text, language, repeated, given=given)
+            if fault := self._fault(text, language, given=given):
+                rejects.append(Reject(i, *fault))
+                continue
+            kept.append(i)
+            author, images, beside = self._beside(author, images, language)
+            changed = (title, author, text, images, counts(found + beside), text_digest(title, text))
+            for name, made_of_row in zip(_CHANGED, changed, strict=True):
+                made[name].append(made_of_row)
+        return Outcome(_with(batch.take(pa.array(kept, pa.int64())), made), np.asarray(kept, np.int64), tuple(rejects))
+
+    def _normalised(
+        self, title: str | None, text: str, language: str | None, repeated: list[int], *, given: bool
+    ) -> tuple[str | None, str, list[Span]]:
+        """Title, text, and the personal data that was found in both."""
+        if not given:
+            gone = set(repeated)
+            lines = [line for n, line in enumerate(text.split("\n")) if n not in gone]
+            text = self._plain("\n".join(lines), language)
+            if self.settings.noise:
+                text = paragraphs("\n".join(self._noise.without(line) for line in text.split("\n")))
+            title = one_line(self._plain(title, language)) if title else title
+        text, found = self._without_personal_data(text, language)
+        if title:
+            title, found_there = self._without_personal_data(title, language)
+            found = found + found_there
+        return title or None, text if given else paragraphs(text), found
+
+    def _beside(
+        self, author: str | None, images: list[dict[str, Any]] | None, language: str | None
+    ) -> tuple[str | None, list[dict[str, Any]] | None, list[Span]]:
+        """Author and images, and the personal data that was found in the author and in what describes images."""
+        every: list[Span] = []
+
+        def treated(text: str | None) -> str | None:
+            if not text:
+                return text
+            text, found = self._without_personal_data(text, language)
+            every.extend(found)
+            return text or None
+
+        author = treated(author)
+        images = images and [image | {name: treated(image[name]) for name in _DESCRIBING} for image in images]
+        return author, images, every
+
+    def _plain(self, text: str, language: str | None) -> str:
+        """`text` with plain characters and numbers: no emoji, no full-width forms, a paragraph a line."""
+        if self.settings.noise:
+            text = without_emoji(text)
+        # Numerals first: what stands beside a full-width mark decides about it.
+        text = with_arabic_numbers(with_digits(text), language, self.settings)
+        return paragraphs(half_width(text, self.settings.punctuation))
+
+    def _without_personal_data(self, text: str, language: str | None) -> tuple[str, list[Span]]:
+        found = find(text, language, self.settings.personal_data_types)
+        if self.settings.personal_data == "keep":
+            return text, found
+        return replace(text, found, mark=self.settings.personal_data == "mark"), found
+
+    def _fault(self, text: str, language: str | None, *, given: bool) -> tuple[str, str] | None:
+        """Reason and detail of a text that is left out."""
+        if not text.strip():
+            return "no_text", "nothing is left without noise, repeated lines and personal data"
+        return None if given else verdict(text, language, self.quality)
+
+
+def _with(rows: pa.RecordBatch, made: Mapping[str, list[Any]]) -> pa.RecordBatch:
+    """`rows` as documents, with the changed columns."""
+    fields = DOCUMENTS.schema
+    columns = [pa.array(made[f.name], f.type) if f.name in made else rows.column(f.name) for f in fields]
+    return pa.RecordBatch.from_arrays(columns, schema=fields)

@@ -1,0 +1,87 @@
+"""Engines that run jobs: Spark for CPU work, Ray Data for models, this process for a handful of rows.
+
+Jobs whose task a language model carries out have a runner of their own (`jobs.reasoning.generators`).
+
+An engine is given the rows that the memo lacks (`jobs.core.work`); changing the engine changes no result.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from quern.jobs.core.contract import Job
+from quern.jobs.core.work import Engine, EngineError, LocalEngine, Work, core_count
+from quern.jobs.engines.ray import RayEngine
+from quern.jobs.engines.spark import SparkEngine
+from quern.jobs.reasoning.runner import GeneratorEngine
+from quern.jobs.reasoning.task import TaskJob
+from quern.schemas.settings import EngineSettings
+
+__all__ = ["Engine", "EngineError", "Engines", "LocalEngine", "RayEngine", "SparkEngine", "Work", "core_count"]
+
+
+class Engines:
+    """The engines of one build; each starts at most once, when a job with missing rows first needs it."""
+
+    def __init__(self, settings: EngineSettings) -> None:
+        self._settings = settings
+        self._engines: dict[str, Engine] = {}
+
+    def choose(self, job: Job, missing: int) -> Engine:
+        """The engine for `missing` rows of `job`."""
+        name: str = self._settings.engine
+        if isinstance(job, TaskJob) and job.by_model:
+            name = "generator"
+        elif name == "auto":
+            name = "spark" if job.engine == "cpu" else "ray"
+            if missing < self._settings.local_below:
+                name = "local"
+        if name not in self._engines:
+            self._engines[name] = _make_engine(name, self._settings)
+        return self._engines[name]
+
+    def spark(self, rows: int, local_below: int) -> SparkEngine | None:
+        """Spark for work on `rows` rows that is no job; None where it is to be done in this process."""
+        name = self._settings.engine
+        if name in ("local", "ray") or (name == "auto" and rows < local_below):
+            return None
+        return cast("SparkEngine", self._engines.setdefault("spark", SparkEngine(self._settings)))
+
+    def shuffler(self, rows: int, local_below: int) -> Any | None:
+        """The Spark session for a shuffle of `rows` rows; None where it is to be done in this process.
+
+        Raises:
+            EngineError: Spark cannot start.
+        """
+        spark = self.spark(rows, local_below)
+        return spark and spark.session()
+
+    def cluster(self) -> RayEngine | None:
+        """Ray for work that can be spread over machines; None where it is to be done in this process."""
+        if self._settings.engine != "ray" and not self._settings.ray_address:
+            return None
+        return cast("RayEngine", self._engines.setdefault("ray", RayEngine(self._settings)))
+
+    def release(self, name: str) -> None:
+        """Stop the engine `name`, if it was started, before another needs its memory."""
+        if name in self._engines and name != self._settings.engine:
+            self._engines.pop(name).close()
+
+    def close(self) -> None:
+        """Stop whatever was started."""
+        while self._engines:
+            self._engines.popitem()[1].close()
+
+    def __enter__(self) -> Engines:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _make_engine(name: str, settings: EngineSettings) -> Engine:
+    if name == "spark":
+        return SparkEngine(settings)
+    if name == "generator":
+        return GeneratorEngine(settings)
+    return RayEngine(settings) if name == "ray" else LocalEngine()

@@ -1,0 +1,166 @@
+"""Ray: runs jobs as `map_batches` of Ray Data on actors that hold the model."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from quern.jobs.core.work import PART, EngineError, Ran, Work, core_count, stopped
+from quern.schemas.settings import EngineSettings
+
+log = logging.getLogger(__name__)
+
+
+def _ray_actor(work: Work) -> type:
+    """The class of Ray actors that do `work`; it carries the work itself, so that a restarted actor has it too."""
+
+    class Worker:
+        """Applies the job to the files it is named; the model stays loaded between files.
+
+        It reads the files itself: what is computed need not pass through the object store.
+        """
+
+        def __call__(self, names: pa.Table) -> pa.Table:
+            files = [Path(name) for name in names["file"].to_pylist()]
+            parts = [work.compute(batch) for batch in work.batches(files)]
+            return pa.Table.from_batches(parts, schema=PART)
+
+    return Worker
+
+
+class RayEngine:
+    """Runs jobs as `map_batches` of Ray Data on actors that hold the model, started on first use."""
+
+    name = "ray"
+
+    def __init__(self, settings: EngineSettings) -> None:
+        self._settings = settings
+        self._started = False
+
+    def run(self, work: Work) -> Ran:
+        """Names of files go to actors; only names of committed parts come back."""
+        self.start()
+        import ray
+        import ray.data
+
+        # One actor a node: a model uses all cores of its node.
+        workers = len([n for n in ray.nodes() if n["Alive"]])
+        files = [{"file": str(p)} for p in work.files]
+        parts = ray.data.from_items(files, override_num_blocks=len(files)).map_batches(
+            _ray_actor(work),
+            batch_size=1,
+            batch_format="pyarrow",
+            compute=ray.data.ActorPoolStrategy(size=min(workers, len(files))),
+            num_cpus=1,
+        )
+        try:
+            for _ in parts.iter_batches(batch_format="pyarrow", batch_size=None):
+                pass
+        except Exception as error:  # Ray raises many kinds
+            raise stopped("Ray", work, error) from error
+        return Ran(self.name)
+
+    def each(self, function: Callable[[Any], Any], items: Iterable[Any], size: Callable[[Any], int]) -> Iterator[Any]:
+        """`function` of each of `items`, in tasks of one core, as they end.
+
+        Args:
+            function: What is done; pickled by name.
+            items: Made as tasks end: one more than there are cores, or fewer, so that they fill no more than half of
+                this machine's object store.
+            size: Bytes of an item.
+
+        Raises:
+            EngineError: Ray does not start, or a task failed for good.
+        """
+        self.start()
+        import ray
+
+        task = ray.remote(num_cpus=1)(function)
+        most = int(ray.cluster_resources().get("CPU", 1)) + 1
+        room = _object_store() // 2
+        running: dict[Any, int] = {}
+        try:
+            for item in items:
+                taken = size(item)
+                while running and (len(running) >= most or sum(running.values()) + taken > room):
+                    yield _next(running)
+                running[task.remote(item)] = taken
+            while running:
+                yield _next(running)
+        except ray.exceptions.RayError as error:
+            raise EngineError(f"Ray stopped: {error}") from error
+        finally:
+            for left in running:
+                ray.cancel(left)
+
+    def start(self) -> None:
+        """Start a local Ray, or join the cluster."""
+        if self._started:
+            return
+        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+        os.environ.setdefault("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        import ray
+        import ray.data
+
+        # It warns of its default, a token for the local cluster, which is what is wanted.
+        logging.getLogger("ray._private.authentication").setLevel(logging.ERROR)
+        address = self._settings.ray_address
+        options: dict[str, Any] = {"address": address} if address else _local_ray(self._settings)
+        log.info("engine=ray address=%s starting", address or "local")
+        on_stop = signal.getsignal(signal.SIGTERM)
+        try:
+            ray.init(logging_level=logging.ERROR, log_to_driver=False, configure_logging=False, **options)
+        except Exception as error:  # Ray raises many kinds; all mean that it did not start
+            raise EngineError(f"Ray did not start ({error}); --engine local runs without it") from error
+        finally:
+            # Ray takes the signal to exit at once; a build must first give its engines and locks back.
+            if threading.current_thread() is threading.main_thread():
+                signal.signal(signal.SIGTERM, on_stop)
+        context = ray.data.DataContext.get_current()
+        context.enable_progress_bars = False
+        context.print_on_execution_start = False
+        logging.getLogger("ray.data").setLevel(logging.ERROR)
+        self._started = True
+
+    def close(self) -> None:
+        """Stop a local Ray, or leave the cluster."""
+        if self._started:
+            import ray
+
+            ray.shutdown()
+            self._started = False
+
+
+def _next(running: dict[Any, int]) -> Any:
+    """The result of the first task that ends; it is taken out of `running`."""
+    import ray
+
+    (done,), _ = ray.wait([*running])
+    del running[done]
+    return ray.get(done)
+
+
+def _object_store() -> int:
+    """Bytes of this machine's object store."""
+    import ray
+
+    here = ray.get_runtime_context().get_node_id()
+    stores = [n["Resources"].get("object_store_memory", 0) for n in ray.nodes() if n["NodeID"] == here]
+    return int(stores[0]) if stores else 0
+
+
+def _local_ray(settings: EngineSettings) -> dict[str, Any]:
+    return {
+        # One logical core more than there are: reading never has to wait for the actor that computes.
+        "num_cpus": core_count(settings) + 1,
+        "include_dashboard": False,
+        "object_store_memory": settings.ray_object_store << 20,
+    }

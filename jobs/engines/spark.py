@@ -1,0 +1,217 @@
+"""Spark: runs jobs as `mapInArrow` of a session, and gives that session to what needs a shuffle.
+
+A local session takes some 8 seconds to be of use: Java, the first query, the Python workers. It starts in a thread,
+and until it is ready this process does the work itself, file by file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import shutil
+import sys
+import threading
+import warnings
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any, Final, TypeVar
+
+import psutil
+import pyarrow as pa
+
+from quern.jobs.core.work import EngineError, Ran, Work, core_count, stopped
+from quern.jobs.engines.spark_classes import java_options as shared
+from quern.schemas.settings import EngineSettings
+
+log = logging.getLogger(__name__)
+
+_PART_DDL: Final = "part string, inputs bigint"
+_TRIES: Final = 4  # Times that Spark tries a task before it gives up.
+_T = TypeVar("_T")
+
+
+def _map_files(work: Work, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in numbers:
+        for number in batch.column("id").to_pylist():
+            yield from (work.compute(rows) for rows in work.batches([work.files[number]]))
+
+
+def _same(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    yield from batches
+
+
+class SparkEngine:
+    """A Spark session, started on first use."""
+
+    name = "spark"
+
+    def __init__(self, settings: EngineSettings) -> None:
+        self._settings = settings
+        self._session: Any = None
+        self._failed: Exception | None = None
+        self._starting: threading.Thread | None = None
+
+    def begin(self) -> None:
+        """Start the session in a thread, if nobody did."""
+        if self._session is None and self._starting is None:
+            # A daemon: an interpreter that ends before `close` was called must not wait for it.
+            self._starting = threading.Thread(target=self._start, name="spark-start", daemon=True)
+            self._starting.start()
+
+    def _start(self) -> None:
+        try:
+            session = spark_session(self._settings)
+            warm(session, core_count(self._settings))
+            self._session = session
+        except Exception as error:  # noqa: BLE001 - told by `start`, to whom it may concern
+            self._failed = error
+
+    @property
+    def ready(self) -> bool:
+        """Whether the session can be used at once, or could not be started."""
+        return self._session is not None or self._failed is not None
+
+    def start(self) -> None:
+        """Start the session, and wait until it can be used.
+
+        Raises:
+            EngineError: It cannot start.
+        """
+        self.begin()
+        if self._starting is not None:
+            self._starting.join()
+            self._starting = None
+        if self._failed is not None:
+            failed, self._failed = self._failed, None
+            if isinstance(failed, EngineError):
+                raise failed
+            raise EngineError(f"Spark did not start: {failed}; --engine local runs without it") from failed
+
+    def session(self) -> Any:
+        """The Spark session, for work that needs a shuffle.
+
+        Raises:
+            EngineError: It cannot start.
+        """
+        self.start()
+        return self._session
+
+    def until_ready(self, tasks: Sequence[_T]) -> Iterator[_T]:
+        """Those of `tasks`, from the first on, to be done in this process, because the session still starts.
+
+        Not where Spark was asked for by name: it then does all.
+        """
+        self.begin()
+        for task in tasks if self._settings.engine == "auto" else ():
+            if self.ready:
+                break
+            yield task
+
+    def run(self, work: Work) -> Ran:
+        """One Spark task per file, which its Python worker reads itself: rows never pass through the Java heap."""
+        done = 0
+        for file in self.until_ready(work.files):
+            work.compute_files([file])
+            done += 1
+        if done == len(work.files):
+            return Ran("local")
+        spark = self.session()
+        try:
+            # One number per task: it needs neither a Python worker nor a shuffle to make them.
+            numbers = spark.range(done, len(work.files), 1, len(work.files) - done)
+            numbers.mapInArrow(partial(_map_files, work), _PART_DDL).write.format("noop").mode("overwrite").save()
+        except Exception as error:  # py4j and Spark raise many kinds
+            raise stopped("Spark", work, error) from error
+        return Ran("local+spark" if done else "spark")
+
+    def close(self) -> None:
+        """Stop the session and its Java process."""
+        starting, self._starting = self._starting, None
+        while starting is not None and starting.is_alive():
+            # Whoever closes it now does not want it; the thread ends with the process that it talks to.
+            _end_java()
+            starting.join(timeout=0.1)
+        self._failed = None
+        session, self._session = self._session, None
+        if session is not None or starting is not None:
+            _stop(session)
+
+
+def _stop(session: Any | None) -> None:
+    """Stop a session, or what there is of one that did not start, and its Java process."""
+    from pyspark import SparkContext
+
+    try:
+        if session is not None:
+            gateway = session.sparkContext._gateway
+            session.stop()
+            gateway.shutdown()
+    except Exception as error:  # noqa: BLE001 - after an interruption the connection may be gone; the process must go all the same
+        log.info("engine=spark did not stop by itself: %s", error)
+    finally:
+        _end_java()
+        SparkContext._gateway = None
+        SparkContext._jvm = None
+
+
+def warm(session: Any, tasks: int) -> None:
+    """Run a first query, which takes seconds whatever it asks, and start a Python worker for each of its `tasks`."""
+    same = session.range(0, tasks, 1, tasks).mapInArrow(_same, "id bigint")
+    same.write.format("noop").mode("overwrite").save()
+
+
+def spark_session(settings: EngineSettings, java_options: str = "") -> Any:
+    """A new Spark session.
+
+    Raises:
+        EngineError: It cannot start.
+    """
+    if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
+        raise EngineError(
+            "Spark needs Java 17 or later, and no java was found: `sudo apt-get install openjdk-17-jre-headless`, "
+            "or use --engine local"
+        )
+    # Arrow is all that passes between Spark and Python here; pandas is not used.
+    warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    conf = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.memory": settings.spark_memory,
+        "spark.sql.session.timeZone": "UTC",
+        "spark.log.level": "ERROR",
+        "spark.driver.extraJavaOptions": "-XX:+UseSerialGC",
+    }
+    master = settings.spark_master or f"local[{core_count(settings)},{_TRIES}]"
+    if master.startswith("local"):
+        conf |= {
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            # Python does the work here: what Java would spend on its best compiler is lost to it.
+            "spark.driver.extraJavaOptions": f"-XX:+UseSerialGC -XX:TieredStopAtLevel=1 {java_options or shared()}",
+            "spark.python.daemon.module": "quern.jobs.engines.spark_daemon",
+        }
+    builder = SparkSession.builder.master(master).appName("quern")
+    for name, value in conf.items():
+        builder = builder.config(name, value)
+    log.info("engine=spark master=%s starting", master)
+    try:
+        return builder.getOrCreate()
+    except Exception as error:  # py4j and Spark raise many kinds; all mean that it did not start
+        raise EngineError(f"Spark did not start on {master}: {error}; --engine local runs without it") from error
+    except BaseException:
+        # Interrupted half-way: nobody else knows of the Java process, which would wait for us for ever.
+        _end_java()
+        raise
+
+
+def _end_java() -> None:
+    """Kill the Java processes that this process started for Spark; those of its child processes are theirs."""
+    for child in psutil.Process().children():
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if "pyspark-shell" in child.cmdline():
+                child.kill()

@@ -1,0 +1,12 @@
+"""The process that Spark forks its Python workers from: what jobs import is imported here, once for all of them."""
+
+from __future__ import annotations
+
+import gc
+
+if __name__ == "__main__":
+    from pyspark.daemon import manager
+
+    # The workers share these pages of memory for as long as nobody writes to them, which looking for garbage does.
+    gc.freeze()
+    manager()

@@ -1,0 +1,103 @@
+"""Edges of kind `answer_question`: from a node's answer to the questions of other chunks that lie nearest to it.
+
+Who answers one question often names what the next one is about: such an edge goes from a hop of a question of
+several hops to the next. Exact: every answer is compared with every question, by codes as neighbours are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import torch
+
+from quern.indexes.graph import positions_in
+from quern.indexes.stages import BATCH_ROWS, Stage
+from quern.indexes.vectors import Floats, Positions
+from quern.jobs.core.run import Run, finished, memoise
+from quern.jobs.graph.neighbours.codes import encode
+from quern.jobs.graph.neighbours.distinct_vectors import Edges
+from quern.jobs.graph.neighbours.edge_variants import nodes_of_a_chunk
+from quern.jobs.graph.neighbours.join import run_all
+from quern.jobs.graph.neighbours.nearest_lists import Best
+from quern.jobs.vectors.embed import Embed
+from quern.jobs.vectors.embedded_tables import dimension, vectors_of
+
+_ROWS, _COLUMNS = 1024, 2048
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """A view of one column of the kept queries, as the texts that are embedded."""
+
+    queries: Stage
+    column: str
+    rows: int
+
+    def batches(self, columns: object = None, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
+        """Batches of the one column `text`."""
+        for _, texts in self.keyed(rows):
+            yield texts
+
+    def keyed(self, rows: int) -> Iterator[tuple[pa.Array, pa.RecordBatch]]:
+        """The ids of the queries, and their texts."""
+        for batch in self.queries.batches(["query_id", self.column, "kept"], rows):
+            kept = batch.filter(batch.column("kept"))
+            yield kept.column("query_id"), pa.RecordBatch.from_arrays([kept.column(self.column)], ["text"])
+
+
+def answer_edges(queries: Stage, keys: pa.Array, chunk: Positions, count: int, embed: Embed, run: Run) -> Edges:
+    """The edges, at most `count` of a node, none within a chunk.
+
+    Args:
+        queries: The queries; the kept ones are nodes.
+        keys: Sorted keys of the nodes.
+        chunk: A number for the chunk of each, shape (nodes,).
+        count: Most edges of a node.
+        embed: Embeds answers and questions, each text once.
+        run: The build.
+    """
+    nodes = len(keys)
+    vectors = _mapped(run.work / "answers.f32", 2 * nodes, dimension(embed))
+    there = np.concatenate(
+        [
+            _embedded(_Kept(queries, column, nodes), keys, vectors[at : at + nodes], embed, run)
+            for column, at in (("answer", 0), ("question", nodes))
+        ]
+    )
+    # So many of the nearest questions may be of the answer's own chunk.
+    best = Best(encode(vectors, "int8"), vectors, count + nodes_of_a_chunk(chunk))
+    positions = torch.arange(2 * nodes)
+    work = [
+        partial(best.compare, rows, columns, both=False)
+        for columns in positions[nodes:].split(_COLUMNS)
+        for rows in positions[:nodes].split(_ROWS)
+    ]
+    run_all(work, run.cores)
+    answer, question, cosine = best.pairs()
+    usable = there[answer] & there[question] & (chunk[answer] != chunk[question - nodes])
+    edges = Edges.ordered(answer[usable], question[usable] - nodes, cosine[usable])
+    return edges.where(edges.rank < count)
+
+
+def _mapped(path: Path, rows: int, width: int) -> Floats:
+    return np.memmap(path, dtype=np.float32, mode="w+", shape=(rows, width))
+
+
+def _embedded(
+    source: _Kept, keys: pa.Array, into: Floats, embed: Embed, run: Run
+) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Write the vectors of `source` in the order of `keys`; says which there are."""
+    done = memoise(embed, source, run)
+    there = np.zeros(len(keys), dtype=np.bool_)
+    for ids, texts in source.keyed(run.batch_rows):
+        found = vectors_of(done.results(texts), embed)
+        place = positions_in(keys, ids)[found.rows]
+        into[place[place >= 0]] = found.matrix[place >= 0]
+        there[place[place >= 0]] = True
+    run.report(finished(done, int(there.sum()), len(keys) - int(there.sum())))
+    return there

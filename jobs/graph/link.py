@@ -1,0 +1,206 @@
+"""The table `edges`: `E_intra`, each node joined to its k nearest nodes (QCG-RAG, section 3.3), and bridges.
+
+Neighbours are found exactly, or beyond `link.exact_below` different vectors by partitions, with a recall that is
+measured (`.neighbours.search`); after a night's changes from those of the last one (`.neighbours.change`). Ties go to
+the lower key, a node is never its own neighbour, and nodes with equal vectors are searched for once.
+
+Needs the whole table of nodes: its vectors are laid in a memory-mapped file of the build's work directory. In memory
+are their keys, for each different vector 1 byte a dimension (2 where 16 bits are quicker) and about 500 bytes of
+lists, and one block.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from quern.indexes.stages import Stage, StageWriter
+from quern.indexes.vectors import Floats, Positions, vector_matrix
+from quern.jobs.core.run import JobReport, Run
+from quern.jobs.graph.mentions import mention_edges
+from quern.jobs.vectors.embed import Embed
+from quern.schemas.digests import settings_digest
+from quern.schemas.settings import GraphSettings, LinkSettings
+from quern.schemas.tables import EDGES
+
+if TYPE_CHECKING:
+    from quern.jobs.graph.neighbours.distinct_vectors import Edges
+
+NAME, VERSION = "link", 4
+_BLOCK = 8192
+_OF_EDGES = {"k", "direction", "min_similarity", "same_chunk", "answers", "mentions", "mention_documents"}
+_OF_SEARCH = {"exact_below", "recall", "partitions", "sample"}
+
+
+def fingerprint(settings: GraphSettings, how: LinkSettings | None = None) -> str:
+    """Digest of name, version and the settings that edges depend on; `how` is by default."""
+    return settings_digest([NAME, VERSION, settings.model_dump(include=_OF_EDGES), _search(how or LinkSettings())])
+
+
+def _search(how: LinkSettings) -> dict[str, object]:
+    return how.model_dump(include=_OF_SEARCH)
+
+
+def link(
+    nodes: Stage,
+    settings: GraphSettings,
+    how: LinkSettings,
+    run: Run,
+    documents: Stage | None = None,
+    answers: Answers | None = None,
+) -> Stage:
+    """The edges of the query-centric graph; with `mention` edges where the documents, with their titles, are given."""
+    started = time.monotonic()
+    laid = _lay(nodes, run)
+    with run.writer(EDGES) as writer:
+        searched, notes = _neighbours(laid, settings, how, run, writer)
+        if documents is not None and settings.mentions and len(laid.keys):
+            notes = notes | {"mentions": _mentions(nodes, documents, laid.keys, settings, writer)}
+        if answers is not None and settings.answers and len(laid.keys):
+            notes = notes | {"answers": _answers(answers, laid, settings, run, writer)}
+    edges = writer.stage()
+    seconds = round(time.monotonic() - started, 3)
+    counts = (nodes.rows, edges.rows, nodes.rows - searched, searched, nodes.rows - len(laid.keys))
+    run.report(JobReport(NAME, fingerprint(settings, how), *counts, seconds, "driver", notes))
+    return edges
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What edges from answers to questions are made of.
+
+    Attributes:
+        queries: The queries; the kept ones are the nodes.
+        embed: What embeds them.
+    """
+
+    queries: Stage
+    embed: Embed
+
+
+@dataclass(frozen=True)
+class _Laid:
+    """The nodes in the order of their keys.
+
+    Attributes:
+        keys: Their keys.
+        chunk: A number for each one's chunk, shape (nodes,).
+        vectors: Their vectors, memory-mapped, shape (nodes, d).
+    """
+
+    keys: pa.Array
+    chunk: Positions
+    vectors: Floats
+
+
+def _neighbours(
+    laid: _Laid, settings: GraphSettings, how: LinkSettings, run: Run, writer: StageWriter
+) -> tuple[int, dict[str, float]]:
+    """Write the neighbour edges; how many nodes were searched for, and figures of the search."""
+    if len(laid.keys) == 0:
+        return 0, {}
+    # Torch takes a second to import, which a build without changes has no need of.
+    from quern.jobs.graph.neighbours.edges import neighbour_edges
+    from quern.jobs.graph.neighbours.state import forget_others
+
+    folder = run.memo / NAME / settings_digest([NAME, VERSION, _search(how)])
+    cluster = run.engines.cluster()
+    spread = cluster.each if cluster else None
+    joined = neighbour_edges(laid.vectors, laid.chunk, settings, how, run.cores, folder, run.build_id, spread)
+    forget_others(folder)
+    _write(joined.edges, "neighbour", laid.keys, writer)
+    return joined.searched, joined.notes
+
+
+def _mentions(nodes: Stage, documents: Stage, keys: pa.Array, settings: GraphSettings, writer: StageWriter) -> int:
+    """Write the mention edges; how many."""
+    written = 0
+    for columns in mention_edges(nodes, documents, keys, settings):
+        writer.write(edge_rows(keys, "mention", *columns))
+        written += len(columns[0])
+    return written
+
+
+def _answers(answers: Answers, laid: _Laid, settings: GraphSettings, run: Run, writer: StageWriter) -> int:
+    """Write the edges from answers to questions; how many."""
+    from quern.jobs.graph.answer_edges import answer_edges
+
+    edges = answer_edges(answers.queries, laid.keys, laid.chunk, settings.answers, answers.embed, run)
+    _write(edges, "answer_question", laid.keys, writer)
+    return len(edges.source)
+
+
+def _write(edges: Edges, kind: str, keys: pa.Array, writer: StageWriter) -> None:
+    rank = edges.rank
+    for start in range(0, len(rank), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        writer.write(edge_rows(keys, kind, edges.source[part], rank[part], edges.target[part], edges.similarity[part]))
+
+
+def _lay(nodes: Stage, run: Run) -> _Laid:
+    """The nodes with vectors that can be compared; the others are rejects."""
+    names = ["query_id", "chunk_id"]
+    rows = pa.Table.from_batches(nodes.batches(names), pa.schema([nodes.table.schema.field(n) for n in names]))
+    keys, chunks = (rows[name].combine_chunks() for name in names)
+    dimension = max(1, nodes.table.schema.field("vector").type.list_size)
+    good = np.zeros(len(keys), dtype=np.bool_)
+    order = pc.sort_indices(keys).to_numpy()
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    matrix = _mapped(run.work / "link.f32", len(keys), dimension)
+    at = 0
+    for batch in nodes.batches(["vector"]):
+        vectors = vector_matrix(batch.column(0))
+        at += len(vectors)
+        target = place[at - len(vectors) : at]
+        matrix[target] = vectors
+        good[target] = _comparable(vectors)
+    keys, chunk = keys.take(pa.array(order)), chunks.dictionary_encode().indices.to_numpy()[order].astype(np.int64)
+    if good.all():
+        return _Laid(keys, chunk, matrix)
+    _reject(keys.filter(pa.array(~good)), run)
+    kept = np.flatnonzero(good)
+    for start in range(0, len(kept), _BLOCK):  # What is overwritten has been moved before.
+        matrix[start : start + len(kept[start : start + _BLOCK])] = matrix[kept[start : start + _BLOCK]]
+    return _Laid(keys.filter(pa.array(good)), chunk[good], matrix[: len(kept)])
+
+
+def _mapped(path: Path, rows: int, dimension: int) -> Floats:
+    if rows == 0:
+        return np.empty((0, dimension), dtype=np.float32)
+    return np.memmap(path, dtype=np.float32, mode="w+", shape=(rows, dimension))
+
+
+def _comparable(vectors: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Whether a vector has a direction: all its numbers are finite, and not all are zero."""
+    with np.errstate(all="ignore"):
+        length = np.einsum("ij,ij->i", vectors, vectors)
+    kept: np.ndarray[tuple[int], np.dtype[np.bool_]] = np.isfinite(length) & (length > 0)
+    return kept
+
+
+def _reject(keys: pa.Array, run: Run) -> None:
+    detail = "its vector is zero or has numbers that are not finite, so it has no neighbours"
+    run.reject(NAME, [(key, "bad_vector", detail) for key in keys.to_pylist()])
+
+
+def edge_rows(
+    keys: pa.Array, kind: str, source: Positions, rank: Positions, target: Positions, similarity: Floats
+) -> pa.RecordBatch:
+    """Edges between nodes at positions among `keys`."""
+    return pa.RecordBatch.from_arrays(
+        [
+            keys.take(pa.array(source)),
+            pa.array([kind] * len(source), pa.string()),
+            pa.array(rank.astype(np.int32)),
+            keys.take(pa.array(target)),
+            pa.array(similarity),
+        ],
+        schema=EDGES.schema,
+    )

@@ -1,0 +1,121 @@
+"""Nodes with equal vectors: boilerplate repeats a text on thousands of pages, and is searched for once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from quern.indexes.vectors import Floats, Positions
+from quern.jobs.graph.neighbours.plan import Prints
+from quern.jobs.graph.neighbours.ranking import by_score, ranks
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Nodes by their vectors.
+
+    Attributes:
+        first: Lowest position of each group, ascending, shape (groups,).
+        members: Positions of all nodes, group by group, ascending within a group, shape (nodes,).
+        start: Where each group begins in `members`, shape (groups + 1,).
+    """
+
+    first: Positions
+    members: Positions
+    start: Positions
+
+    @classmethod
+    def of(cls, prints: Prints) -> Groups:
+        """The groups of nodes of these prints."""
+        group = pa.array(prints[:, 0]).dictionary_encode().indices.to_numpy()  # By first appearance.
+        first = np.full(int(group.max(initial=-1)) + 1, len(group), dtype=np.int64)
+        np.minimum.at(first, group, np.arange(len(group)))
+        if len(first) == len(prints):
+            return cls(first, first, np.arange(len(prints) + 1))
+        if (prints[first[group], 1] != prints[:, 1]).any():
+            group, first = _groups_of_both(prints)
+        members = np.argsort(group, kind="stable")
+        return cls(first, members, np.searchsorted(group[members], np.arange(len(first) + 1)))
+
+
+def _groups_of_both(prints: Prints) -> tuple[Positions, Positions]:
+    """Each node's group and each group's first node, where different vectors have one first half of their prints."""
+    order = np.lexsort((prints[:, 1], prints[:, 0]))  # Stable: the lowest position of a group comes first.
+    begins = np.ones(len(order), dtype=np.bool_)
+    begins[1:] = (prints[order[1:]] != prints[order[:-1]]).any(axis=1)
+    first = order[begins]
+    number = np.empty(len(first), dtype=np.int64)
+    number[np.argsort(first)] = np.arange(len(first))
+    group = np.empty(len(order), dtype=np.int64)
+    group[order] = number[np.cumsum(begins) - 1]
+    return group, np.sort(first)
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Edges between nodes, arrays of one length, sorted by source and rank.
+
+    Attributes:
+        source: Positions of the nodes they leave from.
+        target: Positions of the nodes they lead to.
+        similarity: Cosines.
+    """
+
+    source: Positions
+    target: Positions
+    similarity: Floats
+
+    def where(self, kept: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Edges:
+        """Those that are `kept`."""
+        return Edges(self.source[kept], self.target[kept], self.similarity[kept])
+
+    @property
+    def rank(self) -> Positions:
+        """Place of each among those of its source, from 0."""
+        return ranks(self.source)
+
+    @classmethod
+    def ordered(cls, source: Positions, target: Positions, similarity: Floats) -> Edges:
+        """The edges by source, the most similar first, ties to the lower target."""
+        order = by_score(source, similarity, target)
+        return cls(source[order], target[order], similarity[order])
+
+
+def expand(groups: Groups, found: Edges, each: int) -> Edges:
+    """Edges of nodes from those of groups: a group's nodes to the first `each` nodes of its neighbouring groups.
+
+    Args:
+        groups: The groups.
+        found: Edges of groups; one of several nodes is a neighbour of itself.
+        each: One more than are wanted suffices: of nodes with one vector those with the lowest keys come first.
+    """
+    if len(groups.first) == len(groups.members):
+        return found
+    found = _enough(groups, found, each)
+    group, other = found.source, found.target
+    offers = np.minimum(groups.start[other + 1] - groups.start[other], each)
+    pair = np.repeat(np.arange(len(group)), offers)
+    nth = np.arange(len(pair)) - np.repeat(np.cumsum(offers) - offers, offers)
+    target = groups.members[groups.start[other[pair]] + nth]
+    takers = groups.start[group[pair] + 1] - groups.start[group[pair]]
+    row = np.repeat(np.arange(len(pair)), takers)
+    mine = np.arange(len(row)) - np.repeat(np.cumsum(takers) - takers, takers)
+    source = groups.members[groups.start[group[pair[row]]] + mine]
+    target, similarity = target[row], found.similarity[pair[row]]
+    differ = source != target
+    return Edges.ordered(source[differ], target[differ], similarity[differ])
+
+
+def _enough(groups: Groups, found: Edges, each: int) -> Edges:
+    """Of each group's edges the most similar that offer `each` nodes together, and those as similar as the last."""
+    found = Edges.ordered(found.source, found.target, found.similarity)
+    group = found.source
+    offers = np.minimum(groups.start[found.target + 1] - groups.start[found.target], each)
+    begins = np.searchsorted(group, group)
+    before = np.cumsum(offers) - offers
+    before -= before[begins]
+    last = np.full(len(groups.first), np.inf, dtype=np.float32)
+    np.minimum.at(last, group[before < each], found.similarity[before < each])
+    return found.where(found.similarity >= last[group])

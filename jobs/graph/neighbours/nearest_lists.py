@@ -1,0 +1,297 @@
+"""The running best neighbours of many vectors at once: blocks of pairs are compared, few of them are kept.
+
+A block is compared by codes (`.codes`). Of each vector the `depth` highest lower bounds seen so far are
+kept; the least of them is its floor, and only a pair whose upper bound reaches the floor of one of its ends can be
+among that end's best. Those pairs, a few per vector, are scored canonically (`indexes.vectors`) in the end.
+
+A block where many pass, a crowd of vectors within the margin of each other, is compared again in float32. Where even
+that leaves too many, they are scored canonically at once, and all but the best forgotten: memory stays bounded.
+
+Threads may compare blocks at once: a floor read too early is only too low.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import torch
+
+from quern.indexes.vectors import Floats, Neighbours, Positions, similarities
+from quern.jobs.graph.neighbours.blocks import Block, Reached
+from quern.jobs.graph.neighbours.codes import Codes
+from quern.jobs.graph.neighbours.ranking import by_score, ranks
+
+Keep = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+
+_CROWD = 64
+_LEAST_CROWD = 1024
+_FINE = 1 << 29  # Parts of a cosine of 1 that are told apart in order; float32 has 2^24.
+_SCORED = 512
+_OWNERS = 1 << 17  # Whose pairs are scored and sorted at once.
+_WAITING = 24  # Pairs per vector that may wait for their canonical score...
+_LEAST_WAITING = 1 << 21  # ...or as many in all.
+
+
+class Gathered(Protocol):
+    """Vectors that are read at given positions."""
+
+    def __getitem__(self, positions: Positions) -> Floats:
+        """The vectors at `positions`, shape (positions, d)."""
+
+
+class Pairs(NamedTuple):
+    """Pairs in one direction: `target` may be a neighbour of `owner`, with a cosine within [lower, upper]."""
+
+    owner: torch.Tensor
+    target: torch.Tensor
+    lower: torch.Tensor
+    upper: torch.Tensor
+
+    def where(self, kept: torch.Tensor) -> Pairs:
+        """Those that are `kept`."""
+        index = kept.nonzero().squeeze(1)
+        return Pairs(*(column[index] for column in self))
+
+
+class Waiting(NamedTuple):
+    """Pairs that wait for their canonical score, 12 bytes each: int32 positions, and the upper bound of the cosine."""
+
+    owner: torch.Tensor
+    target: torch.Tensor
+    upper: torch.Tensor
+
+    def where(self, kept: torch.Tensor) -> Waiting:
+        """Those that are `kept`."""
+        index = kept.nonzero().squeeze(1)
+        return Waiting(*(column[index] for column in self))
+
+
+class Best:
+    """The best `depth` neighbours of n vectors among the pairs that are compared.
+
+    Attributes:
+        floor: A lower bound of each vector's `depth`-th best cosine, shape (n,); raise it where more is known.
+    """
+
+    def __init__(
+        self, codes: Codes, vectors: Gathered, depth: int, order: Positions | None = None, threads: int = 1
+    ) -> None:
+        """The best of none.
+
+        Args:
+            codes: Codes of the vectors, on the device that is to compare them.
+            vectors: The vectors themselves.
+            depth: Neighbours wanted of each, at least 1.
+            order: Rank of each vector among equal scores; its position if None.
+            threads: Parts of the pairs that are scored at once.
+        """
+        count, device = len(codes), codes.numbers.device
+        self._codes, self._vectors, self._depth = codes, vectors, depth
+        self._order = np.arange(count) if order is None else order
+        self._threads = threads
+        self._lower = torch.full((count, depth), -torch.inf, device=device)
+        self.floor = torch.full((count,), -torch.inf, device=device)
+        self._waiting: list[Waiting] = []
+        self._count = 0
+        self._limit = max(_LEAST_WAITING, _WAITING * count)
+        self._prune_at = self._limit // 2
+        self._lock = threading.Lock()
+
+    def compare(
+        self,
+        rows: torch.Tensor,
+        columns: torch.Tensor,
+        *,
+        both: bool,
+        keep: Keep | None = None,
+        gaining: torch.Tensor | None = None,
+        raising: bool = True,
+    ) -> None:
+        """Compare each of `rows` with each of `columns`; no vector with itself.
+
+        Args:
+            rows: Positions, ascending.
+            columns: Positions, ascending.
+            both: Whether columns gain neighbours too. No two vectors may be compared twice.
+            keep: Which pairs (owner, target) count; all if None.
+            gaining: Which columns gain neighbours, a flag for each vector; all if None.
+            raising: Whether floors may rise by the block alone; not where `keep` leaves out what is never compared.
+        """
+        if len(rows) and len(columns):
+            block = Block.of_codes(self._codes, rows, columns)
+            self._take_rows(block, rows, columns, keep, raising=raising)
+            if both:
+                self._take_columns(block, rows, columns, _and_gaining(keep, gaining), raising=raising)
+
+    def _take_rows(
+        self, block: Block, rows: torch.Tensor, columns: torch.Tensor, keep: Keep | None, *, raising: bool
+    ) -> None:
+        peaks, most = block.row_peaks(), _crowd(block)
+        if raising:
+            self._seed(rows, lambda: block.row_floor(peaks, self._depth))
+        found = block.rows_reaching(peaks, self.floor[rows], most)
+        if found is None:
+            block = self._closely(rows, columns)
+            peaks = block.row_peaks()
+            if raising:
+                self._raise_floor(rows, block.row_floor(peaks, self._depth))
+            found = block.rows_reaching(peaks, self.floor[rows], peaks.numel())
+        self._take(rows, columns, found, keep, turned=False)
+
+    def _take_columns(
+        self, block: Block, rows: torch.Tensor, columns: torch.Tensor, keep: Keep | None, *, raising: bool
+    ) -> None:
+        peaks, most = block.column_peaks(), _crowd(block)
+        if raising:
+            self._seed(columns, lambda: block.column_floor(peaks, self._depth))
+        found = block.columns_reaching(peaks, self.floor[columns], most)
+        if found is None:
+            block = self._closely(rows, columns)
+            peaks = block.column_peaks()
+            if raising:
+                self._raise_floor(columns, block.column_floor(peaks, self._depth))
+            found = block.columns_reaching(peaks, self.floor[columns], peaks.numel())
+        self._take(rows, columns, found, keep, turned=True)
+
+    def _seed(self, owners: torch.Tensor, floor: Callable[[], torch.Tensor]) -> None:
+        if torch.isneginf(self.floor[owners]).any():
+            self._raise_floor(owners, floor())
+
+    def _raise_floor(self, owners: torch.Tensor, floor: torch.Tensor) -> None:
+        with self._lock:
+            self.floor[owners] = torch.maximum(self.floor[owners], floor)
+
+    def _closely(self, rows: torch.Tensor, columns: torch.Tensor) -> Block:
+        """The block in float32."""
+        device = self._codes.numbers.device
+        left, right = (torch.from_numpy(np.array(self._vectors[p.cpu().numpy()])).to(device) for p in (rows, columns))
+        return Block.of_vectors(left, right, rows, columns)
+
+    def _take(
+        self, rows: torch.Tensor, columns: torch.Tensor, found: Reached | None, keep: Keep | None, *, turned: bool
+    ) -> None:
+        if found is None or len(found.row) == 0:
+            return
+        row, column = rows[found.row], columns[found.column]
+        pairs = Pairs(*((column, row) if turned else (row, column)), found.lower, found.upper)
+        if keep is not None:
+            pairs = pairs.where(keep(pairs.owner, pairs.target))
+        self._raise(pairs)
+        near = (pairs.upper >= self.floor[pairs.owner]).nonzero().squeeze(1)
+        waiting = Waiting(pairs.owner[near].int(), pairs.target[near].int(), pairs.upper[near])
+        with self._lock:
+            self._waiting.append(waiting)
+            self._count += len(near)
+            if self._count > self._prune_at:
+                self._prune()
+
+    def _raise(self, pairs: Pairs) -> None:
+        """Let lower bounds raise the floors of their owners."""
+        pairs = pairs.where(pairs.lower > self._lower[pairs.owner, -1])
+        if len(pairs.owner) == 0:
+            return
+        device = pairs.owner.device
+        order = _by_owner(pairs)
+        owners, counts = torch.unique_consecutive(pairs.owner[order], return_counts=True)
+        group = torch.repeat_interleave(torch.arange(len(owners), device=device), counts)
+        rank = torch.arange(len(order), device=device) - (torch.cumsum(counts, 0) - counts)[group]
+        first = rank < self._depth
+        gained = torch.full((len(owners), self._depth), -torch.inf, device=device)
+        gained[group[first], rank[first]] = pairs.lower[order][first]
+        with self._lock:
+            merged = torch.cat([self._lower[owners], gained], dim=1).topk(self._depth, dim=1).values
+            self._lower[owners] = merged
+            self.floor[owners] = torch.maximum(self.floor[owners], merged[:, -1])
+
+    def _prune(self) -> None:
+        """Forget pairs below floors that have risen since; settle the rest where they are too many."""
+        waiting = self._joined()
+        if len(waiting.owner) > self._limit:
+            waiting = self._settle(waiting)
+        self._waiting, self._count = [waiting], len(waiting.owner)
+        self._prune_at = max(self._limit // 2, 2 * self._count)
+
+    def _joined(self) -> Waiting:
+        none = torch.empty(0, dtype=torch.int32, device=self.floor.device)
+        parts = [Waiting(none, none, none.float())]
+        parts += [part.where(part.upper >= self.floor[part.owner]) for part in self._waiting]
+        return Waiting(*(torch.cat(columns) for columns in zip(*parts, strict=True)))
+
+    def _settle(self, waiting: Waiting) -> Waiting:
+        """The best `depth` pairs of each owner, by canonical score."""
+        found, device = self._best_of(waiting), waiting.owner.device
+        self._lower = torch.from_numpy(found.similarities).to(device)
+        self.floor = torch.maximum(self.floor, self._lower[:, -1])
+        owner, rank = np.nonzero(found.positions >= 0)
+        target, score = found.positions[owner, rank], found.similarities[owner, rank]
+        columns = (owner.astype(np.int32), target.astype(np.int32), score)
+        return Waiting(*(torch.from_numpy(c).to(device) for c in columns))
+
+    def pairs(self) -> tuple[Positions, Positions, Floats]:
+        """(owner, target, canonical cosine) of all pairs that may be among the best, the best `depth` surely."""
+        return self._scored(self._joined())
+
+    def neighbours(self) -> Neighbours:
+        """The best `depth` of each vector, best first."""
+        return self._best_of(self._joined())
+
+    def _best_of(self, waiting: Waiting) -> Neighbours:
+        """The best `depth` pairs of each owner; some owners at a time, so that few pairs are sorted at once."""
+        shape = self._lower.shape
+        found = Neighbours(np.full(shape, -1, dtype=np.int64), np.full(shape, -np.inf, np.float32))
+        for start in range(0, shape[0], _OWNERS):
+            mine = waiting.where((waiting.owner >= start) & (waiting.owner < start + _OWNERS))
+            owner, target, score, rank = best_of_owners(*self._scored(mine), self._order, self._depth)
+            found.positions[owner, rank] = target
+            found.similarities[owner, rank] = score
+        return found
+
+    def _scored(self, waiting: Waiting) -> tuple[Positions, Positions, Floats]:
+        owner, target = (ends.cpu().numpy().astype(np.int64) for ends in (waiting.owner, waiting.target))
+        return owner, target, pair_scores(self._vectors, owner, target, self._threads)
+
+
+def _and_gaining(keep: Keep | None, gaining: torch.Tensor | None) -> Keep | None:
+    if gaining is None:
+        return keep
+    flags = gaining
+    return lambda owner, target: flags[owner] if keep is None else flags[owner] & keep(owner, target)
+
+
+def _by_owner(pairs: Pairs) -> torch.Tensor:
+    """The order of pairs by owner, the highest lower bounds first: one sort of integers."""
+    return torch.argsort((pairs.owner << 32) - (pairs.lower * _FINE).long())
+
+
+def _crowd(block: Block) -> int:
+    """Peaks that may pass before a block is compared in float32."""
+    return max(_LEAST_CROWD, int(block.products.numel()) // _CROWD)
+
+
+def pair_scores(vectors: Gathered, owner: Positions, target: Positions, threads: int = 1) -> Floats:
+    """Canonical cosines of the pairs, shape (pairs,)."""
+    scores = np.empty(len(owner), dtype=np.float32)
+
+    def score(start: int) -> None:
+        part = slice(start, start + _SCORED)
+        scores[part] = similarities(np.asarray(vectors[owner[part]]), np.asarray(vectors[target[part]]))
+
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(score, range(0, len(owner), _SCORED)):
+            pass
+    return scores
+
+
+def best_of_owners(
+    owner: Positions, target: Positions, score: Floats, order: Positions, depth: int
+) -> tuple[Positions, Positions, Floats, Positions]:
+    """The best `depth` of each owner: owner, target, score and rank, sorted by owner and rank."""
+    by = by_score(owner, score, order[target])
+    owner, target, score = owner[by], target[by], score[by]
+    rank = ranks(owner)
+    kept = rank < depth
+    return owner[kept], target[kept], score[kept], rank[kept]

@@ -1,0 +1,114 @@
+"""Partitions spread over machines: a piece is some of them, with the vectors that are at home there or visit.
+
+A piece is compared where it is sent to, and what comes back are the best neighbours that each of its vectors has in
+it. Those of all pieces are merged as they come; a vector travels with each piece that it is in, at most `probes` times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from quern.indexes.vectors import Floats, Neighbours, Positions
+from quern.jobs.graph.neighbours.codes import Codes, taken
+from quern.jobs.graph.neighbours.nearest_lists import Best, best_of_owners
+from quern.jobs.graph.neighbours.partitions import Members, join_partitions
+from quern.jobs.graph.neighbours.plan import Laid, Spread
+
+_ROWS = 16_384  # Vectors of a piece, if one partition has not more: 31 MB at 384 dimensions.
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some partitions and the vectors in them.
+
+    Attributes:
+        among: The partitions.
+        partitions: How many there are in all.
+        rows: Where the vectors are among all, ascending.
+        codes: Their codes; margins hold among all.
+        vectors: The vectors themselves.
+        probes: Partitions of each (`Members`).
+        order: Rank of each among equal scores.
+        depth: Neighbours wanted of each.
+    """
+
+    among: range
+    partitions: int
+    rows: Positions
+    codes: Codes
+    vectors: Floats
+    probes: torch.Tensor
+    order: Positions
+    depth: int
+
+    @property
+    def bytes(self) -> int:
+        """Size of the vectors and their codes."""
+        return int(self.vectors.nbytes + self.codes.numbers.nbytes)
+
+
+Pairs = tuple[Positions, Positions, Floats]
+
+
+def compare(piece: Piece) -> Pairs:
+    """(owner, target, canonical cosine) of the best that each vector of `piece` has in it, places among all."""
+    torch.set_num_threads(1)  # A task has one core.
+    best = Best(piece.codes, piece.vectors, piece.depth, piece.order)
+    for work in join_partitions(best, Members(piece.probes), piece.partitions, piece.among):
+        work()
+    owner, target, score, _ = best_of_owners(*best.pairs(), piece.order, piece.depth)
+    return piece.rows[owner], piece.rows[target], score
+
+
+def join_pieces(
+    codes: Codes, vectors: Laid, members: Members, partitions: int, depth: int, spread: Spread
+) -> tuple[Neighbours, int]:
+    """The best neighbours of all vectors, laid by their homes, as `join_partitions` finds them; number of pieces."""
+    count, pieces = len(codes), 0
+    positions, scores = np.full((count, depth), -1, np.int64), np.full((count, depth), -np.inf, np.float32)
+    made = _pieces(codes, vectors, members, partitions, depth)
+    for owner, target, score in spread(compare, made, lambda piece: piece.bytes):
+        pieces += 1
+        touched = np.unique(owner)
+        row, rank = np.nonzero(positions[touched] >= 0)
+        row = touched[row]
+        owner, target = np.concatenate([owner, row]), np.concatenate([target, positions[row, rank]])
+        score = np.concatenate([score, scores[row, rank]])
+        owner, target, score, rank = best_of_owners(owner, target, score, vectors.order, depth)
+        positions[owner, rank], scores[owner, rank] = target, score
+    return Neighbours(positions, scores), pieces
+
+
+def _pieces(codes: Codes, vectors: Laid, members: Members, partitions: int, depth: int) -> Iterator[Piece]:
+    for among in _ranges(members, partitions):
+        inside = ((members.probes >= among.start) & (members.probes < among.stop)).any(1)
+        rows = inside.nonzero().squeeze(1)
+        if len(rows) == 0:
+            continue
+        at = rows.numpy()
+        yield Piece(
+            among,
+            partitions,
+            at,
+            taken(codes, rows),
+            np.ascontiguousarray(vectors[at]),
+            members.probes[rows],
+            vectors.order[at],
+            depth,
+        )
+
+
+def _ranges(members: Members, partitions: int) -> Iterator[range]:
+    """Ranges of partitions that have about `_ROWS` vectors each, visitors among them."""
+    sizes = torch.bincount(members.probes.reshape(-1), minlength=partitions).tolist()
+    start = rows = 0
+    for number, size in enumerate(sizes):
+        if rows and rows + size > _ROWS:
+            yield range(start, number)
+            start, rows = number, 0
+        rows += size
+    yield range(start, partitions)

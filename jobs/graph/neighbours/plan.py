@@ -1,0 +1,124 @@
+"""How neighbours are to be found, and what was found: the border between the search and the job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from quern.indexes.vectors import Floats, Positions, Rows
+from quern.jobs.graph.neighbours.partitions import Centroids, Members
+
+Prints = npt.NDArray[np.uint64]
+
+
+Spread = Callable[[Callable[[Any], Any], Iterable[Any], Callable[[Any], int]], Iterator[Any]]
+
+
+@dataclass(frozen=True)
+class Laid:
+    """Some vectors of a matrix, memory-mapped perhaps, in an order of their own; read as they are sliced or taken."""
+
+    matrix: Vectors
+    order: Positions
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def __getitem__(self, positions: slice | Positions) -> Floats:
+        return np.asarray(self.matrix[self.order[positions]])
+
+
+Vectors = Floats | Laid
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How neighbours are to be found.
+
+    Attributes:
+        k: Neighbours asked for.
+        spare: Further ones kept; changes no result.
+        exact_below: Fewer vectors than this are compared all with all.
+        recall: Share of true neighbours that partitions are to find.
+        partitions: Their number; 0 for one that suits.
+        sample: Vectors on which recall is measured.
+        threads: Blocks compared at once; changes no result.
+        device: `cpu` or `cuda`; changes no result.
+        spread: Does a function of each of many items, of so many bytes, on several machines, in any order; None for
+            this process alone. Changes no result.
+    """
+
+    k: int
+    spare: int = 4
+    exact_below: int = 200_000
+    recall: float = 0.99
+    partitions: int = 0
+    sample: int = 1000
+    threads: int = 1
+    device: str = "cpu"
+    spread: Spread | None = None
+
+    @property
+    def depth(self) -> int:
+        """Neighbours kept of each vector: one more than are wanted, or the last one's ties would be unknown."""
+        return self.k + max(1, self.spare)
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """Neighbours of n different vectors.
+
+    Attributes:
+        prints: What each vector is known by, shape (n, 2).
+        scale: Scale of the 8-bit codes that the vectors were compared by.
+        positions: Neighbours, nearest first, shape (n, depth); -1 where there are fewer.
+        scores: Their canonical cosines, shape (n, depth); -inf where there are fewer.
+        cut: All neighbours nearer than this are known, shape (n,); -inf where all are.
+        centroids: Of the partitions; None where all were compared with all.
+        searched: Vectors that were searched for.
+        dimension: Numbers of a vector.
+        notes: Figures for the report.
+        members: Who is in which partition; None where it is not known.
+    """
+
+    prints: Prints
+    scale: float
+    positions: Positions
+    scores: Floats
+    cut: Floats
+    centroids: Centroids | None
+    searched: int
+    dimension: int
+    notes: dict[str, float] = field(default_factory=dict)
+    members: Members | None = None
+
+
+def prints_of(vectors: Rows, threads: int = 1, block: int = 1024) -> Prints:
+    """128 bits that tell different vectors apart, shape (n, 2): two sums of products with random odd numbers.
+
+    Words are mixed first: a product's low bits know nothing of its factors' high ones, where signs stand.
+    """
+    found = np.zeros((len(vectors), 2), dtype=np.uint64)
+    width = -(-np.asarray(vectors[0:1]).shape[1] // 2)
+    odd = np.random.default_rng(width).integers(0, 1 << 63, (3, width), np.uint64) * 2 + 1
+
+    def make(start: int) -> None:
+        rows = np.asarray(vectors[slice(start, start + block)], dtype=np.float32)
+        rows = np.ascontiguousarray(np.pad(rows, ((0, 0), (0, 1))) if rows.shape[1] % 2 else rows)
+        words = rows.view(np.uint64)
+        mixed = words >> np.uint64(32)
+        mixed ^= words
+        mixed *= odd[2]
+        mixed ^= mixed >> np.uint64(29)
+        found[start : start + block, 0] = np.einsum("ij,j->i", mixed, odd[0])
+        found[start : start + block, 1] = np.einsum("ij,j->i", mixed, odd[1])
+
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(make, range(0, len(vectors), block)):
+            pass
+    return found

@@ -1,0 +1,1 @@
+"""Embedding models on this machine: their folders, runtimes and precision."""

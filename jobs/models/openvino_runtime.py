@@ -1,0 +1,145 @@
+"""Models run by OpenVINO: converted once per machine, kept in a cache, and called by several streams at once."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from quern.jobs.models.batches import Call
+from quern.jobs.models.folders import Model, ModelError, model_fingerprint
+from quern.jobs.models.precision import Precision, import_openvino
+from quern.jobs.models.quantisation import GROUP_INFO, quantise
+
+# Raised when the converted graph changes, so that a graph of an older release is not taken from the cache.
+_CONVERSION = 2
+
+
+def cache_folder() -> Path:
+    """Where converted models are kept: `QUERN_CACHE`, else `quern` in the user's cache folder."""
+    if own := os.environ.get("QUERN_CACHE"):
+        return Path(own)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "quern"
+
+
+def openvino_version() -> str:
+    """Release of OpenVINO, without its last number."""
+    return ".".join(version("openvino").split(".")[:2])
+
+
+def _convert(model: Model, file: Path) -> None:
+    """Write `model` in f32 as `file`, in a process that gives its memory back."""
+    command = [sys.executable, "-m", "quern.jobs.models.pooling", str(model.folder), str(file)]
+    path = os.pathsep.join(p or str(Path.cwd()) for p in sys.path)
+    done = subprocess.run(
+        command,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise ModelError(f"model {model.folder} cannot be converted for OpenVINO ({last}); set embed.engine to torch")
+
+
+def _make(model: Model, precision: Precision, file: Path) -> None:
+    """Write `model` as `file`: in f32, which serves bf16 too, or with weights in 8 bits."""
+    if not precision.startswith("int8"):
+        _convert(model, file)
+        return
+    openvino = import_openvino()
+    graph = openvino.Core().read_model(str(openvino_file(model, "f32")))
+    quantise(graph)
+    openvino.save_model(graph, file, compress_to_fp16=False)
+
+
+def openvino_file(model: Model, precision: Precision) -> Path:
+    """The model as an OpenVINO file, made on first use of this model, OpenVINO version and kind of weights.
+
+    Workers that start together wait for one of them to make it.
+
+    Raises:
+        ModelError: The model cannot be converted.
+    """
+    kind = "int8" if precision.startswith("int8") else "f32"
+    target = cache_folder() / "openvino" / f"{model_fingerprint(model)}-{openvino_version()}-{_CONVERSION}-{kind}"
+    file = target / "model.xml"
+    if not file.is_file():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.with_suffix(target.suffix + ".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not file.is_file():
+                _make_folder(model, precision, target)
+    return file
+
+
+def _make_folder(model: Model, precision: Precision, target: Path) -> None:
+    """Make the folder `target` whole or not at all."""
+    scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=".converting-"))
+    try:
+        _make(model, precision, scratch / "model.xml")
+        scratch.rename(target)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+class OpenVinoRunner:
+    """A model compiled for this processor.
+
+    Each thread is a stream of its own, which takes the next call when it is done with one: no thread waits for
+    another within a call, and texts are tokenised and padded while the streams compute.
+    """
+
+    def __init__(self, model: Model, precision: Precision, threads: int) -> None:
+        openvino = import_openvino()
+        file = openvino_file(model, precision)
+        core = openvino.Core()
+        try:
+            graph = core.read_model(str(file))
+            self._queue = openvino.AsyncInferQueue(
+                core.compile_model(graph, "CPU", _properties(graph, precision, threads))
+            )
+        except RuntimeError as error:
+            raise ModelError(
+                f"converted model {file} cannot be loaded; delete its folder to convert it anew: {error}"
+            ) from error
+
+    def run(self, calls: Iterable[Call], vectors: npt.NDArray[np.float32]) -> None:
+        """Write the vectors of all `calls` into their rows of `vectors`."""
+
+        def keep(request: Any, rows: npt.NDArray[np.intp]) -> None:
+            vectors[rows] = request.get_output_tensor(0).data
+
+        self._queue.set_callback(keep)
+        try:
+            for call in calls:
+                self._queue.start_async({"input_ids": call.ids, "attention_mask": call.mask}, call.rows)
+        finally:
+            self._queue.wait_all()
+
+
+def _properties(graph: Any, precision: Precision, threads: int) -> dict[str, object]:
+    properties: dict[str, object] = {
+        "INFERENCE_PRECISION_HINT": precision,
+        "INFERENCE_NUM_THREADS": threads,
+        "NUM_STREAMS": threads,
+        "ENABLE_HYPER_THREADING": True,
+        # Pinned threads of several workers would all sit on the same first cores.
+        "ENABLE_CPU_PINNING": False,
+    }
+    if precision.startswith("int8"):
+        properties["INFERENCE_PRECISION_HINT"] = "bf16" if precision == "int8" else "f32"
+        properties["DYNAMIC_QUANTIZATION_GROUP_SIZE"] = str(graph.get_rt_info(GROUP_INFO).value)
+    return properties

@@ -1,0 +1,131 @@
+"""Models run by torch, on the processor or a GPU: as they stand on disk, or as FlagEmbedding loads them."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from quern.jobs.models.batches import Call
+from quern.jobs.models.folders import Model, ModelError, forbid_network
+from quern.jobs.models.precision import Precision
+
+if TYPE_CHECKING:
+    import torch
+
+
+def _dtype(precision: Precision) -> torch.dtype:
+    import torch
+
+    return {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}[precision]
+
+
+def _find_device(name: str) -> torch.device:
+    """The torch device `name`.
+
+    Raises:
+        ModelError: There is no such GPU.
+    """
+    import torch
+
+    device = torch.device(name)
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise ModelError(
+            f"embed.device {name}: torch {torch.__version__} finds {torch.cuda.device_count()} GPUs here; "
+            "set embed.device to cpu, or install a build of torch for this GPU's driver"
+        )
+    return device
+
+
+@contextmanager
+def _told_as_of(model: Model) -> Iterator[None]:
+    """Whatever goes wrong while `model` is loaded is a fault of the model, not of the row that it was loaded for."""
+    try:
+        yield
+    # The libraries raise errors of their own for weights that are broken or do not fit the configuration.
+    except Exception as error:
+        raise ModelError(f"model {model.folder} cannot be loaded: {' '.join(str(error).split())[:300]}") from error
+
+
+class TorchRunner:
+    """A model as a torch module from token ids and mask, (n, tokens), to vectors, (n, d)."""
+
+    def __init__(self, model: Model, precision: Precision, threads: int, device: str) -> None:
+        forbid_network()
+        import torch
+
+        from quern.jobs.models.pooling import Pooled
+
+        with _told_as_of(model):
+            module = Pooled(model, _dtype(precision))
+        self._start(module, threads, _find_device(device))
+        self._torch = torch
+
+    def _start(self, module: torch.nn.Module, threads: int, device: torch.device) -> None:
+        import torch
+
+        torch.set_num_threads(threads)
+        self._device = device
+        self._module = module.to(device).eval()
+
+    def run(self, calls: Iterable[Call], vectors: npt.NDArray[np.float32]) -> None:
+        """Write the vectors of all `calls` into their rows of `vectors`.
+
+        A GPU works off calls while this process makes the next ones; it is waited for once, at the end.
+        """
+        torch = self._torch
+        done: list[tuple[npt.NDArray[np.intp], Any]] = []
+        with torch.inference_mode():
+            for call in calls:
+                ids, mask = (torch.from_numpy(a).to(self._device, non_blocking=True) for a in (call.ids, call.mask))
+                done.append((call.rows, self._vectors(ids, mask).float()))
+        for rows, made in done:
+            vectors[rows] = made.cpu().numpy()
+
+    def _vectors(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        made: torch.Tensor = self._module(ids, mask)
+        return made
+
+
+class FlagRunner(TorchRunner):
+    """A model as FlagEmbedding loads and pools it: BGE, or the dense vectors of BGE-M3.
+
+    Texts are tokenised and batched by Quern: FlagEmbedding would pad them to the longest of their batch.
+    """
+
+    def __init__(self, model: Model, precision: Precision, threads: int, device: str) -> None:
+        forbid_network()
+        if importlib.util.find_spec("FlagEmbedding") is None:
+            raise ModelError("embed.engine flag: FlagEmbedding is not installed; `pip install 'quern[flag]'`")
+        if model.pooling not in ("cls", "mean"):
+            raise ModelError(f"model {model.folder} pools by {model.pooling}; embed.engine flag knows cls and mean")
+        import torch
+        from FlagEmbedding import BGEM3FlagModel, FlagModel
+
+        self._torch = torch
+        self._is_m3 = (model.transformer / "colbert_linear.pt").is_file()
+        load = BGEM3FlagModel if self._is_m3 else FlagModel
+        found = _find_device(device)
+        with _told_as_of(model):
+            self._flag = load(
+                str(model.transformer),
+                normalize_embeddings=False,
+                use_fp16=precision == "f16",
+                use_bf16=precision == "bf16",
+                devices=[device],
+                pooling_method=model.pooling,
+            )
+        self._start(self._flag.model.to(_dtype(precision)), threads, found)
+
+    def _vectors(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        inputs = {"input_ids": ids, "attention_mask": mask}
+        made: torch.Tensor
+        if self._is_m3:
+            made = self._module(inputs, return_dense=True)["dense_vecs"]
+        else:
+            made = self._flag.pooling(self._module(**inputs, return_dict=True).last_hidden_state, mask)
+        return made

@@ -1,0 +1,265 @@
+"""Captures of web pages in WARC files, and what they share with those in ARC files (`jobs.pages.formats.arc`).
+
+Records are told apart by fastwarc: it reads a WARC file several times as fast as warcio, whose records are Python
+objects made line by line, and gives each record's position. Neither goes on after a fault, so that is done here: what
+can be read of a damaged record is kept, and reading goes on at the next record. Every fault is told with its place.
+
+Source: WARC 1.1 (ISO 28500:2017).
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections import Counter
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final
+
+from fastwarc.warc import ArchiveIterator, WarcRecord
+
+from quern.jobs.pages.formats.packed import DamagedError
+from quern.jobs.pages.formats.records import Archive, Place, Scanned, Segment
+from quern.jobs.text.plain_text import parse_time
+
+HEADER_BYTES: Final = 1 << 16
+_KEPT: Final = frozenset({"response", "resource", "conversion", "revisit"})
+_SKIPPED: Final = frozenset({"warcinfo", "request", "metadata"})
+_BLANK_LINE: Final = re.compile(rb"\r?\n\r?\n")
+_ENDS_WELL: Final = re.compile(rb"(?:\r?\n){2}|\s*\Z")
+WARC_BEGINS: Final = re.compile(rb"WARC/\d\.\d{1,2}[ \t]*\r?\n")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What could not be read, or was not as it should be.
+
+    Attributes:
+        offset: At which byte of the file its record or member begins.
+        reason: Code of the reject.
+        detail: What exactly was wrong, for a person.
+        url: Address of the capture, where it is known.
+    """
+
+    offset: int
+    reason: str
+    detail: str
+    url: str = ""
+
+
+@dataclass(frozen=True)
+class Capture:
+    """One archived response.
+
+    Attributes:
+        offset: Byte of the file at which its record, or the member that holds it, begins.
+        kind: `response`, `resource`, `conversion` or `revisit`.
+        url: Address it was fetched from.
+        fetched_at: When.
+        content_type: Media type that the record declares, with parameters.
+        block: The record's content: an HTTP message, or the page itself.
+        headers: The record's other headers, by lower-case name.
+        fault: What was wrong with the record, though its content is here: reason and detail.
+    """
+
+    offset: int
+    kind: str
+    url: str
+    fetched_at: datetime | None
+    content_type: str
+    block: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
+    fault: tuple[str, str] | None = None
+
+
+Found = Capture | Fault
+Reading = Generator[Found, None, Place | None]
+
+
+class ArchiveReader:
+    """The captures of those segments of an archive that begin in the range [start, end) of its bytes.
+
+    Attributes:
+        began: Where the first segment of the range begins.
+        ended: Where the first one after the range begins, or the file's size.
+        records: Records read, by type.
+    """
+
+    def __init__(self, archive: Archive, limit: int, start: int, end: int) -> None:
+        self.archive = archive
+        self.limit = limit
+        self.start = start
+        self.end = end
+        self.began = self.ended = archive.size
+        self.records: Counter[str] = Counter()
+
+    def __iter__(self) -> Iterator[Found]:
+        place = Place(0) if self.start == 0 else self.archive.boundary(self.start)
+        self.began = place.offset if place else self.archive.size
+        while place is not None and place.offset < self.end:
+            if not self.archive.spend(0):
+                yield Fault(place.offset, "too_damaged", "so much had to be read again that nothing after was read")
+                place = None
+            else:
+                place = yield from self._from(place)
+        self.ended = place.offset if place else self.archive.size
+
+    def _from(self, place: Place) -> Reading:
+        """The captures of the segments from `place` on, up to a fault or the end of the range; where to go on."""
+        segment = self.archive.segment(place)
+        while True:
+            on = yield from self._segment(segment)
+            if on is not None or not self.archive.packed:
+                return on
+            following = segment.next()
+            if following is None or following.offset >= self.end:
+                return following
+            segment = segment.following()
+
+    def _segment(self, segment: Segment) -> Reading:
+        """The captures of one segment; null at its end, the place to go on at after a fault."""
+        raise NotImplementedError
+
+    def after_damage(self, offset: int) -> Place:
+        """The first record after the member at `offset`, which is damaged, or the end of the file."""
+        return self.archive.boundary(offset + 1) or Place(self.archive.size)
+
+
+class WarcReader(ArchiveReader):
+    """The captures of a WARC file."""
+
+    def _segment(self, segment: Segment) -> Reading:
+        at: Place | None = None
+        found: Found | None = None
+        whole = True
+        try:
+            for record in _records(segment, _writes_bare_lines(segment)):
+                if found is not None:
+                    yield found
+                at, found, whole = segment.place(record.stream_pos), None, False
+                if not self.archive.packed and at.offset >= self.end:
+                    return at
+                found, whole = self._taken(record, at)
+                if not whole:
+                    return (yield from self._mended(at))
+        except DamagedError as error:
+            if at is not None and not whole:
+                return (yield from self._mended(at))
+            if found is not None:
+                yield found
+            yield Fault(segment.damaged_at(), error.reason, str(error))
+            return self.after_damage(segment.damaged_at())
+        except (OSError, ValueError) as error:  # so fastwarc says that no record begins where one should
+            if segment.broken is not None:
+                raise segment.broken from None
+            if at is None:
+                return (yield from self._sought(segment.place(0), str(error)))
+            return (yield from self._mended(at, counted=whole))
+        if found is not None:
+            yield found
+        return None
+
+    def _taken(self, record: WarcRecord, at: Place) -> tuple[Found | None, bool]:
+        """What `record` gives, and whether it was all there."""
+        kind, length = _kind(record), record.content_length
+        if not self.archive.packed and at.offset + length > self.archive.size:
+            return None, False  # before all that follows is read for nothing
+        if kind not in _KEPT or length > self.limit + HEADER_BYTES:
+            whole = record.reader.consume() >= length
+            self.records[kind] += whole
+            return (_too_large(at, record) if kind in _KEPT else _unknown(at, kind)), whole
+        block = record.reader.read(length)
+        self.records[kind] += len(block) == length
+        return _capture(record, at, block), len(block) == length
+
+    def _mended(self, at: Place, *, counted: bool = False) -> Reading:
+        """What is there of the record at `at`, which is cut, damaged, or not as long as it says."""
+        scanned = self.archive.scan(at, self.limit + HEADER_BYTES)
+        on = scanned.next or scanned.after or Place(self.archive.size)
+        head = _BLANK_LINE.search(scanned.raw)
+        record = next(_records(io.BytesIO(scanned.raw), bare=True), None) if head else None
+        if head is None or record is None:
+            reason = scanned.damage.reason if scanned.damage else "truncated_warc"
+            yield Fault(at.offset, reason, f"the record's header is cut: {scanned.damage or 'the file ends there'}")
+            return self.after_damage(scanned.damaged_at) if scanned.damage else on
+        kind, declared, there = _kind(record), record.content_length, scanned.length - head.end()
+        self.records[kind] += not counted
+        block, fault = _block_of(scanned, head.end(), declared, there, ends=on.offset >= self.archive.size)
+        if kind not in _KEPT:
+            yield Fault(at.offset, *fault)
+        elif len(block) > self.limit + HEADER_BYTES:
+            yield _too_large(at, record)
+        else:
+            found = _capture(record, at, block)
+            yield replace(found, fault=fault) if isinstance(found, Capture) else found
+        return self.after_damage(scanned.damaged_at) if scanned.damage else on
+
+    def _sought(self, at: Place, detail: str) -> Reading:
+        """Nothing where a record should begin: where the next one does."""
+        yield Fault(at.offset, "damaged_warc", f"no WARC record begins here: {detail}")
+        scanned = self.archive.scan(at, 0)
+        if scanned.damage:
+            return self.after_damage(scanned.damaged_at)
+        return scanned.next or scanned.after or Place(self.archive.size)
+
+
+def _records(stream: io.RawIOBase | io.BytesIO, bare: bool) -> Iterator[WarcRecord]:
+    return iter(
+        ArchiveIterator(stream, parse_http=False, stream_detect=False, max_header_len=HEADER_BYTES, quirks_mode=bare)
+    )
+
+
+def _writes_bare_lines(segment: Segment) -> bool:
+    """Whether lines end without a carriage return, against the standard: fastwarc's strict mode skips such records."""
+    head = segment.peek(64)
+    return WARC_BEGINS.match(head) is not None and b"\r\n" not in head
+
+
+def _block_of(scanned: Scanned, head: int, declared: int, there: int, ends: bool) -> tuple[bytes, tuple[str, str]]:
+    """The content of a record that is not as it should be, and what is wrong with it.
+
+    Args:
+        scanned: The record up to the next one.
+        head: Bytes of its header.
+        declared: Bytes of its content, as it says.
+        there: Bytes after its header.
+        ends: Whether the file ends with it.
+    """
+    block = scanned.raw[head:]
+    if scanned.damage:
+        return block[:declared], (scanned.damage.reason, f"{there} of {declared} bytes were read: {scanned.damage}")
+    if declared <= there and _ENDS_WELL.match(block, declared):
+        detail = f"no record begins after its {declared} bytes, but {there - declared} bytes that were skipped"
+        return block[:declared], ("damaged_warc", detail)
+    if there < declared and ends:
+        return block, ("truncated_warc", f"the record has {there} of its {declared} bytes")
+    return block.rstrip(b"\r\n"), ("wrong_length", f"Content-Length is {declared}, but {there} bytes are there")
+
+
+def _kind(record: WarcRecord) -> str:
+    return (record.headers.get("WARC-Type") or "unknown").strip().lower()
+
+
+def _target(record: WarcRecord) -> str:
+    return (record.headers.get("WARC-Target-URI") or "").strip().removeprefix("<").removesuffix(">")
+
+
+def _unknown(at: Place, kind: str) -> Fault | None:
+    return (
+        None if kind in _SKIPPED else Fault(at.offset, "unknown_record", f"a record of type {kind[:40]!r} is not read")
+    )
+
+
+def _too_large(at: Place, record: WarcRecord) -> Fault:
+    detail = f"the record has {record.content_length} bytes, more than ingest.max_page_bytes"
+    return Fault(at.offset, "too_large", detail, _target(record))
+
+
+def _capture(record: WarcRecord, at: Place, block: bytes) -> Found:
+    headers = {name.lower(): value for name, value in record.headers.items()}
+    url = _target(record)
+    if not url:
+        return Fault(at.offset, "no_url", "the record has no WARC-Target-URI")
+    when, declared = parse_time(headers.get("warc-date")), headers.get("content-type", "")
+    return Capture(at.offset, _kind(record), url, when, declared, block, headers)

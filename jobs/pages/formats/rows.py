@@ -1,0 +1,48 @@
+"""What reading gives: rows of `pages`, rejects with their place, and sightings of pages that are there or gone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from quern.schemas.digests import bytes_digest
+from quern.schemas.tables import PAGES
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class FileReject:
+    """A page, line, record or whole file that was left out, or kept in spite of a fault.
+
+    Attributes:
+        key: File relative to the input, with `:line` or `@offset` where the fault has a place in it.
+        reason: Code, such as `truncated_gzip`.
+        detail: What exactly was wrong, for a person.
+        file: The file alone.
+    """
+
+    key: str
+    reason: str
+    detail: str
+    file: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """An archive's word that a page was there (a revisit) or gone (status 404 or 410) at a time."""
+
+    url: str
+    fetched_at: datetime
+    gone: bool
+    file: str
+
+
+Found = Row | FileReject | Sighting
+
+
+def page_row(url: str, body: bytes, source_file: str, **others: object) -> Row:
+    """A row of `pages`; columns that are not given are null."""
+    empty = dict.fromkeys(PAGES.schema.names)
+    return empty | {"url": url, "body": body, "source_file": source_file, "digest": bytes_digest(body)} | others

@@ -1,0 +1,164 @@
+"""Pages from files: HTML, JSONL documents, WARC and ARC, streamed into batches; what cannot be read is a reject."""
+
+from __future__ import annotations
+
+import errno
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import pyarrow as pa
+
+from quern.jobs.pages.formats.arc import ARC_BEGINS, ArcReader
+from quern.jobs.pages.formats.archives import WARC_BEGINS, ArchiveReader, WarcReader
+from quern.jobs.pages.formats.captures import captured
+from quern.jobs.pages.formats.html_files import html_page
+from quern.jobs.pages.formats.jsonl import json_pages
+from quern.jobs.pages.formats.packed import DamagedError, MemberStream
+from quern.jobs.pages.formats.packings import PACKED_ENDINGS, opening
+from quern.jobs.pages.formats.records import Archive
+from quern.jobs.pages.formats.rows import FileReject, Found, Row, Sighting
+from quern.jobs.pages.inputs import ARC, ARCHIVES, HTML, JSONL, IngestError, Input, of_path, opened
+from quern.schemas.settings import IngestSettings
+from quern.schemas.tables import PAGES
+
+__all__ = ["FileReject", "IngestError", "Reading", "Span", "batched", "list_inputs", "read_pages", "spans_of"]
+
+BATCH_ROWS: Final = 256
+BATCH_BYTES: Final = 32 << 20
+# Faults of a file; others are the machine's, and end the job.
+_OF_THE_FILE: Final = frozenset(
+    {errno.EACCES, errno.EPERM, errno.ENOENT, errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.EINVAL, errno.ENXIO}
+)
+
+
+@dataclass(frozen=True)
+class Span:
+    """A range of a file that is read at once: all of it, but for large archives."""
+
+    given: Input
+    start: int
+    end: int
+
+
+def spans_of(given: Input, size: int) -> list[Span]:
+    """The spans of about `size` bytes that a file is read in."""
+    whole = max(given.size, 1)
+    if given.fault or given.kind not in ARCHIVES or whole <= size:
+        return [Span(given, 0, whole)]
+    return [Span(given, start, min(start + size, whole)) for start in range(0, whole, size)]
+
+
+class Reading:
+    """What one span holds; iterate once.
+
+    Attributes:
+        began: Where its first record begins, of an archive.
+        ended: Where the first record after it begins.
+        records: Records read, by type.
+        readable: Whether the file could be opened.
+    """
+
+    def __init__(self, span: Span, settings: IngestSettings) -> None:
+        self._span = span
+        self._settings = settings
+        self.began, self.ended = span.start, span.end
+        self.records: dict[str, int] = {}
+        self.readable = True
+
+    def __iter__(self) -> Iterator[Found]:
+        given = self._span.given
+        if given.fault:
+            self.readable = given.fault[0] == "unknown_kind"
+            yield FileReject(given.name, *given.fault, given.name)
+            return
+        try:
+            with opened(given.location) as raw:
+                yield from self._content(raw, given)
+        except DamagedError as error:
+            yield FileReject(given.name, error.reason, str(error), given.name)
+        except OSError as error:
+            if error.errno not in _OF_THE_FILE:
+                raise
+            self.readable = False
+            yield FileReject(given.name, "unreadable", error.strerror or str(error), given.name)
+
+    def _content(self, raw: BinaryIO, given: Input) -> Iterator[Found]:
+        head = raw.read(8)
+        raw.seek(0)
+        if not head:
+            yield FileReject(given.name, "empty", "the file has no bytes", given.name)
+        elif given.kind in ARCHIVES:
+            yield from self._archive(raw, given)
+        else:
+            # What its name says, not its content: a page may be a gzip file itself, and is then no page.
+            named = _named_packing(given)
+            stream: BinaryIO = io.BufferedReader(named(raw, self._settings.max_ratio)) if named else raw
+            if given.kind in HTML:
+                yield html_page(stream, Path(given.path), given.name, self._settings)
+            elif given.kind in JSONL:
+                yield from json_pages(stream, given.name, self._settings)
+
+    def _archive(self, raw: BinaryIO, given: Input) -> Iterator[Found]:
+        arc = given.kind in ARC
+        archive = Archive(raw, given.size, ARC_BEGINS if arc else WARC_BEGINS, self._settings.max_ratio)
+        kind: type[ArchiveReader] = ArcReader if arc else WarcReader
+        named = _named_packing(given)
+        if named and not archive.packed and self._span.start == 0 and not archive.begins.match(opening(raw, 1 << 12)):
+            raise DamagedError(f"not_{named.form}", f"the file is not {named.form}-compressed, whatever its name says")
+        reader = kind(archive, self._settings.max_page_bytes, self._span.start, self._span.end)
+        yield from captured(reader, given.name, self._settings)
+        self.began, self.ended, self.records = reader.began, reader.ended, dict(reader.records)
+
+
+def _named_packing(given: Input) -> type[MemberStream] | None:
+    """How the file is compressed, by its name."""
+    return next((s for ending, s in PACKED_ENDINGS.items() if given.location.lower().endswith(ending)), None)
+
+
+def batched(
+    found: Iterator[Found], batch_rows: int = BATCH_ROWS, batch_bytes: int = BATCH_BYTES
+) -> Iterator[pa.RecordBatch | FileReject | Sighting]:
+    """Rows as batches of `PAGES`, everything else as it is.
+
+    A batch holds at most `batch_rows` rows, and ends with the row that brings its bodies to `batch_bytes`.
+    """
+    rows: list[Row] = []
+    size = 0
+    for one in found:
+        if not isinstance(one, dict):
+            yield one
+            continue
+        rows.append(one)
+        size += len(one["body"])
+        if len(rows) == batch_rows or size >= batch_bytes:
+            yield pa.RecordBatch.from_pylist(rows, schema=PAGES.schema)
+            rows, size = [], 0
+    if rows:
+        yield pa.RecordBatch.from_pylist(rows, schema=PAGES.schema)
+
+
+def list_inputs(root: Path) -> list[Path]:
+    """The files to read: `root` itself, or every file of a known kind under it, sorted by path.
+
+    Raises:
+        IngestError: `root` is missing, unreadable, or holds no file of a known kind.
+    """
+    return [Path(given.location) for given in of_path(root) if given.kind]
+
+
+def read_pages(
+    root: Path, settings: IngestSettings, *, batch_rows: int = BATCH_ROWS, batch_bytes: int = BATCH_BYTES
+) -> Iterator[pa.RecordBatch | FileReject]:
+    """Pages under `root` as batches of `PAGES`, and what was left out: first folders, then in the order of the files.
+
+    Raises:
+        IngestError: There is nothing to read; before the first batch.
+    """
+    spans = [Span(given, 0, max(given.size, 1)) for given in of_path(root)]
+    found = (one for span in spans for one in Reading(span, settings))
+    for one in batched(found, batch_rows, batch_bytes):
+        if not isinstance(one, Sighting):
+            yield one

@@ -1,0 +1,287 @@
+"""What there is to read: files named by paths, folders, patterns and s3:// addresses, and what tells one's content.
+
+Nothing is read here but listings, and the first bytes of files whose ending says nothing.
+"""
+
+from __future__ import annotations
+
+import errno
+import glob
+import io
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final, cast
+
+from pyarrow import fs
+
+from quern.jobs.pages.formats.arc import ARC_BEGINS
+from quern.jobs.pages.formats.archives import WARC_BEGINS
+from quern.jobs.pages.formats.object_store import s3, translated
+from quern.jobs.pages.formats.packings import opening
+
+HTML: Final = (".html", ".htm", ".xhtml")
+JSONL: Final = (".jsonl",)
+WARC: Final = (".warc", ".wet", ".wat")
+ARC: Final = (".arc",)
+ARCHIVES: Final = WARC + ARC
+KINDS: Final = HTML + JSONL + ARCHIVES
+PACKED: Final = (".gz", ".lz4", ".zst")
+_S3: Final = "s3://"
+_PATTERN: Final = re.compile(r"[*?\[]")
+_SNIFFED: Final = 1 << 13
+_S3_BUFFER: Final = 4 << 20
+
+
+class IngestError(ValueError):
+    """There is nothing to read; the message says why in one sentence."""
+
+
+@dataclass(frozen=True)
+class Input:
+    """One file to read.
+
+    Attributes:
+        location: Absolute path, or s3:// address.
+        name: Its name in tables: relative to the input; in a page store the location.
+        path: Path under the input, from which the address of an HTML page is made.
+        kind: One of `KINDS`; empty where it cannot be told.
+        size: Bytes.
+        version: What tells this content from another: size and time of change, or the ETag.
+        fault: Reason and detail, where it can be listed but not read.
+    """
+
+    location: str
+    name: str
+    path: str
+    kind: str
+    size: int = 0
+    version: str = ""
+    fault: tuple[str, str] | None = None
+
+
+def kind_of(name: str) -> str:
+    """The ending that says how to read the file `name`, without that of its compression; empty for an unknown one."""
+    name = name.rpartition("/")[2].lower()
+    for packed in PACKED:
+        name = name.removesuffix(packed)
+    return next((kind for kind in KINDS if name.endswith(kind) and name != kind), "")
+
+
+def find_inputs(sources: Sequence[str | Path]) -> list[Input]:
+    """The files of `sources`, each once, with their locations as names: what a page store takes.
+
+    Raises:
+        IngestError: A source is missing, or none holds a file that can be read.
+    """
+    found: dict[str, Input] = {}
+    for source in sources:
+        for given in _of_source(str(source)):
+            found.setdefault(given.location, _renamed(given, given.location))
+    if not any(given.kind for given in found.values()):
+        named = ", ".join(map(str, sources)) or "no source"
+        raise IngestError(f"{named}: none of the kinds of file that can be read ({kinds_told()})")
+    return sorted(found.values(), key=lambda given: given.name)
+
+
+def _renamed(given: Input, name: str) -> Input:
+    return Input(given.location, name, given.path, given.kind, given.size, given.version, given.fault)
+
+
+def kinds_told() -> str:
+    """The kinds of file, for messages."""
+    return f"{', '.join(KINDS)}, each also as {', '.join(PACKED)}"
+
+
+def _of_source(source: str) -> list[Input]:
+    if source.startswith(_S3):
+        return _of_s3(source)
+    path = Path(source)
+    if path.exists() or not _PATTERN.search(source):
+        return of_path(path)
+    matches = sorted(glob.glob(source, recursive=True))  # noqa: PTH207 - Path.glob takes no absolute pattern
+    if not matches:
+        raise IngestError(f"no file matches {source}")
+    return [given for match in matches for given in of_path(Path(match), lenient=True)]
+
+
+# ---- local files -----------------------------------------------------------------------------------------
+
+
+def of_path(root: Path, *, lenient: bool = False) -> list[Input]:
+    """The file `root`, or all files under the folder `root`, sorted by path, those first that cannot be read.
+
+    A `root` that is a symbolic link is followed. A file keeps the link's name where that tells its kind. With
+    `lenient` a `root` that holds nothing readable is listed with its fault instead.
+
+    Raises:
+        IngestError: `root` is missing, unreadable, or holds no file of a known kind.
+    """
+    try:
+        mode = root.stat().st_mode
+    except FileNotFoundError:
+        raise IngestError(f"{root} does not exist") from None
+    except OSError as error:
+        raise IngestError(f"{root} cannot be read: {error.strerror}") from None
+    if not stat.S_ISDIR(mode):
+        return [_named_file(root, lenient)]
+    if not os.access(root, os.R_OK | os.X_OK):
+        raise IngestError(f"{root} cannot be read: permission denied")
+    closed, files = _walk(root)
+    if not lenient and not any(given.kind for given in files):
+        unknown = any(given.kind == "" and given.fault and given.fault[0] == "unknown_kind" for given in files)
+        holds = f"none of the kinds of file that can be read ({kinds_told()})" if unknown else "no files"
+        unread = f"; not entered: {closed[0].name} ({closed[0].fault[1]})" if closed and closed[0].fault else ""
+        more = f" and {len(closed) - 1} more" if len(closed) > 1 else ""
+        raise IngestError(f"{root} holds {holds}{unread}{more}")
+    return closed + files
+
+
+def _named_file(root: Path, lenient: bool) -> Input:
+    """A file that was named itself: its content tells its kind where its ending does not."""
+    path = root if kind_of(root.name) else root.resolve()
+    kind = kind_of(path.name)
+    fault = None
+    if not kind and path.is_file():
+        with path.open("rb") as stream:
+            kind = sniffed(stream)
+    if not kind:
+        if not lenient:
+            raise IngestError(f"{root} is none of the kinds of file that can be read: {kinds_told()}")
+        fault = _UNKNOWN
+    return _local(path, path.parent, kind, fault)
+
+
+_UNKNOWN: Final = ("unknown_kind", "neither its ending nor its content is of a kind that can be read")
+
+
+def _local(path: Path, root: Path, kind: str, fault: tuple[str, str] | None = None) -> Input:
+    location, name = os.fspath(path.absolute()), text_of(path.relative_to(root))
+    try:
+        found = path.stat()
+    except OSError as error:
+        return Input(location, name, name, kind, fault=("unreadable", error.strerror or str(error)))
+    version = f"{found.st_size}-{found.st_mtime_ns}"
+    return Input(location, name, os.fspath(path.relative_to(root)), kind, found.st_size, version, fault)
+
+
+def text_of(path: Path) -> str:
+    """`path` as text; bytes that are no UTF-8 are written as escapes, as Arrow text must be valid."""
+    return os.fsencode(path.as_posix()).decode("utf-8", "backslashreplace")
+
+
+def _walk(root: Path) -> tuple[list[Input], list[Input]]:
+    """Folders under `root` that were not entered, and its files."""
+    closed: list[Input] = []
+    files: list[tuple[tuple[str, ...], Input]] = []
+
+    def shut(path: Path, reason: str, detail: str) -> None:
+        name = text_of(path.relative_to(root))
+        closed.append(Input(text_of(path.absolute()), name, name, "", fault=(reason, detail)))
+
+    def unreadable(error: OSError) -> None:
+        shut(Path(error.filename), "unreadable_folder", error.strerror or str(error))
+
+    within = root.resolve()
+    for folder, folders, names in os.walk(root, onerror=unreadable):
+        # Folders behind symbolic links are not entered: they lead outside, or to what is read anyway.
+        for link in (path for name in folders if (path := Path(folder, name)).is_symlink()):
+            shut(link, "linked_folder", "a symbolic link to a folder is not followed")
+        for name in names:
+            path = Path(folder, name)
+            files.append((path.parts, _listed(path, root, within)))
+    closed.sort(key=lambda given: given.name)
+    return closed, [given for _, given in sorted(files, key=lambda pair: pair[0])]
+
+
+def _listed(path: Path, root: Path, within: Path) -> Input:
+    """A file found in a folder. Only its ending tells its kind: what lies in a folder was not chosen one by one."""
+    kind = kind_of(path.name)
+    if not kind:
+        return _local(path, root, "", ("unknown_kind", f"no kind of file that can be read: {kinds_told()}"))
+    if path.is_symlink() and path.exists() and not path.resolve().is_relative_to(within):
+        return _local(path, root, kind, ("unreadable", "a symbolic link that leads outside the folder is not followed"))
+    return _local(path, root, kind)
+
+
+# ---- object stores ---------------------------------------------------------------------------------------
+
+
+def _of_s3(source: str) -> list[Input]:
+    """The objects of an s3:// address: one object, all under a prefix, or those that match a pattern.
+
+    Credentials, region and endpoint come from the environment, as for every tool of AWS (`AWS_ENDPOINT_URL`...).
+
+    Raises:
+        IngestError: Nothing is there, or the store cannot be asked.
+    """
+    address = source.removeprefix(_S3)
+    pattern = _PATTERN.search(address)
+    root = address[: pattern.start()].rpartition("/")[0] if pattern else address.rstrip("/")
+    try:
+        files = s3()
+        found = files.get_file_info(root)
+        single = found.type == fs.FileType.File
+        listed = [found] if single else files.get_file_info(fs.FileSelector(root, recursive=True))
+        objects = [entry for entry in listed if entry.type == fs.FileType.File]
+        if pattern:
+            matches = re.compile(translated(address))
+            objects = [entry for entry in objects if matches.match(entry.path)]
+        base = root.rpartition("/")[0] if single else root
+        inputs = [_s3_object(files, entry, base, named=single or pattern is not None) for entry in objects]
+    except OSError as error:
+        raise IngestError(f"{source} cannot be read: {' '.join(str(error).split())[:300]}") from None
+    if not inputs:
+        raise IngestError(f"{source}: there is no such object")
+    return sorted(inputs, key=lambda given: given.location)
+
+
+def _s3_object(files: fs.S3FileSystem, entry: fs.FileInfo, base: str, *, named: bool) -> Input:
+    kind, fault = kind_of(entry.path), None
+    if not kind and named:
+        with files.open_input_file(entry.path) as stream:
+            kind = sniffed(stream)
+    if not kind:
+        fault = _UNKNOWN
+    changed = entry.mtime_ns or 0
+    path = entry.path.removeprefix(base).lstrip("/")
+    location = f"{_S3}{entry.path}"
+    return Input(location, path, path, kind, entry.size, f"{entry.size}-{changed}", fault)
+
+
+# ---- opening ---------------------------------------------------------------------------------------------
+
+
+def sniffed(stream: BinaryIO) -> str:
+    """The kind of file that the first bytes of `stream` tell; empty where they do not."""
+    head = opening(stream, _SNIFFED)
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if WARC_BEGINS.match(head):
+        return ".warc"
+    if ARC_BEGINS.match(head):
+        return ".arc"
+    if start.startswith(b'{"'):
+        return ".jsonl"
+    return ".html" if start[:15].lower().startswith((b"<!doctype html", b"<html")) else ""
+
+
+@contextmanager
+def opened(location: str) -> Iterator[BinaryIO]:
+    """The file at `location`, open for reading at any byte.
+
+    Raises:
+        OSError: It cannot be opened, or is no regular file.
+    """
+    if location.startswith(_S3):
+        with s3().open_input_file(location.removeprefix(_S3)) as native:
+            yield cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, native), _S3_BUFFER))
+        return
+    path = Path(location)
+    if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for its writer
+        raise OSError(errno.EINVAL, "not a regular file")
+    with path.open("rb") as stream:
+        yield stream

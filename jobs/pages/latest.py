@@ -1,0 +1,202 @@
+"""One row per address: of several captures the latest, unless the page was gone after it.
+
+Memory: 44 bytes a page, about 200 bytes a capture with status 404 or 410 and a revisit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from quern.indexes.page_store import Part
+from quern.jobs.pages.formats.rows import FileReject
+from quern.schemas.digests import FINGERPRINT_BYTES, row_fingerprints
+from quern.schemas.tables import PAGES
+
+_NEVER: Final = np.iinfo(np.int64).min
+_PLACE: Final = ("url", "source_file", "warc_file", "warc_offset")
+Bools = npt.NDArray[np.bool_]
+Longs = npt.NDArray[np.int64]
+
+
+def superseded(urls: pa.Array, fetched_at: pa.Array, place: Longs | None = None) -> Bools:
+    """Which rows have a later capture of the same address, shape (rows,).
+
+    The latest `fetched_at` stays, one without a time counts as the earliest; among equals the one at the highest
+    `place`, and the last row.
+    """
+    prints = row_fingerprints(pa.record_batch({"url": urls}), ["url"]).view(np.uint64).reshape(-1, 2)
+    return _superseded(prints, _times(fetched_at), np.zeros(len(prints), np.int64) if place is None else place)
+
+
+def _superseded(prints: npt.NDArray[np.uint64], when: Longs, place: Longs) -> Bools:
+    order = np.lexsort((np.arange(len(prints)), place, when, prints[:, 1], prints[:, 0]))
+    lost = np.zeros(len(prints), dtype=np.bool_)
+    lost[order[:-1]] = (prints[order][:-1] == prints[order][1:]).all(axis=1)
+    return lost
+
+
+def _times(fetched_at: pa.Array) -> Longs:
+    times: Longs = fetched_at.cast(pa.int64()).fill_null(_NEVER).to_numpy(zero_copy_only=False)
+    return times
+
+
+@dataclass(frozen=True)
+class PartRows:
+    """Which rows of a part stay; arrays of one length, over the rows of the part that count.
+
+    Attributes:
+        part: The part.
+        lost: Rows with a later capture of the same address.
+        gone_at: When the page of a row that has none was found to be gone, else `_NEVER`.
+        unread: Revisits in it of pages whose capture is nowhere.
+    """
+
+    part: Part
+    lost: Bools
+    gone_at: Longs
+    unread: tuple[FileReject, ...] = ()
+
+    @property
+    def stays(self) -> Bools:
+        """Rows that stay."""
+        return np.asarray(~self.lost & (self.gone_at == _NEVER))
+
+    @property
+    def whole(self) -> bool:
+        """Whether all rows of the part's file stay."""
+        return not self.part.dropped and bool(self.stays.all()) and len(self.stays) > 0
+
+    def pages(self) -> Iterator[pa.RecordBatch]:
+        """The pages that stay."""
+        stays, start = self.stays, 0
+        for batch in self.part.batches("pages"):
+            kept = batch.filter(pa.array(stays[start : start + batch.num_rows]))
+            start += batch.num_rows
+            if kept.num_rows:
+                yield pa.RecordBatch.from_arrays(kept.columns, schema=PAGES.schema)
+
+    def rejects(self) -> Iterator[FileReject]:
+        """The other rows. Of a page `duplicate_url`; of a JSONL document, whose address is made from its id,
+        `duplicate_doc_id`; of one that a later capture found to be gone, `gone`. And the revisits of `unread`.
+        """
+        yield from self.unread
+        if self.stays.all():
+            return
+        start = 0
+        for batch in self.part.batches("pages", _PLACE):
+            rows = slice(start, start + batch.num_rows)
+            start += batch.num_rows
+            yield from _duplicates(batch.filter(pa.array(self.lost[rows])))
+            gone = ~self.lost[rows] & (self.gone_at[rows] != _NEVER)
+            yield from _gone(batch.filter(pa.array(gone)), self.gone_at[rows][gone])
+
+
+def latest_captures(parts: Sequence[Part]) -> Iterator[PartRows]:
+    """Which rows of each of `parts` stay, one per address.
+
+    It depends on what the parts hold, not on how it is spread over them. Reads the addresses and times of all rows.
+    """
+    prints, when, place = _keys(parts)
+    lost = _superseded(prints, when, place)
+    gone_at = _gone_after(parts, prints, when, lost)
+    captured = _captured(parts, prints)
+    start = 0
+    for part in parts:
+        rows = slice(start, start + sum(b.num_rows for b in part.batches("pages", ["url"])))
+        start = rows.stop
+        yield PartRows(part, lost[rows], gone_at[rows], tuple(_unread(part, captured)))
+
+
+def _keys(parts: Sequence[Part]) -> tuple[npt.NDArray[np.uint64], Longs, Longs]:
+    """Of every row the fingerprint of its address, its time, and its place: file by name, then offset or line."""
+    prints = [np.empty((0, 2), np.uint64)]
+    when, files, offsets = ([np.empty(0, np.int64)] for _ in range(3))
+    codes: dict[str, int] = {}
+    for part in parts:
+        for batch in part.batches("pages", ["url", "fetched_at", "source_file", "warc_offset"]):
+            prints.append(row_fingerprints(batch, ["url"]).view(np.uint64).reshape(-1, 2))
+            when.append(_times(batch.column("fetched_at")))
+            names = batch.column("source_file").to_pylist()
+            files.append(np.array([codes.setdefault(name, len(codes)) for name in names], np.int64))
+            offsets.append(batch.column("warc_offset").fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64))
+    ranks = np.empty(len(codes), np.int64)
+    ranks[[codes[name] for name in sorted(codes)]] = np.arange(len(codes))
+    file = ranks[np.concatenate(files)]
+    order = np.lexsort((np.concatenate(offsets), file))
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return np.concatenate(prints), np.concatenate(when), place
+
+
+def _gone_after(parts: Sequence[Part], prints: npt.NDArray[np.uint64], when: Longs, lost: Bools) -> Longs:
+    """When a page that stays was found to be gone after its last capture and revisit, else `_NEVER`; shape (rows,)."""
+    gone: dict[bytes, int] = {}
+    seen: dict[bytes, int] = {}
+    for part in parts:
+        for batch in part.batches("sightings"):
+            keys = row_fingerprints(batch, ["url"])
+            for key, time, is_gone in zip(
+                keys, _times(batch.column("fetched_at")), batch.column("gone").to_pylist(), strict=True
+            ):
+                known = gone if is_gone else seen
+                known[key.tobytes()] = max(int(time), known.get(key.tobytes(), _NEVER))
+    found = np.full(len(when), _NEVER, np.int64)
+    if gone:
+        for row in np.flatnonzero(~lost):
+            key = prints[row].tobytes()
+            time = gone.get(key, _NEVER)
+            if time > max(int(when[row]), seen.get(key, _NEVER)):
+                found[row] = time
+    return found
+
+
+def _captured(parts: Sequence[Part], prints: npt.NDArray[np.uint64]) -> set[bytes]:
+    """The fingerprints of those addresses of sightings that some row captures."""
+    sighted = {
+        key.tobytes() for part in parts for b in part.batches("sightings") for key in row_fingerprints(b, ["url"])
+    }
+    if not sighted:
+        return set()
+    whole = np.ascontiguousarray(prints).view(np.dtype((np.void, FINGERPRINT_BYTES))).ravel()
+    return sighted & {key.tobytes() for key in whole}
+
+
+def _unread(part: Part, captured: set[bytes]) -> Iterator[FileReject]:
+    """Revisits in `part` of pages that no row captures: what they looked like is in an archive that was not read."""
+    for batch in part.batches("sightings"):
+        for key, row in zip(row_fingerprints(batch, ["url"]), batch.to_pylist(), strict=True):
+            if not row["gone"] and key.tobytes() not in captured:
+                detail = "found unchanged, but its capture is in no archive that was read"
+                yield FileReject(row["url"], "revisit_without_capture", detail, row["source_file"])
+
+
+def _place(row: dict[str, object]) -> str:
+    file, offset = row["source_file"], row["warc_offset"]
+    if offset is None:
+        return str(file)
+    return f"{file}:{offset}" if row["warc_file"] is None else f"{file}@{offset}"
+
+
+def _duplicates(lost: pa.RecordBatch) -> Iterator[FileReject]:
+    for row in lost.to_pylist():
+        url, file = row["url"], row["source_file"]
+        if row["warc_offset"] is not None and row["warc_file"] is None:
+            detail = f"{url}: the same doc_id stands again further on"
+            yield FileReject(_place(row), "duplicate_doc_id", detail, file)
+        else:
+            detail = f"{url} was captured again later, or stands again further on"
+            yield FileReject(_place(row), "duplicate_url", detail, file)
+
+
+def _gone(pages: pa.RecordBatch, times: Longs) -> Iterator[FileReject]:
+    rows = pages.to_pylist()
+    for row, time in zip(rows, times, strict=True):
+        found = datetime.fromtimestamp(int(time) / 1e6, UTC).isoformat(timespec="seconds")
+        yield FileReject(_place(row), "gone", f"{row['url']}: status 404 or 410 at {found}", row["source_file"])

@@ -1,0 +1,91 @@
+"""The bytes of a page as an archive holds them: its record, found by file, offset and address."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from quern.jobs.pages.formats.arc import ARC_BEGINS
+from quern.jobs.pages.formats.archives import WARC_BEGINS
+from quern.jobs.pages.formats.captures import quoted
+from quern.jobs.pages.formats.packed import DamagedError
+from quern.jobs.pages.formats.records import Archive, Place, Segment
+from quern.jobs.pages.inputs import ARC, kind_of, opened, sniffed
+
+_HEADER_BYTES: Final = 1 << 16
+_MOST_BYTES: Final = 1 << 28
+_MAX_RATIO: Final = 10_000
+_LENGTH: Final = re.compile(rb"^content-length[ \t]*:[ \t]*(\d{1,12})[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
+_TARGET: Final = re.compile(rb"^warc-target-uri[ \t]*:[ \t]*<?([^\r\n>]*)>?[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
+
+
+class OriginalError(ValueError):
+    """An archive that no longer holds what a page was made from; the message says what is wrong."""
+
+
+@dataclass(frozen=True)
+class Original:
+    """A record of an archive.
+
+    Attributes:
+        head: Its header with the empty line after it; of ARC its line.
+        block: Its content, with the codings it was sent with.
+    """
+
+    head: bytes
+    block: bytes
+
+
+def original(location: str, offset: int, url: str) -> Original:
+    """The record of `url` in the archive at `location`, in the member or from the byte `offset` on.
+
+    Raises:
+        OriginalError: The file cannot be read, or holds no such record there.
+    """
+    try:
+        with opened(location) as raw:
+            size = raw.seek(0, io.SEEK_END)
+            raw.seek(0)
+            arc = (kind_of(location) or sniffed(raw)) in ARC
+            archive = Archive(raw, size, ARC_BEGINS if arc else WARC_BEGINS, _MAX_RATIO)
+            stream = io.BufferedReader(archive.segment(Place(offset)))
+            while (found := _record(stream, arc)) is not None:
+                if quoted(found[0]) == url:
+                    return found[1]
+    except OSError as error:
+        raise OriginalError(f"{location} cannot be read: {error.strerror or error}") from None
+    except DamagedError as error:
+        raise OriginalError(f"{location} is damaged at byte {offset}: {error}") from None
+    raise OriginalError(f"{location} holds no record of {url} at byte {offset}; it changed since it was read")
+
+
+def _record(stream: io.BufferedReader[Segment], arc: bool) -> tuple[str, Original] | None:
+    """Address and content of the next record; null where none begins."""
+    head = stream.readline(_HEADER_BYTES)
+    while head in (b"\r\n", b"\n"):
+        head = stream.readline(_HEADER_BYTES)
+    if arc:
+        line = ARC_BEGINS.fullmatch(head)
+        return _whole(stream, line["url"], head, int(line["length"])) if line else None
+    if not WARC_BEGINS.fullmatch(head):
+        return None
+    while not head.endswith((b"\n\r\n", b"\n\n")) and len(head) < _HEADER_BYTES:
+        line_ = stream.readline(_HEADER_BYTES)
+        if not line_:
+            break
+        head += line_
+    length, target = _LENGTH.search(head), _TARGET.search(head)
+    return _whole(stream, target[1] if target else b"", head, int(length[1]) if length else 0)
+
+
+def _whole(stream: io.BufferedReader[Segment], url: bytes, head: bytes, length: int) -> tuple[str, Original]:
+    """The record whose `head` was read; of one that is damaged or cut what there is."""
+    block = bytearray()
+    try:
+        while len(block) < min(length, _MOST_BYTES) and (piece := stream.read1(min(1 << 16, length - len(block)))):
+            block += piece
+    except DamagedError:
+        pass  # what came before the damage is what was read
+    return url.decode("utf-8", "replace").strip(), Original(head, bytes(block))

@@ -1,0 +1,211 @@
+"""Reading many files into parts of a page store: spread over Spark tasks, or in this process.
+
+A task reads spans of files itself and writes a part itself, so that no page passes through the Java heap or the
+driver; what comes back is a part's name.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+
+from quern.indexes.page_store import REJECTED, SIGHTINGS, Claim, Part, PartWriter, finished_parts, read_part
+from quern.jobs.core.progress import watched
+from quern.jobs.core.work import EngineError
+from quern.jobs.engines.spark import SparkEngine
+from quern.jobs.pages.formats.rows import FileReject, Found, Sighting
+from quern.jobs.pages.ingest import Reading, Span, batched
+from quern.jobs.pages.inputs import HTML, Input
+from quern.schemas.digests import settings_digest
+from quern.schemas.settings import IngestSettings
+from quern.schemas.tables import PAGES
+from quern.schemas.tables.validate import validate
+
+log = logging.getLogger(__name__)
+
+VERSION: Final = 2
+_NAMED = pa.schema([("part", pa.string())])
+_MOST_FILES: Final = 4096
+_ROWS: Final = 4096
+
+Task = tuple[Span, ...]
+
+
+def version_of(given: Input, settings: IngestSettings) -> str:
+    """What tells this content of a file, read with these settings, from another; empty for one to try again."""
+    if not given.version:
+        return ""
+    read = settings.model_dump(exclude={"task_bytes"})
+    path = given.path if given.kind in HTML else ""
+    return f"{given.version}-{settings_digest([VERSION, read, given.kind, path])[:8]}"
+
+
+def tasks_of(spans: Sequence[Span], size: int) -> list[Task]:
+    """`spans` in their order as tasks of about `size` bytes."""
+    tasks: list[list[Span]] = []
+    room = 0
+    for span in spans:
+        length = span.end - span.start
+        if not tasks or length > room or len(tasks[-1]) == _MOST_FILES:
+            tasks.append([])
+            room = size
+        tasks[-1].append(span)
+        room -= length
+    return [tuple(task) for task in tasks]
+
+
+def read_task(task: Task, settings: IngestSettings, directory: Path) -> Part:
+    """Read the spans of `task` into a part in `directory`."""
+    with PartWriter(directory) as writer:
+        reader = _TaskReader(task, settings)
+        small = _Small(writer)
+        for found in batched(iter(reader)):
+            if isinstance(found, pa.RecordBatch):
+                writer.write("pages", validate(found, PAGES))
+            else:
+                small.add(found)
+        small.flush()
+        return writer.finish(reader.claims)
+
+
+class _TaskReader:
+    """What the spans of a task hold, one after the other, and a claim for each that was read."""
+
+    def __init__(self, task: Task, settings: IngestSettings) -> None:
+        self._task = task
+        self._settings = settings
+        self.claims: list[Claim] = []
+
+    def __iter__(self) -> Iterator[Found]:
+        for span in self._task:
+            reading = Reading(span, self._settings)
+            pages = rejects = 0
+            for found in reading:
+                pages += isinstance(found, dict)
+                rejects += isinstance(found, FileReject)
+                yield found
+            version = version_of(span.given, self._settings) if reading.readable else ""
+            claim = Claim(span.given.name, version, span.start, span.end, reading.began, reading.ended, pages, rejects)
+            self.claims.append(replace(claim, records=reading.records))
+
+
+class _Small:
+    """Collects rejects and sightings into batches."""
+
+    def __init__(self, writer: PartWriter) -> None:
+        self._writer = writer
+        self._rejects: list[dict[str, object]] = []
+        self._sightings: list[dict[str, object]] = []
+
+    def add(self, found: FileReject | Sighting) -> None:
+        if isinstance(found, FileReject):
+            self._rejects.append(
+                {"source_file": found.file, "key": found.key, "reason": found.reason, "detail": found.detail}
+            )
+        else:
+            self._sightings.append(
+                {"source_file": found.file, "url": found.url, "fetched_at": found.fetched_at, "gone": found.gone}
+            )
+        if len(self._rejects) + len(self._sightings) >= _ROWS:
+            self.flush()
+
+    def flush(self) -> None:
+        self._writer.write("rejects", pa.RecordBatch.from_pylist(self._rejects, schema=REJECTED))
+        self._writer.write("sightings", pa.RecordBatch.from_pylist(self._sightings, schema=SIGHTINGS))
+        self._rejects, self._sightings = [], []
+
+
+def read_tasks(
+    tasks: Sequence[Task], settings: IngestSettings, directory: Path, spark: SparkEngine | None
+) -> list[Part]:
+    """The parts of `tasks`, in their order; by `spark` where it is given, else in this process.
+
+    Raises:
+        EngineError: Spark could not finish; finished parts stay.
+        OSError: A fault of the machine; the same.
+    """
+    mine = tasks if spark is None else spark.until_ready(tasks)
+    done = [read_task(task, settings, directory) for task in mine]
+    left = tasks[len(done) :]
+    return done + (_read_on(left, settings, directory, spark.session()) if left and spark else [])
+
+
+def _read_on(tasks: Sequence[Task], settings: IngestSettings, directory: Path, session: Any) -> list[Part]:
+    """The parts of `tasks`, by a Spark session."""
+    orders = directory / "tasks"
+    shutil.rmtree(orders, ignore_errors=True)
+    orders.mkdir(parents=True)
+    for number, task in enumerate(tasks):
+        (orders / f"{number}.json").write_text(json.dumps([asdict(span) for span in task]), "ascii")
+    try:
+        # A number per task: it needs neither a Python worker nor a shuffle to make them.
+        numbers = session.range(0, len(tasks), 1, len(tasks))
+        rows = numbers.mapInArrow(partial(_read_numbered, orders, settings, directory), "part string").collect()
+    except Exception as error:  # py4j and Spark raise many kinds
+        cause = " ".join(str(error).split())[:300]
+        raise EngineError(f"Spark could not finish reading: {cause}; what was read is kept, run it again") from error
+    finally:
+        shutil.rmtree(orders, ignore_errors=True)
+    return [read_part(directory, row["part"]) for row in rows]
+
+
+def _read_numbered(
+    orders: Path, settings: IngestSettings, directory: Path, numbers: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Read the tasks whose numbers are given, as their files in `orders` describe them; runs in a Spark worker."""
+    for batch in numbers:
+        for number in batch.column("id").to_pylist():
+            spans = json.loads((orders / f"{number}.json").read_text("ascii"))
+            task = tuple(Span(_input(span["given"]), span["start"], span["end"]) for span in spans)
+            part = read_task(task, settings, directory)
+            yield pa.RecordBatch.from_pylist([{"part": part.name}], schema=_NAMED)
+
+
+def _input(given: dict[str, Any]) -> Input:
+    fault = given.pop("fault")
+    return Input(**given, fault=tuple(fault) if fault else None)
+
+
+def broken_seams(parts: Sequence[Part]) -> list[str]:
+    """Files of which a range did not begin where the range before it ended.
+
+    A range that begins inside a record looks for the next one. What it finds may be part of that record: an archived
+    archive. The range before knows, because it read that record from its beginning. Such a file is read again whole.
+    """
+    claims = sorted((c for part in parts for c in part.live), key=lambda c: (c.file, c.start))
+    return sorted({b.file for a, b in pairwise(claims) if a.file == b.file and a.end == b.start and a.ended != b.began})
+
+
+def read_spans(
+    spans: Sequence[Span], settings: IngestSettings, directory: Path, spark: Callable[[int], SparkEngine | None]
+) -> list[Part]:
+    """The parts that hold `spans`; `spark` gives Spark for a number of tasks, or none to read them here.
+
+    Raises:
+        EngineError, OSError: As `read_tasks`.
+    """
+    tasks = tasks_of(spans, settings.task_bytes)
+    engine = spark(len(tasks)) if tasks else None
+    before = finished_parts(directory)
+    with watched("ingest", len(tasks), lambda: finished_parts(directory) - before):
+        return read_tasks(tasks, settings, directory, engine)
+
+
+def mended(parts: Sequence[Part], inputs: Sequence[Input], settings: IngestSettings, directory: Path) -> list[Part]:
+    """`parts`, and those files whole in a part of their own whose ranges do not fit together."""
+    torn = set(broken_seams(parts))
+    if not torn:
+        return list(parts)
+    log.info("job=ingest files=%d are read again whole, because their ranges do not fit together", len(torn))
+    whole = [(Span(given, 0, max(given.size, 1)),) for given in inputs if given.name in torn]
+    kept = [replace(part, dropped=part.dropped | torn) for part in parts]
+    return [part for part in kept if part.live] + read_tasks(whole, settings, directory, None)

@@ -1,0 +1,80 @@
+"""Table `queries`, before filtering: up to M question-answer pairs of each chunk (QCG-RAG, section 3.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import pyarrow as pa
+
+from quern.jobs.core.contract import Outcome, Reject, outcome
+from quern.jobs.queries.task import ChunkContext, Pairs, doc2query
+from quern.jobs.reasoning.task import Task, TaskJob
+from quern.schemas.settings import Doc2QuerySettings, GeneratorSettings
+from quern.schemas.tables import QUERIES, Table
+from quern.schemas.words import sentences
+
+
+@dataclass(frozen=True)
+class Doc2Query(TaskJob[ChunkContext, Pairs]):
+    """Synthetic question-answer pairs, by rules or by a model.
+
+    Attributes:
+        settings: How many pairs, and which are left out.
+        generator: What writes them.
+    """
+
+    settings: Doc2QuerySettings = field(default_factory=Doc2QuerySettings)
+    generator: GeneratorSettings = field(default_factory=GeneratorSettings)
+
+    name: ClassVar[str] = "doc2query"
+    version: ClassVar[int] = 1
+    engine: ClassVar[Literal["cpu", "model"]] = "cpu"
+    reads: ClassVar[tuple[str, ...]] = ("chunk_id", "text", "title", "published_at")
+    key: ClassVar[str] = "chunk_id"
+
+    @property
+    def makes(self) -> Table:
+        """`queries` without what the filter adds."""
+        return QUERIES.without("similarity", "kept")
+
+    @property
+    def task(self) -> Task[ChunkContext, Pairs]:
+        """Doc2Query with these settings."""
+        return doc2query(self.settings.pairs, self.settings.near_identical, self.settings.groundedness)
+
+    def configuration(self) -> Mapping[str, object]:
+        """Number of pairs, what writes them and how; of a model also the prompt and what it is held to."""
+        settings, task = self.settings, self.task
+        of_all = {"pairs": settings.pairs, "near_identical": settings.near_identical}
+        if self.by_model:
+            return {**of_all, "groundedness": settings.groundedness, **task.configuration(self.generator)}
+        return {**of_all, "generator": "rules", "task": task.version, "sentences": sentences.VERSION}
+
+    def inputs(self, rows: Sequence[Mapping[str, Any]]) -> list[ChunkContext]:
+        """Text, title and date of each chunk."""
+        return [ChunkContext(row["text"], row["title"], row["published_at"]) for row in rows]
+
+    def made(self, row: Mapping[str, Any], output: Pairs) -> list[dict[str, object]]:
+        """A row for each pair, numbered within its chunk."""
+        chunk = row["chunk_id"]
+        return [
+            {"query_id": f"{chunk}-{m}", "chunk_id": chunk, **pair.model_dump()} for m, pair in enumerate(output.pairs)
+        ]
+
+    def apply(self, batch: pa.RecordBatch) -> Outcome:
+        """The pairs of each chunk by the rule; a chunk without any is rejected as `no_pairs`."""
+        task = self.task
+        made: list[dict[str, object]] = []
+        parents: list[int] = []
+        rejects: list[Reject] = []
+        # Writing pairs is Python per chunk: regular expressions over its sentences.
+        for n, (row, chunk) in enumerate(zip(*self.given(batch), strict=True)):
+            pairs = task.rule(chunk)
+            if not pairs.pairs:
+                rejects.append(Reject(n, "no_pairs", f"no sentence with words in {chunk.text[:60]!r}"))
+            rows = self.made(row, pairs)
+            made += rows
+            parents += [n] * len(rows)
+        return outcome(self.makes, made, parents, rejects)

@@ -1,0 +1,1 @@
+"""Question-answer pairs by rule: English, Chinese, dialogues, registers."""

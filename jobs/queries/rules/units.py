@@ -1,0 +1,220 @@
+"""A chunk as units that can be asked about: sentences, turns of a dialogue, rows of lists and tables.
+
+A unit is a span of the chunk with what its surroundings say of it: who speaks to whom, what was said before,
+the heading or the table's head above it. Short neighbours are merged, never dropped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from quern.jobs.queries.rules.words import NOT_SPEAKERS, STOP_WORDS
+from quern.schemas.words.sentences import Span, sentence_spans
+
+CJK = r"\u3400-\u9fff\uf900-\ufaff\u3040-\u30ff\uac00-\ud7af"
+WORD = re.compile(rf"[{CJK}]|[^\W_{CJK}]+(?:['’.,-][^\W_{CJK}]+)*")
+_LINE = re.compile(r"[^\n\r\v\f\x85\u2028\u2029]+")
+_LABEL = re.compile(
+    r"[ \t]*+(?:\[[^\]\n]{1,20}\][ \t]*+)?(?P<label>[^\W\d_][\w.'’-]{0,30}(?: [\w.'’()-]{1,20}){0,3})"
+    r"[ \t]?[:：](?!//)[ \t]*+(?=\S)"
+)
+_POSSESSIVE = re.compile(r"['’].*")
+_BULLET = re.compile(r"[ \t]*+(?:[-*•·–—]|\d{1,3}[.)、])[ \t]+")
+_SAYING = re.compile(r"\b(?:I|you|we|me|my|your|us|our|let's)\b|[!?！？]|[我你您们吧吗呢]", re.IGNORECASE)
+_SHORT = 5  # Words; a shorter unit is merged with its neighbour.
+_LONG_ROW = 20  # Words; a longer `label: value` line is prose.
+_LONG_TURN = 45  # Words; a longer turn is asked about in parts.
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A span of a chunk and its surroundings.
+
+    Attributes:
+        start: First character in the chunk.
+        end: One past the last character.
+        words: Words (CJK: characters) in it.
+        block: Number of the line it stands in.
+        kind: What the line is.
+        speaker: Who says it.
+        addressee: Whom it is said to.
+        before: What stands before it in the same paragraph, or the turn it replies to.
+        label: Label of a `label: value` row, or the head of the table's columns.
+        heading: Heading or list introduction above it.
+    """
+
+    start: int
+    end: int
+    words: int
+    block: int
+    kind: str
+    speaker: str = ""
+    addressee: str = ""
+    before: str = ""
+    label: str = ""
+    heading: str = ""
+
+
+def squeeze(text: str) -> str:
+    """The text with each run of white space as one space."""
+    return " ".join(text.split())
+
+
+def word_count(text: str) -> int:
+    """Words of the text; a CJK character counts as one."""
+    return sum(1 for _ in WORD.finditer(text))
+
+
+def person_name(label: str) -> str:
+    """A speaker's label as a name: `LiHua` is `Li Hua`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", label)
+
+
+def read_units(text: str, most: int) -> list[Unit]:
+    """At most `most` units that together hold every word of `text`, in order."""
+    units = _merge_short(_units(text))
+    while len(units) > most:
+        # The two neighbours that are shortest together; those of one line before those of two.
+        at = min(
+            range(len(units) - 1),
+            key=lambda i: (units[i].words + units[i + 1].words) * (1 + (units[i].block != units[i + 1].block)),
+        )
+        units[at : at + 2] = [_joined(units[at], units[at + 1])]
+    return units
+
+
+def dialogue_speakers(text: str) -> frozenset[str]:
+    """Labels at the start of lines that are speakers; empty where the text is no dialogue."""
+    labelled = [(m["label"], line[0][m.end() :]) for line in _LINE.finditer(text) if (m := _LABEL.match(line[0]))]
+    names = [(label, said) for label, said in labelled if label.lower() not in NOT_SPEAKERS and _is_name(label)]
+    sayings = sum(1 for _, said in names if _SAYING.search(said))
+    if not sayings or 2 * sayings < len(names):
+        return frozenset()
+    return frozenset(label for label, _ in names)
+
+
+def _is_name(label: str) -> bool:
+    return all(w[0].isupper() or not w[0].isascii() for w in label.split())
+
+
+def _units(text: str) -> list[Unit]:
+    reader = _Reader(text)
+    for block, line in enumerate(_LINE.finditer(text)):
+        if WORD.search(line[0]):
+            reader.read(line, block)
+    return reader.units
+
+
+class _Reader:
+    """Units of a text read line by line, with what the lines above say of those below."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.units: list[Unit] = []
+        self.speakers = dialogue_speakers(text)
+        labels = (m["label"] for line in _LINE.finditer(text) if (m := _LABEL.match(line[0])))
+        self.order = [label for label in labels if label in self.speakers]
+        self.turns = 0
+        self.said = self.heading = self.head = ""
+
+    def read(self, line: re.Match[str], block: int) -> None:
+        """Add the units of a line that has words."""
+        label = _LABEL.match(line[0])
+        if label and label["label"] in self.speakers:
+            addressee = _addressee(self.order, self.turns)
+            self.units += _turn(self.text, line.span(), label, block, addressee, self.said)
+            self.said = squeeze(line[0][label.end() :])
+            self.turns += 1
+        elif "|" in line[0] or "\t" in line[0].strip():
+            self.units.append(_unit(self.text, line.span(), block, "table", label=self.head, heading=self.heading))
+            self.head = self.head or squeeze(line[0])
+        elif label and self._is_row(label["label"], line[0]):
+            self.units.append(_unit(self.text, line.span(), block, "row", label=label["label"], heading=self.heading))
+        else:
+            self.units += _sentences(self.text, line.span(), block, self.heading)
+            self.heading = squeeze(line[0]) if _is_heading(line[0]) else self.heading
+            self.head = ""
+
+    def _is_row(self, label: str, line: str) -> bool:
+        return label.lower() in NOT_SPEAKERS or (not self.speakers and word_count(line) <= _LONG_ROW)
+
+
+def _is_heading(line: str) -> bool:
+    bare = line.strip()
+    return not _BULLET.match(line) and (bare[-1:] in ":：" or (bare[-1:].isalnum() and word_count(bare) <= 8))
+
+
+def _addressee(order: list[str], turn: int) -> str:
+    """The last other speaker before this turn, else the first after it."""
+    others = [s for s in reversed(order[:turn]) if s != order[turn]] or [s for s in order[turn:] if s != order[turn]]
+    return person_name(others[0]) if others else ""
+
+
+def _unit(text: str, span: Span, block: int, kind: str, **around: str) -> Unit:
+    start, end = span
+    part = text[start:end]
+    start += len(part) - len(part.lstrip())
+    end -= len(part) - len(part.rstrip())
+    return Unit(start, end, word_count(part), block, kind, **around)
+
+
+def _turn(text: str, line: Span, label: re.Match[str], block: int, addressee: str, said: str) -> list[Unit]:
+    start = line[0] + label.end()
+    speaker = person_name(label["label"])
+    whole = _unit(text, (start, line[1]), block, "turn", speaker=speaker, addressee=addressee, before=said)
+    if whole.words <= _LONG_TURN:
+        return [whole]
+    spans = [(start + a, start + b) for a, b in sentence_spans(text[start : line[1]])]
+    parts = [_unit(text, s, block, "turn", speaker=speaker, addressee=addressee) for s in spans]
+    return [replace(parts[0], before=said), *parts[1:]]
+
+
+def _sentences(text: str, line: Span, block: int, heading: str) -> list[Unit]:
+    bullet = _BULLET.match(text, *line)
+    start = bullet.end() if bullet else line[0]
+    units: list[Unit] = []
+    before = ""
+    for a, b in sentence_spans(text[start : line[1]]):
+        units.append(_unit(text, (start + a, start + b), block, "sentence", before=before, heading=heading))
+        before = squeeze(text[start + a : start + b])
+    return units
+
+
+def _joined(first: Unit, second: Unit) -> Unit:
+    return replace(first, end=second.end, words=first.words + second.words)
+
+
+def _merge_short(units: list[Unit]) -> list[Unit]:
+    """Units of one speaker's turn or of plain paragraphs, the short ones joined to a neighbour."""
+    merged: list[Unit] = []
+    for unit in units:
+        last = merged[-1] if merged else None
+        if last and last.kind == unit.kind and _may_join(last, unit):
+            merged[-1] = _joined(last, unit)
+        else:
+            merged.append(unit)
+    return [u for u in merged if u.words]
+
+
+def _may_join(first: Unit, second: Unit) -> bool:
+    if first.kind == "turn":
+        return first.block == second.block and first.words + second.words <= _LONG_TURN
+    return first.kind == "sentence" and (
+        first.words < _SHORT or (first.block == second.block and second.words < _SHORT)
+    )
+
+
+def topic_words(text: str) -> list[str]:
+    """Words of the chunk that say what it is about, most frequent first; not numbers."""
+    counts = Counter(_content(w) for w in WORD.findall(text.lower()))
+    return [w for w, n in counts.most_common() if n > 1 and w]
+
+
+@lru_cache(maxsize=50_000)
+def _content(word: str) -> str:
+    """The word without its possessive; nothing if it does not say what a text is about."""
+    bare = _POSSESSIVE.sub("", word)
+    return "" if len(bare) < 4 or bare in STOP_WORDS or word in STOP_WORDS or bare.isdigit() else bare

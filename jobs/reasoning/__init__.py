@@ -1,0 +1,1 @@
+"""Reasoning steps as tasks: a prompt, an output model and a rule; and what carries them out."""

@@ -1,0 +1,330 @@
+"""Generators behind an OpenAI-compatible endpoint: a vLLM or llama.cpp server, or a hosted model."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import random
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import httpx
+
+from quern.jobs.reasoning.generators.completion import NotACompletionError, reply_of, told_by
+from quern.jobs.reasoning.generators.contract import GeneratorError, Reply, Request
+from quern.schemas.settings import GeneratorSettings
+
+log = logging.getLogger(__name__)
+
+_PREPARE_SECONDS: Final = 15.0
+_MODELS_TOLD: Final = 8
+_ERROR_LENGTH: Final = 300
+_FIRST_PAUSE: Final = 0.5
+_LONGEST_PAUSE: Final = 30.0
+_LONGEST_RETRY_AFTER: Final = 600.0
+# Replies have some thousand tokens; whatever is larger is none.
+_MOST_BYTES: Final = 4 << 20
+_FOR_NOW: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+_PROBE: Final = ({"role": "user", "content": "Return the smallest JSON that you may."},)
+
+
+class _RefusedError(Exception):
+    """A request without a usable reply, after all its tries.
+
+    Attributes:
+        status: HTTP status; 0 where there was no answer.
+        since: When its last try began.
+    """
+
+    def __init__(self, told: str, status: int = 0) -> None:
+        super().__init__(told)
+        self.status = status
+        self.since = float("inf")
+
+
+class _ForNowError(_RefusedError):
+    """One that may be answered if it is sent again, after `pause` seconds if the endpoint says so."""
+
+    def __init__(self, told: str, status: int = 0, pause: float | None = None) -> None:
+        super().__init__(told, status)
+        self.pause = pause
+
+
+class EndpointBackend:
+    """Asks an OpenAI-compatible endpoint, many requests at once.
+
+    A request that fails is tried again after 429, 5xx, a time-out or a lost connection. If it still fails, and nobody
+    was answered since its last try began, a small request of our own tells whose fault it is: answered, the request is
+    refused alone; not answered, the endpoint is down or refuses us, and the job stops instead of rejecting all rows.
+
+    The key is read from the environment alone, and is cut out of everything that is told.
+    """
+
+    def __init__(self, generator: GeneratorSettings) -> None:
+        self._settings = generator
+        self._key = _key_of(generator.key_variable)
+        self._answered_at = float("-inf")
+        self._probing = asyncio.Lock()
+
+    def prepare(self) -> None:
+        """Ask the endpoint for its models; where that does not tell, for a small reply.
+
+        Raises:
+            GeneratorError: It does not answer, refuses the key, or has no model of this name.
+        """
+        asyncio.run(self._prepare())
+
+    async def _prepare(self) -> None:
+        async with self._client() as client:
+            try:
+                async with asyncio.timeout(_PREPARE_SECONDS):
+                    status, _, body = await self._exchange(client.build_request("GET", "models"), client)
+            except (httpx.HTTPError, TimeoutError) as error:
+                raise self._unusable(_RefusedError(self._told(error))) from None
+            names: list[str] = []
+            if status == 200:
+                try:
+                    names = [str(model["id"]) for model in json.loads(body)["data"]]
+                except (ValueError, KeyError, TypeError, RecursionError):
+                    log.info("generator=openai url=%s does not list its models", self._settings.url)
+            elif status in (401, 403):
+                raise self._unusable(_RefusedError(self._told(told_by(body)), status))
+            if self._settings.model in names:
+                return
+            try:
+                # Some gateways serve models that they do not list, and some list none.
+                await self._ask(client, _PROBE, self._options({}), tries=1, seconds=4 * _PREPARE_SECONDS)
+            except _RefusedError as error:
+                listed = ", ".join(names[:_MODELS_TOLD]) + (", ..." if len(names) > _MODELS_TOLD else "")
+                raise self._unusable(error, f"; its models: {listed}" if names else "") from None
+
+    def replies(self, requests: Iterator[Request], schema: Mapping[str, object]) -> Iterator[Reply]:
+        """As many requests at once as `generator.concurrency` says; replies as they come.
+
+        `requests` may have further ones after it had none, as long as replies are awaited.
+
+        Raises:
+            GeneratorError: The endpoint cannot be reached any more, or refuses every request.
+        """
+        options = self._options(schema)
+        with asyncio.Runner() as runner:
+            loop = runner.get_loop()
+            client = self._client()
+            pending: set[asyncio.Task[Reply]] = set()
+            try:
+                while True:
+                    # Requests are drawn only as fast as they are answered: there may be millions.
+                    while len(pending) < self._settings.concurrency and (request := next(requests, None)):
+                        pending.add(loop.create_task(self._reply(client, request, options)))
+                    if not pending:
+                        return
+                    done, pending = runner.run(_first_of(pending))
+                    # What was answered is handed over before it is said that nothing more will be.
+                    for task in sorted(done, key=lambda task: task.exception() is not None):
+                        yield task.result()
+            finally:
+                runner.run(_closed(client, pending))
+
+    def close(self) -> None:
+        """Nothing is held between calls."""
+
+    def _client(self) -> httpx.AsyncClient:
+        most = self._settings.concurrency
+        return httpx.AsyncClient(
+            base_url=self._settings.url + "/",
+            headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
+            timeout=httpx.Timeout(self._settings.timeout, connect=min(10.0, self._settings.timeout)),
+            limits=httpx.Limits(max_connections=most + 1, max_keepalive_connections=most + 1),
+            follow_redirects=False,
+        )
+
+    def _options(self, schema: Mapping[str, object]) -> dict[str, Any]:
+        """The fields of the body that all requests share."""
+        settings = self._settings
+        options: dict[str, Any] = {"model": settings.model, settings.max_tokens_name: settings.max_tokens}
+        for name in ("temperature", "top_p", "seed"):
+            if getattr(settings, name) is not None:
+                options[name] = getattr(settings, name)
+        if schema and settings.response_format == "json_schema":
+            described = {"name": "output", "schema": portable(schema), "strict": True}
+            options["response_format"] = {"type": "json_schema", "json_schema": described}
+        elif schema and settings.response_format == "json_object":
+            options["response_format"] = {"type": "json_object"}
+        return {**options, **settings.extra}
+
+    async def _reply(self, client: httpx.AsyncClient, request: Request, options: Mapping[str, Any]) -> Reply:
+        """The reply to one request, or why it alone got none.
+
+        Raises:
+            GeneratorError: It is not the request's fault.
+        """
+        try:
+            reply = await self._ask(client, request.messages, options, self._settings.tries, self._settings.timeout)
+        except _RefusedError as error:
+            if error.status == 401:
+                raise self._unusable(error) from None
+            await self._probe(client, options, error)
+            return Reply(request.row, "", False, 0, 0, self._told(error))
+        return reply.of(request.row)
+
+    async def _probe(self, client: httpx.AsyncClient, options: Mapping[str, Any], refused: _RefusedError) -> None:
+        """See whether the endpoint answers anybody.
+
+        Raises:
+            GeneratorError: It does not.
+        """
+        async with self._probing:
+            if self._answered_at >= refused.since:
+                return
+            try:
+                await self._ask(client, _PROBE, options, tries=1, seconds=self._settings.timeout)
+            except _RefusedError:
+                raise self._unusable(refused) from None
+
+    async def _ask(
+        self,
+        client: httpx.AsyncClient,
+        messages: tuple[Mapping[str, str], ...],
+        options: Mapping[str, Any],
+        tries: int,
+        seconds: float,
+    ) -> Reply:
+        """The reply to one conversation.
+
+        Raises:
+            _RefusedError: There is none after so many tries of so many seconds each.
+        """
+        body = json.dumps({**options, "messages": messages}).encode()
+        for number in range(1, tries + 1):
+            since = time.monotonic()
+            try:
+                async with asyncio.timeout(seconds):
+                    reply = await self._post(client, body)
+            except TimeoutError:
+                failed: _RefusedError = _ForNowError(f"no reply within {seconds:g} seconds", pause=0.0)
+            except _RefusedError as error:
+                failed = error
+            else:
+                self._answered_at = time.monotonic()
+                return reply
+            failed.since = since
+            if number == tries or not isinstance(failed, _ForNowError):
+                break
+            # Pauses grow and differ, so that not all come back at once.
+            grown = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** (number - 1)) * (0.75 + random.random() / 4)
+            await asyncio.sleep(grown if failed.pause is None else failed.pause)
+        raise failed
+
+    async def _post(self, client: httpx.AsyncClient, body: bytes) -> Reply:
+        headers = {"Content-Type": "application/json"}
+        try:
+            request = client.build_request("POST", "chat/completions", content=body, headers=headers)
+            status, given, answer = await self._exchange(request, client)
+        except httpx.HTTPError as error:
+            # A connection that breaks, cannot be made, or carries what is no HTTP.
+            raise _ForNowError(f"{type(error).__name__} {error}".strip()) from error
+        if 300 <= status < 400:
+            raise _RefusedError(f"it redirects to {given.get('location', '')[:200]!r}, which is not followed", status)
+        if status in _FOR_NOW:
+            raise _ForNowError(f"HTTP {status}: {told_by(answer)}", status, _pause(given.get("retry-after", "")))
+        if status != 200:
+            raise _RefusedError(f"HTTP {status}: {told_by(answer)}", status)
+        try:
+            return reply_of(answer)
+        except NotACompletionError as error:
+            raise _RefusedError(str(error), status) from None
+
+    async def _exchange(self, request: httpx.Request, client: httpx.AsyncClient) -> tuple[int, httpx.Headers, bytes]:
+        """Status, headers and body of an answer, which may have so many bytes.
+
+        Raises:
+            httpx.HTTPError: There is none, or a larger one.
+        """
+        answer = await client.send(request, stream=True)
+        try:
+            parts, size = [], 0
+            async for part in answer.aiter_bytes():
+                parts.append(part)
+                size += len(part)
+                if size > _MOST_BYTES:
+                    raise httpx.DecodingError(f"an answer of more than {_MOST_BYTES >> 20} MiB")
+            return answer.status_code, answer.headers, b"".join(parts)
+        finally:
+            await answer.aclose()
+
+    def _unusable(self, error: _RefusedError, more: str = "") -> GeneratorError:
+        variable, url = self._settings.key_variable, self._settings.url
+        hint = ""
+        if error.status in (401, 403):
+            hint = f"; the key in the environment variable {variable} is {'refused' if self._key else 'not set'}"
+        elif not error.status:
+            hint = "; is it running? generator.url says where it is sought"
+        elif not url.rstrip("/").rsplit("/", 1)[-1].startswith("v"):
+            hint = "; generator.url should end with the version of the interface, mostly /v1"
+        elif error.status in (200, 404, 405, 501):
+            hint = "; check generator.url and generator.model"
+        return GeneratorError(f"the endpoint {url} cannot be used: {self._told(error)}{more}{hint}")
+
+    def _told(self, error: object) -> str:
+        """What an endpoint or a library said, on one line, without the key."""
+        told = " ".join(str(error).split()) or type(error).__name__
+        if self._key:
+            told = told.replace(self._key, "[key]")
+        return told.encode("utf-8", "replace").decode()[:_ERROR_LENGTH]
+
+
+def _key_of(variable: str) -> str:
+    """The key in an environment variable, without the line break that files of secrets end with.
+
+    Raises:
+        GeneratorError: It can be none; the message does not show it.
+    """
+    key = os.environ.get(variable, "").strip()
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise GeneratorError(f"the environment variable {variable} holds no key: it has spaces or unusual characters")
+    return key
+
+
+def _pause(retry_after: str) -> float | None:
+    """Seconds that the endpoint asks for (RFC 9110, 10.2.3, as a number), at most ten minutes."""
+    try:
+        return min(_LONGEST_RETRY_AFTER, max(0.0, float(retry_after)))
+    except ValueError:
+        return None
+
+
+async def _first_of(
+    pending: set[asyncio.Task[Reply]],
+) -> tuple[set[asyncio.Task[Reply]], set[asyncio.Task[Reply]]]:
+    return await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+
+
+async def _closed(client: httpx.AsyncClient, pending: set[asyncio.Task[Reply]]) -> None:
+    for task in pending:
+        task.cancel()
+    await asyncio.gather(*pending, return_exceptions=True)
+    await client.aclose()
+
+
+def portable(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema with what every endpoint takes: without titles, defaults and lengths, every property required.
+
+    OpenAI's strict mode asks for the last; what is optional must be nullable. Tasks check lengths themselves.
+    """
+    plain = {
+        name: {key: portable(part) for key, part in value.items()}
+        if name in ("properties", "$defs")
+        else portable(value)
+        if isinstance(value, Mapping)
+        else [portable(part) if isinstance(part, Mapping) else part for part in value]
+        if isinstance(value, list)
+        else value
+        for name, value in schema.items()
+        if name not in ("title", "default", "minLength", "maxLength")
+    }
+    if "properties" in plain:
+        plain |= {"required": list(plain["properties"]), "additionalProperties": False}
+    return plain

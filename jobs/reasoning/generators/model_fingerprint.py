@@ -1,0 +1,36 @@
+"""What a generator's model is known by in the memo."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from pathlib import Path
+from typing import Final
+
+from quern.schemas.digests import settings_digest
+from quern.schemas.settings import GeneratorSettings
+
+_PART: Final = 1 << 20
+# Weights, tokenizer, chat template and configuration; not what only explains them.
+_ENDINGS: Final = (".safetensors", ".bin", ".pt", ".gguf", ".json", ".jinja", ".model", ".txt", ".tiktoken", ".py")
+
+
+def model_identity(generator: GeneratorSettings) -> str:
+    """The model's name; of a folder that vLLM loads, a digest of its files wherever it lies.
+
+    Of a large file its size and first and last MiB are read: weights of a terabyte are not read twice for a build, and
+    other weights differ there too.
+    """
+    folder = Path(generator.model)
+    if generator.kind != "vllm" or not folder.is_dir():
+        return generator.model
+    files = sorted(f for f in folder.rglob("*") if f.is_file() and f.suffix in _ENDINGS)
+    return settings_digest([[str(f.relative_to(folder)), f.stat().st_size, _ends(f)] for f in files])
+
+
+def _ends(file: Path) -> str:
+    digest, size = blake2b(digest_size=16), file.stat().st_size
+    with file.open("rb") as content:
+        digest.update(content.read(_PART))
+        content.seek(max(0, size - _PART))
+        digest.update(content.read(_PART))
+    return digest.hexdigest()

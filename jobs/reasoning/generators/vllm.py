@@ -1,0 +1,251 @@
+"""Generators on a cluster's GPUs: a model in vLLM, given its prompts in batches by Ray Data (`ray.data.llm`).
+
+vLLM pins other releases of torch and transformers than the rest, so it has an environment and a lock of its own.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import logging
+import os
+import shutil
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from quern.jobs.reasoning.generators.contract import GeneratorError, Reply, Request
+from quern.jobs.reasoning.generators.stall_watch import Patience
+from quern.schemas.settings import GeneratorSettings
+
+log = logging.getLogger(__name__)
+
+_FILE_REQUESTS: Final = 512
+_REQUESTS = pa.schema(
+    [
+        ("row", pa.int64()),
+        ("messages", pa.list_(pa.struct([("role", pa.string()), ("content", pa.string())]))),
+    ]
+)
+# Nothing is fetched and nothing is told to anybody, in this process and in those of Ray.
+_ENVIRONMENT: Final = {
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "VLLM_NO_USAGE_STATS": "1",
+    "VLLM_DO_NOT_TRACK": "1",
+    "DO_NOT_TRACK": "1",
+    "RAY_USAGE_STATS_ENABLED": "0",
+}
+_ERROR: Final = "__inference_error__"
+_ERROR_LENGTH: Final = 300
+_GPU_MEMORY: Final = 0.9
+_CPU_MEMORY: Final = 0.2
+# Logical cores of each small step before and after the model. Were they whole ones, the steps and a model on a
+# processor would together want more than a small machine has, and each would wait for the others.
+_STEP: Final = {"num_cpus": 0.2}
+# For a model whose tokenizer has no chat template, such as one that was never taught to chat.
+_PLAIN_TEMPLATE: Final = "{% for message in messages %}{{ message['content'] }}\n\n{% endfor %}"
+
+
+class VllmBackend:
+    """A model in vLLM on this machine's or this cluster's GPUs, in `generator.replicas` copies.
+
+    A request that the model cannot answer, such as one too long, is answered by an error; a copy that dies is started
+    again by Ray, and its requests with it.
+    """
+
+    def __init__(self, generator: GeneratorSettings, folder: Path, *, here: bool = True) -> None:
+        """Temporary files go to `folder`; `here` says that Ray runs on this machine alone."""
+        self._settings, self._folder, self._here = generator, folder, here
+
+    def prepare(self) -> None:
+        """See that vLLM and the model are there, and a GPU where one is asked for.
+
+        Raises:
+            GeneratorError: One of them is not.
+        """
+        if importlib.util.find_spec("vllm") is None:
+            raise GeneratorError(
+                "generator.kind=vllm needs vLLM, which has an environment of its own: `make install-vllm` makes it, "
+                "and .venv-vllm/bin/quern builds with it"
+            )
+        self._model()
+        if self._settings.device == "cuda" and self._here:
+            import torch
+
+            if not torch.cuda.is_available():
+                raise GeneratorError(
+                    "generator.device=cuda: this machine has no GPU that torch can use; generator.device=cpu runs "
+                    "small models without one, engine.ray_address takes the GPUs of a cluster"
+                )
+
+    def replies(self, requests: Iterator[Request], schema: Mapping[str, object]) -> Iterator[Reply]:
+        """Replies as the batches of the copies are done, held to the schema by constrained decoding.
+
+        Raises:
+            GeneratorError: vLLM or Ray stopped; the message has the cause.
+        """
+        os.environ.update(_ENVIRONMENT)
+        import ray.data
+
+        files = _written(requests, self._folder)
+        if not files:
+            return
+        try:
+            named = ray.data.from_items([{"file": str(f)} for f in files], override_num_blocks=len(files))
+            replies = self._processor(schema)(named.flat_map(_read, **_STEP))
+            for answered in Patience(self._settings.patience).rows(replies.iter_rows()):
+                yield self._reply(answered)
+        except GeneratorError:
+            raise
+        except Exception as error:  # Ray and vLLM raise many kinds
+            cause = " ".join(str(error).split())[-_ERROR_LENGTH:]
+            raise GeneratorError(f"vLLM stopped with {type(error).__name__}: {cause}") from error
+        finally:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def close(self) -> None:
+        """Nothing is held between calls."""
+
+    def _model(self) -> str:
+        """The model as vLLM is to load it.
+
+        Raises:
+            GeneratorError: There is none of this name on this machine.
+        """
+        model = self._settings.model
+        if Path(model).is_dir():
+            if not (Path(model) / "config.json").is_file():
+                raise GeneratorError(f"generator.model={model} is a folder without config.json: no model is there")
+            return str(Path(model).absolute())
+        from huggingface_hub import snapshot_download
+        from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+        try:
+            # By its name in the local cache: nothing is downloaded.
+            return str(snapshot_download(model, local_files_only=True))
+        except (LocalEntryNotFoundError, HFValidationError, OSError) as error:
+            raise GeneratorError(
+                f"generator.model={model} is neither a folder nor in this machine's Hugging Face cache; models are not "
+                "downloaded: name a folder, or fetch it with `hf download` first"
+            ) from error
+
+    def _processor(self, schema: Mapping[str, object]) -> Any:
+        """The pipeline of Ray Data: chat template, tokens, vLLM, text."""
+        from ray.data.llm import build_processor, vLLMEngineProcessorConfig
+
+        settings, model = self._settings, self._model()
+        engine: dict[str, Any] = {
+            "dtype": settings.dtype,
+            "tensor_parallel_size": settings.tensor_parallel,
+            "enable_prefix_caching": True,
+        }
+        placement: dict[str, Any] | None = None
+        if settings.device == "cuda":
+            engine["gpu_memory_utilization"] = settings.gpu_memory or _GPU_MEMORY
+        else:
+            engine["enforce_eager"] = True
+            # Despite its name it is also the share of a processor's memory, which there has other uses.
+            engine["gpu_memory_utilization"] = settings.gpu_memory or _CPU_MEMORY / settings.replicas
+            # Without this, Ray would wait for a GPU.
+            placement = {"bundles": [{"CPU": 1}] * settings.tensor_parallel}
+        if settings.max_model_len:
+            engine["max_model_len"] = settings.max_model_len
+        sampling: dict[str, Any] = {"max_tokens": settings.max_tokens}
+        for name in ("temperature", "top_p"):
+            if getattr(settings, name) is not None:
+                sampling[name] = getattr(settings, name)
+        if settings.seed is not None:
+            # A request's own seed ends vLLM 0.29 on a processor; there the engine's must do.
+            (sampling if settings.device == "cuda" else engine)["seed"] = settings.seed
+        if settings.response_format == "json_schema":
+            sampling["structured_outputs"] = {"json": json.dumps(schema)}
+        elif settings.response_format == "json_object":
+            sampling["structured_outputs"] = {"json_object": True}
+        config = vLLMEngineProcessorConfig(
+            model_source=model,
+            engine_kwargs=engine,
+            batch_size=min(settings.batch, _FILE_REQUESTS),
+            concurrency=settings.replicas,
+            placement_group_config=placement,
+            runtime_env={"env_vars": dict(_ENVIRONMENT)},
+            should_continue_on_error=True,
+            log_engine_metrics=False,
+            # Templates and tokens are quick work for one process each, beside any number of GPUs.
+            chat_template_stage={
+                "enabled": True,
+                "concurrency": 1,
+                **_STEP,
+                "chat_template": _chat_template(model),
+                "chat_template_kwargs": settings.extra.get("chat_template_kwargs"),
+            },
+            tokenize_stage={"enabled": True, "concurrency": 1, **_STEP},
+            detokenize_stage=False,
+        )
+        on_stop = signal.getsignal(signal.SIGTERM)
+        try:
+            return build_processor(
+                config,
+                preprocess=lambda row: {**row, "sampling_params": dict(sampling)},
+                postprocess=_answered,
+                preprocess_map_kwargs=_STEP,
+                postprocess_map_kwargs=_STEP,
+            )
+        finally:
+            # It starts Ray once more, which takes the signal: a build must still give its locks back.
+            if threading.current_thread() is threading.main_thread():
+                signal.signal(signal.SIGTERM, on_stop)
+
+    def _reply(self, row: Mapping[str, Any]) -> Reply:
+        error = str(row.get(_ERROR) or "")
+        if error:
+            return Reply(int(row["row"]), "", False, 0, 0, " ".join(error.split())[:_ERROR_LENGTH])
+        outputs = int(row["num_generated_tokens"])
+        return Reply(
+            row=int(row["row"]),
+            text=str(row["generated_text"]),
+            # vLLM's reason for ending does not come through Ray; a reply that has all tokens it may have was cut off.
+            cut_off=outputs >= self._settings.max_tokens,
+            prompt_tokens=int(row["num_input_tokens"]),
+            output_tokens=outputs,
+        )
+
+
+def _written(requests: Iterator[Request], folder: Path) -> list[Path]:
+    """Files of some hundred requests each, which workers read: prompts need not pass through the driver twice."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    files: list[Path] = []
+    while rows := [{"row": r.row, "messages": list(r.messages)} for r in islice(requests, _FILE_REQUESTS)]:
+        files.append(folder / f"{len(files):06d}.parquet")
+        pq.write_table(pa.Table.from_pylist(rows, schema=_REQUESTS), files[-1])
+    return files
+
+
+def _read(row: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The requests of one file."""
+    rows: list[dict[str, Any]] = pq.read_table(row["file"]).to_pylist()
+    return rows
+
+
+def _answered(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What of an answer is brought back; prompts and tokens are not."""
+    return {name: row[name] for name in ("row", "generated_text", "num_input_tokens", "num_generated_tokens")}
+
+
+def _chat_template(model: str) -> str | None:
+    """None for the model's own template; a plain one where it has none."""
+    folder = Path(model)
+    if any((folder / name).is_file() for name in ("chat_template.jinja", "chat_template.json")):
+        return None
+    try:
+        told = json.loads((folder / "tokenizer_config.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return _PLAIN_TEMPLATE
+    return None if told.get("chat_template") else _PLAIN_TEMPLATE

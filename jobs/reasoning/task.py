@@ -1,0 +1,162 @@
+"""What a reasoning step is: a prompt, an output model, and a rule that makes the same output with no model.
+
+A task is declared once. A rule carries it out in this process; a language model (`.generators`) is given the prompt
+and the schema of the output, and what it replies must pass the task's check.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Generic, TypeVar
+
+import pyarrow as pa
+from jinja2 import Environment, StrictUndefined, Template
+from pydantic import BaseModel
+
+from quern.jobs.core.contract import Job
+from quern.jobs.reasoning.generators.model_fingerprint import model_identity
+from quern.schemas.digests import settings_digest
+from quern.schemas.settings import GeneratorSettings
+
+Input = TypeVar("Input")
+Output = TypeVar("Output", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something wrong with an output.
+
+    Attributes:
+        reason: Code, such as `ungrounded`.
+        detail: What exactly, in words that the model is told and a person can read.
+    """
+
+    reason: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class Checked(Generic[Output]):
+    """What of an output can be used.
+
+    Attributes:
+        good: The part that can; None where nothing can.
+        problems: What is wrong with the rest.
+    """
+
+    good: Output | None
+    problems: tuple[Problem, ...] = ()
+
+
+def _accept(_: Any, output: Output) -> Checked[Output]:
+    return Checked(output)
+
+
+def _later(_: Output, later: Output) -> Output:
+    return later
+
+
+def _never(_: Any) -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class Task(Generic[Input, Output]):
+    """One reasoning step, declared once for every generator.
+
+    Attributes:
+        name: Name in logs, memo and rejects.
+        version: Raised whenever the prompt or the rule gives another result.
+        prompt: Jinja template over the fields of the input and `constants`, for generators with a language model.
+        output: What every generator must return; its JSON schema constrains decoding.
+        rule: The deterministic generator that needs no model.
+        check: What of a model's output is usable for an input, and what is wrong with the rest.
+        join: One output of what was good before and what was good in a corrected reply.
+        enough: Whether an output needs no more, whatever was wrong beside it.
+        constants: Values for the prompt that are the same for every input.
+    """
+
+    name: str
+    version: int
+    prompt: str
+    output: type[Output]
+    rule: Callable[[Input], Output]
+    check: Callable[[Input, Output], Checked[Output]] = _accept
+    join: Callable[[Output, Output], Output] = _later
+    enough: Callable[[Output], bool] = _never
+    constants: Mapping[str, object] = field(default_factory=dict)
+
+    def render(self, given: Input) -> str:
+        """The prompt for one input: over its `quoted` fields where it has them, else over all.
+
+        Raises:
+            jinja2.UndefinedError: The template names what neither the input nor `constants` has.
+        """
+        fields = getattr(given, "quoted", None) or vars(given)
+        return _template(self.prompt).render({**self.constants, **fields})
+
+    def schema(self) -> dict[str, Any]:
+        """JSON schema of the output."""
+        return self.output.model_json_schema()
+
+    def configuration(self, generator: GeneratorSettings) -> dict[str, object]:
+        """Everything that the output of a model depends on beside the input; the key of the memo is made of it."""
+        return {
+            "task": self.version,
+            "prompt": settings_digest([self.prompt, dict(self.constants)]),
+            "schema": settings_digest(self.schema()),
+            "model": model_identity(generator),
+            **{name: getattr(generator, name) for name in _SAMPLING},
+        }
+
+
+_SAMPLING = (
+    *("kind", "max_tokens", "temperature", "top_p", "seed", "extra", "dtype", "max_model_len"),
+    "response_format",
+)
+
+
+@lru_cache(maxsize=64)
+def _template(prompt: str) -> Template:
+    # Prompts are plain text for a model: nothing is escaped for HTML.
+    return Environment(undefined=StrictUndefined, autoescape=False, keep_trailing_newline=True).from_string(  # noqa: S701
+        prompt
+    )
+
+
+class TaskJob(Job, Generic[Input, Output]):
+    """A job that does one task for each row of a table.
+
+    `apply` does it by the task's rule; where the `generator` has a model, `.generators` runs the job instead.
+
+    Attributes:
+        generator: What carries out the task.
+    """
+
+    generator: GeneratorSettings
+
+    @property
+    @abstractmethod
+    def task(self) -> Task[Input, Output]:
+        """The task."""
+
+    @abstractmethod
+    def inputs(self, rows: Sequence[Mapping[str, Any]]) -> list[Input]:
+        """The task's input for each row, which has the columns `reads`."""
+
+    @abstractmethod
+    def made(self, row: Mapping[str, Any], output: Output) -> list[dict[str, object]]:
+        """Rows of the table made, of the output for `row`."""
+
+    @property
+    def by_model(self) -> bool:
+        """Whether a language model carries out the task."""
+        return self.generator.kind != "rules"
+
+    def given(self, batch: pa.RecordBatch) -> tuple[list[dict[str, Any]], list[Input]]:
+        """The rows of a batch as Python, and the task's input for each."""
+        rows: list[dict[str, Any]] = batch.select(list(self.reads)).to_pylist()
+        return rows, self.inputs(rows)

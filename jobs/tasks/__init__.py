@@ -1,1 +1,0 @@
-"""Reasoning steps: each a prompt, an output model and a rule."""

@@ -1,0 +1,1 @@
+"""Embeddings of texts, and the tables that they are joined to."""

@@ -1,0 +1,238 @@
+"""Embeddings of texts: the vectors of chunks, nodes, events and questions.
+
+A vector does not depend on what it is batched with (`jobs.models.batches`). On a GPU that holds only up to last digits:
+there the first vector that is committed to the memo is the vector.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import version
+from typing import ClassVar, Literal, Protocol, cast
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from tokenizers import Encoding, Tokenizer
+
+from quern.jobs.core.contract import Job, Outcome, Reject
+from quern.jobs.models.batches import Batching, Call
+from quern.jobs.models.folders import (
+    Model,
+    ModelError,
+    load_tokenizer,
+    model_fingerprint,
+    read_model,
+    resolve_max_tokens,
+)
+from quern.jobs.models.openvino_runtime import OpenVinoRunner, openvino_file, openvino_version
+from quern.jobs.models.precision import resolve_precision
+from quern.schemas.settings import EmbedSettings
+from quern.schemas.tables import VECTOR, Table
+
+Vectors = npt.NDArray[np.float32]
+Counts = npt.NDArray[np.int32]
+
+# Texts and tokens of a call by default. On a processor the number of texts makes no difference to speed (8 to 128 of 30
+# tokens, 1 to 16 of 330: within 5%), so calls are small enough to share out and to need little memory.
+_CPU_CALL = (32, 4096)
+_GPU_CALL = (1024, 131_072)
+
+
+class Runner(Protocol):
+    """A model in this process, ready to run."""
+
+    def run(self, calls: Iterable[Call], vectors: Vectors) -> None:
+        """Write the vectors of all `calls`, not normalised, into their rows of `vectors`."""
+
+
+def _threads(settings: EmbedSettings) -> int:
+    if settings.threads:
+        return settings.threads
+    # What this process may use, not what the machine has: a container may hold it to a few cores.
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _runner(model: Model, settings: EmbedSettings) -> Runner:
+    precision, threads = resolve_precision(settings), _threads(settings)
+    if settings.engine == "openvino":
+        return OpenVinoRunner(model, precision, threads)
+    from quern.jobs.models.torch_runtime import FlagRunner, TorchRunner  # torch takes seconds to import
+
+    kind = TorchRunner if settings.engine == "torch" else FlagRunner
+    return kind(model, precision, threads, settings.device)
+
+
+def _batching(model: Model, settings: EmbedSettings) -> Batching:
+    texts, tokens = _CPU_CALL if settings.device == "cpu" else _GPU_CALL
+    return Batching(settings.batch or texts, tokens, model.positions, model.pad_id)
+
+
+class Embedder:
+    """An embedding model in this process. Not for use by several threads at once.
+
+    Attributes:
+        dimension: Numbers of a vector.
+        capacity: Most tokens of a text that the model reads, special tokens excluded.
+        batching: How texts share calls of the model.
+    """
+
+    def __init__(self, settings: EmbedSettings, model: Model, tokenizer: Tokenizer, runner: Runner) -> None:
+        special, max_tokens = tokenizer.num_special_tokens_to_add(False), resolve_max_tokens(settings, model)
+        if max_tokens <= special:
+            raise ModelError(f"embed.max_tokens {max_tokens}: leaves no room beside {special} special tokens; raise it")
+        self.dimension = model.dimension
+        self.capacity = max_tokens - special
+        self.batching = _batching(model, settings)
+        self._settings, self._tokenizer, self._runner, self._max_tokens = settings, tokenizer, runner, max_tokens
+
+    @staticmethod
+    def load(settings: EmbedSettings) -> Embedder:
+        """The model of `settings`, loaded once per process.
+
+        Raises:
+            ModelError: The model is not on this machine or cannot be used.
+        """
+        return _load(settings)
+
+    def for_questions(self) -> Embedder:
+        """What embeds the questions that search the vectors made here: on a processor in f32.
+
+        Questions are few. bf16 moves a cosine by up to .002, half of that by the question, and documents whose
+        cosines are that near change places.
+        """
+        if self._settings.device != "cpu" or resolve_precision(self._settings) == "f32":
+            return self
+        return _load(self._settings.model_copy(update={"precision": "f32"}))
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """L2-normalised vectors of `texts`, float32 of shape (n, d); NaN where the model gave no direction."""
+        return self.encode_counted(texts)[0]
+
+    def encode_counted(self, texts: Sequence[str]) -> tuple[Vectors, Counts]:
+        """The vectors as by `encode`, and each text's tokens before any was cut off, int32 of shape (n,)."""
+        vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
+        if not texts:
+            return vectors, np.empty(0, dtype=np.int32)
+        ids, counts = self._token_ids(texts)
+        self._runner.run(self.batching.calls(ids), vectors)
+        return _normalise(vectors), counts
+
+    def _token_ids(self, texts: Sequence[str]) -> tuple[list[list[int]], Counts]:
+        """Token ids with special tokens, at most `max_tokens` a text; and the counts without special tokens."""
+        encodings: list[Encoding] = self._tokenizer.encode_batch(list(texts))
+        lengths = np.fromiter(map(len, encodings), dtype=np.int32, count=len(texts))
+        ids = [encoding.ids for encoding in encodings]
+        for row in np.flatnonzero(lengths > self._max_tokens).tolist():
+            # Encoded again, because the closing special token must stay when the text is cut off.
+            plain = self._tokenizer.encode(texts[row], add_special_tokens=False)
+            plain.truncate(self.capacity)
+            ids[row] = self._tokenizer.post_process(plain).ids
+        return ids, np.asarray(lengths - (self._max_tokens - self.capacity), dtype=np.int32)
+
+
+def _normalise(vectors: Vectors) -> Vectors:
+    """Rows of length 1; a row of zeros or of numbers that are not finite becomes NaN."""
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        norms = np.sqrt(np.add.reduce(vectors * vectors, axis=1, keepdims=True))
+        return np.asarray(vectors / np.where(np.isfinite(norms) & (norms > 0), norms, np.nan), dtype=np.float32)
+
+
+@lru_cache(maxsize=4)
+def _load(settings: EmbedSettings) -> Embedder:
+    model = read_model(settings.model)
+    return Embedder(settings, model, load_tokenizer(model), _runner(model, settings))
+
+
+def prepare(settings: EmbedSettings) -> None:
+    """Do what is done once per machine, before workers start: convert the model if OpenVINO shall run it.
+
+    Raises:
+        ModelError: The model is not on this machine or cannot be used.
+    """
+    model, precision = read_model(settings.model), resolve_precision(settings)
+    load_tokenizer(model)
+    if settings.engine == "openvino":
+        openvino_file(model, precision)
+
+
+def _runtime(engine: str) -> str:
+    """Release of what computes the vectors."""
+    if engine == "openvino":
+        return openvino_version()
+    release = ".".join(version("torch").split(".")[:2])
+    return release if engine == "torch" else f"{release} FlagEmbedding {version('FlagEmbedding')}"
+
+
+@dataclass(frozen=True)
+class Embed(Job):
+    """Vectors of texts, with the number of tokens of each so that texts too long for the model can be counted.
+
+    Attributes:
+        settings: Model and how to run it; `auto` precision is resolved when the job is made, so that a worker
+            on another processor fails rather than mix precisions.
+    """
+
+    name: ClassVar[str] = "embed"
+    version: ClassVar[int] = 2
+    engine: ClassVar[Literal["cpu", "model"]] = "model"
+    reads: ClassVar[tuple[str, ...]] = ("text",)
+    key: ClassVar[str] = "text"
+    # Enough texts of each length to fill calls; half a minute of work on two cores.
+    task_rows: ClassVar[int] = 512
+
+    settings: EmbedSettings
+
+    def __post_init__(self) -> None:
+        """Resolve `auto` precision."""
+        settings = self.settings.model_copy(update={"precision": resolve_precision(self.settings)})
+        object.__setattr__(self, "settings", settings)
+
+    @property
+    def makes(self) -> Table:
+        """One row per text: `vector` and `tokens`. It has no key of its own; `Outcome.parents` names the text."""
+        fields = [
+            pa.field("vector", VECTOR, False, {"doc": "L2-normalised embedding of the text."}),
+            pa.field("tokens", pa.int32(), False, {"doc": "Tokens of the whole text, special tokens excluded."}),
+        ]
+        dimension = read_model(self.settings.model).dimension
+        return Table("vectors", (), pa.schema(fields), served=False).with_dimension(dimension)
+
+    @property
+    def capacity(self) -> int:
+        """Most tokens of a text that the model reads; of a text with more `tokens` the end is not in its vector."""
+        model = read_model(self.settings.model)
+        return resolve_max_tokens(self.settings, model) - load_tokenizer(model).num_special_tokens_to_add(False)
+
+    def configuration(self) -> Mapping[str, object]:
+        """Model, engine, precision and length; not `batch`, which changes no vector, nor with OpenVINO `threads`."""
+        model, settings = read_model(self.settings.model), self.settings
+        configuration: dict[str, object] = {
+            "model": model_fingerprint(model),
+            "pooling": model.pooling,
+            "engine": settings.engine,
+            "runtime": _runtime(settings.engine),
+            "precision": settings.precision,
+            "tokenizers": version("tokenizers"),
+            "max_tokens": resolve_max_tokens(settings, model),
+        }
+        if settings.device != "cpu":
+            return {**configuration, "device": settings.device.partition(":")[0]}
+        return configuration if settings.engine == "openvino" else {**configuration, "threads": _threads(settings)}
+
+    def apply(self, batch: pa.RecordBatch) -> Outcome:
+        """Vectors of the texts; a text whose vector is not finite is rejected."""
+        texts = cast(list[str], batch.column("text").to_pylist())
+        vectors, tokens = Embedder.load(self.settings).encode_counted(texts)
+        finite = np.isfinite(vectors).all(axis=1)
+        kept = np.flatnonzero(finite)
+        flat = pa.array(np.ascontiguousarray(vectors[kept]).reshape(-1), pa.float32())
+        columns = [pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1]), pa.array(tokens[kept], pa.int32())]
+        rejects = tuple(
+            Reject(int(row), "not_finite", f"the model gave no finite vector for this text of {tokens[row]} tokens")
+            for row in np.flatnonzero(~finite)
+        )
+        return Outcome(pa.RecordBatch.from_arrays(columns, schema=self.makes.schema), kept.astype(np.int64), rejects)

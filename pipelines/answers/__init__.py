@@ -1,0 +1,1 @@
+"""Answers: composed, shown on a terminal, written as files."""

@@ -1,0 +1,81 @@
+"""Answers as files: a row of Parquet, a line of JSON and a section of the report each, written as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import TextIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from quern.pipelines.answers.html.report import write_report
+from quern.schemas.answers import ANSWERS, Answer
+
+_ROWS = 256
+
+
+class OutputError(ValueError):
+    """Answers cannot be written where they should; the message says why."""
+
+
+class _AnswerFiles:
+    """Writes `answers.jsonl` and `answers.parquet` beside each other; they appear when they are complete."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._pending: list[Answer] = []
+        self._lines: TextIO = self._temporary("jsonl").open("w", encoding="utf-8")
+        self._writer = pq.ParquetWriter(self._temporary("parquet"), ANSWERS, compression="zstd")
+
+    def _temporary(self, kind: str) -> Path:
+        return self._directory / f".tmp-answers.{kind}"
+
+    def write(self, answer: Answer) -> None:
+        self._lines.write(answer.model_dump_json() + "\n")
+        self._pending.append(answer)
+        if len(self._pending) == _ROWS:
+            self._flush()
+
+    def _flush(self) -> None:
+        rows = [a.model_dump() for a in self._pending]
+        self._writer.write_table(pa.Table.from_pylist(rows, schema=ANSWERS))
+        self._pending = []
+
+    def __enter__(self) -> _AnswerFiles:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None) -> None:
+        if kind is None:
+            self._flush()
+        self._lines.close()
+        self._writer.close()
+        for name in ("jsonl", "parquet"):
+            if kind is None:
+                self._temporary(name).replace(self._directory / f"answers.{name}")
+            else:
+                self._temporary(name).unlink(missing_ok=True)
+
+
+def write_answers(answers: Iterable[Answer], directory: Path, title: str, snapshot: Mapping[str, object]) -> int:
+    """Write `answers.parquet`, `answers.jsonl` and `index.html` to `directory`; returns how many answers were found.
+
+    Answers are taken one by one: memory does not grow with their number.
+    """
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"--out {directory} cannot be made a directory: {error.strerror}") from None
+    found = 0
+
+    def through(files: _AnswerFiles) -> Iterator[Answer]:
+        nonlocal found
+        for answer in answers:
+            files.write(answer)
+            found += answer.found
+            yield answer
+
+    with _AnswerFiles(directory) as files:
+        write_report(through(files), directory / "index.html", title=title, snapshot=snapshot)
+    return found

@@ -1,0 +1,1 @@
+"""Answers as pages: the report, its passages and the picture of the graph."""

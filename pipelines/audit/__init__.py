@@ -1,0 +1,1 @@
+"""The audit between write and publish, and its pages."""

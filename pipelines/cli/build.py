@@ -1,0 +1,64 @@
+"""Building an index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quern.pipelines.cli.common import LOGGERS, AsJson, Overrides, SettingsFile, Warehouse, new_app, print_json
+from quern.schemas.settings import load_settings
+
+app = new_app("")
+
+
+@app.command(
+    epilog="Examples:  quern build pages/ -w WH    quern build -w WH    quern build crawl.warc.gz -w WH "
+    "--set graph.k=2    quern build docs.jsonl -w WH --engine local",
+)
+def build(
+    warehouse: Warehouse,
+    source: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[PAGES]", help="Folder or file: .html(.gz), .jsonl(.gz), .warc(.gz); default: the page store."
+        ),
+    ] = None,
+    settings: SettingsFile = None,
+    override: Overrides = None,
+    engine: Annotated[str | None, typer.Option(help="auto, local, spark or ray.")] = None,
+    spark_master: Annotated[str | None, typer.Option(help="Spark master, default local.")] = None,
+    ray_address: Annotated[
+        str | None, typer.Option(help="Address of a Ray cluster, default one on this machine.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Build an index of PAGES, or of what was ingested, and publish it; only what changed is computed."""
+    engines = {"engine": engine, "spark_master": spark_master, "ray_address": ray_address}
+    overrides = [*(override or []), *(f"engine.{name}={value}" for name, value in engines.items() if value)]
+    loaded = load_settings(settings, overrides)
+    from quern.indexes.catalog import Warehouse as Catalog
+    from quern.jobs.pages.inputs import of_path
+    from quern.pipelines.build import build as run_build
+    from quern.pipelines.cli.chatter import chatter_to
+
+    if source is None:
+        catalog = Catalog.open(warehouse)
+    else:
+        of_path(source)  # A mistyped path must not leave an empty warehouse behind.
+        catalog = Catalog.create(warehouse)
+    with chatter_to(catalog.logs / "engines.log", LOGGERS):
+        manifest = run_build(source, catalog, loaded)
+    if as_json:
+        print_json(manifest.model_dump(mode="json"))
+        return
+    typer.echo(f"published {manifest.build_id} in {manifest.seconds:.1f} s, {_mib(manifest.peak_memory_bytes)} at peak")
+    for name, table in manifest.tables.items():
+        typer.echo(f"  {name:<10} {table.rows:>9,} rows  {table.digest[:12]}")
+    for reason, count in manifest.rejects.items():
+        typer.echo(f"  rejected {count} by {reason}")
+
+
+def _mib(size: int) -> str:
+    return f"{size / (1 << 20):,.0f} MiB"

@@ -1,0 +1,35 @@
+"""Options and printing that the commands share."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+LOGGERS = ("quern",)
+
+Warehouse = Annotated[Path, typer.Option("--warehouse", "-w", help="Directory of the warehouse.", show_default=False)]
+SettingsFile = Annotated[Path | None, typer.Option("--settings", help="YAML file of settings.")]
+Overrides = Annotated[list[str] | None, typer.Option("--set", help="One setting, for example graph.k=2; repeatable.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output, and nothing else.")]
+Snapshot = Annotated[str | None, typer.Option("--snapshot", help="Build id of a snapshot; default the published one.")]
+RecipeName = Annotated[str, typer.Option("--recipe", help="How chunks are ranked; `quern recipes` lists them.")]
+
+
+def print_json(value: object) -> None:
+    """Print `value` as indented JSON on standard output."""
+    typer.echo(json.dumps(value, ensure_ascii=False, indent=1, default=str))
+
+
+def new_app(help_: str, name: str | None = None) -> typer.Typer:
+    """An application with the look that all commands share."""
+    return typer.Typer(
+        name=name,
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        help=help_,
+    )

@@ -1,0 +1,51 @@
+"""Reading archives and folders into the page store."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from quern.pipelines.cli.common import LOGGERS, AsJson, Overrides, SettingsFile, Warehouse, new_app, print_json
+from quern.schemas.settings import load_settings
+
+app = new_app("")
+
+
+@app.command(
+    epilog="Examples:  quern ingest crawl/ -w WH    quern ingest 'archive/*.warc.gz' pages.jsonl -w WH    "
+    "quern ingest 's3://bucket/crawl/*.warc.gz' -w WH --spark-master spark://host:7077",
+)
+def ingest(
+    sources: Annotated[
+        list[str],
+        typer.Argument(metavar="SOURCES...", help="Files, folders, patterns in quotes, or s3:// addresses of either."),
+    ],
+    warehouse: Warehouse,
+    settings: SettingsFile = None,
+    override: Overrides = None,
+    engine: Annotated[str | None, typer.Option(help="auto, local or spark.")] = None,
+    spark_master: Annotated[str | None, typer.Option(help="Spark master, default local.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Read SOURCES (WARC, WET, ARC, HTML, JSONL) into the page store; files that it holds unchanged are not read."""
+    engines = {"engine": engine, "spark_master": spark_master}
+    overrides = [*(override or []), *(f"engine.{name}={value}" for name, value in engines.items() if value)]
+    loaded = load_settings(settings, overrides)
+    from quern.indexes.catalog import Warehouse as Catalog
+    from quern.jobs.pages.inputs import find_inputs
+    from quern.pipelines.cli.chatter import chatter_to
+    from quern.pipelines.ingest import add_pages
+
+    find_inputs(sources)  # A mistyped path must not leave an empty warehouse behind.
+    catalog = Catalog.create(warehouse)
+    with chatter_to(catalog.logs / "engines.log", LOGGERS):
+        report = add_pages(catalog, sources, loaded)
+    if as_json:
+        print_json(asdict(report))
+        return
+    typer.echo(f"read {report.files - report.reused} of {report.files} files in {report.seconds:.1f} s")
+    typer.echo(f"  {report.pages:,} pages, {report.rejects:,} rejects")
+    for kind, count in report.records.items():
+        typer.echo(f"  {count:,} records {kind}")

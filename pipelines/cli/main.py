@@ -1,0 +1,125 @@
+"""The command line of Quern."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+
+import typer
+
+from quern.pipelines.cli import (
+    audit,
+    build,
+    crawl,
+    estimate,
+    graph,
+    ingest,
+    inspect,
+    questions,
+    rejects,
+    snapshots,
+    sweep,
+)
+from quern.pipelines.cli.common import LOGGERS, new_app
+from quern.schemas.settings import SettingsError
+
+_INTERRUPTED = 130
+_stop_asked = False
+
+app = new_app(
+    "Grind a folder of web pages into a query-centric index, and answer questions from it with citations.", "quern"
+)
+for topic in (build, estimate, crawl, ingest, questions, sweep, graph, inspect, audit, rejects):
+    app.add_typer(topic.app)
+app.add_typer(snapshots.app, name="snapshots")
+
+
+def _log_to_stderr() -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    for name in LOGGERS:
+        logger = logging.getLogger(name)
+        logger.setLevel(logging.INFO)
+        logger.addHandler(handler)
+        logger.propagate = False
+
+
+def _expected_errors() -> tuple[type[BaseException], ...]:
+    """Errors that a user can mend: one sentence and exit code 2, no traceback."""
+    from quern.indexes.catalog import WarehouseError
+    from quern.indexes.page_store import PageStoreError
+    from quern.jobs.crawl.fleet import CrawlError
+    from quern.jobs.engines import EngineError
+    from quern.jobs.models.folders import ModelError
+    from quern.jobs.pages.ingest import IngestError
+    from quern.jobs.pages.originals import OriginalError
+    from quern.jobs.reasoning.generators.contract import GeneratorError
+    from quern.pipelines.answers.files import OutputError
+    from quern.pipelines.build import BuildRefusedError
+    from quern.pipelines.evaluation.extraction import ExtractionError
+    from quern.pipelines.evaluation.retrieval import EvaluationError
+    from quern.pipelines.evaluation.sweep.spec import SweepError
+    from quern.pipelines.inspect.graph.export import GraphError
+    from quern.pipelines.inspect.rejects import RejectsError
+    from quern.pipelines.inspect.show import NotInSnapshotError
+    from quern.pipelines.query import QuestionError
+    from quern.pipelines.retrieve import RecipeError
+
+    return (
+        WarehouseError,
+        PageStoreError,
+        CrawlError,
+        EngineError,
+        GeneratorError,
+        IngestError,
+        ModelError,
+        OriginalError,
+        BuildRefusedError,
+        EvaluationError,
+        ExtractionError,
+        GraphError,
+        OutputError,
+        QuestionError,
+        RecipeError,
+        RejectsError,
+        NotInSnapshotError,
+        SweepError,
+    )
+
+
+def _interrupted() -> None:
+    typer.echo("interrupted; run the same command again: it goes on from where it stopped", err=True)
+    sys.exit(_INTERRUPTED)
+
+
+def _stop(signum: int, frame: object) -> None:
+    global _stop_asked
+    _stop_asked = True
+    raise KeyboardInterrupt
+
+
+def main() -> None:
+    """Run the command line; exit code 2 for what a user can mend, 130 for an interruption."""
+    _log_to_stderr()
+    # An orchestrator stops a task with SIGTERM: engines must be closed as after Ctrl-C.
+    signal.signal(signal.SIGTERM, _stop)
+    signal.signal(signal.SIGINT, _stop)
+    try:
+        app()
+    except SystemExit as stop:
+        if stop.code == _INTERRUPTED:
+            _interrupted()
+        raise
+    except Exception as error:
+        # A library that is interrupted at a bad moment raises an error of its own.
+        if _stop_asked:
+            _interrupted()
+        if not isinstance(error, (SettingsError, *_expected_errors())):
+            raise
+        typer.echo(f"quern: {error}", err=True)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

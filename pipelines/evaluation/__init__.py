@@ -1,0 +1,1 @@
+"""How good results are: retrieval, main text, sweeps over settings."""

@@ -1,0 +1,165 @@
+"""Evaluation of recipes against gold evidence documents: Recall@k, all-evidence@k, MRR.
+
+A document's score is that of its best chunk. Figures are macro averages over the questions that have evidence.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import ir_measures
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from quern.indexes.vectors import Positions
+from quern.pipelines.retrieve import Batch, Ranking, Recipe, Searcher
+from quern.schemas.answers import Question
+
+log = logging.getLogger(__name__)
+
+
+class EvaluationError(ValueError):
+    """Questions that recipes cannot be evaluated on; the message says what they lack."""
+
+
+@dataclass(frozen=True)
+class Gold:
+    """Questions that have evidence, and that evidence as `ir_measures` takes it.
+
+    Attributes:
+        questions: The questions, evidence that is a duplicate replaced by the document kept for it.
+        judged: One judgement per question and evidence document.
+    """
+
+    questions: list[Question]
+    judged: list[ir_measures.Qrel]
+
+
+def evaluate(
+    searcher: Searcher,
+    questions: Sequence[Question],
+    recipes: Sequence[Recipe],
+    ks: Sequence[int],
+    *,
+    by_type: bool = False,
+) -> dict[str, dict[str, float]]:
+    """Figures per recipe: `recall@k`, `all_evidence@k` for each k, `mrr`, and `questions`.
+
+    With `by_type` also under `RECIPE TYPE`, for each type that questions have.
+
+    Raises:
+        EvaluationError: No question has evidence, or none of it is in the snapshot.
+    """
+    gold = gold_of(searcher, questions)
+    batch = searcher.batch([q.question for q in gold.questions])
+    named = {f"{name}@{k}": f"{metric}@{k}" for k in ks for name, metric in _NAMES} | {"mrr": "RR"}
+    figures: dict[str, dict[str, float]] = {}
+    for recipe in recipes:
+        values = question_metrics(batch, recipe.rank(batch), gold, [*named.values()], max(*ks, 100))
+        for title, mine in _groups(recipe.name, gold, by_type=by_type).items():
+            figures[title] = {name: round(float(values[metric][mine].mean()), 4) for name, metric in named.items()}
+            figures[title]["questions"] = len(mine)
+    return figures
+
+
+def _groups(recipe: str, gold: Gold, *, by_type: bool) -> dict[str, Positions]:
+    """Titles of a recipe's rows, each with the positions of its questions."""
+    types = np.array([q.type or "" for q in gold.questions])
+    named = sorted(set(types.tolist()) - {""}) if by_type else []
+    return {recipe: np.arange(len(types)), **{f"{recipe} {t}": np.flatnonzero(types == t) for t in named}}
+
+
+_NAMES = (("recall", "R"), ("all_evidence", "AllEvidence"))
+
+
+def gold_of(searcher: Searcher, questions: Sequence[Question]) -> Gold:
+    """The questions that a snapshot can be measured on.
+
+    Raises:
+        EvaluationError: No question has evidence, or none of it is in the snapshot.
+    """
+    asked = [q for q in questions if q.evidence_doc_ids]
+    if not asked:
+        raise EvaluationError("no question has evidence_doc_ids: there is nothing to evaluate against")
+    asked = with_keepers(asked, searcher)
+    known = set(searcher.graph.documents.keys.to_pylist())
+    if not any(d in known for q in asked for d in q.evidence_doc_ids):
+        raise EvaluationError(
+            f"none of the evidence documents is in the snapshot (the first is {asked[0].evidence_doc_ids[0]!r}); "
+            "build the corpus that these questions belong to"
+        )
+    unknown = sorted({d for q in asked for d in q.evidence_doc_ids} - known)
+    if unknown:
+        log.warning("%d gold documents are not in the snapshot and count as missed, as %s", len(unknown), unknown[0])
+    return Gold(asked, [ir_measures.Qrel(q.query_id, d, 1) for q in asked for d in sorted(set(q.evidence_doc_ids))])
+
+
+def with_keepers(questions: Sequence[Question], searcher: Searcher) -> list[Question]:
+    """The questions, where evidence that is a duplicate is replaced by the document that was kept for it.
+
+    Only the kept copy is searched; to find it is to find the evidence.
+    """
+    wanted = pa.array(sorted({d for q in questions for d in q.evidence_doc_ids}), pa.string())
+    keeper: dict[str, str] = {}
+    for batch in searcher.snapshot.table("documents").batches(["doc_id", "duplicate_of"]):
+        named = pc.and_(pc.is_in(batch.column("doc_id"), wanted), batch.column("duplicate_of").is_valid())
+        found = batch.filter(named)
+        keeper |= dict(zip(found.column("doc_id").to_pylist(), found.column("duplicate_of").to_pylist(), strict=True))
+    return [
+        q.model_copy(update={"evidence_doc_ids": list(dict.fromkeys(keeper.get(d, d) for d in q.evidence_doc_ids))})
+        for q in questions
+    ]
+
+
+def document_ranking(batch: Batch, ranking: Ranking, depth: int) -> list[list[str]]:
+    """The `depth` best documents of each question, best first; a document ranks by its best chunk."""
+    documents = batch.graph.documents
+    found = ranking.chunks
+    document = documents.of_chunk[found.chunk]
+    # The first of each (question, document) in order of rank is its best chunk.
+    _, first = np.unique(found.question * max(1, len(documents.keys)) + document, return_index=True)
+    first.sort()
+    ids = documents.keys.take(pa.array(document[first])).to_pylist()
+    rows: list[list[str]] = [[] for _ in range(len(batch))]
+    for question, doc_id in zip(found.question[first].tolist(), ids, strict=True):
+        if len(rows[question]) < depth:
+            rows[question].append(doc_id)
+    return rows
+
+
+def question_metrics(
+    batch: Batch, ranking: Ranking, gold: Gold, metrics: Sequence[str], depth: int
+) -> dict[str, npt.NDArray[np.float64]]:
+    """Each metric's value for each question, shape (questions,), 0 where nothing was found.
+
+    Args:
+        batch: The questions of `gold`.
+        ranking: What a recipe found for them.
+        gold: Their evidence.
+        metrics: Names as `ir_measures` parses them, and `AllEvidence@k`: 1 where R@k is 1, else 0.
+        depth: Documents of each ranking that are looked at.
+    """
+    rows = document_ranking(batch, ranking, depth)
+    # Documents have no scores of their own that all recipes share, and equal scores would be broken by id: ranks do.
+    run = [
+        ir_measures.ScoredDoc(q.query_id, doc_id, float(depth - rank))
+        for q, ranked in zip(gold.questions, rows, strict=True)
+        for rank, doc_id in enumerate(ranked)
+    ]
+    parsed = {name: ir_measures.parse_measure(name.replace("AllEvidence", "R")) for name in metrics}
+    found = _per_question([*dict.fromkeys(parsed.values())], gold, run)
+    values = {name: found[str(measure)] for name, measure in parsed.items()}
+    return {n: (v >= 1.0 - 1e-9).astype(np.float64) if n.startswith("AllEvidence") else v for n, v in values.items()}
+
+
+def _per_question(
+    measures: Sequence[ir_measures.Measure], gold: Gold, run: Sequence[ir_measures.ScoredDoc]
+) -> Mapping[str, npt.NDArray[np.float64]]:
+    values = {str(m): dict.fromkeys((q.query_id for q in gold.questions), 0.0) for m in measures}
+    for metric in ir_measures.iter_calc(measures, gold.judged, run):
+        values[str(metric.measure)][metric.query_id] = metric.value
+    return {name: np.array(list(of.values()), dtype=np.float64) for name, of in values.items()}

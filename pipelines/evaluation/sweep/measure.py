@@ -1,0 +1,206 @@
+"""Measuring points in a worker: a snapshot is opened once for all points that search it.
+
+What is equal between points is shared and not part of their cost: the graph in memory and the questions' vectors.
+A point's seconds are those of its recipe alone, from the questions' vectors to the ranking, at its second use.
+"""
+
+from __future__ import annotations
+
+import resource
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache, partial
+from pathlib import Path
+
+from quern.indexes.catalog import Snapshot, Warehouse
+from quern.indexes.graph import QueryGraph
+from quern.indexes.vectors import Floats
+from quern.jobs.vectors.embed import Embedder
+from quern.pipelines.build import build
+from quern.pipelines.evaluation.retrieval import Gold, gold_of, question_metrics
+from quern.pipelines.evaluation.sweep.plan import Build, Point, question_types
+from quern.pipelines.evaluation.sweep.spec import Dataset
+from quern.pipelines.evaluation.sweep.worker import MeasurePoints
+from quern.pipelines.query import read_questions
+from quern.pipelines.retrieve import RECIPES, Batch, Searcher
+from quern.schemas.settings import Settings
+
+_RESET_PEAK = "5"  # Written to clear_refs, it sets the peak of a process to what it holds now (man 5 proc).
+
+
+@dataclass(frozen=True)
+class Built:
+    """What a build of a sweep made and cost.
+
+    Attributes:
+        build_id: The snapshot.
+        seconds: Time of the build.
+        peak_bytes: Largest memory of its processes together.
+        rows: Rows of each table.
+        index_bytes: Bytes of vectors and edges that a search holds in memory.
+        reused: Per job, the rows that the memo had.
+        computed: Per job, the rows that it lacked.
+        job_seconds: Per job, its time.
+    """
+
+    build_id: str
+    seconds: float
+    peak_bytes: int
+    rows: dict[str, int]
+    index_bytes: int
+    reused: dict[str, int] = field(default_factory=dict)
+    computed: dict[str, int] = field(default_factory=dict)
+    job_seconds: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The figures of one point.
+
+    Attributes:
+        query_ids: Questions that have evidence.
+        types: Their types, empty where they have none.
+        values: Metric to one value per question.
+        seconds: Time of the recipe over all questions, their vectors given.
+        first_seconds: The same at its first use, when it makes what it needs beside the graph.
+        peak_bytes: Largest memory of the process meanwhile, graph and model included.
+    """
+
+    query_ids: list[str]
+    types: list[str]
+    values: dict[str, list[float]]
+    seconds: float
+    first_seconds: float
+    peak_bytes: int
+
+
+def make_build(wanted: Build, root: Path) -> Built:
+    """Build the snapshot of `wanted` in the warehouse at `root`.
+
+    Snapshots of a sweep are not successive nights: none is pruned, and one that shrinks is no fault.
+    """
+    audit = wanted.settings.audit.model_copy(update={"keep_snapshots": 100_000, "max_shrink": 1.0})
+    manifest = build(wanted.source, Warehouse.create(root), wanted.settings.model_copy(update={"audit": audit}))
+    rows = {name: table.rows for name, table in manifest.tables.items()}
+    width = 4 * manifest.tables["chunks"].dimension
+    built = Built(
+        build_id=manifest.build_id,
+        seconds=manifest.seconds,
+        peak_bytes=manifest.peak_memory_bytes,
+        rows=rows,
+        index_bytes=width * (rows["chunks"] + rows["nodes"]) + 12 * (rows["edges"] + rows["nodes"]),
+    )
+    for job in manifest.jobs:
+        for into, column in ((built.reused, "reused"), (built.computed, "computed"), (built.job_seconds, "seconds")):
+            into[job["job"]] = into.get(job["job"], 0) + job[column]
+    return built
+
+
+class _Shared(Searcher):
+    """A searcher of one point that takes the graph and the questions' vectors from its build."""
+
+    def __init__(self, build: SearchedBuild, settings: Settings) -> None:
+        super().__init__(build.snapshot, settings)
+        self.graph = build.graph
+        self._build = build
+
+    def batch(self, questions: Sequence[str]) -> Batch:
+        """The questions, with their vectors."""
+        batch = super().batch(questions)
+        vars(batch)["vectors"] = self._build.vectors
+        return batch
+
+
+class SearchedBuild:
+    """One snapshot with the questions of its dataset: what its points share."""
+
+    def __init__(self, snapshot: Snapshot, dataset: Dataset, settings: Settings) -> None:
+        self.snapshot = snapshot
+        self.graph = QueryGraph(snapshot)
+        self._dataset, self._settings = dataset, settings
+        self._searchers: dict[str, _Shared] = {}
+
+    def searcher(self, settings: Settings) -> _Shared:
+        """The searcher of points with equal settings: what it makes for one recipe serves the others."""
+        key = settings.model_dump_json()
+        if key not in self._searchers:
+            self._searchers[key] = _Shared(self, settings)
+        return self._searchers[key]
+
+    @cached_property
+    def gold(self) -> Gold:
+        """The questions that have evidence."""
+        return gold_of(Searcher(self.snapshot, self._settings), read_questions(self._dataset.questions))
+
+    @cached_property
+    def vectors(self) -> Floats:
+        """Their vectors, shape (questions, d)."""
+        model = Searcher(self.snapshot, self._settings).embedder  # It is an error if it is not the snapshot's.
+        texts = tuple(q.question for q in self.gold.questions)
+        return _question_vectors(model, texts)
+
+    @cached_property
+    def types(self) -> list[str]:
+        """Their types, empty where the dataset's field is missing."""
+        named = question_types(self._dataset)
+        return [named.get(q.query_id, "") for q in self.gold.questions]
+
+    def warm(self) -> None:
+        """Load all that the points share, so that none of them pays for it."""
+        graph = self.graph
+        _ = (self.vectors, self.types, graph.chunks, graph.nodes, graph.edges, graph.documents)
+
+    def measure(self, point: Point, metrics: Sequence[str], depth: int) -> Measured:
+        """Rank the questions by the point's recipe and settings, and compare with the gold evidence."""
+        self.warm()
+        searcher, recipe = self.searcher(point.settings), RECIPES[point.choice.recipe]
+        texts = [q.question for q in self.gold.questions]
+        reset_peak()
+        started = time.monotonic()
+        recipe.rank(searcher.batch(texts))
+        first = time.monotonic() - started
+        # Once more: an index or vectors of its own that a recipe makes at its first use are no cost of a question.
+        started, batch = time.monotonic(), searcher.batch(texts)
+        ranking = recipe.rank(batch)
+        seconds, peak = time.monotonic() - started, peak_bytes()
+        values = {n: v.tolist() for n, v in question_metrics(batch, ranking, self.gold, metrics, depth).items()}
+        ids = [q.query_id for q in self.gold.questions]
+        return Measured(ids, self.types, values, round(seconds, 4), round(first, 4), peak)
+
+
+@lru_cache(maxsize=16)
+def _question_vectors(model: Embedder, texts: tuple[str, ...]) -> Floats:
+    """Vectors of the texts, which all builds of a dataset with one model share."""
+    return model.encode(texts)
+
+
+def measure_points(task: MeasurePoints) -> Iterator[tuple[Point, Callable[[], Measured]]]:
+    """Each point of the task, and what measures it."""
+    shared: list[SearchedBuild] = []
+
+    def measure(point: Point) -> Measured:
+        if not shared:
+            snapshot = Warehouse.open(task.root).snapshot(task.build_id)
+            shared.append(SearchedBuild(snapshot, task.dataset, point.settings))
+        return shared[0].measure(point, task.metrics, task.depth)
+
+    for point in task.points:
+        yield point, partial(measure, point)
+
+
+def reset_peak() -> None:
+    """Begin to measure the peak anew, where the system can; else it is that of the process."""
+    try:
+        Path("/proc/self/clear_refs").write_text(_RESET_PEAK)
+    except OSError:
+        return
+
+
+def peak_bytes() -> int:
+    """Largest resident memory of this process since `reset_peak`."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next(int(line.split()[1]) << 10 for line in lines if line.startswith("VmHWM:"))
+    except (OSError, StopIteration):
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10

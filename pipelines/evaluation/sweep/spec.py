@@ -1,0 +1,215 @@
+"""The file of a sweep: datasets, grids of settings, recipes, metrics, a baseline and comparisons.
+
+    datasets:
+      lihua: {documents: lihua/documents.jsonl, questions: lihua/queries.jsonl}
+    baseline: {recipe: dense}
+    grids:
+      - {name: hops, recipes: [qcg], settings: {graph.hops: [0, 1, 2]}}
+
+Paths are relative to the file, or to the folder given with `--datasets`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic_core import ErrorDetails
+
+from quern.pipelines.retrieve import RECIPES
+from quern.schemas.settings import Group, Positive, Settings, SettingsError, load_settings
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
+MOST_POINTS = 10_000
+_METRIC = re.compile(r"(R|nDCG|P|AP|RR|Success|AllEvidence)(@[1-9][0-9]{0,3})?")
+_NEEDS_CUTOFF = ("R", "P", "Success", "AllEvidence")
+# Groups that change no result: how jobs run, what is fetched, what a build must pass.
+NO_RESULT = ("engine", "audit", "crawl")
+
+
+class SweepError(ValueError):
+    """A sweep that cannot be run; the message says what is wrong, where, and what to do."""
+
+
+class Dataset(Group):
+    """Documents and questions with gold evidence."""
+
+    documents: Path = Field(description="What `quern build` reads: JSONL, a folder of pages, WARC files.")
+    questions: Path = Field(description="JSONL with query_id, question and evidence_doc_ids.")
+    type: str = Field("type", description="Field of a question that names its type.")
+
+
+class Choice(Group):
+    """One point of a sweep, by its recipe and the settings in which it differs from the sweep's."""
+
+    recipe: str
+    settings: dict[str, Any] = Field(default_factory=dict)
+
+    @field_validator("recipe")
+    @classmethod
+    def _known(cls, recipe: str) -> str:
+        return known_recipe(recipe)
+
+
+class Comparison(Group):
+    """Two points whose paired difference is told: what the first is worth over the second."""
+
+    name: Annotated[str, Field(min_length=1, max_length=64)]
+    of: Choice
+    over: Choice
+
+
+class Grid(Group):
+    """All combinations of some settings' values, for some recipes; a plot shows it over its first setting."""
+
+    name: Name
+    recipes: tuple[str, ...] | Literal["all"] = Field(min_length=1)
+    settings: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
+
+    @field_validator("recipes")
+    @classmethod
+    def _known(cls, recipes: tuple[str, ...] | str) -> tuple[str, ...]:
+        return tuple(RECIPES) if isinstance(recipes, str) else tuple(known_recipe(r) for r in recipes)
+
+    @field_validator("settings")
+    @classmethod
+    def _has_values(cls, settings: dict[str, tuple[Any, ...]]) -> dict[str, tuple[Any, ...]]:
+        for name, values in settings.items():
+            if not values:
+                raise ValueError(f"{name} has no values")
+        return settings
+
+    def choices(self) -> Iterator[Choice]:
+        """Its points, recipe by recipe within each combination of values."""
+        for values in product(*self.settings.values()):
+            for recipe in self.recipes:
+                yield Choice(recipe=recipe, settings=dict(zip(self.settings, values, strict=True)))
+
+
+class Sweep(Group):
+    """What is measured."""
+
+    datasets: dict[Name, Dataset] = Field(min_length=1)
+    settings: dict[str, Any] = Field(default_factory=dict, description="Settings of all points, as a settings file.")
+    baseline: Choice = Field(description="The point that all others are compared with, on each dataset.")
+    grids: tuple[Grid, ...] = Field(min_length=1)
+    comparisons: tuple[Comparison, ...] = ()
+    metrics: tuple[str, ...] = Field(("R@5", "R@2", "R@10", "AllEvidence@5", "RR", "nDCG@10"), min_length=1)
+    resamples: Annotated[int, Field(ge=100, le=1_000_000)] = Field(10_000, description="Resamples of the bootstrap.")
+    confidence: Annotated[float, Field(gt=0.5, lt=1.0)] = Field(0.95, description="Coverage of its intervals.")
+    seed: int = Field(20250921, ge=0, description="Seed of its resamples.")
+    depth: Positive = Field(100, description="Documents of a ranking that the metrics see.")
+
+    @field_validator("metrics")
+    @classmethod
+    def _known(cls, metrics: tuple[str, ...]) -> tuple[str, ...]:
+        for metric in metrics:
+            found = _METRIC.fullmatch(metric)
+            if not found or (found[1] in _NEEDS_CUTOFF and not found[2]):
+                raise ValueError(f"there is no metric {metric!r}; there are R@5, AllEvidence@5, RR, nDCG@10, P@5, AP")
+        return tuple(dict.fromkeys(metrics))
+
+    @model_validator(mode="after")
+    def _not_too_many(self) -> Sweep:
+        sizes = [len(g.recipes) * _product(len(v) for v in g.settings.values()) for g in self.grids]
+        if sum(sizes) * len(self.datasets) > MOST_POINTS:
+            raise ValueError(f"{sum(sizes) * len(self.datasets):,} points; a sweep has at most {MOST_POINTS:,}")
+        names = [g.name for g in self.grids]
+        if len(set(names)) < len(names):
+            raise ValueError(f"two grids have the name {max(names, key=names.count)}")
+        return self
+
+
+def _product(sizes: Iterator[int]) -> int:
+    total = 1
+    for size in sizes:
+        total *= size
+    return total
+
+
+def known_recipe(recipe: str) -> str:
+    """The recipe's name, if there is such a recipe."""
+    if recipe not in RECIPES:
+        near = difflib.get_close_matches(recipe, RECIPES, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(RECIPES)}"
+        raise ValueError(f"there is no recipe {recipe!r}; {hint}")
+    return recipe
+
+
+def settings_of(choice: Choice, base: Settings, where: str) -> Settings:
+    """The settings of a point: `base` with the point's own values.
+
+    Raises:
+        SettingsError: A setting is unknown, ill-typed, or of a group that changes no result.
+    """
+    for name in choice.settings:
+        if name.split(".")[0] in NO_RESULT:
+            raise SettingsError(f"{where}: {name} changes no result, so there is nothing to compare")
+    try:
+        return load_settings(None, [f"{n}={json.dumps(v, default=str)}" for n, v in choice.settings.items()], base)
+    except SettingsError as error:
+        raise SettingsError(f"{where}: {str(error).removeprefix('settings: ')}") from None
+
+
+def base_settings(sweep: Sweep, where: str) -> Settings:
+    """The settings that all points of the sweep share; jobs run in process unless the file says otherwise.
+
+    Raises:
+        SettingsError: A setting is unknown or ill-typed.
+    """
+    flat: dict[str, Any] = {}
+    for group, branch in sweep.settings.items():
+        if not isinstance(branch, Mapping):
+            raise SettingsError(f"{where}: settings: write {group} as a group, for example graph: {{k: 2}}")
+        flat |= {f"{group}.{name}": value for name, value in branch.items()}
+    overrides = [f"{n}={json.dumps(v, default=str)}" for n, v in {"engine.engine": "local", **flat}.items()]
+    try:
+        return load_settings(None, overrides)
+    except SettingsError as error:
+        raise SettingsError(f"{where}: {str(error).removeprefix('settings: ')}") from None
+
+
+def read_sweep(path: Path) -> Sweep:
+    """The sweep in the YAML file at `path`.
+
+    Raises:
+        SweepError: The file cannot be read, or says something that it cannot say.
+    """
+    try:
+        tree = yaml.safe_load(path.read_text("utf-8"))
+    except OSError as error:
+        raise SweepError(f"sweep {path} cannot be read: {error.strerror}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise SweepError(f"sweep {path} is not valid YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(tree, dict):
+        raise SweepError(
+            f"sweep {path} must hold datasets, baseline and grids; pipelines/evaluation/sweep/paper.yaml is one"
+        )
+    try:
+        return Sweep.model_validate(tree)
+    except ValidationError as error:
+        raise SweepError("; ".join(_explain(e, str(path)) for e in error.errors()[:3])) from None
+
+
+def _explain(error: ErrorDetails, where: str) -> str:
+    # A union of types puts its alternatives into the place; they mean nothing to a reader.
+    parts = [str(p) for p in error["loc"] if not str(p).startswith(("tuple[", "literal["))]
+    path = ".".join(parts) or "the sweep"
+    if error["type"] == "extra_forbidden":
+        near = difflib.get_close_matches(parts[-1], _FIELDS, n=1, cutoff=0.5)
+        return f"{where}: there is no {path}" + (f"; did you mean {near[0]}?" if near else "")
+    if error["type"] == "missing":
+        return f"{where}: {path} is missing"
+    return f"{where}: {path}: {error['msg'].removeprefix('Value error, ')}"
+
+
+_FIELDS: Sequence[str] = sorted(
+    {name for model in (Sweep, Grid, Dataset, Choice, Comparison) for name in model.model_fields}
+)

@@ -1,0 +1,1 @@
+"""Looking into a warehouse: rows and their origins, rejects, the graph, estimates."""

@@ -1,0 +1,161 @@
+"""What a build's synthetic queries will cost, before it is built: chunks, tokens, money or hours, per generator.
+
+Pages are read, cleaned, deduplicated and cut as the build does it, and that work is kept for it. Tokens are counted on
+a sample of the chunks with the embedder's tokenizer; those of a language model differ by some 15%. Replies are
+estimated from what the rule writes for the same chunk.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from tokenizers import Tokenizer
+
+from quern.indexes.catalog import Warehouse, new_build_id
+from quern.indexes.memo import Memo
+from quern.indexes.stages import Stage
+from quern.jobs.core.run import Run
+from quern.jobs.engines import core_count
+from quern.jobs.models.folders import load_tokenizer, read_model
+from quern.jobs.queries.doc2query import Doc2Query
+from quern.pipelines.build import cut_chunks, started_run
+from quern.schemas.digests import row_fingerprints
+from quern.schemas.settings import GeneratorSettings, Settings
+
+_SEED: Final = 20_250_921
+_MILLION: Final = 1_000_000
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one generator would cost.
+
+    Attributes:
+        generator: Its kind.
+        chunks: Chunks whose queries the memo lacks.
+        prompt_tokens: Tokens of the prompts for them, 0 for rules.
+        output_tokens: Tokens of the replies, 0 for rules.
+        cost: Price of both, in the currency of the settings; None where they have no prices.
+        hours: Hours of GPUs, or of this machine for rules; None where the settings have no speeds.
+    """
+
+    generator: str
+    chunks: int
+    prompt_tokens: int
+    output_tokens: int
+    cost: float | None = None
+    hours: float | None = None
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a build would have to generate.
+
+    Attributes:
+        documents: Documents that repeat no other.
+        chunks: Their chunks.
+        sample: Chunks whose tokens were counted.
+        prompt_tokens: Mean tokens of a prompt.
+        output_tokens: Mean tokens of a reply that needs no correction.
+        costs: One per generator.
+    """
+
+    documents: int
+    chunks: int
+    sample: int
+    prompt_tokens: float
+    output_tokens: float
+    costs: Sequence[Cost]
+
+
+def estimate(source: Path | None, warehouse: Path | None, settings: Settings, sample: int = 1000) -> Estimate:
+    """What the synthetic queries of the pages under `source`, or of the warehouse's page store, will cost.
+
+    Args:
+        source: Folder or file of pages; None for the page store.
+        warehouse: Its memo says what is done already, and keeps the work done for the estimate; None for none.
+        settings: Settings of the build.
+        sample: Most chunks whose tokens are counted.
+
+    Raises:
+        IngestError: There is nothing to read.
+        WarehouseError: A build is writing.
+    """
+    with ExitStack() as stack:
+        root = warehouse or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="quern-estimate-")))
+        # A warehouse whose pages are asked for must be there; for given pages it may become one.
+        catalog = Warehouse.open(root) if source is None else Warehouse.create(root)
+        stack.enter_context(catalog.lock())
+        run = stack.enter_context(started_run(catalog, new_build_id(), settings, trial=True))
+        _, documents, cut = cut_chunks(source, run, settings, catalog)
+        run.engines.release("spark")
+        duplicates = sum(b.num_rows - b.column(0).null_count for b in documents.batches(["duplicate_of"]))
+        return _estimated(documents.rows - duplicates, cut, run, settings, sample)
+
+
+def _estimated(documents: int, cut: Stage, run: Run, settings: Settings, sample: int) -> Estimate:
+    rules = Doc2Query(settings.doc2query, GeneratorSettings())
+    chunks = _sampled(cut, rules.reads, sample)
+    tokenizer = load_tokenizer(read_model(settings.embed.model))
+    task, inputs = rules.task, rules.inputs(chunks)
+    started = time.monotonic()
+    written = [task.rule(given) for given in inputs]
+    seconds = time.monotonic() - started
+    prompt = _mean_tokens(tokenizer, [task.render(given) for given in inputs])
+    output = _mean_tokens(tokenizer, [pairs.model_dump_json() for pairs in written])
+    output = min(output, settings.generator.max_tokens)
+    to_do = _missing(rules, cut, run)
+    hours = to_do * seconds / max(len(chunks), 1) / core_count(settings.engine) / 3600
+    costs = [Cost("rules", to_do, 0, 0, cost=0.0, hours=hours)]
+    costs += [_of_model(kind, cut, run, settings, prompt, output) for kind in ("openai", "vllm")]
+    return Estimate(documents, cut.rows, len(chunks), prompt, output, costs)
+
+
+def _of_model(kind: Any, cut: Stage, run: Run, settings: Settings, prompt: float, output: float) -> Cost:
+    given = settings.generator
+    # Without a model's name it cannot be known what that model has done.
+    named = given.model_copy(update={"kind": kind})
+    to_do = _missing(Doc2Query(settings.doc2query, named), cut, run) if given.model else cut.rows
+    prompts, outputs = round(to_do * prompt), round(to_do * output)
+    cost = hours = None
+    if kind == "openai" and given.price_prompt is not None and given.price_output is not None:
+        cost = (prompts * given.price_prompt + outputs * given.price_output) / _MILLION
+    if kind == "vllm" and given.output_speed:
+        hours = outputs / given.output_speed * given.replicas * given.tensor_parallel / 3600
+    return Cost(kind, to_do, prompts, outputs, cost, hours)
+
+
+def _sampled(cut: Stage, columns: Sequence[str], sample: int) -> list[dict[str, Any]]:
+    """At most `sample` chunks, the same for the same table."""
+    rng = np.random.default_rng(_SEED)
+    chosen = np.zeros(cut.rows, dtype=np.bool_)
+    chosen[rng.choice(cut.rows, size=min(sample, cut.rows), replace=False)] = True
+    rows: list[dict[str, Any]] = []
+    at = 0
+    for batch in cut.batches(columns):
+        picks = np.flatnonzero(chosen[at : at + batch.num_rows])
+        rows += batch.take(pa.array(picks)).to_pylist()
+        at += batch.num_rows
+    return rows
+
+
+def _missing(job: Doc2Query, cut: Stage, run: Run) -> int:
+    """Chunks that the memo has no result of."""
+    directory = run.memo / job.name / job.fingerprint()
+    if not directory.is_dir():
+        return cut.rows
+    memo = Memo(directory)
+    batches = cut.batches(job.identity)
+    return sum(int((~memo.final(row_fingerprints(batch, job.identity))).sum()) for batch in batches)
+
+
+def _mean_tokens(tokenizer: Tokenizer, texts: Sequence[str]) -> float:
+    return float(np.mean([len(e) for e in tokenizer.encode_batch(list(texts))])) if texts else 0.0

@@ -1,0 +1,34 @@
+"""The way from a question to its chunks as a picture of its own: an SVG file that needs nothing beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from quern.indexes.storage import write_text
+from quern.pipelines.answers.html.passages import passages_of
+from quern.pipelines.answers.html.picture import picture_of
+from quern.pipelines.answers.html.report import page_environment
+from quern.pipelines.inspect.graph.export import GraphError
+from quern.schemas.answers import Answer
+
+
+def draw_path(answer: Answer) -> str:
+    """The picture of the report's path, with its colours; one answer gives one picture."""
+    passages = passages_of(answer, [], "picture")
+    return page_environment().get_template("picture.svg.j2").render(picture=picture_of(answer, passages))
+
+
+def write_path(answer: Answer, path: Path) -> None:
+    """Write the picture to the file at `path`.
+
+    Raises:
+        GraphError: The name does not end in .svg, there is no path to draw, or the file cannot be written.
+    """
+    if path.suffix != ".svg":
+        raise GraphError(f"--picture {path}: the picture is an SVG file; name one that ends in .svg")
+    if not answer.hits:
+        raise GraphError("there is no path to draw: no chunk was found for the question")
+    try:
+        write_text(path, draw_path(answer) + "\n")
+    except OSError as error:
+        raise GraphError(f"--picture {path} cannot be written: {error.strerror}") from error

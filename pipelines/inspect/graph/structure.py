@@ -1,0 +1,212 @@
+"""The structure of a snapshot's graph, without vectors and texts, and the figures that describe it.
+
+Read batch by batch from the staged tables into sparse matrices. Memory: the keys (about 30 bytes a node and chunk),
+12 bytes an edge, 12 a node, and while a figure is computed some 40 bytes an edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+from scipy import sparse, stats
+from scipy.sparse import csgraph
+
+from quern.indexes.catalog import Snapshot
+from quern.indexes.graph import positions_in
+from quern.indexes.stages import Stage
+
+Counts = npt.NDArray[np.int64]
+_ROWS = 1 << 20  # Rows whose keys are looked up at once: each look-up hashes all keys.
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Edges of some kinds; arrays of shape (edges,).
+
+    Attributes:
+        source: Position of the node that each leaves from.
+        target: Position of the node that it leads to.
+        similarity: Its similarity, as the table `edges` says for its kind.
+    """
+
+    source: npt.NDArray[np.int32]
+    target: npt.NDArray[np.int32]
+    similarity: npt.NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Nodes, chunks and documents by position, and the edges by kind.
+
+    Attributes:
+        nodes: Ids of the nodes, sorted.
+        chunks: Ids of the chunks, sorted.
+        documents: Ids of the documents that have chunks, sorted.
+        owner: Position of each node's chunk, shape (nodes,).
+        document: Position of each chunk's document, shape (chunks,).
+        edges: Kind to its edges.
+    """
+
+    nodes: pa.Array
+    chunks: pa.Array
+    documents: pa.Array
+    owner: Counts
+    document: Counts
+    edges: dict[str, Edges]
+
+    @cached_property
+    def all_edges(self) -> Edges:
+        """Edges of all kinds."""
+        parts = list(self.edges.values()) or [_edges([], [], [])]
+        return Edges(
+            np.concatenate([e.source for e in parts]),
+            np.concatenate([e.target for e in parts]),
+            np.concatenate([e.similarity for e in parts]),
+        )
+
+    def in_degrees(self, edges: Edges) -> Counts:
+        """Edges that lead to each node, shape (nodes,)."""
+        return np.bincount(edges.target, minlength=len(self.nodes))
+
+    def components(self, edges: Edges) -> Counts:
+        """The weakly connected component of each node, shape (nodes,)."""
+        size = len(self.nodes)
+        ones = np.ones(len(edges), dtype=np.bool_)
+        matrix = sparse.csr_array((ones, (edges.source, edges.target)), shape=(size, size))
+        return np.asarray(csgraph.connected_components(matrix, directed=True, connection="weak")[1], dtype=np.int64)
+
+    @cached_property
+    def projection(self) -> sparse.csr_array:
+        """Chunk to chunk: how many edges, of any kind and direction, join the nodes of two chunks; symmetric."""
+        edges, size = self.all_edges, len(self.chunks)
+        ends = (self.owner[edges.source], self.owner[edges.target])
+        between = sparse.coo_array((np.ones(len(edges), dtype=np.int64), ends), shape=(size, size)).tocsr()
+        both = (between + between.T).tocsr()
+        both.setdiag(0)
+        both.eliminate_zeros()
+        return both
+
+
+def load_structure(snapshot: Snapshot) -> Structure:
+    """The structure of the graph of `snapshot`."""
+    nodes, owners = _columns(snapshot.stage("nodes"), ["query_id", "chunk_id"])
+    chunks, documents = _columns(snapshot.stage("chunks"), ["chunk_id", "doc_id"])
+    order, chunk_order = pc.sort_indices(nodes), pc.sort_indices(chunks)
+    nodes, chunks = nodes.take(order), chunks.take(chunk_order)
+    known = pc.unique(documents)
+    known = known.take(pc.sort_indices(known))
+    return Structure(
+        nodes=nodes,
+        chunks=chunks,
+        documents=known,
+        owner=positions_in(chunks, owners.take(order)),
+        document=positions_in(known, documents.take(chunk_order)),
+        edges=_read_edges(snapshot.stage("edges"), nodes),
+    )
+
+
+def _columns(stage: Stage, names: Sequence[str]) -> list[pa.Array]:
+    batches = list(stage.batches(names))
+    empty = pa.array([], pa.string())
+    return [pa.concat_arrays([b.column(i) for b in batches] or [empty]) for i in range(len(names))]
+
+
+def _read_edges(stage: Stage, nodes: pa.Array) -> dict[str, Edges]:
+    found: dict[str, list[Edges]] = {}
+    for batch in _large(stage.batches(["source", "target", "kind", "similarity"])):
+        source, target = (positions_in(nodes, batch.column(n)) for n in ("source", "target"))
+        similarity = batch.column("similarity").to_numpy()
+        for kind in pc.unique(batch.column("kind")).to_pylist():
+            mine = pc.equal(batch.column("kind"), kind).to_numpy(zero_copy_only=False)
+            found.setdefault(kind, []).append(_edges(source[mine], target[mine], similarity[mine]))
+    return {
+        kind: Edges(*(np.concatenate([getattr(e, n) for e in parts]) for n in ("source", "target", "similarity")))
+        for kind, parts in sorted(found.items())
+    }
+
+
+def _edges(source: npt.ArrayLike, target: npt.ArrayLike, similarity: npt.ArrayLike) -> Edges:
+    return Edges(np.asarray(source, np.int32), np.asarray(target, np.int32), np.asarray(similarity, np.float32))
+
+
+def _large(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The rows of `batches` in batches of about `_ROWS`."""
+    held: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in batches:
+        held.append(batch)
+        rows += batch.num_rows
+        if rows >= _ROWS:
+            yield pa.Table.from_batches(held).combine_chunks().to_batches()[0]
+            held, rows = [], 0
+    if rows:
+        yield pa.Table.from_batches(held).combine_chunks().to_batches()[0]
+
+
+def edge_figures(graph: Structure, edges: Edges) -> dict[str, float]:
+    """What describes edges of one kind, or of all.
+
+    `hubness` is the skewness of the in-degrees, after Radovanovic, Nanopoulos and Ivanovic (JMLR 11, 2010, section
+    3.1): 0 where all nodes are named about as often, above 1 where a few nodes are near everything.
+    """
+    size, number = len(graph.nodes), max(1, len(edges))
+    degrees = graph.in_degrees(edges)
+    chunk = graph.owner[edges.source], graph.owner[edges.target]
+    same_document = graph.document[chunk[0]] == graph.document[chunk[1]]
+    components = np.bincount(graph.components(edges)) if size else np.zeros(1, dtype=np.int64)
+    uneven = bool(size) and int(degrees.min()) != int(degrees.max())
+    similarity = np.quantile(edges.similarity, [0.05, 0.5, 0.95]) if len(edges) else np.zeros(3)
+    return {
+        "edges": len(edges),
+        "mutual": _share(_mutual(edges, size), number),
+        "same_chunk": _share(int((chunk[0] == chunk[1]).sum()), number),
+        "same_document": _share(int(same_document.sum()), number),
+        "components": int((components > 0).sum()),
+        "largest_component": _share(int(components.max()), max(1, size)),
+        "in_degree_max": int(degrees.max(initial=0)),
+        "in_degree_p99": float(np.quantile(degrees, 0.99)) if size else 0.0,
+        "in_degree_zero": _share(int((degrees == 0).sum()), max(1, size)),
+        "hubness": round(float(stats.skew(degrees)), 3) if uneven else 0.0,
+        "similarity_p5": round(float(similarity[0]), 4),
+        "similarity_p50": round(float(similarity[1]), 4),
+        "similarity_p95": round(float(similarity[2]), 4),
+    }
+
+
+def _share(part: int, whole: int) -> float:
+    return round(part / whole, 4)
+
+
+def _mutual(edges: Edges, size: int) -> int:
+    """Edges whose reverse is an edge too."""
+    there = edges.source.astype(np.int64) * size + edges.target
+    back = edges.target.astype(np.int64) * size + edges.source
+    return int(np.isin(there, back).sum())
+
+
+def projection_figures(graph: Structure) -> dict[str, float]:
+    """What describes the graph of chunks."""
+    matrix = graph.projection
+    size = matrix.shape[0]
+    degrees = np.diff(matrix.indptr)
+    components = np.bincount(csgraph.connected_components(matrix, directed=False)[1]) if size else np.zeros(1, np.int64)
+    rows = np.repeat(np.arange(size), degrees)
+    joined = graph.document[rows] != graph.document[matrix.indices]
+    return {
+        "pairs": matrix.nnz // 2,
+        "pairs_of_two_documents": int(joined.sum()) // 2,
+        "isolated": int((degrees == 0).sum()),
+        "components": int((components > 0).sum()),
+        "largest_component": _share(int(components.max()), max(1, size)),
+        "degree_p50": float(np.median(degrees)) if size else 0.0,
+        "degree_max": int(degrees.max(initial=0)),
+    }

@@ -1,0 +1,150 @@
+"""One tree of settings: every threshold with its default, its meaning and its source.
+
+A settings file is YAML with the same tree; `--set group.name=value` overrides it. An unknown or ill-typed
+setting is an error that names the nearest setting. Settings of a job enter its fingerprint; the groups
+`engine` and `audit` say how to run and enter none.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from quern.schemas.settings.groups import (
+    AnswerSettings,
+    AuditSettings,
+    ChunkSettings,
+    CleanSettings,
+    CrawlSettings,
+    DeduplicateSettings,
+    Doc2QuerySettings,
+    EmbedSettings,
+    EngineSettings,
+    FilterSettings,
+    GeneratorSettings,
+    GraphSettings,
+    Group,
+    IngestSettings,
+    LinkSettings,
+    NormaliseSettings,
+    QualitySettings,
+    RetrieveSettings,
+)
+
+
+class SettingsError(ValueError):
+    """A settings file or an override that is wrong; the message says which setting and what to do."""
+
+
+class Settings(Group):
+    """All settings."""
+
+    crawl: CrawlSettings = Field(default_factory=CrawlSettings, description="Fetching pages from the web.")
+    ingest: IngestSettings = Field(
+        default_factory=IngestSettings, description="Reading of folders, JSONL and WARC files."
+    )
+    clean: CleanSettings = Field(default_factory=CleanSettings, description="Main text and metadata of pages.")
+    normalise: NormaliseSettings = Field(
+        default_factory=NormaliseSettings, description="Text of documents: one form, no noise, no personal data."
+    )
+    quality: QualitySettings = Field(default_factory=QualitySettings, description="Rules that a text must pass.")
+    deduplicate: DeduplicateSettings = Field(
+        default_factory=DeduplicateSettings, description="Exact and near duplicates."
+    )
+    chunk: ChunkSettings = Field(default_factory=ChunkSettings, description="Cutting documents into chunks.")
+    generator: GeneratorSettings = Field(
+        default_factory=GeneratorSettings, description="What carries out reasoning steps: rules or a model."
+    )
+    doc2query: Doc2QuerySettings = Field(default_factory=Doc2QuerySettings, description="Synthetic queries.")
+    filter: FilterSettings = Field(default_factory=FilterSettings, description="Doc2Query--: which pairs are kept.")
+    embed: EmbedSettings = Field(default_factory=EmbedSettings, description="The embedding model.")
+    graph: GraphSettings = Field(
+        default_factory=GraphSettings, description="The query-centric graph and retrieval in it."
+    )
+    link: LinkSettings = Field(default_factory=LinkSettings, description="How neighbours are found.")
+    retrieve: RetrieveSettings = Field(default_factory=RetrieveSettings, description="What a question gets back.")
+    answer: AnswerSettings = Field(default_factory=AnswerSettings, description="Answers by rules.")
+    audit: AuditSettings = Field(
+        default_factory=AuditSettings, description="What a build must pass before it is published."
+    )
+    engine: EngineSettings = Field(default_factory=EngineSettings, description="How jobs are run; changes no result.")
+
+
+def setting_names() -> list[str]:
+    """Every setting as `group.name`, in the order of the tree."""
+    return [f"{group}.{name}" for group, name, _, _ in describe(Settings())]
+
+
+def describe(settings: Settings) -> Iterator[tuple[str, str, Any, str]]:
+    """Rows of (group, name, value, description), in the order of the tree."""
+    for group in Settings.model_fields:
+        values = getattr(settings, group)
+        for name, field in type(values).model_fields.items():
+            yield group, name, getattr(values, name), field.description or ""
+
+
+def _explain(error: ErrorDetails, where: str) -> str:
+    path = ".".join(str(p) for p in error["loc"])
+    if error["type"] == "extra_forbidden":
+        groups = list(Settings.model_fields)
+        near = difflib.get_close_matches(path, setting_names() + groups, n=1, cutoff=0.4)
+        hint = f"; did you mean {near[0]}?" if near else "; `quern settings` lists them all"
+        return f"{where}: there is no setting {path}{hint}"
+    return f"{where}: setting {path} is {error['input']!r}: {error['msg'].lower()}"
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        tree = yaml.safe_load(path.read_text("utf-8"))
+    except OSError as error:
+        raise SettingsError(f"settings file {path} cannot be read: {error.strerror}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise SettingsError(f"settings file {path} is not valid YAML: {' '.join(str(error).split())}") from error
+    if tree is None:
+        return {}
+    if not isinstance(tree, dict):
+        raise SettingsError(f"settings file {path} must hold groups of settings, like: graph: {{k: 2}}")
+    dotted = [name for name in tree if "." in str(name)]
+    if dotted:
+        group, _, leaf = str(dotted[0]).partition(".")
+        raise SettingsError(f"settings file {path}: write {dotted[0]} as a group: {group}: {{{leaf}: ...}}")
+    return tree
+
+
+def _override(tree: dict[str, Any], override: str) -> None:
+    name, equals, value = override.partition("=")
+    group, dot, leaf = name.strip().partition(".")
+    if not equals or not dot:
+        raise SettingsError(f"--set {override}: write it as group.name=value, for example --set graph.k=2")
+    branch = tree.setdefault(group, {})
+    if not isinstance(branch, dict):
+        raise SettingsError(f"--set {override}: {group} is not a group of settings")
+    try:
+        branch[leaf] = yaml.safe_load(value)
+    except yaml.YAMLError as error:
+        raise SettingsError(f"--set {override}: {value!r} is not a valid value") from error
+
+
+def load_settings(path: Path | None = None, overrides: Sequence[str] = (), base: Settings | None = None) -> Settings:
+    """Settings from `base` or the defaults, then the YAML file at `path`, then `group.name=value` overrides.
+
+    Raises:
+        SettingsError: The file cannot be read, or a setting is unknown or ill-typed.
+    """
+    tree: dict[str, Any] = base.model_dump() if base else {}
+    for group, branch in (_read(path) if path else {}).items():
+        below = tree.get(group)
+        tree[group] = {**below, **branch} if isinstance(below, dict) and isinstance(branch, dict) else branch
+    for override in overrides:
+        _override(tree, override)
+    try:
+        return Settings.model_validate(tree)
+    except ValidationError as error:
+        where = f"settings file {path}" if path and not overrides else "settings"
+        raise SettingsError("; ".join(_explain(e, where) for e in error.errors())) from None

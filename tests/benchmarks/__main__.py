@@ -1,0 +1,116 @@
+"""The command line of the benchmarks."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import get_args
+
+from quern.schemas.settings import EmbedSettings, Settings
+from tests.benchmarks.articles import synthetic_articles
+from tests.benchmarks.chunk import benchmark_chunk
+from tests.benchmarks.crawl import benchmark_crawl
+from tests.benchmarks.deduplicate import benchmark_deduplicate
+from tests.benchmarks.embed import benchmark_embed, benchmark_embed_recall
+from tests.benchmarks.extraction import benchmark_extraction
+from tests.benchmarks.graph import benchmark_graph
+from tests.benchmarks.ingest import benchmark_ingest, benchmark_memory
+from tests.benchmarks.knn import Part, benchmark_knn
+from tests.benchmarks.normalise import benchmark_normalise
+from tests.benchmarks.personal_data import evaluate_personal_data
+from tests.benchmarks.retrieval import benchmark_retrieval
+
+_HELP = (
+    "chunk: cutting documents, tokens a second on one core; graph: loading a graph, seconds; "
+    "crawl: a local site of 5,000 pages, pages a second, and what a kill costs; "
+    "deduplicate: near duplicates, recall, precision, documents a second; "
+    "embed: texts a second against sentence-transformers, with --recall what precision costs; "
+    "extract: cleaning of pages, pages a second of one core and F1; "
+    "ingest: WARC files to documents, pages a second of all cores, with --memory the peak of a 2 GB file; "
+    "knn: the graph builder against faiss, hnswlib, pynndescent, on the nodes of each --warehouse or synthetic ones; "
+    "normalise: the final form of documents, documents a second; personal-data: precision and recall on gold spans; "
+    "retrieval: a batch of questions against networkx question by question, in --warehouse or a synthetic graph"
+)
+
+# Those that make their own input.
+_SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
+    "crawl": lambda options: benchmark_crawl(repeats=min(3, options.repeats)),
+    "deduplicate": lambda options: benchmark_deduplicate(options.documents, min(3, options.repeats)),
+    "embed": lambda options: _embed(options),
+    "graph": lambda options: benchmark_graph(options.nodes, options.repeats),
+    "knn": lambda options: benchmark_knn(options.nodes, options.warehouse or (), min(5, options.repeats), options.part),
+    "retrieval": lambda options: benchmark_retrieval(
+        (options.warehouse or [None])[0], options.questions, repeats=options.repeats
+    ),
+}
+
+
+def _texts(file: Path) -> list[str]:
+    with file.open(encoding="utf-8") as lines:
+        return [str(json.loads(line)["text"]) for line in lines if line.strip()]
+
+
+def _embed(options: argparse.Namespace) -> dict[str, float]:
+    embed = EmbedSettings(precision=options.precision)
+    if options.recall:
+        return benchmark_embed_recall(options.recall, Settings(embed=embed))
+    texts = _texts(options.texts) if options.texts else synthetic_articles()
+    return benchmark_embed(texts, embed, min(5, options.repeats))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the benchmark named on the command line and print its figures."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
+    names = [*_SYNTHETIC, "chunk", "extract", "ingest", "normalise", "personal-data"]
+    parser.add_argument("benchmark", choices=sorted(names), help=_HELP)
+    parser.add_argument("--texts", type=Path, help="JSONL with the field text; default: synthetic articles")
+    parser.add_argument("--folder", type=Path, help="the article extraction benchmark, for extract, ingest")
+    parser.add_argument("--recall", type=Path, metavar="DATASET", help="of embed: build this dataset, f32 and default")
+    parser.add_argument("--precision", default="auto", help="embed.precision, of embed")
+    parser.add_argument("--pages", type=int, default=6516, help="pages of the WARC files of ingest")
+    parser.add_argument("--memory", action="store_true", help="of ingest: measure memory on one large file")
+    parser.add_argument("--gigabytes", type=float, default=2.0, help="size of the file of --memory")
+    parser.add_argument("--file", type=Path, help="JSONL with text and spans, for personal-data")
+    parser.add_argument("--nodes", type=int, default=100_000, help="nodes of the synthetic graph")
+    parser.add_argument("--documents", type=int, default=20_000, help="documents of the corpus of deduplicate")
+    parser.add_argument(
+        "--warehouse", type=Path, action="append", help="of retrieval: whose graph is searched; of knn: whose nodes"
+    )
+    parser.add_argument("--part", choices=get_args(Part), help="of knn: what is measured; default: all")
+    parser.add_argument("--questions", type=Path, help="of retrieval: JSONL with the field question")
+    parser.add_argument("--repeats", type=int, default=7, help="rounds (deduplicate: 3 at most); the median is printed")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    options = parser.parse_args(arguments)
+    if options.benchmark in ("extract", "ingest") and options.folder is None:
+        parser.error(f"{options.benchmark} needs --folder")
+    if options.benchmark in _SYNTHETIC:
+        figures = _SYNTHETIC[options.benchmark](options)
+    elif options.benchmark == "extract":
+        figures = benchmark_extraction(options.folder, options.repeats)
+    elif options.benchmark == "ingest":
+        if options.memory:
+            figures = benchmark_memory(options.folder, int(options.gigabytes * 1e9))
+        else:
+            figures = benchmark_ingest(options.folder, options.pages, min(3, options.repeats))
+    elif options.benchmark == "normalise":
+        texts = _texts(options.texts) if options.texts else synthetic_articles()
+        figures = benchmark_normalise(texts, options.repeats)
+    elif options.benchmark == "personal-data":
+        if options.file is None:
+            parser.error("personal-data needs --file")
+        figures = evaluate_personal_data(options.file)
+    else:
+        figures = benchmark_chunk(_texts(options.texts) if options.texts else synthetic_articles(), options.repeats)
+    if options.json:
+        sys.stdout.write(json.dumps(figures) + "\n")
+        return
+    for name, figure in figures.items():
+        digits = 0 if figure >= 100 else 2 if figure >= 1 else 5 if figure > 0.99 else 3
+        sys.stdout.write(f"{name:24} {figure:12,.{digits}f}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,213 @@
+"""Benchmarks of ingestion: WARC files to documents against datatrove, and the memory of a large file.
+
+The files are made of the pages of the article extraction benchmark, repeated with variation: each repetition has a
+paragraph of its own, so that no result can be reused. Source of the rival: github.com/huggingface/datatrove.
+"""
+
+from __future__ import annotations
+
+import gzip
+import logging
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import cycle, islice
+from pathlib import Path
+
+from quern.indexes.catalog import Warehouse
+from quern.indexes.stages import StageWriter
+from quern.jobs.core.memory import MemoryMeter
+from quern.jobs.core.run import Run, derive
+from quern.jobs.documents.clean import Clean
+from quern.jobs.documents.html.charsets import decode_page
+from quern.jobs.engines import Engines, core_count
+from quern.jobs.pages.pages import ingest, stored
+from quern.pipelines.evaluation.extraction import gold_pages
+from quern.pipelines.ingest import add_pages, page_store
+from quern.schemas.settings import Settings, load_settings
+from quern.schemas.tables import REJECTS
+
+_FILES = 4
+_SECONDS_PER_PAGE = 20.0
+
+
+def page_texts(folder: Path) -> list[str]:
+    """The pages of the article extraction benchmark as text.
+
+    Raises:
+        ExtractionError: The folder does not hold that.
+    """
+    paths = [folder / "html" / f"{key}.html.gz" for key in gold_pages(folder)]
+    return [decode_page(gzip.decompress(path.read_bytes()), None) for path in paths]
+
+
+def varied(texts: Sequence[str], count: int) -> Iterator[bytes]:
+    """`count` pages: `texts` over and over, each time with a paragraph that no other page has."""
+    for number, text in enumerate(islice(cycle(texts), count)):
+        head, body, rest = text.partition("</body>")
+        yield f"{head}<p>This is copy {number} of a page, made to be read once more.</p>{body}{rest}".encode()
+
+
+def warc_record(number: int, body: bytes) -> bytes:
+    """A WARC response of `body`; it says its media type, which readers otherwise guess."""
+    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n" + body
+    head = (
+        f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{number:032x}>\r\n"
+        f"WARC-Target-URI: https://site{number % 97}.example/{number}\r\nWARC-Date: 2024-05-06T07:08:09Z\r\n"
+        "WARC-Identified-Payload-Type: text/html\r\nContent-Type: application/http; msgtype=response\r\n"
+        f"Content-Length: {len(http)}\r\n\r\n"
+    )
+    return head.encode() + http + b"\r\n\r\n"
+
+
+def write_archives(folder: Path, texts: Sequence[str], pages: int) -> None:
+    """`pages` pages in .warc.gz files of about one size."""
+    folder.mkdir()
+    files = [(folder / f"{n}.warc.gz").open("wb") for n in range(_FILES)]
+    try:
+        for number, body in enumerate(varied(texts, pages)):
+            files[number % _FILES].write(gzip.compress(warc_record(number, body), 6))
+    finally:
+        for file in files:
+            file.close()
+
+
+@contextmanager
+def _run(root: Path, settings: Settings) -> Iterator[Run]:
+    warehouse = Warehouse.create(root)
+    work = warehouse.clear_work("benchmark")
+    rejects = warehouse.stages / REJECTS.name / "benchmark.parquet"
+    with Engines(settings.engine) as engines, StageWriter(rejects, REJECTS) as writer:
+        rows = settings.engine.batch_rows, settings.engine.task_rows
+        yield Run("b", warehouse.memo, work, warehouse.stages, engines, writer, *rows, core_count(settings.engine))
+
+
+def _settings() -> Settings:
+    options = {"engine.engine": "auto", "engine.local_below": 0, "clean.seconds_per_page": _SECONDS_PER_PAGE}
+    return load_settings(None, [f"{name}={value}" for name, value in options.items()])
+
+
+def _ours(archives: Path, root: Path) -> tuple[float, int]:
+    """Seconds that Quern takes, Spark's start included, and documents made."""
+    settings = _settings()
+    started = time.monotonic()
+    with _run(root, settings) as run:
+        documents = derive(Clean(settings.clean), ingest(archives, settings.ingest, run), run)
+        seconds = time.monotonic() - started
+    return seconds, documents.rows
+
+
+def _datatrove(archives: Path, root: Path) -> tuple[float, int]:
+    """Seconds that datatrove takes with two tasks, and documents made."""
+    with _stand_ins(root / "modules"):
+        from datatrove.executor import LocalPipelineExecutor
+        from datatrove.pipeline.extractors import Trafilatura
+        from datatrove.pipeline.readers import WarcReader
+        from datatrove.pipeline.writers.jsonl import JsonlWriter
+
+        steps = [
+            WarcReader(str(archives)),
+            # Its deduplication would take the text of pages that repeat, as all do here, and costs no time.
+            Trafilatura(timeout=_SECONDS_PER_PAGE, deduplicate=False),
+            JsonlWriter(str(root / "out"), compression=None),
+        ]
+        executor = LocalPipelineExecutor(steps, tasks=2, workers=2, logging_dir=str(root / "logs"))
+        started = time.monotonic()
+        executor.run()
+        seconds = time.monotonic() - started
+    made = sum(path.read_bytes().count(b"\n") for path in (root / "out").glob("*.jsonl"))
+    return seconds, made
+
+
+@contextmanager
+def _stand_ins(folder: Path) -> Iterator[None]:
+    """Empty modules for the two that datatrove's reader imports to guess encodings and media types.
+
+    It never calls them here: all pages are UTF-8, and the records say their type.
+    """
+    folder.mkdir(parents=True)
+    for name, package in (("cchardet", "faust_cchardet"), ("magic", "python_magic")):
+        (folder / f"{name}.py").touch()
+        stated = folder / f"{package}-0.dist-info"
+        stated.mkdir()
+        (stated / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package.replace('_', '-')}\nVersion: 0\n")
+    before = os.environ.get("PYTHONPATH", "")
+    os.environ["PYTHONPATH"] = f"{folder}{os.pathsep}{before}"
+    sys.path.append(str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+        os.environ["PYTHONPATH"] = before
+
+
+def benchmark_ingest(folder: Path, pages: int = 6516, repeats: int = 3) -> dict[str, float]:
+    """Pages a second from WARC files to documents, on all cores, medians over `repeats` rounds.
+
+    Returns:
+        `quern`: reading, main text, metadata and Parquet, with Spark's start. `datatrove`: WarcReader, its Trafilatura
+        step and JSONL, two tasks. `ratio`: median of the rounds' ratios. `documents`, `documents_datatrove`: how many
+        each made.
+    """
+    logging.disable(logging.INFO)
+    rounds: list[dict[str, float]] = []
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        write_archives(root / "archives", page_texts(folder), pages)
+        for number in range(repeats):
+            rival, made = _datatrove(root / "archives", root / f"datatrove-{number}")
+            seconds, documents = _ours(root / "archives", root / f"quern-{number}")
+            rounds.append(
+                {
+                    "quern": pages / seconds,
+                    "datatrove": pages / rival,
+                    "ratio": rival / seconds,
+                    "documents": float(documents),
+                    "documents_datatrove": float(made),
+                }
+            )
+    return {"pages": float(pages)} | {key: statistics.median(r[key] for r in rounds) for key in rounds[0]}
+
+
+def _write_large(path: Path, texts: Sequence[str], size: int) -> int:
+    """A WARC file of at least `size` bytes, not compressed; how many pages it has."""
+    written = 0
+    with path.open("wb") as file:
+        for number, body in enumerate(varied(texts, sys.maxsize)):
+            written += file.write(warc_record(number, body))
+            if written >= size:
+                break
+    return number + 1
+
+
+def benchmark_memory(folder: Path, size: int = 2_000_000_000) -> dict[str, float]:
+    """Peak memory of all processes while a WARC file of `size` bytes is ingested and made into documents, in MiB."""
+    logging.disable(logging.INFO)
+    settings = _settings()
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        pages = _write_large(root / "large.warc", page_texts(folder), size)
+        warehouse = Warehouse.create(root / "warehouse")
+        started = time.monotonic()
+        with MemoryMeter() as meter:
+            report = add_pages(warehouse, [root / "large.warc"], settings)
+            read = time.monotonic() - started
+            ingest_peak = meter.peak_bytes
+            with _run(root / "warehouse", settings) as run:
+                documents = derive(Clean(settings.clean), stored(page_store(warehouse), settings.ingest, run), run)
+        seconds = time.monotonic() - started
+    mib = 1 << 20
+    return {
+        "gigabytes": size / 1e9,
+        "pages": float(pages),
+        "pages_read": float(report.pages),
+        "documents": float(documents.rows),
+        "ingest_seconds": read,
+        "seconds": seconds,
+        "ingest_peak_mib": ingest_peak / mib,
+        "peak_mib": meter.peak_bytes / mib,
+    }

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from quern.jobs.engines import Engines
+from quern.schemas.settings import EngineSettings
+from tests.benchmarks.deduplicate import Nights, clusters
+from tests.benchmarks.near_duplicates import Planted, judge, plant, similarity
+
+FLOORS = json.loads((Path(__file__).parents[1] / "floors.json").read_text())["near_duplicates"]
+
+
+@pytest.fixture(scope="module")
+def planted() -> Planted:
+    return plant(2000)
+
+
+def test_planted_near_duplicates_are_found_and_nothing_else(planted: Planted, tmp_path: Path) -> None:
+    with Engines(EngineSettings(engine="local")) as engines:
+        _, made = Nights(tmp_path, engines).night(planted.texts)
+    figures = judge(planted, clusters(made))
+    assert {n: figures[n] for n, floor in FLOORS.items() if figures[n] < floor} == {}, figures
+
+
+def test_planted_pairs_span_the_similarities(planted: Planted) -> None:
+    assert len(planted.pairs) == 400
+    assert len(planted.texts) == 2000
+    near = [s for s in planted.pairs.values() if s >= 0.85]
+    assert len(near) > 100
+    assert min(planted.pairs.values()) < 0.7
+    assert len([s for s in planted.pairs.values() if 0.7 <= s < 0.85]) > 100
+
+
+def test_a_judge_counts_missed_and_false_pairs(planted: Planted) -> None:
+    assert similarity("a b c d e f", "a b c d e f g") == pytest.approx(2 / 3)
+    (one, other), *_ = (p for p, s in planted.pairs.items() if s >= 0.85)
+    stranger = next(n for n in range(1500) if n not in (one, other))
+    figures = judge(planted, {one: 1, other: 1, stranger: 1})
+    assert 0 < figures["recall .85"] < 0.05
+    assert (figures["pairs found"], figures["precision"], figures["crowd joined"]) == (3, pytest.approx(1 / 3), 0)

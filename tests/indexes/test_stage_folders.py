@@ -1,0 +1,76 @@
+"""Staged tables that are folders of files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from quern.indexes.stage_folders import FolderWriter, remove
+from quern.indexes.stages import Stage, StageWriter
+from quern.jobs.core.missing_rows import INPUT, ROW, read_numbered
+from quern.schemas.tables import PAGES
+
+
+def pages(*urls: str) -> pa.RecordBatch:
+    blank = dict.fromkeys(PAGES.schema.names)
+    rows = [
+        blank | {"url": url, "content_type": "text/html", "body": b"x", "source_file": "f", "digest": url}
+        for url in urls
+    ]
+    return pa.RecordBatch.from_pylist(rows, schema=PAGES.schema)
+
+
+def one_file(path: Path, *urls: str) -> Stage:
+    with StageWriter(path, PAGES) as writer:
+        writer.write(pages(*urls))
+    return writer.stage()
+
+
+def folder(root: Path) -> Stage:
+    """Rows a to e: a linked file of two rows, a written one, another linked one."""
+    first, last = one_file(root / "first.parquet", "a", "b"), one_file(root / "last.parquet", "d", "e")
+    with FolderWriter(root / "pages.parquet", PAGES) as writer:
+        writer.link(first.path, first.batches(writer.digested))
+        writer.write_all([pages("c")])
+        writer.link(last.path, last.batches(writer.digested))
+    for linked in (first, last):
+        linked.path.unlink()
+    return writer.stage()
+
+
+def test_a_folder_holds_what_one_file_would(tmp_path: Path) -> None:
+    made, whole = folder(tmp_path), one_file(tmp_path / "whole.parquet", *"abcde")
+    assert (made.rows, made.digest, made.row_groups) == (5, whole.digest, 3)
+    assert [u for b in made.batches(["url"]) for u in b.column(0).to_pylist()] == list("abcde")
+    assert made.lookup("url", ["c", "e"], ["url"])["url"].to_pylist() == ["c", "e"]
+    assert pq.read_table(made.path).num_rows == 5
+
+
+@pytest.mark.parametrize("wanted", [[], [0], [4], [1, 2, 3], [0, 1, 2, 3, 4]])
+def test_rows_of_a_folder_are_found_by_their_numbers(wanted: list[int], tmp_path: Path) -> None:
+    orders = tmp_path / "orders.parquet"
+    prints = pa.array([bytes([n]) * 16 for n in wanted], pa.binary(16))
+    pq.write_table(pa.table({ROW: pa.array(wanted, pa.int64()), INPUT: prints}), orders)
+    found = list(read_numbered(folder(tmp_path), ["url"], [orders], 2))
+    assert [u for b in found for u in b.column("url").to_pylist()] == ["abcde"[n] for n in wanted]
+    assert [p[0] for b in found for p in b.column(INPUT).to_pylist()] == wanted
+
+
+def test_a_folder_that_is_not_finished_leaves_nothing_and_an_empty_one_has_a_schema(tmp_path: Path) -> None:
+    def fail() -> None:
+        with FolderWriter(tmp_path / "pages.parquet", PAGES) as writer:
+            writer.write_all([pages("a")])
+            raise RuntimeError("stopped")
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert list(tmp_path.iterdir()) == []
+    with FolderWriter(tmp_path / "pages.parquet", PAGES) as writer:
+        pass
+    assert writer.stage().rows == 0
+    assert [b.num_rows for b in writer.stage().batches()] == []
+    remove(writer.stage().path)
+    assert list(tmp_path.iterdir()) == []

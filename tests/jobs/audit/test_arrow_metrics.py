@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quern.jobs.audit.arrow_metrics import Metric, Rows, examples, fingerprints, make_metric
+
+Values = list[str | None]
+VALUES = st.lists(st.sampled_from(["a", "b", "c", "d", None]))
+
+
+def batches(values: list[Any], kind: pa.DataType, rows: int) -> list[pa.RecordBatch]:
+    return [pa.record_batch([pa.array(values[i : i + rows], kind)], names=["key"]) for i in range(0, len(values), rows)]
+
+
+def fed(name: str, parts: list[pa.RecordBatch], keys: Values | None = None, **kwargs: Any) -> Metric:
+    known = fingerprints(pa.record_batch([pa.array(keys or [], pa.string())], names=["other"]))
+    metric = make_metric(name, {"column": "key"}, kwargs, lambda table, column: known)
+    for part in parts:
+        metric.update(part)
+    return metric
+
+
+def shown(metric: Metric, parts: list[pa.RecordBatch]) -> list[Any]:
+    rows = metric.value("unexpected_values")
+    assert isinstance(rows, Rows)
+    return rows.read(lambda columns: iter(parts))
+
+
+@given(VALUES, st.integers(1, 7))
+def test_repeated_keys_are_counted_and_shown_whatever_the_batches(values: Values, rows: int) -> None:
+    parts = batches(values, pa.string(), rows)
+    metric = fed("column_values.unique", parts)
+    counts = Counter(v for v in values if v is not None)
+    repeated = [v for v in values if v is not None and counts[v] > 1]
+    assert metric.value("unexpected_count") == len(repeated)
+    assert shown(metric, parts) == repeated[:20]
+
+
+@given(VALUES, st.lists(st.sampled_from(["a", "b", "c"])), st.integers(1, 7))
+def test_references_that_dangle_are_counted_and_shown_whatever_the_batches(
+    values: Values, keys: Values, rows: int
+) -> None:
+    parts = batches(values, pa.string(), rows)
+    metric = fed("column_values.key_of", parts, keys, target="t", target_column="other")
+    dangling = [v for v in values if v is not None and v not in keys]
+    assert metric.value("unexpected_count") == len(dangling)
+    assert shown(metric, parts) == dangling[:20]
+
+
+@given(st.lists(st.integers(0, 50), min_size=1), st.floats(0.01, 1.0), st.integers(1, 7))
+def test_a_quantile_is_the_least_value_that_so_many_rows_do_not_exceed(
+    values: list[int], share: float, rows: int
+) -> None:
+    (found,) = fed("column.quantile_values", batches(values, pa.int64(), rows), quantiles=[share]).value("")
+    within = [np.mean(np.array(values) <= v) for v in sorted(set(values))]
+    assert found == sorted(set(values))[next(i for i, w in enumerate(within) if w >= share - 1e-12)]
+
+
+def test_a_table_without_rows_has_no_quantiles_and_no_unexpected_rows() -> None:
+    assert fed("column.quantile_values", [], quantiles=[0.5]).value("") == [None]
+    assert fed("column_values.unique", []).value("unexpected_count") == 0
+    assert fed("column_values.key_of", [], ["a"], target="t", target_column="k").value("unexpected_count") == 0
+
+
+def test_a_number_that_is_none_lies_between_nothing() -> None:
+    part = pa.record_batch([pa.array([0.5, float("nan"), None])], names=["key"])
+    assert fed("column_values.between", [part], min_value=-1, max_value=1).value("unexpected_count") == 1
+
+
+def test_examples_are_short_and_few_and_hold_times_that_python_has_not() -> None:
+    beyond = pa.array([253402300800000000 * 3], pa.timestamp("us", tz="UTC"))
+    assert examples(pa.record_batch([beyond], names=["t"]), 20)[0].startswith("26059-12-31")
+    long = pa.record_batch([pa.array(["x" * 1000] * 50)], names=["t"])
+    assert examples(long, 20) == ["x" * 200] * 20

@@ -1,0 +1,393 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from quern.indexes.stages import Stage
+from quern.jobs.audit.suites import Limits, name_of, shares_suite, suite_of
+from quern.jobs.audit.validation import Audit, Check, audit
+from quern.jobs.engines import SparkEngine
+from quern.schemas.expectations import LOST, RECALL, SHARES
+from quern.schemas.settings import AuditSettings, EngineSettings
+from quern.schemas.tables import TABLES, Table
+from tests.conftest import ROOT
+
+NOW = datetime(2024, 6, 1, tzinfo=UTC)
+LATER = NOW + timedelta(days=2)
+TEXT = "The quay of Marrow Head was mended in spring. " * 4
+DECLARED = {name: table.with_dimension(2) for name, table in TABLES.items()}
+Row = dict[str, Any]
+
+SOUND: dict[str, list[Row]] = {
+    "pages": [{"url": f"https://tides.example/{i}", "body": b"x", "status": 200} for i in range(3)],
+    "documents": [
+        {"doc_id": f"d{i}", "page_url": f"https://tides.example/{i}", "text": TEXT, "language": "en"} for i in range(3)
+    ],
+    "chunks": [
+        {"chunk_id": f"d{i}-0", "doc_id": f"d{i}", "text": TEXT[7:16], "start": 7, "end": 16, "vector": [0.6, 0.8]}
+        for i in range(3)
+    ],
+    "queries": [{"query_id": f"d{i}-0-0", "chunk_id": f"d{i}-0", "similarity": 0.5} for i in range(3)],
+    "nodes": [{"query_id": f"d{i}-0-0", "chunk_id": f"d{i}-0", "vector": [0.0, 1.0]} for i in range(2)],
+    "edges": [
+        {"source": "d0-0-0", "target": "d1-0-0", "kind": "neighbour", "similarity": 0.5},
+        {"source": "d1-0-0", "target": "d0-0-0", "kind": "neighbour", "similarity": 0.5},
+    ],
+    "events": [{"event_id": "e", "chunk_id": "d0-0", "precision": "day", "date_from": "text", "vector": [1.0, 0.0]}],
+    "timelines": [{"timeline_id": "t"}],
+    "triplets": [{"triplet_id": "t", "chunk_id": "d0-0"}],
+    "images": [{"image_id": "i", "doc_id": "d0", "width": 3, "height": 4}],
+    "sources": [{"site": "tides.example", "documents": 3}],
+    "rejects": [{"job": "clean", "key": "https://tides.example/9", "reason": "no_text"}],
+}
+SOUND_SHARES = {LOST: 0.1, "clean": 0.2}
+
+# For each expectation of one row's values: what a further row of its table holds that breaks it, and nothing else.
+BAD_ROWS: dict[str, Row] = {
+    "pages.body not_null": {"body": None},
+    "pages.fetched_at between": {"fetched_at": LATER},
+    "pages.status between": {"status": 99},
+    "pages.warc_offset between": {"warc_offset": -1},
+    "documents.page_url not_null": {"page_url": None},
+    "documents.page_url references pages": {"page_url": "https://tides.example/gone"},
+    "documents.text not_null": {"text": None},
+    "documents.text_length between": {"text": ""},
+    "documents.published_at between": {"published_at": LATER},
+    "documents.modified_at between": {"modified_at": datetime(1899, 12, 31, tzinfo=UTC)},
+    "documents.language known_share": {"language": None},
+    "documents.language in_set": {"language": "fr"},
+    "documents.duplicate_of references documents": {"duplicate_of": "gone"},
+    "chunks.doc_id not_null": {"doc_id": None},
+    "chunks.doc_id references documents": {"doc_id": "gone"},
+    "chunks.text not_null": {"text": None},
+    "chunks.start between": {"start": -1, "end": 8},
+    "chunks.end greater": {"text": "", "start": 7, "end": 7},
+    "chunks spans": {"end": 17},
+    "chunks.token_count between": {"token_count": 0},
+    "chunks.vector_norm between": {"vector": [0.5, 0.5]},
+    "queries.chunk_id not_null": {"chunk_id": None},
+    "queries.chunk_id references chunks": {"chunk_id": "gone"},
+    "queries.question not_null": {"question": None},
+    "queries.similarity between": {"similarity": float("nan")},
+    "nodes.query_id references queries": {"query_id": "gone"},
+    "nodes.chunk_id not_null": {"chunk_id": None},
+    "nodes.chunk_id references chunks": {"chunk_id": "gone"},
+    "nodes.vector_norm between": {"vector": [float("nan"), 0.0]},
+    "edges.source references nodes": {"source": "gone"},
+    "edges.target not_null": {"target": None},
+    "edges.target references nodes": {"target": "gone"},
+    "edges.kind in_set": {"kind": "cousin"},
+    "edges.rank between": {"rank": -1},
+    "edges.similarity between": {"similarity": 1.5},
+    "events.chunk_id references chunks": {"chunk_id": "gone"},
+    "events.date between": {"date": LATER},
+    "events.precision in_set": {"precision": "hour"},
+    "events.date_from in_set": {"date_from": "guess"},
+    "events.vector_norm between": {"vector": [0.0, 0.0]},
+    "triplets.chunk_id references chunks": {"chunk_id": "gone"},
+    "images.doc_id references documents": {"doc_id": "gone"},
+    "images.width between": {"width": -1},
+    "images.height between": {"height": -1},
+    "sources.documents between": {"documents": 0},
+    "sources.reachable_at between": {"reachable_at": LATER},
+    **{f"{t.name}.{c} not_null": {c: None} for t in TABLES.values() for c in t.key},
+}
+REFERRED = ("pages", "documents", "chunks", "queries", "nodes")
+# A node is the query of its key, so a further node needs a query that has none yet.
+NEW_KEYS: dict[str, Row] = {"nodes": {"query_id": "d2-0-0"}, "edges": {"rank": 7}}
+# Columns that no other expectation looks at.
+OTHER_TYPE = {
+    "pages": "etag",
+    "documents": "author",
+    "chunks": "title",
+    "queries": "answer",
+    "nodes": "text",
+    "edges": "rank",
+    "events": "title",
+    "timelines": "topic",
+    "triplets": "subject",
+    "images": "alt",
+    "sources": "name",
+    "rejects": "detail",
+}
+# Violations of whole tables, beside those of columns, types and keys that every table has: rows of the table.
+BAD_TABLES: dict[str, list[Row]] = {
+    "documents.text_length quantiles": [row | {"text": "Short."} for row in SOUND["documents"]],
+    "documents.duplicate_of duplicates share": [
+        SOUND["documents"][0],
+        *(row | {"duplicate_of": "d0"} for row in SOUND["documents"][1:]),
+    ],
+    **{f"{name} not_empty": [] for name in ("pages", "documents", "chunks", "nodes")},
+}
+# What must fail too: other tables refer to the rows that are gone, or another expectation counts them.
+_SINCE, _LOST = "rows since the last snapshot", "documents lost since the last build"
+CONSEQUENCES: dict[str, set[str]] = {
+    "pages not_empty": {f"pages {_SINCE}", "documents.page_url references pages"},
+    "documents not_empty": {
+        f"documents {_SINCE}",
+        _LOST,
+        "documents.text_length quantiles",
+        "documents.language known_share",
+        "chunks.doc_id references documents",
+        "images.doc_id references documents",
+    },
+    "chunks not_empty": {
+        f"chunks {_SINCE}",
+        *(f"{name}.chunk_id references chunks" for name in ("queries", "nodes", "events", "triplets")),
+    },
+    "nodes not_empty": {f"nodes {_SINCE}", "edges.source references nodes", "edges.target references nodes"},
+    f"documents {_SINCE}": {_LOST},
+    _LOST: {f"documents {_SINCE}"},
+}
+SETTINGS = AuditSettings(languages=("en",), earliest_year=1900)
+
+
+def limits(**before: int) -> Limits:
+    return Limits(SETTINGS, NOW, {name: len(rows) for name, rows in SOUND.items()} | before)
+
+
+def filled(table: Table, row: Row) -> Row:
+    """`row` with a value for every column that must have one."""
+    plain: dict[Any, Any] = {pa.string(): "x", pa.int64(): 1, pa.int32(): 1, pa.bool_(): True, pa.binary(): b""}
+    made: Row = {}
+    for field in table.schema:
+        empty = NOW if pa.types.is_timestamp(field.type) else plain.get(field.type, [])
+        made[field.name] = None if field.nullable else empty
+    return made | row
+
+
+def stage_of(path: Path, table: Table, rows: list[Row]) -> Stage:
+    """A staged table that nothing validated."""
+    schema = pa.schema([f.with_nullable(True) for f in table.schema])
+    pq.write_table(pa.Table.from_pylist([filled(table, row) for row in rows], schema=schema), path)
+    return Stage(table, path, len(rows), "")
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Stage]:
+    folder = tmp_path_factory.mktemp("sound")
+    return {n: stage_of(folder / f"{n}.parquet", DECLARED[n], rows) for n, rows in SOUND.items()}
+
+
+def failed(checks: Audit) -> set[str]:
+    return {c.expectation for c in checks.checks if not c.passed}
+
+
+def declared() -> dict[str, list[str]]:
+    """The names of all expectations there are, per table."""
+    suites = [suite_of(table, limits(), DECLARED) for table in DECLARED.values()]
+    return {s.name: [name_of(e) for e in s.expectations] for s in (*suites, shares_suite(SOUND_SHARES, limits()))}
+
+
+def violated(name: str, table: Table, path: Path) -> Stage | None:
+    """The table with the violation of the expectation `name` planted; None where it is none of a table's content."""
+    rows = SOUND[table.name]
+    further = rows[0] | {table.key[0]: f"{rows[0][table.key[0]]}?"} | NEW_KEYS.get(table.name, {})
+    if table.name == "edges":
+        further["source"] = rows[0]["source"]
+    if name in BAD_ROWS:
+        return stage_of(path, table, [*rows, further | BAD_ROWS[name]])
+    if name in BAD_TABLES:
+        return stage_of(path, table, BAD_TABLES[name])
+    if name == f"{table.name} unique_keys":
+        return stage_of(path, table, [*rows, rows[0]])
+    stage = stage_of(path, table, rows)
+    whole = pq.read_table(path)
+    if name == f"{table.name} columns":
+        pq.write_table(whole.append_column("surprise", pa.nulls(len(whole))), path)
+    elif name == f"{table.name} types":
+        at = whole.schema.names.index(OTHER_TYPE[table.name])
+        column = whole.column(at)
+        other = pa.int64() if pa.types.is_integer(column.type) else pa.binary()
+        pq.write_table(whole.set_column(at, OTHER_TYPE[table.name], column.cast(other)), path)
+    else:
+        return None
+    return stage
+
+
+def rounds() -> Iterator[list[str]]:
+    """Names of expectations, at most one of each table in a round, so that one audit tries many."""
+    left = [list(names) for names in declared().values()]
+    while any(left):
+        yield [names.pop() for names in left if names]
+
+
+def test_sound_tables_pass_every_expectation(sound: dict[str, Stage]) -> None:
+    found = audit(sound, SOUND_SHARES, limits(), "sound")
+    assert failed(found) == set()
+    assert {c.table for c in found.checks} == {*TABLES, SHARES}
+    assert not [c for c in found.checks if c.skipped]
+
+
+@pytest.mark.parametrize("names", rounds(), ids=lambda names: names[0])
+def test_a_planted_violation_fails_its_expectation_and_no_other(
+    names: list[str], sound: dict[str, Stage], tmp_path: Path
+) -> None:
+    subjects = {name: name.split(" ")[0].split(".")[0] for name in names}
+    stages = {t: sound[t] for t in sound if t in REFERRED or t in subjects.values()}
+    shares, before = dict(SOUND_SHARES), {}
+    for name, table in subjects.items():
+        if name.endswith("rejected share"):
+            shares[table] = 0.6
+        elif " since the last " in name:
+            before[table] = 1000
+        else:
+            stage = violated(name, DECLARED[table], tmp_path / f"{table}.parquet")
+            assert stage is not None, f"no violation is planted for {name}"
+            stages[table] = stage
+    found = audit(stages, shares, limits(**before), "violated")
+    caused = set().union(*(CONSEQUENCES.get(name, set()) for name in names))
+    assert set(names) <= failed(found)
+    assert failed(found) <= {*names, *caused}
+
+
+def test_what_a_corpus_may_be_like_warns_and_what_makes_an_index_wrong_is_critical(
+    sound: dict[str, Stage], tmp_path: Path
+) -> None:
+    dated = [*SOUND["documents"], SOUND["documents"][0] | {"doc_id": "late", "published_at": LATER}]
+    warned = audit(sound | {"documents": stage_of(tmp_path / "d", DECLARED["documents"], dated)}, {}, limits(), "run")
+    assert (warned.failures(), [c.expectation for c in warned.failures("warning")]) == (
+        [],
+        ["documents.published_at between"],
+    )
+    shrunk = audit(sound, {}, limits(documents=5), "run", None)
+    assert failed(shrunk) == set()
+    settings = SETTINGS.model_copy(update={"max_row_change": 0.2})
+    fewer = audit(sound, {}, Limits(settings, NOW, {"documents": 5}), "run")
+    assert (fewer.failures(), failed(fewer)) == ([], {f"documents {_SINCE}"})
+
+
+def test_what_was_found_is_told_with_examples(sound: dict[str, Stage], tmp_path: Path) -> None:
+    edges = stage_of(tmp_path / "e", DECLARED["edges"], [*SOUND["edges"], SOUND["edges"][0] | {"target": "gone"}])
+    found = audit({"nodes": sound["nodes"], "edges": edges}, {LOST: 0.6}, Limits(SETTINGS, NOW), "run")
+    assert set(found.failures()) == {
+        Check("edges unique_keys", "critical", False, "2 of 3 unexpected, such as " + KEY + ", " + KEY, "edges"),
+        Check("edges.target references nodes", "critical", False, "1 of 3 unexpected, such as gone", "edges"),
+        Check("pages rejected share", "critical", False, "1 of 1 unexpected, such as 0.6", SHARES),
+    }
+
+
+def test_a_graph_that_finds_too_few_neighbours_is_not_published(sound: dict[str, Stage]) -> None:
+    tables = {"nodes": sound["nodes"]}
+    enough = audit(tables, {}, Limits(SETTINGS, NOW, measures={RECALL: 0.985}), "run")
+    assert "measures.link_recall between" in {c.expectation for c in enough.checks}
+    assert failed(enough) == set()
+    few = audit(tables, {}, Limits(SETTINGS, NOW, measures={RECALL: 0.9}), "run")
+    assert [c.expectation for c in few.failures()] == ["measures.link_recall between"]
+
+
+KEY = "{'source': 'd0-0-0', 'kind': 'neighbour', 'rank': 1}"
+
+
+def test_a_first_build_has_nothing_to_compare_with_and_says_so(sound: dict[str, Stage]) -> None:
+    found = audit({"documents": sound["documents"]}, {}, Limits(SETTINGS, NOW), "run")
+    skipped = {c.expectation: (c.passed, c.observed) for c in found.checks if c.skipped}
+    assert skipped == dict.fromkeys((f"documents {_SINCE}", _LOST), (True, "no snapshot to compare with"))
+    assert not any("references" in c.expectation and "pages" in c.expectation for c in found.checks)
+
+
+def test_a_column_that_is_gone_fails_what_needs_it_and_leaves_the_rest(sound: dict[str, Stage], tmp_path: Path) -> None:
+    chunks = stage_of(tmp_path / "c", DECLARED["chunks"], SOUND["chunks"])
+    pq.write_table(pq.read_table(chunks.path).drop_columns(["start", "vector"]), chunks.path)
+    found = audit({"documents": sound["documents"], "chunks": chunks}, {}, limits(), "run")
+    assert failed(found) == {
+        "chunks columns",
+        "chunks types",
+        "chunks.start between",
+        "chunks.end greater",
+        "chunks spans",
+        "chunks.vector_norm between",
+    }
+    told = {c.expectation: c.observed for c in found.checks}
+    assert told["chunks.start between"] == "could not be checked: chunks lacks the column"
+    assert told["chunks types"] == "observed start is absent, vector is absent"
+
+
+def test_a_column_of_a_type_that_cannot_be_computed_with_fails_and_does_not_stop_the_audit(tmp_path: Path) -> None:
+    edges = stage_of(tmp_path / "e", DECLARED["edges"], SOUND["edges"])
+    whole = pq.read_table(edges.path)
+    pq.write_table(whole.set_column(2, "rank", pa.array([b"\xff", b"\xfe"])), edges.path)
+    found = audit({"edges": edges}, {}, limits(), "run")
+    assert {"edges types", "edges.rank between"} <= failed(found)
+
+
+def test_a_fault_of_the_machine_is_raised_and_blames_no_table(sound: dict[str, Stage], tmp_path: Path) -> None:
+    gone = Stage(DECLARED["nodes"], tmp_path / "gone.parquet", 1, "")
+    with pytest.raises(FileNotFoundError):
+        audit({"nodes": gone}, {}, limits(), "run")
+
+
+def test_spark_and_arrow_find_the_same(sound: dict[str, Stage], tmp_path: Path) -> None:
+    further = {
+        "chunk_id": "further",
+        "doc_id": "gone",
+        "end": 20,
+        "text": "数据",
+        "token_count": 0,
+        "vector": [0.5, 0.5],
+    }
+    chunks = [*SOUND["chunks"], SOUND["chunks"][0], SOUND["chunks"][0] | further]
+    documents = [*SOUND["documents"], SOUND["documents"][0] | {"doc_id": None, "published_at": LATER, "language": "fr"}]
+    edges = [*SOUND["edges"], SOUND["edges"][0], SOUND["edges"][0] | {"rank": -1, "similarity": 1.5}]
+    folder = tmp_path / "a [b] {c}"
+    folder.mkdir()
+    stages = {
+        "documents": stage_of(folder / "d", DECLARED["documents"], documents),
+        "chunks": stage_of(folder / "c", DECLARED["chunks"], chunks),
+        "edges": stage_of(folder / "e", DECLARED["edges"], edges),
+    }
+    engine = SparkEngine(EngineSettings(cores=2))
+    try:
+        session = engine.session()
+        session.conf.set("spark.sql.codegen.wholeStage", "false")  # Compiling takes longer than these few rows.
+        by_spark = audit(stages, {LOST: 0.6}, limits(documents=1000), "run", session)
+    finally:
+        engine.close()
+    by_arrow = audit(stages, {LOST: 0.6}, limits(documents=1000), "run")
+    assert len(failed(by_arrow)) >= 12
+    assert list(by_spark.checks) == list(by_arrow.checks)
+
+
+def test_the_library_counts_no_uses_calls_nobody_and_leaves_no_files(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import socket\n"
+        "def refuse(*_):\n"
+        "    raise AssertionError('a connection was tried')\n"
+        "socket.socket.connect = socket.create_connection = refuse\n"
+        "import os\n"
+        "from quern.jobs.audit.validation import memory_context\n"
+        "context = memory_context()\n"
+        "print(os.environ['GX_ANALYTICS_ENABLED'], context.variables.analytics_enabled, context.root_directory)\n"
+    )
+    home = tmp_path / "home"
+    home.mkdir()
+    done = subprocess.run(
+        [sys.executable, script],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=home,
+        env={"PATH": "", "HOME": str(home), "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert (done.stdout.split(), done.stderr) == (["false", "False", "None"], "")
+    assert list(home.iterdir()) == []
+
+
+def test_the_library_is_imported_in_one_place_only_where_its_switches_are_set() -> None:
+    importing = [
+        path.relative_to(ROOT).as_posix()
+        for room in ("schemas", "indexes", "jobs", "pipelines")
+        for path in (ROOT / room).rglob("*.py")
+        if any(line.lstrip().startswith(("import great_exp", "from great_exp")) for line in path.open())
+    ]
+    assert importing == ["jobs/audit/gx.py"]

@@ -1,0 +1,161 @@
+"""Cutting documents into chunks."""
+
+import datetime as dt
+import itertools
+import json
+import pickle
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, models, pre_tokenizers
+
+from quern.jobs.chunks.chunk import Chunk, Splitter
+from quern.jobs.models.folders import DEFAULT_MODEL, load_tokenizer, read_model
+from quern.schemas.settings import ChunkSettings
+from quern.schemas.tables import TIMESTAMP
+from quern.schemas.tables.validate import validate
+from quern.schemas.words.terms import search_terms
+from tests.benchmarks.__main__ import main
+
+BERT = load_tokenizer(read_model(DEFAULT_MODEL))
+BYTES = Tokenizer(models.BPE(vocab={c: n for n, c in enumerate(pre_tokenizers.ByteLevel.alphabet())}, merges=[]))
+BYTES.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+
+WORDS = [
+    "Alice",
+    "met",
+    "unbelievably",
+    "2026-04-08",
+    "don't",
+    "[SEP]",
+    "end.",
+    "Dr.",
+    "why?",
+    "''",
+    "a" * 130,
+    "x" * 12,
+]
+ODD = ["é", "e\u0301", "北京", "大学。", "东西！", "\x00", "\u200b", "\ufffd", "😀", "\x1c", "ß"]
+PIECES = st.sampled_from(WORDS + ODD)
+GAPS = st.sampled_from([" ", " ", " ", "\n", "\n\n", "", "\t", "\u3000", "\x0b", "\x85", ". ", "\n \n"])
+TEXTS = st.one_of(
+    st.lists(st.tuples(PIECES, GAPS), max_size=60).map(lambda pairs: "".join(p + g for p, g in pairs)),
+    st.text(max_size=80),
+)
+
+
+def spans(text, limit=350, overlap=0.25, tokenizer=BERT):
+    return next(Splitter(tokenizer, limit, overlap).split([text]))
+
+
+def chunks(text, limit, overlap=0.0):
+    return [text[s.start : s.end] for s in spans(text, limit, overlap)]
+
+
+def documents(*texts, title=None):
+    schema = pa.schema(
+        [("doc_id", pa.string()), ("title", pa.string()), ("text", pa.string()), ("published_at", TIMESTAMP)]
+    )
+    at = dt.datetime(2026, 4, 8, tzinfo=dt.UTC)
+    rows = [{"doc_id": f"d{n}", "title": title, "text": t, "published_at": at} for n, t in enumerate(texts)]
+    return pa.RecordBatch.from_pylist(rows, schema=schema)
+
+
+@settings(max_examples=250, deadline=None)
+@given(TEXTS, st.integers(6, 40), st.sampled_from([0.0, 0.25, 0.5, 0.85]))
+def test_chunks_cover_the_text_in_order_and_within_the_limit(text, limit, overlap):
+    found = spans(text, limit, overlap)
+    if not len(BERT.encode(text, add_special_tokens=False)):
+        assert not found
+        return
+    covered = set()
+    for span in found:
+        piece = text[span.start : span.end]
+        assert piece == piece.strip() != ""
+        assert span.tokens == len(BERT.encode(piece, add_special_tokens=False))
+        assert span.tokens <= limit
+        covered.update(range(span.start, span.end))
+    assert all(text[n].isspace() for n in set(range(len(text))) - covered)
+    assert all(a.start < b.start and a.end < b.end for a, b in itertools.pairwise(found))
+
+
+@settings(max_examples=100, deadline=None)
+@given(TEXTS, st.integers(4, 40), st.sampled_from([0.0, 0.25]))
+def test_tokenizers_that_cut_characters_into_bytes_keep_the_laws(text, limit, overlap):
+    found = spans(text, limit, overlap, BYTES)
+    covered = {n for span in found for n in range(span.start, span.end)}
+    assert all(text[n].isspace() for n in set(range(len(text))) - covered)
+    assert all(span.tokens == len(BYTES.encode(text[span.start : span.end])) <= limit for span in found)
+    assert all(a.start < b.start and a.end < b.end for a, b in itertools.pairwise(found))
+
+
+def test_a_short_document_is_one_chunk():
+    assert spans("  Alice met Bob.\n") == [(2, 16, 4)]
+
+
+def test_a_paragraph_is_a_better_end_than_a_line_and_a_line_than_a_sentence():
+    assert chunks("a b c d e.\n\nf g. h\ni j k l m n o", 12)[0] == "a b c d e."
+    assert chunks("a b c d e f\ng h. i j k l m n o p", 12)[0] == "a b c d e f"
+    assert chunks("a b c d e f g. h i j k l m n o", 12)[0] == "a b c d e f g."
+
+
+def test_a_title_or_an_initial_ends_no_sentence():
+    assert chunks("a b c d e f. g h Mr. Smith j k l m n o p q", 12)[0] == "a b c d e f."
+
+
+def test_the_next_chunk_begins_at_a_sentence_within_the_overlap():
+    text = " ".join(f"w{n % 10} is here." for n in range(40))
+    found = spans(text, 40, 0.25)
+    assert all(text[s.start - 2 : s.start] == ". " for s in found[1:])
+    shared = [len(BERT.encode(text[b.start : a.end], add_special_tokens=False)) for a, b in itertools.pairwise(found)]
+    assert all(5 <= n <= 10 for n in shared)
+
+
+def test_the_end_of_a_document_is_no_scrap():
+    for words in range(21, 60):
+        assert min(s.tokens for s in spans(" ".join(["word"] * words), 20, 0.0)) >= 7
+
+
+def test_chinese_is_cut_at_the_end_of_a_sentence_and_else_between_characters():
+    assert chunks("今天天气很好。我们去公园玩吧！你来吗", 12)[0] == "今天天气很好。"
+    assert sorted(map(len, chunks("天" * 30, 12))) == [8, 10, 12]
+
+
+def test_a_word_longer_than_a_chunk_is_cut():
+    found = spans("ab" * 49, 10)
+    assert len(found) > 1
+    assert max(s.tokens for s in found) <= 10
+
+
+def test_chunks_have_keys_terms_and_their_documents_title_and_time():
+    job = Chunk(ChunkSettings(tokens=10, overlap=0.0))
+    made = job.apply(documents("LiHua met Bob in the bakery. " * 4, "", "short", title="A Day"))
+    rows = validate(made.rows, job.makes).to_pylist()
+    assert [r["chunk_id"] for r in rows] == [f"d0-{n}" for n in range(len(rows) - 1)] + ["d2-0"]
+    assert made.parents.tolist() == [0] * (len(rows) - 1) + [2]
+    assert rows[-1]["terms"] == search_terms("A Day", "short")
+    assert {r["title"] for r in rows} == {"A Day"}
+    assert rows[0]["published_at"].year == 2026
+    assert [(r.row, r.reason) for r in made.rejects] == [(1, "no_tokens")]
+
+
+def test_a_batch_without_chunks_is_an_empty_table():
+    job = Chunk(ChunkSettings())
+    assert validate(job.apply(documents(" ", "\x00")).rows, job.makes).num_rows == 0
+
+
+def test_settings_and_tokenizer_make_the_fingerprint():
+    job = Chunk(ChunkSettings())
+    assert pickle.loads(pickle.dumps(job)).fingerprint() == job.fingerprint()  # noqa: S301
+    assert Chunk(ChunkSettings(tokens=100)).fingerprint() != job.fingerprint()
+
+
+@pytest.mark.timeout(120)
+def test_chunking_is_faster_than_the_recursive_splitter(tmp_path, capsys):
+    texts = tmp_path / "texts.jsonl"
+    text = "\n\n".join("The baker of the town sells bread on Monday, and Alice buys it. " * 8 for _ in range(20))
+    texts.write_text("\n".join(json.dumps({"text": f"{n} {text}"}) for n in range(6)))
+    main(["chunk", "--texts", str(texts), "--repeats", "3", "--json"])
+    assert json.loads(capsys.readouterr().out)["ratio"] > 1.5

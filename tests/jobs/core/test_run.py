@@ -1,0 +1,272 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from quern.indexes.stages import Stage, StageWriter
+from quern.jobs.core import missing_rows
+from quern.jobs.core.contract import Job, Outcome, Reject, outcome
+from quern.jobs.core.run import Run, derive
+from quern.jobs.engines import Engines, Work
+from quern.schemas.settings import EngineSettings
+from quern.schemas.tables import REJECTS, Table
+
+Staged = Callable[[Table, list[dict[str, Any]]], Stage]
+
+TEXTS = Table(
+    "texts", ("key",), pa.schema([pa.field("key", pa.string(), False), pa.field("text", pa.string(), False)]), False
+)
+WORDS = Table(
+    "words",
+    ("word_id",),
+    pa.schema([pa.field("word_id", pa.string(), False), pa.field("at", pa.timestamp("us", tz="UTC"))]),
+    False,
+)
+
+
+@dataclass(frozen=True)
+class Split(Job):
+    """Words of texts: enough to show what engines and memo do."""
+
+    mark: str = ""
+
+    name: ClassVar[str] = "split"
+    version: ClassVar[int] = 1
+    engine: ClassVar[Literal["cpu", "model"]] = "cpu"
+    reads: ClassVar[tuple[str, ...]] = ("key", "text")
+    key: ClassVar[str] = "key"
+
+    @property
+    def makes(self) -> Table:
+        return WORDS
+
+    def configuration(self) -> Mapping[str, object]:
+        return {"mark": self.mark}
+
+    def apply(self, batch: pa.RecordBatch) -> Outcome:
+        rows: list[dict[str, object]] = []
+        parents: list[int] = []
+        rejects: list[Reject] = []
+        for n, row in enumerate(batch.to_pylist()):
+            if row["text"] == "raise":
+                raise RuntimeError("this row cannot be read")
+            if row["text"] == "full":
+                raise OSError("no space left on device")
+            if row["text"] == "kill":
+                raise KeyboardInterrupt
+            if not row["text"]:
+                rejects.append(Reject(n, "empty", "no words"))
+            for m, word in enumerate(row["text"].split()):
+                rows.append({"word_id": f"{row['key']}-{m}-{self.mark}{word}", "at": None})
+                parents.append(n)
+        return outcome(WORDS, rows, parents, rejects)
+
+
+def texts(count: int) -> list[dict[str, Any]]:
+    return [{"key": f"k{n:03}", "text": " ".join(["word"] * (n % 3))} for n in range(count)]
+
+
+def words(stage: Stage) -> list[str]:
+    return [w for b in stage.batches() for w in b.column("word_id").to_pylist()]
+
+
+def another(run: Run, tmp_path: Path) -> Run:
+    """The next night's run over the same memo."""
+    return replace(run, build_id=run.build_id + "1", stages=tmp_path / "stages-2", reports=[])
+
+
+def test_rows_come_in_the_order_of_their_inputs_and_rejects_keep_their_keys(run: Run, staged: Staged) -> None:
+    made = derive(Split(), staged(TEXTS, texts(70)), run)
+    assert words(made) == [f"k{n:03}-{m}-word" for n in range(70) for m in range(n % 3)]
+    report = run.reports[-1]
+    assert (report.rows_in, report.rows_out, report.computed, report.rejected) == (70, 69, 70, 24)
+    run.rejects.close()
+    rejects = [r for b in run.rejects.stage().batches() for r in b.to_pylist()]
+    assert {(r["job"], r["reason"], r["build_id"]) for r in rejects} == {("split", "empty", run.build_id)}
+    assert [r["key"] for r in rejects] == [f"k{n:03}" for n in range(0, 70, 3)]
+
+
+def test_a_second_run_computes_nothing_and_gives_the_same_table(run: Run, staged: Staged, tmp_path: Path) -> None:
+    source = staged(TEXTS, texts(50))
+    first = derive(Split(), source, run)
+    again = another(run, tmp_path)
+    second = derive(Split(), source, again)
+    assert (again.reports[-1].computed, again.reports[-1].reused) == (0, 50)
+    assert "reused=all" in again.reports[-1].line()
+    assert second.digest == first.digest
+
+
+def test_only_new_and_changed_rows_are_computed(run: Run, staged: Staged, tmp_path: Path) -> None:
+    rows = texts(40)
+    derive(Split(), staged(TEXTS, rows), run)
+    rows[7]["text"] = "something else"
+    again = another(run, tmp_path)
+    derive(Split(), staged(TEXTS, [*rows[5:], {"key": "new", "text": "a"}]), again)
+    assert again.reports[-1].computed == 2
+
+
+def test_a_job_with_other_settings_or_version_computes_everything_anew(
+    run: Run, staged: Staged, tmp_path: Path
+) -> None:
+    source = staged(TEXTS, texts(20))
+    derive(Split(), source, run)
+    again = another(run, tmp_path)
+    derive(Split(mark="x"), source, again)
+    assert again.reports[-1].computed == 20
+
+
+def test_a_row_that_raises_becomes_a_reject_and_the_others_come_through(
+    run: Run, staged: Staged, tmp_path: Path
+) -> None:
+    rows = texts(30)
+    rows[11]["text"] = "raise"
+    made = derive(Split(), staged(TEXTS, rows), run)
+    assert len(words(made)) == sum(n % 3 for n in range(30) if n != 11)
+    again = another(run, tmp_path)
+    derive(Split(), staged(TEXTS, rows), again)
+    assert again.reports[-1].computed == 1, "what failed is tried again, and only that"
+
+
+def test_a_build_that_is_killed_goes_on_where_it_stopped(run: Run, staged: Staged, tmp_path: Path) -> None:
+    rows = texts(60)
+    rows[40]["text"] = "kill"
+    with pytest.raises(KeyboardInterrupt):
+        derive(Split(), staged(TEXTS, rows), run)
+    assert not (run.stages / "words" / f"{run.build_id}.parquet").exists()
+    again = another(run, tmp_path)
+    rows[40]["text"] = "alive now"
+    derive(Split(), staged(TEXTS, rows), again)
+    # Parts of 16 rows: two were committed before row 40.
+    assert (again.reports[-1].reused, again.reports[-1].computed) == (32, 28)
+
+
+def test_a_fault_of_the_machine_ends_the_job_and_no_row_is_blamed(run: Run, staged: Staged) -> None:
+    rows = texts(40)
+    rows[20]["text"] = "full"
+    with pytest.raises(OSError, match="no space left"):
+        derive(Split(), staged(TEXTS, rows), run)
+    assert len(list(run.memo.rglob("*.arrow"))) == 1, "the part before the fault is kept"
+
+
+def test_equal_rows_are_computed_once(run: Run, staged: Staged) -> None:
+    made = derive(Split(), staged(TEXTS, [{"key": "a", "text": "one two"}] * 5), run)
+    assert run.reports[-1].computed == 1
+    assert words(made) == ["a-0-one", "a-1-two"]
+    assert run.reports[-1].rejected == 8, "the second to fifth copy make keys that were made before"
+
+
+def test_an_empty_table_makes_an_empty_table(run: Run, staged: Staged) -> None:
+    assert derive(Split(), staged(TEXTS, []), run).rows == 0
+
+
+class Known(Split):
+    """The same job over rows that are known by their keys alone, which is what a digest is for."""
+
+    known_by: ClassVar[tuple[str, ...]] = ("key",)
+
+
+@pytest.fixture
+def grouped(tmp_path: Path) -> Callable[[list[dict[str, Any]], int], Stage]:
+    """Stages rows in row groups of so many rows."""
+
+    def write(rows: list[dict[str, Any]], size: int) -> Stage:
+        with StageWriter(tmp_path / f"grouped-{size}-{len(rows)}.parquet", TEXTS) as writer:
+            for start in range(0, len(rows), size):
+                writer.write(pa.RecordBatch.from_pylist(rows[start : start + size], schema=TEXTS.schema))
+        return writer.stage()
+
+    return write
+
+
+@pytest.mark.parametrize("size", [1, 7, 200])
+def test_rows_known_by_a_digest_are_read_from_their_table_whatever_its_row_groups(
+    size: int, run: Run, grouped: Callable[[list[dict[str, Any]], int], Stage], tmp_path: Path
+) -> None:
+    rows = texts(150)
+    expected = derive(Split(), grouped(rows, 150), replace(run, memo=tmp_path / "memo-2", stages=tmp_path / "copied"))
+    assert words(derive(Known(), grouped(rows, size), run)) == words(expected)
+
+
+def test_of_rows_known_by_a_digest_only_the_missing_are_computed(
+    run: Run, grouped: Callable[[list[dict[str, Any]], int], Stage], tmp_path: Path
+) -> None:
+    rows = texts(90)
+    derive(Known(), grouped([row for n, row in enumerate(rows) if n % 9], 80), run)
+    again = another(run, tmp_path)
+    made = derive(Known(), grouped(rows, 4), again)
+    assert again.reports[-1].computed == 10
+    assert words(made) == [f"k{n:03}-{m}-word" for n in range(90) for m in range(n % 3)]
+
+
+def test_numbers_of_rows_are_written_in_place_of_the_rows(
+    run: Run, grouped: Callable[[list[dict[str, Any]], int], Stage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[list[str]] = []
+
+    def remember(work: Work, batch: pa.RecordBatch) -> pa.RecordBatch:
+        written.extend(pq.read_schema(path).names for path in work.files)
+        return compute(work, batch)
+
+    compute = Work.compute
+    monkeypatch.setattr(Work, "compute", remember)
+    derive(Known(), grouped(texts(20), 20), run)
+    assert {tuple(names) for names in written} == {("_row", "_input")}
+
+
+def test_a_batch_of_numbered_rows_has_few_rows_and_bytes(
+    grouped: Callable[[list[dict[str, Any]], int], Stage], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [{"key": f"{n}", "text": "x" * 1000} for n in range(60)]
+    monkeypatch.setattr(missing_rows, "_FILE_BYTES", 16_000)
+    origin, numbers = grouped(rows, 5), missing_rows.MissingRows(tmp_path / "missing", Known(), whole=True)
+    batch = next(origin.batches(rows=60))
+    prints = np.frombuffer(b"".join(f"{n:016}".encode() for n in range(60)), dtype=np.dtype((np.void, 16)))
+    numbers.add(missing_rows.row_numbers(0, 60), prints, np.ones(60, np.bool_))
+    numbers.close()
+    assert batch.num_rows == 5
+    read = list(missing_rows.read_numbered(origin, ["key", "text"], numbers.files, 12))
+    assert [key for b in read for key in b.column("key").to_pylist()] == [row["key"] for row in rows]
+    assert max(b.num_rows for b in read) <= 12
+    assert max(b.nbytes for b in read) <= 2 * 16_000
+
+
+@pytest.fixture(scope="module")
+def engines() -> Any:
+    # Workers must be able to import the job, which lives in this file.
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    with Engines(EngineSettings(local_below=0)) as started:
+        started.choose(Split(), 1).start()
+        yield started
+
+
+class AsModel(Split):
+    """The same job on the engine of models."""
+
+    engine: ClassVar[Literal["cpu", "model"]] = "model"
+
+
+@pytest.mark.parametrize(("name", "job"), [("spark", Split()), ("spark", Known()), ("ray", AsModel())])
+def test_the_engine_changes_nothing(
+    name: str, job: Job, engines: Engines, run: Run, staged: Staged, tmp_path: Path
+) -> None:
+    rows = texts(150)
+    rows[11]["text"] = "raise"
+    expected = derive(Split(), staged(TEXTS, rows), run)
+
+    with StageWriter(tmp_path / "rejects-2.parquet", REJECTS) as rejects:
+        other = replace(
+            run, engines=engines, memo=tmp_path / "memo-2", stages=tmp_path / name, reports=[], rejects=rejects
+        )
+        made = derive(job, staged(TEXTS, rows), other)
+    assert other.reports[-1].engine == name
+    assert made.digest == expected.digest
+    assert words(made) == words(expected)
+    assert other.reports[-1].rejected == run.reports[-1].rejected == 51

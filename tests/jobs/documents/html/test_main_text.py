@@ -1,0 +1,191 @@
+"""Main text of the mini-web against its gold texts, and what the pages planted there must come to."""
+
+from __future__ import annotations
+
+import json
+import re
+from copy import copy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from quern.jobs.documents.clean import Clean
+from quern.jobs.documents.html.main_text import read_again, read_precisely
+from quern.jobs.documents.html.parse import drop_unread, parse_page
+from quern.jobs.pages.ingest import FileReject, read_pages
+from quern.pipelines.evaluation.extraction import _averages, _counts
+from quern.schemas.settings import IngestSettings
+
+TESTS = Path(__file__).parents[3]
+CORPUS = TESTS / "corpus"
+DEFACED = "harbour-courier.example/2024/12/council-site-defaced.html"
+COLLISION = "harbour-courier.example/2024/03/ferry-collision.html"
+MENU = "harbour-courier.example/sections/index.html"
+Row = dict[str, Any]
+
+
+class Cleaned:
+    """Documents by the file of their page, and reasons of what was left out."""
+
+    def __init__(self, root: Path) -> None:
+        self.documents: dict[str, Row] = {}
+        self.unread: dict[str, str] = {}
+        self.rejects: dict[str, str] = {}
+        for found in read_pages(root, IngestSettings()):
+            if isinstance(found, FileReject):
+                self.unread[found.key] = found.reason
+            else:
+                self._clean(found)
+
+    def _clean(self, pages: pa.RecordBatch) -> None:
+        files = pages.column("source_file").to_pylist()
+        made = Clean().apply(pages.select(list(Clean.reads)))
+        self.rejects |= {files[reject.row]: reject.reason for reject in made.rejects}
+        for parent, row in zip(made.parents.tolist(), made.rows.to_pylist(), strict=True):
+            self.documents[files[parent]] = row
+
+
+@pytest.fixture(scope="module")
+def cleaned() -> Cleaned:
+    return Cleaned(CORPUS / "pages")
+
+
+def planted(kind: str) -> list[str]:
+    return [p["path"] for p in json.loads((CORPUS / "planted.json").read_text("utf-8")) if p["kind"] == kind]
+
+
+def tokens(text: str) -> str:
+    """`text` with each Chinese character a word, which the shingles of words would take for runs."""
+    return re.sub("([\u4e00-\u9fff])", r" \1 ", text)
+
+
+def test_the_main_text_is_as_good_as_its_floor(cleaned: Cleaned) -> None:
+    floor = json.loads((TESTS / "floors.json").read_text("utf-8"))["mini_web"]["main_text_f1"]
+    found: dict[str, float] = {}
+    for slug, path in json.loads((CORPUS / "main_text" / "index.json").read_text("utf-8")).items():
+        gold = (CORPUS / "main_text" / f"{slug}.txt").read_text("utf-8")
+        text = cleaned.documents[path]["text"] if path in cleaned.documents else ""
+        found[slug] = _averages(np.array([_counts(tokens(gold), tokens(text))], dtype=np.float64))[0]
+    assert sum(found.values()) / len(found) >= floor, found
+
+
+def test_the_short_way_through_trafilatura_reads_what_the_long_one_reads() -> None:
+    pages = sorted(path for path in (CORPUS / "pages").rglob("*.html") if path.stat().st_size < 50_000)
+    for path in pages[::2]:
+        if path.stat().st_size:
+            tree = parse_page(path.read_bytes(), None)
+            drop_unread(tree)
+            assert read_precisely(copy(tree)) == read_again(tree, fast=True, favor_precision=True), path
+
+
+def test_every_page_becomes_a_document_save_the_empty_one_and_the_menu(cleaned: Cleaned) -> None:
+    assert planted("empty_page") == ["averil-council.example/notices/2023/archive.html"]
+    assert cleaned.unread == dict.fromkeys(planted("empty_page"), "empty")
+    assert planted("nav_only_page") == [MENU]
+    assert cleaned.rejects == {MENU: "no_text"}
+    assert len(cleaned.documents) == 80
+
+
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [
+        (
+            "brannock-review.example/2023/05/visiting-fellows.html",
+            ["Zoë Lefèvre-Núñez", "Sören Åkerblad", "Günther Mühlenbrück", "Inês Gonçalves"],
+        ),
+        ("yunhe-wanbao.example/2023/05/night-market.html", ["老桥", "摊位"]),
+    ],
+)
+def test_names_are_right_where_a_page_declares_another_encoding(cleaned: Cleaned, path: str, names: list[str]) -> None:
+    assert path in planted("wrong_encoding")
+    text = cleaned.documents[path]["text"]
+    assert [name for name in names if name not in text] == []
+    assert "\ufffd" not in text
+
+
+def test_a_title_in_another_encoding_is_right(cleaned: Cleaned) -> None:
+    title = cleaned.documents["yunhe-wanbao.example/2023/05/night-market.html"]["title"]
+    assert title.startswith("老桥夜市重新开张 一百二十个摊位抽签入场")
+
+
+def test_broken_markup_keeps_its_paragraphs_apart_and_whole(cleaned: Cleaned) -> None:
+    (path,) = planted("broken_markup")
+    found = cleaned.documents[path]
+    lines = [line.removeprefix("- ") for line in found["text"].split("\n")]
+    starts = ["Because of the midsummer", "Glass is now", "Garden waste must", "The heavy waste lorry"]
+    assert [[line.startswith(start) for line in lines].count(True) for start in starts] == [1, 1, 1, 1]
+    assert found["title"] == "Bin collection at midsummer"
+    assert "Home" not in found["text"]
+    assert "document.write" not in found["text"]
+
+
+def test_scripts_stay_out_and_escaped_markup_is_literal(cleaned: Cleaned) -> None:
+    thread = "tidewiki.example/forum/thread-2217.html"
+    assert planted("script_injection") == [DEFACED, thread]
+    text, posts = cleaned.documents[DEFACED]["text"], cleaned.documents[thread]["text"]
+    assert "the string began with <img src=x onerror=alert(1)> and ended" in text
+    assert "<script>alert('fence')</script>" in text
+    assert "alert(1)</script>" not in text
+    assert "_goat" not in text
+    assert "dataLayer" not in text
+    assert posts.count("<script>alert(1)</script>") == 1
+    assert "turn every < into &lt; before" in posts
+    assert "search for <b>shed</b>, the next" in posts
+    assert "<script>alert(1)</script>" in cleaned.documents[thread]["title"]
+
+
+def test_a_canonical_address_without_a_host_is_resolved(cleaned: Cleaned) -> None:
+    (path,) = planted("relative_canonical")
+    assert cleaned.documents[path]["url"] == f"https://{path}"
+
+
+def test_canonical_addresses_count_over_paths(cleaned: Cleaned) -> None:
+    stated = {
+        p["path"]: p["detail"].split()[-1]
+        for p in json.loads((CORPUS / "planted.json").read_text("utf-8"))
+        if p["kind"] in ("canonical_differs_from_path", "gzip_page")
+    }
+    assert {path: cleaned.documents[path]["url"] for path in stated} == stated
+
+
+def test_layout_tables_leave_no_frame_and_keep_headings_lists_and_data(cleaned: Cleaned) -> None:
+    text = cleaned.documents["averil-council.example/library/recovery-plan.html"]["text"]
+    assert "\nStages of the work\n- Drying of walls and floors: until the end of March 2024.\n" in text
+    assert "Best viewed" not in text
+    assert "Home" not in text
+    rows = cleaned.documents["averil-council.example/services/contacts.html"]["text"].split("\n")
+    assert "Planning desk | 555-0176 | planning@averil-council.example" in rows
+
+
+def test_a_big_page_keeps_what_is_far_down(cleaned: Cleaned) -> None:
+    (path,) = planted("big_page")
+    lines = cleaned.documents[path]["text"].split("\n")
+    for entry in (873, 2417, 3391, 4120):
+        assert sum(line.startswith((f"Entry {entry}.", f"Entry {entry} ")) for line in lines) == 1, entry
+
+
+def test_a_thread_is_all_of_its_posts(cleaned: Cleaned) -> None:
+    for thread in (2217, 2304, 2391):
+        path = f"tidewiki.example/forum/thread-{thread}.html"
+        page = (CORPUS / "pages" / path).read_text("utf-8")
+        found = cleaned.documents[path]["text"]
+        assert len(found.split("\n")) == page.count('itemprop="text"')
+        assert "Quote" not in found
+
+
+def test_tools_of_the_page_stay_out(cleaned: Cleaned) -> None:
+    tools = re.compile(r"\[edit\]|Print this page|Like what you read\?|Read more:|Sponsored|Copy link|责任编辑")
+    assert {path: m[0] for path, d in cleaned.documents.items() if (m := tools.search(d["text"]))} == {}
+
+
+def test_an_updated_page_keeps_its_id_and_changes_its_digest(cleaned: Cleaned) -> None:
+    before, after = cleaned.documents[COLLISION], Cleaned(CORPUS / "update").documents[COLLISION]
+    assert planted("updated_page") == [COLLISION]
+    assert (after["doc_id"], after["url"]) == (before["doc_id"], before["url"])
+    assert after["digest"] != before["digest"]
+    assert after["modified_at"] > before["modified_at"]
+    assert "leaving 14 people hurt" in before["text"]
+    assert "leaving 17 people hurt" in after["text"]

@@ -1,0 +1,95 @@
+"""Lines that repeat over a site are found the same way on Spark and in this process, and only where they should be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from quern.indexes.stages import Stage
+from quern.jobs.core.run import Run
+from quern.jobs.documents import boilerplate
+from quern.jobs.documents.boilerplate import COLUMN, RepeatedLines, repeated_lines
+from quern.jobs.engines import Engines
+from quern.schemas.settings import EngineSettings, NormaliseSettings
+from quern.schemas.tables import DOCUMENTS, Table
+
+Staged = Callable[[Table, list[dict[str, Any]]], Stage]
+BODY = "The ferry of day {n} was late by {n} minutes because of the fog at the head of the pier."
+FOOT = "Quay Notes is written by volunteers."
+
+
+def draft(n: int, text: str, site: str | None = "quay.example", page: str = "https://quay.example/") -> dict[str, Any]:
+    row: dict[str, Any] = dict.fromkeys(DOCUMENTS.schema.names)
+    return row | {
+        "doc_id": f"{page}{n}",
+        "page_url": f"{page}{n}",
+        "site": site,
+        "text": text,
+        "images": [],
+        "metadata_from": [],
+        "personal_data": [],
+        "digest": "",
+    }
+
+
+def found(view: RepeatedLines) -> list[list[int]]:
+    return [lines for batch in view.batches([COLUMN], 3) for lines in batch.column(0).to_pylist()]
+
+
+def site_of(count: int, **more: Any) -> list[dict[str, Any]]:
+    return [draft(n, f"{BODY.format(n=n)}\n{FOOT}", **more) for n in range(count)]
+
+
+def test_a_line_of_many_documents_of_a_site_is_marked(staged: Staged, run: Run) -> None:
+    view = repeated_lines(staged(DOCUMENTS, site_of(6)), NormaliseSettings(), run)
+    assert found(view) == [[1]] * 6
+    assert view.rows == 6
+
+
+@pytest.mark.parametrize(
+    "drafts",
+    [
+        site_of(4),
+        site_of(8, site=None),
+        site_of(8, page="doc:"),
+        [draft(n, f"{BODY.format(n=n)}\n{FOOT}", site=f"{n}.example") for n in range(8)],
+        [draft(n, "\n".join([BODY.format(n=n), FOOT * (n < 5)])) for n in range(20)],
+        [draft(n, f"{BODY.format(n=n)}\n{FOOT * 10}") for n in range(8)],
+        [draft(n, f"{BODY.format(n=0)}\n{FOOT}") for n in range(8)],
+        [draft(n, f"Short {n}.\n{FOOT}") for n in range(8)],
+    ],
+    ids=["few", "no site", "jsonl", "many sites", "small share", "long line", "copies", "most of the text"],
+)
+def test_a_line_that_is_no_boilerplate_stays(drafts: list[dict[str, Any]], staged: Staged, run: Run) -> None:
+    assert not any(found(repeated_lines(staged(DOCUMENTS, drafts), NormaliseSettings(), run)))
+
+
+def test_a_line_counts_once_in_a_document(staged: Staged, run: Run) -> None:
+    drafts = [draft(n, f"{BODY.format(n=n)} {BODY.format(n=n + 50)}\n" + f"{FOOT}\n" * 2 * (n == 0)) for n in range(6)]
+    assert not any(found(repeated_lines(staged(DOCUMENTS, drafts), NormaliseSettings(repeated_share=0.1), run)))
+
+
+def test_other_columns_come_with_it(staged: Staged, run: Run) -> None:
+    view = repeated_lines(staged(DOCUMENTS, site_of(6)), NormaliseSettings(), run)
+    (batch,) = view.batches(["doc_id", COLUMN])
+    assert batch.schema.names == ["doc_id", COLUMN]
+    assert batch.schema.field(COLUMN).type == pa.list_(pa.int32())
+    assert next(view.batches()).schema.names == [*DOCUMENTS.schema.names, COLUMN]
+
+
+def test_spark_and_this_process_find_the_same(staged: Staged, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    drafts = site_of(7) + site_of(3, site="pier.example", page="https://pier.example/")
+    drafts += [
+        draft(n, f"{BODY.format(n=n)}\nRing the bell.\n{FOOT}", "sea.example", "https://sea.example/") for n in range(9)
+    ]
+    stage = staged(DOCUMENTS, drafts)
+    here = repeated_lines(stage, NormaliseSettings(), run)
+    monkeypatch.setattr(boilerplate, "_SHUFFLE_ROWS", 1)
+    with Engines(EngineSettings(engine="spark", cores=2)) as engines:
+        run.engines = engines
+        there = repeated_lines(stage, NormaliseSettings(), run)
+    assert there.common.tolist() == here.common.tolist()
+    assert found(there) == found(here) == [[1]] * 7 + [[]] * 3 + [[1, 2]] * 9

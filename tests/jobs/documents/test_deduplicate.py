@@ -1,0 +1,218 @@
+from __future__ import annotations
+
+import random
+import tempfile
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from quern.indexes.stages import Stage, StageWriter
+from quern.jobs.core.run import Run
+from quern.jobs.documents import deduplicate as module
+from quern.jobs.documents.deduplicate import deduplicate, originals
+from quern.jobs.documents.duplicates.night_state import States
+from quern.jobs.documents.duplicates.shingles import jaccard, shingles
+from quern.jobs.engines import Engines
+from quern.schemas.settings import DeduplicateSettings, EngineSettings
+from quern.schemas.tables import DOCUMENTS, REJECTS
+
+Row = dict[str, Any]
+Deduplicated = Callable[..., dict[str, str | None]]
+SMALL = DeduplicateSettings(bucket=4, neighbours=1, representatives=2)
+
+
+def document(doc_id: str, text: str, **known: object) -> Row:
+    lists = {"images": [], "metadata_from": [], "personal_data": []}
+    row: Row = {f.name: None for f in DOCUMENTS.schema} | lists
+    return row | {"doc_id": doc_id, "page_url": f"doc:{doc_id}", "text": text, "digest": doc_id} | known
+
+
+def words(seed: int, count: int = 120) -> list[str]:
+    rng = random.Random(seed)
+    return [f"w{rng.randrange(400):03}" for _ in range(count)]
+
+
+def edited(text: list[str], edits: int, seed: int = 0) -> list[str]:
+    """`text` with `edits` words replaced, each of which changes five shingles."""
+    rng = random.Random(seed)
+    found = list(text)
+    for at in rng.sample(range(len(text)), edits):
+        found[at] = f"x{rng.randrange(1000):03}"
+    return found
+
+
+class Nights:
+    """Builds over one warehouse, one a night."""
+
+    def __init__(self, root: Path, name: str = "nights") -> None:
+        self.root = root / name
+        self.count = 0
+        self.rejects: dict[str, tuple[str, str]] = {}
+        self.reports: list[Any] = []
+
+    def night(self, rows: list[Row], chosen: DeduplicateSettings = SMALL, engines: Engines | None = None) -> Stage:
+        self.count += 1
+        root = self.root / str(self.count)
+        with StageWriter(root / "in.parquet", DOCUMENTS) as writer:
+            writer.write(pa.RecordBatch.from_pylist(rows, schema=DOCUMENTS.schema))
+        rejects = StageWriter(root / "rejects.parquet", REJECTS)
+        run = Run(
+            f"2024{self.count:05}",
+            self.root / "memo",
+            root / "work",
+            root / "stages",
+            engines or Engines(EngineSettings(engine="local")),
+            rejects,
+            64,
+            16,
+            2,
+        )
+        run.work.mkdir(parents=True)
+        made = deduplicate(writer.stage(), chosen, run)
+        rejects.close()
+        found = pq.read_table(root / "rejects.parquet").to_pylist()
+        self.rejects = {r["key"]: (r["reason"], r["detail"]) for r in found if r["job"] == "deduplicate"}
+        self.reports = run.reports
+        return made
+
+
+def keepers(stage: Stage) -> dict[str, str | None]:
+    rows = [r for b in stage.batches(["doc_id", "duplicate_of"]) for r in b.to_pylist()]
+    return {r["doc_id"]: r["duplicate_of"] for r in rows}
+
+
+@pytest.fixture
+def nights(tmp_path: Path) -> Nights:
+    return Nights(tmp_path)
+
+
+def test_equal_texts_are_one_document_whatever_their_titles(nights: Nights) -> None:
+    rows = [document("b", "One short text.", title="x"), document("a", "One short text."), document("c", "Another.")]
+    made = nights.night(rows)
+    assert keepers(made) == {"b": "a", "a": None, "c": None}
+    assert nights.rejects == {"b": ("exact_duplicate", "the same text as a")}
+    assert [i for b in originals(made).batches(["doc_id"]) for i in b.column(0).to_pylist()] == ["a", "c"]
+    assert originals(made).rows == 2
+
+
+def test_near_duplicates_are_linked_at_the_threshold_and_name_their_similarity(nights: Nights) -> None:
+    text = words(1)
+    near, far = edited(text, 2, 1), edited(text, 6, 2)
+    made = nights.night([document("a", " ".join(text)), document("b", " ".join(near)), document("c", " ".join(far))])
+    similarity = [jaccard(shingles(" ".join(text), 5), shingles(" ".join(t), 5)) for t in (near, far)]
+    assert similarity[0] > 0.8 > similarity[1]
+    assert keepers(made) == {"a": None, "b": "a", "c": None}
+    assert nights.rejects == {"b": ("near_duplicate", f"of a: Jaccard {similarity[0]:.3f}")}
+
+
+def test_the_keeper_is_the_oldest_then_the_longest_then_the_least_key(nights: Nights) -> None:
+    text = " ".join(words(2))
+    day = datetime(2024, 1, 2, tzinfo=UTC)
+    dated = [document("a", text), document("b", text + "!", published_at=day), document("c", text)]
+    assert keepers(nights.night(dated)) == {"a": "b", "b": None, "c": "b"}
+    older = document("d", text, published_at=day.replace(year=1))
+    assert keepers(nights.night([*dated, older]))["b"] == "d"
+    undated = [document("c", text), document("b", text), document("a", text[:-5]), document("d", text + "?!")]
+    assert keepers(nights.night(undated)) == {"a": "d", "b": "d", "c": "d", "d": None}
+
+
+def test_a_text_with_few_shingles_has_exact_duplicates_only(nights: Nights) -> None:
+    made = nights.night([document("a", "one two three four five six"), document("b", "One, two, three four five six!")])
+    assert keepers(made) == {"a": None, "b": None}
+
+
+def test_chinese_is_compared_by_characters(nights: Nights) -> None:
+    text = "老桥夜市昨晚重新开张一百二十个摊位抽签入场市民排队等候品尝各种小吃和饮料直到深夜才慢慢散去"
+    made = nights.night([document("a", text), document("b", text + "了"), document("c", text[::-1])])
+    assert keepers(made) == {"a": "b", "b": None, "c": None}
+
+
+def test_a_cluster_falls_apart_when_the_document_between_goes(nights: Nights) -> None:
+    text = words(3, 200)
+    bridge, far = edited(text, 3, 1), edited(edited(text, 3, 1), 3, 2)
+    rows = [document(n, " ".join(t)) for n, t in (("a", text), ("b", bridge), ("c", far))]
+    ends = jaccard(shingles(rows[0]["text"], 5), shingles(rows[2]["text"], 5))
+    assert ends < 0.8
+    assert keepers(nights.night(rows)) == {"a": None, "b": "a", "c": "a"}
+    assert "nearest of the copies between" in nights.rejects["c"][1]
+    assert keepers(nights.night([rows[0], rows[2]])) == {"a": None, "c": None}
+    assert keepers(nights.night(rows)) == {"a": None, "b": "a", "c": "a"}
+
+
+def corpus(count: int = 60) -> list[Row]:
+    """Families of near duplicates, among them one of 30, with exact copies."""
+    rows = []
+    for n in range(count):
+        family = 0 if n < count // 2 else n // 3
+        text = " ".join(edited(words(family), n % 5, seed=n % 17))
+        day = datetime(2024, 1, 1 + n % 7, tzinfo=UTC) if n % 3 else None
+        rows.append(document(f"d{n * 7919 % 1000:03}-{n}", text, published_at=day))
+    return rows
+
+
+CORPUS = corpus()
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.sets(st.integers(0, len(CORPUS) - 1), max_size=40), min_size=2, max_size=4))
+def test_an_incremental_night_gives_what_a_full_run_gives(tmp_path: Path, sequence: list[set[int]]) -> None:
+    base = Path(tempfile.mkdtemp(dir=tmp_path))
+    kept = Nights(base)
+    for n, chosen in enumerate(sequence):
+        rows = [CORPUS[i] for i in sorted(chosen)]
+        made = kept.night(rows)
+        fresh = Nights(base, f"fresh-{n}")
+        assert keepers(made) == keepers(fresh.night(rows))
+        assert kept.rejects == fresh.rejects
+
+
+def test_a_night_computes_only_what_is_new(nights: Nights, monkeypatch: pytest.MonkeyPatch) -> None:
+    nights.night(CORPUS[:-1])
+    compared = []
+    real = module.find_duplicates.__globals__["jaccard"]
+    monkeypatch.setitem(module.find_duplicates.__globals__, "jaccard", lambda a, b: compared.append(1) or real(a, b))
+    nights.night(CORPUS)
+    signatures, report = nights.reports
+    assert (signatures.rows_in, report.computed, report.reused) == (1, 1, len(CORPUS) - 1)
+    assert len(compared) < 10
+    compared.clear()
+    nights.night(CORPUS)
+    assert not compared
+
+
+def test_a_damaged_state_costs_a_full_run(nights: Nights, tmp_path: Path) -> None:
+    first = keepers(nights.night(CORPUS))
+    states = next((nights.root / "memo" / "deduplicate").iterdir())
+    state = States(states).newest()
+    assert state is not None
+    (state / "signatures.parquet").write_bytes(b"PAR1")
+    assert States(states).newest() is None
+    assert keepers(nights.night(CORPUS)) == first
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Engines]:
+    with pytest.MonkeyPatch.context() as patch, Engines(EngineSettings(engine="spark", cores=2)) as engines:
+        # Java's second compiler takes longer than all that it would speed up here.
+        patch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
+        engines.shuffler(0, 0)
+        yield engines
+
+
+def test_spark_gives_the_same_documents_whatever_the_partitions(
+    spark: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    local, found = Nights(tmp_path, "local"), Nights(tmp_path / "w [1] %20", "spark")
+    for partitions, rows in ((1, CORPUS[:50]), (7, CORPUS[3:])):
+        monkeypatch.setattr(module, "_partitions", lambda *_, count=partitions: count)
+        expected, made = local.night(rows), found.night(rows, engines=spark)
+        assert made.digest == expected.digest
+        assert found.rejects == local.rejects
+        assert found.reports[-1].engine == "spark"

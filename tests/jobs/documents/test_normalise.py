@@ -1,0 +1,125 @@
+"""Drafts get their final form: noise, boilerplate and personal data out; JSONL documents keep their text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from quern.jobs.core.contract import Outcome
+from quern.jobs.documents.boilerplate import COLUMN
+from quern.jobs.documents.normalise import Normalise
+from quern.schemas.digests import text_digest
+from quern.schemas.settings import NormaliseSettings, QualitySettings
+from quern.schemas.tables import DOCUMENTS
+from quern.schemas.tables.validate import validate
+
+LAX = QualitySettings(enabled=False)
+
+
+def apply(job: Normalise, *drafts: dict[str, Any]) -> Outcome:
+    empty: dict[str, Any] = dict.fromkeys(DOCUMENTS.schema.names)
+    defaults = {"images": [], "metadata_from": [], "personal_data": [], "digest": "draft", COLUMN: [], "language": "en"}
+    rows = [
+        empty | defaults | {"doc_id": str(n), "page_url": f"https://quay.example/{n}", "text": ""} | draft
+        for n, draft in enumerate(drafts)
+    ]
+    columns = [pa.array([r[f.name] for r in rows], f.type) for f in DOCUMENTS.schema]
+    repeated = pa.array([r[COLUMN] for r in rows], pa.list_(pa.int32()))
+    made = job.apply(pa.RecordBatch.from_arrays([*columns, repeated], names=[*DOCUMENTS.schema.names, COLUMN]))
+    validate(made.rows, DOCUMENTS)
+    return made
+
+
+def document(draft: dict[str, Any], **settings: Any) -> dict[str, Any]:
+    made = apply(Normalise(NormaliseSettings(**settings), LAX), draft)
+    return dict(made.rows.to_pylist()[0])
+
+
+def test_a_draft_gets_its_final_form() -> None:
+    made = document(
+        {
+            "title": "Ferry news 🚢",
+            "text": "The  ferry（No．３）sailed. Read more\n\nMenu\nShare this\nMail a@b.example 😀 or ring 555-0168.",
+            COLUMN: [2],
+        }
+    )
+    assert made["text"] == "The ferry(No.3)sailed.\nMail [EMAIL] or ring [PHONE]."
+    assert made["title"] == "Ferry news"
+    assert made["personal_data"] == [{"type": "EMAIL", "count": 1}, {"type": "PHONE", "count": 1}]
+    assert made["digest"] == text_digest(made["title"], made["text"])
+
+
+def test_personal_data_is_marked_removed_or_kept_but_always_counted() -> None:
+    draft = {"text": "Write to a@b.example, or do not."}
+    forms = {mode: document(draft, personal_data=mode) for mode in ("mark", "remove", "keep")}
+    assert {mode: made["text"] for mode, made in forms.items()} == {
+        "mark": "Write to [EMAIL], or do not.",
+        "remove": "Write to, or do not.",
+        "keep": "Write to a@b.example, or do not.",
+    }
+    assert {str(made["personal_data"]) for made in forms.values()} == {str([{"type": "EMAIL", "count": 1}])}
+
+
+def test_personal_data_of_authors_and_images_is_treated_like_that_of_the_text() -> None:
+    image = {"url": "https://quay.example/1.png", "alt": "Write to bob@b.example", "caption": "Call 415-555-2671"}
+    made = document({"text": "The ferry sailed.", "author": "Ann, ann@b.example", "images": [image]})
+    assert made["author"] == "Ann, [EMAIL]"
+    assert [(i["url"], i["alt"], i["caption"]) for i in made["images"]] == [
+        (image["url"], "Write to [EMAIL]", "Call [PHONE]")
+    ]
+    assert made["personal_data"] == [{"type": "EMAIL", "count": 2}, {"type": "PHONE", "count": 1}]
+
+
+def test_types_that_are_not_wanted_stay() -> None:
+    made = document({"text": "a@b.example and 203.0.113.7"}, personal_data_types=("IP",))
+    assert made["text"] == "a@b.example and [IP]"
+
+
+def test_a_given_document_keeps_its_text_but_for_personal_data() -> None:
+    text = "Read more\n\n三百个  😀 １２\na@b.example"
+    made = apply(Normalise(), {"page_url": "doc:1", "language": "zh", "text": text, "title": "Ｔ a@b.example"})
+    (row,) = made.rows.to_pylist()
+    assert row["text"] == text.replace("a@b.example", "[EMAIL]")
+    assert row["title"] == "Ｔ [EMAIL]"
+    assert row["personal_data"] == [{"type": "EMAIL", "count": 2}]
+
+
+def test_digits_of_other_scripts_are_personal_data_too() -> None:
+    assert document({"text": "tel. ０２０ ７９４６ ０９５８"})["text"] == "tel. [PHONE]"
+
+
+def test_chinese_text_keeps_its_sentences_and_gets_digits() -> None:
+    made = document({"language": "zh", "text": "一共三百六十盏，装了十九天。嘉庆十二年重修！"})
+    assert made["text"] == "一共360盏，装了19天。嘉庆十二年重修！"
+
+
+def test_low_quality_and_empty_documents_are_rejected_and_the_others_keep_their_place() -> None:
+    prose = "The ferry left the harbour at nine and was back before the tide turned."
+    made = apply(Normalise(), {"text": prose}, {"text": "Read more"}, {"text": "a b"}, {"text": prose, "doc_id": "z"})
+    assert [(r.row, r.reason) for r in made.rejects] == [(1, "no_text"), (2, "quality_few_words")]
+    assert made.parents.tolist() == [0, 3]
+    assert made.rows.column("doc_id").to_pylist() == ["0", "z"]
+
+
+def test_settings_are_part_of_the_fingerprint() -> None:
+    prints = {
+        Normalise(NormaliseSettings(), QualitySettings()).fingerprint(),
+        Normalise(NormaliseSettings(personal_data="remove"), QualitySettings()).fingerprint(),
+        Normalise(NormaliseSettings(), QualitySettings(min_words=9)).fingerprint(),
+    }
+    assert len(prints) == 3
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@settings(deadline=None)
+@given(text=st.text(alphabet=st.sampled_from("ab .,\n1２三十年个，。！a@b.c😀\u200d（）Read more")))
+def test_a_final_form_stays_as_it_is(language: str, text: str) -> None:
+    # A mark is of another script than what it stands for, which the marks beside it may be read by.
+    job = Normalise(NormaliseSettings(personal_data="keep"), LAX)
+    once = apply(job, {"text": text, "language": language}).rows.column("text").to_pylist()
+    twice = [t for x in once for t in apply(job, {"text": x, "language": language}).rows.column("text").to_pylist()]
+    assert twice == once

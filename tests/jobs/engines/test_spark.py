@@ -1,0 +1,48 @@
+"""Starting and stopping Spark."""
+
+from __future__ import annotations
+
+import psutil
+import pytest
+
+from quern.jobs.engines import EngineError, SparkEngine
+from quern.schemas.settings import EngineSettings
+
+
+def javas() -> list[int]:
+    """Java processes that this one started and that live."""
+    return [
+        child.pid
+        for child in psutil.Process().children()
+        if child.name() == "java" and child.status() != psutil.STATUS_ZOMBIE
+    ]
+
+
+def test_this_process_works_until_spark_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = SparkEngine(EngineSettings())
+    asked = iter([False, False, True])
+    monkeypatch.setattr(SparkEngine, "begin", lambda _: None)
+    monkeypatch.setattr(SparkEngine, "ready", property(lambda _: next(asked)))
+    assert list(engine.until_ready(["a", "b", "c", "d"])) == ["a", "b"]
+    by_name = SparkEngine(EngineSettings(engine="spark"))
+    assert list(by_name.until_ready(["a", "b"])) == []
+
+
+def test_an_engine_that_is_closed_while_it_starts_leaves_no_java() -> None:
+    engine = SparkEngine(EngineSettings())
+    engine.begin()
+    engine.close()
+    assert javas() == []
+    assert not engine.ready
+    try:
+        assert engine.session().range(3).count() == 3
+    finally:
+        engine.close()
+
+
+def test_a_missing_java_is_one_sentence_that_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    engine = SparkEngine(EngineSettings())
+    with pytest.raises(EngineError, match="apt-get install openjdk-17-jre-headless"):
+        engine.start()

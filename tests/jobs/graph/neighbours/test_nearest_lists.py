@@ -1,0 +1,90 @@
+"""Neighbours found by codes are those of a full sort, whatever the codes, the blocks and the threads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+import quern.jobs.graph.neighbours.nearest_lists
+from quern.indexes.vectors import Floats, nearest
+from quern.jobs.graph.neighbours.codes import Kind, encode, products
+from quern.jobs.graph.neighbours.join import join_all
+from quern.jobs.graph.neighbours.nearest_lists import Best
+from quern.jobs.graph.neighbours.plan import prints_of
+
+
+def unit(rows: int, width: int, seed: int) -> Floats:
+    made = np.random.default_rng(seed).standard_normal((rows, width)).astype(np.float32)
+    made /= np.linalg.norm(made, axis=1, keepdims=True)
+    return made
+
+
+def found(vectors: Floats, kind: Kind, threads: int = 1, columns: int = 0, k: int = 3) -> list[object]:
+    best = Best(encode(vectors, kind), vectors, k)
+    join_all(best, len(vectors), threads, columns)
+    near = best.neighbours()
+    return [near.positions.tolist(), near.similarities.tolist()]
+
+
+def by_full_search(vectors: Floats, k: int = 3) -> list[object]:
+    near = nearest(vectors, vectors, k, np.arange(len(vectors)))
+    return [near.positions.tolist(), near.similarities.tolist()]
+
+
+@pytest.mark.parametrize("kind", ["int8", "bf16", "f16", "f32"])
+def test_every_kind_of_code_finds_the_same_neighbours(kind: Kind) -> None:
+    vectors = unit(700, 48, 1)
+    assert found(vectors, kind) == by_full_search(vectors)
+
+
+@pytest.mark.parametrize(("threads", "columns"), [(1, 32), (2, 64), (3, 200), (2, 4096)])
+def test_blocks_and_threads_change_nothing(threads: int, columns: int) -> None:
+    vectors = unit(650, 32, 2)
+    assert found(vectors, "int8", threads, columns) == by_full_search(vectors)
+
+
+def test_crowds_within_the_margin_of_codes_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    vectors = np.repeat(unit(3, 64, 3), 250, axis=0) + 1e-4 * rng.standard_normal((750, 64)).astype(np.float32)
+    vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    expected = by_full_search(vectors)
+    assert found(vectors, "int8", columns=256) == expected
+    monkeypatch.setattr(quern.jobs.graph.neighbours.nearest_lists, "_LEAST_WAITING", 100)
+    monkeypatch.setattr(quern.jobs.graph.neighbours.nearest_lists, "_WAITING", 0)
+    assert found(vectors, "int8", columns=256) == expected
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_few_vectors_have_few_neighbours(rows: int) -> None:
+    vectors = unit(rows, 4, 4)
+    assert found(vectors, "int8", k=5) == by_full_search(vectors, k=5)
+
+
+def test_products_of_codes_are_exact_with_and_without_vnni(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    left, right = (torch.from_numpy(rng.integers(-127, 128, (n, 2048)).astype(np.int8)) for n in (48, 32))
+    left[0], right[0] = 127, -127
+    expected = (left.long() @ right.long().t()).tolist()
+    assert products(left, right).tolist() == expected
+    monkeypatch.setattr("quern.jobs.graph.neighbours.codes.has_vnni", lambda: False)
+    assert products(left, right).tolist() == expected
+
+
+def test_vectors_that_differ_in_a_bit_have_different_prints() -> None:
+    vectors = np.repeat(unit(1, 5, 6), 6, axis=0)
+    for n in range(5):
+        vectors[n, n] = np.nextafter(vectors[n, n], 1)
+    signs = vectors.copy()
+    signs[:, [0, 1]] *= -1
+    assert len({tuple(row) for row in prints_of(np.concatenate([vectors, signs])).tolist()}) == 12
+    assert (prints_of(vectors) == prints_of(np.concatenate([signs, vectors]))[6:]).all()
+
+
+def test_vectors_of_signs_have_different_prints() -> None:
+    signs = np.random.default_rng(8).integers(0, 2, (200_000, 48), np.int8)
+    signs = np.unique(signs, axis=0)
+    vectors = np.ones((len(signs), 96), np.float32)
+    vectors[:, ::2] -= 2 * signs
+    assert len(np.unique(prints_of(vectors)[:, 0])) == len(vectors)
+    assert len(np.unique(prints_of(-vectors)[:, 1])) == len(vectors)

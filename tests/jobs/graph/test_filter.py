@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from quern.indexes.stages import Stage
+from quern.jobs.core.run import Run
+from quern.jobs.graph.filter import filter_queries
+from quern.jobs.vectors.embed import Embed, Embedder
+from quern.jobs.vectors.embedded_tables import embed_chunks
+from quern.schemas.settings import EmbedSettings, FilterSettings
+from quern.schemas.tables import CHUNKS, QUERIES, Table
+
+Staged = Callable[[Table, list[dict[str, Any]]], Stage]
+
+TEXTS = {
+    "a-0": "The harbour bridge opened in 1932 after eight years of work.",
+    "b-0": "Bees store honey in wax combs.",
+    "c-0": "Nothing was asked about this.",
+}
+QUESTIONS = {
+    "a-0": [
+        ("When did the harbour bridge open?", "in 1932"),
+        ("What do bees eat?", "pollen"),
+        ("Bridge?", "yes"),
+        ("Cost?", "much"),
+        ("How long did work take?", "eight years"),
+    ],
+    "b-0": [("What do bees store?", "honey"), ("Who won?", "nobody")],
+    "c-0": [],
+}
+
+
+def build(run: Run, staged: Staged, settings: FilterSettings) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    embed = Embed(EmbedSettings())
+    common = {"start": 0, "terms": "", "title": None, "published_at": None, "token_count": 1}
+    rows = [{"chunk_id": c, "doc_id": c[0], "text": t, "end": len(t), **common} for c, t in TEXTS.items()]
+    chunks = embed_chunks(embed, staged(CHUNKS.without("vector"), rows), run)
+    pairs = [
+        {"query_id": f"{c}-{m}", "chunk_id": c, "question": q, "answer": a}
+        for c, asked in QUESTIONS.items()
+        for m, (q, a) in enumerate(asked)
+    ]
+    queries, nodes = filter_queries(embed, staged(QUERIES.without("similarity", "kept"), pairs), chunks, settings, run)
+    return ([r for b in s.batches() for r in b.to_pylist()] for s in (queries, nodes))  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("alpha", "kept"), [(0.8, {"a-0": 4, "b-0": 2}), (0.4, {"a-0": 2, "b-0": 1}), (0.01, {"a-0": 1, "b-0": 1})]
+)
+def test_the_best_share_of_each_chunk_is_kept(run: Run, staged: Staged, alpha: float, kept: dict[str, int]) -> None:
+    queries, nodes = build(run, staged, FilterSettings(alpha=alpha))
+    for chunk, count in kept.items():
+        mine = [q for q in queries if q["chunk_id"] == chunk]
+        best = sorted(mine, key=lambda q: -q["similarity"])[:count]
+        assert {q["query_id"] for q in mine if q["kept"]} == {q["query_id"] for q in best}
+    assert [n["query_id"] for n in nodes] == [q["query_id"] for q in queries if q["kept"]]
+
+
+def test_a_pair_is_scored_by_the_cosine_of_question_and_answer_with_its_chunk(run: Run, staged: Staged) -> None:
+    queries, nodes = build(run, staged, FilterSettings(alpha=1.0))
+    embedder = Embedder.load(EmbedSettings())
+    for query, node in zip(queries, nodes, strict=True):
+        text = f"{query['question']} {query['answer']}"
+        assert node["text"] == text
+        vector, chunk = embedder.encode([text, TEXTS[query["chunk_id"]]])
+        assert np.array_equal(np.array(node["vector"], np.float32), vector)
+        assert query["similarity"] == pytest.approx(float(vector @ chunk), abs=1e-6)
+
+
+def test_queries_of_a_chunk_without_a_vector_are_rejected_and_no_others(run: Run, staged: Staged) -> None:
+    embed = Embed(EmbedSettings())
+    common = {"start": 0, "terms": "", "title": None, "published_at": None, "token_count": 1}
+    rows = [{"chunk_id": c, "doc_id": c, "text": c, "end": 1, **common} for c in "abcd"]
+    pairs = [
+        {"query_id": f"{c}-{m}", "chunk_id": c, "question": f"{c}?", "answer": f"{m}"} for c in "abcd" for m in "01"
+    ]
+    chunks = embed_chunks(embed, staged(CHUNKS.without("vector"), [r for r in rows if r["chunk_id"] not in "ac"]), run)
+    raw = staged(QUERIES.without("similarity", "kept"), pairs)
+    queries, nodes = filter_queries(embed, raw, chunks, FilterSettings(alpha=1.0), run)
+    assert [q for b in queries.batches(["chunk_id"]) for q in b.column(0).to_pylist()] == ["b", "b", "d", "d"]
+    assert nodes.rows == 4
+    assert run.reports[-1].rejected == 4
+    run.rejects.close()
+    rejects = [r for b in run.rejects.stage().batches() for r in b.to_pylist()]
+    assert {(r["key"], r["reason"]) for r in rejects} == {(f"{c}-{m}", "chunk_missing") for c in "ac" for m in "01"}
+
+
+def test_over_the_corpus_one_threshold_holds_for_all_chunks(run: Run, staged: Staged) -> None:
+    queries, _ = build(run, staged, FilterSettings(alpha=0.5, scope="corpus"))
+    best = sorted((q["similarity"] for q in queries), reverse=True)[:4]
+    assert {q["similarity"] for q in queries if q["kept"]} == set(best)
+
+
+def test_an_absolute_threshold_keeps_what_reaches_it_and_may_leave_a_chunk_without_nodes(
+    run: Run, staged: Staged
+) -> None:
+    queries, nodes = build(run, staged, FilterSettings(scope="absolute", min_similarity=0.5))
+    assert [q["kept"] for q in queries] == [q["similarity"] >= 0.5 for q in queries]
+    assert 0 < len(nodes) < len(queries)
+    _, none = build(run, staged, FilterSettings(scope="absolute", min_similarity=1.0))
+    assert none == []

@@ -1,0 +1,137 @@
+"""Finding and describing embedding models."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from quern.jobs.models.folders import (
+    DEFAULT_MODEL,
+    ModelError,
+    find_folder,
+    load_tokenizer,
+    model_fingerprint,
+    read_model,
+    resolve_max_tokens,
+    tokenizer_digest,
+)
+from quern.schemas.settings import EmbedSettings
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The default model's configuration with other weights of a few bytes."""
+    source = find_folder(DEFAULT_MODEL)
+    copy = tmp_path / "model"
+    shutil.copytree(source, copy, ignore=shutil.ignore_patterns("*.safetensors"))
+    (copy / "model.safetensors").write_bytes(b"weights")
+    return copy
+
+
+def write(path, **changes):
+    tree = json.loads(path.read_text())
+    path.write_text(json.dumps({**tree, **changes}))
+
+
+def test_the_packaged_model_is_described_by_its_files():
+    model = read_model(DEFAULT_MODEL)
+    assert (model.pooling, model.dimension, model.positions) == ("mean", 384, 512)
+    assert read_model(f"sentence-transformers/{DEFAULT_MODEL}") == model
+
+
+def test_the_tokenizer_neither_cuts_nor_pads():
+    tokenizer = load_tokenizer(read_model(DEFAULT_MODEL))
+    assert [len(e) for e in tokenizer.encode_batch(["word", "word " * 900])] == [3, 902]
+
+
+def test_a_copy_elsewhere_has_the_same_fingerprint(folder, tmp_path):
+    first = model_fingerprint(read_model(str(folder)))
+    moved = folder.rename(tmp_path / "moved")
+    assert model_fingerprint(read_model(str(moved))) == first
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json", "1_Pooling/config.json"])
+def test_any_changed_file_changes_the_fingerprint(folder, name):
+    before = model_fingerprint(read_model(str(folder)))
+    with (folder / name).open("a") as file:
+        file.write(" ")
+    assert model_fingerprint(read_model(str(folder))) != before
+
+
+def test_only_the_tokenizer_changes_its_digest(folder):
+    before = tokenizer_digest(read_model(str(folder)))
+    (folder / "model.safetensors").write_bytes(b"other")
+    assert tokenizer_digest(read_model(str(folder))) == before
+    write(folder / "sentence_bert_config.json", do_lower_case=True)
+    assert tokenizer_digest(read_model(str(folder))) != before
+
+
+def test_both_formats_of_the_pooling_file_are_read(folder):
+    (folder / "1_Pooling/config.json").write_text('{"embedding_dimension": 384, "pooling_mode": "cls"}')
+    assert read_model(str(folder)).pooling == "cls"
+    (folder / "1_Pooling/config.json").write_text('{"word_embedding_dimension": 384, "pooling_mode_max_tokens": true}')
+    assert read_model(str(folder)).pooling == "max"
+
+
+def test_positions_after_the_padding_id_are_not_counted(folder):
+    write(folder / "config.json", model_type="mpnet", pad_token_id=1, max_position_embeddings=514)
+    assert read_model(str(folder)).positions == 512
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "message"),
+    [
+        ("1_Pooling/config.json", {"pooling_mode_cls_token": True}, "pools by cls_token \\+ mean_tokens"),
+        ("1_Pooling/config.json", {"pooling_mode": "lasttoken"}, "pools by lasttoken"),
+        ("config_sentence_transformers.json", {"default_prompt_name": "q", "prompts": {"q": "query: "}}, "prompt"),
+    ],
+)
+def test_what_is_not_supported_is_refused(folder, name, changes, message):
+    write(folder / name, **changes)
+    with pytest.raises(ModelError, match=message):
+        read_model(str(folder))
+
+
+def test_an_unknown_module_is_refused(folder):
+    modules = json.loads((folder / "modules.json").read_text())
+    modules.append({"idx": 3, "name": "3", "path": "3_Dense", "type": "sentence_transformers.models.Dense"})
+    (folder / "modules.json").write_text(json.dumps(modules))
+    with pytest.raises(ModelError, match="Dense"):
+        read_model(str(folder))
+
+
+@pytest.mark.parametrize("name", ["config.json", "1_Pooling/config.json"])
+def test_a_missing_or_broken_file_is_named(folder, name):
+    (folder / name).write_text("{")
+    with pytest.raises(ModelError, match=name):
+        read_model(str(folder))
+    (folder / name).unlink()
+    with pytest.raises(ModelError, match=name):
+        read_model(str(folder))
+
+
+def test_a_model_that_is_not_here_is_refused_with_what_to_do():
+    with pytest.raises(ModelError, match="hf download sentence-transformers/no-such-model"):
+        read_model("no-such-model")
+    with pytest.raises(ModelError, match="no such folder"):
+        read_model("./no/such/folder")
+
+
+def test_a_model_in_the_local_cache_is_found_by_name(folder, tmp_path):
+    cache = tmp_path / "hub/models--some--model"
+    (cache / "refs").mkdir(parents=True)
+    (cache / "refs/main").write_text("c0ffee")
+    (cache / "snapshots").mkdir()
+    folder.rename(cache / "snapshots/c0ffee")
+    code = "from quern.jobs.models.folders import read_model; print(read_model('some/model').folder.name)"
+    env = {"HF_HUB_CACHE": str(tmp_path / "hub"), "PYTHONPATH": os.pathsep.join(sys.path)}
+    assert subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True).stdout == "c0ffee\n"
+
+
+def test_the_model_is_given_no_more_tokens_than_it_reads():
+    model = read_model(DEFAULT_MODEL)
+    assert resolve_max_tokens(EmbedSettings(max_tokens=384), model) == 384
+    assert resolve_max_tokens(EmbedSettings(max_tokens=9999), model) == 512

@@ -1,0 +1,197 @@
+"""What there is to read, and which of it is no page."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+
+import pytest
+
+from quern.jobs.pages.formats.html_files import page_url
+from quern.jobs.pages.ingest import FileReject, IngestError, list_inputs
+from quern.schemas.digests import bytes_digest
+from tests.jobs.pages.archived import HTML, put, read, reasons
+
+# ---- what there is to read -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "says"), [("missing", "does not exist"), ("empty", "holds no files"), ("other", "kinds")]
+)
+def test_nothing_to_read_is_one_clear_sentence(tmp_path: Path, name: str, says: str) -> None:
+    (tmp_path / "empty").mkdir()
+    put(tmp_path / "other" / "picture.png", b"x")
+    with pytest.raises(IngestError, match=says) as error:
+        list_inputs(tmp_path / name)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_folder_without_permission_is_an_error(tmp_path: Path) -> None:
+    folder = tmp_path / "closed"
+    folder.mkdir(mode=0)
+    with pytest.raises(IngestError, match="permission"):
+        list_inputs(folder)
+
+
+def test_files_are_read_in_order_of_their_paths_and_other_kinds_are_rejected_by_name(tmp_path: Path) -> None:
+    for name in ("b.html", "a/z.htm", "a/c.xhtml", "notes.txt"):
+        put(tmp_path / name, HTML)
+    rows, rejects = read(tmp_path)
+    assert [r["source_file"] for r in rows] == ["a/c.xhtml", "a/z.htm", "b.html"]
+    assert reasons(rejects) == {"notes.txt": "unknown_kind"}
+
+
+def test_one_file_can_be_the_input(tmp_path: Path) -> None:
+    rows, _ = read(put(tmp_path / "a.html", HTML))
+    assert [(r["url"], r["source_file"], r["digest"]) for r in rows] == [
+        ("file:///a.html", "a.html", bytes_digest(HTML))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "url"),
+    [
+        ("news.example.org/2024/a b.html", "https://news.example.org/2024/a%20b.html"),
+        ("news.example.org/a.html.gz", "https://news.example.org/a.html"),
+        ("news.example.org/a.html?id=3#x.html", "https://news.example.org/a.html%3Fid=3%23x.html"),
+        ("pages/a.html", "file:///pages/a.html"),
+        ("v1.0/a.html", "file:///v1.0/a.html"),
+        ("-bad.example/a.html", "file:///-bad.example/a.html"),
+        ("page.html", "file:///page.html"),
+    ],
+)
+def test_an_address_is_made_from_a_mirror_path(path: str, url: str) -> None:
+    assert page_url(Path(path)) == url
+
+
+# ---- bad files -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("empty.html", b"", "empty"),
+        ("blank.html", b" \n", "empty"),
+        ("cut.html.gz", gzip.compress(HTML * 50)[:40], "truncated_gzip"),
+        ("plain.html.gz", HTML, "not_gzip"),
+        ("flipped.html.gz", gzip.compress(HTML * 50)[:-8] + bytes(8), "damaged_gzip"),
+        ("trailing.html.gz", gzip.compress(HTML) + b"garbage", "damaged_gzip"),
+        ("image.html", b"\x89PNG\r\n\x1a\n" + bytes(50), "not_html"),
+        ("paper.html", b"%PDF-1.7 and so on", "not_html"),
+        ("zipped.html", gzip.compress(HTML), "not_html"),
+        ("sound.html", b"ID3\x04\x00\x00\x00", "not_html"),
+        ("feed.html", b"<?xml version='1.0'?><rss></rss>", "not_html"),
+    ],
+)
+def test_a_bad_page_is_rejected_by_name_and_its_neighbours_are_read(
+    tmp_path: Path, name: str, content: bytes, reason: str
+) -> None:
+    put(tmp_path / name, content)
+    put(tmp_path / "good.html", HTML)
+    rows, rejects = read(tmp_path)
+    assert reasons(rejects) == {name: reason}
+    assert [r["source_file"] for r in rows] == ["good.html"]
+
+
+def test_a_page_with_stray_control_bytes_is_still_a_page(tmp_path: Path) -> None:
+    rows, rejects = read(put(tmp_path / "a.html", b"<p>a\0b</p>"))
+    assert (len(rows), rejects) == (1, [])
+
+
+def test_gzip_members_and_padding_are_one_page(tmp_path: Path) -> None:
+    rows, _ = read(put(tmp_path / "a.html.gz", gzip.compress(HTML[:20]) + gzip.compress(HTML[20:]) + bytes(512)))
+    assert rows[0]["body"] == HTML
+
+
+def test_a_page_over_the_limit_is_not_read_past_it(tmp_path: Path) -> None:
+    put(tmp_path / "large.html", b"<p>" + b"a" * 2000)
+    put(tmp_path / "large.html.gz", gzip.compress(os.urandom(2000).hex().encode()))
+    put(tmp_path / "fits.html", HTML)
+    rows, rejects = read(tmp_path, max_page_bytes=1000)
+    assert reasons(rejects) == {"large.html": "too_large", "large.html.gz": "too_large"}
+    assert len(rows) == 1
+
+
+def test_a_compression_bomb_stops_at_the_ratio(tmp_path: Path) -> None:
+    _, rejects = read(put(tmp_path / "bomb.html.gz", gzip.compress(b"<p>" + bytes(9_000_000))))
+    assert reasons(rejects) == {"bomb.html.gz": "compression_ratio"}
+
+
+def test_links_out_of_the_folder_and_broken_links_are_rejected(tmp_path: Path) -> None:
+    secret = put(tmp_path / "outside" / "secret.html", HTML)
+    inside = put(tmp_path / "in" / "page.html", HTML)
+    (tmp_path / "in" / "leak.html").symlink_to(secret)
+    (tmp_path / "in" / "broken.html").symlink_to(tmp_path / "nowhere.html")
+    (tmp_path / "in" / "copy.html").symlink_to(inside)
+    rows, rejects = read(tmp_path / "in")
+    assert reasons(rejects) == {"leak.html": "unreadable", "broken.html": "unreadable"}
+    assert [r["source_file"] for r in rows] == ["copy.html", "page.html"]
+
+
+def test_a_linked_folder_is_rejected_by_name(tmp_path: Path) -> None:
+    put(tmp_path / "outside" / "secret.html", HTML)
+    put(tmp_path / "in" / "deep" / "page.html", HTML)
+    (tmp_path / "in" / "deep" / "folder").symlink_to(tmp_path / "outside")
+    rows, rejects = read(tmp_path / "in")
+    assert reasons(rejects) == {"deep/folder": "linked_folder"}
+    assert [r["source_file"] for r in rows] == ["deep/page.html"]
+
+
+def test_a_folder_of_nothing_but_links_says_that_they_were_not_entered(tmp_path: Path) -> None:
+    put(tmp_path / "outside" / "page.html", HTML)
+    (tmp_path / "in").mkdir()
+    for name in ("a", "b"):
+        (tmp_path / "in" / name).symlink_to(tmp_path / "outside")
+    with pytest.raises(IngestError, match=r"no files; not entered: a \(a symbolic link.*\) and 1 more"):
+        list_inputs(tmp_path / "in")
+
+
+def test_an_unreadable_subfolder_is_rejected_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path / "closed" / "page.html", HTML)
+    put(tmp_path / "good.html", HTML)
+    scan = os.scandir
+
+    def refuse(path: str) -> object:  # what the system does, were the test not run by root
+        if Path(path).name == "closed":
+            raise PermissionError(13, "Permission denied", path)
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    rows, rejects = read(tmp_path)
+    assert rejects == [FileReject("closed", "unreadable_folder", "Permission denied")]
+    assert [r["source_file"] for r in rows] == ["good.html"]
+
+
+def test_an_input_that_is_a_link_is_read(tmp_path: Path) -> None:
+    page = put(tmp_path / "real" / "sub" / "page.html", HTML)
+    (tmp_path / "folder").symlink_to(tmp_path / "real")
+    (tmp_path / "links").mkdir()
+    named, latest = tmp_path / "links" / "other.html", tmp_path / "links" / "latest"
+    named.symlink_to(page)
+    latest.symlink_to(page)
+    read_as = {root.name: [r["source_file"] for r in read(root)[0]] for root in (tmp_path / "folder", named, latest)}
+    assert read_as == {"folder": ["sub/page.html"], "other.html": ["other.html"], "latest": ["page.html"]}
+
+
+def test_a_named_pipe_does_not_hang_the_build(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.html")
+    _, rejects = read(tmp_path)
+    assert reasons(rejects) == {"pipe.html": "unreadable"}
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_permission_is_rejected(tmp_path: Path) -> None:
+    put(tmp_path / "closed.html", HTML).chmod(0)
+    assert reasons(read(tmp_path)[1]) == {"closed.html": "unreadable"}
+
+
+def test_a_file_name_that_is_no_utf8_gets_a_readable_key(tmp_path: Path) -> None:
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.html"))
+    try:
+        path.write_bytes(HTML)
+    except OSError:
+        pytest.skip("this file system holds only UTF-8 names")
+    rows, _ = read(tmp_path)
+    assert (rows[0]["url"], rows[0]["source_file"]) == ("file:///caf%E9.html", "caf\\xe9.html")

@@ -1,0 +1,83 @@
+"""One row per address: which capture stays."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from quern.jobs.pages.ingest import Span, read_pages
+from quern.jobs.pages.inputs import of_path
+from quern.jobs.pages.latest import latest_captures, superseded
+from quern.jobs.pages.reading import read_task
+from quern.schemas.settings import IngestSettings
+from quern.schemas.tables import TIMESTAMP
+from tests.jobs.pages.archived import HTML, http, put, reasons, warc
+
+# ---- batches and duplicates ------------------------------------------------------------------------------
+
+
+def test_batches_are_bounded_in_rows_and_bytes(tmp_path: Path) -> None:
+    for i in range(10):
+        put(tmp_path / f"{i}.html", HTML)
+    batches = [b.num_rows for b in read_pages(tmp_path, IngestSettings(), batch_rows=4)]
+    assert batches == [4, 4, 2]
+    batches = [b.num_rows for b in read_pages(tmp_path, IngestSettings(), batch_bytes=len(HTML) * 3)]
+    assert batches == [3, 3, 3, 1]
+
+
+def test_the_latest_capture_of_an_address_stays() -> None:
+    urls = pa.array(["a", "b", "a", "c", "b", "a"])
+    times = pa.array([5, None, 9, None, None, 9], pa.int64()).cast(TIMESTAMP)
+    assert np.flatnonzero(~superseded(urls, times)).tolist() == [3, 4, 5]
+    assert superseded(pa.array([], pa.string()), pa.array([], TIMESTAMP)).tolist() == []
+
+
+def latest(root: Path, staged: Path) -> tuple[list[dict], dict[str, str]]:
+    """Rows and rejects of what `root` holds, one row per address."""
+    (given,) = of_path(root)
+    part = read_task((Span(given, 0, given.size),), IngestSettings(), staged)
+    (found,) = latest_captures([part])
+    return [row for batch in found.pages() for row in batch.to_pylist()], reasons(list(found.rejects()))
+
+
+def test_earlier_captures_become_rejects_with_their_place(tmp_path: Path) -> None:
+    records = warc(*(("http://x.example/", http(HTML), f"2024-05-0{day}T00:00:00Z") for day in (2, 3, 1)))
+    kept, rejects = latest(put(tmp_path / "w.warc", b"".join(records)), tmp_path / "parts")
+    assert [r["warc_offset"] for r in kept] == [len(records[0])]
+    places = (0, len(records[0]) + len(records[1]))
+    assert rejects == {f"w.warc@{place}": "duplicate_url" for place in places}
+
+
+def test_documents_that_share_an_address_stay_and_the_last_of_an_id_replaces_the_others(tmp_path: Path) -> None:
+    given = [("a", "https://x.example/"), ("b", "https://x.example/"), ("a", "https://y.example/")]
+    lines = "\n".join(json.dumps({"doc_id": doc_id, "text": "t", "url": url}) for doc_id, url in given)
+    kept, rejects = latest(put(tmp_path / "d.jsonl", lines.encode()), tmp_path / "parts")
+    assert [(r["url"], r["warc_offset"]) for r in kept] == [("doc:b", 2), ("doc:a", 3)]
+    assert rejects == {"d.jsonl:1": "duplicate_doc_id"}
+
+
+def test_a_page_that_was_gone_later_leaves_unless_it_was_seen_again(tmp_path: Path) -> None:
+    def seen(name: str, day: int, status: int = 200, kind: str = "response") -> bytes:
+        url, when = f"http://x.example/{name}", f"2024-05-{day:02d}T00:00:00Z"
+        return warc((url, http(HTML, status=status), when), kind=kind)[0]
+
+    content = [
+        *(seen("gone", 1), seen("gone", 3, 404)),
+        *(seen("back", 2, 410), seen("back", 3)),
+        *(seen("unchanged", 1), seen("unchanged", 2, 404), seen("unchanged", 3, 304, "revisit")),
+        *(seen("broken", 1), seen("broken", 2, 500)),
+    ]
+    kept, rejects = latest(put(tmp_path / "w.warc", b"".join(content)), tmp_path / "parts")
+    assert [r["url"].rpartition("/")[2] for r in kept] == ["back", "unchanged", "broken"]
+    assert rejects == {"w.warc@0": "gone"}
+
+
+def test_a_revisit_of_a_page_that_no_archive_has_is_told_of(tmp_path: Path) -> None:
+    url = "http://x.example/elsewhere"
+    content = warc((url, http(HTML, status=304), "2024-05-03T00:00:00Z"), kind="revisit")
+    kept, rejects = latest(put(tmp_path / "w.warc", b"".join(content)), tmp_path / "parts")
+    assert kept == []
+    assert rejects == {url: "revisit_without_capture"}

@@ -1,0 +1,268 @@
+"""Laws of the rule generator: answers are quotations, pairs cover the chunk, questions read as questions."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quern.jobs.queries.doc2query import Doc2Query
+from quern.jobs.queries.rules import chinese
+from quern.jobs.queries.rules.pronouns import kind_of, resolve
+from quern.jobs.queries.rules.rule import write_pairs
+from quern.jobs.queries.rules.units import WORD, dialogue_speakers, squeeze
+from quern.jobs.queries.task import ChunkContext, doc2query
+from quern.schemas.settings import Doc2QuerySettings
+from quern.schemas.tables import TIMESTAMP
+
+CHAT = """Time: 20260227_18:30
+AdamSmith: Hi Li Hua, a quick reminder that the rent is due on Friday. Do you have any questions?
+LiHua: Thanks for the reminder, Adam! I'll transfer the rent tomorrow because I get my salary then.
+AdamSmith: Great! How about we fix the basement door next week?
+LiHua: Perfect!"""
+PROSE = """Glisson was born in Jackson County, Florida. He was elected to the State Senate in 1973 because he promised \
+lower taxes. The old law was repealed by Governor Reubin Askew. He has three daughters."""
+CHINESE = "李时珍是明朝的医学家。他于1578年写成《本草纲目》。全书收录了1892种药物。由于战乱，该书直到1596年才出版。"
+
+LINES = st.lists(
+    st.sampled_from(
+        [
+            "Anna: I like tea!",
+            "Bob: Why?",
+            "Time: 10:00",
+            "Price: 5 euros",
+            "a | b | c",
+            "The cat sat on the mat. It was happy in 1990.",
+            "- Buy milk",
+            "Steps:",
+            "他说好。",
+            "Où est la gare du Nord ? Je ne sais pas.",
+            "...",
+            "",
+            "In 1990, it was built by John Smith.",
+            "You can win because you try.",
+            "🎉🎉",
+            "No",
+            "x" * 50,
+        ]
+    ),
+    max_size=30,
+).map("\n".join)
+
+
+def pairs(
+    text: str, title: str | None = None, most: int = 20, published_at: datetime | None = None
+) -> list[tuple[str, str]]:
+    made = doc2query(most).rule(ChunkContext(text, title, published_at))
+    return [(p.question, p.answer) for p in made.pairs]
+
+
+def questions(text: str, title: str | None = None) -> list[str]:
+    return [q for q, _ in pairs(text, title)]
+
+
+@given(st.one_of(LINES, st.text(max_size=300)), st.sampled_from([None, "", "Tea (drink)", "茶"]), st.integers(1, 20))
+def test_answers_are_quotations_and_questions_are_distinct_questions(text: str, title: str | None, most: int) -> None:
+    made = pairs(text, title, most)
+    assert made == pairs(text, title, most)
+    assert len(made) <= most
+    assert len(set(made)) == len(made)
+    for question, answer in made:
+        assert answer
+        assert answer in squeeze(text)
+        assert question.endswith(("?", "？"))
+        assert "\n" not in question
+    assert bool(made) == any(c.isalnum() for c in text)
+
+
+@given(st.integers(1, 60), st.integers(1, 20))
+def test_every_sentence_stands_in_an_answer_however_many_there_are(count: int, most: int) -> None:
+    said = [f"Town number {n} was founded by settler {chr(65 + n % 26)}{n} on river {n * 7}." for n in range(count)]
+    answers = " ".join(a for _, a in pairs(" ".join(said), None, most))
+    assert all(s in answers for s in said)
+
+
+def test_repeated_lines_are_asked_about_once() -> None:
+    text = "\n".join(["The bakery on the corner opens at seven in the morning."] * 5)
+    assert len({a for _, a in pairs(text)}) == 1
+
+
+def test_a_dialogue_keeps_speaker_and_addressee() -> None:
+    assert dialogue_speakers(CHAT) == {"AdamSmith", "LiHua"}
+    asked = questions(CHAT)
+    assert "When do Adam Smith and Li Hua talk?" in asked
+    assert any(q.startswith("What does Adam Smith tell Li Hua") for q in asked)
+    assert any(
+        q.startswith("Why does Li Hua tell Adam Smith this") or "What does Li Hua answer when" in q for q in asked
+    )
+    assert ("What does Adam Smith tell Li Hua?", "Great! How about we fix the basement door next week?") in pairs(CHAT)
+
+
+def test_a_relative_time_in_a_dialogue_is_given_its_date() -> None:
+    chat = "Ann: I will come tomorrow!\nBob: Good, I wait for you at home then."
+    dated = [q for q, _ in pairs(chat, published_at=datetime(2026, 2, 27, tzinfo=UTC))]
+    assert "When does Ann tell Bob it is (said on 27 February 2026)?" in dated
+
+
+def test_prose_is_asked_for_its_constituents_and_pronouns_are_resolved() -> None:
+    asked = questions(PROSE, "James Glisson")
+    assert "Where was James Glisson born?" in asked
+    assert any(q.startswith("Why was James Glisson elected") for q in asked)
+    assert any(q.startswith("When was James Glisson elected to the State Senate") for q in asked)
+    assert "About James Glisson: who repealed the old law?" in asked
+    assert "How many daughters are there" in " ".join(questions(PROSE)) or "how many daughters" in " ".join(asked)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "question"),
+    [
+        ("The Bubye River is a river in Zimbabwe.", "What is the Bubye River?"),
+        (
+            "Norway is more expensive than Sweden in most respects.",
+            "How does Norway compare with Sweden in most respects?",
+        ),
+        ("If the oil is cold, the engine stops at once.", "What happens if the oil is cold?"),
+        ("Press the red button to stop the mill.", "What should one do: press the red button to stop the mill?"),
+        ("Ibsen was a Norwegian playwright of the century.", "Who was Ibsen?"),
+    ],
+)
+def test_forms_of_english_questions(sentence: str, question: str) -> None:
+    assert question in questions(sentence)
+
+
+def test_chinese_sentences_get_chinese_questions() -> None:
+    asked = questions(CHINESE, "李时珍")
+    assert "李时珍是什么？" in asked or "李时珍是谁？" in asked
+    assert any("什么时候" in q for q in asked)
+    assert any("多少种" in q for q in asked)
+    assert any("为什么" in q for q in asked)
+    assert all(q.endswith("？") for q in asked)
+
+
+def test_other_languages_get_a_prompt_without_question_words() -> None:
+    assert questions("Der Zug nach München fährt um acht Uhr vom Gleis drei ab.", "Fahrplan") == [
+        "Fahrplan: Der Zug nach München fährt um acht Uhr…?"
+    ]
+
+
+def test_rows_and_tables_are_asked_about_by_their_labels() -> None:
+    assert questions("Population: 35,918,900 (2020)", "Uganda") == ["What is the population of Uganda?"]
+    table = "Country | Capital | Area\nNorway | Oslo | 385,207 km"
+    assert "What are the Capital, Area of Norway (Europe)?" in questions(table, "Europe")
+
+
+def test_the_job_makes_queries_with_their_chunk_and_rejects_what_has_no_words() -> None:
+    schema = pa.schema(
+        [("chunk_id", pa.string()), ("text", pa.string()), ("title", pa.string()), ("published_at", TIMESTAMP)]
+    )
+    rows = [["a-0", PROSE, "James Glisson", None], ["b-0", "... !!", None, None], ["c-0", CHAT, None, None]]
+    batch = pa.RecordBatch.from_pylist([dict(zip(schema.names, r, strict=True)) for r in rows], schema=schema)
+    job = Doc2Query(Doc2QuerySettings(pairs=5))
+    made = job.apply(batch)
+    assert made.rows.schema.names == ["query_id", "chunk_id", "question", "answer"]
+    assert [r.reason for r in made.rejects] == ["no_pairs"]
+    assert made.rejects[0].row == 1
+    assert set(made.parents.tolist()) == {0, 2}
+    ids = made.rows.column("query_id").to_pylist()
+    assert [i for i in ids if i.startswith("a")] == [f"a-0-{m}" for m in range(5)]
+    assert job.fingerprint() != Doc2Query(Doc2QuerySettings(pairs=6)).fingerprint()
+
+
+def test_pronouns_at_the_head_of_a_sentence_become_the_subject_before_or_the_topic() -> None:
+    first = "Ada Byron was a mathematician."
+    assert resolve("She wrote notes.", first, "Ada Byron", "person") == "Ada Byron wrote notes."
+    assert resolve("In 1843, her notes were printed.", first, "Ada Byron", "person") == (
+        "In 1843, Ada Byron's notes were printed."
+    )
+    assert resolve("As of May 1, 1843 she was at home.", first, "Ada Byron", "person") == (
+        "As of May 1, 1843 Ada Byron was at home."
+    )
+    met = "Charles Babbage built an engine."
+    assert resolve("He died poor.", met, "Ada Byron", "person") == "Charles Babbage died poor."
+    assert resolve("Byron died young.", met, "Ada Byron", "person") == "Ada Byron died young."
+
+
+@pytest.mark.parametrize(
+    ("sentence", "before", "topic", "kind"),
+    [
+        ("It was sold.", "Ada Byron was a mathematician.", "Ada Byron", "person"),
+        ("He was late.", "The Tay Bridge is a bridge.", "Tay Bridge", "thing"),
+        ("They were late.", "Charles Babbage built an engine.", "Ada Byron", ""),
+        ("This bridge fell.", "", "Tay Bridge", "thing"),
+        ("Charles saw that she wrote.", "", "Ada Byron", "person"),
+        ("She wrote.", "", "", ""),
+    ],
+)
+def test_a_pronoun_that_may_stand_for_another_is_left(sentence: str, before: str, topic: str, kind: str) -> None:
+    assert resolve(sentence, before, topic, kind) == sentence
+
+
+@pytest.mark.parametrize(
+    ("topic", "said", "kind"),
+    [
+        ("Ada Byron", ["Ada Byron was a mathematician."], "person"),
+        ("Jan Vole", ["Jan Vole (born 9 May 1964) is a retired pole vaulter."], "person"),
+        ("Jan Vole", ["Jan Vole is a pole vaulter.", "His best jump was high."], "person"),
+        ("Tay Bridge", ["The Tay Bridge is a bridge."], "thing"),
+        ("Tay Bridge", ["A storm came up."], ""),
+        ("", ["A storm was a surprise."], ""),
+    ],
+)
+def test_what_a_document_is_about_is_known_from_its_definition_and_pronouns(
+    topic: str, said: list[str], kind: str
+) -> None:
+    assert kind_of(topic, said) == kind
+
+
+def test_chinese_pronouns_and_forms() -> None:
+    assert chinese.kind_of("张明", ["张明是一位工程师。"]) == "person"
+    assert chinese.kind_of("青桥", ["青桥是一座石桥。"]) == "thing"
+    assert chinese.resolve("他设计了青桥。", "张明是工程师。", "青桥", "thing") == "张明设计了青桥。"
+    assert chinese.resolve("后来，它被拆了。", "", "青桥", "thing") == "后来，青桥被拆了。"
+    assert chinese.resolve("它被拆了。", "", "张明", "person") == "它被拆了。"
+    assert chinese.resolve("他们走了。", "张明是工程师。", "青桥", "thing") == "他们走了。"
+    text = (
+        "张明是一位工程师。由于洪水，旧桥倒了。新桥由王强设计。新桥比旧桥高。如果下大雨，桥会关闭。请走南门进入桥面。"
+    )
+    asked = questions(text, "张明")
+    for part in ("张明是谁", "为什么旧桥倒了", "新桥由谁设计", "新桥和旧桥相比", "如果下大雨，会怎样", "应该怎样做"):
+        assert any(part in q for q in asked), part
+
+
+def test_chinese_dialogues_are_asked_with_speaker_and_date() -> None:
+    chat = "王芳：你好，明天几点见面？\n李强：三点吧。如果下雨，我们去图书馆。"
+    asked = [q for q, _ in pairs(chat, published_at=datetime(2026, 1, 5, tzinfo=UTC))]
+    assert "2026年1月5日王芳对李强说了什么？" in asked
+    assert any(q.startswith("王芳问“你好，明天几点见面？”，李强怎么回答") for q in asked)
+
+
+def test_a_chunk_has_one_question_about_the_whole_with_speakers_date_and_topics() -> None:
+    chat = "Ann: The boat leaks again!\nBob: My boat never leaks.\nAnn: Then sell me your boat."
+    asked = [q for q, _ in pairs(chat, published_at=datetime(2026, 2, 27, tzinfo=UTC))]
+    assert asked.count("What do Ann and Bob talk about on 27 February 2026: boat, leaks?") == 1
+    prose = "The mill grinds rye for the town. The mill is old and slow. A miller has owned it since May."
+    assert "What is there to know about Oak Street: mill?" in questions(prose, "Oak Street")
+
+
+@given(st.one_of(LINES, st.text(max_size=200)), st.floats(0.3, 1.0))
+def test_no_two_pairs_are_near_identical(text: str, near: float) -> None:
+    made = [set(WORD.findall(f"{q} {a}".lower())) for q, a in write_pairs(text, "Tea", None, 20, near)]
+    for n, one in enumerate(made):
+        assert all(len(one & other) < near * len(one | other) for other in made[:n])
+
+
+def test_the_prompt_asks_for_as_many_pairs() -> None:
+    assert "up to 7 pairs" in doc2query(7).render(ChunkContext("A passage.", None, None))
+
+
+@pytest.mark.parametrize(
+    "part", ["A b. ", "x: y\n", "Anna: I go!\n", "is ", "in the ", "A a ", ", ", "| a ", "他", "A" * 30]
+)
+def test_hostile_chunks_do_not_stall(part: str) -> None:
+    started = time.perf_counter()
+    pairs(part * (4000 // len(part)))
+    assert time.perf_counter() - started < 5

@@ -1,0 +1,473 @@
+"""A model behind an endpoint: what it says well, badly, slowly or not at all becomes rows, rejects or a clear stop."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pydantic import BaseModel
+
+from quern.indexes.stages import Stage, StageWriter
+from quern.jobs.core.run import Run, derive
+from quern.jobs.queries.doc2query import Doc2Query
+from quern.jobs.queries.task import Pairs, doc2query
+from quern.jobs.reasoning.generators.contract import GeneratorError, Request
+from quern.jobs.reasoning.generators.endpoint import EndpointBackend, portable
+from quern.jobs.reasoning.generators.model_fingerprint import model_identity
+from quern.jobs.reasoning.runner import prepare_generator
+from quern.schemas.settings import Doc2QuerySettings, EngineSettings, GeneratorSettings
+from quern.schemas.tables import REJECTS, TIMESTAMP, Table
+from tests.jobs.reasoning.generators.endpoint_server import MODEL, Endpoint, Said, Script, pairs_json, passage_of, well
+
+Staged = Callable[[Table, list[dict[str, Any]]], Stage]
+Serve = Callable[[Script], Endpoint]
+
+CHUNKS = Table(
+    "chunks",
+    ("chunk_id",),
+    pa.schema(
+        [
+            pa.field("chunk_id", pa.string(), False),
+            pa.field("text", pa.string(), False),
+            pa.field("title", pa.string()),
+            pa.field("published_at", TIMESTAMP),
+        ]
+    ),
+    False,
+)
+
+
+def chunks(count: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "chunk_id": f"c{n:02}",
+            "text": f"The mill of Ostra was built in {1700 + n} by Greta Holm. It grinds rye for the village.",
+            "title": "The mill",
+            "published_at": None,
+        }
+        for n in range(count)
+    ]
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    running = []
+
+    def start(script: Script) -> Endpoint:
+        context = Endpoint(script).running()
+        running.append(context)
+        return context.__enter__()
+
+    yield start
+    for context in running:
+        context.__exit__(None, None, None)
+
+
+def of(endpoint: Endpoint, **settings: Any) -> GeneratorSettings:
+    return GeneratorSettings(kind="openai", model=MODEL, url=endpoint.url, **{"tries": 3, "timeout": 5.0, **settings})
+
+
+def written(
+    run: Run, source: Stage, generator: GeneratorSettings, doc2query: Doc2QuerySettings | None = None
+) -> list[dict[str, Any]]:
+    made = derive(Doc2Query(doc2query or Doc2QuerySettings(), generator), source, run)
+    return [row for batch in made.batches() for row in batch.to_pylist()]
+
+
+def rejected(run: Run) -> list[tuple[str, str, str]]:
+    run.rejects.close()
+    return [(r["key"], r["reason"], r["detail"]) for b in run.rejects.stage().batches() for r in b.to_pylist()]
+
+
+def next_night(run: Run, tmp_path: Path) -> Run:
+    tmp_path.mkdir(exist_ok=True)
+    rejects = StageWriter(tmp_path / "rejects-2.parquet", REJECTS)
+    return replace(run, build_id=run.build_id + "1", stages=tmp_path / "stages-2", rejects=rejects, reports=[])
+
+
+def test_every_chunk_is_asked_about_once_and_its_pairs_are_kept_in_order(
+    run: Run, staged: Staged, serve: Serve, tmp_path: Path
+) -> None:
+    endpoint = serve(lambda n, body: replace(well(n, body), seconds=0.02))
+    rows = written(run, staged(CHUNKS, chunks(12)), of(endpoint, concurrency=3))
+    assert [r["chunk_id"] for r in rows] == sorted(r["chunk_id"] for r in rows)
+    assert {r["chunk_id"] for r in rows} == {f"c{n:02}" for n in range(12)}
+    assert all(str(1700 + int(r["chunk_id"][1:])) in r["answer"] for r in rows if "built" in r["answer"])
+    assert len(endpoint.asked) == 12
+    assert 1 < endpoint.most_at_once <= 3
+    body = endpoint.asked[0]
+    schema = body["response_format"]["json_schema"]
+    assert (schema["strict"], schema["schema"]["required"], body["model"]) == (True, ["pairs"], MODEL)
+    assert (body["temperature"], body["max_tokens"], "top_p" in body) == (0.0, 2048, False)
+    notes = run.reports[-1].notes
+    assert (notes["requests"], notes["prompt_tokens"], notes["output_tokens"]) == (12, 1200, 120)
+    assert run.reports[-1].engine == "openai"
+    again = next_night(run, tmp_path)
+    assert written(again, staged(CHUNKS, chunks(12)), of(endpoint, concurrency=7)) == rows
+    assert len(endpoint.asked) == 12, "what was validated is never asked for again"
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        Said("slow down", status=429, headers={"Retry-After": "0.05"}),
+        Said("oops", status=500),
+        Said("busy", status=503),
+        Said(hang_up=True),
+    ],
+)
+def test_a_request_that_failed_for_now_is_sent_again(run: Run, staged: Staged, serve: Serve, first: Said) -> None:
+    endpoint = serve(lambda n, body: first if n == 0 else well(n, body))
+    assert {r["chunk_id"] for r in written(run, staged(CHUNKS, chunks(2)), of(endpoint))} == {"c00", "c01"}
+    assert len(endpoint.asked) == 3
+    assert rejected(run) == []
+
+
+@pytest.mark.parametrize(
+    ("bad", "told"),
+    [
+        (Said("I'd rather not."), "not the JSON asked for"),
+        (Said('{"pairs": [{"question": "Who?"}]}'), "pairs.0.answer: Field required"),
+        (Said('{"pairs": [{"question": "Wh', finish="length"), "cut off after 10 tokens"),
+        (Said('{"pairs": []}'), "there are no pairs"),
+        (Said("[" * 5000), "not the JSON asked for"),
+        (Said(""), "not the JSON asked for"),
+    ],
+)
+def test_a_reply_that_fails_is_asked_for_again_with_the_error(
+    run: Run, staged: Staged, serve: Serve, bad: Said, told: str
+) -> None:
+    endpoint = serve(lambda n, body: bad if n == 0 else well(n, body))
+    assert written(run, staged(CHUNKS, chunks(1)), of(endpoint))
+    first, second = endpoint.asked
+    assert second["messages"][0] == first["messages"][0]
+    assert [m["role"] for m in second["messages"]] == ["user", "assistant", "user"]
+    assert told in second["messages"][2]["content"]
+    assert run.reports[-1].notes["asked_again"] == 1
+
+
+def test_fences_and_thoughts_around_the_json_do_no_harm(run: Run, staged: Staged, serve: Serve) -> None:
+    def wrapped(n: int, body: dict[str, Any]) -> Said:
+        return Said(f"<think>\nA {{brace}}.\n</think>\n```json\n{well(n, body).text}\n```\n")
+
+    endpoint = serve(wrapped)
+    assert written(run, staged(CHUNKS, chunks(1)), of(endpoint, response_format="none"))
+    assert len(endpoint.asked) == 1
+    assert "response_format" not in endpoint.asked[0]
+
+
+def test_raw_line_breaks_and_control_characters_in_strings_are_forgiven(run: Run, staged: Staged, serve: Serve) -> None:
+    text = '{"pairs": [{"question": "What does\nit grind?", "answer": "It grinds\x17\trye"}]}'
+    (row,) = written(run, staged(CHUNKS, chunks(1)), of(serve(lambda *_: Said(text))))
+    assert (row["question"], row["answer"]) == ("What does it grind?", "It grinds rye")
+
+
+def test_grounded_pairs_are_kept_and_only_the_others_are_asked_for_again(
+    run: Run, staged: Staged, serve: Serve
+) -> None:
+    true = ("When was the mill of Ostra built?", "in 1700 by Greta Holm")
+    false = ("Who burnt the mill down?", "a band of travelling soldiers")
+    late = ("What does the mill grind?", "It grinds rye")
+    endpoint = serve(lambda n, _: Said(pairs_json(true, false) if n == 0 else pairs_json(late)))
+    rows = written(run, staged(CHUNKS, chunks(1)), of(endpoint))
+    assert [(r["question"], r["answer"]) for r in rows] == [true, late]
+    assert [r["query_id"] for r in rows] == ["c00-0", "c00-1"]
+    asked = endpoint.asked[1]["messages"][2]["content"]
+    assert "a band of travelling soldiers" in asked
+    assert "Greta Holm" not in asked
+    assert rejected(run) == []
+
+
+def test_what_never_becomes_valid_is_rejected_with_its_reason_and_has_another_chance_next_night(
+    run: Run, staged: Staged, serve: Serve, tmp_path: Path
+) -> None:
+    lie = Said(pairs_json(("Who came?", "nobody whom this text would name at all")))
+    endpoint = serve(lambda n, body: lie if "1700" in passage_of(body) else well(n, body))
+    rows = written(run, staged(CHUNKS, chunks(3)), of(endpoint, retries=2))
+    assert {r["chunk_id"] for r in rows} == {"c01", "c02"}
+    assert len(endpoint.asked) == 2 + 3
+    ((key, reason, detail),) = rejected(run)
+    assert (key, reason) == ("c00", "ungrounded")
+    assert "nobody whom this text" in detail
+    assert "(reply 3)" in detail
+    endpoint.script = well
+    again = next_night(run, tmp_path)
+    assert {r["chunk_id"] for r in written(again, staged(CHUNKS, chunks(3)), of(endpoint))} == {"c00", "c01", "c02"}
+    assert len(endpoint.asked) == 2 + 3 + 1
+
+
+def test_pairs_that_stay_ungrounded_are_rejects_beside_the_good_ones_and_final(
+    run: Run, staged: Staged, serve: Serve, tmp_path: Path
+) -> None:
+    said = Said(pairs_json(("What does it grind?", "It grinds rye"), ("Who came?", "a king from a far country")))
+    endpoint = serve(lambda *_: said)
+    assert len(written(run, staged(CHUNKS, chunks(1)), of(endpoint, retries=1))) == 1
+    assert [(key, reason) for key, reason, _ in rejected(run)] == [("c00", "ungrounded")]
+    again = next_night(run, tmp_path)
+    assert len(written(again, staged(CHUNKS, chunks(1)), of(endpoint, retries=1))) == 1
+    assert len(endpoint.asked) == 2
+
+
+def test_a_prompt_that_the_endpoint_refuses_costs_only_its_row(run: Run, staged: Staged, serve: Serve) -> None:
+    too_long = Said("This model's maximum context length is 64 tokens", status=400)
+    endpoint = serve(lambda n, body: too_long if "1702" in passage_of(body) else well(n, body))
+    rows = written(run, staged(CHUNKS, chunks(4)), of(endpoint, concurrency=1))
+    assert {r["chunk_id"] for r in rows} == {"c00", "c01", "c03"}
+    ((key, reason, detail),) = rejected(run)
+    assert (key, reason) == ("c02", "no_reply")
+    assert "maximum context length" in detail
+
+
+def test_a_reply_that_takes_too_long_costs_only_its_row(run: Run, staged: Staged, serve: Serve) -> None:
+    endpoint = serve(lambda n, body: replace(well(n, body), seconds=1.0 if "1701" in passage_of(body) else 0))
+    rows = written(run, staged(CHUNKS, chunks(3)), of(endpoint, timeout=0.2, tries=2))
+    assert {r["chunk_id"] for r in rows} == {"c00", "c02"}
+    assert [(key, reason) for key, reason, _ in rejected(run)] == [("c01", "no_reply")]
+
+
+def test_an_endpoint_that_dies_half_way_stops_the_job_and_what_it_said_is_kept(
+    run: Run, staged: Staged, serve: Serve, tmp_path: Path
+) -> None:
+    def script(n: int, body: dict[str, Any]) -> Said:
+        if n == 5:
+            endpoint.probe = Said(hang_up=True)
+        return Said(hang_up=True) if n >= 5 else well(n, body)
+
+    endpoint = serve(script)
+    source = staged(CHUNKS, chunks(9))
+    with pytest.raises(GeneratorError, match=r"cannot be used.* 5 rows of the job doc2query were done and are kept"):
+        written(run, source, of(endpoint, concurrency=1, tries=2))
+    revived = serve(well)
+    again = next_night(run, tmp_path)
+    assert len({r["chunk_id"] for r in written(again, source, of(revived))}) == 9
+    assert len(revived.asked) == 4
+    assert again.reports[-1].reused == 5
+
+
+def test_an_endpoint_that_answers_nobody_stops_the_job_before_it_has_rejected_everything(
+    run: Run, staged: Staged, serve: Serve
+) -> None:
+    no = Said("response_format json_schema is not supported", status=400)
+    endpoint = serve(lambda *_: no)
+    endpoint.probe = no
+    with pytest.raises(GeneratorError, match=r"cannot be used.*json_schema is not supported"):
+        written(run, staged(CHUNKS, chunks(30)), of(endpoint, concurrency=2))
+    assert len(endpoint.asked) <= 2
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        Said(hang_up=True),
+        Said("input flagged by moderation", status=403),
+        Said("not found", status=404),
+        Said("internal", status=500),
+        Said(body=b"<html>a page</html>"),
+        Said(body=b'{"choices": [{"message": null}]}'),
+        Said(body=b'{"choices": ["x"], "usage": 3}'),
+        Said(body=b'{"error": {"message": "overloaded"}}'),
+        Said(body=b"[" * 100_000),
+        Said(body=b'{"choices": [{"message": {"content": "%s"}}]}' % (b"x" * (5 << 20))),
+        Said(status=307, headers={"Location": "http://127.0.0.1:9/"}),
+        Said("bad \ud83d surrogate", status=400),
+    ],
+)
+def test_a_row_that_upsets_the_endpoint_every_night_stops_no_build(
+    run: Run, staged: Staged, serve: Serve, tmp_path: Path, bad: Said
+) -> None:
+    endpoint = serve(lambda n, body: bad if "1701" in passage_of(body) else well(n, body))
+    generator = of(endpoint, tries=1, concurrency=1)
+    for night in (run, next_night(run, tmp_path)):
+        assert {r["chunk_id"] for r in written(night, staged(CHUNKS, chunks(3)), generator)} == {"c00", "c02"}
+        assert [(key, reason) for key, reason, _ in rejected(night)] == [("c01", "no_reply")]
+    # The first night had two others to answer, the second none: only a request of our own tells.
+    assert endpoint.probed >= 1
+
+
+def test_an_endpoint_that_fails_at_the_very_end_stops_the_job(run: Run, staged: Staged, serve: Serve) -> None:
+    endpoint = serve(lambda n, body: Said("down", status=503) if n >= 4 else well(n, body))
+    endpoint.probe = Said("down", status=503)
+    with pytest.raises(GeneratorError, match=r"HTTP 503: down.* 4 rows"):
+        written(run, staged(CHUNKS, chunks(6)), of(endpoint, concurrency=1, tries=1))
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        b'{"choices": [{"message": {"content": %s}}], "usage": {"prompt_tokens": null, "completion_tokens": "12"}}',
+        b'{"choices": [{"message": {"content": [{"type": "text", "text": %s}]}}], "usage": {}}',
+    ],
+)
+def test_replies_of_unusual_form_are_read(run: Run, staged: Staged, serve: Serve, odd: bytes) -> None:
+    text = pairs_json(("What does it \ud800 grind?", "It grinds rye"))
+    endpoint = serve(lambda *_: Said(body=odd % json.dumps(text).encode()))
+    (row,) = written(run, staged(CHUNKS, chunks(1)), of(endpoint))
+    assert row["answer"] == "It grinds rye"
+    assert row["question"] == "What does it ? grind?"
+
+
+def test_a_stopped_job_keeps_the_good_pairs_of_rows_that_were_to_be_asked_again(
+    run: Run, staged: Staged, serve: Serve, tmp_path: Path
+) -> None:
+    half = pairs_json(("What does it grind?", "It grinds rye"), ("Who came?", "a king from a far country"))
+    endpoint = serve(lambda n, _: Said(half) if n < 4 else Said("down", status=503))
+    endpoint.probe = Said("down", status=503)
+    with pytest.raises(GeneratorError):
+        written(run, staged(CHUNKS, chunks(9)), of(endpoint, concurrency=2, tries=1))
+    again = next_night(run, tmp_path)
+    rows = written(again, staged(CHUNKS, chunks(9)), of(serve(well)))
+    assert len({r["chunk_id"] for r in rows}) == 9
+    assert again.reports[-1].reused >= 2
+
+
+def test_a_correction_that_brings_nothing_ends_the_row_with_the_first_problem(
+    run: Run, staged: Staged, serve: Serve
+) -> None:
+    half = pairs_json(("What does it grind?", "It grinds rye"), ("Who came?", "a king from a far country"))
+    endpoint = serve(lambda n, _: Said(half if n == 0 else '{"pairs": []}'))
+    assert len(written(run, staged(CHUNKS, chunks(1)), of(endpoint, retries=3))) == 1
+    assert [reason for _, reason, _ in rejected(run)] == ["ungrounded"]
+    assert len(endpoint.asked) == 2
+
+
+def test_a_row_that_has_all_its_pairs_is_not_asked_again(run: Run, staged: Staged, serve: Serve) -> None:
+    said = pairs_json(("What does it grind?", "It grinds rye"), ("Who came?", "a king from a far country"))
+    endpoint = serve(lambda *_: Said(said))
+    assert len(written(run, staged(CHUNKS, chunks(1)), of(endpoint), Doc2QuerySettings(pairs=1))) == 1
+    assert (len(endpoint.asked), rejected(run)) == (1, [])
+
+
+def test_a_reply_that_trickles_has_no_longer_than_any_other(run: Run, staged: Staged, serve: Serve) -> None:
+    endpoint = serve(lambda n, body: replace(well(n, body), seconds=2.0))
+    started = time.monotonic()
+    assert written(run, staged(CHUNKS, chunks(1)), of(endpoint, timeout=0.3, tries=2)) == []
+    assert time.monotonic() - started < 8
+
+
+def test_an_endpoint_is_looked_for_before_any_work(serve: Serve, tmp_path: Path, monkeypatch: Any) -> None:
+    endpoint = serve(well)
+    prepare_generator(of(endpoint), EngineSettings(), tmp_path)
+    endpoint.models = ["a-model", "b-model"]
+    prepare_generator(of(endpoint), EngineSettings(), tmp_path)
+    assert endpoint.probed == 1, "some gateways serve what they do not list"
+    with pytest.raises(GeneratorError, match=r"the model other does not exist; its models: a-model, b-model"):
+        prepare_generator(of(endpoint).model_copy(update={"model": "other"}), EngineSettings(), tmp_path)
+    endpoint.models, endpoint.key = [MODEL], "secret-of-the-house"
+    with pytest.raises(GeneratorError, match="QUERN_TEST_KEY is not set"):
+        prepare_generator(of(endpoint, key_variable="QUERN_TEST_KEY"), EngineSettings(), tmp_path)
+    monkeypatch.setenv("QUERN_TEST_KEY", "a-wrong-secret")
+    with pytest.raises(GeneratorError, match="QUERN_TEST_KEY is refused") as refused:
+        prepare_generator(of(endpoint, key_variable="QUERN_TEST_KEY"), EngineSettings(), tmp_path)
+    assert "a-wrong-secret" not in str(refused.value), "the endpoint repeats the key; the message must not"
+    monkeypatch.setenv("QUERN_TEST_KEY", "secret-of-the-house")
+    prepare_generator(of(endpoint, key_variable="QUERN_TEST_KEY"), EngineSettings(), tmp_path)
+    with pytest.raises(GeneratorError, match="is it running"):
+        prepare_generator(
+            GeneratorSettings(kind="openai", model=MODEL, url="http://127.0.0.1:9/v1"), EngineSettings(), tmp_path
+        )
+    monkeypatch.setenv("QUERN_TEST_KEY", "secret-of-the-house\n")
+    prepare_generator(of(endpoint, key_variable="QUERN_TEST_KEY"), EngineSettings(), tmp_path)
+    monkeypatch.setenv("QUERN_TEST_KEY", "secret of\nthe house")
+    with pytest.raises(GeneratorError, match="QUERN_TEST_KEY holds no key") as odd:
+        prepare_generator(of(endpoint, key_variable="QUERN_TEST_KEY"), EngineSettings(), tmp_path)
+    assert "secret" not in str(odd.value)
+    assert endpoint.asked == []
+
+
+@pytest.mark.parametrize("listing", [b"<html>", b"[]", b'"x"', b"null", b'{"data": ["m"]}', b'{"data": [{}]}', b"["])
+def test_what_is_no_endpoint_is_told_in_a_sentence(serve: Serve, tmp_path: Path, listing: bytes) -> None:
+    endpoint = serve(well)
+    endpoint.listing, endpoint.probe = listing, Said("no such page", status=404)
+    with pytest.raises(GeneratorError, match=r"cannot be used: HTTP 404: no such page; check generator.url"):
+        prepare_generator(of(endpoint), EngineSettings(), tmp_path)
+    without = of(endpoint).model_copy(update={"url": endpoint.url.removesuffix("/v1")})
+    with pytest.raises(GeneratorError, match=r"should end with the version of the interface, mostly /v1"):
+        prepare_generator(without, EngineSettings(), tmp_path)
+
+
+def test_the_memo_knows_prompt_model_sampling_and_schema_but_not_where_the_model_runs() -> None:
+    def print_of(doc2query: Doc2QuerySettings | None = None, **settings: Any) -> str:
+        generator = GeneratorSettings(**{"kind": "openai", "model": MODEL, **settings})
+        return Doc2Query(doc2query or Doc2QuerySettings(), generator).fingerprint()
+
+    known = print_of()
+    others = [
+        print_of(model="other"),
+        print_of(temperature=0.7),
+        print_of(top_p=0.5),
+        print_of(seed=1),
+        print_of(max_tokens=99),
+        print_of(extra={"reasoning_effort": "low"}),
+        print_of(response_format="none"),
+        print_of(dtype="float16"),
+        print_of(max_model_len=99),
+        print_of(Doc2QuerySettings(pairs=5)),
+        print_of(Doc2QuerySettings(groundedness=0.5)),
+        print_of(kind="vllm"),
+        print_of(kind="rules"),
+    ]
+    assert max(Counter([known, *others]).values()) == 1
+    assert known == print_of(url="http://10.0.0.1/v1", concurrency=1, retries=5, tries=1, key_variable="K")
+
+
+def test_a_task_with_another_prompt_schema_or_constant_is_another_task() -> None:
+    class Other(BaseModel):
+        pairs: list[str]
+
+    generator, task = GeneratorSettings(kind="openai", model=MODEL), doc2query(20)
+    tasks = [
+        task,
+        replace(task, prompt=task.prompt + "!"),
+        replace(task, output=Other),
+        replace(task, constants={"pairs": 21}),
+        replace(task, version=99),
+    ]
+    assert len({json.dumps(t.configuration(generator)) for t in tasks}) == len(tasks)
+
+
+def test_a_model_in_a_folder_is_known_by_its_files_wherever_it_lies(tmp_path: Path) -> None:
+    def folder(name: str, weights: bytes, **more: str) -> GeneratorSettings:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "model.safetensors").write_bytes(weights)
+        (tmp_path / name / "config.json").write_text("{}")
+        for file, text in more.items():
+            (tmp_path / name / file).write_text(text)
+        return GeneratorSettings(kind="vllm", model=str(tmp_path / name))
+
+    known = model_identity(folder("a", b"one"))
+    assert known == model_identity(folder("b", b"one", README="something"))
+    assert known != model_identity(folder("c", b"two")), "as many bytes, but others"
+
+
+def test_the_schema_sent_has_what_strict_endpoints_ask_for() -> None:
+    sent = portable(Pairs.model_json_schema())
+    pair = sent["$defs"]["Pair"]
+    assert pair["required"] == ["question", "answer"]
+    assert pair["additionalProperties"] is sent["additionalProperties"] is False
+    assert "title" not in pair
+    assert sent["properties"]["pairs"]["items"] == {"$ref": "#/$defs/Pair"}
+    titled = {"properties": {"title": {"type": "string", "title": "Title"}}}
+    assert portable(titled)["properties"] == {"title": {"type": "string"}}, "a property may be called title"
+
+
+def test_requests_are_drawn_no_faster_than_they_are_answered(serve: Serve) -> None:
+    drawn = 0
+
+    def requests() -> Iterator[Request]:
+        nonlocal drawn
+        for n in range(50):
+            drawn += 1
+            yield Request(n, ({"role": "user", "content": "<passage>\nThe cat sat.\n</passage>"},))
+
+    endpoint = serve(well)
+    replies = EndpointBackend(of(endpoint, concurrency=4)).replies(requests(), Pairs.model_json_schema())
+    next(replies)
+    assert drawn <= 8
+    assert sum(1 for _ in replies) + 1 == 50

@@ -1,0 +1,309 @@
+"""Embeddings of texts."""
+
+import json
+import pickle
+import random
+import subprocess
+import sys
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from quern.jobs.core.run import memoise
+from quern.jobs.models.batches import PAD_TO
+from quern.jobs.models.folders import DEFAULT_MODEL, ModelError, find_folder, read_model
+from quern.jobs.models.openvino_runtime import openvino_file
+from quern.jobs.models.precision import resolve_precision
+from quern.jobs.vectors.embed import Embed, Embedder, prepare
+from quern.jobs.vectors.embedded_tables import vectors_of
+from quern.schemas.settings import EmbedSettings
+from quern.schemas.tables.validate import validate
+from tests.benchmarks import embed
+from tests.benchmarks.__main__ import main
+
+WORDS = ["baker", "bread", "Alice", "house", "moved", "2026", "unbelievable", "北京", "street,", "why?", "river"]
+RNG = random.Random(3)
+TEXTS = [""] + [" ".join(RNG.choices(WORDS, k=k)) for k in (1, 2, 5, 8, 13, 14, 15, 21, 34, 55, 90, 600)]
+
+
+def batch(*texts):
+    return pa.RecordBatch.from_arrays([pa.array(texts, pa.string())], names=["text"])
+
+
+PRECISIONS = ("f32", "bf16", "int8")
+
+
+def load(precision, **others):
+    """The default model in `precision`; where the processor lacks that the test is skipped."""
+    settings = EmbedSettings(precision=precision, **others)
+    try:
+        resolve_precision(settings)
+    except ModelError as error:
+        pytest.skip(str(error))
+    return Embedder.load(settings)
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    """A function that makes a small random model of a kind and a pooling, and returns it and its folder."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.models import Pooling, Transformer
+    from transformers import AutoTokenizer, BertConfig, BertModel, XLMRobertaConfig, XLMRobertaModel
+
+    kinds = {"bert": (BertConfig, BertModel), "xlm-roberta": (XLMRobertaConfig, XLMRobertaModel)}
+
+    def make(pooling, kind="bert", size=32):
+        folder = tmp_path_factory.mktemp(pooling)
+        tokenizer = AutoTokenizer.from_pretrained(str(find_folder(DEFAULT_MODEL)))
+        sizes = {"hidden_size": size, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
+        config, model_class = kinds[kind]
+        # XLM-R counts positions from one past the padding id.
+        places = {"max_position_embeddings": 40 if kind == "bert" else 41, "pad_token_id": 0, "initializer_range": 0.5}
+        network = model_class(config(vocab_size=len(tokenizer), **places, **sizes))
+        network.save_pretrained(folder / "network")
+        tokenizer.save_pretrained(folder / "network")
+        parts = [
+            Transformer(str(folder / "network"), max_seq_length=40),
+            Pooling(size, pooling_mode=pooling),
+        ]
+        model = SentenceTransformer(modules=parts, device="cpu")
+        model.save(str(folder / "model"))
+        return model, str(folder / "model")
+
+    return make
+
+
+def check_batches(embedder, order, count, size):
+    """That some texts in some order have the vectors that they have among all of them."""
+    whole = embedder.encode(TEXTS)
+    before = embedder.batching
+    embedder.batching = replace(before, texts=size)
+    try:
+        part = embedder.encode([TEXTS[n] for n in order[:count]])
+    finally:
+        embedder.batching = before
+    assert np.array_equal(part, whole[list(order[:count])])
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@settings(max_examples=5, deadline=None)
+@given(st.permutations(range(len(TEXTS))), st.integers(1, len(TEXTS)), st.sampled_from([1, 2, 5, 32]))
+def test_a_vector_does_not_depend_on_its_batch(precision, order, count, size):
+    check_batches(load(precision), order, count, size)
+
+
+def test_nor_does_it_with_torch(tiny):
+    embedder = Embedder.load(EmbedSettings(model=tiny("mean")[1], engine="torch"))
+    for size in (1, 2, 5, 32):
+        check_batches(embedder, RNG.sample(range(len(TEXTS)), k=len(TEXTS)), len(TEXTS) - size % 4, size)
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_openvino_gives_the_same_bits_on_one_thread_and_two(precision):
+    one, two = (load(precision, threads=n).encode(TEXTS) for n in (1, 2))
+    assert np.array_equal(one, two)
+
+
+def test_a_text_is_padded_to_its_own_length_and_calls_are_small(monkeypatch):
+    embedder, calls = Embedder.load(EmbedSettings()), []
+    monkeypatch.setattr(embedder, "_runner", SimpleNamespace(run=lambda made, _: calls.extend(made)))
+    embedder.encode(["word " * n for n in (6, 7, 300, 400)] + ["word"] * 40)
+    shapes = [call.ids.shape for call in calls]
+    assert shapes == [(1, 408), (1, 304), (1, 16), (32, 8), (9, 8)]
+    assert all((call.mask.sum(axis=1) > call.ids.shape[1] - PAD_TO).all() for call in calls)
+
+
+@pytest.mark.parametrize(
+    ("precision", "least"), [("f32", 0.99999), ("bf16", 0.9999), ("int8", 0.998), ("int8_f32", 0.998)]
+)
+def test_vectors_have_length_one_and_are_close_to_those_of_sentence_transformers(precision, least):
+    whole = [text for text in TEXTS if text]
+    made = load(precision).encode(whole)
+    assert made.dtype == np.float32
+    assert np.linalg.norm(made, axis=1) == pytest.approx(1.0, abs=1e-6)
+    assert (made * reference_vectors(tuple(whole))).sum(axis=1).min() > least
+
+
+@cache
+def reference_vectors(texts):
+    """Vectors of sentence-transformers in fp32."""
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(find_folder(DEFAULT_MODEL)), device="cpu")
+    model.max_seq_length = 512
+    return model.encode(list(texts), normalize_embeddings=True)
+
+
+def test_questions_are_embedded_in_f32():
+    assert np.array_equal(load("bf16").for_questions().encode(TEXTS), load("f32").encode(TEXTS))
+    assert load("f32").for_questions() is load("f32")
+
+
+def test_no_texts_give_no_vectors():
+    assert Embedder.load(EmbedSettings()).encode([]).shape == (0, 384)
+
+
+@pytest.mark.parametrize("pooling", ["cls", "max", "mean"])
+def test_a_model_by_path_agrees_with_sentence_transformers(tiny, pooling):
+    reference, folder = tiny(pooling)
+    own = Embedder.load(EmbedSettings(model=folder, engine="torch"))
+    assert own.capacity == 38
+    assert (own.encode(TEXTS) * reference.encode(TEXTS, normalize_embeddings=True)).sum(axis=1).min() > 0.9999
+
+
+@pytest.mark.parametrize(("kind", "is_m3"), [("bert", False), ("xlm-roberta", False), ("xlm-roberta", True)])
+def test_flag_gives_the_dense_vectors_of_flagembedding(tiny, kind, is_m3):
+    pytest.importorskip("FlagEmbedding")
+    import torch
+
+    _, folder = tiny("cls", kind)
+    if is_m3:
+        for name, width in (("colbert_linear", 32), ("sparse_linear", 1)):
+            torch.save(torch.nn.Linear(32, width).state_dict(), f"{folder}/{name}.pt")
+    own = Embedder.load(EmbedSettings(model=folder, engine="flag")).encode(TEXTS)
+    assert (own * flag_vectors(folder, is_m3)).sum(axis=1).min() > 0.9999
+    plain = Embedder.load(EmbedSettings(model=folder, engine="torch")).encode(TEXTS)
+    assert (own * plain).sum(axis=1).min() > 0.9999
+
+
+def flag_vectors(folder, is_m3):
+    """What FlagEmbedding itself makes of the texts, which it batches and pads in its own way."""
+    from FlagEmbedding import BGEM3FlagModel, FlagModel
+
+    model = (BGEM3FlagModel if is_m3 else FlagModel)(folder, use_fp16=False, devices=["cpu"])
+    made = model.encode(TEXTS, max_length=40)
+    return made["dense_vecs"] if is_m3 else made
+
+
+@pytest.mark.parametrize("engine", ["torch", "flag"])
+def test_half_precision_as_gpus_run_it_is_close_to_f32(tiny, engine):
+    pytest.importorskip("FlagEmbedding")
+    _, folder = tiny("cls")
+    f32, f16 = (
+        Embedder.load(EmbedSettings(model=folder, engine=engine, precision=p)).encode(TEXTS) for p in ("f32", "f16")
+    )
+    assert not np.array_equal(f32, f16)
+    assert (f32 * f16).sum(axis=1).min() > 0.999
+
+
+def test_a_gpu_that_is_not_there_is_told(tiny):
+    _, folder = tiny("cls")
+    with pytest.raises(ModelError, match=r"embed.device cuda:99: torch .* finds"):
+        Embedder.load(EmbedSettings(model=folder, engine="torch", device="cuda:99"))
+
+
+@pytest.mark.parametrize("engine", ["openvino", "torch", "flag"])
+def test_broken_weights_are_a_fault_of_the_model_not_of_a_row(tiny, engine, tmp_path, monkeypatch):
+    monkeypatch.setenv("QUERN_CACHE", str(tmp_path))
+    if engine == "flag":
+        pytest.importorskip("FlagEmbedding")
+    _, folder = tiny("cls")
+    Path(folder, "model.safetensors").write_bytes(b"no weights")
+    with pytest.raises(ModelError, match=r"cannot be (loaded|converted)"):
+        Embed(EmbedSettings(model=folder, engine=engine)).apply(batch("a"))
+
+
+def test_flag_refuses_a_pooling_that_it_does_not_know(tiny):
+    pytest.importorskip("FlagEmbedding")
+    _, folder = tiny("max")
+    with pytest.raises(ModelError, match="pools by max"):
+        Embedder.load(EmbedSettings(model=folder, engine="flag"))
+
+
+def test_a_model_of_another_dimension_shares_nothing_with_the_memo(tiny, run):
+    texts = SimpleNamespace(rows=1, batches=lambda columns=None, rows=0: iter([batch("one and the same text")]))
+    widths = []
+    for size in (32, 64, 32):
+        _, folder = tiny("cls", size=size)
+        job = Embed(EmbedSettings(model=folder, engine="torch"))
+        results = memoise(job, texts, run).results(batch("one and the same text"))
+        widths.append(vectors_of(results, job).matrix.shape)
+    assert widths == [(1, 32), (1, 64), (1, 32)]
+    assert len(list((run.memo / "embed").iterdir())) == 3
+
+
+def test_processes_that_start_together_convert_a_model_once_and_rightly(tiny, tmp_path, monkeypatch):
+    reference, folder = tiny("cls")
+    monkeypatch.setenv("QUERN_CACHE", str(tmp_path))
+    code = (
+        "import sys; from quern.jobs.vectors.embed import prepare; from quern.schemas.settings import EmbedSettings;"
+        "prepare(EmbedSettings(model=sys.argv[1]))"
+    )
+    both = [subprocess.Popen([sys.executable, "-c", code, folder]) for _ in range(2)]
+    assert [p.wait() for p in both] == [0, 0]
+    made = {p for p in (tmp_path / "openvino").iterdir() if p.is_dir()}
+    assert made == {openvino_file(read_model(folder), "f32").parent}
+    own = Embedder.load(EmbedSettings(model=folder, precision="f32"))
+    assert (own.encode(TEXTS) * reference.encode(TEXTS, normalize_embeddings=True)).sum(axis=1).min() > 0.9999
+
+
+def test_a_text_too_long_for_the_model_shows_in_its_token_count():
+    job = Embed(EmbedSettings(max_tokens=16))
+    made = job.apply(batch("word " * 14, "word " * 15, ""))
+    assert made.rows.column("tokens").to_pylist() == [14, 15, 0]
+    assert job.capacity == 14
+    vectors = made.rows.column("vector").to_pylist()
+    assert vectors[0] == vectors[1]
+
+
+def test_the_job_makes_valid_rows_for_each_text():
+    job = Embed(EmbedSettings())
+    made = job.apply(batch(*TEXTS))
+    assert validate(made.rows, job.makes).num_rows == len(TEXTS)
+    assert made.parents.tolist() == list(range(len(TEXTS)))
+    assert not made.rejects
+
+
+def test_a_vector_that_is_not_finite_is_rejected(tiny):
+    import safetensors.torch
+
+    _, folder = tiny("cls")
+    file = f"{folder}/model.safetensors"
+    weights = safetensors.torch.load_file(file)
+    name = next(n for n in weights if n.endswith("word_embeddings.weight"))
+    weights[name][7592] = float("nan")  # the token `hello`
+    safetensors.torch.save_file(weights, file, metadata={"format": "pt"})
+    made = Embed(EmbedSettings(model=folder, engine="torch")).apply(batch("good day", "hello", "bread"))
+    assert made.parents.tolist() == [0, 2]
+    assert [(r.row, r.reason) for r in made.rejects] == [(1, "not_finite")]
+
+
+def test_batch_and_threads_do_not_enter_the_fingerprint():
+    job = Embed(EmbedSettings())
+    assert Embed(EmbedSettings(batch=1, threads=1)).fingerprint() == job.fingerprint()
+    assert Embed(EmbedSettings(max_tokens=128)).fingerprint() != job.fingerprint()
+    assert Embed(EmbedSettings(engine="torch")).fingerprint() != job.fingerprint()
+    assert pickle.loads(pickle.dumps(job)).fingerprint() == job.fingerprint()  # noqa: S301
+
+
+def test_auto_precision_is_resolved_before_a_job_travels():
+    assert Embed(EmbedSettings()).settings.precision in ("f32", "bf16")
+
+
+def test_a_worker_needs_no_torch_once_the_model_is_converted():
+    prepare(EmbedSettings())
+    code = (
+        "import sys; from quern.jobs.vectors.embed import Embedder; from quern.schemas.settings import EmbedSettings;"
+        "Embedder.load(EmbedSettings()).encode(['a']); print('torch' in sys.modules, 'transformers' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "False False\n"
+
+
+def test_the_benchmark_tells_rates_ratios_and_how_near_the_vectors_are(monkeypatch, capsys):
+    monkeypatch.setattr(embed, "_KINDS", {"chunks": (60, 4), "nodes": (12, 8)})
+    main(["embed", "--repeats", "1", "--json"])
+    figures = json.loads(capsys.readouterr().out)
+    for name in ("chunks", "nodes"):
+        assert figures[f"{name}_ratio"] == pytest.approx(figures[name] / figures[f"{name}_rival"])
+        assert 0.999 < figures[f"{name}_least_cosine"] <= figures[f"{name}_mean_cosine"] < 1.001
+        assert 0 < figures[f"{name}_tokenising"] < 0.5
+    with pytest.raises(ValueError, match="4 are needed"):
+        embed.benchmark_embed(["few words"], EmbedSettings())

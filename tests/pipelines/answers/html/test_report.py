@@ -1,0 +1,396 @@
+"""The report: every citation leads to exactly its quote, nothing of the corpus runs, memory does not grow."""
+
+import base64
+import hashlib
+import json
+import re
+import weakref
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from html import unescape
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import html
+from markupsafe import Markup
+
+from quern.pipelines.answers.html.passages import Passage, passages_of, pieces_of, printable, sources_of, web_address
+from quern.pipelines.answers.html.picture import picture_of, wrapped
+from quern.pipelines.answers.html.report import write_report
+from quern.schemas.answers import Answer, Citation, Hit, PathNode
+
+TEXT = "The lamp was lit in 1871. It burned whale oil. A keeper slept below.\n\nThe lamp went out in 1924."
+
+
+def hit(
+    rank: int = 1,
+    chunk: str = "d-0",
+    start: int = 0,
+    text: str = TEXT,
+    title: str | None = "The lamp of Pell Head",
+    url: str | None = "https://tidewiki.example/lamp",
+    score: float = 0.5,
+) -> Hit:
+    return Hit(
+        rank=rank,
+        chunk_id=chunk,
+        doc_id=chunk.split("-")[0],
+        url=url,
+        title=title,
+        published_at=datetime(2024, 5, 3),
+        score=score,
+        start=start,
+        end=start + len(text),
+        text=text,
+    )
+
+
+def cite(number: int, of: Hit, start: int, end: int) -> Citation:
+    quote = of.text[start - of.start : end - of.start]
+    known = {k: getattr(of, k) for k in ("doc_id", "chunk_id", "url", "title", "published_at")}
+    return Citation(number=number, start=start, end=end, quote=quote, **known)
+
+
+def node(query_id: str, chunk: str, similarity: float, hop: int = 0, via: str | None = None) -> PathNode:
+    text = f"Text of {query_id}"
+    return PathNode(query_id=query_id, chunk_id=chunk, text=text, similarity=similarity, hop=hop, via=via)
+
+
+def answer(
+    text: str = "It was lit in 1871. [1]",
+    hits: Iterable[Hit] = (),
+    citations: Iterable[Citation] = (),
+    path: Iterable[PathNode] = (),
+    found: bool = True,
+    question: str = "When was the lamp lit?",
+) -> Answer:
+    return Answer(
+        query_id="q",
+        question=question,
+        answer=text,
+        found=found,
+        score=0.5,
+        recipe="qcg",
+        citations=list(citations),
+        hits=list(hits),
+        path=list(path),
+    )
+
+
+def typical() -> Answer:
+    first, second = hit(1, "d-0"), hit(2, "e-0", 40)
+    return answer(
+        hits=[first, second],
+        citations=[cite(1, first, 0, 25)],
+        path=[node("a", "d-0", 0.9), node("b", "e-0", 0.8, 1, "a"), node("c", "x-0", 0.7)],
+    )
+
+
+def page(
+    path: Path, *answers: Answer, title: str = "Lamps", snapshot: dict[str, object] | None = None
+) -> html.HtmlElement:
+    write_report(iter(answers), path / "report.html", title=title, snapshot=snapshot or {})
+    return html.document_fromstring((path / "report.html").read_bytes(), parser=html.HTMLParser(encoding="utf-8"))
+
+
+def quotes(root: html.HtmlElement) -> dict[str, str]:
+    """Marked text by id of the first mark; a span that was cut in two is put together."""
+    found = {}
+    for mark in root.xpath("//mark[@id]"):
+        passage = mark.xpath("ancestor::p[@class='passage']")[0]
+        parts = passage.xpath(".//mark[@data-cite=$c]", c=mark.get("data-cite"))
+        found[mark.get("id")] = "".join(p.text_content() for p in parts)
+    return found
+
+
+def test_a_citation_leads_to_exactly_its_quote(tmp_path):
+    root = page(tmp_path, typical())
+    (link,) = root.xpath("//p[@class='text']/a")
+    assert link.text == "[1]"
+    assert quotes(root) == {link.get("href")[1:]: "The lamp was lit in 1871."}
+    assert root.xpath("//mark")[0].text_content() == "The lamp was lit in 1871."
+
+
+def test_every_inner_link_resolves_and_ids_are_unique_though_questions_share_chunks(tmp_path):
+    root = page(tmp_path, typical(), typical(), typical())
+    ids = root.xpath("//@id")
+    assert len(ids) == len(set(ids))
+    inner = [h for h in root.xpath("//@href") if h.startswith("#")]
+    assert inner
+    assert {h[1:] for h in inner} <= set(ids)
+    assert {i for a in root.xpath("//@aria-labelledby") for i in a.split()} <= set(ids)
+
+
+def test_overlapping_nested_and_touching_spans_each_mark_their_quote(tmp_path):
+    one = hit(start=100)
+    spans = [(100, 125), (110, 145), (112, 120), (145, 150), (100, 125)]
+    citations = [cite(n, one, *span) for n, span in enumerate(spans, 1)]
+    root = page(tmp_path, answer("".join(f"[{n}]" for n in range(1, 6)), [one], citations))
+    assert quotes(root) == {f"q1-m{n}": c.quote for n, c in enumerate(citations, 1)}
+    assert root.xpath("//p[@class='passage']")[0].text_content() == TEXT
+
+
+@given(st.text(min_size=1, max_size=40), st.data())
+def test_marks_never_change_the_text(text, data):
+    one = hit(text=text, start=7)
+    edges = st.lists(st.integers(7, 7 + len(text)), min_size=2, max_size=2, unique=True).map(sorted)
+    spans = data.draw(st.lists(edges, max_size=5))
+    given_answer = answer("x", [one], [cite(n, one, *s) for n, s in enumerate(spans, 1)])
+    sources = sources_of(given_answer, "q1")
+    (passage,) = passages_of(given_answer, sources, "q1")
+    assert unescape(re.sub(r"</?mark[^>]*>", "", passage.text)) == printable(text)
+    assert passage.text.count("<mark") == passage.text.count("</mark>")
+    assert {int(n) for n in re.findall(r' id="q1-m(\d+)"', passage.text)} == set(range(1, len(spans) + 1))
+
+
+def test_a_quote_in_the_overlap_of_two_chunks_is_marked_in_the_cited_one(tmp_path):
+    first, second = hit(1, "d-0", 0), hit(2, "d-1", 26, TEXT[26:])
+    root = page(tmp_path, answer(hits=[first, second], citations=[cite(1, second, 26, 46)]))
+    (mark,) = root.xpath("//mark")
+    assert mark.text_content() == "It burned whale oil."
+    assert mark.xpath("ancestor::li/@id") == ["q1-h2"]
+
+
+@pytest.mark.parametrize("change", [{"chunk_id": "gone-0"}, {"start": 3}, {"quote": "not there"}, {"end": 9999}])
+def test_a_citation_that_no_hit_holds_leads_to_its_source_with_the_quote(tmp_path, change):
+    one = hit()
+    root = page(tmp_path, answer(hits=[one], citations=[cite(1, one, 0, 25).model_copy(update=change)]))
+    assert root.xpath("//p[@class='text']/a/@href") == ["#q1-s1"]
+    assert root.xpath("//li[@id='q1-s1']//blockquote")
+    assert not root.xpath("//mark")
+
+
+def test_numbers_without_a_citation_and_numbers_inside_a_quote_stay_text():
+    one = hit(text="Lit in 1871.[1] Then dark.")
+    sources = sources_of(answer(hits=[one], citations=[cite(1, one, 0, 15)]), "q1")
+    pieces = pieces_of("Lit in 1871.[1] [1] See [7].", sources)
+    assert [(text.replace("\u00a0", " "), source is not None) for text, source in pieces] == [
+        ("Lit in 1871.[1] ", False),
+        ("[1]", True),
+        (" See [7].", False),
+    ]
+
+
+EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>\u202egnp.exe\x1b[31m\x00"
+
+
+@pytest.mark.parametrize(
+    "url", ["javascript:alert(1)", "java\nscript:alert(1)", "data:text/html,x", "//x.example", "http://["]
+)
+def test_hostile_text_is_inert(tmp_path, url):
+    one = hit(1, "d'><b>-0", text=EVIL, title=EVIL, url=url)
+    evil = answer(
+        f"{EVIL} [1]",
+        [one],
+        [cite(1, one, 0, len(EVIL))],
+        [PathNode(query_id=EVIL, chunk_id=one.chunk_id, text=EVIL, similarity=0.5, hop=0, via=None)],
+        question=EVIL,
+    ).model_copy(update={"query_id": EVIL, "recipe": EVIL})
+    root = page(tmp_path, evil, title=EVIL, snapshot={EVIL: EVIL})
+    assert len(root.xpath("//script")) == 1
+    assert not root.xpath("//img | //b | //iframe | //object | //embed")
+    assert not [a for e in root.iter() for a in e.attrib if a.startswith("on") or a in {"style", "src", "srcset"}]
+    assert all(h.startswith("#") for h in root.xpath("//@href"))
+    assert "\x1b" not in (tmp_path / "report.html").read_text("utf-8")
+    assert root.xpath("//h1")[0].text_content() == printable(EVIL)
+
+
+def test_web_links_carry_no_referrer(tmp_path):
+    root = page(tmp_path, typical())
+    outer = [a for a in root.xpath("//a[@href]") if not a.get("href").startswith("#")]
+    assert {a.get("href") for a in outer} == {"https://tidewiki.example/lamp"}
+    assert {a.get("rel") for a in outer} == {"noopener noreferrer nofollow"}
+
+
+@pytest.mark.parametrize(
+    ("url", "link"),
+    [
+        ("https://a.example/x?y=1&z=<", True),
+        ("HTTP://a.example", True),
+        ("https://", False),
+        ("https:///x", False),
+        ("ftp://a.example", False),
+        (" javascript:alert(1)//http://a.example", False),
+        ("", False),
+        (None, False),
+    ],
+)
+def test_only_web_addresses_become_links(url, link):
+    assert web_address(url) == (url if link else None)
+
+
+def test_the_policy_allows_only_the_pages_own_style_and_script(tmp_path):
+    root = page(tmp_path, typical())
+    policy = root.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")[0]
+
+    def digest(tag: str) -> str:
+        (element,) = root.xpath(f"//{tag}")
+        return base64.b64encode(hashlib.sha256(element.text.encode()).digest()).decode()
+
+    assert policy.split("; ") == [
+        "default-src 'none'",
+        f"style-src 'sha256-{digest('style')}'",
+        f"script-src 'sha256-{digest('script')}'",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
+    assert not root.xpath("//link | //base | //form | //*[@src]")
+    assert not re.search(r"url\(|@import|@font-face", root.xpath("//style")[0].text)
+    assert "eval" not in root.xpath("//script")[0].text
+
+
+def test_control_characters_and_lone_surrogates_do_not_stop_the_report(tmp_path):
+    text = "a\x00b\ud800c\r\nd\re\x85f"
+    broken = hit().model_copy(update={"text": text, "title": text, "end": len(text)})
+    quoted = cite(1, hit(), 0, 4).model_copy(update={"start": 2, "end": 6, "quote": text[2:6], "title": text})
+    root = page(
+        tmp_path,
+        answer(f"{text} [1]", question=text.replace("\ud800", "")).model_copy(
+            update={"hits": [broken], "citations": [quoted]}
+        ),
+    )
+    assert root.xpath("//mark")[0].text_content() == "b\ufffdc "
+    assert root.xpath("//p[@class='passage']")[0].text_content() == "a\ufffdb\ufffdc \nd\ne\ufffdf"
+
+
+@given(st.text())
+def test_printable_keeps_every_place(text):
+    assert len(printable(text)) == len(text)
+    printable(text).encode()
+
+
+def test_what_is_not_in_the_corpus_is_shown_as_such(tmp_path):
+    root = page(tmp_path, typical(), answer("The corpus does not say.", [hit()], found=False))
+    assert root.xpath("//article/@data-found") == ["yes", "no"]
+    assert root.xpath("//article[2]//*[@class='status']")[0].text == "Not in the corpus"
+    (evidence,) = root.xpath("//article[2]//details[contains(@class, 'evidence')]")
+    assert "open" not in evidence.attrib
+    assert evidence.xpath("./summary/h3")[0].text == "Nearest evidence"
+    assert [dd.text for dd in root.xpath("//dl[@class='counts']//dd")] == ["2", "1", "1"]
+
+
+def test_the_head_shows_the_snapshot(tmp_path):
+    root = page(tmp_path, typical(), snapshot={"Build": "b1", "Chunks": 6310, "Built": datetime(2025, 11, 20, 3, 15)})
+    shown = [d.text_content() for d in root.xpath("//dl[@class='snapshot']//dd")]
+    assert shown == ["b1", "6,310", "2025-11-20 03:15"]
+
+
+def test_a_report_of_no_answers_is_a_page(tmp_path):
+    assert "No questions were asked." in page(tmp_path).text_content()
+
+
+def test_an_answer_without_hits_has_no_evidence_and_no_picture(tmp_path):
+    root = page(tmp_path, answer("The corpus does not say.", found=False))
+    assert not root.xpath("//article//details | //article//*[name()='svg']")
+
+
+def picture(given_answer: Answer):
+    return picture_of(
+        given_answer, [Passage(h, f"q1-h{i}", Markup(""), False) for i, h in enumerate(given_answer.hits, 1)]
+    )
+
+
+def test_the_picture_goes_from_the_question_over_nodes_and_neighbours_to_chunks():
+    drawn = picture(typical())
+    places = {box.full: box.x for box in drawn.boxes}
+    assert [name for _, name in drawn.heads] == ["Question", "Matched nodes", "Neighbours, 1 hop", "Chunks"]
+    assert (
+        places["When was the lamp lit?"] < places["Text of a"] < places["Text of b"] < places["The lamp of Pell Head"]
+    )
+    assert {box.kind for box in drawn.boxes if box.full == "Text of c"} == {"way"}
+    assert len(drawn.edges) == 5  # question-a, question-c, a-b, a-chunk, b-chunk
+
+
+def test_boxes_of_a_column_do_not_overlap():
+    nodes = [node(f"n{i}", "d-0", i / 40) for i in range(6)]
+    nodes += [node(f"m{i}", "e-0", i / 30, 1, f"n{i}") for i in range(6)]
+    drawn = picture(answer(hits=[hit(1, "d-0"), hit(2, "e-0")], path=nodes))
+    for x in {box.x for box in drawn.boxes}:
+        column = sorted((b for b in drawn.boxes if b.x == x), key=lambda b: b.y)
+        assert all(a.y + a.height < b.y for a, b in pairwise(column))
+    assert max(b.y + b.height for b in drawn.boxes) <= drawn.height
+    assert max(b.x + b.width for b in drawn.boxes) <= drawn.width
+
+
+def test_the_picture_shows_the_strongest_and_counts_the_others():
+    drawn = picture(answer(hits=[hit()], path=[node(f"n{i:02}", "d-0", i / 30) for i in range(30)]))
+    assert sum(box.kind == "node" for box in drawn.boxes) == 12
+    assert {b.full for b in drawn.boxes if b.kind == "node"} == {f"Text of n{i}" for i in range(18, 30)}
+    assert [text for _, _, text in drawn.more] == ["and 18 more"]
+
+
+def test_without_a_path_the_picture_joins_the_question_to_its_chunks():
+    drawn = picture(answer(hits=[hit(1, "d-0", score=12.3), hit(2, "e-0", score=4)]))
+    assert [box.value for box in drawn.boxes] == ["", "12.3", "4"]
+    assert [edge.strength for edge in drawn.edges] == [0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        [node("a", "d-0", float("nan")), node("b", "d-0", float("inf"))],
+        [node("a", "d-0", 0.5, 1, "b"), node("b", "d-0", 0.4, 2, "a")],
+        [node("a", "d-0", 0.5, 3, "gone"), node("a", "d-0", 0.4)],
+        [node("a", "d-0", 0.5, 0, "a"), node("b", "d-0", 0.5, 10**6, "a")],
+    ],
+)
+def test_a_strange_path_is_still_drawn(tmp_path, path):
+    root = page(tmp_path, answer(hits=[hit(), hit(2)], path=path))
+    assert "nan" not in " ".join(root.xpath("//*[name()='path']/@stroke-width"))
+
+
+@given(st.text(), st.integers(4, 30), st.integers(1, 3))
+def test_labels_fit_their_box(text, cells, lines):
+    assert len(wrapped(text, cells, lines)) <= lines
+
+
+def test_answers_are_taken_one_by_one_and_let_go(tmp_path):
+    alive: list[weakref.ref[Answer]] = []
+    most = 0
+    line = typical().model_dump_json()
+
+    def stream() -> Iterator[Answer]:
+        nonlocal most
+        for number in range(2000):
+            if number % 50 == 0:
+                most = max(most, sum(r() is not None for r in alive))
+            made = Answer(**{**json.loads(line), "query_id": f"q{number}"})
+            alive.append(weakref.ref(made))
+            yield made
+            del made
+
+    write_report(stream(), tmp_path / "report.html", title="Many", snapshot={})
+    assert most < 200  # Those in reference cycles wait for the collector.
+    text = (tmp_path / "report.html").read_text("utf-8")
+    assert text.count("<article") == 2000
+    assert text.count("<li data-for=") == 2000
+
+
+def test_a_report_is_whole_or_absent(tmp_path):
+    def failing() -> Iterator[Answer]:
+        yield typical()
+        raise RuntimeError("the model is gone")
+
+    with pytest.raises(RuntimeError, match="the model is gone"):
+        write_report(failing(), tmp_path / "report.html", title="Half", snapshot={})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_same_answers_make_the_same_bytes(tmp_path):
+    for name in ("a", "b"):
+        write_report(iter([typical()]), tmp_path / name, title="Same", snapshot={"Build": 1})
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_headings_do_not_skip_a_level_and_regions_are_named(tmp_path):
+    root = page(tmp_path, typical(), typical())
+    levels = [int(h.tag[1]) for h in root.xpath("//h1 | //h2 | //h3 | //h4")]
+    assert levels[0] == 1
+    assert all(b <= a + 1 for a, b in pairwise(levels))
+    assert root.xpath("//main")
+    assert root.xpath("//nav/@aria-label")
+    assert all(s.get("aria-label") for s in root.xpath("//*[name()='svg']"))
+    assert root.xpath("//meta[@name='viewport']")

@@ -1,0 +1,182 @@
+"""An answer on the terminal: all of it is there, it keeps the width, and the corpus cannot drive the terminal."""
+
+import re
+from datetime import datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from quern.pipelines.answers.terminal import one_line, plain, render_text, shortened, strongest
+from quern.schemas.answers import Answer, Citation, Hit, PathNode
+
+TEXT = "The lamp was lit in 1871. It burned whale oil. " + "The keeper slept below. " * 20
+HIT = Hit(
+    rank=1,
+    chunk_id="lamp-0",
+    doc_id="lamp",
+    url="https://tidewiki.example/lamp",
+    title="The lamp of Pell Head",
+    published_at=datetime(2024, 5, 3, 9, 30),
+    score=0.8123,
+    start=100,
+    end=100 + len(TEXT),
+    text=TEXT,
+)
+CITATION = Citation(
+    number=1,
+    doc_id="lamp",
+    chunk_id="lamp-0",
+    url=HIT.url,
+    title=HIT.title,
+    published_at=HIT.published_at,
+    start=100,
+    end=125,
+    quote=TEXT[:25],
+)
+
+
+def node(query_id: str, similarity: float, hop: int = 0, via: str | None = None, chunk: str = "lamp-0") -> PathNode:
+    text = f"Node {query_id}?"
+    return PathNode(query_id=query_id, chunk_id=chunk, text=text, similarity=similarity, hop=hop, via=via)
+
+
+ANSWER = Answer(
+    query_id="q",
+    question="When was the lamp lit?",
+    answer="The lamp was lit in 1871. [1]",
+    found=True,
+    score=0.8,
+    recipe="qcg",
+    citations=[CITATION],
+    hits=[HIT],
+    path=[node("a", 0.9), node("b", 0.7, 1, "a"), node("c", 0.6, chunk="other-0")],
+)
+
+
+def test_the_answer_its_source_its_chunks_and_its_path_are_shown():
+    assert render_text(ANSWER, width=80, color=False) == (
+        "When was the lamp lit?\n"
+        "\n"
+        "The lamp was lit in 1871. [1]\n"
+        "\n"
+        "Sources\n"
+        "[1] The lamp of Pell Head · 2024-05-03\n"
+        "    https://tidewiki.example/lamp\n"
+        "    “The lamp was lit in 1871.”\n"
+        "    lamp, characters 100–125\n"
+        "\n"
+        "Chunks (qcg)\n"
+        "1 0.812  lamp-0  The lamp of Pell Head\n"
+        "  The lamp was lit in 1871. It burned whale oil. The keeper slept below. The\n"
+        "  keeper slept below. The keeper slept below. The keeper slept below. The keeper\n"
+        "  slept below. The keeper slept below. The keep…\n"
+        "\n"
+        "Path\n"
+        "When was the lamp lit?\n"
+        "├── 0.90 Node a?\n"
+        "│   ├── → chunk 1 lamp-0\n"
+        "│   └── 0.70 Node b?\n"
+        "│       └── → chunk 1 lamp-0\n"
+        "└── 0.60 Node c?\n"
+    )
+
+
+def test_without_a_path_the_question_leads_to_its_chunks():
+    shown = render_text(ANSWER.model_copy(update={"path": []}), width=80, color=False)
+    assert shown.endswith("When was the lamp lit?\n└── 0.812 → chunk lamp-0\n")
+
+
+def test_what_is_not_in_the_corpus_is_said_with_the_nearest_chunks():
+    none = {"found": False, "answer": "The corpus does not say.", "citations": []}
+    shown = render_text(ANSWER.model_copy(update=none), width=80, color=False)
+    assert "The corpus does not say." in shown
+    assert "Sources" not in shown
+    assert "Nearest chunks, too weak to answer from (qcg)" in shown
+
+
+def test_an_answer_with_nothing_found_is_short():
+    none = {"found": False, "answer": "No.", "citations": [], "hits": [], "path": []}
+    shown = render_text(ANSWER.model_copy(update=none), width=80, color=False)
+    assert shown == "When was the lamp lit?\n\nNo.\n"
+
+
+@pytest.mark.parametrize("width", [20, 33, 60, 120])
+def test_lines_keep_the_width_wide_characters_too(width):
+    wide = HIT.model_copy(
+        update={
+            "text": "电动渡轮今年七月一日投入运营" * 9,
+            "title": "渡轮" * 40,
+            "url": "https://x.example/" + "y" * 200,
+        }
+    )
+    shown = render_text(ANSWER.model_copy(update={"hits": [wide], "answer": "渡轮" * 60}), width=width, color=False)
+    assert max(cell_len(line) for line in shown.splitlines()) <= width
+
+
+def test_color_only_adds_styles():
+    styled = render_text(ANSWER, width=80, color=True)
+    assert "\x1b[1m" in styled
+    unstyled = re.sub(r"\x1b\[[0-9;]*m", "", styled)
+    assert [s.rstrip() for s in unstyled.splitlines()] == render_text(ANSWER, width=80, color=False).splitlines()
+
+
+@pytest.mark.parametrize("variable", ["NO_COLOR", "FORCE_COLOR", "TERM", "COLUMNS"])
+def test_the_environment_changes_nothing(monkeypatch, variable):
+    expected = [render_text(ANSWER, width=60, color=c) for c in (False, True)]
+    monkeypatch.setenv(variable, "dumb" if variable == "TERM" else "1")
+    assert [render_text(ANSWER, width=60, color=c) for c in (False, True)] == expected
+
+
+EVIL = "\x1b]0;owned\x07 \x1b[2J\x9b31m\x90 a\x00b\r\u202eevil\u2066 [bold]x[/bold] :smile: \ud800\x7f"
+
+
+def test_the_corpus_cannot_drive_the_terminal():
+    evil = dict.fromkeys(("doc_id", "chunk_id", "url", "title"), EVIL)
+    hostile = ANSWER.model_copy(
+        update={
+            "question": EVIL,
+            "answer": EVIL,
+            "recipe": EVIL,
+            "citations": [CITATION.model_copy(update={**evil, "quote": EVIL})],
+            "hits": [HIT.model_copy(update={**evil, "text": EVIL})],
+            "path": [node("a", 0.5, chunk=EVIL).model_copy(update={"text": EVIL})],
+        }
+    )
+    shown = render_text(hostile, width=80, color=False)
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", shown)
+    assert "[bold]x[/bold] :smile:" in shown
+    styled = render_text(hostile, width=80, color=True)
+    assert not re.search(r"\x1b(?!\[[0-9;]*m)|[\x00-\x09\x0b-\x1a\x7f-\x9f]", styled)
+
+
+@given(st.text(st.characters()))
+def test_plain_text_is_printable_and_stays_so(text):
+    once = plain(text)
+    assert plain(once) == once
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", once)
+    assert "\n" not in one_line(text)
+
+
+@given(st.text(), st.integers(1, 50))
+def test_a_shortened_text_is_short(text, characters):
+    assert len(shortened(text, characters)) <= characters
+
+
+def test_the_strongest_nodes_come_with_those_they_were_reached_through():
+    path = [node("far", 0.9, 1, "near"), node("near", 0.1), *(node(f"n{i}", 0.5) for i in range(9))]
+    shown = strongest(path, [HIT], limit=3)
+    assert set(shown.nodes) == {"far", "near", "n0"}
+    assert len(shown.hidden) == 8
+
+
+def test_nodes_that_led_to_a_hit_come_before_stronger_ones_that_did_not():
+    shown = strongest([node("aside", 0.9, chunk="other-0"), node("led", 0.2)], [HIT], limit=1)
+    assert list(shown.nodes) == ["led"]
+
+
+def test_a_circular_path_ends():
+    circle = [node("a", 0.5, 1, "b"), node("b", 0.5, 1, "a"), node("c", 0.5, 0, "c")]
+    shown = render_text(ANSWER.model_copy(update={"path": circle}), width=80, color=False)
+    assert all(f"Node {n}?" in shown for n in "abc")

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from quern.indexes.catalog import Warehouse
+from quern.schemas.settings import setting_names
+from tests.conftest import CORPUS, ROOT, Quern
+
+PAPER_SWEEP = "pipelines/evaluation/sweep/paper.yaml"
+COMMANDS = (
+    "build",
+    "estimate",
+    "ingest",
+    "crawl",
+    "ask",
+    "answer",
+    "evaluate",
+    "evaluate-extraction",
+    "recipes",
+    "sweep",
+    "graph",
+    "show",
+    "settings",
+    "audit",
+    "rejects",
+    "snapshots list",
+    "snapshots show",
+    "snapshots rollback",
+    "snapshots prune",
+)
+
+
+def one_sentence(text: str) -> bool:
+    return len(text.strip().splitlines()) == 1 and text.startswith("quern: ") and "Traceback" not in text
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_an_example_and_is_in_the_readme(command: str, quern_here: Quern) -> None:
+    shown = quern_here(*command.split(), "--help")
+    assert shown.returncode == 0
+    assert f"quern {command}" in shown.stdout.split("Example", 1)[1]
+    assert f"quern {command.split()[0]}" in (ROOT / "README.md").read_text()
+
+
+def test_these_are_all_the_commands(quern: Quern) -> None:
+    listed = re.findall(r"^  ([a-z-]+)  ", quern("--help").stdout.split("Commands:")[1], re.MULTILINE)
+    assert set(listed) == {c.split()[0] for c in COMMANDS}
+
+
+def test_settings_shows_every_setting_with_its_meaning(quern_here: Quern) -> None:
+    shown = quern_here("settings", "--set", "graph.k=2").stdout
+    assert "  k: 2  # Nearest neighbours" in shown
+    for name in setting_names():
+        assert re.search(rf"^  {name.split('.')[1]}: .+  # .{{10,}}", shown, re.MULTILINE), name
+    assert json.loads(quern_here("settings", "--json").stdout)["graph"]["k"] == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["build", "absent", "-w", "{tmp}/wh"], "absent does not exist"),
+        (["crawl", "absent", "-w", "{tmp}/wh"], "crawl.contact must be"),
+        (["crawl", "absent", "-w", "{tmp}/wh", "--set", "crawl.contact=a@b.example"], "absent cannot be read"),
+        (["build", "{tmp}/nothing", "-w", "{tmp}/wh"], "holds no files"),
+        (["build", "{corpus}", "-w", "{tmp}/wh", "--set", "grph.k=2"], "did you mean graph"),
+        (["build", "{corpus}", "-w", "{tmp}/wh", "--settings", "absent.yaml"], "absent.yaml cannot be read"),
+        (["build", "{corpus}", "-w", "{tmp}/wh", "--engine", "dask"], "engine.engine is 'dask'"),
+        (["build", "{corpus}", "-w", "{tmp}/wh", "--set", "embed.model=no-such-model"], "no-such-model"),
+        (["ask", "-w", "{tmp}/none", "What?"], "is no warehouse; `quern build PAGES"),
+        (["ask", "-w", "{web}", " "], "the question is empty"),
+        (["ask", "-w", "{web}", "What?", "--recipe", "magic"], "there is no recipe 'magic'; there are: dense"),
+        (["ask", "-w", "{web}", "What?", "--snapshot", "19990101"], "there is no snapshot 19990101"),
+        (["answer", "{tmp}/none.jsonl", "-w", "{web}", "--out", "{tmp}/o"], "none.jsonl cannot be read"),
+        (["evaluate", "{questions}", "-w", "{web}"], "no question has evidence_doc_ids"),
+        (["evaluate", "{questions}", "-w", "{web}", "--k", "2,x"], "whole numbers"),
+        (["evaluate-extraction", "{tmp}"], "ground-truth.json"),
+        (["sweep", "absent.yaml", "--out", "{tmp}/o"], "sweep absent.yaml cannot be read"),
+        (["sweep", PAPER_SWEEP, "--datasets", "{tmp}", "--out", "{tmp}/o"], "none of its datasets is at"),
+        (["show", "document", "gone", "-w", "{web}"], "has no doc_id 'gone'"),
+        (["show", "leaf", "x", "-w", "{web}"], "cannot show a leaf; there are: page, document"),
+        (["snapshots", "show", "x", "-w", "{web}"], "there is no snapshot x"),
+        (["snapshots", "rollback", "-w", "{web}"], "no snapshot before the published one"),
+        (["snapshots", "list", "-w", "{tmp}/none"], "is no warehouse"),
+    ],
+)
+def test_a_mistake_gets_one_sentence_and_exit_code_2(
+    arguments: list[str], message: str, mini_web: Path, tmp_path: Path, quern_here: Quern
+) -> None:
+    places = {
+        "tmp": tmp_path,
+        "web": mini_web,
+        "corpus": CORPUS / "pages",
+        "questions": CORPUS / "questions.jsonl",
+    }
+    (tmp_path / "nothing").mkdir()
+    done = quern_here(*(a.format(**places) for a in arguments))
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert one_sentence(done.stderr), done.stderr
+    assert done.stdout == ""
+
+
+def test_snapshots_show_prints_the_manifest(mini_web: Path, quern_here: Quern) -> None:
+    manifest = json.loads(quern_here("snapshots", "show", "-w", mini_web, "--json").stdout)
+    assert manifest["tables"]["chunks"].keys() >= {"version", "rows", "digest"}
+    assert manifest["settings"]["graph"]["k"] == 3
+    listed = json.loads(quern_here("snapshots", "list", "-w", mini_web, "--json").stdout)
+    assert listed["snapshots"][0]["build_id"] == manifest["build_id"]
+    assert "* " + manifest["build_id"] in quern_here("snapshots", "list", "-w", mini_web).stdout
+
+
+def test_a_node_can_be_followed_back_to_its_page_and_forward_to_its_neighbours(
+    mini_web: Path, quern_here: Quern
+) -> None:
+    def show(kind: str, key: str) -> dict[str, dict[str, object]]:
+        done = quern_here("show", kind, key, "-w", mini_web, "--json")
+        assert done.returncode == 0, done.stderr
+        found: dict[str, dict[str, object]] = json.loads(done.stdout)
+        return found
+
+    key = Warehouse.open(mini_web).snapshot().table("nodes").lance.head(1)["query_id"][0].as_py()
+    node = show("node", key)
+    assert [e["rank"] for e in node["to"]["neighbours"]] == [0, 1, 2]  # type: ignore[attr-defined, index]
+    query = show("query", str(node["from"]["query"]))
+    assert query["to"]["node"] == key
+    chunk = show("chunk", str(query["from"]["chunk"]))
+    assert any(q["query_id"] == key for q in chunk["to"]["queries"])  # type: ignore[attr-defined]
+    document = show("document", str(chunk["from"]["document"]))
+    assert query["from"]["chunk"] in document["to"]["chunks"]  # type: ignore[operator]
+    page = show("page", str(document["from"]["page"]))
+    assert page["to"]["documents"] == [chunk["from"]["document"]]
+    assert "<" in str(page["row"]["body"])
+    assert "row:" in quern_here("show", "node", key, "-w", mini_web).stdout
+
+
+def test_a_rejected_page_says_why(mini_web: Path, quern_here: Quern) -> None:
+    key = "https://harbour-courier.example/sections/index.html"
+    page = json.loads(quern_here("show", "page", key, "-w", mini_web, "--json").stdout)
+    assert page["to"]["documents"] == []
+    assert page["to"]["rejects"][0]["reason"] == "no_text"
+
+
+def test_without_java_spark_is_refused_with_the_command_that_installs_it(tmp_path: Path, quern: Quern) -> None:
+    done = quern("build", CORPUS / "pages", "-w", tmp_path / "wh", PATH="/nonexistent", JAVA_HOME="")
+    assert done.returncode == 2
+    assert "apt-get install openjdk-17-jre-headless" in done.stderr

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from quern.indexes.catalog import Warehouse
+from quern.indexes.lexical import Scored
+from quern.pipelines.evaluation.retrieval import EvaluationError, document_ranking, evaluate
+from quern.pipelines.retrieve import RECIPES, Ranking, Recipe, Searcher, find_recipes
+from quern.schemas.answers import Question
+from tests.conftest import CORPUS, Quern, read_jsonl
+
+FLOORS = json.loads((Path(__file__).parents[2] / "floors.json").read_text())
+
+
+def sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def fixed(rows: list[list[int]]) -> Recipe:
+    """A recipe that ranks the chunks at these positions, whatever is asked."""
+
+    def rank(_: Any) -> Ranking:
+        question = np.concatenate([np.full(len(r), n) for n, r in enumerate(rows)]).astype(np.int64)
+        score = np.concatenate([-np.arange(len(r), dtype=np.float32) for r in rows])
+        return Ranking(Scored(question, np.array([c for r in rows for c in r], dtype=np.int64), score))
+
+    return Recipe("fixed", "", rank)
+
+
+@pytest.fixture(scope="module")
+def documents(searcher: Searcher) -> tuple[list[str], list[int]]:
+    """Ids of four documents, and a position of a chunk of each."""
+    keys = searcher.graph.documents.keys.to_pylist()[:4]
+    of_chunk = searcher.graph.documents.of_chunk
+    return keys, [int(np.flatnonzero(of_chunk == n)[0]) for n in range(4)]
+
+
+def test_figures_are_those_worked_out_by_hand(searcher: Searcher, documents: tuple[list[str], list[int]]) -> None:
+    ids, chunks = documents
+    asked = [
+        Question(query_id="a", question="?", evidence_doc_ids=[ids[0]]),
+        Question(query_id="b", question="?", type="two", evidence_doc_ids=[ids[1], ids[3]]),
+        Question(query_id="c", question="?", evidence_doc_ids=[ids[2]]),
+        Question(query_id="none", question="?"),
+    ]
+    ranked = [[chunks[1], chunks[0]], [chunks[1], chunks[1], chunks[2], chunks[3]], []]
+    found = evaluate(searcher, asked, [fixed(ranked)], [1, 2, 3], by_type=True)
+    assert {t: (f["recall@1"], f["questions"]) for t, f in found.items() if t != "fixed"} == {"fixed two": (0.5, 1)}
+    figures = found["fixed"]
+    assert figures["questions"] == 3, "a question without evidence is not counted"
+    assert figures["recall@1"] == pytest.approx((0 + 0.5 + 0) / 3, abs=1e-4)
+    assert figures["recall@2"] == pytest.approx((1 + 0.5 + 0) / 3, abs=1e-4)
+    assert figures["recall@3"] == pytest.approx((1 + 1 + 0) / 3, abs=1e-4)
+    assert figures["all_evidence@2"] == pytest.approx(1 / 3, abs=1e-4)
+    assert figures["all_evidence@3"] == pytest.approx(2 / 3, abs=1e-4)
+    assert figures["mrr"] == pytest.approx((1 / 2 + 1 + 0) / 3, abs=1e-4)
+
+
+def test_a_document_ranks_by_its_best_chunk(searcher: Searcher, documents: tuple[list[str], list[int]]) -> None:
+    ids, chunks = documents
+    ranking = fixed([[chunks[2], chunks[0], chunks[2]]]).rank(searcher.batch(["?"]))
+    assert document_ranking(searcher.batch(["?"]), ranking, 5) == [[ids[2], ids[0]]]
+
+
+def test_questions_that_cannot_be_evaluated_are_errors(searcher: Searcher) -> None:
+    recipes = list(RECIPES.values())
+    with pytest.raises(EvaluationError, match="no question has evidence_doc_ids"):
+        evaluate(searcher, [Question(query_id="a", question="?")], recipes, [5])
+    with pytest.raises(EvaluationError, match="none of the evidence documents is in the snapshot"):
+        evaluate(searcher, [Question(query_id="a", question="?", evidence_doc_ids=["gone"])], recipes, [5])
+
+
+def mini_web_questions(searcher: Searcher) -> list[Question]:
+    """The gold questions with their evidence as document ids."""
+    rows = [r for b in searcher.snapshot.stage("documents").batches(["doc_id", "url"]) for r in b.to_pylist()]
+    by_url = {r["url"]: r["doc_id"] for r in rows}
+    questions = read_jsonl(CORPUS / "questions.jsonl")
+    return [
+        Question(
+            query_id=q["query_id"], question=q["question"], evidence_doc_ids=[by_url[u] for u in q["evidence_urls"]]
+        )
+        for q in questions
+    ]
+
+
+def above(figures: dict[str, dict[str, float]], floors: dict[str, float]) -> dict[str, tuple[float, float]]:
+    """Figures below their floors, as (figure, floor)."""
+    found = {name: figures[name.split(" ")[0]][name.split(" ")[1]] for name in floors}
+    return {name: (found[name], floor) for name, floor in floors.items() if found[name] < floor}
+
+
+def test_retrieval_on_the_mini_web_keeps_its_floors(searcher: Searcher) -> None:
+    figures = evaluate(searcher, mini_web_questions(searcher), find_recipes("dense,bm25,qcg,hybrid,bridge"), [2, 5])
+    assert above(figures, FLOORS["mini_web"]["retrieval"]) == {}, figures
+
+
+@pytest.mark.parametrize(
+    ("name", "long_build"),
+    [("lihua_world", "lihua_world"), ("musique_train100", "musique_train100")],
+    indirect=["long_build"],
+)
+def test_retrieval_on_a_benchmark_keeps_its_floors(name: str, long_build: Path, shared: Path, quern: Quern) -> None:
+    folder, floors = shared / name, FLOORS[name]
+    for file, digest in floors["sha256"].items():
+        assert sha256(folder / file) == digest, f"{file} is another version than the floors were measured on"
+    manifest = Warehouse.open(long_build).manifest()
+    assert manifest.peak_memory_bytes < 2 << 30
+    embedded = [j for j in manifest.jobs if j["job"] == "embed"]
+    assert embedded[0]["notes"] == {"cut_texts": 0}
+    done = quern("evaluate", folder / "queries.jsonl", "-w", long_build, "--k", "2,5,10", "--json")
+    figures = json.loads(done.stdout)
+    assert above(figures, floors["retrieval"]) == {}, figures
+
+
+def test_main_text_on_the_extraction_benchmark_keeps_its_floor(shared: Path, quern: Quern) -> None:
+    folder, floors = shared / "article_extraction_benchmark", FLOORS["article_extraction_benchmark"]
+    assert sha256(folder / "ground-truth.json") == floors["sha256"]["ground-truth.json"]
+    figures = json.loads(quern("evaluate-extraction", folder, "--json").stdout)
+    assert figures["f1"] >= floors["f1"], figures
+
+
+@pytest.mark.parametrize("long_build", ["real pages"], indirect=True)
+def test_real_pages_are_built_without_a_loss_that_is_not_told(long_build: Path) -> None:
+    rows = {name: table.rows for name, table in Warehouse.open(long_build).manifest().tables.items()}
+    assert rows["pages"] == 181
+    assert rows["documents"] + rows["rejects"] == 181
+    assert rows["documents"] >= 179

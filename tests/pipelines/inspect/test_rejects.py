@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from typer.testing import CliRunner
+
+from quern.indexes.catalog import Manifest, Snapshot, Warehouse
+from quern.indexes.stages import StageWriter
+from quern.pipelines.cli.rejects import app
+from quern.pipelines.inspect.rejects import RejectsError, Wanted, rows, summary
+from quern.schemas.tables import PAGES, REJECTS
+
+Reject = tuple[str, str, str]
+
+
+def snapshot_of(root: Path, rejects: list[Reject]) -> Snapshot:
+    """A published snapshot of eight pages (four of them documents) that holds these rejects: job, key, reason."""
+    warehouse = Warehouse.create(root)
+    page = {"content_type": "text/html", "body": b"", "source_file": "", "digest": ""}
+    with StageWriter(warehouse.stages / "pages" / "1.parquet", PAGES) as pages:
+        pages.write(pa.RecordBatch.from_pylist([page | {"url": str(i)} for i in range(8)], schema=PAGES.schema))
+    with StageWriter(warehouse.stages / "rejects" / "1.parquet", REJECTS) as writer:
+        for job, key, reason in rejects:
+            row = {"job": job, "key": key, "reason": reason, "detail": f"why\n{key}", "build_id": "1"}
+            writer.write(pa.RecordBatch.from_pylist([row], schema=REJECTS.schema))
+    tables = {stage.table.name: warehouse.pin(stage, None) for stage in (pages.stage(), writer.stage())}
+    jobs = [{"job": "ingest", "rows_in": 9}, {"job": "clean", "rows_in": 8}]
+    now = datetime.now(UTC)
+    warehouse.publish(
+        Manifest(build_id="1", parent=None, started_at=now, source="", tables=tables, jobs=jobs, audit=[], settings={})
+    )
+    return warehouse.snapshot()
+
+
+@pytest.fixture
+def snapshot(tmp_path: Path) -> Snapshot:
+    left_out = [("ingest", "a.html", "empty"), ("ingest", "b.html", "empty")]
+    left_out += [("clean", f"https://tides.example/{i}", "no_text") for i in range(4)]
+    return snapshot_of(tmp_path / "wh", [*left_out, ("clean", "https://quay.example/", "too_long")])
+
+
+def test_the_summary_counts_by_job_and_reason_as_shares_of_the_jobs_input(snapshot: Snapshot) -> None:
+    assert summary(snapshot, Wanted()) == [
+        {"job": "clean", "reason": "no_text", "count": 4, "share": 0.5},
+        {"job": "ingest", "reason": "empty", "count": 2, "share": 0.2},
+        {"job": "clean", "reason": "too_long", "count": 1, "share": 0.125},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "keys"),
+    [
+        (Wanted(job="ingest"), ["a.html", "b.html"]),
+        (Wanted(reason="too_long"), ["https://quay.example/"]),
+        (Wanted(key="https://tides.example/3"), ["https://tides.example/3"]),
+        (Wanted(job="clean", key="https://quay"), ["https://quay.example/"]),
+    ],
+)
+def test_filters_narrow_rows_and_summary_alike(wanted: Wanted, keys: list[str], snapshot: Snapshot) -> None:
+    assert [r["key"] for r in rows(snapshot, wanted)] == keys
+    assert sum(r["count"] for r in summary(snapshot, wanted)) == len(keys)
+
+
+def test_a_limit_ends_the_rows_wherever_it_falls(snapshot: Snapshot) -> None:
+    every = list(rows(snapshot, Wanted()))
+    assert len(every) == 7
+    for limit in range(1, 9):
+        assert list(rows(snapshot, Wanted(), limit)) == every[:limit]
+
+
+def test_a_job_that_there_is_not_is_an_error_that_names_the_jobs(snapshot: Snapshot) -> None:
+    with pytest.raises(RejectsError, match=r"no job clan; its jobs are clean, .*ingest"):
+        summary(snapshot, Wanted(job="clan"))
+
+
+def test_a_filter_that_matches_nothing_is_no_error_and_is_told_what_there_is(snapshot: Snapshot) -> None:
+    told = CliRunner().invoke(app, ["-w", str(snapshot.warehouse.root), "--reason", "timeout"])
+    assert told.exit_code == 0
+    assert "no reject --reason timeout; there are clean: no_text (4), ingest: empty (2)" in told.output
+
+
+def test_an_address_is_found_where_the_detail_begins_with_it(snapshot: Snapshot) -> None:
+    assert [r["key"] for r in rows(snapshot, Wanted(key="why\na.html"))] == ["a.html"]
+
+
+def test_the_command_prints_summary_then_rows_on_one_line_each_and_says_what_it_left_out(snapshot: Snapshot) -> None:
+    told = CliRunner().invoke(app, ["-w", str(snapshot.warehouse.root), "--limit", "2"])
+    lines = told.output.splitlines()
+    assert told.exit_code == 0
+    assert lines[1].split() == ["clean", "no_text", "4", "50.00%"]
+    assert lines[-3:] == [
+        "ingest: empty: a.html: why a.html",
+        "ingest: empty: b.html: why b.html",
+        "... and 5 more; --limit 0 shows all",
+    ]
+
+
+def test_the_command_prints_one_json_object(snapshot: Snapshot, tmp_path: Path) -> None:
+    told = CliRunner().invoke(app, ["-w", str(snapshot.warehouse.root), "--job", "clean", "--limit", "0", "--json"])
+    found = json.loads(told.output)
+    assert (found["snapshot"], len(found["rows"]), found["summary"][0]["count"]) == ("1", 5, 4)
+    assert found["rows"][0] == {
+        "job": "clean",
+        "key": "https://tides.example/0",
+        "reason": "no_text",
+        "detail": "why\nhttps://tides.example/0",
+    }
+
+
+def test_a_snapshot_that_left_nothing_out_says_so(tmp_path: Path) -> None:
+    empty = snapshot_of(tmp_path / "empty", [])
+    told = CliRunner().invoke(app, ["-w", str(empty.warehouse.root)])
+    assert (told.exit_code, told.output) == (0, "snapshot 1 has no reject; it left nothing out\n")
+    told = CliRunner().invoke(app, ["-w", str(empty.warehouse.root), "--json"])
+    assert json.loads(told.output) == {"snapshot": "1", "summary": [], "rows": []}

@@ -1,0 +1,134 @@
+"""Rows with their lineage: whatever a page holds is shown, and what is missing is explained."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from quern.indexes.catalog import Manifest, Snapshot, TableVersion, Warehouse
+from quern.indexes.stages import StageWriter
+from quern.jobs.pages.ingest import FileReject, read_pages
+from quern.jobs.pages.originals import OriginalError
+from quern.pipelines.ingest import PAGE_STORE, add_pages, page_store
+from quern.pipelines.inspect.show import NotInSnapshotError, original_of, show
+from quern.schemas.settings import IngestSettings, load_settings
+from quern.schemas.tables import TABLES
+from tests.jobs.pages.archived import http, put, warc
+
+HERE = "http://x.example/a"
+Rows = list[dict[str, Any]]
+Make = Callable[..., Snapshot]
+
+
+@pytest.fixture
+def snapshot(tmp_path: Path) -> Make:
+    """Make a snapshot of the given rows; strings that are not given are empty, other values null."""
+
+    def make(**rows: Rows) -> Snapshot:
+        return snapshot_of(Warehouse.create(tmp_path / "warehouse"), rows, "")
+
+    return make
+
+
+@pytest.mark.parametrize("charset", ["utf8mb4", "hex", "none", "", None, "utf-16"])
+def test_a_page_of_any_declared_charset_is_shown(snapshot: Make, charset: str | None) -> None:
+    page = {"url": HERE, "charset": charset, "body": "<p>čaj</p>".encode()}
+    assert show(snapshot(pages=[page]), "page", HERE)["row"]["body"] == "<p>čaj</p>"
+
+
+def rejects_of(root: Path) -> Rows:
+    found = [r for r in read_pages(root, IngestSettings()) if isinstance(r, FileReject)]
+    return [{"job": "ingest", "key": r.key, "reason": r.reason, "detail": r.detail} for r in found]
+
+
+def test_a_rejected_capture_is_found_by_its_address_alone(snapshot: Make, tmp_path: Path) -> None:
+    block = b"HTTP/1.1 404 Not Found\r\n\r\n"
+    (tmp_path / "w.warc").write_bytes(
+        f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {HERE}\r\nContent-Type: application/http\r\n"
+        f"Content-Length: {len(block)}\r\n\r\n".encode()
+        + block
+        + b"\r\n\r\n"
+    )
+    made = snapshot(rejects=rejects_of(tmp_path / "w.warc"))
+    with pytest.raises(NotInSnapshotError, match=rf"http_status \({HERE}: status 404; w.warc@0\)"):
+        show(made, "page", HERE)
+    with pytest.raises(NotInSnapshotError) as error:
+        show(made, "page", HERE.removesuffix("/a"))
+    assert "rejected" not in str(error.value)
+
+
+def test_the_address_of_a_document_names_the_document(snapshot: Make) -> None:
+    documents = [
+        {"doc_id": d, "page_url": f"doc:{d}", "url": HERE} | {"images": [], "metadata_from": [], "personal_data": []}
+        for d in ("p1", "p2")
+    ]
+    with pytest.raises(NotInSnapshotError, match="document p1 has this url; document p2 has this url"):
+        show(snapshot(documents=documents), "page", HERE)
+
+
+@pytest.mark.parametrize("name", ["w.warc", "w.warc.gz", "w.arc"])
+def test_an_archived_page_shows_its_record_byte_for_byte(tmp_path: Path, name: str) -> None:
+    block = http(b"<p>High water is at nine.</p>")
+    if name.endswith(".arc"):
+        records = [f"http://x.example/{n} 10.0.0.1 20240506070809 text/html {len(block)}\n".encode() for n in "ab"]
+        content = b"".join(record + block + b"\n" for record in records)
+    else:
+        records = warc(*((f"http://x.example/{n}", block, "2024-05-06T00:00:00Z") for n in "ab"))
+        content = b"".join(records)
+    path = put(tmp_path / "in" / name, gzip.compress(content) if name.endswith(".gz") else content)
+    warehouse = Warehouse.create(tmp_path / "warehouse")
+    add_pages(warehouse, [path], load_settings(None, ["engine.engine=local"]))
+    (part,) = page_store(warehouse).parts()
+    rows = [row for batch in part.batches("pages") for row in batch.to_pylist()]
+    made = with_source(warehouse, rows, PAGE_STORE)
+    found = original_of(made, "http://x.example/b")
+    assert found.head + found.block in content
+    assert (found.block, b"x.example/b" in found.head) == (block, True)
+    lineage = show(made, "page", "http://x.example/b")["from"]
+    assert (lineage["archive"], lineage["offset"]) == (str(path), rows[1]["warc_offset"])
+    path.unlink()
+    with pytest.raises(OriginalError, match=f"{name} cannot be read: No such file"):
+        original_of(made, "http://x.example/b")
+    assert "cannot be read" in show(made, "page", "http://x.example/b")["from"]["record"]
+
+
+@pytest.mark.parametrize("named", ["in", "in/w.warc"])
+def test_the_archive_of_a_build_is_found_in_its_source(tmp_path: Path, named: str) -> None:
+    put(tmp_path / "in" / "w.warc", warc((HERE, http(b"<p>x</p>"), "2024-05-06T00:00:00Z"))[0])
+    row = {"url": HERE, "body": b"<p>x</p>", "warc_file": "w.warc", "warc_offset": 0, "content_type": "text/html"}
+    made = with_source(Warehouse.create(tmp_path / "warehouse"), [row], str(tmp_path / named))
+    assert original_of(made, HERE).block == http(b"<p>x</p>")
+
+
+def test_a_page_that_no_archive_holds_has_no_record(tmp_path: Path) -> None:
+    made = with_source(Warehouse.create(tmp_path / "wh"), [{"url": HERE, "body": b"x", "source_file": "a.html"}], "in")
+    with pytest.raises(NotInSnapshotError, match=r"was read from a\.html, which is no archive"):
+        original_of(made, HERE)
+
+
+def with_source(warehouse: Warehouse, pages: Rows, source: str) -> Snapshot:
+    """A snapshot of `pages` that were read from `source`."""
+    return snapshot_of(warehouse, {"pages": pages}, source)
+
+
+def snapshot_of(warehouse: Warehouse, rows: dict[str, Rows], source: str) -> Snapshot:
+    versions: dict[str, TableVersion] = {}
+    for name in ("pages", "documents", "rejects"):
+        path, schema = warehouse.stages / f"{name}.parquet", TABLES[name].schema
+        empty = {f.name: "" if pa.types.is_string(f.type) and not f.nullable else None for f in schema}
+        with StageWriter(path, TABLES[name]) as writer:
+            for row in rows.get(name, []):
+                writer.write(pa.RecordBatch.from_pylist([empty | row], schema=schema))
+        file = str(path.relative_to(warehouse.root))
+        versions[name] = TableVersion(kind="staged", version=1, rows=len(rows.get(name, [])), digest="", file=file)
+    started = datetime(2024, 5, 6, tzinfo=UTC)
+    manifest = Manifest(
+        build_id="b", parent=None, started_at=started, source=source, tables=versions, jobs=[], audit=[], settings={}
+    )
+    return Snapshot(warehouse, manifest)

@@ -1,0 +1,73 @@
+"""Batched retrieval against the paper's steps, question by question."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from quern.indexes.graph import Keyed, QueryGraph
+from quern.indexes.vectors import Floats
+from quern.pipelines.retrieve import Batch, Searcher, cut, rank_qcg
+from quern.schemas.settings import Settings
+from tests.benchmarks.retrieval import PlainGraph, benchmark_retrieval
+
+_AXES = 5
+
+
+def vectors(draw: np.random.Generator, count: int) -> Floats:
+    """Unit vectors of few values, so that cosines tie."""
+    drawn = draw.integers(-1, 2, (count, _AXES)).astype(np.float32)
+    drawn[:, 0] += (drawn == 0).all(axis=1)
+    return np.asarray(drawn / np.linalg.norm(drawn, axis=1, keepdims=True), dtype=np.float32)
+
+
+def random_graph(draw: np.random.Generator, nodes: int, chunks: int, neighbours: int) -> QueryGraph:
+    graph = QueryGraph.__new__(QueryGraph)
+    keys = pa.array([f"n{i:02}" for i in range(nodes)])
+    graph.__dict__["nodes"] = Keyed(keys, vectors(draw, nodes), draw.integers(0, chunks, nodes))
+    graph.__dict__["chunks"] = Keyed(
+        pa.array([f"c{i:02}" for i in range(chunks)]), vectors(draw, chunks), np.empty(0, np.int64)
+    )
+    joined = draw.random((nodes, nodes)) < neighbours / nodes
+    graph.__dict__["edges"] = sparse.csr_array(joined.astype(np.float32))
+    return graph
+
+
+@settings(deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    nodes=st.integers(1, 25),
+    chunks=st.integers(1, 8),
+    neighbours=st.integers(0, 3),
+    hops=st.integers(0, 3),
+    n=st.integers(1, 8),
+    gamma=st.sampled_from([0.0, 0.8, 1.0, 1.5, 2.0]),
+    score=st.sampled_from(["mean", "max", "sum"]),
+)
+def test_a_batch_is_ranked_as_its_questions_one_by_one(
+    seed: int, nodes: int, chunks: int, neighbours: int, hops: int, n: int, gamma: float, score: str
+) -> None:
+    draw = np.random.default_rng(seed)
+    graph = random_graph(draw, nodes, chunks, neighbours)
+    chosen = Settings.model_validate({"graph": {"hops": hops, "n": n, "gamma": gamma, "score": score}})
+    asked = vectors(draw, 4)
+    searcher = Searcher.__new__(Searcher)
+    searcher.graph, searcher.settings = graph, chosen
+    best = cut(rank_qcg(Batch(searcher, [""] * 4).with_vectors(asked)).chunks, 4, 5)
+    plain = PlainGraph(graph)
+    for number, vector in enumerate(asked):
+        mine = best.question == number
+        found = dict(zip(best.chunk[mine].tolist(), best.score[mine].tolist(), strict=True))
+        expected = dict(plain.hits(vector, chosen.graph, 5))
+        assert found == pytest.approx(expected, abs=1e-6)
+        assert list(found) == list(expected)
+
+
+def test_the_benchmark_checks_that_both_find_the_same() -> None:
+    figures = benchmark_retrieval(nodes=200, repeats=1)
+    assert figures["questions"] == 637
+    assert figures["ratio"] > 1, figures

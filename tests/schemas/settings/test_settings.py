@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from quern.schemas.settings import Settings, SettingsError, describe, load_settings
+
+
+def test_a_file_is_overridden_by_set(tmp_path: Path) -> None:
+    file = tmp_path / "s.yaml"
+    file.write_text("graph: {k: 5, hops: 2}\n")
+    loaded = load_settings(file, ["graph.k=2"])
+    assert (loaded.graph.k, loaded.graph.hops) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("graph.kk=2", "did you mean graph.k?"),
+        ("grph.k=2", "did you mean graph"),
+        ("graph.k=two", "graph.k is 'two'"),
+        ("graph.k=0", "greater than or equal to 1"),
+        ("graph.k", "group.name=value"),
+        ("k=2", "group.name=value"),
+        ("filter.scope=page", "filter.scope"),
+        ("graph.k=[", "not a valid value"),
+    ],
+)
+def test_a_wrong_override_says_what_is_wrong(override: str, message: str) -> None:
+    with pytest.raises(SettingsError) as error:
+        load_settings(None, [override])
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["graph: [", "- 1\n", "graph: 3\n", "nonsense: {}\n"])
+def test_a_wrong_file_is_an_error_that_names_it(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "s.yaml"
+    file.write_text(text)
+    with pytest.raises(SettingsError, match=r"s\.yaml"):
+        load_settings(file)
+
+
+def test_a_missing_file_is_an_error_that_names_it(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"absent\.yaml cannot be read"):
+        load_settings(tmp_path / "absent.yaml")
+
+
+def test_every_setting_is_documented() -> None:
+    rows = list(describe(Settings()))
+    assert len(rows) > 30
+    assert [f"{g}.{n}" for g, n, _, doc in rows if len(doc) < 15] == []
+
+
+def test_a_base_holds_where_nothing_else_is_said(tmp_path: Path) -> None:
+    base = load_settings(None, ["graph.k=7", "graph.hops=2"])
+    file = tmp_path / "s.yaml"
+    file.write_text("graph: {hops: 3}\n")
+    loaded = load_settings(file, ["graph.n=4"], base)
+    assert (loaded.graph.k, loaded.graph.hops, loaded.graph.n) == (7, 3, 4)
