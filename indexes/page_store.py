@@ -10,7 +10,6 @@ an ingest, and an ingest that was killed keeps its finished parts.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from quern.indexes.locks import readers_or_writer
 from quern.indexes.stages import parquet_options
 from quern.indexes.storage import write_text
 from quern.schemas.tables import PAGES, TIMESTAMP
@@ -190,12 +190,9 @@ class PageStore:
             PageStoreError: Another process holds it.
         """
         self.root.mkdir(parents=True, exist_ok=True)
-        with (self.root / "store.lock").open("a") as file:
-            try:
-                fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-            except BlockingIOError:
-                busy = "another ingest, or a build that reads pages, is"
-                raise PageStoreError(f"{busy} using {self.root}; wait for it or stop it") from None
+        other = "another ingest, or a build that reads pages, is"
+        busy = PageStoreError(f"{other} using {self.root}; wait for it or stop it")
+        with readers_or_writer(self.root / "store.lock", busy, shared=shared):
             yield
 
     def parts(self) -> list[Part]:

@@ -11,7 +11,6 @@ A crawl that was interrupted or killed goes on when it is started again with the
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import logging
@@ -30,6 +29,7 @@ import pyarrow.parquet as pq
 from pydantic import BaseModel, Field
 
 from quern.indexes.catalog import Warehouse, new_build_id
+from quern.indexes.locks import exclusive
 from quern.indexes.storage import write_text, write_whole
 from quern.jobs.crawl.addresses import AddressGuard, split_target
 from quern.jobs.crawl.fleet import CrawlError, run_fleet
@@ -167,11 +167,8 @@ def _engine(settings: Settings, plan: Plan) -> str:
 @contextmanager
 def _alone(warehouse: Warehouse) -> Iterator[None]:
     (warehouse.root / "crawl").mkdir(parents=True, exist_ok=True)
-    with (warehouse.root / "crawl" / "crawl.lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise CrawlError(f"another crawl is writing to {warehouse.root}; wait for it or stop it") from None
+    busy = CrawlError(f"another crawl is writing to {warehouse.root}; wait for it or stop it")
+    with exclusive(warehouse.root / "crawl" / "crawl.lock", busy):
         yield
 
 

@@ -13,7 +13,6 @@ only then replaces one small file, `current.json`. A reader opens one snapshot a
 
 from __future__ import annotations
 
-import fcntl
 import json
 import logging
 import shutil
@@ -25,6 +24,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
+from quern.indexes.locks import exclusive
 from quern.indexes.served import LAYOUT, ServedTable, ServedTables
 from quern.indexes.stage_folders import remove
 from quern.indexes.stages import Stage
@@ -173,11 +173,8 @@ class Warehouse:
         Raises:
             WarehouseError: Another build holds it.
         """
-        with (self.root / "build.lock").open("w") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise WarehouseError(f"another build is writing to {self.root}; wait for it or stop it") from None
+        busy = WarehouseError(f"another build is writing to {self.root}; wait for it or stop it")
+        with exclusive(self.root / "build.lock", busy):
             yield
 
     def current_id(self) -> str | None:

@@ -5,13 +5,10 @@ Twisted's reactor runs once only.
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import os
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,6 +16,7 @@ from scrapy.crawler import CrawlerProcess
 from scrapy.logformatter import LogFormatter
 from scrapy.utils.defer import deferred_from_coro
 
+from quern.indexes.locks import exclusive
 from quern.indexes.storage import write_text
 from quern.jobs.crawl.plan import CrawlFolder, Plan
 from quern.jobs.crawl.spider import PageSpider
@@ -141,28 +139,15 @@ def write_status(state: CrawlState, ended: str) -> None:
     write_text(state.folder.status(state.number), state.status(ended).model_dump_json())
 
 
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """Hold the frontier at `path`: a process that was left behind by a killed crawl must end first."""
-    with path.with_suffix(".lock").open("w") as file:
-        until = time.monotonic() + _LOCK_SECONDS
-        while True:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > until:
-                    raise
-                time.sleep(0.1)
-        yield
-
-
 def crawl(folder: CrawlFolder, number: int, quota: int) -> None:
     """Fetch what the frontier of process `number` holds, until nothing is left or a limit is reached."""
     logging.basicConfig(
         filename=folder.log(number), level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s %(message)s"
     )
-    with _alone(folder.frontier(number)):
+    frontier = folder.frontier(number)
+    busy = TimeoutError(f"another process holds {frontier}")
+    # A process that was left behind by a killed crawl must end first.
+    with exclusive(frontier.with_suffix(".lock"), busy, _LOCK_SECONDS):
         state = CrawlState(folder, number, quota)
         plan: Plan = state.plan
         scrapy = CrawlerProcess(scrapy_settings(plan.settings, plan.user_agent), install_root_handler=False)

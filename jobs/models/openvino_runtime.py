@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import subprocess
@@ -15,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from filelock import FileLock
 
 from quern.jobs.models.batches import Call
 from quern.jobs.models.folders import Model, ModelError, model_fingerprint
@@ -78,8 +78,7 @@ def openvino_file(model: Model, precision: Precision) -> Path:
     file = target / "model.xml"
     if not file.is_file():
         target.parent.mkdir(parents=True, exist_ok=True)
-        with target.with_suffix(target.suffix + ".lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with FileLock(target.with_suffix(target.suffix + ".lock")):
             if not file.is_file():
                 _make_folder(model, precision, target)
     return file

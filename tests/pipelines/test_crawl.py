@@ -13,6 +13,7 @@ import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from filelock import FileLock
 
 from quern.indexes.catalog import Warehouse
 from quern.indexes.stages import Stage
@@ -228,14 +229,10 @@ def test_seeds_that_are_no_addresses_are_refused_with_their_line(text: str, mess
 
 
 def test_two_crawls_do_not_write_to_one_warehouse(tmp_path: Path, warehouse: Warehouse) -> None:
-    import fcntl
-
     (warehouse.root / "crawl").mkdir()
     settings = Settings.model_validate({"crawl": {"contact": "a@b.example"}, "engine": {"engine": "local"}})
-    with (warehouse.root / "crawl" / "crawl.lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        with pytest.raises(CrawlError, match="another crawl"):
-            crawl(seeds_in(tmp_path, "http://a.example/"), warehouse, settings)
+    with FileLock(warehouse.root / "crawl" / "crawl.lock"), pytest.raises(CrawlError, match="another crawl"):
+        crawl(seeds_in(tmp_path, "http://a.example/"), warehouse, settings)
 
 
 def test_a_build_tells_what_the_crawls_lost_and_no_other_read_got(

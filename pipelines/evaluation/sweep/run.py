@@ -10,7 +10,6 @@ A sweep that was killed finds its files again: finished points are not computed 
 
 from __future__ import annotations
 
-import fcntl
 import json
 import logging
 from collections import deque
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from quern.indexes.catalog import Warehouse, WarehouseError
+from quern.indexes.locks import exclusive
 from quern.indexes.storage import write_text
 from quern.jobs.core.progress import watched
 from quern.jobs.core.work import core_count
@@ -252,14 +252,11 @@ def _tell(results: Results, id_: str) -> None:
 
 @contextmanager
 def _lock(out: Path) -> Iterator[None]:
+    busy = SweepError(f"another sweep is writing to {out}; wait for it or stop it")
     try:
         out.mkdir(parents=True, exist_ok=True)
-        file = (out / "sweep.lock").open("w")
+        (out / "sweep.lock").touch()
     except OSError as error:
         raise SweepError(f"--out {out} cannot be written to: {error.strerror}") from error
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise SweepError(f"another sweep is writing to {out}; wait for it or stop it") from None
+    with exclusive(out / "sweep.lock", busy):
         yield

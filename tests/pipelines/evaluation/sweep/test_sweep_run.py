@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 import pyarrow.parquet as pq
 import pytest
+from filelock import FileLock
 from lxml import etree
 
 from quern.pipelines.evaluation.retrieval import evaluate
@@ -178,10 +179,7 @@ def test_plots_are_drawn_of_each_grid_that_varies_a_setting(swept: Swept) -> Non
 
 
 def test_two_sweeps_do_not_write_to_one_folder(swept: Swept, quern_here: Quern) -> None:
-    import fcntl
-
-    with (swept.out / "sweep.lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with FileLock(swept.out / "sweep.lock"):
         done = quern_here("sweep", swept.folder / "sweep.yaml", "--out", swept.out)
     assert done.returncode == 2
     assert "another sweep is writing" in done.stderr
