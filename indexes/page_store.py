@@ -25,6 +25,7 @@ import pyarrow.parquet as pq
 from quern.indexes.locks import readers_or_writer
 from quern.indexes.stages import parquet_options
 from quern.indexes.storage import write_text
+from quern.schemas.errors import QuernError
 from quern.schemas.tables import PAGES, TIMESTAMP
 
 # A reject of a file, and when an archive saw that a page was there or gone; `source_file` as in `pages`.
@@ -38,7 +39,7 @@ _SCHEMAS: Mapping[str, pa.Schema] = {"pages": PAGES.schema, "rejects": REJECTED,
 _FORMAT = 1
 
 
-class PageStoreError(ValueError):
+class PageStoreError(QuernError):
     """A page store that cannot be used; the message says what to do."""
 
 

@@ -22,22 +22,25 @@ from quern.jobs.documents.normalise import Normalise
 from quern.jobs.engines import Engines, core_count
 from quern.jobs.graph import link
 from quern.jobs.graph.filter import filter_queries
+from quern.jobs.pages import reading
 from quern.jobs.pages.pages import ingest, stored
 from quern.jobs.queries.doc2query import Doc2Query
-from quern.jobs.reasoning.runner import prepare_generator
+from quern.jobs.reasoning.runner import GeneratorEngine, prepare_generator
 from quern.jobs.vectors.embed import Embed, prepare
 from quern.jobs.vectors.embedded_tables import embed_chunks
 from quern.pipelines.audit.audit import Audited, audit_tables, count_reasons, measures_of, reject_shares, rows_in
 from quern.pipelines.ingest import PAGE_STORE, page_store
+from quern.schemas.errors import QuernError
 from quern.schemas.settings import Settings
 from quern.schemas.tables import REJECTS
 
 log = logging.getLogger(__name__)
 
 _PACKAGES = ("quern",)
+_PRELOAD = (reading.__name__, Clean.__module__, Normalise.__module__)
 
 
-class BuildRefusedError(ValueError):
+class BuildRefusedError(QuernError):
     """A build that was written but failed its audit: nothing was published."""
 
 
@@ -159,7 +162,7 @@ def started_run(warehouse: Warehouse, build_id: str, settings: Settings, *, tria
     stages = work / "trial" if trial else warehouse.stages
     rejects = stages / REJECTS.name / f"{build_id}.parquet"
     try:
-        with Engines(settings.engine) as engines, StageWriter(rejects, REJECTS) as writer:
+        with Engines(settings.engine, GeneratorEngine, _PRELOAD) as engines, StageWriter(rejects, REJECTS) as writer:
             yield Run(
                 build_id=build_id,
                 memo=warehouse.memo,

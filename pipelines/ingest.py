@@ -73,7 +73,7 @@ def add_pages(warehouse: Warehouse, sources: Sequence[str | Path], settings: Set
     store = page_store(warehouse)
     inputs = [_within(given, warehouse.root) for given in find_inputs(sources)]
     engine = "none"
-    with store.lock(), Engines(settings.engine) as engines:
+    with store.lock(), Engines(settings.engine, preload=[read_spans.__module__]) as engines:
         store.sweep()
         wanted = _unread(store, inputs, settings.ingest)
         spans = [span for given in wanted for span in spans_of(given, settings.ingest.task_bytes)]

@@ -20,6 +20,7 @@ from quern.indexes.vectors import pair_similarities
 from quern.jobs.reasoning.answer import AnswerInput, CitedAnswer, Evidence, answer_task
 from quern.pipelines.retrieve import Batch, Ranking, Reached, Recipe, Searcher, cut
 from quern.schemas.answers import Answer, Citation, Hit, PathNode, Question
+from quern.schemas.errors import QuernError
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +29,7 @@ BATCH_QUESTIONS = 256
 _PATH_NODES = 40
 
 
-class QuestionError(ValueError):
+class QuestionError(QuernError):
     """A file of questions that cannot be used; the message names file and line."""
 
 

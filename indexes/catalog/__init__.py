@@ -29,6 +29,7 @@ from quern.indexes.served import LAYOUT, ServedTable, ServedTables
 from quern.indexes.stage_folders import remove
 from quern.indexes.stages import Stage
 from quern.indexes.storage import write_text
+from quern.schemas.errors import QuernError
 from quern.schemas.settings import Settings
 from quern.schemas.tables import TABLES, Table
 
@@ -37,7 +38,7 @@ log = logging.getLogger(__name__)
 _FORMAT = {"format": "quern warehouse", "version": 1}
 
 
-class WarehouseError(ValueError):
+class WarehouseError(QuernError):
     """A warehouse or snapshot that is not there or cannot be used; the message says what to do."""
 
 

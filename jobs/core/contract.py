@@ -79,6 +79,11 @@ class Job(ABC):
         return self.known_by or self.reads
 
     @property
+    def by_model(self) -> bool:
+        """Whether a language model carries it out, so that neither Spark nor Ray Data runs it but a generator."""
+        return False
+
+    @property
     @abstractmethod
     def makes(self) -> Table:
         """The table made, or the part of it that this job makes."""

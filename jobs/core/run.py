@@ -20,8 +20,7 @@ from quern.indexes.stages import Stage, StageWriter
 from quern.jobs.core.contract import Job
 from quern.jobs.core.missing_rows import MissingRows, row_numbers
 from quern.jobs.core.progress import watched
-from quern.jobs.core.work import Ran
-from quern.jobs.engines import Engines, Work
+from quern.jobs.core.work import EnginePool, Ran, Work
 from quern.schemas.digests import row_fingerprints
 from quern.schemas.tables import REJECTS, Table
 
@@ -88,7 +87,7 @@ class Run:
     memo: Path
     work: Path
     stages: Path
-    engines: Engines
+    engines: EnginePool
     rejects: StageWriter
     batch_rows: int
     task_rows: int

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -20,18 +20,20 @@ from quern.indexes.memo import commit_part, nest
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Job, Outcome, Reject
 from quern.jobs.core.missing_rows import INPUT, read_batches, read_numbered
-from quern.jobs.models.folders import ModelError
+from quern.schemas.errors import MachineFaultError
 from quern.schemas.settings import EngineSettings
 from quern.schemas.tables.validate import validate
 
 log = logging.getLogger(__name__)
 
+_Piece = TypeVar("_Piece")
+
 PART = pa.schema([("part", pa.string()), ("inputs", pa.int64())])
 # Faults of the machine, not of a row: they end the job, so that no row is blamed for them.
-_FAULTS = (OSError, MemoryError, ModelError)
+_FAULTS = (OSError, MemoryError, MachineFaultError)
 
 
-class EngineError(RuntimeError):
+class EngineError(MachineFaultError):
     """An engine that cannot start; the message says what to do."""
 
 
@@ -109,7 +111,7 @@ def _apply_bisecting(job: Job, batch: pa.RecordBatch, start: int) -> list[tuple[
     row is alone. Such a reject is transient, because it says something of the program, not of the row.
 
     Raises:
-        OSError, MemoryError, ModelError: A fault of the machine.
+        OSError, MemoryError, MachineFaultError: A fault of the machine.
     """
     try:
         found = job.apply(batch)
@@ -158,23 +160,56 @@ class Engine(Protocol):
         """Give back processes and memory."""
 
 
+class Shuffler(Protocol):
+    """What tables can be shuffled on: Spark, which starts in the background while this process does the first tasks."""
+
+    def session(self) -> Any:
+        """The Spark session.
+
+        Raises:
+            EngineError: It cannot start.
+        """
+
+    def until_ready(self, tasks: Sequence[_Piece]) -> Iterator[_Piece]:
+        """Those of `tasks`, from the first on, to be done in this process, because the session still starts."""
+
+
+class Cluster(Protocol):
+    """Machines that functions can be spread over: Ray."""
+
+    def each(
+        self, function: Callable[[Any], Any], items: Iterable[Any], size: Callable[[Any], int], /
+    ) -> Iterator[Any]:
+        """`function` of each of `items`, as they end; `size` is an item's bytes.
+
+        Raises:
+            EngineError: It does not start, or a task failed for good.
+        """
+
+
+class EnginePool(Protocol):
+    """The engines of one build; each starts at most once, when a job with missing rows first needs it."""
+
+    def choose(self, job: Job, missing: int) -> Engine:
+        """The engine for `missing` rows of `job`."""
+
+    def spark(self, rows: int, local_below: int) -> Shuffler | None:
+        """Spark for work on `rows` rows that is no job; None where it is to be done in this process."""
+
+    def shuffler(self, rows: int, local_below: int) -> Any | None:
+        """The Spark session for a shuffle of `rows` rows; None where it is to be done in this process.
+
+        Raises:
+            EngineError: Spark cannot start.
+        """
+
+    def cluster(self) -> Cluster | None:
+        """Ray for work that can be spread over machines; None where it is to be done in this process."""
+
+    def release(self, name: str) -> None:
+        """Stop the engine `name`, if it was started, before another needs its memory."""
+
+
 def core_count(settings: EngineSettings) -> int:
     """Cores that a build may use."""
     return settings.cores or len(os.sched_getaffinity(0))
-
-
-class LocalEngine:
-    """Runs everything in this process: for tiny inputs and debugging."""
-
-    name = "local"
-
-    def start(self) -> None:
-        """Nothing is needed."""
-
-    def run(self, work: Work) -> Ran:
-        """Apply the job batch by batch."""
-        work.compute_files(work.files)
-        return Ran(self.name)
-
-    def close(self) -> None:
-        """Nothing is held."""

@@ -17,6 +17,7 @@ from typing import Any, Final, Protocol
 
 from quern.jobs.crawl.plan import CrawlFolder, Status
 from quern.jobs.engines import RayEngine
+from quern.schemas.errors import QuernError
 from quern.schemas.settings import EngineSettings
 
 _POLL_SECONDS: Final = 0.1
@@ -24,7 +25,7 @@ _CRASHES: Final = 3
 _STOP_SECONDS: Final = 10.0
 
 
-class CrawlError(RuntimeError):
+class CrawlError(QuernError):
     """A crawl that cannot go on; the message says what to do."""
 
 

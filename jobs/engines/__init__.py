@@ -7,14 +7,15 @@ An engine is given the rows that the memo lacks (`jobs.core.work`); changing the
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, cast
 
 from quern.jobs.core.contract import Job
-from quern.jobs.core.work import Engine, EngineError, LocalEngine, Work, core_count
+from quern.jobs.core.work import Engine, EngineError, Work, core_count
+from quern.jobs.engines.local import LocalEngine
 from quern.jobs.engines.ray import RayEngine
 from quern.jobs.engines.spark import SparkEngine
-from quern.jobs.reasoning.runner import GeneratorEngine
-from quern.jobs.reasoning.task import TaskJob
 from quern.schemas.settings import EngineSettings
 
 __all__ = ["Engine", "EngineError", "Engines", "LocalEngine", "RayEngine", "SparkEngine", "Work", "core_count"]
@@ -23,21 +24,37 @@ __all__ = ["Engine", "EngineError", "Engines", "LocalEngine", "RayEngine", "Spar
 class Engines:
     """The engines of one build; each starts at most once, when a job with missing rows first needs it."""
 
-    def __init__(self, settings: EngineSettings) -> None:
+    def __init__(
+        self,
+        settings: EngineSettings,
+        generator: Callable[[EngineSettings], Engine] | None = None,
+        preload: Sequence[str] = (),
+    ) -> None:
+        """Args: `generator` makes what runs jobs of language models; Spark's workers import `preload` once for all."""
         self._settings = settings
         self._engines: dict[str, Engine] = {}
+        self._makers: dict[str, Callable[[EngineSettings], Engine]] = {
+            "local": lambda _: LocalEngine(),
+            "spark": partial(SparkEngine, preload=tuple(preload)),
+            "ray": RayEngine,
+        }
+        if generator is not None:
+            self._makers["generator"] = generator
 
     def choose(self, job: Job, missing: int) -> Engine:
         """The engine for `missing` rows of `job`."""
         name: str = self._settings.engine
-        if isinstance(job, TaskJob) and job.by_model:
+        if job.by_model:
             name = "generator"
         elif name == "auto":
             name = "spark" if job.engine == "cpu" else "ray"
             if missing < self._settings.local_below:
                 name = "local"
+        return self._engine(name)
+
+    def _engine(self, name: str) -> Engine:
         if name not in self._engines:
-            self._engines[name] = _make_engine(name, self._settings)
+            self._engines[name] = self._makers[name](self._settings)
         return self._engines[name]
 
     def spark(self, rows: int, local_below: int) -> SparkEngine | None:
@@ -45,7 +62,7 @@ class Engines:
         name = self._settings.engine
         if name in ("local", "ray") or (name == "auto" and rows < local_below):
             return None
-        return cast("SparkEngine", self._engines.setdefault("spark", SparkEngine(self._settings)))
+        return cast("SparkEngine", self._engine("spark"))
 
     def shuffler(self, rows: int, local_below: int) -> Any | None:
         """The Spark session for a shuffle of `rows` rows; None where it is to be done in this process.
@@ -60,7 +77,7 @@ class Engines:
         """Ray for work that can be spread over machines; None where it is to be done in this process."""
         if self._settings.engine != "ray" and not self._settings.ray_address:
             return None
-        return cast("RayEngine", self._engines.setdefault("ray", RayEngine(self._settings)))
+        return cast("RayEngine", self._engine("ray"))
 
     def release(self, name: str) -> None:
         """Stop the engine `name`, if it was started, before another needs its memory."""
@@ -77,11 +94,3 @@ class Engines:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _make_engine(name: str, settings: EngineSettings) -> Engine:
-    if name == "spark":
-        return SparkEngine(settings)
-    if name == "generator":
-        return GeneratorEngine(settings)
-    return RayEngine(settings) if name == "ray" else LocalEngine()

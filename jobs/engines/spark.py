@@ -21,13 +21,15 @@ import psutil
 import pyarrow as pa
 
 from quern.jobs.core.work import EngineError, Ran, Work, core_count, stopped
-from quern.jobs.engines.spark_classes import java_options as shared
+from quern.jobs.engines.spark_java import java_options as shared
 from quern.schemas.settings import EngineSettings
 
 log = logging.getLogger(__name__)
 
 _PART_DDL: Final = "part string, inputs bigint"
 _TRIES: Final = 4  # Times that Spark tries a task before it gives up.
+PRELOAD: Final = "QUERN_SPARK_PRELOAD"
+"""Variable by which `.spark_daemon` is told what to import."""
 _T = TypeVar("_T")
 
 
@@ -46,8 +48,10 @@ class SparkEngine:
 
     name = "spark"
 
-    def __init__(self, settings: EngineSettings) -> None:
+    def __init__(self, settings: EngineSettings, preload: Sequence[str] = ()) -> None:
+        """Args: `preload` names modules that the process which workers are forked from imports once for all."""
         self._settings = settings
+        self._preload = preload
         self._session: Any = None
         self._failed: Exception | None = None
         self._starting: threading.Thread | None = None
@@ -61,7 +65,7 @@ class SparkEngine:
 
     def _start(self) -> None:
         try:
-            session = spark_session(self._settings)
+            session = spark_session(self._settings, preload=self._preload)
             warm(session, core_count(self._settings))
             self._session = session
         except Exception as error:  # noqa: BLE001 - told by `start`, to whom it may concern
@@ -161,7 +165,7 @@ def warm(session: Any, tasks: int) -> None:
     same.write.format("noop").mode("overwrite").save()
 
 
-def spark_session(settings: EngineSettings, java_options: str = "") -> Any:
+def spark_session(settings: EngineSettings, java_options: str = "", preload: Sequence[str] = ()) -> Any:
     """A new Spark session.
 
     Raises:
@@ -194,6 +198,7 @@ def spark_session(settings: EngineSettings, java_options: str = "") -> Any:
             # Python does the work here: what Java would spend on its best compiler is lost to it.
             "spark.driver.extraJavaOptions": f"-XX:+UseSerialGC -XX:TieredStopAtLevel=1 {java_options or shared()}",
             "spark.python.daemon.module": "quern.jobs.engines.spark_daemon",
+            f"spark.executorEnv.{PRELOAD}": ",".join(preload),
         }
     builder = SparkSession.builder.master(master).appName("quern")
     for name, value in conf.items():

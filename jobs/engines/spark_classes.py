@@ -1,31 +1,16 @@
-"""An archive of Spark's classes, as Java loads and checks them: with it a local Spark starts in half the time.
-
-Java's application class data sharing (JEP 350). The archive lies in the environment that pyspark is installed in;
-Java does without it where it is missing, or of another version of Java or Spark.
-"""
+"""Writing the archive of Spark's classes: `python -m quern.jobs.engines.spark_classes`."""
 
 from __future__ import annotations
 
 import subprocess
-import sys
-from importlib.metadata import version
-from pathlib import Path
 from typing import Any, Final
+
+from quern.jobs.engines.spark import spark_session, warm
+from quern.jobs.engines.spark_java import QUIET, archive_path
+from quern.schemas.settings import EngineSettings
 
 # The archive is written as Java ends.
 _SECONDS: Final = 120
-_QUIET: Final = "-Xlog:disable -Xlog:all=off"
-
-
-def archive_path() -> Path:
-    """Where the archive of the installed Spark is, or would be."""
-    return Path(sys.prefix) / "share" / "quern" / f"spark-{version('pyspark')}.jsa"
-
-
-def java_options() -> str:
-    """Options that let Java use the archive, if there is one."""
-    path = archive_path()
-    return f"-XX:SharedArchiveFile={path} {_QUIET}" if path.exists() and " " not in str(path) else ""
 
 
 def write_archive() -> None:
@@ -36,14 +21,11 @@ def write_archive() -> None:
         OSError: The archive cannot be written.
         TimeoutError: Java did not end.
     """
-    from quern.jobs.engines.spark import spark_session, warm
-    from quern.schemas.settings import EngineSettings
-
     path = archive_path()
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
     temporary = path.with_suffix(".tmp")
-    session = spark_session(EngineSettings(), f"-XX:ArchiveClassesAtExit={temporary} {_QUIET}")
+    session = spark_session(EngineSettings(), f"-XX:ArchiveClassesAtExit={temporary} {QUIET}")
     warm(session, 1)
     _end(session)
     temporary.replace(path)

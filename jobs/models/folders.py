@@ -20,6 +20,7 @@ from typing import Any, Literal, cast
 from tokenizers import Tokenizer, normalizers
 
 from quern.schemas.digests import FINGERPRINT_BYTES, settings_digest
+from quern.schemas.errors import MachineFaultError
 from quern.schemas.settings import EmbedSettings
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
@@ -45,7 +46,7 @@ _CONFIGURATION_FILES = (
 )
 
 
-class ModelError(ValueError):
+class ModelError(MachineFaultError):
     """A model that cannot be found or used; the message says which, why, and what to do."""
 
 

@@ -23,6 +23,7 @@ from quern.jobs.pages.formats.arc import ARC_BEGINS
 from quern.jobs.pages.formats.archives import WARC_BEGINS
 from quern.jobs.pages.formats.object_store import s3, translated
 from quern.jobs.pages.formats.packings import opening
+from quern.schemas.errors import QuernError
 
 HTML: Final = (".html", ".htm", ".xhtml")
 JSONL: Final = (".jsonl",)
@@ -37,7 +38,7 @@ _SNIFFED: Final = 1 << 13
 _S3_BUFFER: Final = 4 << 20
 
 
-class IngestError(ValueError):
+class IngestError(QuernError):
     """There is nothing to read; the message says why in one sentence."""
 
 

@@ -13,6 +13,7 @@ from quern.jobs.pages.formats.captures import quoted
 from quern.jobs.pages.formats.packed import DamagedError
 from quern.jobs.pages.formats.records import Archive, Place, Segment
 from quern.jobs.pages.inputs import ARC, kind_of, opened, sniffed
+from quern.schemas.errors import QuernError
 
 _HEADER_BYTES: Final = 1 << 16
 _MOST_BYTES: Final = 1 << 28
@@ -21,7 +22,7 @@ _LENGTH: Final = re.compile(rb"^content-length[ \t]*:[ \t]*(\d{1,12})[ \t]*\r?$"
 _TARGET: Final = re.compile(rb"^warc-target-uri[ \t]*:[ \t]*<?([^\r\n>]*)>?[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 
 
-class OriginalError(ValueError):
+class OriginalError(QuernError):
     """An archive that no longer holds what a page was made from; the message says what is wrong."""
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from quern.indexes.page_store import PageStore, Part
 from quern.indexes.stages import Stage
 from quern.jobs.core.run import JobReport, Run
-from quern.jobs.engines.spark import SparkEngine
+from quern.jobs.core.work import Shuffler
 from quern.jobs.pages.ingest import spans_of
 from quern.jobs.pages.inputs import IngestError, of_path
 from quern.jobs.pages.latest import latest_captures
@@ -39,7 +39,7 @@ def ingest(source: Path, settings: IngestSettings, run: Run) -> Stage:
     spans = [span for given in inputs for span in spans_of(given, settings.task_bytes)]
     engine: list[str] = []
 
-    def spark(tasks: int) -> SparkEngine | None:
+    def spark(tasks: int) -> Shuffler | None:
         chosen = run.engines.spark(tasks, 2)
         engine.append("spark" if chosen else "driver")
         return chosen

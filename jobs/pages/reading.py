@@ -20,8 +20,7 @@ import pyarrow as pa
 
 from quern.indexes.page_store import REJECTED, SIGHTINGS, Claim, Part, PartWriter, finished_parts, read_part
 from quern.jobs.core.progress import watched
-from quern.jobs.core.work import EngineError
-from quern.jobs.engines.spark import SparkEngine
+from quern.jobs.core.work import EngineError, Shuffler
 from quern.jobs.pages.formats.rows import FileReject, Found, Sighting
 from quern.jobs.pages.ingest import Reading, Span, batched
 from quern.jobs.pages.inputs import HTML, Input
@@ -124,9 +123,7 @@ class _Small:
         self._rejects, self._sightings = [], []
 
 
-def read_tasks(
-    tasks: Sequence[Task], settings: IngestSettings, directory: Path, spark: SparkEngine | None
-) -> list[Part]:
+def read_tasks(tasks: Sequence[Task], settings: IngestSettings, directory: Path, spark: Shuffler | None) -> list[Part]:
     """The parts of `tasks`, in their order; by `spark` where it is given, else in this process.
 
     Raises:
@@ -186,7 +183,7 @@ def broken_seams(parts: Sequence[Part]) -> list[str]:
 
 
 def read_spans(
-    spans: Sequence[Span], settings: IngestSettings, directory: Path, spark: Callable[[int], SparkEngine | None]
+    spans: Sequence[Span], settings: IngestSettings, directory: Path, spark: Callable[[int], Shuffler | None]
 ) -> list[Part]:
     """The parts that hold `spans`; `spark` gives Spark for a number of tasks, or none to read them here.
 

@@ -12,11 +12,12 @@ import pyarrow.parquet as pq
 
 from quern.pipelines.answers.html.report import write_report
 from quern.schemas.answers import ANSWERS, Answer
+from quern.schemas.errors import QuernError
 
 _ROWS = 256
 
 
-class OutputError(ValueError):
+class OutputError(QuernError):
     """Answers cannot be written where they should; the message says why."""
 
 

@@ -22,7 +22,7 @@ from quern.pipelines.cli import (
     sweep,
 )
 from quern.pipelines.cli.common import LOGGERS, new_app
-from quern.schemas.settings import SettingsError
+from quern.schemas.errors import QuernError
 
 _INTERRUPTED = 130
 _stop_asked = False
@@ -43,49 +43,6 @@ def _log_to_stderr() -> None:
         logger.setLevel(logging.INFO)
         logger.addHandler(handler)
         logger.propagate = False
-
-
-def _expected_errors() -> tuple[type[BaseException], ...]:
-    """Errors that a user can mend: one sentence and exit code 2, no traceback."""
-    from quern.indexes.catalog import WarehouseError
-    from quern.indexes.page_store import PageStoreError
-    from quern.jobs.crawl.fleet import CrawlError
-    from quern.jobs.engines import EngineError
-    from quern.jobs.models.folders import ModelError
-    from quern.jobs.pages.ingest import IngestError
-    from quern.jobs.pages.originals import OriginalError
-    from quern.jobs.reasoning.generators.contract import GeneratorError
-    from quern.pipelines.answers.files import OutputError
-    from quern.pipelines.build import BuildRefusedError
-    from quern.pipelines.evaluation.extraction import ExtractionError
-    from quern.pipelines.evaluation.retrieval import EvaluationError
-    from quern.pipelines.evaluation.sweep.spec import SweepError
-    from quern.pipelines.inspect.graph.export import GraphError
-    from quern.pipelines.inspect.rejects import RejectsError
-    from quern.pipelines.inspect.show import NotInSnapshotError
-    from quern.pipelines.query import QuestionError
-    from quern.pipelines.retrieve import RecipeError
-
-    return (
-        WarehouseError,
-        PageStoreError,
-        CrawlError,
-        EngineError,
-        GeneratorError,
-        IngestError,
-        ModelError,
-        OriginalError,
-        BuildRefusedError,
-        EvaluationError,
-        ExtractionError,
-        GraphError,
-        OutputError,
-        QuestionError,
-        RecipeError,
-        RejectsError,
-        NotInSnapshotError,
-        SweepError,
-    )
 
 
 def _interrupted() -> None:
@@ -115,7 +72,7 @@ def main() -> None:
         # A library that is interrupted at a bad moment raises an error of its own.
         if _stop_asked:
             _interrupted()
-        if not isinstance(error, (SettingsError, *_expected_errors())):
+        if not isinstance(error, QuernError):
             raise
         typer.echo(f"quern: {error}", err=True)
         sys.exit(2)

@@ -19,6 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from quern.jobs.documents.clean import Clean
+from quern.schemas.errors import QuernError
 from quern.schemas.settings import CleanSettings
 from quern.schemas.tables import PAGES
 
@@ -31,7 +32,7 @@ _SEED = 20250101
 Counts = npt.NDArray[np.float64]
 
 
-class ExtractionError(ValueError):
+class ExtractionError(QuernError):
     """A folder that does not hold the benchmark; the message says what is missing."""
 
 

@@ -18,11 +18,12 @@ import pyarrow.compute as pc
 from quern.indexes.vectors import Positions
 from quern.pipelines.retrieve import Batch, Ranking, Recipe, Searcher
 from quern.schemas.answers import Question
+from quern.schemas.errors import QuernError
 
 log = logging.getLogger(__name__)
 
 
-class EvaluationError(ValueError):
+class EvaluationError(QuernError):
     """Questions that recipes cannot be evaluated on; the message says what they lack."""
 
 

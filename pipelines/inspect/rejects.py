@@ -12,11 +12,12 @@ import pyarrow.compute as pc
 
 from quern.indexes.catalog import Snapshot
 from quern.pipelines.audit.audit import reject_shares, rows_in
+from quern.schemas.errors import QuernError
 
 _MOST_NAMED = 12
 
 
-class RejectsError(ValueError):
+class RejectsError(QuernError):
     """A filter that can match no reject; the message names what there is."""
 
 

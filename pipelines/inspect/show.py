@@ -13,12 +13,13 @@ from quern.indexes.catalog import Snapshot
 from quern.jobs.documents.html.charsets import decode_page
 from quern.jobs.pages.originals import Original, OriginalError, original
 from quern.pipelines.ingest import PAGE_STORE
+from quern.schemas.errors import QuernError
 
 _SNIPPET = 300
 _MOST_REASONS = 5
 
 
-class NotInSnapshotError(ValueError):
+class NotInSnapshotError(QuernError):
     """A key that the snapshot does not hold; the message says where to look."""
 
 

@@ -18,6 +18,7 @@ from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.fusion import Part, added, fuse, reciprocal_ranks, shares, weighted
 from quern.pipelines.retrieve.ranking import Ranking, chunk_scores, grouped
 from quern.pipelines.retrieve.walk import walk
+from quern.schemas.errors import QuernError
 
 # Nodes whose text is added to a question for its second round.
 _SECOND_ROUND: Final = 10
@@ -186,7 +187,7 @@ def rank_rrf(batch: Batch) -> Ranking:
     return Ranking(reciprocal_ranks(parts, len(batch), len(batch.graph.chunks.keys)), batch.reached)
 
 
-class RecipeError(ValueError):
+class RecipeError(QuernError):
     """A recipe that does not exist; the message names those that do."""
 
 

@@ -16,6 +16,7 @@ import yaml
 from pydantic import Field, ValidationError
 from pydantic_core import ErrorDetails
 
+from quern.schemas.errors import QuernError
 from quern.schemas.settings.groups import (
     AnswerSettings,
     AuditSettings,
@@ -38,7 +39,7 @@ from quern.schemas.settings.groups import (
 )
 
 
-class SettingsError(ValueError):
+class SettingsError(QuernError):
     """A settings file or an override that is wrong; the message says which setting and what to do."""
 
 

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from quern.schemas.errors import QuernError
 
-class GeneratorError(RuntimeError):
+
+class GeneratorError(QuernError):
     """A generator that cannot be used or stopped answering; the message says what to do."""
 
 

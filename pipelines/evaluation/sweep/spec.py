@@ -24,6 +24,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
 from quern.pipelines.retrieve import RECIPES
+from quern.schemas.errors import QuernError
 from quern.schemas.settings import Group, Positive, Settings, SettingsError, load_settings
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
@@ -34,7 +35,7 @@ _NEEDS_CUTOFF = ("R", "P", "Success", "AllEvidence")
 NO_RESULT = ("engine", "audit", "crawl")
 
 
-class SweepError(ValueError):
+class SweepError(QuernError):
     """A sweep that cannot be run; the message says what is wrong, where, and what to do."""
 
 

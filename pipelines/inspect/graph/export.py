@@ -16,6 +16,7 @@ from quern.indexes.catalog import Snapshot
 from quern.indexes.storage import write_whole
 from quern.pipelines.inspect.graph.communities import Communities
 from quern.pipelines.inspect.graph.structure import Structure
+from quern.schemas.errors import QuernError
 
 Layer = Literal["both", "nodes", "chunks"]
 LAYERS: tuple[Layer, ...] = ("both", "nodes", "chunks")
@@ -30,7 +31,7 @@ _CHARACTERS = 300
 _PIECE = 4096
 
 
-class GraphError(ValueError):
+class GraphError(QuernError):
     """An export that cannot be written; the message says what to do."""
 
 
