@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from quern.pipelines.cli.common import AsJson, Overrides, SettingsFile, Snapshot, Warehouse, new_app, print_json
-from quern.schemas.settings import Settings, describe, load_settings
+from quern.schemas.settings import Settings, describe, group_doc, load_settings
 
 app = new_app("")
 
@@ -92,6 +92,6 @@ def settings(settings: SettingsFile = None, override: Overrides = None, as_json:
     shown = None
     for group, name, value, description in describe(loaded):
         if group != shown:
-            typer.echo(f"{group}:  # {Settings.model_fields[group].description}")
+            typer.echo(f"{group}:  # {group_doc(group)}")
             shown = group
         typer.echo(f"  {name}: {json.dumps(value)}  # {description}")

@@ -1,33 +1,34 @@
-"""Every setting, with its default, its meaning and its source."""
+"""Every setting, with its default, its meaning and its source: one file a group, by phase."""
 
 from __future__ import annotations
 
-from quern.schemas.settings.groups import (
-    AnswerSettings,
-    AuditSettings,
-    ChunkSettings,
-    CleanSettings,
-    CrawlSettings,
-    DeduplicateSettings,
-    Doc2QuerySettings,
-    EmbedSettings,
-    EngineSettings,
-    FilterSettings,
-    GeneratorSettings,
-    GraphSettings,
-    Group,
-    IngestSettings,
-    LinkSettings,
-    NormaliseSettings,
-    Positive,
-    QualitySettings,
-    RetrieveSettings,
-)
-from quern.schemas.settings.tree import Settings, SettingsError, describe, load_settings, setting_names
+from quern.schemas.settings.build import BuildSettings
+from quern.schemas.settings.build.chunk import ChunkSettings
+from quern.schemas.settings.build.clean import CleanSettings
+from quern.schemas.settings.build.deduplicate import DeduplicateSettings
+from quern.schemas.settings.build.doc2query import Doc2QuerySettings
+from quern.schemas.settings.build.embed import EmbedSettings
+from quern.schemas.settings.build.filter import FilterSettings
+from quern.schemas.settings.build.generator import GeneratorSettings
+from quern.schemas.settings.build.ingest import IngestSettings
+from quern.schemas.settings.build.link import LinkSettings
+from quern.schemas.settings.build.normalise import NormaliseSettings
+from quern.schemas.settings.build.quality import QualitySettings
+from quern.schemas.settings.group import Group, Positive
+from quern.schemas.settings.run import RunSettings
+from quern.schemas.settings.run.audit import AuditSettings
+from quern.schemas.settings.run.crawl import CrawlSettings
+from quern.schemas.settings.run.engine import EngineSettings
+from quern.schemas.settings.search import SearchSettings
+from quern.schemas.settings.search.answer import AnswerSettings
+from quern.schemas.settings.search.graph import GraphSettings
+from quern.schemas.settings.search.retrieve import RetrieveSettings
+from quern.schemas.settings.tree import Settings, SettingsError, describe, group_doc, load_settings, setting_names
 
 __all__ = [
     "AnswerSettings",
     "AuditSettings",
+    "BuildSettings",
     "ChunkSettings",
     "CleanSettings",
     "CrawlSettings",
@@ -45,9 +46,12 @@ __all__ = [
     "Positive",
     "QualitySettings",
     "RetrieveSettings",
+    "RunSettings",
+    "SearchSettings",
     "Settings",
     "SettingsError",
     "describe",
+    "group_doc",
     "load_settings",
     "setting_names",
 ]

@@ -13,68 +13,26 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from quern.schemas.errors import QuernError
-from quern.schemas.settings.groups import (
-    AnswerSettings,
-    AuditSettings,
-    ChunkSettings,
-    CleanSettings,
-    CrawlSettings,
-    DeduplicateSettings,
-    Doc2QuerySettings,
-    EmbedSettings,
-    EngineSettings,
-    FilterSettings,
-    GeneratorSettings,
-    GraphSettings,
-    Group,
-    IngestSettings,
-    LinkSettings,
-    NormaliseSettings,
-    QualitySettings,
-    RetrieveSettings,
-)
+from quern.schemas.settings.build import BuildSettings
+from quern.schemas.settings.run import RunSettings
+from quern.schemas.settings.search import SearchSettings
 
 
 class SettingsError(QuernError):
     """A settings file or an override that is wrong; the message says which setting and what to do."""
 
 
-class Settings(Group):
-    """All settings."""
+class Settings(RunSettings, SearchSettings, BuildSettings):
+    """All settings, by phase: of the build, of the search, of the run (pydantic orders fields from the last base)."""
 
-    crawl: CrawlSettings = Field(default_factory=CrawlSettings, description="Fetching pages from the web.")
-    ingest: IngestSettings = Field(
-        default_factory=IngestSettings, description="Reading of folders, JSONL and WARC files."
-    )
-    clean: CleanSettings = Field(default_factory=CleanSettings, description="Main text and metadata of pages.")
-    normalise: NormaliseSettings = Field(
-        default_factory=NormaliseSettings, description="Text of documents: one form, no noise, no personal data."
-    )
-    quality: QualitySettings = Field(default_factory=QualitySettings, description="Rules that a text must pass.")
-    deduplicate: DeduplicateSettings = Field(
-        default_factory=DeduplicateSettings, description="Exact and near duplicates."
-    )
-    chunk: ChunkSettings = Field(default_factory=ChunkSettings, description="Cutting documents into chunks.")
-    generator: GeneratorSettings = Field(
-        default_factory=GeneratorSettings, description="What carries out reasoning steps: rules or a model."
-    )
-    doc2query: Doc2QuerySettings = Field(default_factory=Doc2QuerySettings, description="Synthetic queries.")
-    filter: FilterSettings = Field(default_factory=FilterSettings, description="Doc2Query--: which pairs are kept.")
-    embed: EmbedSettings = Field(default_factory=EmbedSettings, description="The embedding model.")
-    graph: GraphSettings = Field(
-        default_factory=GraphSettings, description="The query-centric graph and retrieval in it."
-    )
-    link: LinkSettings = Field(default_factory=LinkSettings, description="How neighbours are found.")
-    retrieve: RetrieveSettings = Field(default_factory=RetrieveSettings, description="What a question gets back.")
-    answer: AnswerSettings = Field(default_factory=AnswerSettings, description="Answers by rules.")
-    audit: AuditSettings = Field(
-        default_factory=AuditSettings, description="What a build must pass before it is published."
-    )
-    engine: EngineSettings = Field(default_factory=EngineSettings, description="How jobs are run; changes no result.")
+
+def group_doc(group: str) -> str:
+    """What the settings of a group are about, in a line."""
+    return (type(getattr(Settings(), group)).__doc__ or "").split("\n")[0]
 
 
 def setting_names() -> list[str]:

@@ -1,0 +1,18 @@
+"""Group `chunk`: how documents are cut."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from quern.schemas.settings.group import Group, Positive
+
+
+class ChunkSettings(Group):
+    """Cutting documents into chunks."""
+
+    tokens: Positive = Field(
+        350, description="Most tokens of a chunk, of the embedder's tokenizer (Xinyu, section 3.4)."
+    )
+    overlap: float = Field(
+        0.25, ge=0.0, lt=0.9, description="Share of a chunk that repeats the one before (Xinyu, section 3.4)."
+    )

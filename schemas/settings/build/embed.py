@@ -1,0 +1,40 @@
+"""Group `embed`: the model that makes vectors of texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from quern.schemas.settings.group import Group, Positive
+
+
+class EmbedSettings(Group):
+    """The embedding model."""
+
+    model: str = Field(
+        "all-MiniLM-L6-v2", description="sentence-transformers model: the packaged default, a name or a path."
+    )
+    engine: Literal["openvino", "torch", "flag"] = Field(
+        "openvino", description="What runs the model; `flag` is FlagEmbedding, for BGE and the dense vectors of BGE-M3."
+    )
+    device: str = Field(
+        "cpu",
+        pattern=r"^(cpu|cuda(:\d+)?)$",
+        description="Where torch and flag run: `cpu`, or a GPU as `cuda` or `cuda:1`.",
+    )
+    precision: Literal["auto", "f32", "bf16", "f16", "int8", "int8_f32"] = Field(
+        "auto",
+        description="`auto`: f16 on GPUs, bf16 with OpenVINO where the processor has it, else f32. `int8` is a third "
+        "faster with VNNI, but costs recall: see the README; `int8_f32` is for processors without bf16.",
+    )
+    max_tokens: Positive = Field(512, description="Longest text the model is given, raised from MiniLM's 256.")
+    batch: int = Field(0, ge=0, description="Most texts in one call of the model; 0 for 32, on GPUs 1,024.")
+    threads: int = Field(0, ge=0, description="Threads of one worker; 0 for all cores.")
+
+    @field_validator("model")
+    @classmethod
+    def _absolute(cls, model: str) -> str:
+        """A path holds from everywhere, also when the snapshot is searched from another directory."""
+        return str(Path(model).absolute()) if Path(model).is_dir() else model

@@ -1,0 +1,94 @@
+"""Group `generator`: what carries out reasoning steps."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field, field_validator, model_validator
+
+from quern.schemas.settings.group import Group, Positive
+
+
+class GeneratorSettings(Group):
+    """What carries out reasoning steps: rules, a model behind an endpoint, or a model on this cluster's GPUs."""
+
+    kind: Literal["rules", "openai", "vllm"] = Field(
+        "rules",
+        description="`rules` needs no model; `openai` is any OpenAI-compatible endpoint; `vllm` runs a model in "
+        "batches on GPUs, through Ray.",
+    )
+    model: str = Field("", description="Name that the endpoint knows the model by; with `vllm` a name or a path.")
+    url: str = Field("http://127.0.0.1:8000/v1", description="Address of the endpoint, up to and with its version.")
+    key_variable: str = Field(
+        "OPENAI_API_KEY",
+        pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
+        description="Environment variable that holds the key; the key itself is no setting, because settings are kept.",
+    )
+    concurrency: Positive = Field(32, description="Requests at the endpoint at once.")
+    timeout: float = Field(120.0, gt=0, description="Seconds for one try of a request, to the end of its reply.")
+    tries: Positive = Field(
+        6,
+        description="Tries of a request after 429, 5xx or a lost connection; pauses grow, or are as Retry-After says.",
+    )
+    retries: int = Field(
+        2,
+        ge=0,
+        le=10,
+        description="Times that a step is asked for again, with what was wrong with the reply.",
+    )
+    response_format: Literal["json_schema", "json_object", "none"] = Field(
+        "json_schema", description="How the endpoint is held to JSON: by the output's schema where it can."
+    )
+    max_tokens: Positive = Field(2048, description="Most tokens of a reply.")
+    max_tokens_name: Literal["max_tokens", "max_completion_tokens"] = Field(
+        "max_tokens", description="What the endpoint calls `max_tokens`; newer models of OpenAI take only the latter."
+    )
+    temperature: float | None = Field(
+        0.0, ge=0.0, le=2.0, description="Sampling temperature; null leaves it to the endpoint."
+    )
+    top_p: float | None = Field(None, gt=0.0, le=1.0, description="Nucleus sampling; null leaves it to the model.")
+    seed: int | None = Field(0, description="Seed of the sampling; null for none.")
+    extra: dict[str, Any] = Field(
+        default_factory=dict, description="Further fields of the request's body, such as {reasoning_effort: low}."
+    )
+    device: Literal["cuda", "cpu"] = Field("cuda", description="With `vllm`: where the model runs.")
+    dtype: str = Field("auto", description="With `vllm`: numbers of the model; `auto` takes the model's own.")
+    tensor_parallel: Positive = Field(1, description="With `vllm`: GPUs that one copy of the model is spread over.")
+    replicas: Positive = Field(1, description="With `vllm`: copies of the model.")
+    batch: Positive = Field(256, description="With `vllm`: requests given to a copy at a time.")
+    max_model_len: int = Field(0, ge=0, description="With `vllm`: longest prompt and reply, tokens; 0 for the model's.")
+    patience: float = Field(
+        1800.0,
+        gt=0,
+        description="With `vllm`: seconds without any reply, the model's loading included, before it stops.",
+    )
+    gpu_memory: float | None = Field(
+        None, gt=0.0, le=1.0, description="With `vllm`: share of the memory taken; null for 0.9 of GPUs, 0.2 of others."
+    )
+    price_prompt: float | None = Field(
+        None, ge=0, description="Price of a million prompt tokens, in any currency, for `quern estimate`."
+    )
+    price_output: float | None = Field(None, ge=0, description="The same of output tokens.")
+    output_speed: float | None = Field(
+        None,
+        gt=0,
+        description="Output tokens a second of all copies, all in all, as a build reports, for `quern estimate`.",
+    )
+
+    @field_validator("url")
+    @classmethod
+    def _no_secret(cls, url: str) -> str:
+        """A snapshot keeps its settings, so no password may stand in them."""
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("write it like http://127.0.0.1:8000/v1")
+        if parts.username or parts.password or parts.query:
+            raise ValueError("put the key into the environment, not into the address: see generator.key_variable")
+        return url.rstrip("/")
+
+    @model_validator(mode="after")
+    def _named(self) -> GeneratorSettings:
+        if self.kind != "rules" and not self.model:
+            raise ValueError(f"generator.kind={self.kind} needs generator.model")
+        return self

@@ -1,0 +1,16 @@
+"""What is fetched, how jobs run and what may be published: on it no row depends, the pages being there."""
+
+from __future__ import annotations
+
+from quern.schemas.settings.group import Group
+from quern.schemas.settings.run.audit import AuditSettings
+from quern.schemas.settings.run.crawl import CrawlSettings
+from quern.schemas.settings.run.engine import EngineSettings
+
+
+class RunSettings(Group):
+    """What is fetched, how jobs run and what may be published: on it no row depends, the pages being there."""
+
+    crawl: CrawlSettings = CrawlSettings()
+    engine: EngineSettings = EngineSettings()
+    audit: AuditSettings = AuditSettings()

@@ -1,0 +1,16 @@
+"""What answers depend on beside the tables; no build reads it."""
+
+from __future__ import annotations
+
+from quern.schemas.settings.group import Group
+from quern.schemas.settings.search.answer import AnswerSettings
+from quern.schemas.settings.search.graph import GraphSettings
+from quern.schemas.settings.search.retrieve import RetrieveSettings
+
+
+class SearchSettings(Group):
+    """What answers depend on beside the tables; no build reads it."""
+
+    graph: GraphSettings = GraphSettings()
+    retrieve: RetrieveSettings = RetrieveSettings()
+    answer: AnswerSettings = AnswerSettings()
