@@ -25,7 +25,8 @@ from quern.jobs.graph.filter import filter_queries
 from quern.jobs.pages import reading
 from quern.jobs.pages.pages import ingest, stored
 from quern.jobs.queries.doc2query import Doc2Query
-from quern.jobs.reasoning.runner import GeneratorEngine, prepare_generator
+from quern.jobs.reasoning.generators.backends import prepare_generator
+from quern.jobs.reasoning.table import GeneratorEngine
 from quern.jobs.vectors.embed import Embed, prepare
 from quern.jobs.vectors.embedded_tables import embed_chunks
 from quern.pipelines.audit.audit import Audited, audit_tables, count_reasons, measures_of, reject_shares, rows_in

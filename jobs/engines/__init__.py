@@ -1,6 +1,6 @@
 """Engines that run jobs: Spark for CPU work, Ray Data for models, this process for a handful of rows.
 
-Jobs whose task a language model carries out have a runner of their own (`jobs.reasoning.generators`).
+Jobs that a language model carries out have an engine of their own (`jobs.reasoning.table`).
 
 An engine is given the rows that the memo lacks (`jobs.core.work`); changing the engine changes no result.
 """

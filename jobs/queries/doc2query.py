@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-import pyarrow as pa
-
-from quern.jobs.core.contract import Outcome, Reject, outcome
 from quern.jobs.queries.task import ChunkContext, Pairs, doc2query
-from quern.jobs.reasoning.task import Task, TaskJob
+from quern.jobs.reasoning.table import TaskJob
+from quern.jobs.reasoning.task import Problem, Task
 from quern.schemas.settings import Doc2QuerySettings, GeneratorSettings
 from quern.schemas.tables import QUERIES, Table
 from quern.schemas.words import sentences
@@ -63,18 +61,6 @@ class Doc2Query(TaskJob[ChunkContext, Pairs]):
             {"query_id": f"{chunk}-{m}", "chunk_id": chunk, **pair.model_dump()} for m, pair in enumerate(output.pairs)
         ]
 
-    def apply(self, batch: pa.RecordBatch) -> Outcome:
-        """The pairs of each chunk by the rule; a chunk without any is rejected as `no_pairs`."""
-        task = self.task
-        made: list[dict[str, object]] = []
-        parents: list[int] = []
-        rejects: list[Reject] = []
-        # Writing pairs is Python per chunk: regular expressions over its sentences.
-        for n, (row, chunk) in enumerate(zip(*self.given(batch), strict=True)):
-            pairs = task.rule(chunk)
-            if not pairs.pairs:
-                rejects.append(Reject(n, "no_pairs", f"no sentence with words in {chunk.text[:60]!r}"))
-            rows = self.made(row, pairs)
-            made += rows
-            parents += [n] * len(rows)
-        return outcome(self.makes, made, parents, rejects)
+    def loss(self, given: ChunkContext) -> Problem | None:
+        """A chunk without any pair is rejected as `no_pairs`."""
+        return Problem("no_pairs", f"no sentence with words in {given.text[:60]!r}")

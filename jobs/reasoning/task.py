@@ -1,22 +1,20 @@
 """What a reasoning step is: a prompt, an output model, and a rule that makes the same output with no model.
 
-A task is declared once. A rule carries it out in this process; a language model (`.generators`) is given the prompt
-and the schema of the output, and what it replies must pass the task's check.
+A task is declared once, in one file, and runs over a list of inputs (`.runner`) and over the rows of a table
+(`.table`). A rule carries it out in this process; a language model (`.generators`) is given the prompt and the schema
+of the output, and what it replies must pass the task's check.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
-import pyarrow as pa
 from jinja2 import Environment, StrictUndefined, Template
 from pydantic import BaseModel
 
-from quern.jobs.core.contract import Job
 from quern.jobs.reasoning.generators.model_fingerprint import model_identity
 from quern.schemas.digests import settings_digest
 from quern.schemas.settings import GeneratorSettings
@@ -125,38 +123,3 @@ def _template(prompt: str) -> Template:
     return Environment(undefined=StrictUndefined, autoescape=False, keep_trailing_newline=True).from_string(  # noqa: S701
         prompt
     )
-
-
-class TaskJob(Job, Generic[Input, Output]):
-    """A job that does one task for each row of a table.
-
-    `apply` does it by the task's rule; where the `generator` has a model, `.generators` runs the job instead.
-
-    Attributes:
-        generator: What carries out the task.
-    """
-
-    generator: GeneratorSettings
-
-    @property
-    @abstractmethod
-    def task(self) -> Task[Input, Output]:
-        """The task."""
-
-    @abstractmethod
-    def inputs(self, rows: Sequence[Mapping[str, Any]]) -> list[Input]:
-        """The task's input for each row, which has the columns `reads`."""
-
-    @abstractmethod
-    def made(self, row: Mapping[str, Any], output: Output) -> list[dict[str, object]]:
-        """Rows of the table made, of the output for `row`."""
-
-    @property
-    def by_model(self) -> bool:
-        """Whether a language model carries out the task."""
-        return self.generator.kind != "rules"
-
-    def given(self, batch: pa.RecordBatch) -> tuple[list[dict[str, Any]], list[Input]]:
-        """The rows of a batch as Python, and the task's input for each."""
-        rows: list[dict[str, Any]] = batch.select(list(self.reads)).to_pylist()
-        return rows, self.inputs(rows)

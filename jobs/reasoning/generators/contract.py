@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from quern.schemas.errors import QuernError
 
@@ -52,7 +52,14 @@ class Reply:
 
 
 class Backend(Protocol):
-    """A model that answers many requests."""
+    """A model that answers many requests.
+
+    Attributes:
+        slabs: Whether it takes all requests that there are before it answers the first, and so is given a slab of
+            them at a time.
+    """
+
+    slabs: ClassVar[bool]
 
     def prepare(self) -> None:
         """See that the model is there and can be used, before any work is done.

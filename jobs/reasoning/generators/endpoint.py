@@ -9,7 +9,7 @@ import os
 import random
 import time
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import httpx
 
@@ -62,6 +62,8 @@ class EndpointBackend:
 
     The key is read from the environment alone, and is cut out of everything that is told.
     """
+
+    slabs: ClassVar[bool] = False
 
     def __init__(self, generator: GeneratorSettings) -> None:
         self._settings = generator

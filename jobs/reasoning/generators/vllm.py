@@ -15,7 +15,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -59,6 +59,8 @@ class VllmBackend:
     A request that the model cannot answer, such as one too long, is answered by an error; a copy that dies is started
     again by Ray, and its requests with it.
     """
+
+    slabs: ClassVar[bool] = True
 
     def __init__(self, generator: GeneratorSettings, folder: Path, *, here: bool = True) -> None:
         """Temporary files go to `folder`; `here` says that Ray runs on this machine alone."""

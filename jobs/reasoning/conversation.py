@@ -1,0 +1,223 @@
+"""Conversations with a model about inputs of a task: ask, check, ask again with what was wrong, until it is enough.
+
+The same logic serves rows of a table (`.table_engine`) and lists of inputs (`.runner`): they differ in where inputs
+come from and where what is over goes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, Generic, Self
+
+from pydantic import ValidationError
+
+from quern.jobs.reasoning.generators.contract import Backend, Reply, Request
+from quern.jobs.reasoning.task import Checked, Input, Output, Problem, Task
+
+# Inputs given to a model that takes them a slab at a time; their conversations, some 4 kB each, are held meanwhile.
+_SLAB: Final = 50_000
+_PROBLEMS_SHOWN: Final = 8
+_REPLY_LENGTH: Final = 6000
+_THOUGHT_ENDS: Final = "</think>"
+_HALF_SURROGATE: Final = re.compile(r"\\ud[89a-f]", re.IGNORECASE)
+
+
+@dataclass
+class Conversation(Generic[Input, Output]):
+    """One input on its way to an output.
+
+    Attributes:
+        key: What its owner knows it by again.
+        given: The input.
+        good: What of the replies can be used; None where nothing can.
+        problems: What was wrong with the last reply that counts.
+        said: That reply.
+        replies: How many there were.
+    """
+
+    key: Any
+    given: Input
+    good: Output | None = None
+    problems: tuple[Problem, ...] = ()
+    said: str = ""
+    replies: int = 0
+
+    def messages(self, task: Task[Input, Output]) -> tuple[dict[str, str], ...]:
+        """The prompt, and after a reply that failed that reply and what was wrong with it."""
+        prompt = {"role": "user", "content": task.render(self.given)}
+        if not self.problems:
+            return (prompt,)
+        wrong = "\n".join(f"- {p.detail}" for p in self.problems[:_PROBLEMS_SHOWN])
+        wanted = (
+            "Everything else was kept. Return JSON of the same form that holds only what replaces these."
+            if self.good is not None
+            else "Return the whole JSON again, corrected, and nothing beside it."
+        )
+        again = {"role": "user", "content": f"Your reply cannot be used as it is:\n{wrong}\n{wanted}"}
+        said = {"role": "assistant", "content": self.said[:_REPLY_LENGTH] or "{}"}
+        return (prompt, said, again)
+
+
+@dataclass
+class Cost:
+    """What conversations cost."""
+
+    requests: int = 0
+    errors: int = 0
+    asked_again: int = 0
+    prompt_tokens: int = 0
+    output_tokens: int = 0
+
+    def __iadd__(self, other: Cost) -> Self:
+        """Add what others cost."""
+        for name, value in vars(other).items():
+            setattr(self, name, getattr(self, name) + value)
+        return self
+
+    def add(self, reply: Reply) -> None:
+        """Count a reply."""
+        self.requests += 1
+        self.errors += bool(reply.error)
+        self.prompt_tokens += reply.prompt_tokens
+        self.output_tokens += reply.output_tokens
+
+
+def hold(
+    backend: Backend,
+    task: Task[Input, Output],
+    conversations: Iterator[Conversation[Input, Output]],
+    finish: Callable[[Conversation[Input, Output]], None],
+    *,
+    retries: int,
+    cost: Cost,
+) -> None:
+    """Hold all `conversations` with the model; each goes to `finish` when it is over, in any order.
+
+    Where the model stops, those that something good came of are finished all the same.
+
+    Raises:
+        GeneratorError: The model cannot be asked any more.
+    """
+    desk = _Desk(task, conversations, finish, _SLAB if backend.slabs else None)
+    try:
+        while desk.open_round():
+            for reply in backend.replies(desk, task.schema()):
+                cost.add(reply)
+                cost.asked_again += desk.take(reply, retries)
+            desk.give_up_unanswered()
+    except BaseException:
+        desk.keep_good()
+        raise
+
+
+class _Desk(Iterator[Request], Generic[Input, Output]):
+    """The conversations that are open: what is to be asked next, and what was said.
+
+    Inputs to be asked again come before new ones, so that few are open at a time.
+    """
+
+    def __init__(
+        self,
+        task: Task[Input, Output],
+        conversations: Iterator[Conversation[Input, Output]],
+        finish: Callable[[Conversation[Input, Output]], None],
+        slab: int | None,
+    ) -> None:
+        """With `slab`, so many new inputs are given out in a round."""
+        self._task, self._conversations, self._finish, self._slab = task, conversations, finish, slab
+        self._open: dict[int, Conversation[Input, Output]] = {}
+        self._again: deque[int] = deque()
+        self._next = next(conversations, None)
+        self._number = self._given = 0
+
+    def open_round(self) -> bool:
+        """Begin a round; whether there is anything to ask."""
+        self._given = 0
+        return bool(self._again) or self._next is not None
+
+    def __next__(self) -> Request:
+        """The next request; after it had none, replies that are taken may give it more."""
+        if self._again:
+            number = self._again.popleft()
+        elif self._next is None or (self._slab is not None and self._given >= self._slab):
+            raise StopIteration
+        else:
+            number, self._number, self._given = self._number, self._number + 1, self._given + 1
+            self._open[number], self._next = self._next, next(self._conversations, None)
+        return Request(number, self._open[number].messages(self._task))
+
+    def take(self, reply: Reply, retries: int) -> bool:
+        """Take a reply: its conversation is over, or is asked again, which is what is returned."""
+        conversation = self._open[reply.row]
+        conversation.replies += 1
+        checked = judge(self._task, conversation.given, reply)
+        before = conversation.good
+        if checked.good is not None:
+            conversation.good = checked.good if before is None else self._task.join(before, checked.good)
+        if before is None or checked.good is not None:
+            conversation.problems, conversation.said = checked.problems, reply.text
+        # A correction that brought nothing will not; the problems of the reply before it stand.
+        hopeless = bool(reply.error) or (before is not None and checked.good is None)
+        if conversation.good is not None and self._task.enough(conversation.good):
+            conversation.problems = ()
+        if not conversation.problems or hopeless or conversation.replies > retries:
+            self._finish(self._open.pop(reply.row))
+            return False
+        self._again.append(reply.row)
+        return True
+
+    def give_up_unanswered(self) -> None:
+        """At the end of a round, end conversations that were asked and got neither reply nor error."""
+        for number in sorted(self._open.keys() - set(self._again)):
+            conversation = self._open.pop(number)
+            if conversation.good is None:
+                conversation.problems = (Problem("no_reply", "the generator gave no reply to this row"),)
+            self._finish(conversation)
+
+    def keep_good(self) -> None:
+        """Where the model stops, end the conversations that something good came of."""
+        for number in [n for n, conversation in self._open.items() if conversation.good is not None]:
+            self._finish(self._open.pop(number))
+
+
+def judge(task: Task[Input, Output], given: Input, reply: Reply) -> Checked[Output]:
+    """What of a reply can be used, by the task's schema and check."""
+    if reply.error:
+        return Checked(None, (Problem("no_reply", reply.error),))
+    if reply.cut_off:
+        detail = f"the reply was cut off after {reply.output_tokens} tokens; write less"
+        return Checked(None, (Problem("cut_off", detail),))
+    try:
+        # Raw tabs and line breaks in strings are forgiven: endpoints without grammar write them, and some with one.
+        text = _json_part(reply.text)
+        tree = json.loads(text, strict=False)
+        if _HALF_SURROGATE.search(text):
+            tree = json.loads(printable(json.dumps(tree, ensure_ascii=False)))
+        output = task.output.model_validate(tree)
+    except ValidationError as error:
+        wrong = "; ".join(_explain(e) for e in error.errors(include_url=False, include_input=False)[:3])
+        return Checked(None, (Problem("malformed", f"the reply is not the JSON asked for: {wrong}"),))
+    except (ValueError, RecursionError) as error:
+        return Checked(None, (Problem("malformed", f"the reply is not the JSON asked for: {error}"),))
+    return task.check(given, output)
+
+
+def _json_part(text: str) -> str:
+    """The object in a reply: models think aloud before it, and wrap it in words and code fences."""
+    text = text[text.rfind(_THOUGHT_ENDS) + len(_THOUGHT_ENDS) :] if _THOUGHT_ENDS in text else text
+    start, end = text.find("{"), text.rfind("}")
+    return text[start : end + 1] if 0 <= start < end else text.strip()
+
+
+def printable(text: str) -> str:
+    """`text` as a table can hold it: JSON may escape half a surrogate pair."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _explain(error: Any) -> str:
+    where = ".".join(map(str, error["loc"]))
+    return f"{where}: {error['msg']}" if where else str(error["msg"])

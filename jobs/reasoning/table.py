@@ -1,0 +1,185 @@
+"""A task over the rows of a table: the job, and the engine that runs it where a model carries out the task.
+
+Only output that passed its schema and its task's check enters the memo. It does so while the job runs: a build that
+was killed, or whose endpoint died, goes on from there.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Generic, cast
+
+import numpy as np
+import pyarrow as pa
+
+from quern.indexes.memo import commit_part, nest
+from quern.jobs.core.contract import Job, Outcome, Reject, outcome
+from quern.jobs.core.missing_rows import INPUT
+from quern.jobs.core.work import Ran, Work
+from quern.jobs.engines.ray import RayEngine
+from quern.jobs.reasoning.conversation import Conversation, Cost, hold, printable
+from quern.jobs.reasoning.generators.backends import make_backend
+from quern.jobs.reasoning.generators.contract import GeneratorError
+from quern.jobs.reasoning.task import Input, Output, Problem, Task
+from quern.schemas.settings import EngineSettings, GeneratorSettings
+from quern.schemas.tables.validate import validate
+
+_COMMIT_SECONDS: Final = 20.0
+
+
+class TaskJob(Job, Generic[Input, Output]):
+    """A job that does one task for each row of a table, by its rule or by a model.
+
+    Attributes:
+        generator: What carries out the task.
+    """
+
+    generator: GeneratorSettings
+
+    @property
+    @abstractmethod
+    def task(self) -> Task[Input, Output]:
+        """The task."""
+
+    @abstractmethod
+    def inputs(self, rows: Sequence[Mapping[str, Any]]) -> list[Input]:
+        """The task's input for each row, which has the columns `reads`."""
+
+    @abstractmethod
+    def made(self, row: Mapping[str, Any], output: Output) -> list[dict[str, object]]:
+        """Rows of the table made, of the output for `row`."""
+
+    def loss(self, given: Input) -> Problem | None:
+        """Why an input that the rule makes no row of is a reject; None where that is no loss."""
+        return None
+
+    @property
+    def by_model(self) -> bool:
+        """Whether a language model carries out the task."""
+        return self.generator.kind != "rules"
+
+    def configuration(self) -> Mapping[str, object]:
+        """What carries out the task; of a model also the prompt and what it is held to."""
+        if self.by_model:
+            return self.task.configuration(self.generator)
+        return {"generator": "rules", "task": self.task.version}
+
+    def given(self, batch: pa.RecordBatch) -> tuple[list[dict[str, Any]], list[Input]]:
+        """The rows of a batch as Python, and the task's input for each."""
+        rows: list[dict[str, Any]] = batch.select(list(self.reads)).to_pylist()
+        return rows, self.inputs(rows)
+
+    def apply(self, batch: pa.RecordBatch) -> Outcome:
+        """What the rule makes of each row."""
+        task = self.task
+        made: list[dict[str, object]] = []
+        parents: list[int] = []
+        rejects: list[Reject] = []
+        # Rules are Python per row: regular expressions over its sentences, mostly.
+        for n, (row, given) in enumerate(zip(*self.given(batch), strict=True)):
+            rows = self.made(row, task.rule(given))
+            if not rows and (loss := self.loss(given)):
+                rejects.append(Reject(n, loss.reason, loss.detail))
+            made += rows
+            parents += [n] * len(rows)
+        return outcome(self.makes, made, parents, rejects)
+
+
+class GeneratorEngine:
+    """Runs jobs whose task a model carries out; requests leave from this process, whatever engine does the rest."""
+
+    name = "generator"
+
+    def __init__(self, settings: EngineSettings) -> None:
+        self._settings, self._ray = settings, RayEngine(settings)
+
+    def start(self) -> None:
+        """Nothing is needed before a job says which model."""
+
+    def run(self, work: Work) -> Ran:
+        """Ask for the output of every row, and again with what was wrong where a reply failed.
+
+        A row whose last reply failed is a reject and is asked for again in the next build.
+
+        Raises:
+            GeneratorError: The model cannot be asked any more; what was committed stays.
+        """
+        job = cast("TaskJob[Any, Any]", work.job)
+        kind = job.generator.kind
+        if kind == "vllm":
+            self._ray.start()
+        backend = make_backend(job.generator, self._settings, work.folder / kind)
+        cost, committer = Cost(), _Committer(work)
+        started = time.monotonic()
+        try:
+            hold(backend, job.task, _conversations(work, job), committer.add, retries=job.generator.retries, cost=cost)
+        except GeneratorError as error:
+            raise GeneratorError(
+                f"{error}; {committer.done} rows of the job {job.name} were done and are kept: run the same command "
+                "again to go on"
+            ) from error
+        finally:
+            committer.commit()
+            backend.close()
+        speed = round(cost.output_tokens / max(time.monotonic() - started, 1e-9), 1)
+        return Ran(kind, {**vars(cost), "output_tokens_per_second": speed})
+
+    def close(self) -> None:
+        """Stop Ray, if a model ran on it."""
+        self._ray.close()
+
+
+def _conversations(work: Work, job: TaskJob[Any, Any]) -> Iterator[Conversation[Any, Any]]:
+    """One for each row, known by the row and its fingerprint."""
+    for batch in work.batches(work.files):
+        rows, inputs = job.given(batch)
+        for row, given, fingerprint in zip(rows, inputs, batch.column(INPUT).to_pylist(), strict=True):
+            yield Conversation((row, fingerprint), given)
+
+
+@dataclass
+class _Committer:
+    """Finished rows on their way into the memo."""
+
+    work: Work
+    prints: list[bytes] = field(default_factory=list)
+    rows: list[dict[str, object]] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)
+    rejects: list[tuple[int, str, str, bool]] = field(default_factory=list)
+    done: int = 0
+    committed_at: float = field(default_factory=time.monotonic)
+
+    def add(self, conversation: Conversation[Any, Any]) -> None:
+        """Take a finished row: what is good of it, and what was wrong as rejects.
+
+        A row with something valid is done; one with nothing may have better luck in the next build.
+        """
+        job, number = cast("TaskJob[Any, Any]", self.work.job), len(self.prints)
+        row, fingerprint = conversation.key
+        self.prints.append(fingerprint)
+        problems, nothing = conversation.problems, conversation.good is None
+        if conversation.good is not None:
+            made = job.made(row, conversation.good)
+            self.rows += made
+            self.parents += [number] * len(made)
+        elif problems:
+            tries = f" (reply {conversation.replies})" if conversation.replies > 1 else ""
+            problems = (Problem(problems[0].reason, problems[0].detail[:450] + tries),)
+        self.rejects += [(number, p.reason, printable(p.detail)[:500], nothing) for p in problems]
+        self.done += not nothing
+        if len(self.prints) >= self.work.task_rows or time.monotonic() - self.committed_at > _COMMIT_SECONDS:
+            self.commit()
+
+    def commit(self) -> None:
+        """Write what was taken to the memo."""
+        self.committed_at = time.monotonic()
+        if not self.prints:
+            return
+        makes = self.work.job.makes
+        made = validate(pa.RecordBatch.from_pylist(self.rows, schema=makes.schema), makes)
+        prints = np.frombuffer(b"".join(self.prints), dtype=np.dtype((np.void, 16)))
+        commit_part(self.work.memo, nest(prints, made, np.asarray(self.parents, dtype=np.int64), self.rejects))
+        self.prints, self.rows, self.parents, self.rejects = [], [], [], []
