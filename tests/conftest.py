@@ -22,6 +22,7 @@ from quern.indexes.catalog import Warehouse
 from quern.indexes.stages import Stage, StageWriter
 from quern.jobs.core.run import Run
 from quern.jobs.engines import Engines
+from quern.jobs.reasoning.table import GeneratorEngine
 from quern.pipelines.cli.common import LOGGERS
 from quern.pipelines.cli.main import main
 from quern.pipelines.retrieve import Searcher
@@ -196,7 +197,7 @@ def searcher(mini_web: Path) -> Searcher:
 def run(tmp_path: Path) -> Any:
     """A run of a build whose missing rows are done in this process."""
     with (
-        Engines(EngineSettings(engine="local")) as engines,
+        Engines(EngineSettings(engine="local"), GeneratorEngine) as engines,
         StageWriter(tmp_path / "rejects.parquet", REJECTS) as rejects,
     ):
         work = tmp_path / "work"
