@@ -140,11 +140,12 @@ def shared() -> Path:
 
 @pytest.fixture(scope="session")
 def mini_web(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A warehouse with the mini-web, built by Spark and Ray; tests must not write to it."""
+    """A warehouse with the mini-web, built by Spark and Ray, beside what its build printed; tests must not write to it."""
     folder = tmp_path_factory.mktemp("mini-web")
     # By a relative path, as users name it; workers run elsewhere.
     built = run_quern("build", os.path.relpath(CORPUS / "pages", folder), "--warehouse", "warehouse", cwd=folder)
     assert built.returncode == 0, built.stderr
+    (folder / "printed.txt").write_text(built.stderr + built.stdout, "utf-8")
     return folder / "warehouse"
 
 

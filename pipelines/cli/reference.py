@@ -1,0 +1,124 @@
+"""The pages of docs/reference: tables, settings and commands, written from their declarations.
+
+`python -m quern.pipelines.cli.reference docs/reference` writes them anew; a test holds them to the declarations.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from typer.main import get_command
+
+from quern.pipelines.cli.main import app
+from quern.schemas.settings import Settings, describe
+from quern.schemas.tables import TABLES, VECTOR, Table
+
+_NOTE = "<!-- Written by `python -m quern.pipelines.cli.reference docs/reference`; not by hand. -->"
+
+
+def main(folder: Path) -> None:
+    """Write every page of the reference to `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in pages().items():
+        (folder / name).write_text(text, "utf-8")
+
+
+def pages() -> dict[str, str]:
+    """The text of every page of the reference, by file name."""
+    return {"tables.md": tables_page(TABLES), "settings.md": settings_page(), "commands.md": commands_page()}
+
+
+def tables_page(tables: Mapping[str, Table]) -> str:
+    """What every table holds, field by field."""
+    head = _page(
+        "Tables",
+        "Every table of a warehouse. A field may be null only where its type ends with `?`. Times are UTC. Keys are",
+        "stable: the same content gets the same key on every build and every machine. *Served* tables are opened",
+        "through LanceDB, *staged* ones are Parquet files alone. See [how a snapshot is read](../howto/operate.md).",
+    )
+    return "\n".join([*head, *_index(tables), *(line for t in tables.values() for line in _table_lines(t))]) + "\n"
+
+
+def settings_page() -> str:
+    """What every setting means, with its default."""
+    head = _page(
+        "Settings",
+        "Every setting with its default. `--set group.name=value` sets one, `--settings FILE.yaml` many; an unknown",
+        "name is an error that suggests the nearest. `quern settings` prints them with the values that hold.",
+    )
+    return "\n".join([*head, *_index(Settings.model_fields), *_settings_lines()]) + "\n"
+
+
+def commands_page() -> str:
+    """What every command does, with its arguments, options and examples."""
+    head = _page(
+        "Commands",
+        "Every command, as `quern COMMAND --help` tells it. It exits 0 when it has done what was asked, 2 with one",
+        "sentence on standard error where the user can mend what is wrong, 130 when it was interrupted.",
+    )
+    sections = dict(_commands(get_command(app), "quern"))
+    return "\n".join([*head, *_index(sections), *(line for lines in sections.values() for line in lines)]) + "\n"
+
+
+def _page(title: str, *introduction: str) -> list[str]:
+    return [_NOTE, "", f"# {title}", "", *introduction, ""]
+
+
+def _index(names: Iterable[str]) -> list[str]:
+    return [" · ".join(f"[{name}](#{name.replace(' ', '-')})" for name in names), ""]
+
+
+def _table_lines(table: Table) -> Iterator[str]:
+    key = ", ".join(f"`{column}`" for column in table.key)
+    yield from (f"## {table.name}", "", f"Key: {key}. {'Served' if table.served else 'Staged'}.", "")
+    yield from ("| field | type | meaning |", "|---|---|---|")
+    for field in table.schema:
+        kind = "vector" if field.type == VECTOR else str(field.type)
+        yield f"| `{field.name}` | `{_cell(kind)}{'?' if field.nullable else ''}` | {_cell(table.doc(field.name))} |"
+    yield ""
+
+
+def _settings_lines() -> Iterator[str]:
+    shown = None
+    for group, name, value, meaning in describe(Settings()):
+        if group != shown:
+            shown = group
+            yield from (f"## {group}", "", Settings.model_fields[group].description or "", "")
+            yield from ("| setting | default | meaning |", "|---|---|---|")
+        yield f"| `{group}.{name}` | `{_cell(json.dumps(value, ensure_ascii=False))}` | {_cell(meaning)} |"
+    yield ""
+
+
+def _commands(command: Any, name: str) -> Iterator[tuple[str, list[str]]]:
+    context = command.context_class(command, info_name=name)
+    names = command.list_commands(context) if hasattr(command, "list_commands") else []
+    if not names:
+        yield name, list(_command_lines(command, name, context))
+    for below in names:
+        yield from _commands(command.get_command(context, below), f"{name} {below}")
+
+
+def _command_lines(command: Any, name: str, context: Any) -> Iterator[str]:
+    yield from (f"## {name}", "", _cell(command.help or ""), "")
+    yield from ("| argument or option | meaning |", "|---|---|")
+    for parameter in command.params:
+        if record := parameter.get_help_record(context):
+            yield f"| `{_cell(record[0])}` | {_cell(record[1])} |"
+    yield from ("", "```sh", *_examples(command.epilog or ""), "```", "")
+
+
+def _examples(epilog: str) -> list[str]:
+    return [e.strip() for e in re.split(r"\s{2,}", epilog.partition(":")[2]) if e.strip()]
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

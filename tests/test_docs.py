@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import doctest
+import importlib.util
+import io
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from difflib import unified_diff
+from pathlib import Path
+
+import pytest
+
+from quern.pipelines.cli.reference import pages
+from quern.schemas.settings import Settings, setting_names
+from tests.conftest import CORPUS, ROOT, Quern
+from tests.pages import RUN, WRITTEN, Block, Command, agrees, anchors, blocks, commands, every_page, links, normal, prose
+
+SAMPLE = "quern build tests/corpus/pages --warehouse "
+REFERENCE = pages()
+COMMANDS = re.findall(r"^## quern (.+)$", REFERENCE["commands.md"], re.MULTILINE)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the commands of a page run: it has the sample corpus and nothing else."""
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "corpus").symlink_to(CORPUS)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", RUN)
+def test_the_commands_of_a_page_print_what_it_shows(page: str, folder: Path, mini_web: Path, quern_here: Quern) -> None:
+    assert not list(_differences(page, folder, mini_web, quern_here))
+
+
+def _differences(page: str, folder: Path, mini_web: Path, quern_here: Quern) -> Iterator[str]:
+    names: dict[str, object] = {}
+    for block in blocks(page):
+        if block.file:
+            (folder / block.file).write_text("".join(f"{line}\n" for line in block.lines), "utf-8")
+        elif block.language == "console":
+            for command in commands(block):
+                printed = _printed(command.words, folder, mini_web, quern_here)
+                if not agrees(command.shown, printed):
+                    yield _difference(page, command, printed)
+        elif block.language == "python" and any(line.startswith(">>> ") for line in block.lines):
+            yield from _doctest(page, block, names)
+
+
+def _printed(words: str, folder: Path, mini_web: Path, quern_here: Quern) -> str:
+    program, *arguments = shlex.split(words)
+    assert program == "quern", f"`$ {words}` cannot be run here: put it into a block of language sh"
+    warehouse = words.removeprefix(SAMPLE)
+    if warehouse != words and not (folder / warehouse).exists():
+        # The build of the sample corpus from nothing is the one that all tests share.
+        shutil.copytree(mini_web, folder / warehouse, symlinks=True)
+        return (mini_web.parent / "printed.txt").read_text("utf-8")
+    done = quern_here(*arguments)
+    return str(done.stderr + done.stdout)
+
+
+def _difference(page: str, command: Command, printed: str) -> str:
+    if os.environ.get("QUERN_DOCS") == "write":
+        _write(ROOT / page, command, printed)
+    compared = unified_diff(
+        list(map(normal, command.shown)), list(map(normal, printed.splitlines())), "shown", "printed", lineterm=""
+    )
+    return "\n".join([f"{page}:{command.line}: $ {command.words}", *compared])
+
+
+def _write(path: Path, command: Command, printed: str) -> None:
+    """Put what was printed into a page; of a block that leaves out its middle or end, as many lines as it had."""
+    shown, lines = command.shown, printed.rstrip().splitlines()
+    if "..." in shown:
+        cut = shown.index("...")
+        after = len(shown) - cut - 1
+        assert "..." not in shown[cut + 1 :], f"{path}:{command.line}: write this one by hand"
+        lines = [*lines[:cut], "...", *lines[len(lines) - after :]]
+    page = path.read_text("utf-8")
+    kept = {normal(line): line for line in shown}
+    before = "\n".join([command.words, *shown])
+    path.write_text(page.replace(before, "\n".join([command.words, *(kept.get(normal(x), x) for x in lines)])), "utf-8")
+
+
+def _doctest(page: str, block: Block, names: dict[str, object]) -> Iterator[str]:
+    examples = doctest.DocTestParser().get_doctest("\n".join(block.lines) + "\n", names, page, page, block.line - 1)
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    told = io.StringIO()
+    with redirect_stdout(io.StringIO()):
+        runner.run(examples, out=told.write, clear_globs=False)
+    names.update(examples.globs)
+    if runner.failures:
+        yield told.getvalue()
+
+
+def test_the_readme_is_a_front_door() -> None:
+    lines = (ROOT / "README.md").read_text("utf-8").splitlines()
+    assert len(lines) <= 150
+    assert max(map(len, lines)) <= 120
+    assert prose("README.md").count("![") == 1
+    set_up = next(b for b in blocks("README.md") if b.language == "sh")
+    assert [line.split("  ")[0] for line in set_up.lines] == ["make demo", "make test"]
+
+
+def test_the_reference_is_what_the_code_declares() -> None:
+    stale = {name for name, text in REFERENCE.items() if (ROOT / WRITTEN / name).read_text("utf-8") != text}
+    assert not stale, "write it anew: python -m quern.pipelines.cli.reference docs/reference"
+
+
+def test_every_setting_and_every_command_is_documented_and_every_command_has_an_example() -> None:
+    for name in setting_names():
+        assert re.search(rf"^\| `{re.escape(name)}` \| `.+` \| .{{10,}} \|$", REFERENCE["settings.md"], re.MULTILINE), name
+    sections = dict(zip(COMMANDS, REFERENCE["commands.md"].split("\n## quern ")[1:], strict=True))
+    for name, section in sections.items():
+        assert f"\nquern {name}" in section.partition("```sh")[2], name
+
+
+@pytest.mark.parametrize("page", every_page())
+def test_links_lead_somewhere(page: str) -> None:
+    for target in links(page):
+        path, _, anchor = target.partition("#")
+        place = ((ROOT / page).parent / path).resolve() if path else ROOT / page
+        assert place.exists(), f"{page}: {target}"
+        assert not anchor or anchor in anchors(place), f"{page}: {target}"
+
+
+@pytest.mark.parametrize("page", [p for p in every_page() if not p.startswith(WRITTEN) and p != "CHANGELOG.md"])
+def test_what_a_page_names_exists(page: str) -> None:
+    text = (ROOT / page).read_text("utf-8")
+    groups = "|".join(Settings.model_fields)
+    named = set(re.findall(rf"`(?:--set )?((?:{groups})\.[a-z_0-9]+)[=`]|--set ((?:{groups})\.\w+)=", text))
+    assert {name for pair in named for name in pair if name} <= set(setting_names())
+    for path in re.findall(r"`((?:schemas|indexes|jobs|pipelines|tests|docs|notebooks)/[\w/.*-]*)`", text):
+        assert list(ROOT.glob(path.rstrip("/"))), path
+    for module in re.findall(r"python -m ((?:quern|tests)[\w.]*)", text):
+        assert importlib.util.find_spec(module), module
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    assert set(re.findall(r"(?:^|`)make ([a-z][a-z-]*)", text, re.MULTILINE)) <= set(targets)
+    for line in (line for block in blocks(page) for line in block.lines):
+        if words := re.match(r"(?:\$ )?quern (.+)", line):
+            _assert_command_exists(words[1], f"{page}: {line}")
+
+
+def _assert_command_exists(words: str, where: str) -> None:
+    name = next((c for c in COMMANDS if f"{words} ".startswith(f"{c} ")), None)
+    assert name, where
+    section = REFERENCE["commands.md"].split(f"## quern {name}\n")[1].split("\n## ")[0]
+    for option in re.findall(r"(?<=\s)-{1,2}[a-z][\w-]*", words.partition("  #")[0].partition('"')[0]):
+        assert re.search(rf"[`, ]{option}\b", section), f"{where}: {option}"
