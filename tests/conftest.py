@@ -140,7 +140,7 @@ def shared() -> Path:
 
 @pytest.fixture(scope="session")
 def mini_web(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A warehouse with the mini-web, built by Spark and Ray, beside what its build printed; tests must not write to it."""
+    """A warehouse with the mini-web, built by Spark and Ray, beside its output in `printed.txt`; tests must not write."""
     folder = tmp_path_factory.mktemp("mini-web")
     # By a relative path, as users name it; workers run elsewhere.
     built = run_quern("build", os.path.relpath(CORPUS / "pages", folder), "--warehouse", "warehouse", cwd=folder)

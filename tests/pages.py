@@ -5,9 +5,11 @@ below are what it prints, standard error first. A block whose fence names a file
 file. ```python blocks with `>>>` are doctests. All of a page runs in one folder, in order.
 
 Printed and shown are compared after a small normalisation, because these differ from run to run and from machine to
-machine: build ids, seconds, MiB, rates, the digests of tables (vectors have other last bits on other processors), the
-engine that a job ran on (this process helps while Spark starts) and its cores. A line `...` stands for any lines,
-`...` in a line for any text.
+machine: build ids, seconds, MiB, rates, scores and the digests of tables (vectors have other last bits on other
+processors), the engine that a job ran on (this process helps while Spark starts) and its cores. A line `...` stands
+for any lines, `...` in a line for any text.
+
+`QUERN_DOCS=write pytest tests/test_docs.py` writes what was printed into the pages; then read the difference.
 """
 
 from __future__ import annotations
@@ -32,6 +34,8 @@ _DIFFERS = (
     (re.compile(r"\bengine=(local|spark|ray)\b"), "engine=any"),
     (re.compile(r"\bmaster=local\S*"), "master=local"),
     (re.compile(r"(rows  )[0-9a-f]{12}$"), r"\1DIGEST"),
+    (re.compile(r"^([├└]── |\d+ )\d\.\d+ "), r"\1SCORE "),
+    (re.compile(r"('similarity': )\d\.\d+"), r"\1SCORE"),
 )
 
 
@@ -91,6 +95,21 @@ def agrees(shown: tuple[str, ...], printed: str) -> bool:
     )
     text = "".join(normal(line) + "\n" for line in printed.rstrip().splitlines())
     return re.fullmatch(pattern, text) is not None
+
+
+def rewrite(page: str, outputs: list[tuple[Command, str]]) -> None:
+    """Put what commands printed into a page; where `...` leaves out a middle or an end, as many lines as before."""
+    lines = (ROOT / page).read_text("utf-8").splitlines()
+    for command, output in reversed(outputs):
+        printed, shown = output.rstrip().splitlines(), command.shown
+        if "..." in shown:
+            head = shown.index("...")
+            tail = len(shown) - head - 1
+            assert "..." not in shown[head + 1 :], f"{page}:{command.line}: write this one by hand"
+            printed = [*printed[:head], "...", *printed[len(printed) - tail :]]
+        same = {normal(line): line for line in shown}
+        lines[command.line : command.line + len(shown)] = [same.get(normal(line), line) for line in printed]
+    (ROOT / page).write_text("\n".join(lines) + "\n", "utf-8")
 
 
 def normal(line: str) -> str:

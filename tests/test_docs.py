@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
 from difflib import unified_diff
 from pathlib import Path
@@ -17,7 +17,21 @@ import pytest
 from quern.pipelines.cli.reference import pages
 from quern.schemas.settings import Settings, setting_names
 from tests.conftest import CORPUS, ROOT, Quern
-from tests.pages import RUN, WRITTEN, Block, Command, agrees, anchors, blocks, commands, every_page, links, normal, prose
+from tests.pages import (
+    RUN,
+    WRITTEN,
+    Block,
+    Command,
+    agrees,
+    anchors,
+    blocks,
+    commands,
+    every_page,
+    links,
+    normal,
+    prose,
+    rewrite,
+)
 
 SAMPLE = "quern build tests/corpus/pages --warehouse "
 REFERENCE = pages()
@@ -34,57 +48,46 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("page", RUN)
-def test_the_commands_of_a_page_print_what_it_shows(page: str, folder: Path, mini_web: Path, quern_here: Quern) -> None:
-    assert not list(_differences(page, folder, mini_web, quern_here))
+def test_the_commands_of_a_page_print_what_it_shows(
+    page: str, folder: Path, quern_here: Quern, request: pytest.FixtureRequest
+) -> None:
+    def printed(words: str) -> str:
+        program, *arguments = shlex.split(words)
+        assert program == "quern", f"`$ {words}` cannot be run here: put it into a block of language sh"
+        warehouse = words.removeprefix(SAMPLE)
+        if warehouse != words and not (folder / warehouse).exists():
+            return _sample_build(request.getfixturevalue("mini_web"), folder / warehouse)
+        done = quern_here(*arguments)
+        return str(done.stderr + done.stdout)
+
+    differences = list(_differences(page, folder, printed))
+    assert not differences, "\n\n".join(differences)
 
 
-def _differences(page: str, folder: Path, mini_web: Path, quern_here: Quern) -> Iterator[str]:
+def _sample_build(mini_web: Path, warehouse: Path) -> str:
+    """The build of the sample corpus from nothing: the one that all tests share, and what it printed."""
+    shutil.copytree(mini_web, warehouse, symlinks=True)
+    return (mini_web.parent / "printed.txt").read_text("utf-8")
+
+
+def _differences(page: str, folder: Path, printed: Callable[[str], str]) -> Iterator[str]:
     names: dict[str, object] = {}
+    outputs: list[tuple[Command, str]] = []
     for block in blocks(page):
         if block.file:
             (folder / block.file).write_text("".join(f"{line}\n" for line in block.lines), "utf-8")
         elif block.language == "console":
-            for command in commands(block):
-                printed = _printed(command.words, folder, mini_web, quern_here)
-                if not agrees(command.shown, printed):
-                    yield _difference(page, command, printed)
+            outputs += [(command, printed(command.words)) for command in commands(block)]
         elif block.language == "python" and any(line.startswith(">>> ") for line in block.lines):
             yield from _doctest(page, block, names)
-
-
-def _printed(words: str, folder: Path, mini_web: Path, quern_here: Quern) -> str:
-    program, *arguments = shlex.split(words)
-    assert program == "quern", f"`$ {words}` cannot be run here: put it into a block of language sh"
-    warehouse = words.removeprefix(SAMPLE)
-    if warehouse != words and not (folder / warehouse).exists():
-        # The build of the sample corpus from nothing is the one that all tests share.
-        shutil.copytree(mini_web, folder / warehouse, symlinks=True)
-        return (mini_web.parent / "printed.txt").read_text("utf-8")
-    done = quern_here(*arguments)
-    return str(done.stderr + done.stdout)
-
-
-def _difference(page: str, command: Command, printed: str) -> str:
+    wrong = [(command, output) for command, output in outputs if not agrees(command.shown, output)]
     if os.environ.get("QUERN_DOCS") == "write":
-        _write(ROOT / page, command, printed)
-    compared = unified_diff(
-        list(map(normal, command.shown)), list(map(normal, printed.splitlines())), "shown", "printed", lineterm=""
-    )
-    return "\n".join([f"{page}:{command.line}: $ {command.words}", *compared])
-
-
-def _write(path: Path, command: Command, printed: str) -> None:
-    """Put what was printed into a page; of a block that leaves out its middle or end, as many lines as it had."""
-    shown, lines = command.shown, printed.rstrip().splitlines()
-    if "..." in shown:
-        cut = shown.index("...")
-        after = len(shown) - cut - 1
-        assert "..." not in shown[cut + 1 :], f"{path}:{command.line}: write this one by hand"
-        lines = [*lines[:cut], "...", *lines[len(lines) - after :]]
-    page = path.read_text("utf-8")
-    kept = {normal(line): line for line in shown}
-    before = "\n".join([command.words, *shown])
-    path.write_text(page.replace(before, "\n".join([command.words, *(kept.get(normal(x), x) for x in lines)])), "utf-8")
+        rewrite(page, wrong)
+    for command, output in wrong:
+        lines = list(map(normal, command.shown)), list(map(normal, output.splitlines()))
+        yield "\n".join(
+            [f"{page}:{command.line}: $ {command.words}", *unified_diff(*lines, "shown", "printed", lineterm="")]
+        )
 
 
 def _doctest(page: str, block: Block, names: dict[str, object]) -> Iterator[str]:
@@ -114,7 +117,9 @@ def test_the_reference_is_what_the_code_declares() -> None:
 
 def test_every_setting_and_every_command_is_documented_and_every_command_has_an_example() -> None:
     for name in setting_names():
-        assert re.search(rf"^\| `{re.escape(name)}` \| `.+` \| .{{10,}} \|$", REFERENCE["settings.md"], re.MULTILINE), name
+        assert re.search(rf"^\| `{re.escape(name)}` \| `.+` \| .{{10,}} \|$", REFERENCE["settings.md"], re.MULTILINE), (
+            name
+        )
     sections = dict(zip(COMMANDS, REFERENCE["commands.md"].split("\n## quern ")[1:], strict=True))
     for name, section in sections.items():
         assert f"\nquern {name}" in section.partition("```sh")[2], name
