@@ -140,7 +140,10 @@ def shared() -> Path:
 
 @pytest.fixture(scope="session")
 def mini_web(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A warehouse with the mini-web, built by Spark and Ray, beside its output in `printed.txt`; tests must not write."""
+    """A warehouse with the mini-web, built by Spark and Ray; `printed.txt` beside it is what the build printed.
+
+    Tests must not write to it.
+    """
     folder = tmp_path_factory.mktemp("mini-web")
     # By a relative path, as users name it; workers run elsewhere.
     built = run_quern("build", os.path.relpath(CORPUS / "pages", folder), "--warehouse", "warehouse", cwd=folder)
