@@ -5,20 +5,26 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from typer.main import get_command
 
 from quern.pipelines.cli.main import app
-from quern.schemas.settings import Settings, describe
+from quern.schemas.settings import Settings, describe, group_doc
+from quern.schemas.settings.build import BuildSettings
+from quern.schemas.settings.run import RunSettings
+from quern.schemas.settings.search import SearchSettings
 from quern.schemas.tables import TABLES, VECTOR, Table
 
 _NOTE = "<!-- Written by `python -m quern.pipelines.cli.reference docs/reference`; not by hand. -->"
+_PHASES = {"Build": BuildSettings, "Search": SearchSettings, "Run": RunSettings}
 
 
 def main(folder: Path) -> None:
@@ -59,7 +65,8 @@ def commands_page() -> str:
     head = _page(
         "Commands",
         "Every command, as `quern COMMAND --help` tells it. It exits 0 when it has done what was asked, 2 with one",
-        "sentence on standard error where the user can mend what is wrong, 130 when it was interrupted.",
+        "sentence on standard error where the user can mend what is wrong, 130 when it was interrupted. With `--json` it",
+        "prints one JSON object on standard output, and nothing else.",
     )
     sections = dict(_commands(get_command(app), "quern"))
     return "\n".join([*head, *_index(sections), *(line for lines in sections.values() for line in lines)]) + "\n"
@@ -84,14 +91,16 @@ def _table_lines(table: Table) -> Iterator[str]:
 
 
 def _settings_lines() -> Iterator[str]:
-    shown = None
-    for group, name, value, meaning in describe(Settings()):
-        if group != shown:
-            shown = group
-            yield from (f"## {group}", "", Settings.model_fields[group].description or "", "")
+    rows = {group: list(of) for group, of in groupby(describe(Settings()), lambda row: row[0])}
+    for phase, groups in _PHASES.items():
+        yield from (f"## {phase}", "", inspect.cleandoc(groups.__doc__ or ""), "")
+        for group in groups.model_fields:
+            yield from (f"### {group}", "", group_doc(group), "")
             yield from ("| setting | default | meaning |", "|---|---|---|")
-        yield f"| `{group}.{name}` | `{_cell(json.dumps(value, ensure_ascii=False))}` | {_cell(meaning)} |"
-    yield ""
+            for _, name, value, meaning in rows[group]:
+                default = json.dumps(value, ensure_ascii=False)
+                yield f"| `{group}.{name}` | `{_cell(default)}` | {_cell(meaning)} |"
+            yield ""
 
 
 def _commands(command: Any, name: str) -> Iterator[tuple[str, list[str]]]:
