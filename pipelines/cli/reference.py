@@ -65,8 +65,8 @@ def commands_page() -> str:
     head = _page(
         "Commands",
         "Every command, as `quern COMMAND --help` tells it. It exits 0 when it has done what was asked, 2 with one",
-        "sentence on standard error where the user can mend what is wrong, 130 when it was interrupted. With `--json` it",
-        "prints one JSON object on standard output, and nothing else.",
+        "sentence on standard error where the user can mend what is wrong, 130 when it was interrupted. With `--json`",
+        "it prints one JSON object on standard output, and nothing else.",
     )
     sections = dict(_commands(get_command(app), "quern"))
     return "\n".join([*head, *_index(sections), *(line for lines in sections.values() for line in lines)]) + "\n"
