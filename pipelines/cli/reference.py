@@ -17,14 +17,14 @@ from typing import Any
 from typer.main import get_command
 
 from quern.pipelines.cli.main import app
-from quern.schemas.settings import Settings, describe, group_doc
+from quern.schemas.settings import Group, Settings, describe, group_doc
 from quern.schemas.settings.build import BuildSettings
 from quern.schemas.settings.run import RunSettings
 from quern.schemas.settings.search import SearchSettings
 from quern.schemas.tables import TABLES, VECTOR, Table
 
 _NOTE = "<!-- Written by `python -m quern.pipelines.cli.reference docs/reference`; not by hand. -->"
-_PHASES = {"Build": BuildSettings, "Search": SearchSettings, "Run": RunSettings}
+_PHASES: dict[str, type[Group]] = {"Build": BuildSettings, "Search": SearchSettings, "Run": RunSettings}
 
 
 def main(folder: Path) -> None:
