@@ -13,15 +13,16 @@ VLLM_STAMP := $(VLLM)/.installed-$(shell cat requirements-vllm.lock pyproject.to
 PACKAGES := schemas indexes jobs pipelines
 DEMO := demo
 
-# What the picture of the graph in the README shows.
+# What the picture of the graph in docs/explanation/graph.md shows.
 PICTURE := --recipe qcg --set graph.n=5 --set retrieve.top_k=4 "Why did the beekeepers stop using thyme strips?"
 
-.PHONY: help install install-vllm demo picture test test-vllm lint types unit fuzz lock lock-vllm clean java
+.PHONY: help install install-vllm demo picture reference test test-vllm lint types unit fuzz lock lock-vllm clean java
 help:
 	@echo "make demo   install, build an index from the sample corpus, answer questions"
 	@echo "make test   install, lint, check types, run all tests"
 	@echo "make lint   ruff and import-linter only;  make types  mypy only;  make unit  pytest only"
-	@echo "make picture   draw docs/graph.svg, the picture of the README, from the demo's index"
+	@echo "make picture   draw docs/graph.svg, the picture of a question, from the demo's index"
+	@echo "make reference   write docs/reference anew: tables, settings and commands as the code declares them"
 	@echo "make fuzz   20,000 hostile variants of pages and archives through the readers (some minutes)"
 	@echo "make test-vllm   install vLLM for a processor (5 GB, in .venv-vllm) and test the generator that runs in it"
 	@echo "make lock   write requirements.lock anew from pyproject.toml, lock-vllm the other;  make clean  remove what was made"
@@ -64,6 +65,9 @@ demo: install java $(CLASSES)
 picture: install
 	@test -d $(DEMO)/warehouse || $(MAKE) demo
 	@$(BIN)/quern ask --warehouse $(DEMO)/warehouse $(PICTURE) --picture docs/graph.svg >/dev/null
+
+reference: install
+	@$(BIN)/python -m quern.pipelines.cli.reference docs/reference
 
 test: install java lint types unit
 

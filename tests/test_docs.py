@@ -112,7 +112,7 @@ def test_the_readme_is_a_front_door() -> None:
 
 def test_the_reference_is_what_the_code_declares() -> None:
     stale = {name for name, text in REFERENCE.items() if (ROOT / WRITTEN / name).read_text("utf-8") != text}
-    assert not stale, "write it anew: python -m quern.pipelines.cli.reference docs/reference"
+    assert not stale, "run `make reference`"
 
 
 def test_every_setting_and_every_command_is_documented_and_every_command_has_an_example() -> None:

@@ -1,6 +1,6 @@
 """The pages of docs/reference: tables, settings and commands, written from their declarations.
 
-`python -m quern.pipelines.cli.reference docs/reference` writes them anew; a test holds them to the declarations.
+`make reference` writes them anew; a test holds them to the declarations.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from quern.schemas.settings.run import RunSettings
 from quern.schemas.settings.search import SearchSettings
 from quern.schemas.tables import TABLES, VECTOR, Table
 
-_NOTE = "<!-- Written by `python -m quern.pipelines.cli.reference docs/reference`; not by hand. -->"
+_NOTE = "<!-- Written by `make reference`, not by hand. -->"
 _PHASES: dict[str, type[Group]] = {"Build": BuildSettings, "Search": SearchSettings, "Run": RunSettings}
 
 

@@ -27,7 +27,7 @@ class EmbedSettings(Group):
     precision: Literal["auto", "f32", "bf16", "f16", "int8", "int8_f32"] = Field(
         "auto",
         description="`auto`: f16 on GPUs, bf16 with OpenVINO where the processor has it, else f32. `int8` is a third "
-        "faster with VNNI, but costs recall: see the README; `int8_f32` is for processors without bf16.",
+        "faster with VNNI, but costs recall, see docs/howto/models.md; `int8_f32` is for processors without bf16.",
     )
     max_tokens: Positive = Field(512, description="Longest text the model is given, raised from MiniLM's 256.")
     batch: int = Field(0, ge=0, description="Most texts in one call of the model; 0 for 32, on GPUs 1,024.")
