@@ -1,1 +1,62 @@
-"""Quern grinds a web corpus into a query-centric index, and answers batches of questions from it with citations."""
+"""Quern grinds a web corpus into a query-centric index, and answers batches of questions from it with citations.
+
+    >>> import pathlib, tempfile
+    >>> import quern
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> document = '{"doc_id": "tides", "title": "Tides", "text": "High water at the Tollen quay is at nine."}'
+    >>> _ = (folder / "documents.jsonl").write_text(document)
+    >>> settings = {"engine.engine": "local"}  # a handful of rows: neither Spark nor Ray
+    >>> manifest = quern.build(folder / "documents.jsonl", folder / "warehouse", settings)
+    >>> manifest.tables["documents"].rows
+    1
+    >>> answer = quern.ask("When is high water at the quay?", folder / "warehouse")
+    >>> answer.answer
+    'High water at the Tollen quay is at nine. [1]'
+    >>> answer.citations[0].quote
+    'High water at the Tollen quay is at nine.'
+    >>> asked = {"query_id": "q1", "question": "When is high water?", "evidence_doc_ids": ["tides"]}
+    >>> quern.evaluate([asked], folder / "warehouse", recipes=["bm25"], k=[1])["bm25"]["recall@1"]
+    1.0
+
+The command `quern` does the same and more; `quern.pipelines.api` documents the functions.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from quern.indexes.catalog import Manifest, Warehouse
+    from quern.pipelines.api import answer, ask, build, evaluate
+    from quern.schemas.answers import Answer, Question
+    from quern.schemas.errors import QuernError
+    from quern.schemas.settings import Settings
+
+_HOMES = {
+    **dict.fromkeys(("answer", "ask", "build", "evaluate"), "quern.pipelines.api"),
+    **dict.fromkeys(("Manifest", "Warehouse"), "quern.indexes.catalog"),
+    **dict.fromkeys(("Answer", "Question"), "quern.schemas.answers"),
+    "QuernError": "quern.schemas.errors",
+    "Settings": "quern.schemas.settings",
+}
+
+__all__ = [
+    "Answer",
+    "Manifest",
+    "QuernError",
+    "Question",
+    "Settings",
+    "Warehouse",
+    "answer",
+    "ask",
+    "build",
+    "evaluate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """What is named, imported when it is first asked for: the commands need little of it, and start at once."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -16,7 +16,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-import quern
+from quern import schemas
 from quern.jobs.graph import link
 from quern.pipelines.evaluation.sweep.spec import (
     NO_RESULT,
@@ -123,7 +123,7 @@ def _short(value: Any) -> str:
 @cache
 def code_digest() -> str:
     """Digest of Quern's own code: figures of two versions do not belong into one table."""
-    root = Path(quern.__file__).parent
+    root = Path(schemas.__file__).parents[1]
     digest = blake2b(digest_size=16)
     for path in sorted(p for room in _ROOMS for p in (root / room).rglob("*.py")):
         if path.parent.parent == root / "pipelines" and path.parent.name in _SHOWS:

@@ -6,6 +6,7 @@ import logging
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from dataclasses import dataclass
@@ -133,6 +134,8 @@ def _work(connection: Connection, log_file: Path, threads: int) -> None:
     with log_file.open("a") as file:
         for descriptor in (1, 2):
             os.dup2(file.fileno(), descriptor)
+    # Pyspark takes a main module without a file, as a child of `python -m PACKAGE` has, for its own tests, and exits.
+    vars(sys.modules["__main__"]).setdefault("__file__", __file__)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides.
     signal.signal(signal.SIGTERM, _stop)
     threading.Thread(target=_follow_parent, daemon=True).start()

@@ -130,7 +130,7 @@ def test_a_file_that_is_no_yaml_or_not_there_is_an_error(tmp_path: Path) -> None
 
 
 def test_the_sweep_of_the_paper_has_at_least_40_points_on_two_sets(tmp_path: Path) -> None:
-    sweep = read_sweep(ROOT / "pipelines" / "sweep" / "paper.yaml")
+    sweep = read_sweep(ROOT / "pipelines" / "evaluation" / "sweep" / "paper.yaml")
     for dataset in sweep.datasets.values():
         for path in (dataset.documents, dataset.questions):
             (tmp_path / path).parent.mkdir(exist_ok=True)

@@ -1,0 +1,117 @@
+"""The Python API: `import quern` gives the functions of this module, and what they take and return.
+
+A warehouse is given as a path or as a `Warehouse`, settings as `Settings` or as `{"group.name": value}`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import count
+from pathlib import Path
+
+import yaml
+
+from quern.indexes.catalog import Manifest, Warehouse
+from quern.pipelines import build as nightly
+from quern.pipelines.evaluation import retrieval
+from quern.pipelines.query import answer_questions
+from quern.pipelines.retrieve import Searcher, find_recipes
+from quern.schemas.answers import Answer, Question
+from quern.schemas.settings import Settings, load_settings
+
+Changes = Settings | Mapping[str, object] | None
+
+
+def build(source: str | Path | None, warehouse: str | Path | Warehouse, settings: Changes = None) -> Manifest:
+    """Build an index of the pages at `source`, or of the page store where it is None, and publish it.
+
+    Returns:
+        The manifest of the new snapshot: rows and digest of each table, what each job did, what was rejected.
+
+    Raises:
+        QuernError: There is nothing to read, another build is writing, or the audit failed; nothing was published.
+    """
+    opened = warehouse if isinstance(warehouse, Warehouse) else Warehouse.create(Path(warehouse))
+    return nightly.build(None if source is None else Path(source), opened, _settings(settings, None))
+
+
+def ask(
+    question: str,
+    warehouse: str | Path | Warehouse,
+    *,
+    recipe: str = "bridge",
+    settings: Changes = None,
+    snapshot: str | None = None,
+) -> Answer:
+    """Answer one question from a snapshot, by default the published one.
+
+    Raises:
+        QuernError: There is no such warehouse, snapshot or recipe.
+    """
+    (found,) = answer([question], warehouse, recipe=recipe, settings=settings, snapshot=snapshot)
+    return found
+
+
+def answer(
+    questions: Iterable[str | Question | Mapping[str, object]],
+    warehouse: str | Path | Warehouse,
+    *,
+    recipe: str = "bridge",
+    settings: Changes = None,
+    snapshot: str | None = None,
+) -> Iterator[Answer]:
+    """Answers in the order of the questions, computed in batches; memory does not grow with their number.
+
+    A question is a text, a `Question`, or a mapping with its fields; a text gets its number as `query_id`.
+
+    Raises:
+        QuernError: There is no such warehouse, snapshot or recipe.
+    """
+    (chosen,) = find_recipes(recipe)
+    return answer_questions(_searcher(warehouse, settings, snapshot), _questions(questions), chosen)
+
+
+def evaluate(
+    questions: Iterable[Question | Mapping[str, object]],
+    warehouse: str | Path | Warehouse,
+    *,
+    recipes: Sequence[str] = ("bridge",),
+    k: Sequence[int] = (5,),
+    settings: Changes = None,
+    snapshot: str | None = None,
+) -> dict[str, dict[str, float]]:
+    """Recall@k, all-evidence@k and MRR of each recipe, against the questions' `evidence_doc_ids`.
+
+    Raises:
+        QuernError: No question has evidence in the snapshot, or there is no such warehouse, snapshot or recipe.
+    """
+    chosen = find_recipes(",".join(recipes))
+    return retrieval.evaluate(_searcher(warehouse, settings, snapshot), list(_questions(questions)), chosen, list(k))
+
+
+def _questions(given: Iterable[str | Question | Mapping[str, object]]) -> Iterator[Question]:
+    for number, question in zip(count(1), given, strict=False):
+        fields = {"query_id": f"{number}", "question": question} if isinstance(question, str) else question
+        yield Question.model_validate(fields)
+
+
+def _settings(changes: Changes, base: Settings | None) -> Settings:
+    if isinstance(changes, Settings):
+        return changes
+    overrides = [f"{name}={yaml.safe_dump(value, default_flow_style=True)}" for name, value in (changes or {}).items()]
+    return load_settings(overrides=overrides, base=base)
+
+
+def _searcher(warehouse: str | Path | Warehouse, changes: Changes, snapshot: str | None) -> Searcher:
+    """A searcher of a snapshot; its own settings hold but for `changes`."""
+    opened = warehouse if isinstance(warehouse, Warehouse) else Warehouse.open(Path(warehouse))
+    manifest = opened.manifest(snapshot)
+    settings = _settings(changes, manifest.known_settings())
+    return _loaded(opened.root, manifest.build_id, settings.model_dump_json())
+
+
+@lru_cache(maxsize=2)
+def _loaded(root: Path, build_id: str, settings: str) -> Searcher:
+    """A searcher with its model and graph, kept for the next questions."""
+    return Searcher(Warehouse.open(root).snapshot(build_id), Settings.model_validate_json(settings))
