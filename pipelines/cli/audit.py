@@ -13,10 +13,10 @@ from quern.pipelines.cli.common import (
     SettingsFile,
     Snapshot,
     Warehouse,
+    load_settings,
     new_app,
     print_json,
 )
-from quern.schemas.settings import load_settings
 
 app = new_app("")
 

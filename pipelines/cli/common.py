@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from quern.schemas.settings import Settings
 
 LOGGERS = ("quern",)
 
@@ -36,3 +40,14 @@ def new_app(help_: str, name: str | None = None) -> typer.Typer:
         pretty_exceptions_enable=False,
         help=help_,
     )
+
+
+def load_settings(path: Path | None, overrides: Sequence[str] | None, base: Settings | None = None) -> Settings:
+    """Settings from `base` or the defaults, then a file, then `--set`; half of what `--help` would take to import.
+
+    Raises:
+        SettingsError: The file cannot be read, or a setting is unknown or ill-typed.
+    """
+    from quern.schemas import settings
+
+    return settings.load_settings(path, overrides or (), base)

@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from quern.pipelines.cli.common import LOGGERS, AsJson, Overrides, SettingsFile, Warehouse, new_app, print_json
-from quern.schemas.settings import load_settings
+from quern.pipelines.cli.common import (
+    LOGGERS,
+    AsJson,
+    Overrides,
+    SettingsFile,
+    Warehouse,
+    load_settings,
+    new_app,
+    print_json,
+)
 
 if TYPE_CHECKING:
     from quern.indexes.catalog import Warehouse as Catalog

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from quern.pipelines.cli.common import AsJson, Overrides, SettingsFile, new_app, print_json
-from quern.schemas.settings import load_settings
+from quern.pipelines.cli.common import AsJson, Overrides, SettingsFile, load_settings, new_app, print_json
 
 if TYPE_CHECKING:
     from quern.pipelines.inspect.estimate import Cost

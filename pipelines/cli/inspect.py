@@ -8,8 +8,16 @@ from typing import Annotated
 
 import typer
 
-from quern.pipelines.cli.common import AsJson, Overrides, SettingsFile, Snapshot, Warehouse, new_app, print_json
-from quern.schemas.settings import Settings, describe, group_doc, load_settings
+from quern.pipelines.cli.common import (
+    AsJson,
+    Overrides,
+    SettingsFile,
+    Snapshot,
+    Warehouse,
+    load_settings,
+    new_app,
+    print_json,
+)
 
 app = new_app("")
 
@@ -74,7 +82,7 @@ def evaluate_extraction(
     """Measure main text against gold text: F1, precision and recall over 4-gram shingles."""
     from quern.pipelines.evaluation.extraction import evaluate_extraction as measure
 
-    figures = measure(folder, load_settings(settings, override or []).clean)
+    figures = measure(folder, load_settings(settings, override).clean)
     if as_json:
         print_json(figures)
         return
@@ -85,7 +93,9 @@ def evaluate_extraction(
 @app.command(epilog="Examples:  quern settings    quern settings --set graph.k=2 --json")
 def settings(settings: SettingsFile = None, override: Overrides = None, as_json: AsJson = False) -> None:
     """Print every setting with its value and what it means."""
-    loaded: Settings = load_settings(settings, override or [])
+    from quern.schemas.settings import describe, group_doc
+
+    loaded = load_settings(settings, override)
     if as_json:
         print_json(loaded.model_dump())
         return

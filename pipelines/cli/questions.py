@@ -16,10 +16,10 @@ from quern.pipelines.cli.common import (
     SettingsFile,
     Snapshot,
     Warehouse,
+    load_settings,
     new_app,
     print_json,
 )
-from quern.schemas.settings import load_settings
 
 app = new_app("")
 
@@ -154,4 +154,4 @@ def _searcher(warehouse: Path, snapshot: str | None, settings: Path | None, over
     from quern.pipelines.retrieve import Searcher
 
     opened = Catalog.open(warehouse).snapshot(snapshot)
-    return Searcher(opened, load_settings(settings, override or [], opened.manifest.known_settings()))
+    return Searcher(opened, load_settings(settings, override, opened.manifest.known_settings()))
