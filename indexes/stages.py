@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from quern.schemas.digests import TableDigest
 from quern.schemas.tables import Table
-from quern.schemas.tables.validate import validate
+from quern.schemas.validate import validate
 
 INDEX = "_files.json"  # Of a folder: its files in their order, with their rows; readers of Parquet skip the name.
 BATCH_ROWS = 1024

@@ -217,8 +217,14 @@ class Warehouse:
         return Snapshot(self, self.manifest(build_id))
 
     def pin(self, stage: Stage, parent: Manifest | None) -> TableVersion:
-        """Write `stage` as a new version of its table, or return the parent's where nothing changed."""
+        """Write `stage` as a new version of its table, or return the parent's where nothing changed.
+
+        Raises:
+            WarehouseError: No such table is declared.
+        """
         table = stage.table
+        if table.name not in TABLES:
+            raise WarehouseError(f"{table.name} is no table of Quern: declare it in schemas/tables/{table.name}.py")
         before = parent.tables.get(table.name) if parent else None
         if before and before.digest == stage.digest and self._is_there(before, table):
             if self.root / before.file != stage.path:

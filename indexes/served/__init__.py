@@ -20,12 +20,6 @@ from quern.schemas.tables import Table
 # Lance warns on standard error of a data set that it is about to create.
 os.environ.setdefault("LANCEDB_LOG", "error")
 
-BTREE: Mapping[str, tuple[str, ...]] = {
-    "documents": ("doc_id",),
-    "chunks": ("chunk_id", "doc_id"),
-    "nodes": ("query_id", "chunk_id"),
-    "edges": ("source",),
-}
 FULL_TEXT: Mapping[str, str] = {"chunks": "terms"}
 # Raised when what is indexed, or how, changes: unchanged tables are then written again.
 LAYOUT = 1
@@ -128,7 +122,7 @@ def _utc(moment: datetime) -> datetime:
 def _index(lance: Any, table: Table) -> None:
     from lancedb.index import FTS, BTree
 
-    for column in BTREE.get(table.name, ()):
+    for column in table.indexes:
         lance.create_index(column, config=BTree())
     if table.name in FULL_TEXT:
         # Words are already split, folded and lower-cased (`schemas.words.terms`): only stemming is left to do.

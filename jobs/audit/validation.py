@@ -26,9 +26,9 @@ from quern.jobs.audit.gx import (
     gx,
 )
 from quern.jobs.audit.metric_providers import SparkEngine
-from quern.jobs.audit.suites import Limits, measures_suite, name_of, shares_suite, skipped, suite_of
+from quern.jobs.audit.suites import measures_suite, name_of, shares_suite, skipped, suite_of
 from quern.jobs.audit.views import View, spark_frame
-from quern.schemas.expectations import MEASURES, SHARES
+from quern.schemas.expectations import MEASURES, SHARES, Limits
 
 _SHOWN = 3  # Unexpected values in a message.
 _LONGEST = 300  # Characters of what was observed.
@@ -90,7 +90,7 @@ def audit(
     """
     others = {name: stage.table for name, stage in stages.items()}
     suites = [suite_of(stage.table, limits, others) for stage in stages.values()]
-    views = [View(name, stage.path) for name, stage in stages.items()]
+    views = [View(name, stage.path, stage.table.derived) for name, stage in stages.items()]
     if shares:
         suites.append(shares_suite(shares, limits))
         views.append(View(SHARES, pa.table({job: [share] for job, share in shares.items()})))
@@ -106,7 +106,7 @@ def audit(
     context = memory_context()
     results = [_validate(engine, context, suite, batch, run) for suite, batch in zip(suites, batches, strict=True)]
     checks = [_check(r.suite_name, found) for r in results for found in r.results]
-    checks += [Check(s.name, s.severity, True, s.why, s.table, skipped=True) for s in skipped(list(stages), limits)]
+    checks += [Check(s.name, s.severity, True, s.why, s.table, skipped=True) for s in skipped(others.values(), limits)]
     return Audit(results, checks)
 
 

@@ -1,4 +1,4 @@
-"""What the audit reads: a table with the columns that `schemas.expectations.DERIVED` adds to it."""
+"""What the audit reads: a table with the derived columns that it declares."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from quern.indexes.stages import parquet_files
 from quern.indexes.vectors import vector_matrix
-from quern.schemas.expectations import DERIVED, Derived, type_name
+from quern.schemas.table import Derived, type_name
 
 BATCH_ROWS = 4096
 
@@ -26,10 +26,12 @@ class View:
     Attributes:
         name: Name of the table.
         source: Its Parquet file or folder of them, or a table of a few rows in memory.
+        declared: The derived columns that it declares.
     """
 
     name: str
     source: Path | pa.Table
+    declared: tuple[Derived, ...] = ()
 
     @property
     def schema(self) -> pa.Schema:
@@ -47,7 +49,7 @@ class View:
     def derived(self) -> tuple[Derived, ...]:
         """Derived columns whose sources are there."""
         names = set(self.schema.names)
-        return tuple(d for d in DERIVED.get(self.name, ()) if names.issuperset(d.columns))
+        return tuple(d for d in self.declared if names.issuperset(d.columns))
 
     @property
     def columns(self) -> list[str]:

@@ -22,7 +22,7 @@ from quern.jobs.core.contract import Job, Outcome, Reject
 from quern.jobs.core.missing_rows import INPUT, read_batches, read_numbered
 from quern.schemas.errors import MachineFaultError
 from quern.schemas.settings import EngineSettings
-from quern.schemas.tables.validate import validate
+from quern.schemas.validate import validate
 
 log = logging.getLogger(__name__)
 

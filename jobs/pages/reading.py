@@ -27,7 +27,7 @@ from quern.jobs.pages.inputs import HTML, Input
 from quern.schemas.digests import settings_digest
 from quern.schemas.settings import IngestSettings
 from quern.schemas.tables import PAGES
-from quern.schemas.tables.validate import validate
+from quern.schemas.validate import validate
 
 log = logging.getLogger(__name__)
 

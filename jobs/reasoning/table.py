@@ -25,7 +25,7 @@ from quern.jobs.reasoning.generators.backends import make_backend
 from quern.jobs.reasoning.generators.contract import GeneratorError
 from quern.jobs.reasoning.task import Input, Output, Problem, Task
 from quern.schemas.settings import EngineSettings, GeneratorSettings
-from quern.schemas.tables.validate import validate
+from quern.schemas.validate import validate
 
 _COMMIT_SECONDS: Final = 20.0
 

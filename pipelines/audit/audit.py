@@ -18,8 +18,9 @@ import pyarrow as pa
 
 from quern.indexes.catalog import Snapshot, Warehouse, WarehouseError
 from quern.indexes.stages import Stage
-from quern.schemas.expectations import LOST, NO_LOSS, RECALL
+from quern.schemas.expectations import LOST, RECALL, Limits
 from quern.schemas.settings import Settings
+from quern.schemas.tables import NO_LOSS
 
 if TYPE_CHECKING:
     from quern.jobs.audit.validation import Audit
@@ -104,7 +105,6 @@ def audit_tables(
 ) -> Audited:
     """Validate all suites over `stages` and write the data docs to `audit/BUILD_ID` of the warehouse."""
     started = time.monotonic()
-    from quern.jobs.audit.suites import Limits
     from quern.jobs.audit.validation import audit
     from quern.pipelines.audit.data_docs import write_docs
 

@@ -27,7 +27,7 @@ app = new_app("")
     "quern show page URL -w WH --raw"
 )
 def show(
-    kind: Annotated[str, typer.Argument(help="page, document, chunk, query or node.")],
+    kind: Annotated[str, typer.Argument(help="What a row is called: page, document, chunk, query, node...")],
     key: Annotated[str, typer.Argument(metavar="ID", help="Its key: a URL for a page, else its id.")],
     warehouse: Warehouse,
     snapshot: Snapshot = None,

@@ -82,11 +82,12 @@ def _index(names: Iterable[str]) -> list[str]:
 
 def _table_lines(table: Table) -> Iterator[str]:
     key = ", ".join(f"`{column}`" for column in table.key)
-    yield from (f"## {table.name}", "", f"Key: {key}. {'Served' if table.served else 'Staged'}.", "")
+    yield from (f"## {table.name}", "", f"{table.doc} Key: {key}. {'Served' if table.served else 'Staged'}.", "")
     yield from ("| field | type | meaning |", "|---|---|---|")
     for field in table.schema:
         kind = "vector" if field.type == VECTOR else str(field.type)
-        yield f"| `{field.name}` | `{_cell(kind)}{'?' if field.nullable else ''}` | {_cell(table.doc(field.name))} |"
+        meaning = _cell(table.meaning(field.name))
+        yield f"| `{field.name}` | `{_cell(kind)}{'?' if field.nullable else ''}` | {meaning} |"
     yield ""
 
 

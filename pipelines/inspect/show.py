@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from quern.jobs.documents.html.charsets import decode_page
 from quern.jobs.pages.originals import Original, OriginalError, original
 from quern.pipelines.ingest import PAGE_STORE
 from quern.schemas.errors import QuernError
+from quern.schemas.tables import PAGES, TABLES, Table
 
 _SNIPPET = 300
 _MOST_REASONS = 5
@@ -29,17 +30,50 @@ def show(snapshot: Snapshot, kind: str, key: str) -> dict[str, Any]:
     Raises:
         NotInSnapshotError: There is no such row; where it was rejected, the message says why.
     """
-    if kind not in _KINDS:
-        raise NotInSnapshotError(f"cannot show a {kind}; there are: {', '.join(_KINDS)}")
-    return _KINDS[kind](snapshot, key)
+    tables = {table.row: table for table in _tables(snapshot) if table.row}
+    if kind not in tables:
+        raise NotInSnapshotError(f"cannot show a {kind}; there are: {', '.join(tables)}")
+    table = tables[kind]
+    row = _row(snapshot, table, key)
+    found = {
+        "row": {name: value for name, value in row.items() if name not in table.hidden},
+        "from": _origins(table, row),
+        "to": {name: rows for other in _tables(snapshot) for name, rows in _listed(snapshot, other, table, key)},
+    }
+    return _with_archive(snapshot, found) if table is PAGES else found
 
 
-def _row(snapshot: Snapshot, table: str, column: str, key: str) -> dict[str, Any]:
-    rows = _rows(snapshot, table, column, key)
+def _tables(snapshot: Snapshot) -> list[Table]:
+    """The tables that a snapshot has, in the order of their making."""
+    return [TABLES[name] for name in snapshot.manifest.tables if name in TABLES]
+
+
+def _origins(table: Table, row: Mapping[str, Any]) -> dict[str, Any]:
+    """What a row came from: its references to other tables, under what one of their rows is called."""
+    others = {column: TABLES[name] for column, name in table.references.items() if name != table.name}
+    return {other.row: row[column] for column, other in others.items()}
+
+
+def _listed(snapshot: Snapshot, table: Table, to: Table, key: str) -> Iterator[tuple[str, Any]]:
+    """Name and rows of each list of those rows of `table` that refer to the row `key` of `to`."""
+    for listing in table.listings:
+        if table.references[listing.column] != to.name:
+            continue
+        rows = _rows(snapshot, table.name, listing.column, key)
+        if listing.where:
+            rows = [row for row in rows if row[listing.where[0]] == listing.where[1]]
+        shown = [{c: row[c] for c in listing.columns} if listing.columns else row[table.key[0]] for row in rows]
+        # Of rows with the key that they refer to there is one at most.
+        yield listing.name, next(iter(shown), None) if table.key == (listing.column,) else shown
+
+
+def _row(snapshot: Snapshot, table: Table, key: str) -> dict[str, Any]:
+    (column,) = table.key
+    rows = _rows(snapshot, table.name, column, key)
     if not rows:
-        rejected = _rejects(snapshot, key) or (_rejected_captures(snapshot, key) if table == "pages" else [])
+        rejected = _rejects(snapshot, key) or (_rejected_captures(snapshot, key) if table is PAGES else [])
         reasons = [f"{r['job']} rejected it: {r['reason']} ({r['detail']})" for r in rejected[:_MOST_REASONS]]
-        if table == "pages":
+        if table is PAGES:
             reasons += [f"document {d['doc_id']} has this url" for d in _rows(snapshot, "documents", "url", key)]
         why = "; ".join(reasons[:_MOST_REASONS])
         raise NotInSnapshotError(
@@ -77,7 +111,7 @@ def original_of(snapshot: Snapshot, url: str) -> Original:
         NotInSnapshotError: There is no such page, or it was not read from an archive.
         OriginalError: The archive is gone, or was changed.
     """
-    row = _row(snapshot, "pages", "url", url)
+    row = _row(snapshot, PAGES, url)
     if row["warc_file"] is None:
         raise NotInSnapshotError(f"{url} was read from {row['source_file']}, which is no archive")
     return original(_location(snapshot, row["warc_file"]), row["warc_offset"], url)
@@ -104,59 +138,12 @@ def _archived(snapshot: Snapshot, row: Mapping[str, Any]) -> dict[str, Any]:
     return {"archive": location, "offset": row["warc_offset"], "record": [x.strip() for x in lines if x.strip()]}
 
 
-def _page(snapshot: Snapshot, key: str) -> dict[str, Any]:
-    row = _row(snapshot, "pages", "url", key)
+def _with_archive(snapshot: Snapshot, found: dict[str, Any]) -> dict[str, Any]:
+    """A page as a person reads it: the beginning of its text, where it was read from, and what was rejected of it."""
+    row = found["row"]
     body = row.pop("body")
     row["bytes"] = len(body)
     row["body"] = decode_page(body, row["charset"])[:_SNIPPET]
-    documents = [d["doc_id"] for d in _rows(snapshot, "documents", "page_url", key)]
-    return {
-        "row": row,
-        "from": {"file": row["source_file"], **(_archived(snapshot, row) if row["warc_file"] else {})},
-        "to": {"documents": documents, "rejects": _rejects(snapshot, key)},
-    }
-
-
-def _document(snapshot: Snapshot, key: str) -> dict[str, Any]:
-    row = _row(snapshot, "documents", "doc_id", key)
-    chunks = [c["chunk_id"] for c in _rows(snapshot, "chunks", "doc_id", key)]
-    return {"row": row, "from": {"page": row["page_url"]}, "to": {"chunks": chunks}}
-
-
-def _chunk(snapshot: Snapshot, key: str) -> dict[str, Any]:
-    row = _row(snapshot, "chunks", "chunk_id", key)
-    row.pop("terms")
-    columns = ("query_id", "question", "similarity", "kept")
-    queries = [{c: q[c] for c in columns} for q in _rows(snapshot, "queries", "chunk_id", key)]
-    return {"row": row, "from": {"document": row["doc_id"]}, "to": {"queries": queries}}
-
-
-def _query(snapshot: Snapshot, key: str) -> dict[str, Any]:
-    row = _row(snapshot, "queries", "query_id", key)
-    return {"row": row, "from": {"chunk": row["chunk_id"]}, "to": {"node": key if row["kept"] else None}}
-
-
-def _node(snapshot: Snapshot, key: str) -> dict[str, Any]:
-    row = _row(snapshot, "nodes", "query_id", key)
-    leaving, arriving = (_rows(snapshot, "edges", column, key) for column in ("source", "target"))
-    leaving.sort(key=lambda e: int(e["rank"]))
-    neighbours, mentions = (
-        [{c: e[c] for c in ("rank", "target", "similarity")} for e in leaving if e["kind"] == kind]
-        for kind in ("neighbour", "mention")
-    )
-    back = [{c: e[c] for c in ("source", "similarity")} for e in arriving if e["kind"] == "neighbour"]
-    return {
-        "row": row,
-        "from": {"query": key, "chunk": row["chunk_id"]},
-        "to": {"neighbours": neighbours, "mentions": mentions, "neighbour_of": back},
-    }
-
-
-_KINDS: Mapping[str, Callable[[Snapshot, str], dict[str, Any]]] = {
-    "page": _page,
-    "document": _document,
-    "chunk": _chunk,
-    "query": _query,
-    "node": _node,
-}
-KINDS = tuple(_KINDS)
+    found["from"] = {"file": row["source_file"], **(_archived(snapshot, row) if row["warc_file"] else {})}
+    found["to"]["rejects"] = _rejects(snapshot, row["url"])
+    return found

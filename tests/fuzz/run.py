@@ -28,7 +28,7 @@ from quern.jobs.documents.clean import Clean
 from quern.jobs.pages.ingest import FileReject, read_pages
 from quern.schemas.settings import CleanSettings, IngestSettings
 from quern.schemas.tables import PAGES
-from quern.schemas.tables.validate import validate
+from quern.schemas.validate import validate
 from tests.fuzz.mutations import ARCHIVE, PAGE, mutated
 
 ROOT = Path(__file__).parents[2]

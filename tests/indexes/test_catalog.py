@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -88,6 +89,12 @@ def test_rollback_publishes_the_snapshot_before_and_a_build_after_it_goes_on(war
     assert targets(warehouse) == ["4"]
     assert targets(warehouse, "3") == ["3"]
     assert warehouse.rollback().build_id == "1", "not 3, which was rolled back"
+
+
+def test_a_table_that_no_file_declares_cannot_be_built(warehouse: Warehouse) -> None:
+    stage = replace(edges(warehouse, "1", ["a"]), table=replace(EDGES, name="ties"))
+    with pytest.raises(WarehouseError, match=r"declare it in schemas/tables/ties\.py"):
+        warehouse.pin(stage, None)
 
 
 def test_a_manifest_with_settings_of_another_release_can_still_be_read(warehouse: Warehouse) -> None:

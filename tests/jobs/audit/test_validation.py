@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from quern.indexes.stages import Stage
-from quern.jobs.audit.suites import Limits, name_of, shares_suite, suite_of
+from quern.jobs.audit.suites import name_of, shares_suite, suite_of
 from quern.jobs.audit.validation import Audit, Check, audit
 from quern.jobs.engines import SparkEngine
-from quern.schemas.expectations import LOST, RECALL, SHARES
+from quern.schemas.expectations import LOST, RECALL, SHARES, Limits
 from quern.schemas.settings import AuditSettings, EngineSettings
 from quern.schemas.tables import TABLES, Table
 from tests.conftest import ROOT
@@ -82,9 +82,9 @@ BAD_ROWS: dict[str, Row] = {
     "nodes.chunk_id not_null": {"chunk_id": None},
     "nodes.chunk_id references chunks": {"chunk_id": "gone"},
     "nodes.vector_norm between": {"vector": [float("nan"), 0.0]},
-    "edges.source references nodes": {"source": "gone"},
+    "edges.source references nodes": {"source": "nowhere"},
     "edges.target not_null": {"target": None},
-    "edges.target references nodes": {"target": "gone"},
+    "edges.target references nodes": {"target": "nowhere"},
     "edges.kind in_set": {"kind": "cousin"},
     "edges.rank between": {"rank": -1},
     "edges.similarity between": {"similarity": 1.5},

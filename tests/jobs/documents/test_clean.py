@@ -28,7 +28,7 @@ from quern.jobs.text.plain_text import paragraphs, parse_time
 from quern.schemas.digests import text_digest
 from quern.schemas.settings import CleanSettings
 from quern.schemas.tables import DOCUMENTS, PAGES
-from quern.schemas.tables.validate import validate
+from quern.schemas.validate import validate
 
 ROOT = Path(__file__).parents[3]
 URL = "https://www.news.example/2024/ferry.html"

@@ -15,7 +15,7 @@ from quern.jobs.documents.normalise import Normalise
 from quern.schemas.digests import text_digest
 from quern.schemas.settings import NormaliseSettings, QualitySettings
 from quern.schemas.tables import DOCUMENTS
-from quern.schemas.tables.validate import validate
+from quern.schemas.validate import validate
 
 LAX = QualitySettings(enabled=False)
 

@@ -72,6 +72,18 @@ def test_the_address_of_a_document_names_the_document(snapshot: Make) -> None:
         show(snapshot(documents=documents), "page", HERE)
 
 
+def test_a_row_of_any_declared_table_is_found_and_listed_below_what_it_refers_to(snapshot: Make) -> None:
+    image = {"image_id": "i", "doc_id": "d", "url": f"{HERE}.png", "alt": "The quay"}
+    document = {"doc_id": "d", "images": [], "metadata_from": [], "personal_data": []}
+    made = snapshot(documents=[document], images=[image])
+    listed = {"image_id": "i", "url": f"{HERE}.png", "alt": "The quay"}
+    assert show(made, "document", "d")["to"] == {"images": [listed]}
+    nothing = {"caption": None, "width": None, "height": None}
+    assert show(made, "image", "i") == {"row": image | nothing, "from": {"document": "d"}, "to": {}}
+    with pytest.raises(NotInSnapshotError, match="there are: page, document, image"):
+        show(made, "edge", "x")
+
+
 @pytest.mark.parametrize("name", ["w.warc", "w.warc.gz", "w.arc"])
 def test_an_archived_page_shows_its_record_byte_for_byte(tmp_path: Path, name: str) -> None:
     block = http(b"<p>High water is at nine.</p>")
@@ -119,7 +131,7 @@ def with_source(warehouse: Warehouse, pages: Rows, source: str) -> Snapshot:
 
 def snapshot_of(warehouse: Warehouse, rows: dict[str, Rows], source: str) -> Snapshot:
     versions: dict[str, TableVersion] = {}
-    for name in ("pages", "documents", "rejects"):
+    for name in dict.fromkeys(("pages", "documents", "rejects", *rows)):
         path, schema = warehouse.stages / f"{name}.parquet", TABLES[name].schema
         empty = {f.name: "" if pa.types.is_string(f.type) and not f.nullable else None for f in schema}
         with StageWriter(path, TABLES[name]) as writer:

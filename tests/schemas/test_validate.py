@@ -3,8 +3,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from quern.schemas.tables import NODES, QUERIES, TABLES
-from quern.schemas.tables.validate import SchemaError, validate
+from quern.schemas.tables import NODES, QUERIES
+from quern.schemas.validate import SchemaError, validate
 
 TABLE = NODES.with_dimension(2)
 
@@ -41,11 +41,3 @@ def test_missing_unknown_and_ill_typed_fields_are_errors() -> None:
         validate(nodes(), QUERIES)
     with pytest.raises(SchemaError, match="field vector: is"):
         validate(nodes(), NODES.with_dimension(3))
-
-
-def test_every_field_of_every_table_is_documented_and_keys_are_columns() -> None:
-    for table in TABLES.values():
-        assert set(table.key) <= set(table.schema.names)
-        for name in table.schema.names:
-            assert table.doc(name), f"{table.name}.{name}"
-        assert not any(table.schema.field(k).nullable for k in table.key)

@@ -1,0 +1,87 @@
+"""Table `documents`: main text and metadata of pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from quern.schemas.expectations import Between, Dated, Expectation, Known, KnownShare, Limits, OneOf, Quantiles
+from quern.schemas.table import TEXT_LENGTH, TIMESTAMP, Listing, Table, column, optional
+
+_IMAGE = pa.struct(
+    [
+        ("url", pa.string()),
+        ("alt", pa.string()),
+        ("caption", pa.string()),
+        ("width", pa.int32()),
+        ("height", pa.int32()),
+    ]
+)
+_STATED = pa.struct([("field", pa.string()), ("by", pa.string())])
+_COUNT = pa.struct([("type", pa.string()), ("count", pa.int32())])
+
+
+def _lengths(limits: Limits) -> Iterator[Expectation]:
+    settings = limits.settings
+    median = (settings.min_median_characters, settings.max_median_characters)
+    yield Quantiles("text_length", {0.5: median, 0.95: (None, settings.max_p95_characters)}, severity="warning")
+
+
+def _languages(limits: Limits) -> Iterator[Expectation]:
+    settings = limits.settings
+    yield KnownShare("language", 1 - settings.max_unknown_language, severity="warning")
+    if settings.languages:
+        yield OneOf("language", settings.languages, 1 - settings.max_other_language, severity="warning")
+
+
+def _duplicates(limits: Limits) -> Iterator[Expectation]:
+    most = limits.settings.max_duplicates
+    yield KnownShare("duplicate_of", 0, most, severity="warning", title="documents.duplicate_of duplicates share")
+
+
+DOCUMENTS = Table(
+    "documents",
+    ("doc_id",),
+    pa.schema(
+        [
+            column("doc_id", pa.string(), "Given by a JSONL document, else made from the canonical URL."),
+            column("page_url", pa.string(), "`pages.url` it was made from."),
+            optional("url", pa.string(), "Canonical URL."),
+            optional("site", pa.string(), "Host name without `www.`, or as given."),
+            optional("site_name", pa.string(), "Name of the site, as it calls itself."),
+            optional("title", pa.string(), "Title of the document, without the site's name where that is known."),
+            optional("author", pa.string(), "Author as named on the page."),
+            optional("published_at", TIMESTAMP, "Publication time; a date alone is midnight UTC."),
+            optional("modified_at", TIMESTAMP, "Last modification, where the page states one."),
+            optional("language", pa.string(), "ISO 639-1 code of the text."),
+            column("text", pa.string(), "Main text; paragraphs separated by line breaks."),
+            column("images", pa.list_(_IMAGE), "Images beside the main text; width and height in pixels where stated."),
+            column(
+                "metadata_from", pa.list_(_STATED), "What stated each field of metadata: `json-ld`, `open-graph`..."
+            ),
+            column("personal_data", pa.list_(_COUNT), "Personal data found in the text: how many of each type."),
+            column("digest", pa.string(), "BLAKE2b-128 of title and text, hexadecimal: what changed shows here."),
+            optional("duplicate_of", pa.string(), "`doc_id` of the document that this one repeats."),
+        ]
+    ),
+    served=True,
+    doc="The main text of a page in its one form, and what the page states about it.",
+    row="document",
+    references={"page_url": "pages", "duplicate_of": "documents"},
+    indexes=("doc_id",),
+    derived=(TEXT_LENGTH,),
+    expects=(
+        Known("page_url"),
+        Known("text"),
+        Between("text_length", 1),
+        _lengths,
+        Dated("published_at"),
+        Dated("modified_at"),
+        _languages,
+        _duplicates,
+    ),
+    shrinks=False,
+    no_loss=frozenset({"exact_duplicate", "near_duplicate"}),
+    listings=(Listing("documents", "page_url"),),
+)

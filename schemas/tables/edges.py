@@ -1,0 +1,48 @@
+"""Table `edges`: what joins the nodes of the query-centric graph."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from quern.schemas.expectations import COSINE, Between, Known, OneOf
+from quern.schemas.table import Listing, Table, column
+
+EDGES = Table(
+    "edges",
+    ("source", "kind", "rank"),
+    pa.schema(
+        [
+            column("source", pa.string(), "`query_id` the edge leaves from."),
+            column(
+                "kind",
+                pa.string(),
+                "`neighbour`: one of the k nearest nodes (E_intra); `answer_question`: its answer is near the target's "
+                "question; `mention`: its text names the title of the target's document.",
+            ),
+            column("rank", pa.int32(), "0 for the nearest of the kind."),
+            column("target", pa.string(), "`query_id` the edge leads to."),
+            column(
+                "similarity",
+                pa.float32(),
+                "`neighbour`: cosine of the two nodes' vectors; `answer_question`: of answer and question; `mention`: "
+                "rarity of the title, its idf as a share of the largest possible, in [0, 1].",
+            ),
+        ]
+    ),
+    served=True,
+    doc="An edge from a node to another: a near neighbour, or a bridge to another document.",
+    references={"source": "nodes", "target": "nodes"},
+    indexes=("source",),
+    expects=(
+        Known("target"),
+        OneOf("kind", ("neighbour", "answer_question", "mention")),
+        Between("rank", 0),
+        COSINE,
+    ),
+    empty=None,
+    listings=(
+        Listing("neighbours", "source", ("rank", "target", "similarity"), ("kind", "neighbour")),
+        Listing("mentions", "source", ("rank", "target", "similarity"), ("kind", "mention")),
+        Listing("neighbour_of", "target", ("source", "similarity"), ("kind", "neighbour")),
+    ),
+)
