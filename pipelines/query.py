@@ -18,7 +18,10 @@ from quern.indexes.catalog import Snapshot
 from quern.indexes.graph import positions_in
 from quern.indexes.vectors import pair_similarities
 from quern.jobs.reasoning.answer import AnswerInput, CitedAnswer, Evidence, answer_task
-from quern.pipelines.retrieve import Batch, Ranking, Reached, Recipe, Searcher, cut
+from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.ranking import Ranking, Reached, cut
+from quern.pipelines.retrieve.recipe import Recipe
+from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Answer, Citation, Hit, PathNode, Question
 from quern.schemas.errors import QuernError
 
@@ -87,7 +90,7 @@ def answer_questions(searcher: Searcher, questions: Iterable[Question], recipe: 
 
 
 def _answer_batch(searcher: Searcher, questions: Sequence[Question], recipe: Recipe) -> Iterator[Answer]:
-    batch = searcher.batch([q.question for q in questions])
+    batch = Batch(searcher, [q.question for q in questions])
     ranking = recipe.rank(batch)
     hits = _hits(searcher, ranking, len(questions))
     evidence = _Nodes.load(batch, ranking, [[h.chunk_id for h in row] for row in hits])

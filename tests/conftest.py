@@ -25,7 +25,7 @@ from quern.jobs.engines import Engines
 from quern.jobs.reasoning.table import GeneratorEngine
 from quern.pipelines.cli.common import LOGGERS
 from quern.pipelines.cli.main import main
-from quern.pipelines.retrieve import Searcher
+from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.settings import EngineSettings
 from quern.schemas.tables import REJECTS, Table
 from tests.beside import LongBuilds, end

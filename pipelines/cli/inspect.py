@@ -63,7 +63,7 @@ def show(
 @app.command("recipes", epilog="Example:  quern recipes")
 def list_recipes(as_json: AsJson = False) -> None:
     """List the ways to rank chunks, for --recipe and --recipes."""
-    from quern.pipelines.retrieve import DEFAULT, RECIPES
+    from quern.pipelines.retrieve.recipes import DEFAULT, RECIPES
 
     if as_json:
         print_json({name: recipe.citation for name, recipe in RECIPES.items()})

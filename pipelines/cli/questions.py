@@ -42,7 +42,7 @@ def ask(
     """Answer one question: the answer, its numbered citations, the chunks, and the path through the graph."""
     from quern.pipelines.answers.terminal import render_text
     from quern.pipelines.query import QuestionError, answer_questions
-    from quern.pipelines.retrieve import find_recipes
+    from quern.pipelines.retrieve.recipes import find_recipes
     from quern.schemas.answers import Question
 
     if not question.strip():
@@ -75,7 +75,7 @@ def answer(
     """Answer a batch of questions and write a browsable report."""
     from quern.pipelines.answers.files import write_answers
     from quern.pipelines.query import answer_questions, read_questions
-    from quern.pipelines.retrieve import find_recipes
+    from quern.pipelines.retrieve.recipes import find_recipes
 
     (chosen,) = find_recipes(recipe)
     asked = read_questions(questions)
@@ -126,7 +126,7 @@ def evaluate(
     from quern.pipelines.evaluation.retrieval import EvaluationError
     from quern.pipelines.evaluation.retrieval import evaluate as run_evaluation
     from quern.pipelines.query import read_questions
-    from quern.pipelines.retrieve import find_recipes
+    from quern.pipelines.retrieve.recipes import find_recipes
 
     try:
         ks = sorted({int(part) for part in k.split(",")})
@@ -151,7 +151,7 @@ def _table(figures: dict[str, dict[str, float]]) -> str:
 def _searcher(warehouse: Path, snapshot: str | None, settings: Path | None, override: list[str] | None) -> Any:
     """A searcher of the snapshot; its own settings hold unless a file or `--set` says otherwise."""
     from quern.indexes.catalog import Warehouse as Catalog
-    from quern.pipelines.retrieve import Searcher
+    from quern.pipelines.retrieve.searcher import Searcher
 
     opened = Catalog.open(warehouse).snapshot(snapshot)
     return Searcher(opened, load_settings(settings, override, opened.manifest.known_settings()))

@@ -16,7 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from quern.indexes.vectors import Positions
-from quern.pipelines.retrieve import Batch, Ranking, Recipe, Searcher
+from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.ranking import Ranking
+from quern.pipelines.retrieve.recipe import Recipe
+from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Question
 from quern.schemas.errors import QuernError
 
@@ -56,7 +59,7 @@ def evaluate(
         EvaluationError: No question has evidence, or none of it is in the snapshot.
     """
     gold = gold_of(searcher, questions)
-    batch = searcher.batch([q.question for q in gold.questions])
+    batch = Batch(searcher, [q.question for q in gold.questions])
     named = {f"{name}@{k}": f"{metric}@{k}" for k in ks for name, metric in _NAMES} | {"mrr": "RR"}
     figures: dict[str, dict[str, float]] = {}
     for recipe in recipes:

@@ -6,92 +6,25 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
-import pyarrow as pa
 
-from quern.indexes.catalog import Snapshot
 from quern.indexes.graph import QueryGraph
-from quern.indexes.lexical import LexicalIndex, Scored
+from quern.indexes.lexical import Scored
 from quern.indexes.vectors import Floats, Positions, nearest, pair_similarities
-from quern.jobs.models.folders import ModelError, model_fingerprint, read_model
-from quern.jobs.vectors.embed import Embedder
-from quern.pipelines.retrieve import texts
 from quern.pipelines.retrieve.clauses import clauses
 from quern.pipelines.retrieve.ranking import Reached, chunk_scores, cut
+from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.settings import Settings
 from quern.schemas.words.terms import search_terms
 
 _NODES_PER_CHUNK = 5
 
 
-class Searcher:
-    """A snapshot, the embedder that its vectors were made with, and the settings to search it by."""
-
-    def __init__(self, snapshot: Snapshot, settings: Settings) -> None:
-        self.snapshot = snapshot
-        self.settings = settings
-        self.graph = QueryGraph(snapshot)
-        self._pair_vectors: dict[str, Floats] = {}
-        self._expanded: dict[bool, LexicalIndex] = {}
-
-    @cached_property
-    def embedder(self) -> Embedder:
-        """The model of the snapshot.
-
-        Raises:
-            ModelError: The settings name another model than the snapshot's vectors were made with.
-        """
-        manifest, wanted = self.snapshot.manifest, self.settings.embed
-        if model_fingerprint(read_model(wanted.model)) != manifest.model:
-            raise ModelError(
-                f"the vectors of snapshot {manifest.build_id} were made with another model than {wanted.model} is now; "
-                "vectors of two models do not compare: build again, or name the model it was built with"
-            )
-        return Embedder.load(wanted)
-
-    @cached_property
-    def queries(self) -> pa.Table:
-        """The generated pairs, with `query_id`, `chunk_id`, `question`, `answer` and `kept`."""
-        columns = ["query_id", "chunk_id", "question", "answer", "kept"]
-        stage = self.snapshot.stage("queries")
-        schema = pa.schema([stage.table.schema.field(c) for c in columns])
-        return pa.Table.from_batches(stage.batches(columns), schema=schema)
-
-    @cached_property
-    def node_texts(self) -> list[str]:
-        """`question answer` of each node, in the order of the nodes."""
-        pairs = (texts.pair_texts(self.queries, self.graph.nodes, column) for column in ("question", "answer"))
-        return [f"{question} {answer}" for question, answer in zip(*pairs, strict=True)]
-
-    def pair_vectors(self, column: str) -> Floats:
-        """Vectors of the nodes' `question` or `answer` alone; made when first asked for."""
-        if column not in self._pair_vectors:
-            told = texts.pair_texts(self.queries, self.graph.nodes, column)
-            self._pair_vectors[column] = texts.encoded(self.embedder, told)
-        return self._pair_vectors[column]
-
-    @cached_property
-    def sentence_vectors(self) -> tuple[Floats, Positions]:
-        """Vectors of the chunks' sentences, and the position of each one's chunk; made when first asked for."""
-        told, owner = texts.sentence_nodes(self.graph)
-        return texts.encoded(self.embedder, told), owner
-
-    def expanded(self, *, kept: bool) -> LexicalIndex:
-        """Full-text search over chunks with their generated questions."""
-        if kept not in self._expanded:
-            self._expanded[kept] = texts.expanded(self.graph, self.queries, kept=kept)
-        return self._expanded[kept]
-
-    def batch(self, questions: Sequence[str]) -> Batch:
-        """Questions, ready to be searched for."""
-        return Batch(self, list(questions))
-
-
 class Batch:
     """A batch of questions; rankings in it are computed at most once."""
 
-    def __init__(self, searcher: Searcher, questions: list[str]) -> None:
+    def __init__(self, searcher: Searcher, questions: Sequence[str]) -> None:
         self.searcher = searcher
-        self.questions = questions
+        self.questions = list(questions)
 
     def __len__(self) -> int:
         """Number of questions."""
@@ -184,6 +117,6 @@ class Clauses(Batch):
         question: Position of each clause's question, shape (clauses,), never decreasing.
     """
 
-    def __init__(self, searcher: Searcher, questions: list[str], question: Positions) -> None:
+    def __init__(self, searcher: Searcher, questions: Sequence[str], question: Positions) -> None:
         super().__init__(searcher, questions)
         self.question = question

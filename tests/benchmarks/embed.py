@@ -106,7 +106,8 @@ def benchmark_embed_recall(dataset: Path, settings: Settings) -> dict[str, float
     from quern.pipelines.build import build
     from quern.pipelines.evaluation.retrieval import evaluate
     from quern.pipelines.query import read_questions
-    from quern.pipelines.retrieve import Searcher, find_recipes
+    from quern.pipelines.retrieve.recipes import find_recipes
+    from quern.pipelines.retrieve.searcher import Searcher
 
     questions = read_questions(dataset / "queries.jsonl")
     found: dict[str, dict[str, float]] = {}

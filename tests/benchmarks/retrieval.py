@@ -17,7 +17,10 @@ from quern.indexes.catalog import Warehouse
 from quern.indexes.graph import QueryGraph
 from quern.indexes.vectors import Floats
 from quern.pipelines.query import read_questions
-from quern.pipelines.retrieve import RECIPES, Batch, Ranking, Searcher, cut
+from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.ranking import Ranking, cut
+from quern.pipelines.retrieve.recipes import RECIPES
+from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.settings import GraphSettings, Settings
 from tests.benchmarks.graph import synthetic_snapshot
 
@@ -120,7 +123,7 @@ def _measure(searcher: Searcher, questions: Path | None, repeats: int) -> dict[s
 
 def _vectors(searcher: Searcher, questions: Path | None) -> Floats:
     if questions is not None:
-        return searcher.batch([q.question for q in read_questions(questions)]).vectors
+        return Batch(searcher, [q.question for q in read_questions(questions)]).vectors
     dimension = searcher.graph.nodes.vectors.shape[1]
     drawn = np.random.default_rng(1).standard_normal((_QUESTIONS, dimension), dtype=np.float32)
     return np.asarray(drawn / np.linalg.norm(drawn, axis=1, keepdims=True), dtype=np.float32)

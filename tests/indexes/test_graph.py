@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from quern.indexes.graph import QueryGraph, positions_in
-from quern.pipelines.retrieve import Searcher
+from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.words.terms import search_terms
 
 

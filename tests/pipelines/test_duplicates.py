@@ -11,7 +11,8 @@ import pytest
 from quern.indexes.catalog import Warehouse
 from quern.pipelines.build import build
 from quern.pipelines.evaluation.retrieval import evaluate, with_keepers
-from quern.pipelines.retrieve import Searcher, find_recipes
+from quern.pipelines.retrieve.recipes import find_recipes
+from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Question
 from quern.schemas.settings import Settings
 from tests.conftest import Quern

@@ -9,7 +9,8 @@ import pytest
 from quern.indexes.catalog import Snapshot
 from quern.jobs.models.folders import ModelError
 from quern.pipelines.query import NOT_FOUND, QuestionError, answer_questions, read_questions
-from quern.pipelines.retrieve import RECIPES, Searcher
+from quern.pipelines.retrieve.recipes import RECIPES
+from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Answer, Question
 from tests.conftest import CORPUS, Quern, read_jsonl
 

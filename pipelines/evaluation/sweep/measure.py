@@ -23,7 +23,9 @@ from quern.pipelines.evaluation.sweep.plan import Build, Point, question_types
 from quern.pipelines.evaluation.sweep.spec import Dataset
 from quern.pipelines.evaluation.sweep.worker import MeasurePoints
 from quern.pipelines.query import read_questions
-from quern.pipelines.retrieve import RECIPES, Batch, Searcher
+from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.recipes import RECIPES
+from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.settings import Settings
 
 _RESET_PEAK = "5"  # Written to clear_refs, it sets the peak of a process to what it holds now (man 5 proc).
@@ -98,18 +100,11 @@ def make_build(wanted: Build, root: Path) -> Built:
 
 
 class _Shared(Searcher):
-    """A searcher of one point that takes the graph and the questions' vectors from its build."""
+    """A searcher of one point that takes the graph from its build."""
 
     def __init__(self, build: SearchedBuild, settings: Settings) -> None:
         super().__init__(build.snapshot, settings)
         self.graph = build.graph
-        self._build = build
-
-    def batch(self, questions: Sequence[str]) -> Batch:
-        """The questions, with their vectors."""
-        batch = super().batch(questions)
-        vars(batch)["vectors"] = self._build.vectors
-        return batch
 
 
 class SearchedBuild:
@@ -158,10 +153,10 @@ class SearchedBuild:
         texts = [q.question for q in self.gold.questions]
         reset_peak()
         started = time.monotonic()
-        recipe.rank(searcher.batch(texts))
+        recipe.rank(Batch(searcher, texts).with_vectors(self.vectors))
         first = time.monotonic() - started
         # Once more: an index or vectors of its own that a recipe makes at its first use are no cost of a question.
-        started, batch = time.monotonic(), searcher.batch(texts)
+        started, batch = time.monotonic(), Batch(searcher, texts).with_vectors(self.vectors)
         ranking = recipe.rank(batch)
         seconds, peak = time.monotonic() - started, peak_bytes()
         values = {n: v.tolist() for n, v in question_metrics(batch, ranking, self.gold, metrics, depth).items()}

@@ -23,7 +23,7 @@ import yaml
 from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
-from quern.pipelines.retrieve import RECIPES
+from quern.pipelines.retrieve.recipes import RECIPES
 from quern.schemas.errors import QuernError
 from quern.schemas.settings import Group, Positive, Settings, SettingsError, load_settings
 

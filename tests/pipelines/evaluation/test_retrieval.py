@@ -11,7 +11,11 @@ import pytest
 from quern.indexes.catalog import Warehouse
 from quern.indexes.lexical import Scored
 from quern.pipelines.evaluation.retrieval import EvaluationError, document_ranking, evaluate
-from quern.pipelines.retrieve import RECIPES, Ranking, Recipe, Searcher, find_recipes
+from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.ranking import Ranking
+from quern.pipelines.retrieve.recipe import Recipe
+from quern.pipelines.retrieve.recipes import RECIPES, find_recipes
+from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Question
 from tests.conftest import CORPUS, Quern, read_jsonl
 
@@ -64,8 +68,8 @@ def test_figures_are_those_worked_out_by_hand(searcher: Searcher, documents: tup
 
 def test_a_document_ranks_by_its_best_chunk(searcher: Searcher, documents: tuple[list[str], list[int]]) -> None:
     ids, chunks = documents
-    ranking = fixed([[chunks[2], chunks[0], chunks[2]]]).rank(searcher.batch(["?"]))
-    assert document_ranking(searcher.batch(["?"]), ranking, 5) == [[ids[2], ids[0]]]
+    ranking = fixed([[chunks[2], chunks[0], chunks[2]]]).rank(Batch(searcher, ["?"]))
+    assert document_ranking(Batch(searcher, ["?"]), ranking, 5) == [[ids[2], ids[0]]]
 
 
 def test_questions_that_cannot_be_evaluated_are_errors(searcher: Searcher) -> None:

@@ -11,7 +11,10 @@ from scipy import sparse
 
 from quern.indexes.graph import Keyed, QueryGraph
 from quern.indexes.vectors import Floats
-from quern.pipelines.retrieve import Batch, Searcher, cut, rank_qcg
+from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.ranking import cut
+from quern.pipelines.retrieve.recipes.qcg import rank_qcg
+from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.settings import Settings
 from tests.benchmarks.retrieval import PlainGraph, benchmark_retrieval
 

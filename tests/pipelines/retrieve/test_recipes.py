@@ -10,8 +10,12 @@ from scipy import sparse
 from quern.indexes.graph import Keyed, QueryGraph
 from quern.indexes.lexical import Scored, in_order
 from quern.indexes.vectors import Floats
-from quern.pipelines.retrieve import RECIPES, Batch, RecipeError, Searcher, chunk_scores, find_recipes, fuse, rank_qcg
-from quern.pipelines.retrieve.fusion import reciprocal_ranks, shares, weighted
+from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.fusion import fuse, reciprocal_ranks, shares, weighted
+from quern.pipelines.retrieve.ranking import Reached, chunk_scores
+from quern.pipelines.retrieve.recipes import RECIPES, RecipeError, find_recipes
+from quern.pipelines.retrieve.recipes.qcg import rank_qcg
+from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.settings import Settings, load_settings
 
 
@@ -103,8 +107,6 @@ def test_a_question_gets_the_same_whatever_it_is_asked_with() -> None:
 
 @pytest.mark.parametrize(("score", "expected"), [("mean", [0, 1]), ("sum", [1, 0]), ("max", [0, 1])])
 def test_chunk_scores(score: str, expected: list[int]) -> None:
-    from quern.pipelines.retrieve import Reached
-
     similarity = np.array([0.9, 0.5, 0.5, 0.5], dtype=np.float32)
     reached = Reached(np.zeros(4, np.int64), np.arange(4), np.zeros(4, np.int32), similarity)
     assert chunk_scores(reached, np.array([0, 1, 1, 1]), 2, score).chunk.tolist() == expected
@@ -150,7 +152,7 @@ def test_shares_are_of_the_best_of_each_question() -> None:
 
 
 def test_every_recipe_ranks_the_mini_web_and_most_find_what_is_asked(searcher: Searcher) -> None:
-    batch = searcher.batch(["Who repaired the suspension bridge?", "", "听澜台在哪里？"])
+    batch = Batch(searcher, ["Who repaired the suspension bridge?", "", "听澜台在哪里？"])
     for recipe in RECIPES.values():
         ranking = recipe.rank(batch)
         found = ranking.chunks

@@ -20,7 +20,8 @@ from quern.pipelines.evaluation.sweep.spec import read_sweep
 from quern.pipelines.evaluation.sweep.tables import comparisons, rows
 from quern.pipelines.evaluation.sweep.worker import MeasurePoints, Worker, ready
 from quern.pipelines.query import read_questions
-from quern.pipelines.retrieve import Searcher, find_recipes
+from quern.pipelines.retrieve.recipes import find_recipes
+from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.settings import load_settings
 from tests.conftest import Quern, start_quern
 

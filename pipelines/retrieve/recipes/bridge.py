@@ -16,11 +16,42 @@ from scipy import sparse
 from quern.indexes.graph import QueryGraph
 from quern.indexes.lexical import Scored, in_order
 from quern.indexes.vectors import Floats, Positions, pair_similarities
-from quern.pipelines.retrieve.ranking import Reached, cut, grouped
+from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.ranking import Ranking, Reached, cut, grouped
+from quern.pipelines.retrieve.recipe import Recipe
+from quern.pipelines.retrieve.recipes.hybrid import hybrid
 
 # Documents of a question that bridges leave from, and how far behind the best one a document counts 1/e.
 _DOCUMENTS: Final = 10
 _DECAY: Final = 0.05
+
+
+def rank_bridge(batch: Batch) -> Ranking:
+    """`hybrid`, and the documents that its best documents name, over `mention` edges."""
+    return _bridged(batch, batch.graph.mentions, batch.settings.retrieve.weight_mentions)
+
+
+def rank_answer_bridge(batch: Batch) -> Ranking:
+    """`hybrid`, and the documents whose questions are near the answers of its best documents' nodes.
+
+    Over `answer_question` edges, which `graph.answers` makes; where there are none it is `hybrid`.
+    """
+    return _bridged(batch, answer_weights(batch.graph), batch.settings.retrieve.weight_answers)
+
+
+def answer_weights(graph: QueryGraph) -> sparse.csr_array:
+    """The cosines of `answer_question` edges; the graph holds them plus one, so that no stored edge is zero."""
+    edges = graph.answers
+    return sparse.csr_array((np.maximum(edges.data - 1, 0), edges.indices, edges.indptr), shape=edges.shape)
+
+
+def _bridged(batch: Batch, edges: sparse.csr_array, weight: float) -> Ranking:
+    scored = hybrid(batch)
+    if not weight or not edges.nnz:
+        return Ranking(scored, batch.reached)
+    bridges = crossed(scored, len(batch), batch.graph, edges)
+    gained = lifted(scored, bridges, weight, len(batch), batch.graph)
+    return Ranking(gained, with_bridges(batch.reached, bridges, batch.vectors, batch.graph.nodes.vectors))
 
 
 @dataclass(frozen=True)
@@ -123,3 +154,13 @@ def _ranges(starts: Positions, stops: Positions) -> tuple[Positions, Positions]:
     lengths = stops - starts
     row = np.repeat(np.arange(len(starts)), lengths)
     return row, np.arange(len(row)) - np.repeat(np.cumsum(lengths) - lengths, lengths) + starts[row]
+
+
+RECIPES: Final = (
+    Recipe("bridge", "hybrid, and the documents named by its best ones, over mention edges.", rank_bridge),
+    Recipe(
+        "bridge-answers",
+        "hybrid, and documents that ask what its best ones answer (graph.answers).",
+        rank_answer_bridge,
+    ),
+)

@@ -12,9 +12,8 @@ from scipy import sparse
 
 from quern.indexes.graph import Documents, Keyed, QueryGraph
 from quern.indexes.lexical import Scored, in_order
-from quern.pipelines.retrieve.bridges import Crossed, crossed, lifted, with_bridges
 from quern.pipelines.retrieve.ranking import Reached
-from quern.pipelines.retrieve.recipes import answer_weights
+from quern.pipelines.retrieve.recipes.bridge import Crossed, answer_weights, crossed, lifted, with_bridges
 from tests.conftest import Quern
 
 # Four documents of a chunk each, the last of two; a node per chunk.

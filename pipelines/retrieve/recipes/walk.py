@@ -15,13 +15,21 @@ from scipy import sparse
 
 from quern.indexes.graph import QueryGraph
 from quern.indexes.lexical import Scored, in_order
-from quern.pipelines.retrieve.ranking import Reached
+from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.ranking import Ranking, Reached
+from quern.pipelines.retrieve.recipe import Recipe
 
 DAMPING: Final = 0.5
 # A fixed number, so that no walker depends on the others of its batch: what is left has half a chance each step, 1e-6.
 _STEPS: Final = 20
 # Questions that walk at a time: each holds two numbers for every node and chunk.
 _QUESTIONS: Final = 64
+
+
+def rank_walk(batch: Batch) -> Ranking:
+    """Chunks by personalised PageRank from the nodes that the question matches."""
+    matched = batch.widened(0)
+    return Ranking(walk(matched, len(batch), batch.graph, batch.settings.retrieve.depth), matched)
 
 
 def walk(matched: Reached, questions: int, graph: QueryGraph, depth: int) -> Scored:
@@ -77,3 +85,6 @@ def _best(visits: npt.NDArray[np.float64], first: int, depth: int) -> Scored:
     question = np.repeat(np.arange(len(visits)), kept.shape[1]) + first
     seen = score > 0
     return in_order(question[seen], kept.ravel()[seen].astype(np.int64), score[seen].astype(np.float32))
+
+
+RECIPES: Final = (Recipe("walk", "Personalised PageRank over nodes and chunks.", rank_walk),)

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from quern.indexes.graph import Keyed, QueryGraph
 from quern.pipelines.retrieve.ranking import Reached
-from quern.pipelines.retrieve.walk import DAMPING, transitions, walk
+from quern.pipelines.retrieve.recipes.walk import DAMPING, transitions, walk
 
 
 def random_graph(nodes: int, chunks: int, seed: int) -> QueryGraph:

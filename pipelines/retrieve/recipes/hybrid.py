@@ -1,0 +1,65 @@
+"""Chunk vectors, BM25 and query-centric nodes in one ranking: weighted over question and clauses, or fused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from quern.indexes.lexical import Scored
+from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.fusion import Part, added, fuse, reciprocal_ranks, shares, weighted
+from quern.pipelines.retrieve.ranking import Ranking, grouped
+from quern.pipelines.retrieve.recipe import Recipe
+
+
+def rank_hybrid(batch: Batch) -> Ranking:
+    """Chunk vectors, BM25 and the best node of each chunk, weighted, over the question and its clauses.
+
+    No edge is followed. The nodes told of are those of `qcg`.
+    """
+    return Ranking(hybrid(batch), batch.reached)
+
+
+def hybrid(batch: Batch, more: Sequence[Part] = ()) -> Scored:
+    """The weighted parts, and for questions of several clauses the best that one of these gives to a chunk."""
+    whole = _weighted(batch, [*_parts(batch), *more])
+    weight, asked = batch.settings.retrieve.weight_clauses, batch.clauses
+    if not weight or not len(asked):
+        return whole
+    found = _weighted(asked, _parts(asked))
+    chunks = len(batch.graph.chunks.keys)
+    best = grouped(asked.question[found.question], found.chunk, found.score, chunks, "max")
+    return added([(whole, 1.0), (best, weight)], len(batch), chunks)
+
+
+def _parts(batch: Batch) -> list[Part]:
+    weights = batch.settings.retrieve
+    return [
+        (batch.dense, weights.weight_dense),
+        (shares(batch.lexical, len(batch)), weights.weight_bm25),
+        (batch.best_nodes, weights.weight_nodes),
+    ]
+
+
+def _weighted(batch: Batch, parts: Sequence[Part]) -> Scored:
+    graph = batch.graph
+    lift = batch.settings.retrieve.document_share
+    return weighted(parts, len(batch), len(graph.chunks.keys), graph.documents.of_chunk, lift)
+
+
+def rank_zscore(batch: Batch) -> Ranking:
+    """The parts of `hybrid`, each as z-scores over its own candidates, without clauses."""
+    return Ranking(fuse(_parts(batch), len(batch), len(batch.graph.chunks.keys)), batch.reached)
+
+
+def rank_rrf(batch: Batch) -> Ranking:
+    """The parts of `hybrid` by reciprocal ranks, without clauses or weights."""
+    parts = [(scored, 1.0) for scored, _ in _parts(batch)]
+    return Ranking(reciprocal_ranks(parts, len(batch), len(batch.graph.chunks.keys)), batch.reached)
+
+
+RECIPES: Final = (
+    Recipe("hybrid", "Chunk vectors, BM25 and query-centric nodes, weighted; by clauses.", rank_hybrid),
+    Recipe("zscore", "Chunk vectors, BM25 and nodes, fused by z-scores.", rank_zscore),
+    Recipe("rrf", "The same by reciprocal ranks (Cormack et al. 2009).", rank_rrf),
+)

@@ -1,0 +1,61 @@
+"""A snapshot, open for searching: its graph, its model and what recipes make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import pyarrow as pa
+
+from quern.indexes.catalog import Snapshot
+from quern.indexes.graph import QueryGraph
+from quern.jobs.models.folders import ModelError, model_fingerprint, read_model
+from quern.jobs.vectors.embed import Embedder
+from quern.schemas.settings import Settings
+
+Given = ParamSpec("Given")
+Made = TypeVar("Made")
+
+
+class Searcher:
+    """A snapshot, the embedder that its vectors were made with, and the settings to search it by."""
+
+    def __init__(self, snapshot: Snapshot, settings: Settings) -> None:
+        self.snapshot = snapshot
+        self.settings = settings
+        self.graph = QueryGraph(snapshot)
+        self._held: dict[tuple[object, ...], Any] = {}
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The model of the snapshot.
+
+        Raises:
+            ModelError: The settings name another model than the snapshot's vectors were made with.
+        """
+        manifest, wanted = self.snapshot.manifest, self.settings.embed
+        if model_fingerprint(read_model(wanted.model)) != manifest.model:
+            raise ModelError(
+                f"the vectors of snapshot {manifest.build_id} were made with another model than {wanted.model} is now; "
+                "vectors of two models do not compare: build again, or name the model it was built with"
+            )
+        return Embedder.load(wanted)
+
+    @cached_property
+    def queries(self) -> pa.Table:
+        """The generated pairs, with `query_id`, `chunk_id`, `question`, `answer` and `kept`."""
+        columns = ["query_id", "chunk_id", "question", "answer", "kept"]
+        stage = self.snapshot.stage("queries")
+        schema = pa.schema([stage.table.schema.field(c) for c in columns])
+        return pa.Table.from_batches(stage.batches(columns), schema=schema)
+
+    def held(
+        self, make: Callable[Concatenate[Searcher, Given], Made], *given: Given.args, **named: Given.kwargs
+    ) -> Made:
+        """What a recipe makes of the snapshot for all its questions: made when first asked for, then held."""
+        key = (make, *given, *sorted(named.items()))
+        if key not in self._held:
+            self._held[key] = make(self, *given, **named)
+        made: Made = self._held[key]
+        return made
