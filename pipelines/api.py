@@ -16,7 +16,8 @@ from quern.indexes.catalog import Manifest, Warehouse
 from quern.pipelines import build as nightly
 from quern.pipelines.evaluation import retrieval
 from quern.pipelines.query import answer_questions
-from quern.pipelines.retrieve import Searcher, find_recipes
+from quern.pipelines.retrieve.recipes import find_recipes
+from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Answer, Question
 from quern.schemas.settings import Settings, load_settings
 
