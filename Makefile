@@ -16,10 +16,11 @@ DEMO := demo
 # What the picture of the graph in docs/explanation/graph.md shows.
 PICTURE := --recipe qcg --set graph.n=5 --set retrieve.top_k=4 "Why did the beekeepers stop using thyme strips?"
 
-.PHONY: help install install-vllm demo picture reference test test-vllm lint types unit fuzz lock lock-vllm clean java
+.PHONY: help check install install-vllm demo picture reference test test-vllm lint types unit fuzz lock lock-vllm clean java
 help:
 	@echo "make demo   install, build an index from the sample corpus, answer questions"
 	@echo "make test   install, lint, check types, run all tests"
+	@echo "make check  lint, types and the tests that take no engine: two minutes"
 	@echo "make lint   ruff and import-linter only;  make types  mypy only;  make unit  pytest only"
 	@echo "make picture   draw docs/graph.svg, the picture of a question, from the demo's index"
 	@echo "make reference   write docs/reference anew: tables, settings and commands as the code declares them"
@@ -78,6 +79,10 @@ lint: install
 types: install
 	@mkdir -p $(VENV)/src && ln -sfn ../.. $(VENV)/src/quern
 	@MYPYPATH=$(VENV)/src $(BIN)/mypy
+
+# What a change is checked with while it is made: two minutes, no engine and no process started.
+check: install lint types
+	@$(BIN)/pytest -m "not slow" --durations=5
 
 unit: install java $(CLASSES)
 	@$(BIN)/pytest

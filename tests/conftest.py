@@ -50,6 +50,9 @@ LONG_BUILDS: dict[str, tuple[Path, *tuple[str, ...]]] = {
     ),
 }
 
+# What starts processes or engines, or builds the mini-web: `make check` leaves out the tests that need it.
+_SLOW_FIXTURES = frozenset({"mini_web", "searcher", "long_build", "quern", "shared"})
+
 Quern = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -159,6 +162,12 @@ def one_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("one-site")
     shutil.copytree(CORPUS / "pages" / name, folder / name)
     return folder
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """What needs more than this process is `slow`."""
+    if _SLOW_FIXTURES.intersection(getattr(item, "fixturenames", ())):
+        item.add_marker(pytest.mark.slow)
 
 
 @pytest.hookimpl(trylast=True)
