@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from scipy import sparse
 
 from quern.indexes.catalog import Snapshot
-from quern.indexes.graph import positions_in
+from quern.indexes.keys import positions_in
 from quern.indexes.vectors import pair_similarities
 from quern.jobs.reasoning.answer import AnswerInput, CitedAnswer, Evidence, answer_task
 from quern.pipelines.retrieve.batch import Batch

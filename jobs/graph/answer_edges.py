@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import torch
 
-from quern.indexes.graph import positions_in
+from quern.indexes.keys import positions_in
 from quern.indexes.stages import BATCH_ROWS, Stage
 from quern.indexes.vectors import Floats, Positions
 from quern.jobs.core.run import Run, finished, memoise

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from quern.indexes.graph import positions_in
+from quern.indexes.keys import positions_in
 from quern.indexes.stages import Stage
 from quern.indexes.vectors import Floats, similarities, vector_array, vector_matrix
 from quern.jobs.core.run import JobReport, Memoised, Run, finished, memoise, record_rejects

@@ -98,7 +98,7 @@ def _networkx(snapshot: Snapshot) -> object:
 
 def _structure(snapshot: Snapshot) -> object:
     graph = QueryGraph(snapshot)
-    return graph.membership, graph.edges
+    return graph.members, graph.edges
 
 
 def _whole(snapshot: Snapshot) -> object:

@@ -1,46 +1,22 @@
-"""The structure of a snapshot's graph, without vectors and texts, and the figures that describe it.
+"""The figures that describe the structure of a snapshot's graph.
 
-Read batch by batch from the staged tables into sparse matrices. Memory: the keys (about 30 bytes a node and chunk),
-12 bytes an edge, 12 a node, and while a figure is computed some 40 bytes an edge.
+Memory: that of the structure (`indexes.graph.structure`), and while a figure is computed some 40 bytes an edge.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 from scipy import sparse, stats
 from scipy.sparse import csgraph
 
-from quern.indexes.catalog import Snapshot
-from quern.indexes.graph import positions_in
-from quern.indexes.stages import Stage
+from quern.indexes.graph.structure import Edges, Tables, joined, read_edges, read_members
 
 Counts = npt.NDArray[np.int64]
-_ROWS = 1 << 20  # Rows whose keys are looked up at once: each look-up hashes all keys.
-
-
-@dataclass(frozen=True)
-class Edges:
-    """Edges of some kinds; arrays of shape (edges,).
-
-    Attributes:
-        source: Position of the node that each leaves from.
-        target: Position of the node that it leads to.
-        similarity: Its similarity, as the table `edges` says for its kind.
-    """
-
-    source: npt.NDArray[np.int32]
-    target: npt.NDArray[np.int32]
-    similarity: npt.NDArray[np.float32]
-
-    def __len__(self) -> int:
-        return len(self.source)
 
 
 @dataclass(frozen=True)
@@ -50,7 +26,7 @@ class Structure:
     Attributes:
         nodes: Ids of the nodes, sorted.
         chunks: Ids of the chunks, sorted.
-        documents: Ids of the documents that have chunks, sorted.
+        documents: Ids of the documents that have chunks.
         owner: Position of each node's chunk, shape (nodes,).
         document: Position of each chunk's document, shape (chunks,).
         edges: Kind to its edges.
@@ -66,12 +42,7 @@ class Structure:
     @cached_property
     def all_edges(self) -> Edges:
         """Edges of all kinds."""
-        parts = list(self.edges.values()) or [_edges([], [], [])]
-        return Edges(
-            np.concatenate([e.source for e in parts]),
-            np.concatenate([e.target for e in parts]),
-            np.concatenate([e.similarity for e in parts]),
-        )
+        return joined(list(self.edges.values()))
 
     def in_degrees(self, edges: Edges) -> Counts:
         """Edges that lead to each node, shape (nodes,)."""
@@ -96,60 +67,17 @@ class Structure:
         return both
 
 
-def load_structure(snapshot: Snapshot) -> Structure:
+def load_structure(snapshot: Tables) -> Structure:
     """The structure of the graph of `snapshot`."""
-    nodes, owners = _columns(snapshot.stage("nodes"), ["query_id", "chunk_id"])
-    chunks, documents = _columns(snapshot.stage("chunks"), ["chunk_id", "doc_id"])
-    order, chunk_order = pc.sort_indices(nodes), pc.sort_indices(chunks)
-    nodes, chunks = nodes.take(order), chunks.take(chunk_order)
-    known = pc.unique(documents)
-    known = known.take(pc.sort_indices(known))
+    members = read_members(snapshot)
     return Structure(
-        nodes=nodes,
-        chunks=chunks,
-        documents=known,
-        owner=positions_in(chunks, owners.take(order)),
-        document=positions_in(known, documents.take(chunk_order)),
-        edges=_read_edges(snapshot.stage("edges"), nodes),
+        nodes=members.nodes,
+        chunks=members.chunks,
+        documents=members.documents.keys,
+        owner=members.owner,
+        document=members.documents.of_chunk,
+        edges=read_edges(snapshot, members.nodes),
     )
-
-
-def _columns(stage: Stage, names: Sequence[str]) -> list[pa.Array]:
-    batches = list(stage.batches(names))
-    empty = pa.array([], pa.string())
-    return [pa.concat_arrays([b.column(i) for b in batches] or [empty]) for i in range(len(names))]
-
-
-def _read_edges(stage: Stage, nodes: pa.Array) -> dict[str, Edges]:
-    found: dict[str, list[Edges]] = {}
-    for batch in _large(stage.batches(["source", "target", "kind", "similarity"])):
-        source, target = (positions_in(nodes, batch.column(n)) for n in ("source", "target"))
-        similarity = batch.column("similarity").to_numpy()
-        for kind in pc.unique(batch.column("kind")).to_pylist():
-            mine = pc.equal(batch.column("kind"), kind).to_numpy(zero_copy_only=False)
-            found.setdefault(kind, []).append(_edges(source[mine], target[mine], similarity[mine]))
-    return {
-        kind: Edges(*(np.concatenate([getattr(e, n) for e in parts]) for n in ("source", "target", "similarity")))
-        for kind, parts in sorted(found.items())
-    }
-
-
-def _edges(source: npt.ArrayLike, target: npt.ArrayLike, similarity: npt.ArrayLike) -> Edges:
-    return Edges(np.asarray(source, np.int32), np.asarray(target, np.int32), np.asarray(similarity, np.float32))
-
-
-def _large(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The rows of `batches` in batches of about `_ROWS`."""
-    held: list[pa.RecordBatch] = []
-    rows = 0
-    for batch in batches:
-        held.append(batch)
-        rows += batch.num_rows
-        if rows >= _ROWS:
-            yield pa.Table.from_batches(held).combine_chunks().to_batches()[0]
-            held, rows = [], 0
-    if rows:
-        yield pa.Table.from_batches(held).combine_chunks().to_batches()[0]
 
 
 def edge_figures(graph: Structure, edges: Edges) -> dict[str, float]:

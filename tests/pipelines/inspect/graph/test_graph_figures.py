@@ -60,6 +60,8 @@ class Small:
     def stage(self, name: str) -> Stage:
         return self._stages[name]
 
+    table = stage
+
     class manifest:  # noqa: N801 - stands for an attribute
         build_id = "small"
 

@@ -15,28 +15,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 from scipy import sparse
 
 from quern.indexes.catalog import Snapshot
+from quern.indexes.graph.structure import Documents, Edges, Members, joined, read_columns, read_edges, read_members
+from quern.indexes.keys import positions_in
 from quern.indexes.lexical import LexicalIndex
-from quern.indexes.served import ServedTable
 from quern.indexes.vectors import Floats, Positions, vector_matrix
-
-
-@dataclass(frozen=True)
-class Membership:
-    """`E_inter`: nodes and the chunks that they belong to.
-
-    Attributes:
-        nodes: Sorted ids of the nodes.
-        chunks: Sorted ids of the chunks.
-        owner: Position in `chunks` of each node's chunk, shape (nodes,).
-    """
-
-    nodes: pa.Array
-    chunks: pa.Array
-    owner: Positions
 
 
 @dataclass(frozen=True)
@@ -57,24 +42,6 @@ class Keyed:
 _NO_OWNER: Positions = np.empty(0, dtype=np.int64)
 
 
-def _sorted(column: pa.ChunkedArray) -> pa.Array:
-    keys = column.combine_chunks()
-    return keys.take(pc.sort_indices(keys))
-
-
-def _read(table: ServedTable, columns: list[str]) -> pa.Table:
-    schema = pa.schema([table.table.schema.field(c) for c in columns])
-    return pa.Table.from_batches([b.cast(schema) for b in table.batches(columns)], schema=schema)
-
-
-def positions_in(keys: pa.Array, wanted: pa.Array | pa.ChunkedArray) -> Positions:
-    """Positions of `wanted` among `keys`, -1 where absent."""
-    found = pc.fill_null(pc.index_in(wanted, value_set=keys), -1)
-    return np.asarray(
-        found.to_numpy(zero_copy_only=False) if isinstance(found, pa.Array) else found.to_numpy(), np.int64
-    )
-
-
 class QueryGraph:
     """The graph of one snapshot, loaded table by table as it is needed."""
 
@@ -82,21 +49,19 @@ class QueryGraph:
         self._snapshot = snapshot
 
     @cached_property
-    def membership(self) -> Membership:
-        """Which chunk each node belongs to."""
-        chunks = _sorted(_read(self._snapshot.table("chunks"), ["chunk_id"])["chunk_id"])
-        rows = _read(self._snapshot.table("nodes"), ["query_id", "chunk_id"]).sort_by("query_id")
-        return Membership(rows["query_id"].combine_chunks(), chunks, positions_in(chunks, rows["chunk_id"]))
+    def members(self) -> Members:
+        """Which chunk each node belongs to, and which document each chunk."""
+        return read_members(self._snapshot)
 
     @cached_property
     def chunks(self) -> Keyed:
         """All chunks with their vectors."""
-        return Keyed(self.membership.chunks, self._vectors("chunks", "chunk_id", self.membership.chunks), _NO_OWNER)
+        return Keyed(self.members.chunks, self._vectors("chunks", "chunk_id", self.members.chunks), _NO_OWNER)
 
     @cached_property
     def nodes(self) -> Keyed:
         """All nodes with their vectors, each with the position of its chunk."""
-        members = self.membership
+        members = self.members
         return Keyed(members.nodes, self._vectors("nodes", "query_id", members.nodes), members.owner)
 
     def _vectors(self, name: str, key: str, keys: pa.Array) -> Floats:
@@ -122,15 +87,11 @@ class QueryGraph:
         return self._matrix("answer_question", 1.0)
 
     @cached_property
-    def _edge_rows(self) -> pa.Table:
-        return _read(self._snapshot.table("edges"), ["source", "kind", "target", "similarity"])
+    def _edges(self) -> dict[str, Edges]:
+        return read_edges(self._snapshot, self.members.nodes)
 
     def _matrix(self, kind: str, added: float) -> sparse.csr_array:
-        rows = self._edge_rows.filter(pc.equal(self._edge_rows["kind"], kind))
-        keys = self.membership.nodes
-        source, target = positions_in(keys, rows["source"]), positions_in(keys, rows["target"])
-        weight = rows["similarity"].to_numpy() + np.float32(added)
-        return sparse.csr_array((weight, (source, target)), shape=(len(keys), len(keys)))
+        return self._edges.get(kind, joined([])).matrix(len(self.members.nodes), added)
 
     @cached_property
     def lexical(self) -> LexicalIndex:
@@ -139,15 +100,13 @@ class QueryGraph:
 
     def chunk_column(self, name: str) -> pa.Array:
         """A column of the chunks, in the order of their keys."""
-        rows = _read(self._snapshot.table("chunks"), ["chunk_id", name]).sort_by("chunk_id")
+        rows = read_columns(self._snapshot.table("chunks"), ["chunk_id", name]).sort_by("chunk_id")
         return rows[name].combine_chunks()
 
     @cached_property
     def documents(self) -> Documents:
         """Which document each chunk belongs to."""
-        rows = _read(self._snapshot.table("chunks"), ["chunk_id", "doc_id"]).sort_by("chunk_id")
-        encoded = rows["doc_id"].combine_chunks().dictionary_encode()
-        return Documents(encoded.dictionary, np.asarray(encoded.indices.to_numpy(), dtype=np.int64))
+        return self.members.documents
 
     def widen(self, question: Positions, node: Positions, questions: int, hops: int) -> Widened:
         """All nodes within `hops` of the matched ones: `Q*` of the paper (section 3.4).
@@ -175,19 +134,6 @@ class QueryGraph:
         q, n, hop_of = (np.concatenate(c) for c in zip(*reached, strict=True))
         order = np.lexsort((n, q))
         return Widened(q[order], n[order], hop_of[order])
-
-
-@dataclass(frozen=True)
-class Documents:
-    """Documents of the chunks.
-
-    Attributes:
-        keys: Document ids, each once.
-        of_chunk: Position in `keys` of each chunk's document, shape (chunks,).
-    """
-
-    keys: pa.Array
-    of_chunk: Positions
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quern.indexes.graph import QueryGraph, positions_in
+from quern.indexes.graph import QueryGraph
+from quern.indexes.keys import positions_in
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.words.terms import search_terms
 
