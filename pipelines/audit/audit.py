@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from quern.indexes.catalog import Snapshot, Warehouse, WarehouseError
+from quern.indexes.catalog import Snapshot, WarehouseError, WarehouseFolder
 from quern.indexes.stages import Stage
 from quern.schemas.expectations import LOST, RECALL, Limits
 from quern.schemas.settings import Settings
@@ -93,7 +93,7 @@ def measures_of(reports: Reports) -> dict[str, float]:
 
 
 def audit_tables(
-    warehouse: Warehouse,
+    warehouse: WarehouseFolder,
     stages: Mapping[str, Stage],
     given: Mapping[str, int],
     reasons: Reasons,
@@ -153,7 +153,7 @@ def audit_snapshot(snapshot: Snapshot, settings: Settings) -> Audited:
         ) from error
 
 
-def rows_before(warehouse: Warehouse, parent: str | None) -> dict[str, int]:
+def rows_before(warehouse: WarehouseFolder, parent: str | None) -> dict[str, int]:
     """Rows per table of the snapshot `parent`; none where there is no such snapshot, or no longer."""
     if parent is None or parent not in warehouse.snapshot_ids():
         return {}

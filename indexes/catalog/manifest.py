@@ -1,0 +1,86 @@
+"""Manifests: everything that is known about one snapshot, and what it pins of each table."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from quern.schemas.errors import QuernError
+from quern.schemas.settings import Settings
+
+
+class WarehouseError(QuernError):
+    """A warehouse or snapshot that is not there or cannot be used; the message says what to do."""
+
+
+class TableVersion(BaseModel):
+    """What a snapshot pins of one table.
+
+    Attributes:
+        kind: `served` (LanceDB) or `staged` (Parquet).
+        version: Version of the LanceDB table; of a staged table, the count of its changes.
+        rows: Rows.
+        digest: Digest of its content.
+        file: Its Parquet file, relative to the warehouse; served tables are staged too.
+        dimension: Width of its vectors; 0 for none.
+        indexes: State of its indexes when it was written.
+        layout: Version of the layout and indexes it was written with.
+    """
+
+    kind: Literal["served", "staged"]
+    version: int
+    rows: int
+    digest: str
+    file: str
+    dimension: int = 0
+    indexes: dict[str, Any] = Field(default_factory=dict)
+    layout: int = 0
+
+
+class Manifest(BaseModel):
+    """Everything about one snapshot.
+
+    Attributes:
+        parent: The snapshot that was published when this one was built.
+        source: What was read.
+        jobs: One report per job, in order.
+        audit: One check per expectation.
+        rejects: Rejects per `job: reason`.
+        reject_shares: The same as shares of the rows that the job was given.
+        seconds: Time of the build.
+        peak_memory_bytes: Largest memory of all its processes together.
+        settings: Settings of the build, as a tree.
+        model: Fingerprint of the embedding model.
+    """
+
+    build_id: str
+    parent: str | None
+    started_at: datetime
+    published_at: datetime | None = None
+    source: str
+    tables: dict[str, TableVersion]
+    jobs: list[dict[str, Any]]
+    audit: list[dict[str, Any]]
+    rejects: dict[str, int] = Field(default_factory=dict)
+    reject_shares: dict[str, float] = Field(default_factory=dict)
+    seconds: float = 0.0
+    peak_memory_bytes: int = 0
+    settings: dict[str, Any]
+    model: str = ""
+
+    def known_settings(self) -> Settings:
+        """The settings of the build; those that this version of Quern no longer knows are left out."""
+        fields = Settings.model_fields
+        tree = {
+            group: {n: v for n, v in values.items() if n in type(getattr(Settings(), group)).model_fields}
+            for group, values in self.settings.items()
+            if group in fields
+        }
+        return Settings.model_validate(tree)
+
+
+def new_build_id() -> str:
+    """A name for a build: its start in UTC to the millisecond, so that names sort by time."""
+    return datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")[:-3]

@@ -1,0 +1,37 @@
+"""Snapshots: every table of a warehouse at the version that one manifest pins."""
+
+from __future__ import annotations
+
+from quern.indexes.catalog.folder import WarehouseFolder
+from quern.indexes.catalog.manifest import Manifest, TableVersion, WarehouseError
+from quern.indexes.served import ServedTable
+from quern.indexes.stages import Stage
+from quern.schemas.tables import TABLES, Table
+
+
+class Snapshot:
+    """One snapshot, open for reading: every table at the version that its manifest pins."""
+
+    def __init__(self, warehouse: WarehouseFolder, manifest: Manifest) -> None:
+        self.warehouse = warehouse
+        self.manifest = manifest
+
+    def _pinned(self, name: str) -> tuple[Table, TableVersion]:
+        version = self.manifest.tables.get(name)
+        if version is None:
+            raise WarehouseError(f"snapshot {self.manifest.build_id} has no table {name}")
+        return TABLES[name].with_dimension(version.dimension) if version.dimension else TABLES[name], version
+
+    def table(self, name: str) -> ServedTable:
+        """A served table."""
+        table, version = self._pinned(name)
+        if not self.warehouse.served.has(name, version.version):
+            raise WarehouseError(
+                f"{self.warehouse.root} is damaged: its table {name} has no version {version.version}; build again"
+            )
+        return self.warehouse.served.open(table, version.version)
+
+    def stage(self, name: str) -> Stage:
+        """A table as its Parquet file."""
+        table, version = self._pinned(name)
+        return Stage(table, self.warehouse.root / version.file, version.rows, version.digest)
