@@ -28,25 +28,22 @@ from quern.jobs.models.folders import DEFAULT_MODEL, load_tokenizer, read_model,
 from quern.schemas.settings import ChunkSettings
 from quern.schemas.tables import CHUNKS, Table
 from quern.schemas.words import terms as words
+from quern.schemas.words.scripts import BERT_HAN, CJK_ENDS
+from quern.schemas.words.sentences import SENTENCE_END
 from quern.schemas.words.terms import search_terms
 
 Offsets = Sequence[tuple[int, int]]
 
 # Encoded tokens take some hundred bytes each, so that much text is encoded at a time.
 _ENCODE_CHARACTERS = 2_000_000
-# A paragraph's end; a line's; a sentence's, which is not the point of a title or an initial; a sentence's in Chinese
-# or Japanese, where no space follows.
+# A paragraph's end; a line's; a sentence's.
 _BREAK = re.compile(
     r"(\n\s*\n)|(\n)"
-    r"|([.!?…](?<!\b[A-Z]\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\bMrs\.)[\"')\]”’»]*(?=\s)"
-    r"|[。！？][\"')\]”’»」』）]*)"
+    rf"|({SENTENCE_END})"
 )
 # Characters that BERT's normaliser and pre-tokeniser set apart from both neighbours: those of Python's white space that
 # it removes without a trace (vertical tab, form feed, separators U+001C to U+001F, U+0085) are not among them.
-_APART = (
-    r"[ \t\n\r\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-    r"。！？\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002a6df]"
-)
+_APART = rf"[ \t\n\r\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000{CJK_ENDS}{BERT_HAN}]"
 _IS_APART = re.compile(f"{_APART}|.{_APART}", re.DOTALL)
 
 

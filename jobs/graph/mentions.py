@@ -21,10 +21,10 @@ import pyarrow.compute as pc
 from quern.indexes.stages import Stage
 from quern.indexes.vectors import Floats, Positions
 from quern.schemas.settings import GraphSettings
+from quern.schemas.words.scripts import CJK
 
 # A Chinese, Japanese or Korean character is a word of its own: their titles stand in running text.
-_CJK: Final = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_WORD: Final = re.compile(f"[{_CJK}]|[^\\W{_CJK}]+")
+_WORD: Final = re.compile(f"[{CJK}]|[^\\W{CJK}]+")
 # `Mercury (planet)` is named as `Mercury`, `The mill | A newspaper` as `The mill`.
 _ASIDE: Final = re.compile(r"\s*[(（][^()（）]*[)）]")
 _SITE: Final = re.compile(r"\s+[|–—·-]\s+")

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Final
 
-from quern.jobs.queries.rules.units import CJK, WORD
+from quern.jobs.queries.rules.units import WORD
+from quern.schemas.words.scripts import CJK
 from quern.schemas.words.terms import STOP_WORDS
 
 # An answer of so many words may have a third more words of the passage between them: what a writer leaves out.

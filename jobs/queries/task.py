@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from quern.jobs.queries.grounded import groundedness
 from quern.jobs.queries.rules.rule import NEAR_IDENTICAL, alike, words_of, write_pairs
-from quern.jobs.queries.rules.units import squeeze
 from quern.jobs.reasoning.task import Checked, Problem, Task
+from quern.schemas.words.spaces import squeeze
 
 GROUNDED: Final = 0.8
 _LONGEST_QUESTION: Final = 400
@@ -108,7 +108,7 @@ def _disarmed(text: str) -> str:
 
 def _one_line(text: str) -> str:
     """`text` without control characters and repeated white space."""
-    return squeeze(_CONTROL.sub(" ", text)).strip()
+    return squeeze(_CONTROL.sub(" ", text))
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from quern.jobs.text.spans import Span
+from quern.schemas.words.scripts import HAN
 
 # Both sides of an @ are read from the @, with limits: a long run of letters is then read once.
 _LOCAL: Final = re.compile(r"[A-Za-z0-9À-ɏ._%+'-]{1,64}$")
@@ -32,7 +33,7 @@ _NOT_IP: Final = re.compile(
     r"(?:\bv(?:er(?:sion|\.)?)?|\brelease|\bbuild|§|\bsection|\bclause|\bchapter|版本)[ :]{0,2}$", re.IGNORECASE
 )
 
-_WEB: Final = re.compile(r"(?:https?://|www\.)[^\s<>\"'”’），。；、：！？|\u4e00-\u9fff]{1,2000}", re.IGNORECASE)
+_WEB: Final = re.compile(rf"(?:https?://|www\.)[^\s<>\"'”’），。；、：！？|{HAN}]{{1,2000}}", re.IGNORECASE)
 _PROFILE: Final = re.compile(
     r"(?:https?://)?(?<![\w.@-])(?:www\.|m\.|mobile\.)?"
     r"(?:(?:twitter|x|instagram|facebook|tiktok|threads|pinterest|snapchat)\.(?:com|net)/(?:add/)?@?"
@@ -56,9 +57,7 @@ _NO_HANDLES: Final = frozenset(
     "channel test autowired todo type interface component service controller repository bean entity nullable notnull "
     "suppresswarnings functionalinterface before after beforeeach aftereach inject injectable input output".split()
 )
-_CHINESE_HANDLE: Final = re.compile(
-    r"(?<![\w@./])@(?!所有人|全体成员|大家)[\u4e00-\u9fff][\u4e00-\u9fff\w-]{1,19}(?=[\s:，。！,!]|$)"
-)
+_CHINESE_HANDLE: Final = re.compile(rf"(?<![\w@./])@(?!所有人|全体成员|大家)[{HAN}][\w-]{{1,19}}(?=[\s:，。！,!]|$)")
 _ACCOUNT_ID: Final = re.compile(
     # After `WeChat` and a space alone stand words too, such as `payments`: there an id has a digit, - or _.
     r"(?:(?:微信|WeChat|weixin|(?<![A-Za-z])vx)"

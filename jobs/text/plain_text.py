@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final
 
+from quern.schemas.words.spaces import squeeze
+
 _CONTROL: Final = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff\ud800-\udfff]")
 _BREAKS: Final = re.compile("\r\n|[\r\x0c\x85\u2028\u2029]")
 _TABLE_RULE: Final = re.compile(r"^\|(?:-+\|)+$")
@@ -24,13 +26,13 @@ def plain(text: str) -> str:
 
 def paragraphs(text: str) -> str:
     """`text` with one paragraph or table row a line: no empty lines, single spaces, no rules of tables."""
-    lines = (" ".join(line.split()) for line in plain(text).split("\n"))
+    lines = (squeeze(line) for line in plain(text).split("\n"))
     return "\n".join(_TABLE_ROW.sub(r"\1", line) for line in lines if line and not _TABLE_RULE.match(line))
 
 
 def one_line(text: str | None) -> str | None:
     """`text` on one line with single spaces; null where nothing is left."""
-    return " ".join(plain(text).split()) or None if text else None
+    return squeeze(plain(text)) or None if text else None
 
 
 def parse_time(stated: object) -> datetime | None:

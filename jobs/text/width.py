@@ -10,14 +10,15 @@ from __future__ import annotations
 import re
 from typing import Final, Literal
 
+from quern.schemas.words.scripts import CJK
+
 Punctuation = Literal["outside_cjk", "all"]
 
 _OFFSET: Final = 0xFEE0
 _SPACE: Final = "\u3000"
 _FULL: Final = re.compile("[\uff01-\uff5e\u3000]")
-_CJK: Final = (
-    "\u3001-\u303f\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff“”‘’—…\U00020000-\U0003134f"
-)
+# The scripts with the punctuation that stands among them.
+_CJK: Final = f"{CJK}\u3001-\u303f“”‘’—…"
 _OWN: Final = "，！？：；"
 # What is not the script's own punctuation, and that where no character of the script is on either side.
 _FOREIGN: Final = re.compile(f"[\uff01-\uff5e\u3000](?<![{_OWN}])|(?<![{_CJK}{_OWN}])[{_OWN}](?![{_CJK}{_OWN}])")

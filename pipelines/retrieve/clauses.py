@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from quern.schemas.words.scripts import HAN
+
 _LEAST_WORDS: Final = 3
 _MOST_CLAUSES: Final = 4
 _BETWEEN: Final = re.compile(r"\bbetween\s+(.+?)\s+and\s+(.+)$", re.I | re.S)
@@ -13,7 +15,7 @@ _CUT: Final = re.compile(
 )
 # Chinese: a pause or a word for `before`, `after`, `meanwhile` between two events.
 _CUT_CHINESE: Final = re.compile(r"[，；,;]|(?:之前|以前|之后|以后|然后|同时)")
-_CHINESE: Final = re.compile(r"[\u4e00-\u9fff]")
+_CHINESE: Final = re.compile(f"[{HAN}]")
 _LEAST_CHINESE: Final = 4
 
 

@@ -10,10 +10,19 @@ from __future__ import annotations
 
 import re
 
+from quern.schemas.words.scripts import CJK_ENDS
+
 Span = tuple[int, int]
 
 # Raised when the same text gives other sentences: part of the fingerprint of what is made of them.
 VERSION = 1
+
+# The end of a sentence, as one expression: where a chunk may be cut. It knows a few titles and initials and looks at no
+# word beside the mark: a wrong end costs a chunk some evenness, where `sentence_spans` would cost a pass in Python.
+SENTENCE_END = (
+    r"[.!?…](?<!\b[A-Z]\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\bMrs\.)[\"')\]”’»]*(?=\s)"
+    rf"|[{CJK_ENDS}][\"')\]”’»」』）]*"
+)
 
 _CLOSERS = "\"'”’»)\\]}」』）】》〉"
 _EMOJI = "\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\ufe0f\u200d"
@@ -21,7 +30,7 @@ _TAIL = rf"[{_CLOSERS}]*+(?:[ \t\u00a0]*+[{_EMOJI}]++)?+"
 # Each alternative starts where its run starts, so that a long run of marks is read once.
 _MARK = re.compile(
     rf"(?P<line>[\n\r\v\f\x85\u2028\u2029])"
-    rf"|(?P<wide>(?<![。！？｡।॥])[。！？｡।॥]++[!?！？]*+{_TAIL})"
+    rf"|(?P<wide>(?<![{CJK_ENDS}｡।॥])[{CJK_ENDS}｡।॥]++[!?！？]*+{_TAIL})"
     rf"|(?P<mark>(?<![.!?…؟۔])[.!?…؟۔]++{_TAIL})(?=\s|$)"
 )
 _LAST_WORD = re.compile(r"[^\W_][\w.'’&-]*$")

@@ -11,6 +11,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
+from quern.schemas.words.scripts import CJK
+
 # Raised when the same text gives other words: part of the fingerprint of what is made of words.
 VERSION = 1
 
@@ -28,10 +30,8 @@ _MARKED_WORD = re.compile(f"[^\\W_](?:[^\\W_]|[{_INNER}])*")
 _MARKS = re.compile("[\u0300-\u036f]+")
 _HUMP = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z]{2})|[A-Z]?[a-z]+|[A-Z]+|[^A-Za-z]+")
-# Han, Hiragana, Katakana and Hangul, the scripts of Lucene's CJK bigrams.
-_CJK = "々〇\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
-_HAS_CJK = re.compile(f"[{_CJK}]")
-_RUN = re.compile(f"[{_CJK}]+|[^{_CJK}]+")
+_HAS_CJK = re.compile(f"[{CJK}]")
+_RUN = re.compile(f"[{CJK}]+|[^{CJK}]+")
 
 
 def search_terms(*texts: str | None) -> str:

@@ -24,13 +24,12 @@ from hashlib import blake2b
 import numpy as np
 import numpy.typing as npt
 
+from quern.schemas.words.scripts import CJK, SOUTH_EAST_ASIAN
+
 Hashes = npt.NDArray[np.uint64]
 Bands = npt.NDArray[np.int64]
 
-_SPACELESS = (
-    "々〇\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
-    "\u0e01-\u0e30\u0e32-\u0e46\u0e81-\u0edf\u1000-\u109f\u1780-\u17b3"
-)
+_SPACELESS = CJK + SOUTH_EAST_ASIAN
 _WORD = re.compile(r"\w+")
 _TOKEN = re.compile(f"[{_SPACELESS}]|[^\\W{_SPACELESS}]+")
 _MOST_WORDS = 1 << 20

@@ -15,11 +15,13 @@ from datetime import datetime
 
 from quern.jobs.queries.rules import chinese, dialogue, english
 from quern.jobs.queries.rules.pronouns import kind_of
-from quern.jobs.queries.rules.units import WORD, Unit, dialogue_speakers, person_name, read_units, squeeze, topic_words
+from quern.jobs.queries.rules.units import WORD, Unit, dialogue_speakers, person_name, read_units, topic_words
 from quern.jobs.queries.rules.words import STOP_WORDS
+from quern.schemas.words.scripts import HAN, HANGUL, KANA
+from quern.schemas.words.spaces import squeeze
 
-_CJK = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
-_KANA = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
+_HAN = re.compile(f"[{HAN}]")
+_NOT_CHINESE = re.compile(f"[{KANA}{HANGUL}]")
 _NAME = re.compile(r"(?<=[a-z,] )(?:[A-Z][\w'’.-]+)(?: (?:of |the )?[A-Z][\w'’.-]+){0,3}")
 _AMBIGUITY = re.compile(r"\s*[(（][^()（）]*[)）]$")
 NEAR_IDENTICAL = 0.97
@@ -66,7 +68,7 @@ class _Writer:
         self.units = units
         self.said = [squeeze(text[u.start : u.end]) for u in units]
         self.words = [words_of(said) for said in self.said]
-        self.language = language_of(text)
+        self.language = wording_language(text)
         self.day = _day(published_at, self.language) if published_at else ""
         self.speakers = sorted(person_name(s) for s in dialogue_speakers(text))
         names = {w for s in self.speakers for w in (*s.lower().split(), s.lower().replace(" ", ""))}
@@ -154,10 +156,10 @@ def _day(time: datetime, language: str) -> str:
     return f"{time.year}年{time.month}月{time.day}日" if language == "zh" else f"{time.day} {time:%B %Y}"
 
 
-def language_of(text: str) -> str:
+def wording_language(text: str) -> str:
     """`zh`, `en`, or nothing where questions can be worded in neither."""
-    if len(_CJK.findall(text)) > 0.3 * len(WORD.findall(text)):
-        return "" if len(_KANA.findall(text)) > 0.05 * len(text) else "zh"
+    if len(_HAN.findall(text)) > 0.3 * len(WORD.findall(text)):
+        return "" if len(_NOT_CHINESE.findall(text)) > 0.05 * len(text) else "zh"
     words = WORD.findall(text.lower())
     known = sum(map(STOP_WORDS.__contains__, words))
     return "en" if (text.isascii() and len(words) < 12) or known > _ENGLISH * len(words) else ""

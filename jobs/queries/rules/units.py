@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from quern.jobs.queries.rules.words import NOT_SPEAKERS, STOP_WORDS
+from quern.schemas.words.scripts import CJK
 from quern.schemas.words.sentences import Span, sentence_spans
+from quern.schemas.words.spaces import squeeze
 
-CJK = r"\u3400-\u9fff\uf900-\ufaff\u3040-\u30ff\uac00-\ud7af"
 WORD = re.compile(rf"[{CJK}]|[^\W_{CJK}]+(?:['’.,-][^\W_{CJK}]+)*")
 _LINE = re.compile(r"[^\n\r\v\f\x85\u2028\u2029]+")
 _LABEL = re.compile(
@@ -56,11 +57,6 @@ class Unit:
     before: str = ""
     label: str = ""
     heading: str = ""
-
-
-def squeeze(text: str) -> str:
-    """The text with each run of white space as one space."""
-    return " ".join(text.split())
 
 
 def word_count(text: str) -> int:

@@ -14,10 +14,11 @@ from quern.jobs.queries.doc2query import Doc2Query
 from quern.jobs.queries.rules import chinese
 from quern.jobs.queries.rules.pronouns import kind_of, resolve
 from quern.jobs.queries.rules.rule import write_pairs
-from quern.jobs.queries.rules.units import WORD, dialogue_speakers, squeeze
+from quern.jobs.queries.rules.units import WORD, dialogue_speakers
 from quern.jobs.queries.task import ChunkContext, doc2query
 from quern.schemas.settings import Doc2QuerySettings
 from quern.schemas.tables import TIMESTAMP
+from quern.schemas.words.spaces import squeeze
 
 CHAT = """Time: 20260227_18:30
 AdamSmith: Hi Li Hua, a quick reminder that the rent is due on Friday. Do you have any questions?
