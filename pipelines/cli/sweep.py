@@ -67,11 +67,13 @@ def _tell_plan(results: Any, as_json: bool) -> None:
 
 
 def _report(results: Any, as_json: bool) -> None:
+    from quern.pipelines.evaluation.sweep.markdown import write_markdown
     from quern.pipelines.evaluation.sweep.plots import write_plots
     from quern.pipelines.evaluation.sweep.tables import comparisons, rows, write_tables
 
     figures, compared = rows(results), comparisons(results)
-    paths = write_tables(results, figures, compared)
+    page = write_markdown(results, figures, compared)
+    paths = [*write_tables(results, figures, compared), page]
     if figures:
         paths += write_plots(results, figures)
     if as_json:
@@ -85,6 +87,6 @@ def _report(results: Any, as_json: bool) -> None:
             }
         )
         return
-    typer.echo(paths[3].read_text("utf-8"))
+    typer.echo(page.read_text("utf-8"))
     for path in paths:
         typer.echo(str(path), err=True)

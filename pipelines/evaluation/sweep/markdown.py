@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from statistics import median
 
+from quern.indexes.storage import write_text
 from quern.pipelines.evaluation.sweep.measure import Built
 from quern.pipelines.evaluation.sweep.run import Results
 from quern.pipelines.evaluation.sweep.tables import ALL, Compared, Figure, Row, grids_of
 
 _PER_ROW = ("clean", "normalise", "chunk", "doc2query", "embed")
+
+
+def write_markdown(results: Results, figures: Sequence[Row], compared: Sequence[Compared]) -> Path:
+    """Write results.md; returns its path."""
+    path = results.out / "results.md"
+    write_text(path, markdown(results, figures, compared))
+    return path
 
 
 def markdown(results: Results, figures: Sequence[Row], compared: Sequence[Compared]) -> str:

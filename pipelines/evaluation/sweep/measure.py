@@ -21,7 +21,7 @@ from quern.pipelines.build import build
 from quern.pipelines.evaluation.retrieval import Gold, gold_of, question_metrics
 from quern.pipelines.evaluation.sweep.plan import Build, Point, question_types
 from quern.pipelines.evaluation.sweep.spec import Dataset
-from quern.pipelines.evaluation.sweep.worker import MeasurePoints
+from quern.pipelines.evaluation.sweep.tasks import MeasurePoints
 from quern.pipelines.query import read_questions
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.recipes import RECIPES

@@ -27,7 +27,8 @@ from quern.jobs.core.work import core_count
 from quern.pipelines.evaluation.sweep.measure import Built, Measured
 from quern.pipelines.evaluation.sweep.plan import Build, Plan
 from quern.pipelines.evaluation.sweep.spec import SweepError
-from quern.pipelines.evaluation.sweep.worker import MakeBuild, MeasurePoints, Message, Task, Worker, ready
+from quern.pipelines.evaluation.sweep.tasks import MakeBuild, MeasurePoints, Message, Task
+from quern.pipelines.evaluation.sweep.worker import Worker, ready
 
 log = logging.getLogger(__name__)
 
@@ -197,7 +198,7 @@ def _take(worker: Worker, message: Message, schedule: _Schedule, begun: dict[int
         begun[id(worker)] = message.id
     elif message.about == "point" and isinstance(message.result, Measured):
         results.record("points", message.id, message.result)
-        _tell(results, message.id)
+        _log_point(results, message.id)
     elif message.about == "point":
         results.record_failure(message.id, message.error)
     elif message.about == "build" and isinstance(task, MakeBuild):
@@ -234,7 +235,7 @@ def _bury(worker: Worker, schedule: _Schedule, lost: str, logs: Path) -> None:
     worker.close()
 
 
-def _tell(results: Results, id_: str) -> None:
+def _log_point(results: Results, id_: str) -> None:
     point, measured = results.plan.points[id_], results.measured[id_]
     first = results.plan.sweep.metrics[0]
     values = measured.values[first]

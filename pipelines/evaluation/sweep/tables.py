@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from quern.indexes.storage import write_text, write_whole
+from quern.indexes.storage import write_whole
 from quern.indexes.vectors import Positions
 from quern.pipelines.evaluation.sweep.bootstrap import Numbers, intervals
 from quern.pipelines.evaluation.sweep.plan import Plan, Point, label
@@ -179,17 +179,14 @@ def comparisons(results: Results) -> list[Compared]:
 
 
 def write_tables(results: Results, figures: Sequence[Row], compared: Sequence[Compared]) -> list[Path]:
-    """Write results, questions and comparisons as Parquet, and results.md; returns their paths, Markdown last."""
+    """Write results, questions and comparisons as Parquet; returns their paths."""
     out = results.out
     table = pa.Table.from_pylist([*_records(results, figures), *_failures(results)], schema=RESULTS)
     pairs = pa.Table.from_pylist([_comparison(c) for c in compared], schema=COMPARISONS)
-    paths = [out / f"{name}.parquet" for name in ("results", "questions", "comparisons")] + [out / "results.md"]
+    paths = [out / f"{name}.parquet" for name in ("results", "questions", "comparisons")]
     write_whole(paths[0], lambda path: pq.write_table(table, path, compression="zstd"))
     write_whole(paths[1], lambda path: _write_questions(results, path))
     write_whole(paths[2], lambda path: pq.write_table(pairs, path, compression="zstd"))
-    from quern.pipelines.evaluation.sweep.markdown import markdown
-
-    write_text(paths[3], markdown(results, figures, compared))
     return paths
 
 

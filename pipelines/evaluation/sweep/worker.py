@@ -1,4 +1,10 @@
-"""A worker of a sweep: a process that builds and measures, and whose end ends no other work."""
+"""A worker of a sweep: a process that builds and measures, and whose end ends no other work.
+
+Why no pool of a library: `concurrent.futures.ProcessPoolExecutor` fails all that is in flight or waits when one of its
+processes is killed (7 of 8 tasks, measured with two processes), and leaves its processes behind when the sweep itself
+is killed. Ray loses one task and leaves no process for long, but takes 3.5 s to start, adds nine processes of 760 MiB,
+listens on addresses, and would lie around the Ray that a build may start.
+"""
 
 from __future__ import annotations
 
@@ -9,63 +15,13 @@ import signal
 import sys
 import threading
 import time
-from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
-from quern.pipelines.evaluation.sweep.plan import Build, Point
-from quern.pipelines.evaluation.sweep.spec import Dataset
+from quern.pipelines.evaluation.sweep.measure import make_build, measure_points
+from quern.pipelines.evaluation.sweep.tasks import MakeBuild, Message, Task
 
 _GRACE_S = 10.0
-
-
-@dataclass(frozen=True)
-class MakeBuild:
-    """Build one snapshot."""
-
-    build: Build
-    root: Path
-
-
-@dataclass(frozen=True)
-class MeasurePoints:
-    """Measure points of one snapshot.
-
-    Attributes:
-        points: The points, of one build.
-        build_id: The snapshot.
-        root: Its warehouse.
-        dataset: The questions.
-        metrics: Names of the metrics.
-        depth: Documents of a ranking that they see.
-    """
-
-    points: tuple[Point, ...]
-    build_id: str
-    root: Path
-    dataset: Dataset
-    metrics: tuple[str, ...]
-    depth: int
-
-
-Task = MakeBuild | MeasurePoints
-
-
-@dataclass(frozen=True)
-class Message:
-    """What a worker tells: a point begun or measured, a build made, or that a task is done.
-
-    Attributes:
-        about: `begun`, `point`, `build` or `done`.
-        id: Id of the point or build.
-        result: `Measured` or `Built`; None where it failed.
-        error: What went wrong, else empty.
-    """
-
-    about: str
-    id: str = ""
-    result: object = None
-    error: str = ""
 
 
 class Worker:
@@ -164,14 +120,12 @@ def _follow_parent() -> None:
 
 
 def _do(task: Task, connection: Connection) -> None:
-    from quern.pipelines.evaluation.sweep.measure import make_build, measure_points
-
     if isinstance(task, MakeBuild):
         try:
             connection.send(Message("build", task.build.id, make_build(task.build, task.root)))
         except Exception as error:  # a build that fails is a row of the results; the others go on
             logging.getLogger(__name__).warning("build failed: %s", task.build.id, exc_info=True)
-            connection.send(Message("build", task.build.id, error=told(error)))
+            connection.send(Message("build", task.build.id, error=error_line(error)))
         return
     for point, measure in measure_points(task):
         connection.send(Message("begun", point.id))
@@ -179,9 +133,9 @@ def _do(task: Task, connection: Connection) -> None:
             connection.send(Message("point", point.id, measure()))
         except Exception as error:  # whatever one point does, the others must be measured
             logging.getLogger(__name__).warning("point failed: %s %s", point.dataset, point.label, exc_info=True)
-            connection.send(Message("point", point.id, error=told(error)))
+            connection.send(Message("point", point.id, error=error_line(error)))
 
 
-def told(error: BaseException) -> str:
+def error_line(error: BaseException) -> str:
     """An error in one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}"[:500]

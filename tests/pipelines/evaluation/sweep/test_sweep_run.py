@@ -18,7 +18,8 @@ from quern.pipelines.evaluation.sweep.plan import plan_sweep
 from quern.pipelines.evaluation.sweep.run import Results, _bury, _Schedule, run_sweep
 from quern.pipelines.evaluation.sweep.spec import read_sweep
 from quern.pipelines.evaluation.sweep.tables import comparisons, rows
-from quern.pipelines.evaluation.sweep.worker import MeasurePoints, Worker, ready
+from quern.pipelines.evaluation.sweep.tasks import MeasurePoints
+from quern.pipelines.evaluation.sweep.worker import Worker, ready
 from quern.pipelines.query import read_questions
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
