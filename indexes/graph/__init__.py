@@ -2,6 +2,5 @@
 
 from quern.indexes.graph.query_graph import Keyed, QueryGraph, Widened
 from quern.indexes.graph.structure import Documents, Edges, Members
-from quern.indexes.keys import positions_in
 
-__all__ = ["Documents", "Edges", "Keyed", "Members", "QueryGraph", "Widened", "positions_in"]
+__all__ = ["Documents", "Edges", "Keyed", "Members", "QueryGraph", "Widened"]

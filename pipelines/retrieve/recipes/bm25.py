@@ -8,7 +8,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from quern.indexes.graph import positions_in
+from quern.indexes.keys import positions_in
 from quern.indexes.lexical import LexicalIndex
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.ranking import Ranking

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from quern.indexes.graph import positions_in
+from quern.indexes.keys import positions_in
 from quern.indexes.vectors import Floats, Positions, nearest
 from quern.jobs.vectors.embed import Embedder
 from quern.pipelines.retrieve.batch import Batch
