@@ -10,6 +10,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,15 @@ from typing import Any
 from typer.main import get_command
 
 from quern.pipelines.cli.main import app
-from quern.schemas.settings import Group, Settings, describe, group_doc
+from quern.schemas.expectations import Limits, References
+from quern.schemas.settings import AuditSettings, Group, Settings, describe, group_doc
 from quern.schemas.settings.build import BuildSettings
 from quern.schemas.settings.run import RunSettings
 from quern.schemas.settings.search import SearchSettings
 from quern.schemas.tables import TABLES, VECTOR, Table
 
 _NOTE = "<!-- Written by `make reference`, not by hand. -->"
+_ANY_DAY = datetime(2026, 1, 1, tzinfo=UTC)  # an expectation's name does not depend on the day
 _PHASES: dict[str, type[Group]] = {"Build": BuildSettings, "Search": SearchSettings, "Run": RunSettings}
 
 
@@ -82,13 +85,20 @@ def _index(names: Iterable[str]) -> list[str]:
 
 def _table_lines(table: Table) -> Iterator[str]:
     key = ", ".join(f"`{column}`" for column in table.key)
-    yield from (f"## {table.name}", "", f"{table.doc} Key: {key}. {'Served' if table.served else 'Staged'}.", "")
+    shown = f" `quern show {table.row} ID` shows a row." if table.row else ""
+    yield from (f"## {table.name}", "", f"{table.doc} Key: {key}. {'Served' if table.served else 'Staged'}.{shown}", "")
     yield from ("| field | type | meaning |", "|---|---|---|")
     for field in table.schema:
         kind = "vector" if field.type == VECTOR else str(field.type)
         meaning = _cell(table.meaning(field.name))
+        to = table.references.get(field.name)
+        meaning = _cell(table.meaning(field.name)) + (f" A key of [{to}](#{to})." if to else "")
         yield f"| `{field.name}` | `{_cell(kind)}{'?' if field.nullable else ''}` | {meaning} |"
     yield ""
+    expected = [e for e in table.expectations(Limits(AuditSettings(), _ANY_DAY)) if not isinstance(e, References)]
+    for severity in ("critical", "warning"):
+        if names := [f"`{e.name(table.name)}`" for e in expected if e.severity == severity]:
+            yield from (f"Expected, {severity}: {', '.join(names)}.", "")
 
 
 def _settings_lines() -> Iterator[str]:
