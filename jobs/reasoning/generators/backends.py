@@ -6,6 +6,7 @@ from pathlib import Path
 
 from quern.jobs.reasoning.generators.contract import Backend
 from quern.jobs.reasoning.generators.endpoint import EndpointBackend
+from quern.jobs.reasoning.generators.local import LocalBackend
 from quern.jobs.reasoning.generators.vllm import VllmBackend
 from quern.schemas.settings import EngineSettings, GeneratorSettings
 
@@ -14,6 +15,8 @@ def make_backend(generator: GeneratorSettings, engine: EngineSettings, folder: P
     """What answers for the settings, which name a model; temporary files go to `folder`."""
     if generator.kind == "vllm":
         return VllmBackend(generator, folder, here=not engine.ray_address)
+    if generator.kind == "local":
+        return LocalBackend(generator)
     return EndpointBackend(generator)
 
 

@@ -6,6 +6,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
+from quern.jobs.reasoning.generators import smollm2
+from quern.jobs.reasoning.generators.smollm2 import packaged_weights
 from quern.schemas.digests import settings_digest
 from quern.schemas.settings import GeneratorSettings
 
@@ -15,13 +17,16 @@ _ENDINGS: Final = (".safetensors", ".bin", ".pt", ".gguf", ".json", ".jinja", ".
 
 
 def model_identity(generator: GeneratorSettings) -> str:
-    """The model's name; of a folder that vLLM loads, a digest of its files wherever it lies.
+    """The model's name; of a folder that is loaded here, and of the packaged model, a digest of the files themselves.
 
     Of a large file its size and first and last MiB are read: weights of a terabyte are not read twice for a build, and
     other weights differ there too.
     """
+    if generator.kind == "local" and not generator.model:
+        weights = packaged_weights()
+        return settings_digest([smollm2.NAME, smollm2.VERSION, weights.stat().st_size, _ends(weights)])
     folder = Path(generator.model)
-    if generator.kind != "vllm" or not folder.is_dir():
+    if generator.kind not in ("vllm", "local") or not folder.is_dir():
         return generator.model
     files = sorted(f for f in folder.rglob("*") if f.is_file() and f.suffix in _ENDINGS)
     return settings_digest([[str(f.relative_to(folder)), f.stat().st_size, _ends(f)] for f in files])

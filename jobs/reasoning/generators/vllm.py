@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from quern.jobs.reasoning.generators.contract import GeneratorError, Reply, Request
+from quern.jobs.reasoning.generators.model_folder import model_folder, plain_template
 from quern.jobs.reasoning.generators.stall_watch import Patience
 from quern.schemas.settings import GeneratorSettings
 
@@ -49,8 +50,6 @@ _CPU_MEMORY: Final = 0.2
 # Logical cores of each small step before and after the model. Were they whole ones, the steps and a model on a
 # processor would together want more than a small machine has, and each would wait for the others.
 _STEP: Final = {"num_cpus": 0.2}
-# For a model whose tokenizer has no chat template, such as one that was never taught to chat.
-_PLAIN_TEMPLATE: Final = "{% for message in messages %}{{ message['content'] }}\n\n{% endfor %}"
 
 
 class VllmBackend:
@@ -77,8 +76,8 @@ class VllmBackend:
                 "generator.kind=vllm needs vLLM, which has an environment of its own: `make install-vllm` makes it, "
                 "and .venv-vllm/bin/quern builds with it"
             )
-        self._model()
-        if self._settings.device == "cuda" and self._here:
+        model_folder(self._settings.model)
+        if self._settings.device != "cpu" and self._here:
             import torch
 
             if not torch.cuda.is_available():
@@ -115,41 +114,18 @@ class VllmBackend:
     def close(self) -> None:
         """Nothing is held between calls."""
 
-    def _model(self) -> str:
-        """The model as vLLM is to load it.
-
-        Raises:
-            GeneratorError: There is none of this name on this machine.
-        """
-        model = self._settings.model
-        if Path(model).is_dir():
-            if not (Path(model) / "config.json").is_file():
-                raise GeneratorError(f"generator.model={model} is a folder without config.json: no model is there")
-            return str(Path(model).absolute())
-        from huggingface_hub import snapshot_download
-        from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
-
-        try:
-            # By its name in the local cache: nothing is downloaded.
-            return str(snapshot_download(model, local_files_only=True))
-        except (LocalEntryNotFoundError, HFValidationError, OSError) as error:
-            raise GeneratorError(
-                f"generator.model={model} is neither a folder nor in this machine's Hugging Face cache; models are not "
-                "downloaded: name a folder, or fetch it with `hf download` first"
-            ) from error
-
     def _processor(self, schema: Mapping[str, object]) -> Any:
         """The pipeline of Ray Data: chat template, tokens, vLLM, text."""
         from ray.data.llm import build_processor, vLLMEngineProcessorConfig
 
-        settings, model = self._settings, self._model()
+        settings, model = self._settings, model_folder(self._settings.model)
         engine: dict[str, Any] = {
             "dtype": settings.dtype,
             "tensor_parallel_size": settings.tensor_parallel,
             "enable_prefix_caching": True,
         }
         placement: dict[str, Any] | None = None
-        if settings.device == "cuda":
+        if settings.device != "cpu":
             engine["gpu_memory_utilization"] = settings.gpu_memory or _GPU_MEMORY
         else:
             engine["enforce_eager"] = True
@@ -165,13 +141,13 @@ class VllmBackend:
                 sampling[name] = getattr(settings, name)
         if settings.seed is not None:
             # A request's own seed ends vLLM 0.29 on a processor; there the engine's must do.
-            (sampling if settings.device == "cuda" else engine)["seed"] = settings.seed
+            (sampling if settings.device != "cpu" else engine)["seed"] = settings.seed
         if settings.response_format == "json_schema":
             sampling["structured_outputs"] = {"json": json.dumps(schema)}
         elif settings.response_format == "json_object":
             sampling["structured_outputs"] = {"json_object": True}
         config = vLLMEngineProcessorConfig(
-            model_source=model,
+            model_source=str(model),
             engine_kwargs=engine,
             batch_size=min(settings.batch, _FILE_REQUESTS),
             concurrency=settings.replicas,
@@ -184,7 +160,7 @@ class VllmBackend:
                 "enabled": True,
                 "concurrency": 1,
                 **_STEP,
-                "chat_template": _chat_template(model),
+                "chat_template": plain_template(model),
                 "chat_template_kwargs": settings.extra.get("chat_template_kwargs"),
             },
             tokenize_stage={"enabled": True, "concurrency": 1, **_STEP},
@@ -239,15 +215,3 @@ def _read(row: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _answered(row: Mapping[str, Any]) -> dict[str, Any]:
     """What of an answer is brought back; prompts and tokens are not."""
     return {name: row[name] for name in ("row", "generated_text", "num_input_tokens", "num_generated_tokens")}
-
-
-def _chat_template(model: str) -> str | None:
-    """None for the model's own template; a plain one where it has none."""
-    folder = Path(model)
-    if any((folder / name).is_file() for name in ("chat_template.jinja", "chat_template.json")):
-        return None
-    try:
-        told = json.loads((folder / "tokenizer_config.json").read_text("utf-8"))
-    except (OSError, ValueError):
-        return _PLAIN_TEMPLATE
-    return None if told.get("chat_template") else _PLAIN_TEMPLATE

