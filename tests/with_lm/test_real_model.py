@@ -1,0 +1,136 @@
+"""A real language model of 135 million parameters, in this process: `make test-lm` runs all, other runs the first test.
+
+What it says is not pinned: only that it is heard, held to its schema, checked, and never taken for more than it is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from quern.indexes.catalog import Warehouse
+from quern.indexes.stages import Stage
+from quern.jobs.core.run import Run, derive
+from quern.jobs.queries.doc2query import Doc2Query
+from quern.jobs.queries.grounded import groundedness
+from quern.jobs.queries.task import ChunkContext, doc2query
+from quern.jobs.reasoning.answer import AnswerInput, Evidence, answer_task
+from quern.jobs.reasoning.generators.contract import Request
+from quern.jobs.reasoning.generators.local import LocalBackend
+from quern.jobs.reasoning.runner import Reasoner
+from quern.pipelines.build import build
+from quern.schemas.settings import AnswerSettings, Doc2QuerySettings, GeneratorSettings, load_settings
+from quern.schemas.tables import Table
+from tests.jobs.reasoning.generators.endpoint_server import Endpoint, Said
+from tests.jobs.reasoning.generators.test_endpoint import CHUNKS, chunks, of, rejected
+
+Staged = Callable[[Table, list[dict[str, Any]]], Stage]
+whole = pytest.mark.skipif("QUERN_TEST_LM" not in os.environ, reason="takes minutes: make test-lm")
+
+REPAIR = "The quay wall was mended in May. The repair cost 740,000 crowns. Mayor Anna Berg thanked the masons."
+ASK_ONCE = Doc2QuerySettings(pairs=3)
+FACT = {
+    "type": "object",
+    "properties": {"answer": {"type": "string", "maxLength": 80}},
+    "required": ["answer"],
+    "additionalProperties": False,
+}
+
+
+def local(**settings: Any) -> GeneratorSettings:
+    return GeneratorSettings(kind="local", device="cpu", **{"max_tokens": 200, "retries": 1, **settings})
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread() -> Iterator[None]:
+    """Builds run beside the tests: threads that wait for one another would wait for those too."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def test_the_packaged_model_reads_a_fact_in_json() -> None:
+    backend = LocalBackend(local(max_tokens=32))
+    backend.prepare()
+    asked = f'{REPAIR}\n\nHow much did the repair cost? Return JSON: {{"answer": "..."}}'
+    [reply] = backend.replies(iter([Request(0, ({"role": "user", "content": asked},))]), FACT)
+    assert reply.error == ""
+    assert "740,000" in reply.text
+    assert reply.cut_off or set(json.loads(reply.text)) == {"answer"}
+
+
+@whole
+def test_what_it_writes_of_a_chunk_is_grounded_or_the_rule_stands_in() -> None:
+    task = doc2query(3)
+    inputs = [ChunkContext(REPAIR), *(ChunkContext(row["text"], row["title"]) for row in chunks(3))]
+    with Reasoner(local()) as reasoner:
+        done = reasoner.run(task, inputs)
+    assert {one.by for one in done} <= {"local", "rules"}
+    assert reasoner.fallen_back == sum(one.by == "rules" for one in done)
+    for given, one in zip(inputs, done, strict=True):
+        assert one.output.pairs
+        assert one.by == "rules" or all(groundedness(p.answer, given.text) >= 0.8 for p in one.output.pairs)
+    assert not {p.reason for one in done for p in one.problems} & {"no_reply", "malformed"}
+
+
+@whole
+def test_it_answers_from_evidence_or_the_rule_stands_in() -> None:
+    evidence = [Evidence(REPAIR, "The quay", ["How much did the repair cost? The repair cost 740,000 crowns."], [0.9])]
+    inputs = [AnswerInput(q, evidence) for q in ("How much did the repair cost?", "Who thanked the masons?")]
+    with Reasoner(local()) as reasoner:
+        done = reasoner.run(answer_task(AnswerSettings()), inputs)
+    assert [one.by in ("local", "rules") for one in done] == [True, True]
+    assert not {p.reason for one in done for p in one.problems} & {"no_reply", "malformed"}
+
+
+@whole
+def test_the_client_of_endpoints_gets_from_a_served_model_what_it_gets_here(run: Run, staged: Staged) -> None:
+    backend, one_at_a_time = LocalBackend(local()), threading.Lock()
+
+    def script(number: int, body: dict[str, Any]) -> Said:
+        schema = body["response_format"]["json_schema"]["schema"]
+        with one_at_a_time:
+            [reply] = backend.replies(iter([Request(0, tuple(body["messages"]))]), schema)
+        return Said(reply.text, finish="length" if reply.cut_off else "stop")
+
+    source = staged(CHUNKS, chunks(3))
+    with Endpoint(script).running() as endpoint:
+        served = of(endpoint, max_tokens=200, retries=1, timeout=300, concurrency=2)
+        made = derive(Doc2Query(ASK_ONCE, served), source, run)
+    reasons = Counter(reason for _, reason, _ in rejected(run))
+    assert run.reports[-1].engine == "openai"
+    assert run.reports[-1].notes["errors"] == 0
+    assert made.rows + sum(reasons.values()) > 0
+    assert not reasons.keys() & {"malformed", "no_reply"}
+
+
+@whole
+def test_a_whole_build_whose_queries_it_writes(tmp_path: Path) -> None:
+    pages = tmp_path / "mills.jsonl"
+    texts = [
+        f"The mill of Ostra number {n} was built in {1700 + n} by Greta Holm. It grinds rye for {n + 3} villages."
+        for n in range(4)
+    ]
+    pages.write_text("".join(json.dumps({"doc_id": f"mill-{n}", "text": t}) + "\n" for n, t in enumerate(texts)))
+    chosen = {"kind": "local", "device": "cpu", "max_tokens": 200, "retries": 0}
+    overrides = ["engine.engine=local", "doc2query.pairs=3", *(f"generator.{k}={v}" for k, v in chosen.items())]
+    settings = load_settings(overrides=[*overrides, "filter.alpha=1"])
+    warehouse = Warehouse.create(tmp_path / "warehouse")
+    manifest = build(pages, warehouse, settings)
+    report = next(job for job in manifest.jobs if job["job"] == "doc2query")
+    assert (report["engine"], report["notes"]["requests"]) == ("local", 4)
+    rows = [row for batch in warehouse.snapshot().stage("queries").batches() for row in batch.to_pylist()]
+    assert all(row["answer"].strip() and row["question"].strip() for row in rows)
+    done = {row["chunk_id"] for row in rows}
+    again = build(pages, warehouse, settings)
+    report = next(job for job in again.jobs if job["job"] == "doc2query")
+    assert report["notes"].get("requests", 0) == 4 - len(done), "what was validated is not asked for again"
