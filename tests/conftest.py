@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,14 +20,16 @@ import pyarrow as pa
 import pytest
 
 from quern.indexes.catalog import Warehouse
+from quern.indexes.page_store import PageStore
 from quern.indexes.stages import Stage, StageWriter
-from quern.jobs.core.run import Run
+from quern.jobs.core.run import Run, run_whole
 from quern.jobs.engines import Engines
+from quern.jobs.pages.pages import ReadPages
 from quern.jobs.reasoning.table import GeneratorEngine
 from quern.pipelines.cli.common import LOGGERS
 from quern.pipelines.cli.main import main
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.schemas.settings import EngineSettings
+from quern.schemas.settings import EngineSettings, IngestSettings
 from quern.schemas.tables import REJECTS, Table
 from tests.beside import LongBuilds, end
 
@@ -229,6 +232,12 @@ def staged(tmp_path: Path) -> Callable[[Table, list[dict[str, Any]]], Stage]:
         return writer.stage()
 
     return stage
+
+
+def read_pages(source: Path | PageStore, settings: IngestSettings, run: Run) -> Stage:
+    """The table `pages` of what `source` holds."""
+    (pages,) = run_whole(ReadPages(settings), {}, replace(run, source=source)).stages
+    return pages
 
 
 def read_jsonl(path: Path) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
+from quern.indexes.catalog.step_record import StepRecord
 from quern.schemas.errors import QuernError
 from quern.schemas.settings import Settings
 
@@ -46,6 +47,7 @@ class Manifest(BaseModel):
         parent: The snapshot that was published when this one was built.
         source: What was read.
         jobs: One report per job, in order.
+        steps: One record per step of the build, in order.
         audit: One check per expectation.
         rejects: Rejects per `job: reason`.
         reject_shares: The same as shares of the rows that the job was given.
@@ -62,6 +64,7 @@ class Manifest(BaseModel):
     source: str
     tables: dict[str, TableVersion]
     jobs: list[dict[str, Any]]
+    steps: list[StepRecord] = Field(default_factory=list)
     audit: list[dict[str, Any]]
     rejects: dict[str, int] = Field(default_factory=dict)
     reject_shares: dict[str, float] = Field(default_factory=dict)

@@ -23,7 +23,9 @@ from tokenizers import Encoding, Tokenizer
 from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 
-from quern.jobs.core.contract import Job, Outcome, Reject
+from quern.indexes.stages import Stage
+from quern.jobs.core.contract import Job, Outcome, Reject, Source
+from quern.jobs.documents.originals import originals
 from quern.jobs.models.folders import DEFAULT_MODEL, load_tokenizer, read_model, tokenizer_digest
 from quern.schemas.settings import ChunkSettings
 from quern.schemas.tables import CHUNKS, Table
@@ -253,6 +255,11 @@ class Chunk(Job):
             "library": version("tokenizers"),
             "words": words.VERSION,
         }
+
+    def source(self, inputs: Mapping[str, Stage]) -> Source:
+        """The documents that repeat no other."""
+        (documents,) = inputs.values()
+        return originals(documents)
 
     def apply(self, batch: pa.RecordBatch) -> Outcome:
         """The chunks of the documents; a document without any token is rejected."""

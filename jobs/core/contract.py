@@ -1,22 +1,38 @@
-"""What a job is: a pure function from a batch of one table to rows of another.
+"""What a job is: a pure function from tables to a table, of one of two kinds.
 
-A job's author writes `apply`, which knows no engine, no path, no clock and no unseeded randomness. Memo,
-rejects, progress and counters come from `jobs.core.run`.
+A row-wise `Job` makes rows of a table from a batch of another. Its author writes `apply`, which knows no engine, no
+path, no clock and no unseeded randomness. A `TableJob` needs whole tables; its author writes `run`. Memo, clock,
+report, progress and counters come from `jobs.core.run`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from quern.indexes.stages import Stage
 from quern.schemas.digests import settings_digest
 from quern.schemas.tables import Table
+
+if TYPE_CHECKING:
+    from quern.jobs.core.run import Run
+
+
+class Source(Protocol):
+    """Rows that a job can be run over: a staged table, or a view of one."""
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+
+    def batches(self, columns: Sequence[str] | None = None, rows: int = ...) -> Iterator[pa.RecordBatch]:
+        """The named columns, in batches of at most `rows` rows; the same rows in the same order every time."""
 
 
 @dataclass(frozen=True)
@@ -51,12 +67,103 @@ class Outcome:
     rejects: Sequence[Reject] = field(default_factory=tuple)
 
 
-class Job(ABC):
-    """One job. Instances are immutable, picklable and cheap; models are loaded on first use in a worker.
+@dataclass(frozen=True)
+class Counts:
+    """What a job did, in rows.
+
+    Attributes:
+        rows_in: Rows it was given.
+        rows_out: Rows it made.
+        reused: Rows given whose results were known.
+        computed: Rows given whose results were not.
+        rejected: Rejects.
+        engine: What did it.
+        notes: Further figures.
+    """
+
+    rows_in: int
+    rows_out: int
+    reused: int
+    computed: int
+    rejected: int
+    engine: str = "driver"
+    notes: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a whole-table job made.
+
+    Attributes:
+        stages: The tables, in the order of the job's `tables`.
+        counts: What is reported of it; None for a step on the way that leaves nothing out.
+        final: Whether another run over the same tables would make the same; not where something may have better luck.
+    """
+
+    stages: tuple[Stage, ...]
+    counts: Counts | None
+    final: bool = True
+
+
+class Contract(ABC):
+    """What every job has. Instances are immutable, picklable and cheap.
 
     Attributes:
         name: Name in logs, memo and rejects.
         version: Raised whenever the same input gives another result.
+    """
+
+    name: ClassVar[str]
+    version: ClassVar[int]
+
+    @property
+    @abstractmethod
+    def tables(self) -> tuple[Table, ...]:
+        """The tables made, or the parts of them that this job makes."""
+
+    @abstractmethod
+    def configuration(self) -> Mapping[str, object]:
+        """Everything beside the input that the result depends on: settings, model, tokenizer."""
+
+    def prepare(self) -> None:  # noqa: B027 - most jobs have nothing to prepare
+        """Do what is done once per machine, before a build begins, and see that the job can be done.
+
+        Raises:
+            MachineFaultError: It cannot; the message says what to do.
+        """
+
+    def fingerprint(self) -> str:
+        """Digest of name, version, output schemas and configuration: half of the memo's key."""
+        schemas = [[[f.name, str(f.type)] for f in table.schema] for table in self.tables]
+        return settings_digest([self.name, self.version, schemas, dict(self.configuration())])
+
+
+class TableJob(Contract):
+    """A job that needs whole tables: it sorts, counts, compares or shuffles them."""
+
+    @property
+    def engine(self) -> Literal["none", "cpu", "model"]:
+        """What it may need beside this process: Spark (`cpu`), or Ray (`model`)."""
+        return "none"
+
+    @abstractmethod
+    def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
+        """Make the tables of `inputs`, which have the names that the step of the build gives them."""
+
+    def parts(self, inputs: Mapping[str, Stage]) -> Sequence[tuple[Job, Source]]:
+        """Row-wise jobs that it runs through the memo, each with its rows, as far as `inputs` tell."""
+        return ()
+
+    @property
+    def incremental(self) -> bool:
+        """Whether it takes up from what it kept of the last build, so that new rows alone cost much."""
+        return False
+
+
+class Job(Contract):
+    """A row-wise job. Models are loaded on first use in a worker.
+
+    Attributes:
         engine: `cpu` jobs run on Spark, `model` jobs on Ray.
         reads: Columns that `apply` is given.
         known_by: Columns that make the row's fingerprint, where they are not all of `reads`: a digest may stand
@@ -65,8 +172,6 @@ class Job(ABC):
         task_rows: Rows that are computed and committed together; 0 for the setting `engine.task_rows`.
     """
 
-    name: ClassVar[str]
-    version: ClassVar[int]
     engine: ClassVar[Literal["cpu", "model"]]
     reads: ClassVar[tuple[str, ...]]
     key: ClassVar[str]
@@ -88,9 +193,15 @@ class Job(ABC):
     def makes(self) -> Table:
         """The table made, or the part of it that this job makes."""
 
-    @abstractmethod
-    def configuration(self) -> Mapping[str, object]:
-        """Everything beside the input that the result depends on: settings, model, tokenizer."""
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The one table made."""
+        return (self.makes,)
+
+    def source(self, inputs: Mapping[str, Stage]) -> Source:
+        """The rows that it is run over: those of the one table that it reads, or a view of what it reads."""
+        (only,) = inputs.values()
+        return only
 
     @abstractmethod
     def apply(self, batch: pa.RecordBatch) -> Outcome:
@@ -99,11 +210,6 @@ class Job(ABC):
     def preference(self, rows: pa.RecordBatch) -> npt.NDArray[np.int64]:
         """Of two rows made with one key the one with the higher number stays, shape (rows,); ties: the first."""
         return np.zeros(rows.num_rows, dtype=np.int64)
-
-    def fingerprint(self) -> str:
-        """Digest of name, version, output schema and configuration: half of the memo's key."""
-        schema = [[f.name, str(f.type)] for f in self.makes.schema]
-        return settings_digest([self.name, self.version, schema, dict(self.configuration())])
 
 
 def outcome(

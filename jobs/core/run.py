@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -17,28 +17,21 @@ import pyarrow as pa
 from quern.indexes.memo import Memo, committed_inputs, memo_schema, unnest
 from quern.indexes.stage_folders import FolderWriter
 from quern.indexes.stages import Stage, StageWriter
-from quern.jobs.core.contract import Job
+from quern.jobs.core.contract import Contract, Counts, Job, Made, Source, TableJob
 from quern.jobs.core.missing_rows import MissingRows, row_numbers
 from quern.jobs.core.progress import watched
 from quern.jobs.core.work import EnginePool, Ran, Work
 from quern.schemas.digests import row_fingerprints
 from quern.schemas.tables import REJECTS, Table
 
+if TYPE_CHECKING:
+    from quern.indexes.catalog import Snapshot
+    from quern.indexes.page_store import PageStore
+
 log = logging.getLogger(__name__)
 
 _MOST_TASK_ROWS = 1024
 _TASKS_A_CORE = 8
-
-
-class Source(Protocol):
-    """Rows that a job can be run over: a staged table, or a view of one."""
-
-    @property
-    def rows(self) -> int:
-        """Number of rows."""
-
-    def batches(self, columns: Sequence[str] | None = None, rows: int = ...) -> Iterator[pa.RecordBatch]:
-        """The named columns, in batches of at most `rows` rows; the same rows in the same order every time."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +47,7 @@ class JobReport:
     rejected: int
     seconds: float
     engine: str
-    notes: dict[str, float] = field(default_factory=dict)
+    notes: Mapping[str, float] = field(default_factory=dict)
 
     def line(self) -> str:
         """The report as key=value pairs."""
@@ -80,6 +73,8 @@ class Run:
         batch_rows: Rows read at a time.
         task_rows: Rows of one committed part, unless the job says otherwise.
         cores: Cores of this machine that the build may use.
+        source: What pages are read from: files, or the page store.
+        parent: The published snapshot that this build is made upon; None for the first.
         reports: One per finished job, in order.
     """
 
@@ -92,6 +87,8 @@ class Run:
     batch_rows: int
     task_rows: int
     cores: int
+    source: Path | PageStore | None = None
+    parent: Snapshot | None = None
     reports: list[JobReport] = field(default_factory=list)
 
     def writer(self, table: Table) -> StageWriter:
@@ -102,9 +99,9 @@ class Run:
         """A writer of the build's version of `table` as a folder of files that may exist already."""
         return FolderWriter(self.stages / table.name / f"{self.build_id}.parquet", table)
 
-    def scratch(self, table: Table) -> StageWriter:
-        """A writer of a table that only this build needs; it goes with the work directory."""
-        return StageWriter(self.work / f"{table.name}.parquet", table)
+    def scratch(self, table: Table, name: str = "") -> StageWriter:
+        """A writer of a table that only this build needs, under the table's name or another."""
+        return StageWriter(self.work / "tables" / f"{name or table.name}.parquet", table)
 
     def reject(self, job: str, rows: list[tuple[str, str, str]]) -> None:
         """Record (key, reason, detail) of what `job` left out."""
@@ -115,8 +112,10 @@ class Run:
         if records:
             self.rejects.write(pa.RecordBatch.from_pylist(records, schema=REJECTS.schema))
 
-    def report(self, report: JobReport) -> None:
-        """Log and keep the report of a job."""
+    def report(self, job: Contract, counts: Counts, started: float) -> None:
+        """Log and keep what a job did that began at `started` of the monotonic clock."""
+        seconds = round(time.monotonic() - started, 3)
+        report = JobReport(job=job.name, fingerprint=job.fingerprint(), seconds=seconds, **vars(counts))
         log.info("%s", report.line())
         self.reports.append(report)
 
@@ -137,6 +136,18 @@ class Memoised:
         if batch.num_rows == 0:
             return pa.RecordBatch.from_pylist([], schema=memo_schema(self.job.makes.schema))
         return self.memo.lookup(row_fingerprints(batch, self.job.identity))
+
+    def counts(self, rows_out: int, rejected: int, notes: Mapping[str, float] | None = None) -> Counts:
+        """What is reported of the job."""
+        return Counts(
+            rows_in=self.rows,
+            rows_out=rows_out,
+            reused=self.rows - self.computed,
+            computed=self.computed,
+            rejected=rejected,
+            engine=self.ran.by,
+            notes={**self.ran.notes, **(notes or {})},
+        )
 
 
 def memoise(job: Job, stage: Source, run: Run) -> Memoised:
@@ -180,17 +191,17 @@ def _all_known(job: Job, memo: Memo, stage: Source, run: Run) -> bool:
     return bool(job.known_by) and all(memo.final(row_fingerprints(batch, job.identity)).all() for batch in batches)
 
 
-def derive(job: Job, stage: Source, run: Run, *, scratch: bool = False) -> Stage:
+def derive(job: Job, stage: Source, run: Run, *, scratch: str = "") -> Stage:
     """The table that `job` makes of `stage`: the rows of each input in the order of the inputs.
 
     Of rows with one key (two pages that name one canonical address) the job's `preference` keeps one; the others
-    become rejects `duplicate_key`. Memory: 24 bytes a row. With `scratch` the table is a step on the way to one
-    of the same name, and goes when the build is done.
+    become rejects `duplicate_key`. Memory: 24 bytes a row. With a name for `scratch` the table goes under that name
+    when the build is done.
     """
     done = memoise(job, stage, run)
     kept = _kept_of_keys(done, stage, run)
     rejected = at = 0
-    with (run.scratch if scratch else run.writer)(job.makes) as writer:
+    with run.scratch(job.makes, scratch) if scratch else run.writer(job.makes) as writer:
         for batch in stage.batches(job.identity, run.batch_rows):
             results = done.results(batch)
             rows, parents = unnest(results, "rows")
@@ -203,7 +214,16 @@ def derive(job: Job, stage: Source, run: Run, *, scratch: bool = False) -> Stage
             run.reject(job.name, [(i, "duplicate_key", detail + k) for i, k in zip(inputs, keys, strict=True)])
             rejected += record_rejects(job, batch, results, run) + len(keys)
     made = writer.stage()
-    run.report(finished(done, made.rows, rejected))
+    run.report(job, done.counts(made.rows, rejected), done.started)
+    return made
+
+
+def run_whole(job: TableJob, inputs: Mapping[str, Stage], run: Run) -> Made:
+    """What `job` makes of whole tables, reported."""
+    started = time.monotonic()
+    made = job.run(inputs, run)
+    if made.counts is not None:
+        run.report(job, made.counts, started)
     return made
 
 
@@ -229,19 +249,3 @@ def record_rejects(job: Job, batch: pa.RecordBatch, results: pa.RecordBatch, run
     rows = zip(keys, rejects.column("reason").to_pylist(), rejects.column("detail").to_pylist(), strict=True)
     run.reject(job.name, [(str(key)[:500], reason, detail) for key, reason, detail in rows])
     return len(keys)
-
-
-def finished(done: Memoised, rows_out: int, rejected: int, notes: dict[str, float] | None = None) -> JobReport:
-    """The report of a memoised job."""
-    return JobReport(
-        job=done.job.name,
-        fingerprint=done.job.fingerprint(),
-        rows_in=done.rows,
-        rows_out=rows_out,
-        reused=done.rows - done.computed,
-        computed=done.computed,
-        rejected=rejected,
-        seconds=round(time.monotonic() - done.started, 3),
-        engine=done.ran.by,
-        notes={**done.ran.notes, **(notes or {})},
-    )

@@ -11,12 +11,12 @@ at most (lines of a document / share) of them a site; about 100 bytes a site.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +24,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from quern.indexes.stages import BATCH_ROWS, Stage
+from quern.jobs.core.contract import Made, TableJob
 from quern.jobs.core.run import Run
 from quern.schemas.settings import NormaliseSettings
+from quern.schemas.tables import Table
 
 COLUMN: Final = "repeated"
 GIVEN: Final = "doc:"  # Addresses of JSONL documents begin with this.
@@ -35,6 +37,18 @@ _PENDING: Final = 1 << 20
 _SHUFFLE_ROWS: Final = 5_000_000  # Fewer lines are counted in this process while Spark would start.
 _ROW: Final = pa.schema([("line", pa.int64()), ("site", pa.int64())])
 _LINES: Final = pa.list_(pa.int32())
+
+REPEATED_LINES: Final = Table(
+    "repeated_lines",
+    ("line",),
+    pa.schema(
+        [
+            pa.field("line", pa.int64(), False, {"doc": "BLAKE2b-64 of site and line; ascending."}),
+            pa.field("site", pa.int64(), False, {"doc": "BLAKE2b-64 of the site."}),
+        ]
+    ),
+    served=False,
+)
 
 Hashes = npt.NDArray[np.int64]
 
@@ -47,7 +61,7 @@ def _hash(*texts: str) -> int:
 
 
 @dataclass(frozen=True)
-class RepeatedLines:
+class MarkedDrafts:
     """The drafts with one more column: positions of the lines of the text that are boilerplate, in order.
 
     Attributes:
@@ -61,6 +75,13 @@ class RepeatedLines:
     common: Hashes
     sites: frozenset[int]
     settings: NormaliseSettings
+
+    @staticmethod
+    def of(drafts: Stage, repeated: Stage, settings: NormaliseSettings) -> MarkedDrafts:
+        """The view of drafts and the table `repeated_lines`."""
+        rows = pa.Table.from_batches(repeated.batches(), repeated.table.schema)
+        sites = frozenset(rows["site"].unique().to_pylist())
+        return MarkedDrafts(drafts, rows["line"].to_numpy(), sites, settings)
 
     @property
     def rows(self) -> int:
@@ -102,21 +123,47 @@ def _counts(page: str, site: str | None) -> bool:
     return site is not None and not page.startswith(GIVEN)
 
 
-def repeated_lines(drafts: Stage, settings: NormaliseSettings, run: Run) -> RepeatedLines:
-    """The drafts with the positions of the lines that repeat over their sites."""
-    directory = run.work / "lines"
-    directory.mkdir(parents=True, exist_ok=True)
-    documents, rows = _write_lines(drafts, settings, directory)
-    least = {
-        site: max(settings.repeated_documents, int(np.ceil(settings.repeated_share * count - 1e-9)))
-        for site, count in documents.items()
-        if count >= settings.repeated_documents
-    }
-    spark = run.engines.shuffler(rows, _SHUFFLE_ROWS) if least else None
-    found = _by_spark(spark, directory, settings) if spark is not None else _by_parts(directory, settings)
-    common = [(line, site) for line, site, count in found if count >= least.get(site, count + 1)]
-    lines = np.sort(np.array([line for line, _ in common], dtype=np.int64))
-    return RepeatedLines(drafts, lines, frozenset(site for _, site in common), settings)
+@dataclass(frozen=True)
+class RepeatedLines(TableJob):
+    """The lines that repeat over a site."""
+
+    settings: NormaliseSettings
+
+    name: ClassVar[str] = "repeated_lines"
+    version: ClassVar[int] = 1
+
+    @property
+    def engine(self) -> Literal["none", "cpu", "model"]:
+        """Spark, where there are many lines."""
+        return "cpu"
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """`repeated_lines`."""
+        return (REPEATED_LINES,)
+
+    def configuration(self) -> Mapping[str, object]:
+        """How long a line may be, and in how many documents it must stand."""
+        return self.settings.model_dump(include={"repeated_characters", "repeated_documents", "repeated_share"})
+
+    def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
+        """Find the lines of the drafts."""
+        (drafts,) = inputs.values()
+        settings, directory = self.settings, run.work / "lines"
+        directory.mkdir(parents=True, exist_ok=True)
+        documents, rows = _write_lines(drafts, settings, directory)
+        least = {
+            site: max(settings.repeated_documents, int(np.ceil(settings.repeated_share * count - 1e-9)))
+            for site, count in documents.items()
+            if count >= settings.repeated_documents
+        }
+        spark = run.engines.shuffler(rows, _SHUFFLE_ROWS) if least else None
+        counted = _by_spark(spark, directory, settings) if spark is not None else _by_parts(directory, settings)
+        common = [(line, site) for line, site, count in counted if count >= least.get(site, count + 1)]
+        lines, sites = np.array(sorted(common), dtype=np.int64).reshape(-1, 2).T
+        with run.scratch(REPEATED_LINES) as writer:
+            writer.write(pa.record_batch([pa.array(lines), pa.array(sites)], schema=REPEATED_LINES.schema))
+        return Made((writer.stage(),), counts=None)
 
 
 def _write_lines(drafts: Stage, settings: NormaliseSettings, directory: Path) -> tuple[Counter[int], int]:

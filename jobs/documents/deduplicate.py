@@ -6,69 +6,108 @@ proposed by MinHash-LSH (`jobs.documents.duplicates.shingles`, `.buckets`), veri
 then the one with the least doc_id. Titles do not count.
 
 All is done on distinct texts, so a text that ten thousand documents share costs one signature. What is known of last
-night's texts is kept (`.nights`). The driver holds 32 bytes a document and 40 a distinct text; the comparison runs in
-this process (`.near`) or on Spark (`.shuffles`).
+night's texts is kept (`.duplicates.night_state`). The driver holds 32 bytes a document and 40 a distinct text; the
+comparison runs in this process (`.duplicates.near`) or on Spark (`.duplicates.shuffles`).
 """
 
 from __future__ import annotations
 
 import shutil
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from quern.indexes.stages import BATCH_ROWS, Stage
-from quern.jobs.core.run import JobReport, Run, Source
+from quern.indexes.stages import Stage
+from quern.jobs.core.contract import Counts, Made, TableJob
+from quern.jobs.core.run import Run
 from quern.jobs.documents.duplicates.buckets import Positions
 from quern.jobs.documents.duplicates.near import find_duplicates
 from quern.jobs.documents.duplicates.night_state import DUPLICATES, Night, States
 from quern.jobs.documents.duplicates.signatures import Signatures
 from quern.jobs.documents.duplicates.texts import write_members, write_signatures
-from quern.schemas.digests import settings_digest
 from quern.schemas.settings import DeduplicateSettings
-from quern.schemas.tables import DOCUMENTS
+from quern.schemas.tables import DOCUMENTS, Table
 
-NAME, VERSION = "deduplicate", 1
 _PARTITION_ROWS = 20_000
 
 
-def fingerprint(settings: DeduplicateSettings) -> str:
-    """Digest of name, version and all settings that links depend on."""
-    chosen = settings.model_dump(exclude={"local_below"})
-    return settings_digest([NAME, VERSION, Signatures.version, chosen])
-
-
-def deduplicate(documents: Stage, settings: DeduplicateSettings, run: Run) -> Stage:
+@dataclass(frozen=True)
+class Deduplicate(TableJob):
     """The documents with `duplicate_of`; each duplicate is also a reject that names its keeper."""
-    started = time.monotonic()
-    work = run.work / NAME
-    work.mkdir(parents=True)
-    states = States(run.memo / NAME / fingerprint(settings))
-    before, state = states.newest(), states.begin(run.build_id)
-    keys = write_members(documents, work / "members.parquet")
-    whole, computed = write_signatures(documents, keys, before, state, settings, run)
-    night = Night(
-        documents=documents,
-        members=work / "members.parquet",
-        signatures=state / "signatures.parquet",
-        signatures_before=before / "signatures.parquet" if before else None,
-        links_before=before / "links" if before else None,
-        links=state / "links",
-        work=work,
-        settings=settings,
+
+    settings: DeduplicateSettings
+
+    name: ClassVar[str] = "deduplicate"
+    version: ClassVar[int] = 1
+
+    @property
+    def engine(self) -> Literal["none", "cpu", "model"]:
+        """Spark, where there is much to compare."""
+        return "cpu"
+
+    @property
+    def incremental(self) -> bool:
+        """What is known of last night's texts is kept."""
+        return True
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """`documents`."""
+        return (DOCUMENTS,)
+
+    def configuration(self) -> Mapping[str, object]:
+        """All settings that links depend on."""
+        return {"signatures": Signatures.version, **self.settings.model_dump(exclude={"local_below"})}
+
+    def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
+        """Find the duplicates among the documents."""
+        (documents,) = inputs.values()
+        work = run.work / self.name
+        work.mkdir(parents=True)
+        states = States(run.memo / self.name / self.fingerprint())
+        before, state = states.newest(), states.begin(run.build_id)
+        keys = write_members(documents, work / "members.parquet")
+        signed = write_signatures(documents, keys, before, state, self.settings, run)
+        night = Night(
+            documents=documents,
+            members=work / "members.parquet",
+            signatures=state / "signatures.parquet",
+            signatures_before=before / "signatures.parquet" if before else None,
+            links_before=before / "links" if before else None,
+            links=state / "links",
+            work=work,
+            settings=self.settings,
+        )
+        written = _write_documents(night, run)
+        if signed.whole:
+            states.commit(state)
+        shutil.rmtree(work)
+        return Made((written.stage,), _counts(documents.rows, signed.new, written), final=signed.whole)
+
+
+@dataclass(frozen=True)
+class _Written:
+    """The documents with `duplicate_of`, what compared them, and how many duplicates there are of each kind."""
+
+    stage: Stage
+    engine: str
+    duplicates: dict[str, float]
+
+
+def _counts(rows: int, new: int, written: _Written) -> Counts:
+    return Counts(
+        rows_in=rows,
+        rows_out=rows,
+        reused=rows - new,
+        computed=new,
+        rejected=int(sum(written.duplicates.values())),
+        engine=written.engine,
+        notes=written.duplicates,
     )
-    made, engine, counts = _write_documents(night, run)
-    if whole:
-        states.commit(state)
-    shutil.rmtree(work)
-    rows, seconds = documents.rows, round(time.monotonic() - started, 3)
-    known, rejected = rows - computed, int(sum(counts.values()))
-    run.report(JobReport(NAME, fingerprint(settings), rows, rows, known, computed, rejected, seconds, engine, counts))
-    return made
 
 
 def _compared(night: Night, run: Run) -> tuple[str, Iterator[pa.RecordBatch]]:
@@ -87,8 +126,7 @@ def _partitions(rows: int, cores: int) -> int:
     return max(cores, rows // _PARTITION_ROWS)
 
 
-def _write_documents(night: Night, run: Run) -> tuple[Stage, str, dict[str, float]]:
-    """The documents with `duplicate_of`, the engine, and how many duplicates there are of each kind."""
+def _write_documents(night: Night, run: Run) -> _Written:
     engine, duplicates = _compared(night, run)
     counts: dict[str, float] = {"exact_duplicate": 0, "near_duplicate": 0}
     merged = _Merge(duplicates)
@@ -100,11 +138,11 @@ def _write_documents(night: Night, run: Run) -> tuple[Stage, str, dict[str, floa
             start += batch.num_rows
             writer.write(_marked(batch, positions, found.column("keeper")))
             rejects = list(_rejects(batch, positions, found))
-            run.reject(NAME, rejects)
+            run.reject(Deduplicate.name, rejects)
             for _, reason, _ in rejects:
                 counts[reason] += 1
         merged.until(start)
-    return writer.stage(), engine, counts
+    return _Written(writer.stage(), engine, counts)
 
 
 def _marked(batch: pa.RecordBatch, positions: Positions, keepers: pa.ChunkedArray) -> pa.RecordBatch:
@@ -151,24 +189,3 @@ class _Merge:
                 break
             self._pending = None
         return pa.concat_tables([DUPLICATES.empty_table(), *taken])
-
-
-@dataclass(frozen=True)
-class _Originals:
-    """The documents that repeat no other."""
-
-    documents: Stage
-    rows: int
-
-    def batches(self, columns: Sequence[str] | None = None, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """The named columns."""
-        names = list(columns) if columns is not None else self.documents.table.schema.names
-        wanted = dict.fromkeys([*names, "duplicate_of"])
-        for batch in self.documents.batches(list(wanted), rows):
-            yield batch.filter(batch.column("duplicate_of").is_null()).select(names)
-
-
-def originals(documents: Stage) -> Source:
-    """A view of the documents that repeat no other: those that are cut, embedded and searched."""
-    rows = sum(b.column(0).null_count for b in documents.batches(["duplicate_of"]))
-    return _Originals(documents, rows)

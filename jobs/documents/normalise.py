@@ -16,8 +16,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import pyarrow as pa
 
-from quern.jobs.core.contract import Job, Outcome, Reject
-from quern.jobs.documents.boilerplate import COLUMN, GIVEN
+from quern.indexes.stages import Stage
+from quern.jobs.core.contract import Job, Outcome, Reject, Source
+from quern.jobs.documents.boilerplate import COLUMN, GIVEN, MarkedDrafts
 from quern.jobs.text.noise import Noise, without_emoji
 from quern.jobs.text.numbers import with_arabic_numbers, with_digits
 from quern.jobs.text.personal_data import counts, find, replace
@@ -58,6 +59,10 @@ class Normalise(Job):
             "quality": self.quality.model_dump(),
             "libraries": {"phonenumbers": installed("phonenumbers")},
         }
+
+    def source(self, inputs: Mapping[str, Stage]) -> Source:
+        """The drafts, with the lines marked that repeat over their sites."""
+        return MarkedDrafts.of(inputs["drafts"], inputs["repeated_lines"], self.settings)
 
     @cached_property
     def _noise(self) -> Noise:

@@ -18,7 +18,7 @@ import torch
 from quern.indexes.keys import positions_in
 from quern.indexes.stages import BATCH_ROWS, Stage
 from quern.indexes.vectors import Floats, Positions
-from quern.jobs.core.run import Run, finished, memoise
+from quern.jobs.core.run import Run, memoise
 from quern.jobs.graph.neighbours.codes import encode
 from quern.jobs.graph.neighbours.distinct_vectors import Edges
 from quern.jobs.graph.neighbours.edge_variants import nodes_of_a_chunk
@@ -99,5 +99,5 @@ def _embedded(
         place = positions_in(keys, ids)[found.rows]
         into[place[place >= 0]] = found.matrix[place >= 0]
         there[place[place >= 0]] = True
-    run.report(finished(done, int(there.sum()), len(keys) - int(there.sum())))
+    run.report(embed, done.counts(int(there.sum()), len(keys) - int(there.sum())), done.started)
     return there

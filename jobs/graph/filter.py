@@ -7,9 +7,9 @@ whole chunks. Memory: the ids of the chunks, about 30 bytes each; the corpus' th
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,15 +19,14 @@ import pyarrow.compute as pc
 from quern.indexes.keys import positions_in
 from quern.indexes.stages import Stage
 from quern.indexes.vectors import Floats, similarities, vector_array, vector_matrix
-from quern.jobs.core.run import JobReport, Memoised, Run, finished, memoise, record_rejects
+from quern.jobs.core.contract import Counts, Made, TableJob
+from quern.jobs.core.run import Run
 from quern.jobs.graph.share_floor import best_share_floor
-from quern.jobs.vectors.embed import Embed
-from quern.jobs.vectors.embedded_tables import dimension, node_texts, vectors_of
-from quern.schemas.digests import settings_digest
+from quern.jobs.vectors.embedded_tables import question_and_answer
 from quern.schemas.settings import FilterSettings
-from quern.schemas.tables import NODES, QUERIES
+from quern.schemas.tables import NODES, QUERIES, Table
 
-NAME, VERSION = "filter", 2
+_PAIR: Final = QUERIES.without("similarity", "kept").schema.names
 
 
 @dataclass(frozen=True)
@@ -41,33 +40,39 @@ class _Scored:
     chunk: npt.NDArray[np.int64]
 
 
-def filter_queries(
-    embed: Embed, queries: Stage, chunks: Stage, settings: FilterSettings, run: Run
-) -> tuple[Stage, Stage]:
+@dataclass(frozen=True)
+class Filter(TableJob):
     """The tables `queries`, with similarity and whether kept, and `nodes`, the kept ones with their vectors."""
-    done = memoise(embed, node_texts(queries), run)
-    run.report(_embed_report(done, embed, queries, run))
-    started = time.monotonic()
-    floor = _floor(done, embed, queries, chunks, settings, run)
-    nodes_table = NODES.with_dimension(dimension(embed))
-    rejected = _reject_orphans(queries, chunks, run)
-    with run.writer(QUERIES) as query_writer, run.writer(nodes_table) as node_writer:
-        for scored in _scored(done, embed, queries, chunks):
-            kept = _best_of_chunks(scored, settings.alpha) if settings.scope == "chunk" else scored.similarity >= floor
-            columns = [*scored.queries.columns, pa.array(scored.similarity), pa.array(kept)]
-            query_writer.write(pa.RecordBatch.from_arrays(columns, schema=QUERIES.schema))
-            node_writer.write(_nodes(scored, kept, nodes_table.schema))
-    made, nodes = query_writer.stage(), node_writer.stage()
-    seconds = round(time.monotonic() - started, 3)
-    run.report(
-        JobReport(NAME, fingerprint(settings), queries.rows, nodes.rows, 0, queries.rows, rejected, seconds, "driver")
-    )
-    return made, nodes
 
+    settings: FilterSettings
 
-def fingerprint(settings: FilterSettings) -> str:
-    """Digest of name, version and settings."""
-    return settings_digest([NAME, VERSION, settings.model_dump()])
+    name: ClassVar[str] = "filter"
+    version: ClassVar[int] = 2
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """`queries` and `nodes`."""
+        return QUERIES, NODES
+
+    def configuration(self) -> Mapping[str, object]:
+        """The settings."""
+        return self.settings.model_dump()
+
+    def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
+        """Score the pairs of `embedded_pairs` against `chunks`, and keep the best."""
+        pairs, chunks, settings = inputs["embedded_pairs"], inputs["chunks"], self.settings
+        floor = _floor(pairs, chunks, settings, run)
+        nodes_table = NODES.with_dimension(pairs.table.schema.field("vector").type.list_size)
+        rejected = _reject_orphans(pairs, chunks, run)
+        with run.writer(QUERIES) as query_writer, run.writer(nodes_table) as node_writer:
+            for scored in _scored(pairs, chunks):
+                scope = settings.scope
+                kept = _best_of_chunks(scored, settings.alpha) if scope == "chunk" else scored.similarity >= floor
+                columns = [*scored.queries.columns, pa.array(scored.similarity), pa.array(kept)]
+                query_writer.write(pa.RecordBatch.from_arrays(columns, schema=QUERIES.schema))
+                node_writer.write(_nodes(scored, kept, nodes_table.schema))
+        queries, nodes = query_writer.stage(), node_writer.stage()
+        return Made((queries, nodes), Counts(pairs.rows, nodes.rows, 0, pairs.rows, rejected))
 
 
 def chunk_ids(chunks: Stage) -> pa.Array:
@@ -82,18 +87,9 @@ def _reject_orphans(queries: Stage, chunks: Stage, run: Run) -> int:
     for batch in queries.batches(["query_id", "chunk_id"]):
         lost = batch.filter(pc.invert(pc.is_in(batch.column("chunk_id"), value_set=known)))
         rows = zip(lost.column("query_id").to_pylist(), lost.column("chunk_id").to_pylist(), strict=True)
-        run.reject(NAME, [(q, "chunk_missing", f"chunk {c} has no vector") for q, c in rows])
+        run.reject(Filter.name, [(q, "chunk_missing", f"chunk {c} has no vector") for q, c in rows])
         rejected += lost.num_rows
     return rejected
-
-
-def _embed_report(done: Memoised, embed: Embed, queries: Stage, run: Run) -> JobReport:
-    rejected = cut = 0
-    for batch in node_texts(queries).batches(rows=run.batch_rows):
-        results = done.results(batch)
-        rejected += record_rejects(embed, batch, results, run)
-        cut += vectors_of(results, embed).cut
-    return finished(done, queries.rows - rejected, rejected, {"cut_texts": cut})
 
 
 def _nodes(scored: _Scored, kept: npt.NDArray[np.bool_], schema: pa.Schema) -> pa.RecordBatch:
@@ -120,28 +116,23 @@ def _best_of_chunks(scored: _Scored, alpha: float) -> npt.NDArray[np.bool_]:
     return kept
 
 
-def _floor(
-    done: Memoised, embed: Embed, queries: Stage, chunks: Stage, settings: FilterSettings, run: Run
-) -> np.float32:
+def _floor(pairs: Stage, chunks: Stage, settings: FilterSettings, run: Run) -> np.float32:
     """The least similarity of a kept query; -inf where each chunk is judged alone."""
     if settings.scope == "absolute":
         return np.float32(settings.min_similarity)
     if settings.scope == "chunk":
         return np.float32(-np.inf)
-    scores = (s.similarity for s in _scored(done, embed, queries, chunks))
+    scores = (s.similarity for s in _scored(pairs, chunks))
     return np.float32(best_share_floor(scores, settings.alpha, run.work / "similarities"))
 
 
-def _scored(done: Memoised, embed: Embed, queries: Stage, chunks: Stage) -> Iterator[_Scored]:
-    source = node_texts(queries)
-    for chunk_batch, query_batch in _by_chunks(chunks, queries):
-        keys = chunk_batch.column("chunk_id")
-        texts = source.of(query_batch)
-        found = vectors_of(done.results(texts), embed)
-        rows = query_batch.take(pa.array(found.rows))
-        chunk = positions_in(keys, rows.column("chunk_id"))
-        scores = similarities(found.matrix, vector_matrix(chunk_batch.column("vector"))[chunk])
-        yield _Scored(rows, texts.column("text").take(pa.array(found.rows)), found.matrix, scores, chunk)
+def _scored(pairs: Stage, chunks: Stage) -> Iterator[_Scored]:
+    for chunk_batch, rows in _by_chunks(chunks, pairs):
+        chunk = positions_in(chunk_batch.column("chunk_id"), rows.column("chunk_id"))
+        vectors = vector_matrix(rows.column("vector"))
+        scores = similarities(vectors, vector_matrix(chunk_batch.column("vector"))[chunk])
+        queries = rows.select(_PAIR)
+        yield _Scored(queries, question_and_answer(queries), vectors, scores, chunk)
 
 
 def _by_chunks(chunks: Stage, queries: Stage) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
@@ -169,7 +160,7 @@ def _by_chunks(chunks: Stage, queries: Stage) -> Iterator[tuple[pa.RecordBatch, 
 
 
 def _of_known_chunks(queries: Stage, known: pa.Array) -> Iterator[pa.RecordBatch]:
-    for batch in queries.batches(QUERIES.without("similarity", "kept").schema.names):
+    for batch in queries.batches([*_PAIR, "vector"]):
         kept = batch.filter(pc.is_in(batch.column("chunk_id"), value_set=known))
         if kept.num_rows:
             yield kept

@@ -11,10 +11,10 @@ lists, and one block.
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -22,66 +22,105 @@ import pyarrow.compute as pc
 
 from quern.indexes.stages import Stage, StageWriter
 from quern.indexes.vectors import Floats, Positions, vector_matrix
-from quern.jobs.core.run import JobReport, Run
+from quern.jobs.core.contract import Counts, Made, TableJob
+from quern.jobs.core.run import Run
 from quern.jobs.graph.mentions import mention_edges
 from quern.jobs.vectors.embed import Embed
 from quern.schemas.digests import settings_digest
-from quern.schemas.settings import GraphSettings, LinkSettings
-from quern.schemas.tables import EDGES
+from quern.schemas.settings import EmbedSettings, GraphSettings, LinkSettings
+from quern.schemas.tables import EDGES, Table
 
 if TYPE_CHECKING:
     from quern.jobs.graph.neighbours.distinct_vectors import Edges
 
-NAME, VERSION = "link", 4
 _BLOCK = 8192
 _OF_EDGES = {"k", "direction", "min_similarity", "same_chunk", "answers", "mentions", "mention_documents"}
 _OF_SEARCH = {"exact_below", "recall", "partitions", "sample"}
 
 
-def fingerprint(settings: GraphSettings, how: LinkSettings | None = None) -> str:
-    """Digest of name, version and the settings that edges depend on; `how` is by default."""
-    return settings_digest([NAME, VERSION, settings.model_dump(include=_OF_EDGES), _search(how or LinkSettings())])
-
-
-def _search(how: LinkSettings) -> dict[str, object]:
-    return how.model_dump(include=_OF_SEARCH)
-
-
-def link(
-    nodes: Stage,
-    settings: GraphSettings,
-    how: LinkSettings,
-    run: Run,
-    documents: Stage | None = None,
-    answers: Answers | None = None,
-) -> Stage:
-    """The edges of the query-centric graph; with `mention` edges where the documents, with their titles, are given."""
-    started = time.monotonic()
-    laid = _lay(nodes, run)
-    with run.writer(EDGES) as writer:
-        searched, notes = _neighbours(laid, settings, how, run, writer)
-        if documents is not None and settings.mentions and len(laid.keys):
-            notes = notes | {"mentions": _mentions(nodes, documents, laid.keys, settings, writer)}
-        if answers is not None and settings.answers and len(laid.keys):
-            notes = notes | {"answers": _answers(answers, laid, settings, run, writer)}
-    edges = writer.stage()
-    seconds = round(time.monotonic() - started, 3)
-    counts = (nodes.rows, edges.rows, nodes.rows - searched, searched, nodes.rows - len(laid.keys))
-    run.report(JobReport(NAME, fingerprint(settings, how), *counts, seconds, "driver", notes))
-    return edges
-
-
 @dataclass(frozen=True)
-class Answers:
-    """What edges from answers to questions are made of.
+class Link(TableJob):
+    """The edges of the query-centric graph.
 
     Attributes:
-        queries: The queries; the kept ones are the nodes.
-        embed: What embeds them.
+        settings: What edges there are.
+        how: How neighbours are found.
+        embedding: What edges from answers to questions are made with.
     """
 
-    queries: Stage
-    embed: Embed
+    settings: GraphSettings
+    how: LinkSettings = field(default_factory=LinkSettings)
+    embedding: EmbedSettings = field(default_factory=EmbedSettings)
+
+    name: ClassVar[str] = "link"
+    version: ClassVar[int] = 4
+
+    @property
+    def engine(self) -> Literal["none", "cpu", "model"]:
+        """What runs models, where answers are to be embedded."""
+        return "model" if self.settings.answers else "none"
+
+    @property
+    def incremental(self) -> bool:
+        """The neighbours of last night's nodes are kept."""
+        return True
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """`edges`."""
+        return (EDGES,)
+
+    def configuration(self) -> Mapping[str, object]:
+        """The settings that edges depend on."""
+        answers = Embed(self.embedding).fingerprint() if self.settings.answers else None
+        return {**self.settings.model_dump(include=_OF_EDGES), **self._search(), "embed": answers}
+
+    def _search(self) -> dict[str, object]:
+        return self.how.model_dump(include=_OF_SEARCH)
+
+    def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
+        """The edges of `nodes`; with `mention` edges where `documents` are given, with their titles.
+
+        `queries`, of which the kept ones are the nodes, are needed for edges from answers to questions alone.
+        """
+        nodes, documents, queries = inputs["nodes"], inputs.get("documents"), inputs.get("queries")
+        laid = _lay(nodes, run)
+        with run.writer(EDGES) as writer:
+            searched, notes = self._neighbours(laid, run, writer)
+            if documents is not None and self.settings.mentions and len(laid.keys):
+                notes = notes | {"mentions": _mentions(nodes, documents, laid.keys, self.settings, writer)}
+            if queries is not None and self.settings.answers and len(laid.keys):
+                notes = notes | {"answers": self._answers(queries, laid, run, writer)}
+        edges = writer.stage()
+        lost = nodes.rows - len(laid.keys)
+        return Made((edges,), Counts(nodes.rows, edges.rows, nodes.rows - searched, searched, lost, notes=notes))
+
+    def _neighbours(self, laid: _Laid, run: Run, writer: StageWriter) -> tuple[int, dict[str, float]]:
+        """Write the neighbour edges; how many nodes were searched for, and figures of the search."""
+        if len(laid.keys) == 0:
+            return 0, {}
+        # Torch takes a second to import, which a build without changes has no need of.
+        from quern.jobs.graph.neighbours.edges import neighbour_edges
+        from quern.jobs.graph.neighbours.state import forget_others
+
+        folder = run.memo / self.name / settings_digest([self.name, self.version, self._search()])
+        cluster = run.engines.cluster()
+        spread = cluster.each if cluster else None
+        joined = neighbour_edges(
+            laid.vectors, laid.chunk, self.settings, self.how, run.cores, folder, run.build_id, spread
+        )
+        forget_others(folder)
+        _write(joined.edges, "neighbour", laid.keys, writer)
+        return joined.searched, joined.notes
+
+    def _answers(self, queries: Stage, laid: _Laid, run: Run, writer: StageWriter) -> int:
+        """Write the edges from answers to questions; how many."""
+        from quern.jobs.graph.answer_edges import answer_edges
+
+        embed = Embed(self.embedding)
+        edges = answer_edges(queries, laid.keys, laid.chunk, self.settings.answers, embed, run)
+        _write(edges, "answer_question", laid.keys, writer)
+        return len(edges.source)
 
 
 @dataclass(frozen=True)
@@ -99,25 +138,6 @@ class _Laid:
     vectors: Floats
 
 
-def _neighbours(
-    laid: _Laid, settings: GraphSettings, how: LinkSettings, run: Run, writer: StageWriter
-) -> tuple[int, dict[str, float]]:
-    """Write the neighbour edges; how many nodes were searched for, and figures of the search."""
-    if len(laid.keys) == 0:
-        return 0, {}
-    # Torch takes a second to import, which a build without changes has no need of.
-    from quern.jobs.graph.neighbours.edges import neighbour_edges
-    from quern.jobs.graph.neighbours.state import forget_others
-
-    folder = run.memo / NAME / settings_digest([NAME, VERSION, _search(how)])
-    cluster = run.engines.cluster()
-    spread = cluster.each if cluster else None
-    joined = neighbour_edges(laid.vectors, laid.chunk, settings, how, run.cores, folder, run.build_id, spread)
-    forget_others(folder)
-    _write(joined.edges, "neighbour", laid.keys, writer)
-    return joined.searched, joined.notes
-
-
 def _mentions(nodes: Stage, documents: Stage, keys: pa.Array, settings: GraphSettings, writer: StageWriter) -> int:
     """Write the mention edges; how many."""
     written = 0
@@ -125,15 +145,6 @@ def _mentions(nodes: Stage, documents: Stage, keys: pa.Array, settings: GraphSet
         writer.write(edge_rows(keys, "mention", *columns))
         written += len(columns[0])
     return written
-
-
-def _answers(answers: Answers, laid: _Laid, settings: GraphSettings, run: Run, writer: StageWriter) -> int:
-    """Write the edges from answers to questions; how many."""
-    from quern.jobs.graph.answer_edges import answer_edges
-
-    edges = answer_edges(answers.queries, laid.keys, laid.chunk, settings.answers, answers.embed, run)
-    _write(edges, "answer_question", laid.keys, writer)
-    return len(edges.source)
 
 
 def _write(edges: Edges, kind: str, keys: pa.Array, writer: StageWriter) -> None:
@@ -187,7 +198,7 @@ def _comparable(vectors: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
 
 def _reject(keys: pa.Array, run: Run) -> None:
     detail = "its vector is zero or has numbers that are not finite, so it has no neighbours"
-    run.reject(NAME, [(key, "bad_vector", detail) for key in keys.to_pylist()])
+    run.reject(Link.name, [(key, "bad_vector", detail) for key in keys.to_pylist()])
 
 
 def edge_rows(

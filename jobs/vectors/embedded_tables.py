@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +15,11 @@ import pyarrow.compute as pc
 from quern.indexes.memo import unnest
 from quern.indexes.stages import BATCH_ROWS, Stage
 from quern.indexes.vectors import Floats, vector_array, vector_matrix
-from quern.jobs.core.run import Run, finished, memoise, record_rejects
-from quern.jobs.vectors.embed import Embed
-from quern.schemas.tables import CHUNKS
+from quern.jobs.core.contract import Job, Made, Source, TableJob
+from quern.jobs.core.run import Run, memoise, record_rejects
+from quern.jobs.vectors.embed import Embed, prepare
+from quern.schemas.settings import EmbedSettings
+from quern.schemas.tables import CHUNKS, QUERIES, TABLES, VECTOR, Table
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ def chunk_texts(chunks: Stage) -> Texts:
 
 def node_texts(queries: Stage) -> Texts:
     """`question answer` of each query (QCG-RAG, section 3.3)."""
-    return Texts(queries, ("question", "answer"), _question_and_answer)
+    return Texts(queries, ("question", "answer"), question_and_answer)
 
 
 def _titled(chunks: pa.RecordBatch) -> pa.Array:
@@ -65,7 +69,8 @@ def _titled(chunks: pa.RecordBatch) -> pa.Array:
     return pc.coalesce(titled, chunks.column("text"))
 
 
-def _question_and_answer(queries: pa.RecordBatch) -> pa.Array:
+def question_and_answer(queries: pa.RecordBatch) -> pa.Array:
+    """The text of each node."""
     return pc.binary_join_element_wise(queries.column("question"), queries.column("answer"), " ")
 
 
@@ -96,23 +101,92 @@ def vectors_of(results: pa.RecordBatch, job: Embed) -> Vectors:
     return Vectors(parents, vector_matrix(made.column("vector")), cut)
 
 
-def embed_chunks(job: Embed, chunks: Stage, run: Run) -> Stage:
+@dataclass(frozen=True)
+class AddVectors(TableJob):
+    """The rows of a table, each with the vector of its text; the memo keeps vectors by their texts.
+
+    Attributes:
+        settings: The model, and how to run it.
+        table: The table made; its columns but for `vector` are those of the rows.
+        text: What is embedded of each row.
+        version: Raised whenever what is embedded of a row changes.
+    """
+
+    settings: EmbedSettings
+    table: Table
+    text: Callable[[Stage], Texts]
+
+    name: ClassVar[str] = Embed.name
+    version: ClassVar[int] = 1
+
+    @property
+    def engine(self) -> Literal["none", "cpu", "model"]:
+        """What runs models."""
+        return "model"
+
+    @cached_property
+    def embed(self) -> Embed:
+        """What embeds the texts."""
+        return Embed(self.settings)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The table, with vectors as wide as the model's."""
+        return (self.table.with_dimension(dimension(self.embed)),)
+
+    def configuration(self) -> Mapping[str, object]:
+        """That of the embedding."""
+        return {"embed": self.embed.version, **self.embed.configuration()}
+
+    def prepare(self) -> None:
+        """Convert the model, if that is needed."""
+        prepare(self.settings)
+
+    def parts(self, inputs: Mapping[str, Stage]) -> Sequence[tuple[Job, Source]]:
+        """The embedding of the texts."""
+        (rows,) = inputs.values()
+        return [(self.embed, self.text(rows))]
+
+    def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
+        """Embed the texts, and write the rows that got a vector."""
+        (rows,) = inputs.values()
+        (table,) = self.tables
+        source = self.text(rows)
+        done = memoise(self.embed, source, run)
+        rejected = cut = 0
+        with run.writer(table) if table.name in TABLES else run.scratch(table) as writer:
+            for batch in rows.batches(rows=run.batch_rows):
+                texts = source.of(batch)
+                results = done.results(texts)
+                vectors = vectors_of(results, self.embed)
+                kept = batch.take(pa.array(vectors.rows))
+                matrix = vector_array(vectors.matrix)
+                columns = [matrix if name == "vector" else kept.column(name) for name in table.schema.names]
+                writer.write(pa.RecordBatch.from_arrays(columns, schema=table.schema))
+                rejected += record_rejects(self.embed, texts, results, run)
+                cut += vectors.cut
+        made = writer.stage()
+        return Made((made,), done.counts(made.rows, rejected, {"cut_texts": cut}), final=rejected == 0)
+
+
+EMBEDDED_PAIRS: Final = Table(
+    "embedded_pairs",
+    QUERIES.key,
+    pa.schema(
+        [
+            *QUERIES.without("similarity", "kept").schema,
+            pa.field("vector", VECTOR, False, {"doc": "L2-normalised embedding of `question answer`."}),
+        ]
+    ),
+    served=False,
+)
+
+
+def embedded_chunks(settings: EmbedSettings) -> AddVectors:
     """The table `chunks`: each chunk with the vector of its title and text."""
-    source = chunk_texts(chunks)
-    done = memoise(job, source, run)
-    table = CHUNKS.with_dimension(dimension(job))
-    rejected = cut = 0
-    with run.writer(table) as writer:
-        for batch in chunks.batches(rows=run.batch_rows):
-            texts = source.of(batch)
-            results = done.results(texts)
-            found = vectors_of(results, job)
-            kept = batch.take(pa.array(found.rows))
-            vectors = vector_array(found.matrix)
-            columns = [vectors if n == "vector" else kept.column(n) for n in table.schema.names]
-            writer.write(pa.RecordBatch.from_arrays(columns, schema=table.schema))
-            rejected += record_rejects(job, texts, results, run)
-            cut += found.cut
-    made = writer.stage()
-    run.report(finished(done, made.rows, rejected, {"cut_texts": cut}))
-    return made
+    return AddVectors(settings, CHUNKS, chunk_texts)
+
+
+def embedded_pairs(settings: EmbedSettings) -> AddVectors:
+    """The table `embedded_pairs`: each pair with the vector of question and answer."""
+    return AddVectors(settings, EMBEDDED_PAIRS, node_texts)

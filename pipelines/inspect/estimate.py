@@ -7,6 +7,7 @@ estimated from what the rule writes for the same chunk.
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 import time
 from collections.abc import Sequence
@@ -23,10 +24,14 @@ from quern.indexes.catalog import Warehouse, new_build_id
 from quern.indexes.memo import Memo
 from quern.indexes.stages import Stage
 from quern.jobs.core.run import Run
+from quern.jobs.core.step import run_step, spark_modules, upstream
+from quern.jobs.documents.originals import originals
 from quern.jobs.engines import core_count
 from quern.jobs.models.folders import load_tokenizer, read_model
 from quern.jobs.queries.doc2query import Doc2Query
-from quern.pipelines.build import cut_chunks, started_run
+from quern.pipelines.build import STEPS
+from quern.pipelines.ingest import page_store
+from quern.pipelines.staged import new_run
 from quern.schemas.digests import row_fingerprints
 from quern.schemas.settings import GeneratorSettings, Settings
 
@@ -94,11 +99,18 @@ def estimate(source: Path | None, warehouse: Path | None, settings: Settings, sa
         # A warehouse whose pages are asked for must be there; for given pages it may become one.
         catalog = Warehouse.open(root) if source is None else Warehouse.create(root)
         stack.enter_context(catalog.lock())
-        run = stack.enter_context(started_run(catalog, new_build_id(), settings, trial=True))
-        _, documents, cut = cut_chunks(source, run, settings, catalog)
+        steps = upstream(STEPS, ("bare_chunks",))
+        work = catalog.clear_work(new_build_id())
+        stack.callback(shutil.rmtree, work.parent, ignore_errors=True)
+        run = stack.enter_context(
+            new_run(work.name, catalog, settings, work, work / "trial", spark_modules(steps, settings))
+        )
+        run.source = source or page_store(catalog)
+        tables: dict[str, Stage] = {}
+        for step in steps:
+            tables |= run_step(step, settings, tables, run).stages
         run.engines.release("spark")
-        duplicates = sum(b.num_rows - b.column(0).null_count for b in documents.batches(["duplicate_of"]))
-        return _estimated(documents.rows - duplicates, cut, run, settings, sample)
+        return _estimated(originals(tables["documents"]).rows, tables["bare_chunks"], run, settings, sample)
 
 
 def _estimated(documents: int, cut: Stage, run: Run, settings: Settings, sample: int) -> Estimate:

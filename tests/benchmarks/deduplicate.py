@@ -25,8 +25,8 @@ import pyarrow as pa
 
 from quern.indexes.stages import Stage, StageWriter
 from quern.jobs.core.memory import MemoryMeter
-from quern.jobs.core.run import Run
-from quern.jobs.documents.deduplicate import deduplicate
+from quern.jobs.core.run import Run, run_whole
+from quern.jobs.documents.deduplicate import Deduplicate
 from quern.jobs.engines import Engines, core_count
 from quern.schemas.settings import DeduplicateSettings, EngineSettings
 from quern.schemas.tables import DOCUMENTS, REJECTS
@@ -109,7 +109,7 @@ class Nights:
                 64,
                 cores,
             )
-            return _metered(lambda: deduplicate(documents, _SETTINGS, run))
+            return _metered(lambda: run_whole(Deduplicate(_SETTINGS), {"normalised": documents}, run).stages[0])
 
 
 def clusters(documents: Stage) -> dict[int, int]:

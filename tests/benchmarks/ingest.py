@@ -25,11 +25,11 @@ from quern.jobs.core.run import Run, derive
 from quern.jobs.documents.clean import Clean
 from quern.jobs.documents.html.charsets import decode_page
 from quern.jobs.engines import Engines, core_count
-from quern.jobs.pages.pages import ingest, stored
 from quern.pipelines.evaluation.extraction import gold_pages
 from quern.pipelines.ingest import add_pages, page_store
 from quern.schemas.settings import Settings, load_settings
 from quern.schemas.tables import REJECTS
+from tests.conftest import read_pages
 
 _FILES = 4
 _SECONDS_PER_PAGE = 20.0
@@ -96,7 +96,7 @@ def _ours(archives: Path, root: Path) -> tuple[float, int]:
     settings = _settings()
     started = time.monotonic()
     with _run(root, settings) as run:
-        documents = derive(Clean(settings.clean), ingest(archives, settings.ingest, run), run)
+        documents = derive(Clean(settings.clean), read_pages(archives, settings.ingest, run), run)
         seconds = time.monotonic() - started
     return seconds, documents.rows
 
@@ -198,7 +198,7 @@ def benchmark_memory(folder: Path, size: int = 2_000_000_000) -> dict[str, float
             read = time.monotonic() - started
             ingest_peak = meter.peak_bytes
             with _run(root / "warehouse", settings) as run:
-                documents = derive(Clean(settings.clean), stored(page_store(warehouse), settings.ingest, run), run)
+                documents = derive(Clean(settings.clean), read_pages(page_store(warehouse), settings.ingest, run), run)
         seconds = time.monotonic() - started
     mib = 1 << 20
     return {

@@ -17,9 +17,9 @@ import pyarrow as pa
 from quern.indexes.catalog import Warehouse
 from quern.indexes.stages import Stage, StageWriter
 from quern.indexes.vectors import Floats, Positions, vector_array, vector_matrix
-from quern.jobs.core.run import Run
+from quern.jobs.core.run import Run, run_whole
 from quern.jobs.engines import Engines, core_count
-from quern.jobs.graph.link import link
+from quern.jobs.graph.link import Link
 from quern.jobs.graph.neighbours.edges import neighbour_edges
 from quern.jobs.graph.neighbours.nearest_lists import pair_scores
 from quern.schemas.settings import EngineSettings, GraphSettings, LinkSettings
@@ -155,7 +155,7 @@ class Bench:
             paths = (root / "memo", root / "work", root / "stages")
             run = Run(name, *paths, engines, rejects, 1024, 64, self.cores)
             started = time.perf_counter()
-            link(nodes, GraphSettings(k=K), how, run)
+            run_whole(Link(GraphSettings(k=K), how), {"nodes": nodes}, run)
             seconds = time.perf_counter() - started
         shutil.rmtree(root)
         return seconds, run.reports[-1].notes

@@ -24,13 +24,12 @@ from quern.jobs.crawl.urls import worker_of
 from quern.jobs.documents.clean import Clean
 from quern.jobs.pages.formats.html_files import page_url
 from quern.jobs.pages.latest import latest_captures
-from quern.jobs.pages.pages import ingest
-from quern.pipelines.build import tell_lost_pages
 from quern.pipelines.crawl import crawl, lost_pages, read_seeds
 from quern.pipelines.ingest import page_store
+from quern.pipelines.staged import lost_rejects
 from quern.schemas.settings import CleanSettings, CrawlSettings, IngestSettings, Settings
 from quern.schemas.tables import PAGES, REJECTS, Table
-from tests.conftest import CORPUS
+from tests.conftest import CORPUS, read_pages
 from tests.jobs.crawl.site import Answer, Asked, Site, page
 from tests.jobs.crawl.test_wild_site import records
 
@@ -75,7 +74,7 @@ def test_a_crawl_of_the_mini_web_gives_the_documents_that_its_folder_gives(tmp_p
     assert (report.fetched, report.lost) == (len(files), {})
     made = []
     for source in (CORPUS / "pages", warehouse.root / "warc" / report.crawl_id):
-        pages = ingest(source, IngestSettings(), run)
+        pages = read_pages(source, IngestSettings(), run)
         documents = derive(Clean(CleanSettings()), pages, run)
         made.append((pages.rows, documents.rows, documents.digest))
     assert made[0] == made[1]
@@ -246,9 +245,8 @@ def test_a_build_tells_what_the_crawls_lost_and_no_other_read_got(
     ]
     pq.write_table(pa.Table.from_pylist(lost, schema=REJECTS.schema), reports / "1.rejects.parquet")
     page = {"url": "http://a.example/1", "content_type": "text/html", "body": b"<p>", "source_file": "x", "digest": "d"}
-    tell_lost_pages(warehouse, staged(PAGES, [page]), run)
-    run.rejects.close()
-    told = [(row["key"], row["detail"]) for batch in run.rejects.stage().batches() for row in batch.to_pylist()]
+    rejects = lost_rejects(warehouse, staged(PAGES, [page]), "2")
+    told = [(row["key"], row["detail"]) for batch in rejects for row in batch.to_pylist()]
     assert told == [("http://a.example/0", "30 s"), ("http://a.example/2", "30 s")]
 
 

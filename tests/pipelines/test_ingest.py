@@ -22,10 +22,9 @@ from quern.indexes.page_store import PageStore, PageStoreError
 from quern.jobs.core.run import Run
 from quern.jobs.pages import reading
 from quern.jobs.pages.inputs import IngestError
-from quern.jobs.pages.pages import ingest, stored
 from quern.pipelines.ingest import IngestReport, add_pages, page_store
 from quern.schemas.settings import load_settings
-from tests.conftest import CORPUS, ROOT, Quern
+from tests.conftest import CORPUS, ROOT, Quern, read_pages
 from tests.jobs.pages.archived import HTML, http, put, warc
 
 WHEN = "2024-05-06T00:00:00Z"
@@ -133,7 +132,7 @@ def test_spark_and_this_process_read_the_same(warehouse: Warehouse, tmp_path: Pa
     assert [r.engine for r in reports] == ["spark", "local"]
     assert reports[0].pages == reports[1].pages == 101
     settings = load_settings(None, []).ingest
-    tables = [stored(page_store(w), settings, run).digest for w in (warehouse, other)]
+    tables = [read_pages(page_store(w), settings, run).digest for w in (warehouse, other)]
     assert tables[0] == tables[1]
     rejects = [rejected(page_store(w)) for w in (warehouse, other)]
     assert rejects[0] == rejects[1]
@@ -142,17 +141,17 @@ def test_spark_and_this_process_read_the_same(warehouse: Warehouse, tmp_path: Pa
 
 def test_a_store_gives_the_pages_that_the_folder_gives(warehouse: Warehouse, run: Run) -> None:
     settings = load_settings(None, []).ingest
-    read = ingest(CORPUS / "pages", settings, run)
+    read = read_pages(CORPUS / "pages", settings, run)
     bodies = sorted((r["url"], r["digest"]) for b in read.batches(["url", "digest"]) for r in b.to_pylist())
     add(warehouse, CORPUS / "pages")
-    kept = stored(page_store(warehouse), settings, run)
+    kept = read_pages(page_store(warehouse), settings, run)
     assert sorted((r["url"], r["digest"]) for b in kept.batches(["url", "digest"]) for r in b.to_pylist()) == bodies
 
 
 def test_an_empty_store_and_one_in_use_are_refused(warehouse: Warehouse, tmp_path: Path, run: Run) -> None:
     store, settings = page_store(warehouse), load_settings(None, []).ingest
     with pytest.raises(IngestError, match="nothing was ingested"):
-        stored(store, settings, run)
+        read_pages(store, settings, run)
     with store.lock(), pytest.raises(PageStoreError, match="wait for it"):
         add(warehouse, archive(tmp_path / "a.warc", ["a"]))
     with pytest.raises(IngestError, match=r"no file matches .*\*\.warc"):

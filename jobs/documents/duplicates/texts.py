@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from quern.indexes.memo import unnest
 from quern.indexes.stages import BATCH_ROWS, Stage
-from quern.jobs.core.run import Run, finished, memoise, record_rejects
+from quern.jobs.core.run import Run, memoise, record_rejects
 from quern.jobs.documents.duplicates.buckets import Positions
 from quern.jobs.documents.duplicates.night_state import (
     CONTENT_BYTES,
@@ -80,10 +80,18 @@ class _NewTexts:
                 yield both.select(list(columns) if columns is not None else both.schema.names)
 
 
+@dataclass(frozen=True)
+class Signed:
+    """How tonight's signatures were made: whether all could be, and how many texts were new."""
+
+    whole: bool
+    new: int
+
+
 def write_signatures(
     documents: Stage, keys: Keys, before: Path | None, state: Path, settings: DeduplicateSettings, run: Run
-) -> tuple[bool, int]:
-    """Write tonight's signatures; returns whether all could be made, and how many texts were new."""
+) -> Signed:
+    """Write tonight's signatures."""
     job = Signatures(settings)
     known = _NO_KEYS
     if before is not None:
@@ -102,8 +110,8 @@ def write_signatures(
             writer.write_batch(rows)
             writer.write_batch(_without_bands(batch, parents))
             rejected += record_rejects(job, batch, results, run)
-    run.report(finished(done, texts.rows, rejected))
-    return rejected == 0, texts.rows
+    run.report(job, done.counts(texts.rows, rejected), done.started)
+    return Signed(rejected == 0, texts.rows)
 
 
 def _signatures_of(state: Path | None) -> Iterator[pa.RecordBatch]:

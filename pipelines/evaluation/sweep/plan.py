@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from quern import schemas
-from quern.jobs.graph import link
+from quern.jobs.graph.link import Link
 from quern.pipelines.evaluation.sweep.spec import (
     NO_RESULT,
     Choice,
@@ -149,7 +149,7 @@ def content_digest(path: Path) -> str:
 def build_key(settings: Settings) -> list[Any]:
     """The settings that a build's tables depend on; those that edges alone depend on come last."""
     tree = {g: v for g, v in settings.model_dump(mode="json").items() if g not in (*NO_RESULT, *_SEARCH_ONLY)}
-    return [tree, link.fingerprint(settings.graph)]
+    return [tree, Link(settings.graph).fingerprint()]
 
 
 def plan_sweep(sweep: Sweep, folder: Path, where: str, only: frozenset[str] = frozenset()) -> Plan:

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from quern.indexes.stages import Stage
-from quern.jobs.core.run import Run
+from quern.jobs.core.run import Run, run_whole
 from quern.jobs.documents import boilerplate
-from quern.jobs.documents.boilerplate import COLUMN, RepeatedLines, repeated_lines
+from quern.jobs.documents.boilerplate import COLUMN, MarkedDrafts, RepeatedLines
 from quern.jobs.engines import Engines
 from quern.schemas.settings import EngineSettings, NormaliseSettings
 from quern.schemas.tables import DOCUMENTS, Table
@@ -35,7 +35,12 @@ def draft(n: int, text: str, site: str | None = "quay.example", page: str = "htt
     }
 
 
-def found(view: RepeatedLines) -> list[list[int]]:
+def marked(drafts: Stage, settings: NormaliseSettings, run: Run) -> MarkedDrafts:
+    (repeated,) = run_whole(RepeatedLines(settings), {"drafts": drafts}, run).stages
+    return MarkedDrafts.of(drafts, repeated, settings)
+
+
+def found(view: MarkedDrafts) -> list[list[int]]:
     return [lines for batch in view.batches([COLUMN], 3) for lines in batch.column(0).to_pylist()]
 
 
@@ -44,7 +49,7 @@ def site_of(count: int, **more: Any) -> list[dict[str, Any]]:
 
 
 def test_a_line_of_many_documents_of_a_site_is_marked(staged: Staged, run: Run) -> None:
-    view = repeated_lines(staged(DOCUMENTS, site_of(6)), NormaliseSettings(), run)
+    view = marked(staged(DOCUMENTS, site_of(6)), NormaliseSettings(), run)
     assert found(view) == [[1]] * 6
     assert view.rows == 6
 
@@ -64,16 +69,16 @@ def test_a_line_of_many_documents_of_a_site_is_marked(staged: Staged, run: Run) 
     ids=["few", "no site", "jsonl", "many sites", "small share", "long line", "copies", "most of the text"],
 )
 def test_a_line_that_is_no_boilerplate_stays(drafts: list[dict[str, Any]], staged: Staged, run: Run) -> None:
-    assert not any(found(repeated_lines(staged(DOCUMENTS, drafts), NormaliseSettings(), run)))
+    assert not any(found(marked(staged(DOCUMENTS, drafts), NormaliseSettings(), run)))
 
 
 def test_a_line_counts_once_in_a_document(staged: Staged, run: Run) -> None:
     drafts = [draft(n, f"{BODY.format(n=n)} {BODY.format(n=n + 50)}\n" + f"{FOOT}\n" * 2 * (n == 0)) for n in range(6)]
-    assert not any(found(repeated_lines(staged(DOCUMENTS, drafts), NormaliseSettings(repeated_share=0.1), run)))
+    assert not any(found(marked(staged(DOCUMENTS, drafts), NormaliseSettings(repeated_share=0.1), run)))
 
 
 def test_other_columns_come_with_it(staged: Staged, run: Run) -> None:
-    view = repeated_lines(staged(DOCUMENTS, site_of(6)), NormaliseSettings(), run)
+    view = marked(staged(DOCUMENTS, site_of(6)), NormaliseSettings(), run)
     (batch,) = view.batches(["doc_id", COLUMN])
     assert batch.schema.names == ["doc_id", COLUMN]
     assert batch.schema.field(COLUMN).type == pa.list_(pa.int32())
@@ -86,10 +91,10 @@ def test_spark_and_this_process_find_the_same(staged: Staged, run: Run, monkeypa
         draft(n, f"{BODY.format(n=n)}\nRing the bell.\n{FOOT}", "sea.example", "https://sea.example/") for n in range(9)
     ]
     stage = staged(DOCUMENTS, drafts)
-    here = repeated_lines(stage, NormaliseSettings(), run)
+    here = marked(stage, NormaliseSettings(), run)
     monkeypatch.setattr(boilerplate, "_SHUFFLE_ROWS", 1)
     with Engines(EngineSettings(engine="spark", cores=2)) as engines:
         run.engines = engines
-        there = repeated_lines(stage, NormaliseSettings(), run)
+        there = marked(stage, NormaliseSettings(), run)
     assert there.common.tolist() == here.common.tolist()
     assert found(there) == found(here) == [[1]] * 7 + [[]] * 3 + [[1, 2]] * 9

@@ -14,11 +14,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from quern.indexes.stages import Stage, StageWriter
-from quern.jobs.core.run import Run
+from quern.jobs.core.run import Run, run_whole
 from quern.jobs.documents import deduplicate as module
-from quern.jobs.documents.deduplicate import deduplicate, originals
+from quern.jobs.documents.deduplicate import Deduplicate
 from quern.jobs.documents.duplicates.night_state import States
 from quern.jobs.documents.duplicates.shingles import jaccard, shingles
+from quern.jobs.documents.originals import originals
 from quern.jobs.engines import Engines
 from quern.schemas.settings import DeduplicateSettings, EngineSettings
 from quern.schemas.tables import DOCUMENTS, REJECTS
@@ -75,7 +76,7 @@ class Nights:
             2,
         )
         run.work.mkdir(parents=True)
-        made = deduplicate(writer.stage(), chosen, run)
+        (made,) = run_whole(Deduplicate(chosen), {"normalised": writer.stage()}, run).stages
         rejects.close()
         found = pq.read_table(root / "rejects.parquet").to_pylist()
         self.rejects = {r["key"]: (r["reason"], r["detail"]) for r in found if r["job"] == "deduplicate"}

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from quern.indexes.stages import Stage
-from quern.jobs.core.run import Run
-from quern.jobs.graph.filter import filter_queries
-from quern.jobs.vectors.embed import Embed, Embedder
-from quern.jobs.vectors.embedded_tables import embed_chunks
+from quern.jobs.core.run import Run, run_whole
+from quern.jobs.graph.filter import Filter
+from quern.jobs.vectors.embed import Embedder
+from quern.jobs.vectors.embedded_tables import embedded_chunks, embedded_pairs
 from quern.schemas.settings import EmbedSettings, FilterSettings
 from quern.schemas.tables import CHUNKS, QUERIES, Table
 
@@ -34,17 +34,27 @@ QUESTIONS = {
 }
 
 
+def filtered(chunks: Stage, pairs: Stage, settings: FilterSettings, run: Run) -> tuple[Stage, Stage]:
+    (embedded,) = run_whole(embedded_pairs(EmbedSettings()), {"pairs": pairs}, run).stages
+    queries, nodes = run_whole(Filter(settings), {"embedded_pairs": embedded, "chunks": chunks}, run).stages
+    return queries, nodes
+
+
+def embedded(chunks: Stage, run: Run) -> Stage:
+    (made,) = run_whole(embedded_chunks(EmbedSettings()), {"bare_chunks": chunks}, run).stages
+    return made
+
+
 def build(run: Run, staged: Staged, settings: FilterSettings) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    embed = Embed(EmbedSettings())
     common = {"start": 0, "terms": "", "title": None, "published_at": None, "token_count": 1}
     rows = [{"chunk_id": c, "doc_id": c[0], "text": t, "end": len(t), **common} for c, t in TEXTS.items()]
-    chunks = embed_chunks(embed, staged(CHUNKS.without("vector"), rows), run)
+    chunks = embedded(staged(CHUNKS.without("vector"), rows), run)
     pairs = [
         {"query_id": f"{c}-{m}", "chunk_id": c, "question": q, "answer": a}
         for c, asked in QUESTIONS.items()
         for m, (q, a) in enumerate(asked)
     ]
-    queries, nodes = filter_queries(embed, staged(QUERIES.without("similarity", "kept"), pairs), chunks, settings, run)
+    queries, nodes = filtered(chunks, staged(QUERIES.without("similarity", "kept"), pairs), settings, run)
     return ([r for b in s.batches() for r in b.to_pylist()] for s in (queries, nodes))  # type: ignore[return-value]
 
 
@@ -72,15 +82,14 @@ def test_a_pair_is_scored_by_the_cosine_of_question_and_answer_with_its_chunk(ru
 
 
 def test_queries_of_a_chunk_without_a_vector_are_rejected_and_no_others(run: Run, staged: Staged) -> None:
-    embed = Embed(EmbedSettings())
     common = {"start": 0, "terms": "", "title": None, "published_at": None, "token_count": 1}
     rows = [{"chunk_id": c, "doc_id": c, "text": c, "end": 1, **common} for c in "abcd"]
     pairs = [
         {"query_id": f"{c}-{m}", "chunk_id": c, "question": f"{c}?", "answer": f"{m}"} for c in "abcd" for m in "01"
     ]
-    chunks = embed_chunks(embed, staged(CHUNKS.without("vector"), [r for r in rows if r["chunk_id"] not in "ac"]), run)
+    chunks = embedded(staged(CHUNKS.without("vector"), [r for r in rows if r["chunk_id"] not in "ac"]), run)
     raw = staged(QUERIES.without("similarity", "kept"), pairs)
-    queries, nodes = filter_queries(embed, raw, chunks, FilterSettings(alpha=1.0), run)
+    queries, nodes = filtered(chunks, raw, FilterSettings(alpha=1.0), run)
     assert [q for b in queries.batches(["chunk_id"]) for q in b.column(0).to_pylist()] == ["b", "b", "d", "d"]
     assert nodes.rows == 4
     assert run.reports[-1].rejected == 4

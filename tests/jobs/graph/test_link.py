@@ -10,9 +10,9 @@ import pytest
 
 from quern.indexes.stages import Stage
 from quern.indexes.vectors import similarities
-from quern.jobs.core.run import Run
+from quern.jobs.core.run import Run, run_whole
 from quern.jobs.engines import Engines
-from quern.jobs.graph.link import link
+from quern.jobs.graph.link import Link
 from quern.schemas.settings import EngineSettings, GraphSettings, LinkSettings
 from quern.schemas.tables import NODES, Table
 
@@ -24,6 +24,11 @@ def nodes(vectors: dict[str, list[float]]) -> list[dict[str, Any]]:
         {"query_id": key, "chunk_id": "c", "text": key, "vector": list(np.array(v) / np.linalg.norm(v))}
         for key, v in vectors.items()
     ]
+
+
+def link(nodes: Stage, settings: GraphSettings, how: LinkSettings, run: Run) -> Stage:
+    (edges,) = run_whole(Link(settings, how), {"nodes": nodes}, run).stages
+    return edges
 
 
 def edges(run: Run, staged: Staged, vectors: dict[str, list[float]], k: int = 3) -> dict[str, list[str]]:

@@ -1,0 +1,152 @@
+"""A step of a build: a job, the settings it needs, the tables it reads and makes; and how a step is run.
+
+The list of steps is `pipelines.build.STEPS`. A table that is not declared in `schemas.tables` is a step on the way: it
+goes when the build is done.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from quern.indexes.catalog.step_record import StepRecord
+from quern.indexes.stages import Stage
+from quern.jobs.core.contract import Contract, Counts, Job, Made, TableJob
+from quern.jobs.core.run import Run, derive, run_whole
+from quern.schemas.settings import Settings
+from quern.schemas.tables import TABLES
+
+_ENGINES = {"cpu": "spark", "model": "ray", "none": ""}
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a build.
+
+    Attributes:
+        name: Name, as `quern stage` takes it.
+        of: Makes its job of the groups of settings that it needs, in their order.
+        needs: Those groups.
+        reads: Tables that it reads.
+        makes: Tables that it makes.
+    """
+
+    name: str
+    of: Callable[..., Job | TableJob]
+    needs: tuple[str, ...]
+    reads: tuple[str, ...]
+    makes: tuple[str, ...]
+
+    def job(self, settings: Settings) -> Job | TableJob:
+        """Its job with these settings."""
+        return self.of(*(getattr(settings, group) for group in self.needs))
+
+    @property
+    def scratch(self) -> bool:
+        """Whether what it makes goes when the build is done."""
+        return self.makes[0] not in TABLES
+
+    def engine(self, settings: Settings) -> str:
+        """The engine that it may need beside this process; empty for none."""
+        job = self.job(settings)
+        return "generator" if isinstance(job, Job) and job.by_model else _ENGINES[job.engine]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A step that was run.
+
+    Attributes:
+        record: What the manifest keeps of it.
+        stages: The tables made, by name.
+    """
+
+    record: StepRecord
+    stages: Mapping[str, Stage]
+
+
+def run_step(step: Step, settings: Settings, tables: Mapping[str, Stage], run: Run) -> Finished:
+    """Run a step over those of `tables` that it reads.
+
+    A whole-table job is not run where the parent snapshot's step read the same and had the same fingerprint: its
+    tables are taken over. A row-wise one asks the memo for every row.
+    """
+    started, reports = time.monotonic(), len(run.reports)
+    job, inputs = step.job(settings), {name: tables[name] for name in step.reads}
+    if isinstance(job, Job):
+        made = Made((derive(job, job.source(inputs), run, scratch=step.makes[0] if step.scratch else ""),), counts=None)
+    else:
+        made = _taken_over(step, job, inputs, run) or run_whole(job, inputs, run)
+    named = dict(zip(step.makes, made.stages, strict=True))
+    report = run.reports[-1] if len(run.reports) > reports else None
+    counts = ("rows_in", "rows_out", "computed", "rejected", "notes")
+    record = StepRecord(
+        name=step.name,
+        job=job.name,
+        version=job.version,
+        fingerprint=job.fingerprint(),
+        configuration=json.loads(json.dumps(dict(job.configuration()), default=str)),
+        reads={name: stage.digest for name, stage in inputs.items()},
+        makes={name: stage.digest for name, stage in named.items()},
+        seconds=round(time.monotonic() - started, 3),
+        final=made.final,
+        **({name: getattr(report, name) for name in counts} if report else {}),
+    )
+    return Finished(record, named)
+
+
+def same_before(step: Step, job: Contract, inputs: Mapping[str, Stage], run: Run) -> StepRecord | None:
+    """The step of the parent snapshot, if it read the same, had the same fingerprint, and all it made is there."""
+    if run.parent is None or not inputs or step.scratch:
+        return None
+    record = next((r for r in run.parent.manifest.steps if r.name == step.name), None)
+    if record is None or not record.final or record.fingerprint != job.fingerprint():
+        return None
+    same = record.reads == {name: stage.digest for name, stage in inputs.items()}
+    there = same and all(run.parent.stage(name).path.exists() for name in (*step.makes, "rejects"))
+    return record if there else None
+
+
+def _taken_over(step: Step, job: TableJob, inputs: Mapping[str, Stage], run: Run) -> Made | None:
+    """What the parent snapshot's step made of the same tables in the same way, its rejects with it."""
+    started = time.monotonic()
+    record = same_before(step, job, inputs, run)
+    if record is None or run.parent is None:
+        return None
+    if record.rejected:
+        for batch in run.parent.stage("rejects").batches(["job", "key", "reason", "detail"]):
+            rows = (row for row in batch.to_pylist() if row["job"] == job.name)
+            run.reject(job.name, [(row["key"], row["reason"], row["detail"]) for row in rows])
+    counts = Counts(
+        rows_in=record.rows_in,
+        rows_out=record.rows_out,
+        reused=record.rows_in,
+        computed=0,
+        rejected=record.rejected,
+        engine="none",
+        notes=record.notes,
+    )
+    run.report(job, counts, started)
+    return Made(tuple(run.parent.stage(name) for name in step.makes), counts=None)
+
+
+def last_uses(steps: Sequence[Step], settings: Settings) -> dict[str, str]:
+    """For each engine that may be needed the last step that needs it."""
+    return {engine: step.name for step in steps if (engine := step.engine(settings))}
+
+
+def spark_modules(steps: Sequence[Step], settings: Settings) -> list[str]:
+    """The modules of the jobs that Spark's workers may run."""
+    return [type(step.job(settings)).__module__ for step in steps if step.engine(settings) == "spark"]
+
+
+def upstream(steps: Sequence[Step], tables: Sequence[str]) -> list[Step]:
+    """The steps that `tables` are made by, in order."""
+    wanted, found = set(tables), []
+    for step in reversed(steps):
+        if wanted & set(step.makes):
+            found.append(step)
+            wanted |= set(step.reads)
+    return found[::-1]

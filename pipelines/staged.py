@@ -1,0 +1,331 @@
+"""A build in progress: a folder that tells which steps are finished, what they made and what they left out.
+
+A whole build (`quern build`) has it in the warehouse's `work`, where it goes when the build ends. A build whose steps
+are run one by one (`quern stage`), each in a process of its own, has it in `builds`, until it or another build is
+published. A finished step is not run again; one that failed or was killed left nothing that counts.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pydantic import BaseModel, Field
+
+from quern.indexes.catalog import Manifest, Warehouse
+from quern.indexes.catalog.step_record import StepRecord
+from quern.indexes.page_store import PageStore
+from quern.indexes.stages import Stage, StageWriter
+from quern.indexes.storage import write_text
+from quern.jobs.core.run import Run
+from quern.jobs.core.step import Step, run_step, spark_modules
+from quern.jobs.engines import Engines, core_count
+from quern.jobs.reasoning.table import GeneratorEngine
+from quern.jobs.vectors.embed import Embed
+from quern.pipelines.audit.audit import Audited, audit_tables, count_reasons, measures_of, reject_shares, rows_in
+from quern.pipelines.ingest import PAGE_STORE, page_store
+from quern.schemas.errors import QuernError
+from quern.schemas.settings import Settings
+from quern.schemas.tables import REJECTS, TABLES, Table
+
+log = logging.getLogger(__name__)
+
+BUILDS: Final = "builds"
+_TABLES: Final = "tables"
+
+
+class BuildRefusedError(QuernError):
+    """A build that was written but failed its audit: nothing was published."""
+
+
+class Begun(BaseModel):
+    """What a build was begun with.
+
+    Attributes:
+        build_id: Name of the build.
+        started_at: When it began.
+        source: Files of pages; None for the page store.
+        parent: The snapshot that was published then.
+        settings: Its settings, as a tree.
+    """
+
+    build_id: str
+    started_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    source: Path | None
+    parent: str | None
+    settings: dict[str, Any]
+
+
+class TableFile(BaseModel):
+    """A table that a step made, as `Stage` names it."""
+
+    path: Path
+    rows: int
+    digest: str
+    dimension: int
+
+
+class FinishedStep(BaseModel):
+    """A step that was run.
+
+    Attributes:
+        record: What the manifest keeps of it.
+        reports: The reports of its jobs.
+        tables: What it made, by name.
+        peak_memory_bytes: Largest memory of the process that ran it, where that ran nothing else.
+    """
+
+    record: StepRecord
+    reports: list[dict[str, Any]]
+    tables: dict[str, TableFile]
+    peak_memory_bytes: int = 0
+
+
+class AuditRecord(BaseModel):
+    """An audit that was passed."""
+
+    checks: list[dict[str, Any]]
+    rejects: TableFile
+    reasons: dict[str, int]
+    shares: dict[str, float]
+
+
+class StagedBuild:
+    """A build in progress, in a folder of its own."""
+
+    def __init__(self, folder: Path, warehouse: Warehouse, steps: Sequence[Step], begun: Begun) -> None:
+        self.folder, self.warehouse, self.steps, self.begun = folder, warehouse, steps, begun
+        self.settings = Settings.model_validate(begun.settings)
+        self.parent = warehouse.snapshot(begun.parent) if begun.parent else None
+
+    @classmethod
+    def begin(cls, folder: Path, warehouse: Warehouse, steps: Sequence[Step], begun: Begun) -> StagedBuild:
+        """A new build in `folder`."""
+        write_text(folder / "begun.json", begun.model_dump_json(indent=1) + "\n")
+        return cls(folder, warehouse, steps, begun)
+
+    @classmethod
+    def open(cls, folder: Path, warehouse: Warehouse, steps: Sequence[Step]) -> StagedBuild | None:
+        """The build in `folder`; None where there is none."""
+        path = folder / "begun.json"
+        if not path.exists():
+            return None
+        return cls(folder, warehouse, steps, Begun.model_validate_json(path.read_text("utf-8")))
+
+    @property
+    def source(self) -> Path | PageStore:
+        """What pages are read from."""
+        return self.begun.source or page_store(self.warehouse)
+
+    def finished(self, step: Step) -> FinishedStep | None:
+        """What is known of `step`, if it was run and what it made is there."""
+        path = self.folder / "steps" / f"{step.name}.json"
+        if not path.exists():
+            return None
+        known = FinishedStep.model_validate_json(path.read_text("utf-8"))
+        return known if all(file.path.exists() for file in known.tables.values()) else None
+
+    def tables(self) -> dict[str, Stage]:
+        """The tables made so far."""
+        made: dict[str, Stage] = {}
+        for step in self.steps:
+            known = self.finished(step)
+            declared = zip(step.makes, step.job(self.settings).tables if known else (), strict=False)
+            made |= {name: _stage(table, known.tables[name]) for name, table in declared if known}
+        return made
+
+    @contextmanager
+    def run(self) -> Iterator[Run]:
+        """What the jobs of this build share; rejects are those of the step that is run."""
+        work = self.folder / "work"
+        for path in work.glob("*"):  # of a step that was killed
+            if path.name != _TABLES:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        preload = spark_modules(self.steps, self.settings)
+        with new_run(self.begun.build_id, self.warehouse, self.settings, work, self.warehouse.stages, preload) as run:
+            run.source, run.parent = self.source, self.parent
+            yield run
+
+    def finish(self, step: Step, run: Run) -> FinishedStep:
+        """Run `step`, and record that it is finished."""
+        reports = len(run.reports)
+        with StageWriter(self._rejects_of(step), REJECTS) as run.rejects:
+            finished = run_step(step, self.settings, self.tables(), run)
+        known = FinishedStep(
+            record=finished.record,
+            reports=[vars(report) for report in run.reports[reports:]],
+            tables={name: _file(stage) for name, stage in finished.stages.items()},
+        )
+        self.record(known)
+        return known
+
+    def record(self, known: FinishedStep) -> None:
+        """Record that a step is finished."""
+        write_text(self.folder / "steps" / f"{known.record.name}.json", known.model_dump_json(indent=1) + "\n")
+
+    def _rejects_of(self, step: Step) -> Path:
+        return self.folder / "rejects" / f"{step.name}.parquet"
+
+    def _steps(self) -> list[FinishedStep]:
+        return [known for step in self.steps if (known := self.finished(step))]
+
+    def _reports(self) -> list[dict[str, Any]]:
+        return [report for known in self._steps() for report in known.reports]
+
+    def _rejects(self, pages: Stage) -> Stage:
+        """All rejects of the build; of a page store also what the warehouse's crawls lost."""
+        path = self.warehouse.stages / REJECTS.name / f"{self.begun.build_id}.parquet"
+        with StageWriter(path, REJECTS) as writer:
+            for step in self.steps:
+                writer.write_all(Stage(REJECTS, self._rejects_of(step), 0, "").batches())
+            if self.begun.source is None:
+                writer.write_all(lost_rejects(self.warehouse, pages, self.begun.build_id))
+        return writer.stage()
+
+    def audit(self) -> AuditRecord:
+        """Audit the tables, and record that they passed.
+
+        Raises:
+            BuildRefusedError: They did not.
+        """
+        begun = self.begun
+        stages = {name: stage for name, stage in self.tables().items() if name in TABLES}
+        stages["rejects"] = rejects = self._rejects(stages["pages"])
+        reasons, reports = count_reasons(rejects), self._reports()
+        given = rows_in(reports, reasons, stages["pages"].rows)
+        before = {name: table.rows for name, table in self.parent.manifest.tables.items()} if self.parent else {}
+        told = (begun.build_id, begun.started_at, before, measures_of(reports))
+        audited = audit_tables(self.warehouse, stages, given, reasons, self.settings, *told)
+        _refuse_failures(begun.build_id, audited, rejects)
+        record = AuditRecord(
+            checks=[c.as_row() for c in audited.audit.checks],
+            rejects=_file(rejects),
+            reasons={f"{job}: {reason}": n for (job, reason), n in sorted(reasons.items())},
+            shares=reject_shares(given, reasons),
+        )
+        write_text(self.folder / "audit.json", record.model_dump_json(indent=1) + "\n")
+        return record
+
+    def audited(self) -> AuditRecord | None:
+        """The audit, if it was passed."""
+        path = self.folder / "audit.json"
+        return AuditRecord.model_validate_json(path.read_text("utf-8")) if path.exists() else None
+
+    def publish(self, audit: AuditRecord, seconds: float, peak_memory_bytes: int) -> Manifest:
+        """Publish the tables that passed `audit` as a snapshot; other builds in progress end with that."""
+        begun, warehouse, known = self.begun, self.warehouse, self._steps()
+        parent = self.parent.manifest if self.parent else None
+        stages = {name: stage for name, stage in self.tables().items() if name in TABLES}
+        stages["rejects"] = _stage(REJECTS, audit.rejects)
+        manifest = warehouse.publish(
+            Manifest(
+                build_id=begun.build_id,
+                parent=begun.parent,
+                started_at=begun.started_at,
+                source=str(begun.source.absolute()) if begun.source else PAGE_STORE,
+                tables={name: warehouse.pin(stage, parent) for name, stage in stages.items()},
+                jobs=self._reports(),
+                steps=[step.record for step in known],
+                audit=audit.checks,
+                rejects=audit.reasons,
+                reject_shares=audit.shares,
+                settings=self.settings.model_dump(),
+                model=str(Embed(self.settings.embed).configuration()["model"]),
+                seconds=round(seconds, 1),
+                peak_memory_bytes=peak_memory_bytes,
+            )
+        )
+        warehouse.prune(self.settings.audit.keep_snapshots)
+        shutil.rmtree(warehouse.root / BUILDS, ignore_errors=True)
+        log.info(
+            "build=%s published seconds=%.1f peak_memory_mib=%d",
+            begun.build_id,
+            manifest.seconds,
+            manifest.peak_memory_bytes >> 20,
+        )
+        return manifest
+
+
+@contextmanager
+def log_file(path: Path) -> Iterator[None]:
+    """Write the build's log lines to `path` too: one line per job."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handler = logging.FileHandler(path, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    logger = logging.getLogger("quern")
+    logger.setLevel(logging.INFO)
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        handler.close()
+
+
+@contextmanager
+def new_run(
+    build_id: str, warehouse: Warehouse, settings: Settings, work: Path, stages: Path, preload: Sequence[str] = ()
+) -> Iterator[Run]:
+    """What jobs share: temporary files in `work`, tables in `stages`; rejects go to `work` until told otherwise."""
+    work.mkdir(parents=True, exist_ok=True)
+    rejects = work / "rejects.parquet"
+    with Engines(settings.engine, GeneratorEngine, preload) as engines, StageWriter(rejects, REJECTS) as writer:
+        yield Run(
+            build_id=build_id,
+            memo=warehouse.memo,
+            work=work,
+            stages=stages,
+            engines=engines,
+            rejects=writer,
+            batch_rows=settings.engine.batch_rows,
+            task_rows=settings.engine.task_rows,
+            cores=core_count(settings.engine),
+        )
+
+
+def _file(stage: Stage) -> TableFile:
+    dimension = max((getattr(f.type, "list_size", 0) for f in stage.table.schema), default=0)
+    return TableFile(path=stage.path, rows=stage.rows, digest=stage.digest, dimension=dimension)
+
+
+def _stage(table: Table, file: TableFile) -> Stage:
+    return Stage(table.with_dimension(file.dimension) if file.dimension else table, file.path, file.rows, file.digest)
+
+
+def lost_rejects(warehouse: Warehouse, pages: Stage, build_id: str) -> Iterator[pa.RecordBatch]:
+    """Rejects of what the warehouse's crawls lost, but for pages that another crawl or ingest did get."""
+    from quern.pipelines.crawl import lost_pages  # Scrapy takes a second to import
+
+    for plan in sorted((warehouse.root / "crawl").glob("*/plan.json")):
+        log.info("crawl=%s is not finished: the page store lacks its pages", plan.parent.name)
+    for batch in lost_pages(warehouse):
+        got = pages.lookup("url", batch.column("key"), ["url"]).column("url")
+        lost = batch.filter(pc.invert(pc.is_in(batch.column("key"), value_set=got.combine_chunks())))
+        told = lost.schema.get_field_index("build_id")
+        yield lost.set_column(told, "build_id", pa.array([build_id] * lost.num_rows, pa.string()))
+
+
+def _refuse_failures(build_id: str, audited: Audited, rejects: Stage) -> None:
+    """Log what failed in the audit; stop where it is critical.
+
+    Raises:
+        BuildRefusedError: The message names what failed, the data docs, and the first reject of the build.
+    """
+    for check in audited.audit.checks:
+        if not check.passed:
+            log.warning("audit %s failed: %s severity=%s", check.expectation, check.observed, check.severity)
+    if failed := audited.audit.failures():
+        named = "; ".join(f"{c.expectation}: {c.observed}" for c in failed)
+        first = next((r for b in rejects.batches(rows=1) for r in b.to_pylist()), None)
+        told = f"; first reject: {first['key']}: {first['reason']} ({first['detail']})" if first else ""
+        raise BuildRefusedError(
+            f"build {build_id} failed its audit and was not published: {named}{told}; {audited.docs} shows the audit, "
+            "`quern settings` its thresholds (group audit)"
+        )
