@@ -21,12 +21,11 @@ from quern.jobs.graph.filter import Filter
 from quern.jobs.graph.link import Link
 from quern.jobs.pages.pages import ReadPages
 from quern.jobs.queries.doc2query import Doc2Query
-from quern.jobs.reasoning.generators.backends import prepare_generator
 from quern.jobs.vectors.embedded_tables import embedded_chunks, embedded_pairs
 from quern.pipelines.staged import Begun, BuildRefusedError, StagedBuild, log_file
 from quern.schemas.settings import ChunkSettings, EmbedSettings, Settings
 
-__all__ = ["STEPS", "BuildRefusedError", "build", "prepare_steps"]
+__all__ = ["STEPS", "BuildRefusedError", "build"]
 
 
 def _chunk(chunk: ChunkSettings, embed: EmbedSettings) -> Chunk:
@@ -72,29 +71,19 @@ def build(
             staged = StagedBuild.begin(folder, warehouse, steps, begun)
             with staged.run() as run:
                 _make_tables(staged, run)
-            audit = staged.audit()
-            return staged.publish(audit, time.monotonic() - started, meter.peak_bytes)
+            manifest = staged.pinned(staged.audit())
+            manifest.seconds = round(time.monotonic() - started, 1)
+            manifest.peak_memory_bytes = meter.peak_bytes
+            return staged.publish(manifest)
         finally:
             shutil.rmtree(folder.parent, ignore_errors=True)
 
 
 def _make_tables(staged: StagedBuild, run: Run) -> None:
     """Run the steps one after the other; an engine stops after the last step that may need it."""
-    prepare_steps(staged.steps, staged.settings, run)
+    staged.prepare(staged.steps, run)
     last = last_uses(staged.steps, staged.settings)
     for step in staged.steps:
         staged.finish(step, run)
         for engine in (engine for engine, name in last.items() if name == step.name):
             run.engines.release(engine)
-
-
-def prepare_steps(steps: Sequence[Step], settings: Settings, run: Run) -> None:
-    """See that all can be done, before any work is.
-
-    Raises:
-        ModelError, GeneratorError: It cannot; the message says what to do.
-    """
-    for step in steps:
-        step.job(settings).prepare()
-    if any(step.engine(settings) == "generator" for step in steps):
-        prepare_generator(settings.generator, settings.engine, run.work)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import shutil
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -24,9 +25,11 @@ from quern.indexes.catalog.step_record import StepRecord
 from quern.indexes.page_store import PageStore
 from quern.indexes.stages import Stage, StageWriter
 from quern.indexes.storage import write_text
+from quern.jobs.core.memory import MemoryMeter
 from quern.jobs.core.run import Run
 from quern.jobs.core.step import Step, run_step, spark_modules
 from quern.jobs.engines import Engines, core_count
+from quern.jobs.reasoning.generators.backends import prepare_generator
 from quern.jobs.reasoning.table import GeneratorEngine
 from quern.jobs.vectors.embed import Embed
 from quern.pipelines.audit.audit import Audited, audit_tables, count_reasons, measures_of, reject_shares, rows_in
@@ -43,6 +46,10 @@ _TABLES: Final = "tables"
 
 class BuildRefusedError(QuernError):
     """A build that was written but failed its audit: nothing was published."""
+
+
+class StageError(QuernError):
+    """A step that cannot be run alone now; the message says what to do."""
 
 
 class Begun(BaseModel):
@@ -91,6 +98,7 @@ class FinishedStep(BaseModel):
 class AuditRecord(BaseModel):
     """An audit that was passed."""
 
+    seconds: float
     checks: list[dict[str, Any]]
     rejects: TableFile
     reasons: dict[str, int]
@@ -153,8 +161,19 @@ class StagedBuild:
             run.source, run.parent = self.source, self.parent
             yield run
 
-    def finish(self, step: Step, run: Run) -> FinishedStep:
-        """Run `step`, and record that it is finished."""
+    def prepare(self, steps: Sequence[Step], run: Run) -> None:
+        """See that `steps` can be done, before any work is.
+
+        Raises:
+            ModelError, GeneratorError: They cannot; the message says what to do.
+        """
+        for step in steps:
+            step.job(self.settings).prepare()
+        if any(step.engine(self.settings) == "generator" for step in steps):
+            prepare_generator(self.settings.generator, self.settings.engine, run.work)
+
+    def finish(self, step: Step, run: Run, meter: MemoryMeter | None = None) -> FinishedStep:
+        """Run `step`, and record that it is finished; `meter`, if given, is that of a process for it alone."""
         reports = len(run.reports)
         with StageWriter(self._rejects_of(step), REJECTS) as run.rejects:
             finished = run_step(step, self.settings, self.tables(), run)
@@ -162,22 +181,20 @@ class StagedBuild:
             record=finished.record,
             reports=[vars(report) for report in run.reports[reports:]],
             tables={name: _file(stage) for name, stage in finished.stages.items()},
+            peak_memory_bytes=meter.peak_bytes if meter else 0,
         )
-        self.record(known)
+        write_text(self.folder / "steps" / f"{step.name}.json", known.model_dump_json(indent=1) + "\n")
         return known
-
-    def record(self, known: FinishedStep) -> None:
-        """Record that a step is finished."""
-        write_text(self.folder / "steps" / f"{known.record.name}.json", known.model_dump_json(indent=1) + "\n")
 
     def _rejects_of(self, step: Step) -> Path:
         return self.folder / "rejects" / f"{step.name}.parquet"
 
-    def _steps(self) -> list[FinishedStep]:
+    def done(self) -> list[FinishedStep]:
+        """The steps that are finished."""
         return [known for step in self.steps if (known := self.finished(step))]
 
     def _reports(self) -> list[dict[str, Any]]:
-        return [report for known in self._steps() for report in known.reports]
+        return [report for known in self.done() for report in known.reports]
 
     def _rejects(self, pages: Stage) -> Stage:
         """All rejects of the build; of a page store also what the warehouse's crawls lost."""
@@ -195,7 +212,7 @@ class StagedBuild:
         Raises:
             BuildRefusedError: They did not.
         """
-        begun = self.begun
+        started, begun = time.monotonic(), self.begun
         stages = {name: stage for name, stage in self.tables().items() if name in TABLES}
         stages["rejects"] = rejects = self._rejects(stages["pages"])
         reasons, reports = count_reasons(rejects), self._reports()
@@ -205,6 +222,7 @@ class StagedBuild:
         audited = audit_tables(self.warehouse, stages, given, reasons, self.settings, *told)
         _refuse_failures(begun.build_id, audited, rejects)
         record = AuditRecord(
+            seconds=time.monotonic() - started,
             checks=[c.as_row() for c in audited.audit.checks],
             rejects=_file(rejects),
             reasons={f"{job}: {reason}": n for (job, reason), n in sorted(reasons.items())},
@@ -218,35 +236,34 @@ class StagedBuild:
         path = self.folder / "audit.json"
         return AuditRecord.model_validate_json(path.read_text("utf-8")) if path.exists() else None
 
-    def publish(self, audit: AuditRecord, seconds: float, peak_memory_bytes: int) -> Manifest:
-        """Publish the tables that passed `audit` as a snapshot; other builds in progress end with that."""
-        begun, warehouse, known = self.begun, self.warehouse, self._steps()
-        parent = self.parent.manifest if self.parent else None
+    def pinned(self, audit: AuditRecord) -> Manifest:
+        """Write the tables that passed `audit` as versions, and say so in a manifest that is not published yet."""
+        begun, parent = self.begun, self.parent.manifest if self.parent else None
         stages = {name: stage for name, stage in self.tables().items() if name in TABLES}
         stages["rejects"] = _stage(REJECTS, audit.rejects)
-        manifest = warehouse.publish(
-            Manifest(
-                build_id=begun.build_id,
-                parent=begun.parent,
-                started_at=begun.started_at,
-                source=str(begun.source.absolute()) if begun.source else PAGE_STORE,
-                tables={name: warehouse.pin(stage, parent) for name, stage in stages.items()},
-                jobs=self._reports(),
-                steps=[step.record for step in known],
-                audit=audit.checks,
-                rejects=audit.reasons,
-                reject_shares=audit.shares,
-                settings=self.settings.model_dump(),
-                model=str(Embed(self.settings.embed).configuration()["model"]),
-                seconds=round(seconds, 1),
-                peak_memory_bytes=peak_memory_bytes,
-            )
+        return Manifest(
+            build_id=begun.build_id,
+            parent=begun.parent,
+            started_at=begun.started_at,
+            source=str(begun.source.absolute()) if begun.source else PAGE_STORE,
+            tables={name: self.warehouse.pin(stage, parent) for name, stage in stages.items()},
+            jobs=self._reports(),
+            steps=[known.record for known in self.done()],
+            audit=audit.checks,
+            rejects=audit.reasons,
+            reject_shares=audit.shares,
+            settings=self.settings.model_dump(),
+            model=str(Embed(self.settings.embed).configuration()["model"]),
         )
-        warehouse.prune(self.settings.audit.keep_snapshots)
-        shutil.rmtree(warehouse.root / BUILDS, ignore_errors=True)
+
+    def publish(self, manifest: Manifest) -> Manifest:
+        """Publish what is pinned as a snapshot; other builds in progress end with that."""
+        manifest = self.warehouse.publish(manifest)
+        self.warehouse.prune(self.settings.audit.keep_snapshots)
+        shutil.rmtree(self.warehouse.root / BUILDS, ignore_errors=True)
         log.info(
             "build=%s published seconds=%.1f peak_memory_mib=%d",
-            begun.build_id,
+            manifest.build_id,
             manifest.seconds,
             manifest.peak_memory_bytes >> 20,
         )

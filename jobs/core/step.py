@@ -142,6 +142,11 @@ def spark_modules(steps: Sequence[Step], settings: Settings) -> list[str]:
     return [type(step.job(settings)).__module__ for step in steps if step.engine(settings) == "spark"]
 
 
+def makers(steps: Sequence[Step], tables: Sequence[str]) -> list[Step]:
+    """The steps that make `tables`."""
+    return [step for step in steps if set(step.makes) & set(tables)]
+
+
 def upstream(steps: Sequence[Step], tables: Sequence[str]) -> list[Step]:
     """The steps that `tables` are made by, in order."""
     wanted, found = set(tables), []

@@ -1,0 +1,49 @@
+"""Running one step of a build alone."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quern.pipelines.cli.common import LOGGERS, Overrides, SettingsFile, Warehouse, new_app
+from quern.schemas.settings import load_settings
+
+app = new_app("")
+
+
+@app.command(
+    epilog="Examples:  quern stage ingest --build 20261122T0600 -w WH --source pages/    "
+    "quern stage clean --build 20261122T0600 -w WH    quern stage publish --build 20261122T0600 -w WH",
+)
+def stage(
+    name: Annotated[str, typer.Argument(metavar="STEP", help="A step of `quern plan`, then `audit`, then `publish`.")],
+    warehouse: Warehouse,
+    build: Annotated[str, typer.Option(metavar="ID", help="Name of the build: its start, like 20261122T0600.")],
+    source: Annotated[
+        Path | None,
+        typer.Option(metavar="PAGES", help="Folder or file of pages, with the first step; default: the page store."),
+    ] = None,
+    settings: SettingsFile = None,
+    override: Overrides = None,
+    engine: Annotated[str | None, typer.Option(help="auto, local, spark or ray.")] = None,
+) -> None:
+    """Run one step of a build alone, for orchestrators: a failed one can be tried again, a finished one is not.
+
+    The first step begins the build and says of what pages and with which settings; `publish` ends it.
+    """
+    overrides = [*(override or []), *([f"engine.engine={engine}"] if engine else [])]
+    from quern.indexes.catalog import Warehouse as Catalog
+    from quern.jobs.pages.inputs import of_path
+    from quern.pipelines.cli.chatter import chatter_to
+    from quern.pipelines.stage import run_stage
+
+    if source is None:
+        catalog = Catalog.open(warehouse)
+    else:
+        of_path(source)  # A mistyped path must not leave an empty warehouse behind.
+        catalog = Catalog.create(warehouse)
+    with chatter_to(catalog.logs / "engines.log", LOGGERS):
+        run_stage(name, build, catalog, source, partial(load_settings, settings, overrides))

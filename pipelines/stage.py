@@ -1,0 +1,160 @@
+"""One step of a build alone, for an orchestrator: each in a process of its own, a failed one is tried again."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from quern.indexes.catalog import Warehouse, new_build_id
+from quern.jobs.core.memory import MemoryMeter
+from quern.jobs.core.step import Step, makers
+from quern.pipelines.build import STEPS
+from quern.pipelines.staged import BUILDS, Begun, StagedBuild, StageError, log_file
+from quern.schemas.settings import Settings
+
+AUDIT: Final = "audit"
+PUBLISH: Final = "publish"
+_BUILD_ID: Final = re.compile(r"\d{8}T\d{4,}")
+
+Change = Callable[[Settings], Settings]
+
+log = logging.getLogger(__name__)
+
+
+def _unchanged(settings: Settings) -> Settings:
+    return settings
+
+
+def stage_names(steps: Sequence[Step] = STEPS) -> list[str]:
+    """What `run_stage` can be asked for, in the order in which it must be."""
+    return [*(step.name for step in steps), AUDIT, PUBLISH]
+
+
+def run_stage(
+    name: str,
+    build_id: str,
+    warehouse: Warehouse,
+    source: Path | None = None,
+    change: Change = _unchanged,
+    steps: Sequence[Step] | None = None,
+) -> None:
+    """Run one step of the build `build_id`, its audit, or its publication; the first step begins the build.
+
+    What is finished already is not done again. Tables on the way are kept in the warehouse until the build, or another,
+    is published.
+
+    Args:
+        name: One of `stage_names`.
+        build_id: Digits of the start, like 20261122T0610; names of later builds must sort after it.
+        warehouse: The warehouse.
+        source: Files of pages, given with the first step; None for the page store.
+        change: Changes settings: of the defaults with the first step, else of those that the build was begun with,
+            where it may change nothing that a table depends on.
+        steps: The list of steps.
+
+    Raises:
+        StageError: A step before it was not run, or the build cannot be gone on with.
+        BuildRefusedError: A critical expectation failed; the audit can be tried again.
+        WarehouseError: Another build, or step of one, is writing.
+    """
+    steps = STEPS if steps is None else steps
+    if name not in stage_names(steps):
+        raise StageError(f"there is no step {name}; they are {', '.join(stage_names(steps))}")
+    if not _BUILD_ID.fullmatch(build_id):
+        raise StageError(
+            f"--build {build_id}: name it by its start, like {new_build_id()}, so that builds sort by time"
+        )
+    with warehouse.lock(), log_file(warehouse.logs / f"{build_id}.log"), MemoryMeter() as meter:
+        if build_id in warehouse.snapshot_ids():
+            log.info("stage=%s build=%s is published already", name, build_id)
+            return
+        staged = _staged(name, build_id, warehouse, source, change, steps)
+        _see_that_it_can_run(name, staged)
+        if name == AUDIT:
+            if staged.audited() is None:
+                staged.audit()
+        elif name == PUBLISH:
+            _publish(staged, meter)
+        else:
+            _run_one(next(step for step in steps if step.name == name), staged, meter)
+
+
+def _staged(
+    name: str,
+    build_id: str,
+    warehouse: Warehouse,
+    source: Path | None,
+    change: Change,
+    steps: Sequence[Step],
+) -> StagedBuild:
+    """The build in progress, begun if it is not and `name` is the first step."""
+    folder = warehouse.root / BUILDS / build_id
+    staged = StagedBuild.open(folder, warehouse, steps)
+    parent = warehouse.current_id()
+    if staged is None:
+        if name != steps[0].name:
+            raise StageError(
+                f"no build {build_id} is in progress in {warehouse.root}; `quern stage {steps[0].name} --build "
+                f"{build_id}` begins one"
+            )
+        tree = change(Settings()).model_dump(mode="json")
+        begun = Begun(build_id=build_id, source=source and source.absolute(), parent=parent, settings=tree)
+        return StagedBuild.begin(folder, warehouse, steps, begun)
+    if parent != staged.begun.parent:
+        raise StageError(
+            f"{parent} was published after build {build_id} began: begin another build, what this one computed is kept"
+        )
+    if source is not None and source.absolute() != staged.begun.source:
+        raise StageError(f"build {build_id} was begun with pages of {staged.begun.source or 'the page store'}")
+    staged.settings = _same_settings(staged, change(staged.settings))
+    return staged
+
+
+def _same_settings(staged: StagedBuild, given: Settings) -> Settings:
+    """The settings given, which may differ in nothing that a table depends on."""
+    groups = {group for step in staged.steps for group in step.needs}
+    different = [group for group in sorted(groups) if getattr(given, group) != getattr(staged.settings, group)]
+    if different:
+        raise StageError(
+            f"build {staged.begun.build_id} was begun with other settings of {', '.join(different)}: begin another"
+        )
+    return given
+
+
+def _see_that_it_can_run(name: str, staged: StagedBuild) -> None:
+    """Raises `StageError` where what is before the stage `name` was not done."""
+    step = next((step for step in staged.steps if step.name == name), None)
+    needed = staged.steps if step is None else makers(staged.steps, step.reads)
+    missing = [other.name for other in needed if staged.finished(other) is None]
+    if not missing and name == PUBLISH and staged.audited() is None:
+        missing = [AUDIT]
+    if missing:
+        raise StageError(
+            f"the step {name} of build {staged.begun.build_id} needs {', '.join(missing)} first: "
+            f"`quern stage {missing[0]} --build {staged.begun.build_id}`"
+        )
+
+
+def _run_one(step: Step, staged: StagedBuild, meter: MemoryMeter) -> None:
+    """Run a step that is not finished."""
+    if staged.finished(step) is not None:
+        log.info("stage=%s build=%s is finished already", step.name, staged.begun.build_id)
+        return
+    with staged.run() as run:
+        staged.prepare([step], run)
+        staged.finish(step, run, meter)
+
+
+def _publish(staged: StagedBuild, meter: MemoryMeter) -> None:
+    """Publish a build that passed its audit."""
+    audit, done, started = staged.audited(), staged.done(), time.monotonic()
+    if audit is not None:
+        manifest = staged.pinned(audit)
+        before = sum(known.record.seconds for known in done) + audit.seconds
+        manifest.seconds = round(before + time.monotonic() - started, 1)
+        manifest.peak_memory_bytes = max(meter.peak_bytes, *(known.peak_memory_bytes for known in done))
+        staged.publish(manifest)

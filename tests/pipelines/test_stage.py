@@ -1,0 +1,87 @@
+"""A build whose steps run one by one, each in a process of its own, publishes what a whole build does."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from quern.indexes.catalog import Warehouse
+from quern.pipelines.stage import stage_names
+from tests.conftest import Quern, start_quern
+
+ID = "20240101T0600"
+
+
+def digests(warehouse: Path) -> dict[str, str]:
+    return {name: table.digest for name, table in Warehouse.open(warehouse).manifest().tables.items()}
+
+
+@pytest.fixture(scope="module")
+def pages(one_site: Path) -> Path:
+    return one_site / "brannock-review.example" / "2024"
+
+
+@pytest.fixture(scope="module")
+def whole(pages: Path, tmp_path_factory: pytest.TempPathFactory, quern: Quern) -> Path:
+    """A warehouse that was built in one process; tests must not write to it."""
+    warehouse = tmp_path_factory.mktemp("whole") / "warehouse"
+    built = quern("build", pages, "-w", warehouse, "--engine", "local")
+    assert built.returncode == 0, built.stderr
+    return warehouse
+
+
+def staged(quern: Quern, warehouse: Path, name: str, *more: object) -> subprocess.CompletedProcess[str]:
+    return quern("stage", name, "--build", ID, "-w", warehouse, "--engine", "local", *more)
+
+
+def killed(warehouse: Path, name: str) -> None:
+    """Begin a stage, and kill it when it has committed something to the memo."""
+    with start_quern("stage", name, "--build", ID, "-w", warehouse, "--engine", "local") as process:
+        deadline = time.monotonic() + 120
+        while not list((warehouse / "memo" / name).rglob("*.arrow")) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+
+
+def test_stages_run_one_by_one_publish_what_a_whole_build_does(
+    pages: Path, whole: Path, tmp_path: Path, quern: Quern
+) -> None:
+    warehouse = tmp_path / "warehouse"
+    early = staged(quern, warehouse, "ingest", "--source", tmp_path / "none")
+    assert (early.returncode, (warehouse / "warehouse.json").exists()) == (2, False)
+    for name in stage_names():
+        if name == "clean":
+            killed(warehouse, name)
+            late = staged(quern, warehouse, "chunk")
+            assert late.returncode == 2
+            assert "the step chunk of build 20240101T0600 needs deduplicate first" in late.stderr
+        more = ("--source", pages, "--set", "engine.task_rows=2") if name == "ingest" else ()
+        done = staged(quern, warehouse, name, *more)
+        assert done.returncode == 0, done.stderr
+    assert digests(warehouse) == digests(whole)
+    jobs = [job["job"] for job in Warehouse.open(warehouse).manifest().jobs]
+    assert jobs == [job["job"] for job in Warehouse.open(whole).manifest().jobs]
+    assert not (warehouse / "builds").exists()
+    again = staged(quern, warehouse, "publish")
+    assert (again.returncode, "published already" in again.stderr) == (0, True)
+
+
+def test_a_stage_that_cannot_run_says_why(pages: Path, tmp_path: Path, quern: Quern, quern_here: Quern) -> None:
+    warehouse = tmp_path / "warehouse"
+    catalog = Warehouse.create(warehouse)
+    unknown = staged(quern_here, warehouse, "clean")
+    assert (unknown.returncode, "`quern stage ingest --build" in unknown.stderr) == (2, True)
+    named = quern_here("stage", "ingest", "--build", "tonight", "-w", warehouse, "--source", pages)
+    assert (named.returncode, "name it by its start" in named.stderr) == (2, True)
+    with catalog.lock():
+        busy = staged(quern_here, warehouse, "ingest", "--source", pages)
+    assert (busy.returncode, "another build is writing" in busy.stderr) == (2, True)
+    assert staged(quern, warehouse, "ingest", "--source", pages).returncode == 0
+    finished = staged(quern_here, warehouse, "ingest")
+    assert (finished.returncode, "finished already" in finished.stderr) == (0, True)
+    other = staged(quern_here, warehouse, "clean", "--set", "chunk.tokens=100")
+    assert (other.returncode, "other settings of chunk" in other.stderr) == (2, True)
