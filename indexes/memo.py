@@ -29,6 +29,7 @@ log = logging.getLogger(__name__)
 
 REJECT = pa.struct([("reason", pa.string()), ("detail", pa.string())])
 _INPUT = pa.binary(FINGERPRINT_BYTES)
+_PARTS = "[0-9]*.arrow"  # Not what a writer that was killed left of a part.
 _BATCH_ROWS = 256
 _OPEN_BATCHES = 16
 _OPTIONS = pa.ipc.IpcWriteOptions(compression="zstd")
@@ -65,7 +66,7 @@ def commit_part(directory: Path, part: pa.RecordBatch) -> Path:
 
 def committed_inputs(directory: Path) -> int:
     """Inputs in all parts of `directory`, read from the names of the files alone."""
-    return sum(int(p.stem.rsplit("-", 1)[1]) for p in directory.glob("*.arrow"))
+    return sum(int(p.stem.rsplit("-", 1)[1]) for p in directory.glob(_PARTS))
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ class Memo:
     def _load(self) -> _Index:
         columns: list[tuple[npt.NDArray[np.uint64], npt.NDArray[np.bool_], npt.NDArray[np.int32]]] = []
         rows: list[npt.NDArray[np.int64]] = []
-        for path in sorted(self.directory.glob("*.arrow")):
+        for path in sorted(self.directory.glob(_PARTS)):
             part = _keys(path)
             if part is None:
                 continue

@@ -18,6 +18,7 @@ class StepRecord(BaseModel):
         configuration: What the fingerprint is made of beside name, version and schemas.
         reads: Digest of each table read.
         makes: Digest of each table made.
+        rows: Rows of each table made.
         rows_in: Rows the job was given.
         rows_out: Rows it made.
         computed: Rows of those given whose results were not known.
@@ -34,6 +35,7 @@ class StepRecord(BaseModel):
     configuration: dict[str, Any] = Field(default_factory=dict)
     reads: dict[str, str] = Field(default_factory=dict)
     makes: dict[str, str] = Field(default_factory=dict)
+    rows: dict[str, int] = Field(default_factory=dict)
     rows_in: int = 0
     rows_out: int = 0
     computed: int = 0

@@ -75,6 +75,7 @@ class Run:
         cores: Cores of this machine that the build may use.
         source: What pages are read from: files, or the page store.
         parent: The published snapshot that this build is made upon; None for the first.
+        quiet: Whether jobs are not logged.
         reports: One per finished job, in order.
     """
 
@@ -89,6 +90,7 @@ class Run:
     cores: int
     source: Path | PageStore | None = None
     parent: Snapshot | None = None
+    quiet: bool = False
     reports: list[JobReport] = field(default_factory=list)
 
     def writer(self, table: Table) -> StageWriter:
@@ -116,7 +118,8 @@ class Run:
         """Log and keep what a job did that began at `started` of the monotonic clock."""
         seconds = round(time.monotonic() - started, 3)
         report = JobReport(job=job.name, fingerprint=job.fingerprint(), seconds=seconds, **vars(counts))
-        log.info("%s", report.line())
+        if not self.quiet:
+            log.info("%s", report.line())
         self.reports.append(report)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from quern.indexes.catalog.step_record import StepRecord
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Contract, Counts, Job, Made, TableJob
-from quern.jobs.core.run import Run, derive, run_whole
+from quern.jobs.core.run import JobReport, Run, derive, run_whole
 from quern.schemas.settings import Settings
 from quern.schemas.tables import TABLES
 
@@ -80,8 +80,10 @@ def run_step(step: Step, settings: Settings, tables: Mapping[str, Stage], run: R
     else:
         made = _taken_over(step, job, inputs, run) or run_whole(job, inputs, run)
     named = dict(zip(step.makes, made.stages, strict=True))
-    report = run.reports[-1] if len(run.reports) > reports else None
-    counts = ("rows_in", "rows_out", "computed", "rejected", "notes")
+    given, out = sum(stage.rows for stage in inputs.values()), sum(stage.rows for stage in made.stages)
+    counts: Counts | JobReport = Counts(given, out, reused=0, computed=given, rejected=0)
+    if len(run.reports) > reports:
+        counts = run.reports[-1]
     record = StepRecord(
         name=step.name,
         job=job.name,
@@ -90,9 +92,14 @@ def run_step(step: Step, settings: Settings, tables: Mapping[str, Stage], run: R
         configuration=json.loads(json.dumps(dict(job.configuration()), default=str)),
         reads={name: stage.digest for name, stage in inputs.items()},
         makes={name: stage.digest for name, stage in named.items()},
+        rows={name: stage.rows for name, stage in named.items()},
         seconds=round(time.monotonic() - started, 3),
         final=made.final,
-        **({name: getattr(report, name) for name in counts} if report else {}),
+        rows_in=counts.rows_in,
+        rows_out=counts.rows_out,
+        computed=counts.computed,
+        rejected=counts.rejected,
+        notes=dict(counts.notes),
     )
     return Finished(record, named)
 

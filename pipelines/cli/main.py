@@ -16,6 +16,7 @@ from quern.pipelines.cli import (
     graph,
     ingest,
     inspect,
+    plan,
     questions,
     rejects,
     snapshots,
@@ -31,7 +32,7 @@ _stop_asked = False
 app = new_app(
     "Grind a folder of web pages into a query-centric index, and answer questions from it with citations.", "quern"
 )
-for topic in (build, stage, estimate, crawl, ingest, questions, sweep, graph, inspect, audit, rejects):
+for topic in (build, plan, stage, estimate, crawl, ingest, questions, sweep, graph, inspect, audit, rejects):
     app.add_typer(topic.app)
 app.add_typer(snapshots.app, name="snapshots")
 

@@ -50,6 +50,12 @@ def test_only_what_is_unknown_is_missing(tmp_path: Path) -> None:
         memo.lookup(prints(["a", "x"]))
 
 
+def test_what_a_killed_writer_left_is_no_part(tmp_path: Path) -> None:
+    commit_part(tmp_path, part(["a", "b"]))
+    (tmp_path / ".tmp-yy4fxou3.arrow").write_bytes(b"")
+    assert (committed_inputs(tmp_path), len(Memo(tmp_path))) == (2, 2)
+
+
 def test_an_empty_memo_knows_nothing(tmp_path: Path) -> None:
     memo = Memo(tmp_path / "absent")
     assert memo.final(prints(["a"])).tolist() == [False]

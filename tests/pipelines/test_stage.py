@@ -42,7 +42,7 @@ def killed(warehouse: Path, name: str) -> None:
     """Begin a stage, and kill it when it has committed something to the memo."""
     with start_quern("stage", name, "--build", ID, "-w", warehouse, "--engine", "local") as process:
         deadline = time.monotonic() + 120
-        while not list((warehouse / "memo" / name).rglob("*.arrow")) and time.monotonic() < deadline:
+        while not list((warehouse / "memo" / name).rglob("[0-9]*.arrow")) and time.monotonic() < deadline:
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
 

@@ -1,0 +1,63 @@
+"""What a build would do, before it is done."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from quern.pipelines.cli.common import AsJson, Overrides, SettingsFile, Warehouse, new_app, print_json
+from quern.schemas.settings import load_settings
+
+if TYPE_CHECKING:
+    from quern.pipelines.inspect.plan import Plan, PlannedStep
+
+app = new_app("")
+
+
+@app.command(
+    epilog="Examples:  quern plan pages/ -w WH    quern plan -w WH --set graph.k=2    quern plan -w WH --json",
+)
+def plan(
+    warehouse: Warehouse,
+    source: Annotated[
+        Path | None, typer.Argument(metavar="[PAGES]", help="Folder or file of pages; default: the page store.")
+    ] = None,
+    settings: SettingsFile = None,
+    override: Overrides = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print what a build would do: per step rows to compute and to reuse, why, and seconds by the last builds' rates.
+
+    Reads the pages and asks the memo; computes and publishes nothing. `~` marks estimates.
+    """
+    loaded = load_settings(settings, override or [])
+    from quern.pipelines.build import STEPS
+    from quern.pipelines.inspect.plan import plan_build
+
+    planned = plan_build(source, warehouse, loaded, STEPS)
+    if as_json:
+        print_json({**asdict(planned), "seconds": planned.seconds})
+        return
+    _print(planned)
+
+
+def _print(planned: Plan) -> None:
+    typer.echo(f"{'step':<15} {'to compute':>11} {'to reuse':>11} {'seconds':>9}  why")
+    for step in planned.steps:
+        typer.echo(f"{step.name:<15} {_rows(step, step.compute):>11} {_rows(step, step.reuse):>11} {_line_end(step)}")
+    if planned.seconds is not None:
+        typer.echo(f"about {planned.seconds:,.0f} s beside the start of engines, audit and publication")
+    elif planned.parent is None:
+        typer.echo("nothing was built in this warehouse yet: ? is known after the first build")
+
+
+def _rows(step: PlannedStep, rows: int | None) -> str:
+    return "?" if rows is None else f"{'' if step.exact else '~'}{rows:,}"
+
+
+def _line_end(step: PlannedStep) -> str:
+    seconds = "?" if step.seconds is None else f"{step.seconds:,.1f}"
+    return f"{seconds:>9}  {step.why}"

@@ -1,0 +1,291 @@
+"""What a build would do: per step, rows to compute and to reuse, why, and how long that takes.
+
+Pages are read and the memo is asked, step by step, for as long as it knows every row: then a table on the way is made
+as the build would make it, in a temporary folder. From the first step on that has rows to compute, what follows is
+estimated by the proportions of the last build. Nothing is published, computed or left behind.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from quern.indexes.catalog import Manifest, Warehouse
+from quern.indexes.catalog.step_record import StepRecord
+from quern.indexes.memo import Memo
+from quern.indexes.stages import Stage
+from quern.jobs.core.contract import Contract, Job, Source, TableJob
+from quern.jobs.core.run import Run
+from quern.jobs.core.step import Step, makers, run_step, same_before
+from quern.pipelines.ingest import page_store
+from quern.pipelines.staged import new_run
+from quern.schemas.digests import row_fingerprints
+from quern.schemas.settings import Settings
+
+_QUIET: Final = "nothing changed"
+
+
+@dataclass(frozen=True)
+class PlannedStep:
+    """What one step of a build would do.
+
+    Attributes:
+        name: Name of the step.
+        upstream: Steps that make what it reads.
+        reads: Tables that it reads.
+        makes: Tables that it makes.
+        needs: Groups of settings that it depends on.
+        kind: `row-wise` or `whole table`.
+        engine: What it may need beside the build's process; empty for nothing.
+        compute: Rows to compute; None where no build was before that would tell.
+        reuse: Rows whose results are known.
+        exact: Whether both are exact.
+        why: Why rows are to be computed.
+        seconds: Expected time by the rates of builds before; None where there are none.
+    """
+
+    name: str
+    upstream: tuple[str, ...]
+    reads: tuple[str, ...]
+    makes: tuple[str, ...]
+    needs: tuple[str, ...]
+    kind: str
+    engine: str
+    compute: int | None
+    reuse: int | None
+    exact: bool
+    why: str
+    seconds: float | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a build would do.
+
+    Attributes:
+        parent: The published snapshot; None before the first.
+        steps: Its steps, in order.
+        seconds: Expected time of all steps; None where a step's is not known.
+    """
+
+    parent: str | None
+    steps: tuple[PlannedStep, ...]
+
+    @property
+    def seconds(self) -> float | None:
+        """Expected time of all steps, without start of engines, audit and publication."""
+        known = [step.seconds for step in self.steps if step.seconds is not None]
+        return round(sum(known), 1) if len(known) == len(self.steps) else None
+
+
+def plan_build(source: Path | None, warehouse: Path, settings: Settings, steps: Sequence[Step]) -> Plan:
+    """What a build of the pages under `source`, or of the page store, would do.
+
+    Args:
+        source: Folder or file of pages; None for the page store.
+        warehouse: Where the build would be; it need not be there yet if pages are named.
+        settings: Settings of the build.
+        steps: Its steps.
+
+    Raises:
+        IngestError: There is nothing to read.
+        WarehouseError: There is no warehouse, and no pages were named.
+    """
+    there = source is None or (warehouse / "warehouse.json").exists()
+    catalog = Warehouse.open(warehouse) if there else Warehouse(warehouse)
+    # A cheap walk needs no engine; which one runs a job changes no result.
+    here = settings.model_copy(update={"engine": settings.engine.model_copy(update={"engine": "local"})})
+    with tempfile.TemporaryDirectory(prefix="quern-plan-") as folder:
+        work = Path(folder)
+        with new_run("plan", catalog, here, work, work / "stages") as run:
+            run.source, run.quiet = source or page_store(catalog), True
+            run.parent = catalog.snapshot() if catalog.current_id() else None
+            if not run.memo.is_dir():
+                run.memo = work / "memo"
+            walk = _Walk(steps, here, run, _history(catalog))
+            planned = tuple(replace(walk.next(step), engine=step.engine(settings)) for step in steps)
+        return Plan(run.parent.manifest.build_id if run.parent else None, planned)
+
+
+def _history(catalog: Warehouse) -> list[Manifest]:
+    """Manifests of all snapshots, the newest first."""
+    return [catalog.manifest(build_id) for build_id in reversed(catalog.snapshot_ids())]
+
+
+@dataclass(frozen=True)
+class _Table:
+    """What a plan knows of a table.
+
+    Attributes:
+        stage: The table; None where it is only estimated.
+        rows: Rows that it will have.
+        fresh: Rows of those that no build made before; all None where nothing tells.
+    """
+
+    stage: Stage | None
+    rows: float | None
+    fresh: float | None
+
+
+@dataclass(frozen=True)
+class _Work:
+    """Rows that a step is to compute, of how many, and what it makes."""
+
+    rows: float | None
+    compute: float | None
+    made: Mapping[str, _Table]
+
+
+@dataclass
+class _Walk:
+    """A walk along the steps."""
+
+    steps: Sequence[Step]
+    settings: Settings
+    run: Run
+    history: Sequence[Manifest]
+    tables: dict[str, _Table] = field(default_factory=dict)
+
+    def next(self, step: Step) -> PlannedStep:
+        """What `step` would do, after those before it."""
+        job = step.job(self.settings)
+        inputs = {name: table.stage for name in step.reads if (table := self.tables[name]).stage is not None}
+        exact = len(inputs) == len(step.reads)
+        work = self._exactly(step, job, inputs) if exact else self._by_proportion(step, job)
+        self.tables |= work.made
+        known = all(table.stage is not None for table in work.made.values())
+        to_do = exact and isinstance(job, Job)  # What the memo lacks is counted, even where it cannot be made.
+        compute = None if work.compute is None else round(work.compute)
+        return PlannedStep(
+            name=step.name,
+            upstream=tuple(maker.name for maker in makers(self.steps, step.reads)),
+            reads=step.reads,
+            makes=step.makes,
+            needs=step.needs,
+            kind="row-wise" if isinstance(job, Job) else "whole table",
+            engine="",
+            compute=compute,
+            reuse=None if work.rows is None or compute is None else max(0, round(work.rows) - compute),
+            exact=known or to_do,
+            why=self._why(step, job, compute),
+            seconds=self._seconds(step, compute),
+        )
+
+    def _exactly(self, step: Step, job: Job | TableJob, inputs: Mapping[str, Stage]) -> _Work:
+        """The work of a step whose tables are known; those it makes too, where that costs little."""
+        parts = [(job, job.source(inputs))] if isinstance(job, Job) else job.parts(inputs)
+        lacking = sum(_lacking(part, source, self.run) for part, source in parts)
+        known = same_before(step, job, inputs, self.run) is not None
+        dear = isinstance(job, TableJob) and job.incremental
+        if known or not (lacking or dear):
+            made = run_step(step, self.settings, inputs, self.run)
+            tables = {name: _Table(stage, stage.rows, 0.0) for name, stage in made.stages.items()}
+            return _Work(made.record.rows_in, made.record.computed, tables)
+        rows = float(parts[0][1].rows if parts else inputs[step.reads[0]].rows)
+        record = self._record(step)
+        if not parts:
+            # Only the number tells of what an incremental job has to do.
+            lacking_rows = abs(rows - record.rows_in) if record and record.fingerprint == job.fingerprint() else rows
+            return self._estimated(step, rows, lacking_rows)
+        return self._estimated(step, rows, float(lacking))
+
+    def _by_proportion(self, step: Step, job: Job | TableJob) -> _Work:
+        """The work of a step whose tables are estimated themselves."""
+        record, given = self._record(step), self.tables[step.reads[0]]
+        if record is None or given.rows is None or given.fresh is None:
+            return _Work(None, None, {name: _Table(None, None, None) for name in step.makes})
+        share = record.rows_in / max(1, self._rows_before(step.reads[0]))
+        rows, fresh = given.rows * share, given.fresh * share
+        anew = record.fingerprint != job.fingerprint() or not (isinstance(job, Job) or _partly(job))
+        return self._estimated(step, rows, rows if anew else fresh)
+
+    def _estimated(self, step: Step, rows: float, compute: float) -> _Work:
+        """So much work, and the tables that it would make by the last build's proportions."""
+        record = self._record(step)
+        if record is None or not record.rows_in:
+            return _Work(rows, compute, {name: _Table(None, None, None) for name in step.makes})
+        shares = {name: record.rows.get(name, 0) / record.rows_in for name in step.makes}
+        fresh = {name: compute * share for name, share in shares.items()}
+        return _Work(rows, compute, {n: _Table(None, rows * share, fresh[n]) for n, share in shares.items()})
+
+    def _record(self, step: Step) -> StepRecord | None:
+        """What the published snapshot keeps of the step."""
+        manifest = self.run.parent.manifest if self.run.parent else None
+        return next((record for record in manifest.steps if record.name == step.name), None) if manifest else None
+
+    def _rows_before(self, table: str) -> int:
+        """Rows of a table in the last build."""
+        for step in makers(self.steps, (table,)):
+            record = self._record(step)
+            return record.rows.get(table, 0) if record else 0
+        return 0
+
+    def _why(self, step: Step, job: Contract, compute: int | None) -> str:
+        record = self._record(step)
+        if record is None or self.run.parent is None:
+            return "first build"
+        if record.fingerprint != job.fingerprint():
+            return "; ".join(_changes(step, job, record, self.run.parent.manifest, self.settings))
+        if not step.reads:
+            return "files are read anew" if compute else _QUIET
+        if step.scratch and not isinstance(job, Job):
+            return "on the way: made by every build"
+        return _QUIET if compute == 0 else "new input"
+
+    def _seconds(self, step: Step, compute: int | None) -> float | None:
+        """Expected time: by the build that computed most rows of the step, the newest of those."""
+        if compute == 0:
+            return 0.0
+        records = [r for manifest in self.history for r in manifest.steps if r.name == step.name and r.computed]
+        if compute is None or not records:
+            return None
+        most = max(records, key=lambda record: record.computed)
+        return round(compute * most.seconds / most.computed, 1)
+
+
+def _partly(job: TableJob) -> bool:
+    """Whether a whole-table job computes new rows alone."""
+    return job.incremental or type(job).parts is not TableJob.parts
+
+
+def _lacking(job: Job, source: Source, run: Run) -> int:
+    """Rows of `source` that the memo of `job` lacks, each content once."""
+    directory = run.memo / job.name / job.fingerprint()
+    memo = Memo(directory) if directory.is_dir() else None
+    missing: set[bytes] = set()
+    for batch in source.batches(job.identity, run.batch_rows):
+        prints = row_fingerprints(batch, job.identity)
+        missing.update(p.tobytes() for p in (prints if memo is None else prints[~memo.final(prints)]))
+    return len(missing)
+
+
+def _changes(step: Step, job: Contract, record: StepRecord, before: Manifest, settings: Settings) -> Iterator[str]:
+    """Why the job's fingerprint is another than that of `record`."""
+    if record.version != job.version:
+        yield f"changed version ({record.version} to {job.version})"
+    now, then = _leaves(dict(job.configuration())), _leaves(record.configuration)
+    keys = {name for name in now.keys() | then.keys() if now.get(name) != then.get(name)}
+    named = []
+    for group in step.needs:
+        values, old = getattr(settings, group).model_dump(mode="json"), before.settings.get(group, {})
+        named += [f"{group}.{name}" for name, value in values.items() if name in old and str(old[name]) != str(value)]
+    if "model" in keys:
+        yield "changed model"
+    told = [name for name in named if name.partition(".")[2] in keys] or named
+    if told:
+        yield f"changed setting {', '.join(told)}"
+    elif keys - {"model"}:
+        yield f"changed version ({', '.join(sorted(keys - {'model'}))})"
+    elif record.version == job.version and not keys:
+        yield "changed version"
+
+
+def _leaves(tree: Mapping[str, Any]) -> dict[str, str]:
+    """The values of a tree under the last part of their names, as text."""
+    found: dict[str, str] = {}
+    for name, value in tree.items():
+        found |= _leaves(value) if isinstance(value, Mapping) else {name: str(value)}
+    return found
