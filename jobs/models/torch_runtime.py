@@ -58,7 +58,7 @@ class TorchRunner:
         forbid_network()
         import torch
 
-        from quern.jobs.models.pooling import Pooled
+        from quern.jobs.models.pooling import Pooled  # transformers takes a second
 
         with _told_as_of(model):
             module = Pooled(model, _dtype(precision))

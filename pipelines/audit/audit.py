@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from quern.indexes.catalog import Snapshot, WarehouseError, WarehouseFolder
 from quern.indexes.stages import Stage
+from quern.jobs.engines import SparkEngine
 from quern.schemas.expectations import LOST, RECALL, Limits
 from quern.schemas.settings import Settings
 from quern.schemas.tables import NO_LOSS
@@ -105,14 +106,13 @@ def audit_tables(
 ) -> Audited:
     """Validate all suites over `stages` and write the data docs to `audit/BUILD_ID` of the warehouse."""
     started = time.monotonic()
+    # Great Expectations takes a second to import, which opening a snapshot has no need of.
     from quern.jobs.audit.validation import audit
     from quern.pipelines.audit.data_docs import write_docs
 
     shares = lost_shares(given, reasons)
     limits = Limits(settings.audit, started_at, before, measures)
     if settings.audit.engine == "spark":
-        from quern.jobs.engines import SparkEngine
-
         engine = SparkEngine(settings.engine)
         try:
             found = audit(stages, shares, limits, build_id, engine.session())
