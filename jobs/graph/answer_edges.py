@@ -23,7 +23,7 @@ from quern.jobs.graph.neighbours.codes import encode
 from quern.jobs.graph.neighbours.distinct_vectors import Edges
 from quern.jobs.graph.neighbours.edge_variants import nodes_of_a_chunk
 from quern.jobs.graph.neighbours.join import run_all
-from quern.jobs.graph.neighbours.nearest_lists import Best
+from quern.jobs.graph.neighbours.nearest_lists import NearestLists
 from quern.jobs.vectors.embed import Embed
 from quern.jobs.vectors.embedded_tables import dimension, vectors_of
 
@@ -70,7 +70,7 @@ def answer_edges(queries: Stage, keys: pa.Array, chunk: Positions, count: int, e
         ]
     )
     # So many of the nearest questions may be of the answer's own chunk.
-    best = Best(encode(vectors, "int8"), vectors, count + nodes_of_a_chunk(chunk))
+    best = NearestLists(encode(vectors, "int8"), vectors, count + nodes_of_a_chunk(chunk))
     positions = torch.arange(2 * nodes)
     work = [
         partial(best.compare, rows, columns, both=False)

@@ -19,12 +19,12 @@ import pyarrow.compute as pc
 import torch
 
 from quern.indexes.vectors import Floats, Positions
-from quern.jobs.graph.neighbours.codes import Codes, encode, likely, taken
+from quern.jobs.graph.neighbours.codes import Codes, codes_at, encode, likely
 from quern.jobs.graph.neighbours.join import run_all, seek_in_all
-from quern.jobs.graph.neighbours.nearest_lists import Best, best_of_owners
+from quern.jobs.graph.neighbours.nearest_lists import NearestLists, best_of_owners
 from quern.jobs.graph.neighbours.partitions import Centroids, Members, assign, seek_in_partitions
-from quern.jobs.graph.neighbours.plan import Laid, Neighbourhood, Plan, Prints, Vectors
-from quern.jobs.graph.neighbours.search import find, measured
+from quern.jobs.graph.neighbours.plan import Neighbourhood, Plan, Prints, Vectors, VectorsInOrder
+from quern.jobs.graph.neighbours.search import find_neighbours, with_recall
 
 _MOST_CHANGED = 0.3  # More new vectors than this share cost as much as a full search.
 _WORN = 0.01  # Partitions that find so much less than they should are made anew.
@@ -36,14 +36,14 @@ Flags = npt.NDArray[np.bool_]
 def change(before: Neighbourhood | None, vectors: Vectors, prints: Prints, plan: Plan) -> Neighbourhood:
     """The neighbours of all of `vectors`, L2-normalised and all different."""
     if before is None or not _usable(before, vectors, plan):
-        return find(vectors, prints, plan)
+        return find_neighbours(vectors, prints, plan)
     was = _matches(prints, before.prints)
     if (was < 0).mean() > _MOST_CHANGED:
         # Of another model perhaps, whose vectors the partitions do not suit.
-        return find(vectors, prints, plan)
-    found = _changed(before, was, vectors, prints, plan)
-    worn = found.notes.get("recall", 1.0) < plan.recall - _WORN
-    return find(vectors, prints, plan) if worn else found
+        return find_neighbours(vectors, prints, plan)
+    tonight = _changed(before, was, vectors, prints, plan)
+    worn = tonight.notes.get("recall", 1.0) < plan.recall - _WORN
+    return find_neighbours(vectors, prints, plan) if worn else tonight
 
 
 def _changed(before: Neighbourhood, was: Positions, vectors: Vectors, prints: Prints, plan: Plan) -> Neighbourhood:
@@ -53,8 +53,8 @@ def _changed(before: Neighbourhood, was: Positions, vectors: Vectors, prints: Pr
     members = _members(before, codes, was)
     lists = (prints, codes.scale, *_kept(before, was), before.centroids)
     tonight = Neighbourhood(*lists, 0, before.dimension, members=members)
-    tonight = _with_new(tonight, _Compared(codes, vectors), was < 0, plan)
-    return measured(tonight, vectors, codes, plan)
+    tonight = _with_new(tonight, _ComparedVectors(codes, vectors), was < 0, plan)
+    return with_recall(tonight, vectors, codes, plan)
 
 
 def _usable(before: Neighbourhood, vectors: Vectors, plan: Plan) -> bool:
@@ -72,12 +72,12 @@ def _usable(before: Neighbourhood, vectors: Vectors, plan: Plan) -> bool:
 
 def _matches(prints: Prints, known: Prints) -> Positions:
     """Where each of `prints` is among `known`, -1 where it is not; none occurs twice in either."""
-    found: Positions = (
+    matches: Positions = (
         pc.index_in(pa.array(prints[:, 0]), value_set=pa.array(known[:, 0])).fill_null(-1).to_numpy().astype(np.int64)
     )
-    old = found >= 0
-    if (known[found[old], 1] == prints[old, 1]).all():
-        return found
+    old = matches >= 0
+    if (known[matches[old], 1] == prints[old, 1]).all():
+        return matches
     return _matches_of_both(prints, known)
 
 
@@ -86,9 +86,9 @@ def _matches_of_both(prints: Prints, known: Prints) -> Positions:
     both = np.concatenate([known, prints])
     order = np.lexsort((both[:, 1], both[:, 0]))
     same = (both[order[1:]] == both[order[:-1]]).all(axis=1)
-    found = np.full(len(prints), -1, dtype=np.int64)
-    found[order[1:][same] - len(known)] = order[:-1][same]
-    return found
+    matches = np.full(len(prints), -1, dtype=np.int64)
+    matches[order[1:][same] - len(known)] = order[:-1][same]
+    return matches
 
 
 def _kept(before: Neighbourhood, was: Positions) -> tuple[Positions, Floats, Floats]:
@@ -116,26 +116,26 @@ def _members(before: Neighbourhood, codes: Codes, was: Positions) -> Members | N
 
 
 @dataclass(frozen=True)
-class _Compared:
+class _ComparedVectors:
     """What is compared: vectors and their codes."""
 
     codes: Codes
     vectors: Vectors
 
 
-def _with_new(tonight: Neighbourhood, of: _Compared, new: Flags, plan: Plan) -> Neighbourhood:
+def _with_new(tonight: Neighbourhood, compared: _ComparedVectors, new: Flags, plan: Plan) -> Neighbourhood:
     """`tonight` with the neighbours of new vectors, and new vectors among the neighbours of others."""
-    found = _sought(tonight, of, np.flatnonzero(new), plan, ~new) if new.any() else _NONE
-    lists = _merged(tonight, found, new | (tonight.positions < 0).any(axis=1))
+    pairs = _search(tonight, compared, np.flatnonzero(new), plan, ~new) if new.any() else _NO_PAIRS
+    lists = _merged(tonight, pairs, new | (tonight.positions < 0).any(axis=1))
     short = np.flatnonzero(_too_short(lists, plan.k))
     if len(short):
-        lists = _replaced(lists, _sought(lists, of, short, plan, None), short)
+        lists = _replaced(lists, _search(lists, compared, short, plan, None), short)
     notes = {"searched": float(new.sum() + len(short))}
     return replace(_ties_by_key(lists), searched=int(new.sum()) + len(short), notes=notes)
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Pairs:
     """Pairs that a search found."""
 
     owner: Positions
@@ -143,67 +143,75 @@ class _Found:
     score: Floats
 
 
-_NONE = _Found(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
+_NO_PAIRS = _Pairs(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
 
 
-def _sought(tonight: Neighbourhood, of: _Compared, rows: Positions, plan: Plan, gaining: Flags | None) -> _Found:
+def _search(
+    tonight: Neighbourhood, compared: _ComparedVectors, rows: Positions, plan: Plan, gaining: Flags | None
+) -> _Pairs:
     """The best of `rows` among all, and of those that are `gaining` among `rows`."""
     if tonight.members is not None and tonight.centroids is not None:
-        return _sought_in_partitions(tonight, of, rows, plan, gaining)
-    best = Best(of.codes, of.vectors, plan.depth, threads=plan.threads)
+        return _search_partitions(tonight, compared, rows, plan, gaining)
+    nearest = NearestLists(compared.codes, compared.vectors, plan.depth, threads=plan.threads)
     if gaining is not None:
-        best.floor[:] = torch.from_numpy(np.where(gaining, tonight.cut, -np.inf))
+        nearest.floor[:] = torch.from_numpy(np.where(gaining, tonight.cut, -np.inf))
     flags = None if gaining is None else torch.from_numpy(gaining)
-    run_all(seek_in_all(best, torch.from_numpy(rows), len(of.codes), flags), plan.threads)
-    return _Found(*best.pairs())
+    run_all(seek_in_all(nearest, torch.from_numpy(rows), len(compared.codes), flags), plan.threads)
+    return _Pairs(*nearest.pairs())
 
 
-def _sought_in_partitions(
-    tonight: Neighbourhood, of: _Compared, rows: Positions, plan: Plan, gaining: Flags | None
-) -> _Found:
-    """The same among those that share a partition. Vectors are laid by their homes, so that few are copied."""
+def _search_partitions(
+    tonight: Neighbourhood, compared: _ComparedVectors, rows: Positions, plan: Plan, gaining: Flags | None
+) -> _Pairs:
+    """The same among those that share a partition; vectors are read in the order of their homes: few are copied."""
     members, centroids = cast("Members", tonight.members), cast("Centroids", tonight.centroids)
     order = torch.argsort(members.home, stable=True)
-    laid = order.numpy()
-    place = np.empty_like(laid)
-    place[laid] = np.arange(len(laid))
-    best = Best(taken(likely(of.codes), order), Laid(of.vectors, laid), plan.depth, laid, plan.threads)
-    if gaining is not None:
-        best.floor[:] = torch.from_numpy(np.where(gaining, tonight.cut, -np.inf)[laid])
-    flags = None if gaining is None else torch.from_numpy(gaining[laid])
-    sought = torch.from_numpy(np.sort(place[rows]))
-    run_all(
-        seek_in_partitions(best, sought, Members(members.probes[order]), len(centroids.numbers), flags), plan.threads
+    by_home = order.numpy()
+    place = np.empty_like(by_home)
+    place[by_home] = np.arange(len(by_home))
+    nearest = NearestLists(
+        codes_at(likely(compared.codes), order),
+        VectorsInOrder(compared.vectors, by_home),
+        plan.depth,
+        by_home,
+        plan.threads,
     )
-    owner, target, score = best.pairs()
-    return _Found(laid[owner], laid[target], score)
+    if gaining is not None:
+        nearest.floor[:] = torch.from_numpy(np.where(gaining, tonight.cut, -np.inf)[by_home])
+    flags = None if gaining is None else torch.from_numpy(gaining[by_home])
+    wanted = torch.from_numpy(np.sort(place[rows]))
+    run_all(
+        seek_in_partitions(nearest, wanted, Members(members.probes[order]), len(centroids.numbers), flags), plan.threads
+    )
+    owner, target, score = nearest.pairs()
+    return _Pairs(by_home[owner], by_home[target], score)
 
 
-def _merged(lists: Neighbourhood, found: _Found, changed: Flags) -> Neighbourhood:
+def _merged(lists: Neighbourhood, pairs: _Pairs, changed: Flags) -> Neighbourhood:
     """`lists` with what was found; those that `changed` are closed up as well."""
-    near = found.score >= lists.cut[found.owner]
+    near = pairs.score >= lists.cut[pairs.owner]
     changed = changed.copy()
-    changed[found.owner[near]] = True
+    changed[pairs.owner[near]] = True
     row, rank = np.nonzero((lists.positions >= 0) & changed[:, None])
-    owner = np.concatenate([row, found.owner[near]])
-    target = np.concatenate([lists.positions[row, rank], found.target[near]])
-    score = np.concatenate([lists.scores[row, rank], found.score[near]])
-    return _filled(lists, _Found(owner, target, score), np.flatnonzero(changed), lists.cut)
+    owner = np.concatenate([row, pairs.owner[near]])
+    target = np.concatenate([lists.positions[row, rank], pairs.target[near]])
+    score = np.concatenate([lists.scores[row, rank], pairs.score[near]])
+    return _filled(lists, _Pairs(owner, target, score), np.flatnonzero(changed), lists.cut)
 
 
-def _replaced(lists: Neighbourhood, found: _Found, rows: Positions) -> Neighbourhood:
+def _replaced(lists: Neighbourhood, pairs: _Pairs, rows: Positions) -> Neighbourhood:
     """`lists` with those of `rows` made of what was found alone."""
     cut = lists.cut.copy()
     cut[rows] = -np.inf
-    return _filled(lists, found, rows, cut)
+    return _filled(lists, pairs, rows, cut)
 
 
-def _filled(lists: Neighbourhood, found: _Found, rows: Positions, cut: Floats) -> Neighbourhood:
+def _filled(lists: Neighbourhood, pairs: _Pairs, rows: Positions, cut: Floats) -> Neighbourhood:
     positions, scores, cut = lists.positions.copy(), lists.scores.copy(), cut.copy()
     positions[rows], scores[rows] = -1, -np.inf
     depth = positions.shape[1]
     order = np.arange(len(positions))
-    owner, target, score, rank = best_of_owners(found.owner, found.target, found.score, order, depth)
+    owner, target, score, rank = best_of_owners(pairs.owner, pairs.target, pairs.score, order, depth)
     positions[owner, rank], scores[owner, rank] = target, score
     full = rows[positions[rows, -1] >= 0]
     cut[full] = scores[full, -1]
@@ -224,4 +232,4 @@ def _ties_by_key(lists: Neighbourhood) -> Neighbourhood:
         return lists
     row, rank = np.nonzero(lists.positions[rows] >= 0)
     row = rows[row]
-    return _filled(lists, _Found(row, lists.positions[row, rank], lists.scores[row, rank]), rows, lists.cut)
+    return _filled(lists, _Pairs(row, lists.positions[row, rank], lists.scores[row, rank]), rows, lists.cut)

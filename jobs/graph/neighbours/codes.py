@@ -106,7 +106,7 @@ def encode(vectors: Rows, kind: Kind, device: str = "cpu", scale: float = 0.0, t
     return Codes(numbers, scale, _margins(lost, length, kind, width), lost, length)
 
 
-def taken(codes: Codes, positions: torch.Tensor) -> Codes:
+def codes_at(codes: Codes, positions: torch.Tensor) -> Codes:
     """The codes at `positions`, with margins that hold among all."""
     return Codes(
         codes.numbers.index_select(0, positions),

@@ -13,8 +13,8 @@ from quern.jobs.graph.neighbours.ranking import by_score, ranks
 
 
 @dataclass(frozen=True)
-class Groups:
-    """Nodes by their vectors.
+class DistinctVectors:
+    """Groups of nodes with one vector each.
 
     Attributes:
         first: Lowest position of each group, ascending, shape (groups,).
@@ -27,7 +27,7 @@ class Groups:
     start: Positions
 
     @classmethod
-    def of(cls, prints: Prints) -> Groups:
+    def of(cls, prints: Prints) -> DistinctVectors:
         """The groups of nodes of these prints."""
         group = pa.array(prints[:, 0]).dictionary_encode().indices.to_numpy()  # By first appearance.
         first = np.full(int(group.max(initial=-1)) + 1, len(group), dtype=np.int64)
@@ -35,12 +35,12 @@ class Groups:
         if len(first) == len(prints):
             return cls(first, first, np.arange(len(prints) + 1))
         if (prints[first[group], 1] != prints[:, 1]).any():
-            group, first = _groups_of_both(prints)
+            group, first = _distinct_by_both(prints)
         members = np.argsort(group, kind="stable")
         return cls(first, members, np.searchsorted(group[members], np.arange(len(first) + 1)))
 
 
-def _groups_of_both(prints: Prints) -> tuple[Positions, Positions]:
+def _distinct_by_both(prints: Prints) -> tuple[Positions, Positions]:
     """Each node's group and each group's first node, where different vectors have one first half of their prints."""
     order = np.lexsort((prints[:, 1], prints[:, 0]))  # Stable: the lowest position of a group comes first.
     begins = np.ones(len(order), dtype=np.bool_)
@@ -83,39 +83,39 @@ class Edges:
         return cls(source[order], target[order], similarity[order])
 
 
-def expand(groups: Groups, found: Edges, each: int) -> Edges:
+def expand(distinct: DistinctVectors, near: Edges, each: int) -> Edges:
     """Edges of nodes from those of groups: a group's nodes to the first `each` nodes of its neighbouring groups.
 
     Args:
-        groups: The groups.
-        found: Edges of groups; one of several nodes is a neighbour of itself.
+        distinct: The groups.
+        near: Edges of groups; one of several nodes is a neighbour of itself.
         each: One more than are wanted suffices: of nodes with one vector those with the lowest keys come first.
     """
-    if len(groups.first) == len(groups.members):
-        return found
-    found = _enough(groups, found, each)
-    group, other = found.source, found.target
-    offers = np.minimum(groups.start[other + 1] - groups.start[other], each)
+    if len(distinct.first) == len(distinct.members):
+        return near
+    near = _enough(distinct, near, each)
+    group, other = near.source, near.target
+    offers = np.minimum(distinct.start[other + 1] - distinct.start[other], each)
     pair = np.repeat(np.arange(len(group)), offers)
     nth = np.arange(len(pair)) - np.repeat(np.cumsum(offers) - offers, offers)
-    target = groups.members[groups.start[other[pair]] + nth]
-    takers = groups.start[group[pair] + 1] - groups.start[group[pair]]
+    target = distinct.members[distinct.start[other[pair]] + nth]
+    takers = distinct.start[group[pair] + 1] - distinct.start[group[pair]]
     row = np.repeat(np.arange(len(pair)), takers)
     mine = np.arange(len(row)) - np.repeat(np.cumsum(takers) - takers, takers)
-    source = groups.members[groups.start[group[pair[row]]] + mine]
-    target, similarity = target[row], found.similarity[pair[row]]
+    source = distinct.members[distinct.start[group[pair[row]]] + mine]
+    target, similarity = target[row], near.similarity[pair[row]]
     differ = source != target
     return Edges.ordered(source[differ], target[differ], similarity[differ])
 
 
-def _enough(groups: Groups, found: Edges, each: int) -> Edges:
+def _enough(distinct: DistinctVectors, near: Edges, each: int) -> Edges:
     """Of each group's edges the most similar that offer `each` nodes together, and those as similar as the last."""
-    found = Edges.ordered(found.source, found.target, found.similarity)
-    group = found.source
-    offers = np.minimum(groups.start[found.target + 1] - groups.start[found.target], each)
+    near = Edges.ordered(near.source, near.target, near.similarity)
+    group = near.source
+    offers = np.minimum(distinct.start[near.target + 1] - distinct.start[near.target], each)
     begins = np.searchsorted(group, group)
     before = np.cumsum(offers) - offers
     before -= before[begins]
-    last = np.full(len(groups.first), np.inf, dtype=np.float32)
-    np.minimum.at(last, group[before < each], found.similarity[before < each])
-    return found.where(found.similarity >= last[group])
+    last = np.full(len(distinct.first), np.inf, dtype=np.float32)
+    np.minimum.at(last, group[before < each], near.similarity[before < each])
+    return near.where(near.similarity >= last[group])

@@ -9,7 +9,7 @@ from quern.jobs.graph.neighbours.distinct_vectors import Edges
 from quern.schemas.settings import GraphSettings
 
 
-def chosen(near: Edges, chunk: Positions, settings: GraphSettings) -> Edges:
+def edges_of_variant(near: Edges, chunk: Positions, settings: GraphSettings) -> Edges:
     """The edges of the graph, from the nearest nodes of each.
 
     Args:

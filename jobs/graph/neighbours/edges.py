@@ -10,10 +10,10 @@ import torch
 
 from quern.indexes.vectors import Floats, Positions
 from quern.jobs.graph.neighbours.change import change
-from quern.jobs.graph.neighbours.distinct_vectors import Edges, Groups, expand
-from quern.jobs.graph.neighbours.edge_variants import chosen, nodes_of_a_chunk
+from quern.jobs.graph.neighbours.distinct_vectors import DistinctVectors, Edges, expand
+from quern.jobs.graph.neighbours.edge_variants import edges_of_variant, nodes_of_a_chunk
 from quern.jobs.graph.neighbours.nearest_lists import pair_scores
-from quern.jobs.graph.neighbours.plan import Laid, Plan, Spread, Vectors, prints_of
+from quern.jobs.graph.neighbours.plan import Plan, Spread, Vectors, VectorsInOrder, vector_prints
 from quern.jobs.graph.neighbours.state import read_state, write_state
 from quern.schemas.settings import GraphSettings, LinkSettings
 
@@ -21,7 +21,7 @@ _STEP = 8  # Lists grow by so much at once: those of the last night serve a chun
 
 
 @dataclass(frozen=True)
-class Joined:
+class NeighbourEdges:
     """Neighbour edges, and how they were found.
 
     Attributes:
@@ -44,7 +44,7 @@ def neighbour_edges(
     folder: Path,
     name: str,
     spread: Spread | None = None,
-) -> Joined:
+) -> NeighbourEdges:
     """The neighbour edges of nodes.
 
     Args:
@@ -57,27 +57,29 @@ def neighbour_edges(
         name: The state's name tonight.
         spread: What spreads partitions over machines, if they are to be.
     """
-    prints = prints_of(vectors, cores)
-    groups = Groups.of(prints)
-    whole = len(groups.first) == len(prints)
-    different: Vectors = vectors if whole else Laid(vectors, groups.first)
+    prints = vector_prints(vectors, cores)
+    distinct = DistinctVectors.of(prints)
+    whole = len(distinct.first) == len(prints)
+    different: Vectors = vectors if whole else VectorsInOrder(vectors, distinct.first)
     # So many of the nearest may be of a node's own chunk.
     k = settings.k + (0 if settings.same_chunk else -(-nodes_of_a_chunk(chunk) // _STEP) * _STEP)
     device = _device(how.device)
     plan = Plan(k, how.spare, how.exact_below, how.recall, how.partitions, how.sample, cores, device, spread)
-    found = change(read_state(folder), different, prints[groups.first], plan)
-    write_state(folder, name, found)
-    row, rank = np.nonzero(found.positions[:, :k] >= 0)
-    members = np.diff(groups.start)
+    neighbourhood = change(read_state(folder), different, prints[distinct.first], plan)
+    write_state(folder, name, neighbourhood)
+    row, rank = np.nonzero(neighbourhood.positions[:, :k] >= 0)
+    members = np.diff(distinct.start)
     own = np.flatnonzero(members > 1)
     near = Edges(
         np.concatenate([own, row]),
-        np.concatenate([own, found.positions[row, rank]]),
+        np.concatenate([own, neighbourhood.positions[row, rank]]),
         # Rounding keeps a vector's cosine with itself from being 1.
-        np.concatenate([pair_scores(different, own, own), found.scores[row, rank]]),
+        np.concatenate([pair_scores(different, own, own), neighbourhood.scores[row, rank]]),
     )
-    edges = chosen(expand(groups, near, k + 1), chunk, settings)
-    return Joined(edges, min(round(found.searched * float(members.mean())), len(vectors)), found.notes)
+    edges = edges_of_variant(expand(distinct, near, k + 1), chunk, settings)
+    return NeighbourEdges(
+        edges, min(round(neighbourhood.searched * float(members.mean())), len(vectors)), neighbourhood.notes
+    )
 
 
 def _device(wanted: str) -> str:

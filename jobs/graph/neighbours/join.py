@@ -13,7 +13,7 @@ from functools import partial
 
 import torch
 
-from quern.jobs.graph.neighbours.nearest_lists import Best
+from quern.jobs.graph.neighbours.nearest_lists import NearestLists
 
 _ROWS, _COLUMNS = 1024, 2048
 _SOUGHT = 4096
@@ -21,39 +21,39 @@ _AHEAD = 8  # Blocks per thread that wait: few, so that an error is told at once
 _GPU_ROWS, _GPU_COLUMNS = 8192, 65536
 
 
-def join_all(best: Best, count: int, threads: int, columns: int = 0) -> None:
+def join_all(nearest: NearestLists, count: int, threads: int, columns: int = 0) -> None:
     """Compare all `count` vectors with each other.
 
     Args:
-        best: Takes the pairs.
+        nearest: Takes the pairs.
         count: Vectors.
         threads: Blocks compared at once.
         columns: Columns of a block; 0 for what fits the device. Changes no result.
     """
-    gpu = best.floor.is_cuda
+    gpu = nearest.floor.is_cuda
     width = columns or (_GPU_COLUMNS if gpu else _COLUMNS)
     height = max(1, width // (_GPU_COLUMNS // _GPU_ROWS if gpu else _COLUMNS // _ROWS))
-    positions = torch.arange(count, device=best.floor.device)
-    work: list[Callable[[], None]] = []
+    positions = torch.arange(count, device=nearest.floor.device)
+    steps: list[Callable[[], None]] = []
     strips = -(-count // width)
     for apart in range(strips):
         for strip in range(strips - apart):
             rows = positions[strip * width : (strip + 1) * width]
             other = positions[(strip + apart) * width : (strip + apart + 1) * width]
-            work += [partial(best.compare, part, other, both=apart > 0) for part in rows.split(height)]
-    run_all(work, 1 if gpu else threads)
+            steps += [partial(nearest.compare, part, other, both=apart > 0) for part in rows.split(height)]
+    run_all(steps, 1 if gpu else threads)
 
 
-def run_all(work: Iterable[Callable[[], None]], threads: int) -> None:
-    """Do all of `work`, in order, on so many threads; each computes on one core."""
+def run_all(steps: Iterable[Callable[[], None]], threads: int) -> None:
+    """Do all of `steps`, in order, on so many threads; each computes on one core."""
     if threads <= 1:
-        for step in work:
+        for step in steps:
             step()
         return
     running: deque[Future[None]] = deque()
     with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
         try:
-            for step in work:
+            for step in steps:
                 running.append(pool.submit(step))
                 if len(running) >= _AHEAD * threads:
                     running.popleft().result()
@@ -64,10 +64,10 @@ def run_all(work: Iterable[Callable[[], None]], threads: int) -> None:
 
 
 def seek_in_all(
-    best: Best, rows: torch.Tensor, count: int, gaining: torch.Tensor | None
+    nearest: NearestLists, rows: torch.Tensor, count: int, gaining: torch.Tensor | None
 ) -> Iterator[Callable[[], None]]:
     """Comparisons of the vectors at `rows` with all `count`; `gaining`: those that gain neighbours as columns."""
-    positions = torch.arange(count, device=best.floor.device)
+    positions = torch.arange(count, device=nearest.floor.device)
     for columns in positions.split(_SOUGHT):
         for part in rows.split(_ROWS):
-            yield partial(best.compare, part, columns, both=gaining is not None, gaining=gaining)
+            yield partial(nearest.compare, part, columns, both=gaining is not None, gaining=gaining)

@@ -36,7 +36,7 @@ _WAITING = 24  # Pairs per vector that may wait for their canonical score...
 _LEAST_WAITING = 1 << 21  # ...or as many in all.
 
 
-class Gathered(Protocol):
+class ReadableVectors(Protocol):
     """Vectors that are read at given positions."""
 
     def __getitem__(self, positions: Positions) -> Floats:
@@ -70,7 +70,7 @@ class Waiting(NamedTuple):
         return Waiting(*(column[index] for column in self))
 
 
-class Best:
+class NearestLists:
     """The best `depth` neighbours of n vectors among the pairs that are compared.
 
     Attributes:
@@ -78,7 +78,7 @@ class Best:
     """
 
     def __init__(
-        self, codes: Codes, vectors: Gathered, depth: int, order: Positions | None = None, threads: int = 1
+        self, codes: Codes, vectors: ReadableVectors, depth: int, order: Positions | None = None, threads: int = 1
     ) -> None:
         """The best of none.
 
@@ -272,7 +272,7 @@ def _crowd(block: Block) -> int:
     return max(_LEAST_CROWD, int(block.products.numel()) // _CROWD)
 
 
-def pair_scores(vectors: Gathered, owner: Positions, target: Positions, threads: int = 1) -> Floats:
+def pair_scores(vectors: ReadableVectors, owner: Positions, target: Positions, threads: int = 1) -> Floats:
     """Canonical cosines of the pairs, shape (pairs,)."""
     scores = np.empty(len(owner), dtype=np.float32)
 

@@ -1,7 +1,7 @@
-"""Partitions spread over machines: a piece is some of them, with the vectors that are at home there or visit.
+"""Partitions spread over machines: a task is some of them, with the vectors that are at home there or visit.
 
-A piece is compared where it is sent to, and what comes back are the best neighbours that each of its vectors has in
-it. Those of all pieces are merged as they come; a vector travels with each piece that it is in, at most `probes` times.
+A task is compared where it is sent to, and what comes back are the best neighbours that each of its vectors has in
+it. Those of all tasks are merged as they come; a vector travels with each task that it is in, at most `probes` times.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import numpy as np
 import torch
 
 from quern.indexes.vectors import Floats, Neighbours, Positions
-from quern.jobs.graph.neighbours.codes import Codes, taken
-from quern.jobs.graph.neighbours.nearest_lists import Best, best_of_owners
+from quern.jobs.graph.neighbours.codes import Codes, codes_at
+from quern.jobs.graph.neighbours.nearest_lists import NearestLists, best_of_owners
 from quern.jobs.graph.neighbours.partitions import Members, join_partitions
-from quern.jobs.graph.neighbours.plan import Laid, Spread
+from quern.jobs.graph.neighbours.plan import Spread, VectorsInOrder
 
-_ROWS = 16_384  # Vectors of a piece, if one partition has not more: 31 MB at 384 dimensions.
+_ROWS = 16_384  # Vectors of a task, if one partition has not more: 31 MB at 384 dimensions.
 
 
 @dataclass(frozen=True)
-class Piece:
+class PartitionTask:
     """Some partitions and the vectors in them.
 
     Attributes:
@@ -54,25 +54,25 @@ class Piece:
 Pairs = tuple[Positions, Positions, Floats]
 
 
-def compare(piece: Piece) -> Pairs:
-    """(owner, target, canonical cosine) of the best that each vector of `piece` has in it, places among all."""
+def compare(task: PartitionTask) -> Pairs:
+    """(owner, target, canonical cosine) of the best that each vector of `task` has in it, places among all."""
     torch.set_num_threads(1)  # A task has one core.
-    best = Best(piece.codes, piece.vectors, piece.depth, piece.order)
-    for work in join_partitions(best, Members(piece.probes), piece.partitions, piece.among):
-        work()
-    owner, target, score, _ = best_of_owners(*best.pairs(), piece.order, piece.depth)
-    return piece.rows[owner], piece.rows[target], score
+    nearest = NearestLists(task.codes, task.vectors, task.depth, task.order)
+    for step in join_partitions(nearest, Members(task.probes), task.partitions, task.among):
+        step()
+    owner, target, score, _ = best_of_owners(*nearest.pairs(), task.order, task.depth)
+    return task.rows[owner], task.rows[target], score
 
 
-def join_pieces(
-    codes: Codes, vectors: Laid, members: Members, partitions: int, depth: int, spread: Spread
+def join_in_tasks(
+    codes: Codes, vectors: VectorsInOrder, members: Members, partitions: int, depth: int, spread: Spread
 ) -> tuple[Neighbours, int]:
-    """The best neighbours of all vectors, laid by their homes, as `join_partitions` finds them; number of pieces."""
-    count, pieces = len(codes), 0
+    """The best neighbours of all vectors, in the order of their homes, by `join_partitions`; number of tasks."""
+    count, number = len(codes), 0
     positions, scores = np.full((count, depth), -1, np.int64), np.full((count, depth), -np.inf, np.float32)
-    made = _pieces(codes, vectors, members, partitions, depth)
-    for owner, target, score in spread(compare, made, lambda piece: piece.bytes):
-        pieces += 1
+    tasks = _tasks(codes, vectors, members, partitions, depth)
+    for owner, target, score in spread(compare, tasks, lambda task: task.bytes):
+        number += 1
         touched = np.unique(owner)
         row, rank = np.nonzero(positions[touched] >= 0)
         row = touched[row]
@@ -80,21 +80,23 @@ def join_pieces(
         score = np.concatenate([score, scores[row, rank]])
         owner, target, score, rank = best_of_owners(owner, target, score, vectors.order, depth)
         positions[owner, rank], scores[owner, rank] = target, score
-    return Neighbours(positions, scores), pieces
+    return Neighbours(positions, scores), number
 
 
-def _pieces(codes: Codes, vectors: Laid, members: Members, partitions: int, depth: int) -> Iterator[Piece]:
+def _tasks(
+    codes: Codes, vectors: VectorsInOrder, members: Members, partitions: int, depth: int
+) -> Iterator[PartitionTask]:
     for among in _ranges(members, partitions):
         inside = ((members.probes >= among.start) & (members.probes < among.stop)).any(1)
         rows = inside.nonzero().squeeze(1)
         if len(rows) == 0:
             continue
         at = rows.numpy()
-        yield Piece(
+        yield PartitionTask(
             among,
             partitions,
             at,
-            taken(codes, rows),
+            codes_at(codes, rows),
             np.ascontiguousarray(vectors[at]),
             members.probes[rows],
             vectors.order[at],
@@ -106,9 +108,9 @@ def _ranges(members: Members, partitions: int) -> Iterator[range]:
     """Ranges of partitions that have about `_ROWS` vectors each, visitors among them."""
     sizes = torch.bincount(members.probes.reshape(-1), minlength=partitions).tolist()
     start = rows = 0
-    for number, size in enumerate(sizes):
+    for partition, size in enumerate(sizes):
         if rows and rows + size > _ROWS:
-            yield range(start, number)
-            start, rows = number, 0
+            yield range(start, partition)
+            start, rows = partition, 0
         rows += size
     yield range(start, partitions)

@@ -21,7 +21,7 @@ import torch
 
 from quern.indexes.vectors import Positions
 from quern.jobs.graph.neighbours.codes import Codes, products
-from quern.jobs.graph.neighbours.nearest_lists import Best
+from quern.jobs.graph.neighbours.nearest_lists import NearestLists
 
 _TRAINED_ON = 96  # Vectors per partition (faiss takes 39 to 256): half as many give partitions of less equal size.
 _ROUNDS = 6
@@ -130,14 +130,16 @@ def assign(numbers: torch.Tensor, centroids: Centroids) -> Members:
     return Members(nearest_centroids(numbers, centroids.numbers, count).int())
 
 
-Work = Callable[[], None]
+Step = Callable[[], None]
 
 
-def join_partitions(best: Best, members: Members, partitions: int, among: range | None = None) -> Iterator[Work]:
+def join_partitions(
+    nearest: NearestLists, members: Members, partitions: int, among: range | None = None
+) -> Iterator[Step]:
     """Comparisons of vectors with those that they share a partition with.
 
     Args:
-        best: Takes the pairs.
+        nearest: Takes the pairs.
         members: Who is in which partition, in the order of their homes.
         partitions: Their number.
         among: The partitions to be joined; all if None.
@@ -148,13 +150,13 @@ def join_partitions(best: Best, members: Members, partitions: int, among: range 
     for number in among:
         for rows in at_home[number].split(_ROWS):
             for columns in at_home[number].split(_ROWS):
-                yield partial(best.compare, rows, columns, both=False)
+                yield partial(nearest.compare, rows, columns, both=False)
     for number in among:
         own, guests = at_home[number], visitors[number]
         keep = partial(_first_meeting, members, number)
         for rows in guests.split(_ROWS):
             for columns in own.split(_ROWS):
-                yield partial(best.compare, rows, columns, both=True, keep=keep)
+                yield partial(nearest.compare, rows, columns, both=True, keep=keep)
 
 
 def _first_meeting(members: Members, partition: int, owner: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
@@ -164,18 +166,18 @@ def _first_meeting(members: Members, partition: int, owner: torch.Tensor, target
 
 
 def seek_in_partitions(
-    best: Best, rows: torch.Tensor, members: Members, partitions: int, gaining: torch.Tensor | None
-) -> Iterator[Work]:
+    nearest: NearestLists, rows: torch.Tensor, members: Members, partitions: int, gaining: torch.Tensor | None
+) -> Iterator[Step]:
     """Comparisons of `rows` with all that they share a partition with; `gaining`: columns that gain neighbours.
 
     Args:
-        best: Takes the pairs.
+        nearest: Takes the pairs.
         rows: Positions, ascending.
         members: Who is in which partition, in the order of their homes.
         partitions: Their number.
         gaining: A flag for each vector; None if columns gain nothing.
     """
-    compare = partial(best.compare, both=gaining is not None, gaining=gaining)
+    compare = partial(nearest.compare, both=gaining is not None, gaining=gaining)
     at_home = members.lists(slice(0, 1), partitions)
     guests = Members(members.probes[rows]).lists(slice(0, None), partitions)
     for number in range(partitions):
@@ -230,7 +232,7 @@ def _rank(numbers: torch.Tensor, partition: torch.Tensor, centroids: Centroids) 
     return (found > found.gather(1, partition[:, None])).sum(1)
 
 
-def calibrated(centroids: Centroids, needed: Positions, recall: float) -> Centroids:
+def calibrate(centroids: Centroids, needed: Positions, recall: float) -> Centroids:
     """Centroids with the fewest probes that find the share `recall` of the pairs."""
     if len(needed) == 0:
         return centroids

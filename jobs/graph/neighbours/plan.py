@@ -20,7 +20,7 @@ Spread = Callable[[Callable[[Any], Any], Iterable[Any], Callable[[Any], int]], I
 
 
 @dataclass(frozen=True)
-class Laid:
+class VectorsInOrder:
     """Some vectors of a matrix, memory-mapped perhaps, in an order of their own; read as they are sliced or taken."""
 
     matrix: Vectors
@@ -33,7 +33,7 @@ class Laid:
         return np.asarray(self.matrix[self.order[positions]])
 
 
-Vectors = Floats | Laid
+Vectors = Floats | VectorsInOrder
 
 
 @dataclass(frozen=True)
@@ -98,12 +98,12 @@ class Neighbourhood:
     members: Members | None = None
 
 
-def prints_of(vectors: Rows, threads: int = 1, block: int = 1024) -> Prints:
+def vector_prints(vectors: Rows, threads: int = 1, block: int = 1024) -> Prints:
     """128 bits that tell different vectors apart, shape (n, 2): two sums of products with random odd numbers.
 
     Words are mixed first: a product's low bits know nothing of its factors' high ones, where signs stand.
     """
-    found = np.zeros((len(vectors), 2), dtype=np.uint64)
+    prints = np.zeros((len(vectors), 2), dtype=np.uint64)
     width = -(-np.asarray(vectors[0:1]).shape[1] // 2)
     odd = np.random.default_rng(width).integers(0, 1 << 63, (3, width), np.uint64) * 2 + 1
 
@@ -115,10 +115,10 @@ def prints_of(vectors: Rows, threads: int = 1, block: int = 1024) -> Prints:
         mixed ^= words
         mixed *= odd[2]
         mixed ^= mixed >> np.uint64(29)
-        found[start : start + block, 0] = np.einsum("ij,j->i", mixed, odd[0])
-        found[start : start + block, 1] = np.einsum("ij,j->i", mixed, odd[1])
+        prints[start : start + block, 0] = np.einsum("ij,j->i", mixed, odd[0])
+        prints[start : start + block, 1] = np.einsum("ij,j->i", mixed, odd[1])
 
     with ThreadPoolExecutor(threads) as pool:
         for _ in pool.map(make, range(0, len(vectors), block)):
             pass
-    return found
+    return prints

@@ -26,8 +26,8 @@ _ABOUT = "about.json"
 _KEPT = 4  # Folders with states of other settings: who tries settings goes to and fro between some.
 
 
-def write_state(folder: Path, name: str, found: Neighbourhood) -> None:
-    """Make `found` the state of `folder`, under `name`; forget those before it."""
+def write_state(folder: Path, name: str, neighbourhood: Neighbourhood) -> None:
+    """Make `neighbourhood` the state of `folder`, under `name`; forget those before it."""
     if not folder.is_dir():
         _remove(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -35,10 +35,12 @@ def write_state(folder: Path, name: str, found: Neighbourhood) -> None:
     temporary = folder / f".tmp-{name}"
     _remove(temporary)
     temporary.mkdir()
-    digests = {column: _write(temporary / f"{column}.npy", values) for column, values in _columns(found).items()}
-    about = {"scale": found.scale, "dimension": found.dimension, "digests": digests}
-    if found.centroids is not None:
-        about |= {"probes": found.centroids.probes, "trained_on": found.centroids.trained_on}
+    digests = {
+        column: _write(temporary / f"{column}.npy", values) for column, values in _columns(neighbourhood).items()
+    }
+    about = {"scale": neighbourhood.scale, "dimension": neighbourhood.dimension, "digests": digests}
+    if neighbourhood.centroids is not None:
+        about |= {"probes": neighbourhood.centroids.probes, "trained_on": neighbourhood.centroids.trained_on}
     told = json.dumps(about, sort_keys=True)
     _write_text(temporary / _ABOUT, json.dumps({"about": told, "digest": _digest(told.encode())}))
     _remove(folder / name)
@@ -67,17 +69,17 @@ def read_state(folder: Path) -> Neighbourhood | None:
     return None
 
 
-def _columns(found: Neighbourhood) -> Mapping[str, np.ndarray[tuple[int, ...], np.dtype[np.generic]]]:
+def _columns(neighbourhood: Neighbourhood) -> Mapping[str, np.ndarray[tuple[int, ...], np.dtype[np.generic]]]:
     columns: dict[str, np.ndarray[tuple[int, ...], np.dtype[np.generic]]] = {
-        "prints": found.prints,
-        "positions": found.positions.astype(np.int32 if len(found.positions) < 1 << 31 else np.int64),
-        "scores": found.scores,
-        "cut": found.cut,
+        "prints": neighbourhood.prints,
+        "positions": neighbourhood.positions.astype(np.int32 if len(neighbourhood.positions) < 1 << 31 else np.int64),
+        "scores": neighbourhood.scores,
+        "cut": neighbourhood.cut,
     }
-    if found.centroids is not None:
-        columns["centroids"] = found.centroids.numbers.numpy()
-    if found.members is not None:
-        columns["probes"] = found.members.probes.numpy()
+    if neighbourhood.centroids is not None:
+        columns["centroids"] = neighbourhood.centroids.numbers.numpy()
+    if neighbourhood.members is not None:
+        columns["probes"] = neighbourhood.members.probes.numpy()
     return columns
 
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from quern.indexes.vectors import Floats, nearest
 from quern.jobs.graph.neighbours.change import change
 from quern.jobs.graph.neighbours.join import run_all
-from quern.jobs.graph.neighbours.partition_tasks import Piece
+from quern.jobs.graph.neighbours.partition_tasks import PartitionTask
 from quern.jobs.graph.neighbours.partitions import spaced
-from quern.jobs.graph.neighbours.plan import Neighbourhood, Plan, prints_of
-from quern.jobs.graph.neighbours.search import find
+from quern.jobs.graph.neighbours.plan import Neighbourhood, Plan, vector_prints
+from quern.jobs.graph.neighbours.search import find_neighbours
 
 
 def vectors(rows: int, width: int, seed: int, coarse: bool = False) -> Floats:
@@ -29,7 +29,7 @@ def vectors(rows: int, width: int, seed: int, coarse: bool = False) -> Floats:
     return np.unique(made, axis=0)[rng.permutation(len(np.unique(made, axis=0)))]
 
 
-def best(found: Neighbourhood, k: int) -> tuple[list[list[int]], list[list[float]]]:
+def first(found: Neighbourhood, k: int) -> tuple[list[list[int]], list[list[float]]]:
     return found.positions[:, :k].tolist(), found.scores[:, :k].tolist()
 
 
@@ -42,13 +42,13 @@ def nights(seed: int, coarse: bool, plan: Plan, partitioned: bool) -> None:
         tonight = pool[np.sort(rng.permutation(len(pool))[: rng.integers(60, len(pool) + 1)])]
         if rng.random() < 0.3:
             tonight = tonight[rng.permutation(len(tonight))]
-        before = change(before, tonight, prints_of(tonight), plan)
-        full = find(tonight, prints_of(tonight), plan, before.centroids)
+        before = change(before, tonight, vector_prints(tonight), plan)
+        full = find_neighbours(tonight, vector_prints(tonight), plan, before.centroids)
         assert (before.centroids is not None) == partitioned
-        assert best(before, plan.k) == best(full, plan.k)
+        assert first(before, plan.k) == first(full, plan.k)
         if not partitioned:
             truth = nearest(tonight, tonight, plan.k, np.arange(len(tonight)))
-            assert best(full, plan.k) == (truth.positions.tolist(), truth.similarities.tolist())
+            assert first(full, plan.k) == (truth.positions.tolist(), truth.similarities.tolist())
 
 
 @settings(deadline=None, max_examples=25)
@@ -69,16 +69,16 @@ def test_partitioned_nights_end_with_those_of_a_full_search_with_the_same_centro
 def test_a_night_without_changes_searches_for_nothing() -> None:
     pool = vectors(300, 16, 1)
     plan = Plan(k=3)
-    first = change(None, pool, prints_of(pool), plan)
-    second = change(first, pool, prints_of(pool), plan)
+    first = change(None, pool, vector_prints(pool), plan)
+    second = change(first, pool, vector_prints(pool), plan)
     assert (first.searched, second.searched) == (300, 0)
 
 
 def test_a_few_changes_cost_few_searches() -> None:
     pool = vectors(1000, 16, 2)
     plan = Plan(k=3)
-    first = change(None, pool[:-10], prints_of(pool[:-10]), plan)
-    second = change(first, pool[10:], prints_of(pool[10:]), plan)
+    first = change(None, pool[:-10], vector_prints(pool[:-10]), plan)
+    second = change(first, pool[10:], vector_prints(pool[10:]), plan)
     assert 10 <= second.searched <= 20
 
 
@@ -88,7 +88,7 @@ def test_partitions_find_the_share_of_neighbours_that_is_wanted(recall: float) -
     centres = rng.standard_normal((40, 32))
     made = (centres[rng.integers(40, size=4000)] + 0.5 * rng.standard_normal((4000, 32))).astype(np.float32)
     made /= np.linalg.norm(made, axis=1, keepdims=True)
-    found = find(made, prints_of(made), Plan(k=3, exact_below=0, recall=recall, sample=500))
+    found = find_neighbours(made, vector_prints(made), Plan(k=3, exact_below=0, recall=recall, sample=500))
     truth = nearest(made, made, 3, np.arange(len(made)))
     had = (found.positions[:, :3, None] == truth.positions[:, None, :]).any(axis=1).mean()
     assert had >= recall - 0.02
@@ -100,49 +100,51 @@ def test_partitions_find_the_share_of_neighbours_that_is_wanted(recall: float) -
 def test_partitions_in_pieces_find_what_they_find_in_one(coarse: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     pool = vectors(400, 6, 11, coarse)
     plan = Plan(k=3, exact_below=0, partitions=12, recall=0.9, sample=60)
-    whole = find(pool, prints_of(pool), plan)
+    whole = find_neighbours(pool, vector_prints(pool), plan)
     monkeypatch.setattr("quern.jobs.graph.neighbours.partition_tasks._ROWS", 150)
     pieces: list[int] = []
 
     def last_first(
-        function: Callable[[Piece], object], items: Iterable[Piece], size: Callable[[Piece], int]
+        function: Callable[[PartitionTask], object],
+        items: Iterable[PartitionTask],
+        size: Callable[[PartitionTask], int],
     ) -> Iterator[object]:
         made = list(items)
         pieces.extend(len(p.among) for p in made)
         assert all(size(p) == len(p.rows) * (6 * 4 + 64) for p in made)
         return map(function, reversed(made))
 
-    apart = find(pool, prints_of(pool), replace(plan, spread=last_first))
+    apart = find_neighbours(pool, vector_prints(pool), replace(plan, spread=last_first))
     assert len(pieces) > 2
     assert sum(pieces) == 12
-    assert best(apart, 3) == best(whole, 3)
+    assert first(apart, 3) == first(whole, 3)
     assert (apart.cut == whole.cut).all()
 
 
 def test_nothing_is_searched_for_where_nothing_changed_and_nothing_is_spare() -> None:
     pool = vectors(400, 24, 5)
     plan = Plan(k=3, spare=0)
-    again = change(change(None, pool, prints_of(pool), plan), pool, prints_of(pool), plan)
+    again = change(change(None, pool, vector_prints(pool), plan), pool, vector_prints(pool), plan)
     assert again.searched == 0
 
 
 def test_a_night_of_other_vectors_makes_partitions_of_its_own() -> None:
     plan = Plan(k=3, exact_below=0, partitions=9, sample=60)
     last, tonight = vectors(300, 8, 6), vectors(300, 8, 7)
-    before = change(None, last, prints_of(last), plan)
-    after = change(before, tonight, prints_of(tonight), plan)
+    before = change(None, last, vector_prints(last), plan)
+    after = change(before, tonight, vector_prints(tonight), plan)
     assert before.centroids is not None
     assert after.centroids is not None
     assert after.centroids is not before.centroids
-    assert best(after, 3) == best(find(tonight, prints_of(tonight), plan), 3)
+    assert first(after, 3) == first(find_neighbours(tonight, vector_prints(tonight), plan), 3)
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 1000, 16_777_220, 100_000_003])
 def test_samples_are_positions(count: int) -> None:
-    chosen = spaced(count, 7)
-    assert chosen[0] == 0
-    assert chosen[-1] == (count - 1 if count > 1 else 0)
-    assert (chosen.diff() > 0).all()
+    positions = spaced(count, 7)
+    assert positions[0] == 0
+    assert positions[-1] == (count - 1 if count > 1 else 0)
+    assert (positions.diff() > 0).all()
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from quern.jobs.graph.neighbours.change import _matches
-from quern.jobs.graph.neighbours.distinct_vectors import Edges, Groups, expand
+from quern.jobs.graph.neighbours.distinct_vectors import DistinctVectors, Edges, expand
 from quern.jobs.graph.neighbours.plan import Prints
 
 
@@ -24,8 +24,8 @@ def prints(*halves: tuple[int, int]) -> Prints:
     ],
 )
 def test_nodes_of_one_print_are_a_group(of: Prints, first: list[int], members: list[int], start: list[int]) -> None:
-    groups = Groups.of(of)
-    assert (groups.first.tolist(), groups.members.tolist(), groups.start.tolist()) == (first, members, start)
+    distinct = DistinctVectors.of(of)
+    assert (distinct.first.tolist(), distinct.members.tolist(), distinct.start.tolist()) == (first, members, start)
 
 
 @pytest.mark.parametrize(
@@ -43,10 +43,10 @@ def test_a_vector_is_known_by_its_whole_print(tonight: Prints, last: Prints, fou
 
 def test_repeated_vectors_offer_no_more_nodes_than_can_be_wanted() -> None:
     """Of 40 groups of 50 nodes each, all neighbours of all, a node gets what a full sort gives it."""
-    groups = Groups.of(prints(*((g, 1) for g in range(40) for _ in range(50))))
+    distinct = DistinctVectors.of(prints(*((g, 1) for g in range(40) for _ in range(50))))
     source, target = np.divmod(np.arange(1600), 40)
     similarity = np.round(np.cos((source - target) / 9.0), 2).astype(np.float32)  # Ties among them.
-    found = expand(groups, Edges.ordered(source, target, similarity), 60)
+    found = expand(distinct, Edges.ordered(source, target, similarity), 60)
     assert len(found.source) < 2000 * 220
     group = np.arange(2000) // 50
     for node in (0, 777, 1999):

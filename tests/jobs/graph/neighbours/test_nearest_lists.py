@@ -10,8 +10,8 @@ import quern.jobs.graph.neighbours.nearest_lists
 from quern.indexes.vectors import Floats, nearest
 from quern.jobs.graph.neighbours.codes import Kind, encode, products
 from quern.jobs.graph.neighbours.join import join_all
-from quern.jobs.graph.neighbours.nearest_lists import Best
-from quern.jobs.graph.neighbours.plan import prints_of
+from quern.jobs.graph.neighbours.nearest_lists import NearestLists
+from quern.jobs.graph.neighbours.plan import vector_prints
 
 
 def unit(rows: int, width: int, seed: int) -> Floats:
@@ -21,9 +21,9 @@ def unit(rows: int, width: int, seed: int) -> Floats:
 
 
 def found(vectors: Floats, kind: Kind, threads: int = 1, columns: int = 0, k: int = 3) -> list[object]:
-    best = Best(encode(vectors, kind), vectors, k)
-    join_all(best, len(vectors), threads, columns)
-    near = best.neighbours()
+    nearest = NearestLists(encode(vectors, kind), vectors, k)
+    join_all(nearest, len(vectors), threads, columns)
+    near = nearest.neighbours()
     return [near.positions.tolist(), near.similarities.tolist()]
 
 
@@ -77,8 +77,8 @@ def test_vectors_that_differ_in_a_bit_have_different_prints() -> None:
         vectors[n, n] = np.nextafter(vectors[n, n], 1)
     signs = vectors.copy()
     signs[:, [0, 1]] *= -1
-    assert len({tuple(row) for row in prints_of(np.concatenate([vectors, signs])).tolist()}) == 12
-    assert (prints_of(vectors) == prints_of(np.concatenate([signs, vectors]))[6:]).all()
+    assert len({tuple(row) for row in vector_prints(np.concatenate([vectors, signs])).tolist()}) == 12
+    assert (vector_prints(vectors) == vector_prints(np.concatenate([signs, vectors]))[6:]).all()
 
 
 def test_vectors_of_signs_have_different_prints() -> None:
@@ -86,5 +86,5 @@ def test_vectors_of_signs_have_different_prints() -> None:
     signs = np.unique(signs, axis=0)
     vectors = np.ones((len(signs), 96), np.float32)
     vectors[:, ::2] -= 2 * signs
-    assert len(np.unique(prints_of(vectors)[:, 0])) == len(vectors)
-    assert len(np.unique(prints_of(-vectors)[:, 1])) == len(vectors)
+    assert len(np.unique(vector_prints(vectors)[:, 0])) == len(vectors)
+    assert len(np.unique(vector_prints(-vectors)[:, 1])) == len(vectors)

@@ -13,7 +13,7 @@ import pytest
 
 from quern.indexes.vectors import Floats
 from quern.jobs.graph.neighbours.change import change
-from quern.jobs.graph.neighbours.plan import Neighbourhood, Plan, prints_of
+from quern.jobs.graph.neighbours.plan import Neighbourhood, Plan, vector_prints
 from quern.jobs.graph.neighbours.state import forget_others, read_state, write_state
 
 PLAN = Plan(k=3, exact_below=0, partitions=8, sample=50)
@@ -26,7 +26,7 @@ def vectors(seed: int = 0, rows: int = 300) -> Floats:
 
 
 def search(before: Neighbourhood | None, of: Floats) -> Neighbourhood:
-    return change(before, of, prints_of(of), PLAN)
+    return change(before, of, vector_prints(of), PLAN)
 
 
 @pytest.fixture(scope="module")
