@@ -15,7 +15,7 @@ import yaml
 from quern.indexes.catalog import Manifest, Warehouse
 from quern.pipelines import build as nightly
 from quern.pipelines.evaluation import retrieval
-from quern.pipelines.query import answer_questions
+from quern.pipelines.query import answer_questions, settings_to_ask_by
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Answer, Question
@@ -108,7 +108,7 @@ def _searcher(warehouse: str | Path | Warehouse, changes: Changes, snapshot: str
     """A searcher of a snapshot; its own settings hold but for `changes`."""
     opened = warehouse if isinstance(warehouse, Warehouse) else Warehouse.open(Path(warehouse))
     manifest = opened.manifest(snapshot)
-    settings = _settings(changes, manifest.known_settings())
+    settings = _settings(changes, settings_to_ask_by(manifest))
     return _loaded(opened.root, manifest.build_id, settings.model_dump_json())
 
 

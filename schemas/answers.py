@@ -5,12 +5,12 @@ The same models make a line of `answers.jsonl`, a row of `answers.parquet` and a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
-import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, computed_field, field_validator
 
-from quern.schemas.tables import TIMESTAMP
+from quern.schemas.arrow_models import Int32, arrow_schema
 
 
 class Question(BaseModel):
@@ -42,7 +42,7 @@ class Citation(BaseModel):
         quote: `documents.text[start:end]`.
     """
 
-    number: int
+    number: Int32
     doc_id: str
     chunk_id: str
     url: str | None
@@ -62,7 +62,7 @@ class Hit(BaseModel):
         start: First character of the chunk in `documents.text`.
     """
 
-    rank: int
+    rank: Int32
     chunk_id: str
     doc_id: str
     url: str | None
@@ -90,79 +90,62 @@ class PathNode(BaseModel):
     chunk_id: str
     text: str
     similarity: float
-    hop: int
+    hop: Int32
     via: str | None
+
+
+class Sentence(BaseModel):
+    """A sentence of an answer.
+
+    Attributes:
+        text: Its words, on one line.
+        citations: Numbers of the citations that it rests on.
+    """
+
+    text: str
+    citations: list[Int32]
+
+
+NOT_FOUND = "The corpus does not say."
 
 
 class Answer(BaseModel):
     """The answer to one question.
 
     Attributes:
-        answer: Sentences of the corpus, each followed by its `[n]`; a fixed sentence where `found` is false.
-        found: Whether the corpus has evidence that is strong enough.
+        sentences: What it says, in reading order; none where the corpus has no evidence that is strong enough.
         score: Strength of the best evidence, in [0, 1].
+        by: What chose the sentences: `rules`, or the kind of generator whose model did.
         recipe: Name of the retrieval recipe.
         path: Nodes that led to the hits; some have no chunk among the hits, being only on the way.
     """
 
     query_id: str
     question: str
-    answer: str
-    found: bool
+    sentences: list[Sentence]
     score: float
+    by: str
     recipe: str
     citations: list[Citation]
     hits: list[Hit]
     path: list[PathNode]
 
+    @computed_field  # type: ignore[prop-decorator] # pydantic's own way to write it
+    @property
+    def answer(self) -> str:
+        """The sentences as text, each followed by the `[n]` of its citations; a fixed sentence where there is none."""
+        return " ".join(f"{s.text} {cited(s.citations)}" for s in self.sentences) or NOT_FOUND
 
-_CITATION = pa.struct(
-    [
-        ("number", pa.int32()),
-        ("doc_id", pa.string()),
-        ("chunk_id", pa.string()),
-        ("url", pa.string()),
-        ("title", pa.string()),
-        ("published_at", TIMESTAMP),
-        ("start", pa.int64()),
-        ("end", pa.int64()),
-        ("quote", pa.string()),
-    ]
-)
-_HIT = pa.struct(
-    [
-        ("rank", pa.int32()),
-        ("chunk_id", pa.string()),
-        ("doc_id", pa.string()),
-        ("url", pa.string()),
-        ("title", pa.string()),
-        ("published_at", TIMESTAMP),
-        ("score", pa.float64()),
-        ("start", pa.int64()),
-        ("end", pa.int64()),
-        ("text", pa.string()),
-    ]
-)
-_PATH_NODE = pa.struct(
-    [
-        ("query_id", pa.string()),
-        ("chunk_id", pa.string()),
-        ("text", pa.string()),
-        ("similarity", pa.float64()),
-        ("hop", pa.int32()),
-        ("via", pa.string()),
-    ]
-)
-ANSWERS = pa.schema(
-    [
-        ("query_id", pa.string()),
-        ("question", pa.string()),
-        ("answer", pa.string()),
-        ("found", pa.bool_()),
-        ("score", pa.float64()),
-        ("recipe", pa.string()),
-        ("citations", pa.list_(_CITATION)),
-        ("hits", pa.list_(_HIT)),
-        ("path", pa.list_(_PATH_NODE)),
-    ]
-)
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def found(self) -> bool:
+        """Whether the corpus has an answer."""
+        return bool(self.sentences)
+
+
+def cited(numbers: Sequence[int]) -> str:
+    """Numbers of citations as they stand in a text."""
+    return "".join(f"[{n}]" for n in numbers)
+
+
+ANSWERS = arrow_schema(Answer)

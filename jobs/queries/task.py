@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from quern.jobs.queries.grounded import groundedness
 from quern.jobs.queries.rules.rule import NEAR_IDENTICAL, alike, words_of, write_pairs
+from quern.jobs.reasoning.prompts import disarmed
 from quern.jobs.reasoning.task import Checked, Problem, Task
 from quern.schemas.words.spaces import squeeze
 
@@ -37,8 +38,8 @@ class ChunkContext:
     @property
     def quoted(self) -> dict[str, object]:
         """The fields for a prompt: what a page says can end neither its quotation nor a turn of the chat."""
-        title = _disarmed(" ".join(self.title.split())[:_LONGEST_TITLE]) if self.title else None
-        return {"text": _disarmed(self.text), "title": title, "published_at": self.published_at}
+        title = disarmed(" ".join(self.title.split())[:_LONGEST_TITLE]) if self.title else None
+        return {"text": disarmed(self.text), "title": title, "published_at": self.published_at}
 
 
 class Pair(BaseModel):
@@ -91,8 +92,6 @@ Return JSON: {"pairs": [{"question": "...", "answer": "..."}, ...]}
 """
 
 
-# Tags of our own and marks of chat templates, which some tokenizers read in any text.
-_ARMED = re.compile(r"<(?=\s*/?\s*passage\b|\|)|(?<=\|)>", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 # A question about the passage as such is found by nobody who has not seen it.
 _POINTS_AT_PASSAGE = re.compile(
@@ -100,10 +99,6 @@ _POINTS_AT_PASSAGE = re.compile(
     r"|(?:本段|这段|该段|上述)(?:文字|文本|话|内容)|本文|上文",
     re.IGNORECASE,
 )
-
-
-def _disarmed(text: str) -> str:
-    return _ARMED.sub(lambda mark: "\u2039" if mark[0] == "<" else "\u203a", text)
 
 
 def _one_line(text: str) -> str:

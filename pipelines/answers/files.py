@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import TextIO
@@ -10,7 +12,7 @@ from typing import TextIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from quern.pipelines.answers.html.report import write_report
+from quern.pipelines.answers.views.report import write_report
 from quern.schemas.answers import ANSWERS, Answer
 from quern.schemas.errors import QuernError
 
@@ -59,8 +61,21 @@ class _AnswerFiles:
                 self._temporary(name).unlink(missing_ok=True)
 
 
-def write_answers(answers: Iterable[Answer], directory: Path, title: str, snapshot: Mapping[str, object]) -> int:
-    """Write `answers.parquet`, `answers.jsonl` and `index.html` to `directory`; returns how many answers were found.
+@dataclass
+class Written:
+    """What was written.
+
+    Attributes:
+        found: Answers that the corpus has.
+        by: How many answers each kind of generator chose the sentences of.
+    """
+
+    found: int = 0
+    by: Counter[str] = field(default_factory=Counter)
+
+
+def write_answers(answers: Iterable[Answer], directory: Path, title: str, snapshot: Mapping[str, object]) -> Written:
+    """Write `answers.parquet`, `answers.jsonl` and `index.html` to `directory`.
 
     Answers are taken one by one: memory does not grow with their number.
     """
@@ -68,15 +83,15 @@ def write_answers(answers: Iterable[Answer], directory: Path, title: str, snapsh
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f"--out {directory} cannot be made a directory: {error.strerror}") from None
-    found = 0
+    written = Written()
 
     def through(files: _AnswerFiles) -> Iterator[Answer]:
-        nonlocal found
         for answer in answers:
             files.write(answer)
-            found += answer.found
+            written.found += answer.found
+            written.by[answer.by] += 1
             yield answer
 
     with _AnswerFiles(directory) as files:
         write_report(through(files), directory / "index.html", title=title, snapshot=snapshot)
-    return found
+    return written

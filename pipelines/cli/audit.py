@@ -62,7 +62,7 @@ def audit(
 
 
 def _print(found: dict[str, Any]) -> None:
-    from quern.pipelines.answers.terminal import one_line
+    from quern.schemas.words.lines import one_line
 
     for check in found["checks"]:
         if not check["passed"]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from quern.indexes.catalog import Warehouse
-from quern.pipelines.answers.terminal import render_text
+from quern.pipelines.answers.views.terminal import render_text
 from quern.schemas.answers import Answer
 
 _SHOWN = 3

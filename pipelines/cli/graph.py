@@ -28,9 +28,9 @@ def graph(
 ) -> None:
     """Describe the query-centric graph: edges by kind, components, hubs, chunk to chunk, communities; export it."""
     from quern.indexes.catalog import Warehouse as Catalog
-    from quern.pipelines.answers.terminal import plain
     from quern.pipelines.inspect.graph.describe import describe_graph
     from quern.pipelines.inspect.graph.export import LAYERS, GraphError, export_graph
+    from quern.schemas.words.lines import plain
 
     chosen = next((known for known in LAYERS if known == layer), None)
     if chosen is None:

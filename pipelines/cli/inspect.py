@@ -38,9 +38,9 @@ def show(
 ) -> None:
     """Show any row, what it came from and what it led to."""
     from quern.indexes.catalog import Warehouse as Catalog
-    from quern.pipelines.answers.terminal import plain
     from quern.pipelines.inspect.show import NotInSnapshotError, original_of
     from quern.pipelines.inspect.show import show as find
+    from quern.schemas.words.lines import plain
 
     opened = Catalog.open(warehouse).snapshot(snapshot)
     if raw:

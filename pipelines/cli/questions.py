@@ -40,8 +40,9 @@ def ask(
     as_json: AsJson = False,
 ) -> None:
     """Answer one question: the answer, its numbered citations, the chunks, and the path through the graph."""
-    from quern.pipelines.answers.terminal import render_text
-    from quern.pipelines.query import QuestionError, answer_questions
+    from quern.pipelines.answers.questions import QuestionError
+    from quern.pipelines.answers.views.terminal import render_text
+    from quern.pipelines.query import answer_questions
     from quern.pipelines.retrieve.recipes import find_recipes
     from quern.schemas.answers import Question
 
@@ -74,18 +75,24 @@ def answer(
 ) -> None:
     """Answer a batch of questions and write a browsable report."""
     from quern.pipelines.answers.files import write_answers
-    from quern.pipelines.query import answer_questions, read_questions
+    from quern.pipelines.answers.questions import read_questions
+    from quern.pipelines.query import answer_questions
     from quern.pipelines.retrieve.recipes import find_recipes
 
     (chosen,) = find_recipes(recipe)
     asked = read_questions(questions)
     searcher = _searcher(warehouse, snapshot, settings, override)
     answers = _counted(answer_questions(searcher, asked, chosen), len(asked))
-    found = write_answers(answers, out, f"Answers to {questions.name}", _facts(searcher, recipe))
+    written = write_answers(answers, out, f"Answers to {questions.name}", _facts(searcher, recipe))
+    kind = searcher.settings.generator.kind
+    by_model = {} if kind == "rules" else {"by": kind, "fell_back": written.by["rules"]}
     if as_json:
-        print_json({"questions": len(asked), "answered": found, "out": str(out)})
+        print_json({"questions": len(asked), "answered": written.found, **by_model, "out": str(out)})
         return
-    typer.echo(f"answered {found} of {len(asked)} questions; the others are not in the corpus")
+    typer.echo(
+        f"answered {written.found} of {len(asked)} questions; the others are not in the corpus"
+        + (f"; for {written.by['rules']} the rule stood in for the model" if by_model else "")
+    )
     typer.echo(f"report: {out / 'index.html'}")
 
 
@@ -123,9 +130,9 @@ def evaluate(
     as_json: AsJson = False,
 ) -> None:
     """Measure recipes against gold evidence: Recall@k, all-evidence@k, MRR, macro over questions."""
+    from quern.pipelines.answers.questions import read_questions
     from quern.pipelines.evaluation.retrieval import EvaluationError
     from quern.pipelines.evaluation.retrieval import evaluate as run_evaluation
-    from quern.pipelines.query import read_questions
     from quern.pipelines.retrieve.recipes import find_recipes
 
     try:
@@ -151,7 +158,8 @@ def _table(figures: dict[str, dict[str, float]]) -> str:
 def _searcher(warehouse: Path, snapshot: str | None, settings: Path | None, override: list[str] | None) -> Any:
     """A searcher of the snapshot; its own settings hold unless a file or `--set` says otherwise."""
     from quern.indexes.catalog import Warehouse as Catalog
+    from quern.pipelines.query import settings_to_ask_by
     from quern.pipelines.retrieve.searcher import Searcher
 
     opened = Catalog.open(warehouse).snapshot(snapshot)
-    return Searcher(opened, load_settings(settings, override, opened.manifest.known_settings()))
+    return Searcher(opened, load_settings(settings, override, settings_to_ask_by(opened.manifest)))

@@ -45,7 +45,7 @@ def rejects(
 
 
 def _print(counted: list[dict[str, Any]], found: Iterable[dict[str, str]], limit: int) -> None:
-    from quern.pipelines.answers.terminal import one_line
+    from quern.schemas.words.lines import one_line
 
     typer.echo(f"{'job':<12}{'reason':<24}{'count':>10}{'share':>9}")
     for row in counted:

@@ -103,9 +103,9 @@ def benchmark_embed_recall(dataset: Path, settings: Settings) -> dict[str, float
     `dataset` is a folder with documents.jsonl and queries.jsonl. What does not depend on vectors is built once.
     """
     from quern.indexes.catalog import Warehouse
+    from quern.pipelines.answers.questions import read_questions
     from quern.pipelines.build import build
     from quern.pipelines.evaluation.retrieval import evaluate
-    from quern.pipelines.query import read_questions
     from quern.pipelines.retrieve.recipes import find_recipes
     from quern.pipelines.retrieve.searcher import Searcher
 

@@ -16,7 +16,7 @@ import numpy as np
 from quern.indexes.catalog import Warehouse
 from quern.indexes.graph import QueryGraph
 from quern.indexes.vectors import Floats
-from quern.pipelines.query import read_questions
+from quern.pipelines.answers.questions import read_questions
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.ranking import Ranking, cut
 from quern.pipelines.retrieve.recipes import RECIPES

@@ -8,10 +8,10 @@ import pytest
 
 from quern.indexes.catalog import Snapshot
 from quern.jobs.models.folders import ModelError
-from quern.pipelines.query import NOT_FOUND, QuestionError, answer_questions, read_questions
+from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve.recipes import RECIPES
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.schemas.answers import Answer, Question
+from quern.schemas.answers import NOT_FOUND, Answer, Question
 from tests.conftest import CORPUS, Quern, read_jsonl
 
 ANSWERING = {name: RECIPES[name] for name in ("dense", "bm25", "qcg", "hybrid", "bridge", "walk")}
@@ -112,28 +112,3 @@ def test_a_snapshot_is_not_searched_with_another_model_than_its_own(searcher: Se
     strange = Searcher(Snapshot(searcher.snapshot.warehouse, other), searcher.settings)
     with pytest.raises(ModelError, match="made with another model"):
         list(answer_questions(strange, gold()[:1], RECIPES["dense"]))
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "is empty"),
-        ('{"query_id": "a"}\n', "q.jsonl:1: question: field required"),
-        ('{"query_id": "a", "question": ""}\n', "q.jsonl:1: question"),
-        ('{"query_id": "a", "question": "b"}\n{oops\n', "q.jsonl:2: not valid JSON"),
-        ('{"query_id": "a", "question": "b"}\n' * 2, "q.jsonl:2: query_id 'a' was used before"),
-        ("[]\n", "q.jsonl:1"),
-    ],
-)
-def test_a_wrong_file_of_questions_is_an_error_that_names_line_and_field(
-    tmp_path: Path, text: str, message: str
-) -> None:
-    (tmp_path / "q.jsonl").write_text(text)
-    with pytest.raises(QuestionError) as error:
-        read_questions(tmp_path / "q.jsonl")
-    assert message in str(error.value)
-
-
-def test_a_missing_file_of_questions_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(QuestionError, match="cannot be read"):
-        read_questions(tmp_path / "absent.jsonl")

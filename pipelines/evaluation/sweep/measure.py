@@ -17,12 +17,12 @@ from quern.indexes.catalog import Snapshot, Warehouse
 from quern.indexes.graph import QueryGraph
 from quern.indexes.vectors import Floats
 from quern.jobs.vectors.embed import Embedder
+from quern.pipelines.answers.questions import read_questions
 from quern.pipelines.build import build
 from quern.pipelines.evaluation.retrieval import Gold, gold_of, question_metrics
 from quern.pipelines.evaluation.sweep.plan import Build, Point, question_types
 from quern.pipelines.evaluation.sweep.spec import Dataset
 from quern.pipelines.evaluation.sweep.tasks import MeasurePoints
-from quern.pipelines.query import read_questions
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.recipes import RECIPES
 from quern.pipelines.retrieve.searcher import Searcher

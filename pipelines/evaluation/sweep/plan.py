@@ -18,6 +18,7 @@ from typing import Any
 
 from quern import schemas
 from quern.jobs.graph.link import Link
+from quern.pipelines.answers.questions import read_questions
 from quern.pipelines.evaluation.sweep.spec import (
     NO_RESULT,
     Choice,
@@ -27,7 +28,6 @@ from quern.pipelines.evaluation.sweep.spec import (
     base_settings,
     settings_of,
 )
-from quern.pipelines.query import read_questions
 from quern.schemas.digests import settings_digest
 from quern.schemas.settings import Settings
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from quern.indexes.storage import write_text
-from quern.pipelines.answers.html.passages import passages_of
-from quern.pipelines.answers.html.picture import picture_of
-from quern.pipelines.answers.html.report import page_environment
+from quern.pipelines.answers.views.passages import passages_of
+from quern.pipelines.answers.views.picture import picture_of
+from quern.pipelines.answers.views.report import page_environment
 from quern.pipelines.inspect.graph.export import GraphError
 from quern.schemas.answers import Answer
 

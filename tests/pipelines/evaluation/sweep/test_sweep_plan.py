@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import yaml
 
+from quern.pipelines.answers.questions import QuestionError
 from quern.pipelines.evaluation.sweep.plan import Plan, plan_sweep
 from quern.pipelines.evaluation.sweep.spec import SweepError, read_sweep
-from quern.pipelines.query import QuestionError
 from quern.pipelines.retrieve.recipes import RECIPES
 from quern.schemas.settings import SettingsError
 from tests.conftest import ROOT

@@ -13,6 +13,7 @@ import pytest
 from filelock import FileLock
 from lxml import etree
 
+from quern.pipelines.answers.questions import read_questions
 from quern.pipelines.evaluation.retrieval import evaluate
 from quern.pipelines.evaluation.sweep.plan import plan_sweep
 from quern.pipelines.evaluation.sweep.run import Results, _bury, _Schedule, run_sweep
@@ -20,7 +21,6 @@ from quern.pipelines.evaluation.sweep.spec import read_sweep
 from quern.pipelines.evaluation.sweep.tables import comparisons, rows
 from quern.pipelines.evaluation.sweep.tasks import MeasurePoints
 from quern.pipelines.evaluation.sweep.worker import Worker, ready
-from quern.pipelines.query import read_questions
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.settings import load_settings

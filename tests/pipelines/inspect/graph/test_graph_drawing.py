@@ -36,9 +36,9 @@ def answer(question: str, *, hits: int = 2) -> Answer:
     return Answer(
         query_id="q",
         question=question,
-        answer="",
-        found=True,
+        sentences=[],
         score=0.5,
+        by="rules",
         recipe="qcg",
         citations=[],
         hits=found,

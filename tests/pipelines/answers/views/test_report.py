@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 from lxml import html
 from markupsafe import Markup
 
-from quern.pipelines.answers.html.passages import Passage, passages_of, pieces_of, printable, sources_of, web_address
-from quern.pipelines.answers.html.picture import picture_of, wrapped
-from quern.pipelines.answers.html.report import write_report
-from quern.schemas.answers import Answer, Citation, Hit, PathNode
+from quern.pipelines.answers.views.passages import Passage, passages_of, sources_of, web_address
+from quern.pipelines.answers.views.picture import picture_of, wrapped
+from quern.pipelines.answers.views.report import write_report
+from quern.schemas.answers import Answer, Citation, Hit, PathNode, Sentence
+from quern.schemas.words.lines import printable
 
 TEXT = "The lamp was lit in 1871. It burned whale oil. A keeper slept below.\n\nThe lamp went out in 1924."
 
@@ -60,21 +61,23 @@ def node(query_id: str, chunk: str, similarity: float, hop: int = 0, via: str | 
 
 
 def answer(
-    text: str = "It was lit in 1871. [1]",
     hits: Iterable[Hit] = (),
     citations: Iterable[Citation] = (),
     path: Iterable[PathNode] = (),
-    found: bool = True,
     question: str = "When was the lamp lit?",
+    text: str = "It was lit in 1871.",
 ) -> Answer:
+    """An answer with a sentence for each citation, the first of which says `text`."""
+    given_citations = list(citations)
+    texts = [text, *(f"And {n}." for n in range(2, len(given_citations) + 1))]
     return Answer(
         query_id="q",
         question=question,
-        answer=text,
-        found=found,
+        sentences=[Sentence(text=t, citations=[c.number]) for t, c in zip(texts, given_citations, strict=False)],
         score=0.5,
+        by="rules",
         recipe="qcg",
-        citations=list(citations),
+        citations=given_citations,
         hits=list(hits),
         path=list(path),
     )
@@ -128,7 +131,7 @@ def test_overlapping_nested_and_touching_spans_each_mark_their_quote(tmp_path):
     one = hit(start=100)
     spans = [(100, 125), (110, 145), (112, 120), (145, 150), (100, 125)]
     citations = [cite(n, one, *span) for n, span in enumerate(spans, 1)]
-    root = page(tmp_path, answer("".join(f"[{n}]" for n in range(1, 6)), [one], citations))
+    root = page(tmp_path, answer([one], citations))
     assert quotes(root) == {f"q1-m{n}": c.quote for n, c in enumerate(citations, 1)}
     assert root.xpath("//p[@class='passage']")[0].text_content() == TEXT
 
@@ -138,7 +141,7 @@ def test_marks_never_change_the_text(text, data):
     one = hit(text=text, start=7)
     edges = st.lists(st.integers(7, 7 + len(text)), min_size=2, max_size=2, unique=True).map(sorted)
     spans = data.draw(st.lists(edges, max_size=5))
-    given_answer = answer("x", [one], [cite(n, one, *s) for n, s in enumerate(spans, 1)])
+    given_answer = answer([one], [cite(n, one, *s) for n, s in enumerate(spans, 1)])
     sources = sources_of(given_answer, "q1")
     (passage,) = passages_of(given_answer, sources, "q1")
     assert unescape(re.sub(r"</?mark[^>]*>", "", passage.text)) == printable(text)
@@ -163,15 +166,21 @@ def test_a_citation_that_no_hit_holds_leads_to_its_source_with_the_quote(tmp_pat
     assert not root.xpath("//mark")
 
 
-def test_numbers_without_a_citation_and_numbers_inside_a_quote_stay_text():
-    one = hit(text="Lit in 1871.[1] Then dark.")
-    sources = sources_of(answer(hits=[one], citations=[cite(1, one, 0, 15)]), "q1")
-    pieces = pieces_of("Lit in 1871.[1] [1] See [7].", sources)
-    assert [(text.replace("\u00a0", " "), source is not None) for text, source in pieces] == [
-        ("Lit in 1871.[1] ", False),
-        ("[1]", True),
-        (" See [7].", False),
+def test_a_number_that_the_corpus_wrote_is_text_and_a_sentence_leads_to_all_its_sources(tmp_path):
+    one = hit(text="Lit in 1871.[1] Then dark. Then dark.")
+    citations = [cite(1, one, 0, 15), cite(2, one, 16, 26), cite(3, one, 27, 37)]
+    said = [("Lit in 1871.[1]", [1]), ("Then dark.", [2, 3])]
+    twice = answer([one], citations).model_copy(
+        update={"sentences": [Sentence(text=text, citations=numbers) for text, numbers in said]}
+    )
+    (text,) = page(tmp_path, twice).xpath("//p[@class='text']")
+    assert text.text_content() == "Lit in 1871.[1]\u00a0[1] Then dark.\u00a0[2][3]"
+    assert [(a.text, a.get("href")) for a in text.xpath("./a")] == [
+        ("[1]", "#q1-m1"),
+        ("[2]", "#q1-m2"),
+        ("[3]", "#q1-m3"),
     ]
+    assert twice.answer == "Lit in 1871.[1] [1] Then dark. [2][3]"
 
 
 EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>\u202egnp.exe\x1b[31m\x00"
@@ -183,11 +192,11 @@ EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>\u202egnp.exe\x
 def test_hostile_text_is_inert(tmp_path, url):
     one = hit(1, "d'><b>-0", text=EVIL, title=EVIL, url=url)
     evil = answer(
-        f"{EVIL} [1]",
         [one],
         [cite(1, one, 0, len(EVIL))],
         [PathNode(query_id=EVIL, chunk_id=one.chunk_id, text=EVIL, similarity=0.5, hop=0, via=None)],
         question=EVIL,
+        text=EVIL,
     ).model_copy(update={"query_id": EVIL, "recipe": EVIL})
     root = page(tmp_path, evil, title=EVIL, snapshot={EVIL: EVIL})
     assert len(root.xpath("//script")) == 1
@@ -248,22 +257,20 @@ def test_control_characters_and_lone_surrogates_do_not_stop_the_report(tmp_path)
     quoted = cite(1, hit(), 0, 4).model_copy(update={"start": 2, "end": 6, "quote": text[2:6], "title": text})
     root = page(
         tmp_path,
-        answer(f"{text} [1]", question=text.replace("\ud800", "")).model_copy(
-            update={"hits": [broken], "citations": [quoted]}
+        answer(question=text.replace("\ud800", "")).model_copy(
+            update={
+                "hits": [broken],
+                "citations": [quoted],
+                "sentences": [Sentence.model_construct(text=text, citations=[1])],
+            }
         ),
     )
     assert root.xpath("//mark")[0].text_content() == "b\ufffdc "
     assert root.xpath("//p[@class='passage']")[0].text_content() == "a\ufffdb\ufffdc \nd\ne\ufffdf"
 
 
-@given(st.text())
-def test_printable_keeps_every_place(text):
-    assert len(printable(text)) == len(text)
-    printable(text).encode()
-
-
 def test_what_is_not_in_the_corpus_is_shown_as_such(tmp_path):
-    root = page(tmp_path, typical(), answer("The corpus does not say.", [hit()], found=False))
+    root = page(tmp_path, typical(), answer([hit()]))
     assert root.xpath("//article/@data-found") == ["yes", "no"]
     assert root.xpath("//article[2]//*[@class='status']")[0].text == "Not in the corpus"
     (evidence,) = root.xpath("//article[2]//details[contains(@class, 'evidence')]")
@@ -283,7 +290,7 @@ def test_a_report_of_no_answers_is_a_page(tmp_path):
 
 
 def test_an_answer_without_hits_has_no_evidence_and_no_picture(tmp_path):
-    root = page(tmp_path, answer("The corpus does not say.", found=False))
+    root = page(tmp_path, answer())
     assert not root.xpath("//article//details | //article//*[name()='svg']")
 
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len, chop_cells
 
-from quern.pipelines.answers.html.passages import Passage
-from quern.pipelines.answers.terminal import one_line, shortened, strongest
+from quern.pipelines.answers.views.passages import Passage
+from quern.pipelines.answers.views.path import strongest
 from quern.schemas.answers import Answer, PathNode
+from quern.schemas.words.lines import one_line, shortened
 
 # The picture of the path, in SVG units.
 _QUESTION, _BOX, _GAP = 132, 190, 46

@@ -14,15 +14,7 @@ from urllib.parse import urlsplit
 from markupsafe import Markup, escape
 
 from quern.schemas.answers import Answer, Citation, Hit
-
-_CARRIAGE = re.compile("\r(\n?)")
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-_NUMBER = re.compile(r"\[(\d{1,6})\]")
-
-
-def printable(text: str) -> str:
-    """`text` as HTML can hold it, of the same length: control characters and lone surrogates become U+FFFD."""
-    return _UNPRINTABLE.sub("\ufffd", _CARRIAGE.sub(lambda found: " \n" if found[1] else "\n", text))
+from quern.schemas.words.lines import printable
 
 
 def web_address(url: str | None) -> str | None:
@@ -136,24 +128,15 @@ def passages_of(answer: Answer, sources: Sequence[Source], prefix: str) -> list[
     return passages
 
 
-def pieces_of(text: str, sources: Sequence[Source]) -> list[tuple[str, Source | None]]:
-    """The answer cut at its citations: text with None, `[n]` with its source and on a line with the word before.
+@dataclass(frozen=True)
+class Statement:
+    """A sentence of the answer as the page shows it: its text, and the sources that it rests on."""
 
-    A `[n]` inside a quote was written by the corpus and is text.
-    """
-    quoted: list[tuple[int, int]] = []
-    for quote in {q for s in sources for q in (s.citation.quote, " ".join(s.citation.quote.split()))}:
-        at = text.find(quote)
-        if at >= 0:
-            quoted.append((at, at + len(quote)))
+    text: str
+    sources: list[Source]
+
+
+def statements_of(answer: Answer, sources: Sequence[Source]) -> list[Statement]:
+    """The sentences of the answer, each with its sources."""
     by_number = {s.citation.number: s for s in reversed(sources)}
-    pieces: list[tuple[str, Source | None]] = []
-    last = 0
-    for found in _NUMBER.finditer(text):
-        linked = by_number.get(int(found[1]))
-        if linked is None or any(start <= found.start() and found.end() <= end for start, end in quoted):
-            continue
-        before = text[last : found.start()]
-        pieces += [(before[:-1] + "\u00a0" if before.endswith(" ") else before, None), (found[0], linked)]
-        last = found.end()
-    return [piece for piece in [*pieces, (text[last:], None)] if piece[0]]
+    return [Statement(s.text, [by_number[n] for n in s.citations]) for s in answer.sentences]

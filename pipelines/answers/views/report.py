@@ -21,15 +21,14 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from quern.indexes.storage import write_whole
-from quern.pipelines.answers.html.passages import (
+from quern.pipelines.answers.views.passages import (
     passages_of,
-    pieces_of,
-    printable,
     sources_of,
+    statements_of,
 )
-from quern.pipelines.answers.html.picture import counted, picture_of
-from quern.pipelines.answers.terminal import shortened
+from quern.pipelines.answers.views.picture import counted, picture_of
 from quern.schemas.answers import Answer
+from quern.schemas.words.lines import printable, shortened
 
 _BLOCK = 1 << 16
 
@@ -88,7 +87,7 @@ def _write_sections(answers: Iterable[Answer], environment: Environment, out: IO
             id=prefix,
             number=number,
             answer=answer,
-            pieces=pieces_of(answer.answer, sources),
+            statements=statements_of(answer, sources),
             sources=sources,
             passages=passages,
             picture=picture_of(answer, passages) if passages else None,

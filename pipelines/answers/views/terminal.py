@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import io
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from datetime import datetime
 
 from rich.console import Console, RenderableType
@@ -14,69 +12,11 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from quern.pipelines.answers.views.path import strongest
 from quern.schemas.answers import Answer, Citation, Hit, PathNode
+from quern.schemas.words.lines import one_line, plain, shortened
 
 PREVIEW = 200
-NODES_SHOWN = 12
-
-# C0, DEL, C1 and surrogates, but for tab and line feed; then what turns the direction of the text around it.
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-_DIRECTION = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_TERMINAL_LINE = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-
-
-def plain(text: str) -> str:
-    """`text` as a terminal may show it: no control characters but line feeds, nothing that turns directions."""
-    lines = _TERMINAL_LINE.sub("\n", text).replace("\t", " ")
-    return _DIRECTION.sub("", _CONTROL.sub("", lines))
-
-
-def one_line(text: str) -> str:
-    """`text` as a terminal may show it, on one line."""
-    return " ".join(plain(text).split())
-
-
-def shortened(text: str, characters: int) -> str:
-    """`text` on one line, cut to `characters` with an ellipsis."""
-    line = one_line(text)
-    return line if len(line) <= characters else line[: characters - 1].rstrip() + "…"
-
-
-@dataclass(frozen=True)
-class Shown:
-    """The nodes of a path that are shown.
-
-    Attributes:
-        nodes: By query id: those that led to a hit first, then by similarity; a node comes with those it was
-            reached through.
-        hidden: The others.
-    """
-
-    nodes: dict[str, PathNode]
-    hidden: list[PathNode]
-
-
-def _chain(node: PathNode, nodes: dict[str, PathNode]) -> list[PathNode]:
-    """The node and those it was reached through, back to the question."""
-    chain = {node.query_id: node}
-    while node.via in nodes and node.via not in chain:
-        node = nodes[node.via]
-        chain[node.query_id] = node
-    return list(chain.values())
-
-
-def strongest(path: Sequence[PathNode], hits: Iterable[Hit], limit: int = NODES_SHOWN) -> Shown:
-    """The `limit` nodes that tell most about how the hits were found."""
-    nodes: dict[str, PathNode] = {}
-    for node in path:
-        nodes.setdefault(node.query_id, node)
-    found = {hit.chunk_id for hit in hits}
-    shown: dict[str, PathNode] = {}
-    for node in sorted(nodes.values(), key=lambda n: (n.chunk_id not in found, -n.similarity, n.query_id)):
-        chain = [n for n in _chain(node, nodes) if n.query_id not in shown]
-        if len(shown) + len(chain) <= limit:
-            shown.update((n.query_id, n) for n in chain)
-    return Shown(shown, [n for key, n in nodes.items() if key not in shown])
 
 
 def _date(published_at: datetime | None) -> str:

@@ -1,0 +1,13 @@
+"""Text of pages in prompts: what a page says can end neither its quotation nor a turn of the chat."""
+
+from __future__ import annotations
+
+import re
+
+# Tags of our own prompts, and marks of chat templates, which some tokenizers read in any text.
+_ARMED = re.compile(r"<(?=\s*/?\s*(?:passage|evidence)\b|\|)|(?<=\|)>", re.IGNORECASE)
+
+
+def disarmed(text: str) -> str:
+    """`text` with other brackets in place of those that a prompt or a chat template would read as its own."""
+    return _ARMED.sub(lambda mark: "\u2039" if mark[0] == "<" else "\u203a", text)

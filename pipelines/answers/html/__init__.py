@@ -1,1 +1,0 @@
-"""Answers as pages: the report, its passages and the picture of the graph."""

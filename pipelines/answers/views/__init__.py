@@ -1,0 +1,1 @@
+"""Views of an answer: on a terminal, in the report, as a picture of its path."""

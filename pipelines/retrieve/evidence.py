@@ -1,0 +1,133 @@
+"""What was found for a question: its hits, the nodes that led to them, and what the nodes of each hit say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from scipy import sparse
+
+from quern.indexes.catalog import Snapshot
+from quern.indexes.keys import positions_in
+from quern.indexes.vectors import pair_similarities
+from quern.jobs.reasoning.answer import Evidence
+from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.ranking import Ranking, Reached, cut
+from quern.schemas.answers import Hit, PathNode
+
+_PATH_NODES = 40
+_CHUNK_COLUMNS = ["chunk_id", "doc_id", "title", "published_at", "start", "end", "text"]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found for one question.
+
+    Attributes:
+        hits: The best chunks, best first.
+        evidence: What there is to answer from: the text of each hit, and its nodes.
+        path: The strongest nodes that led to the hits.
+    """
+
+    hits: list[Hit]
+    evidence: list[Evidence]
+    path: list[PathNode]
+
+
+def load_evidence(batch: Batch, ranking: Ranking) -> list[Found]:
+    """What the ranking found for each question of the batch, as text."""
+    hits = _hits(batch, ranking)
+    evidence = _evidence(batch, hits)
+    return [Found(*row) for row in zip(hits, evidence, _paths(batch, ranking.reached), strict=True)]
+
+
+def _hits(batch: Batch, ranking: Ranking) -> list[list[Hit]]:
+    best = cut(ranking.chunks, len(batch), batch.settings.retrieve.top_k)
+    snapshot = batch.searcher.snapshot
+    keys = batch.graph.chunks.keys.take(pa.array(best.chunk)).to_pylist()
+    chunks = _by_key(snapshot, "chunks", "chunk_id", sorted(set(keys)), _CHUNK_COLUMNS)
+    documents = _by_key(
+        snapshot, "documents", "doc_id", sorted({str(c["doc_id"]) for c in chunks.values()}), ["doc_id", "url"]
+    )
+    rows: list[list[Hit]] = [[] for _ in range(len(batch))]
+    for question, key, score in zip(best.question.tolist(), keys, best.score.tolist(), strict=True):
+        chunk = chunks[key]
+        url = documents[str(chunk["doc_id"])]["url"]
+        row = {**chunk, "url": url, "rank": len(rows[question]) + 1, "score": score}
+        rows[question].append(Hit.model_validate(row))
+    return rows
+
+
+def _by_key(
+    snapshot: Snapshot, table: str, key: str, values: Sequence[str], columns: list[str]
+) -> dict[str, dict[str, object]]:
+    rows = snapshot.table(table).lookup(key, values, columns)
+    return {row[key]: row for row in rows.to_pylist()}
+
+
+def _evidence(batch: Batch, hits: Sequence[Sequence[Hit]]) -> list[list[Evidence]]:
+    """The hits, each with the texts of its chunk's nodes and their cosines with the question."""
+    graph = batch.graph
+    chunks = sorted({h.chunk_id for row in hits for h in row})
+    nodes = batch.searcher.snapshot.table("nodes")
+    rows = nodes.lookup("chunk_id", chunks, ["query_id", "chunk_id", "text"]).sort_by("query_id")
+    texts, place = rows["text"].to_pylist(), positions_in(graph.nodes.keys, rows["query_id"])
+    members: dict[str, list[int]] = {}
+    for n, owner in enumerate(rows["chunk_id"].to_pylist()):
+        members.setdefault(owner, []).append(n)
+    of_hit = [[members.get(h.chunk_id, []) for h in row] for row in hits]
+    question = np.array([q for q, row in enumerate(of_hit) for mine in row for _ in mine], dtype=np.int64)
+    node = place[np.array([n for row in of_hit for mine in row for n in mine], dtype=np.int64)]
+    cosines = iter(pair_similarities(batch.vectors, graph.nodes.vectors, question, node).tolist())
+    return [
+        [
+            Evidence(h.text, h.title, [texts[n] for n in mine], [next(cosines) for _ in mine], h.published_at)
+            for h, mine in zip(row, of_row, strict=True)
+        ]
+        for row, of_row in zip(hits, of_hit, strict=True)
+    ]
+
+
+def _paths(batch: Batch, reached: Reached | None) -> list[list[PathNode]]:
+    """The strongest reached nodes per question, each with the node it was reached through."""
+    rows: list[list[PathNode]] = [[] for _ in range(len(batch))]
+    if reached is None or len(reached.node) == 0:
+        return rows
+    graph = batch.graph
+    order = np.lexsort((reached.node, -reached.similarity, reached.hop, reached.question))
+    first = np.searchsorted(reached.question[order], np.arange(len(batch)))
+    rank = np.arange(len(order)) - first[reached.question[order]]
+    kept = order[rank < _PATH_NODES]
+    ids = graph.nodes.keys.take(pa.array(reached.node[kept])).to_pylist()
+    owners = graph.chunks.keys.take(pa.array(graph.nodes.owner[reached.node[kept]])).to_pylist()
+    texts = _by_key(batch.searcher.snapshot, "nodes", "query_id", sorted(set(ids)), ["query_id", "text"])
+    followed = graph.edges + graph.mentions if graph.mentions.nnz else graph.edges
+    incoming = sparse.csc_array(followed) if int(reached.hop[kept].max()) else sparse.csc_array((0, 0))
+    before: dict[tuple[int, int], tuple[int, str]] = {}
+    # Kept nodes come hop by hop, so the node before is known when its neighbours come.
+    for at, query_id, owner in zip(kept.tolist(), ids, owners, strict=True):
+        question, node, hop = int(reached.question[at]), int(reached.node[at]), int(reached.hop[at])
+        via = _via(incoming, before, question, node, hop) if hop else None
+        before[question, node] = (hop, query_id)
+        rows[question].append(
+            PathNode(
+                query_id=query_id,
+                chunk_id=owner,
+                text=str(texts[query_id]["text"]),
+                similarity=float(reached.similarity[at]),
+                hop=hop,
+                via=via,
+            )
+        )
+    return rows
+
+
+def _via(
+    incoming: sparse.csc_array, before: dict[tuple[int, int], tuple[int, str]], question: int, node: int, hop: int
+) -> str | None:
+    """The node of the hop before that has an edge to `node`; None where that one was not kept."""
+    sources = incoming.indices[incoming.indptr[node] : incoming.indptr[node + 1]]
+    found = [before[question, int(s)] for s in sources if (question, int(s)) in before]
+    return next((query_id for hop_before, query_id in found if hop_before == hop - 1), None)

@@ -1,0 +1,34 @@
+"""Text as a screen may show it: what comes from a page can neither drive a terminal nor break a line or a document."""
+
+from __future__ import annotations
+
+import re
+
+# C0, DEL, C1 and surrogates, but for tab and line feed; then what turns the direction of the text around it.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_DIRECTION = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_TERMINAL_LINE = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_CARRIAGE = re.compile("\r(\n?)")
+_NOT_IN_HTML = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+def plain(text: str) -> str:
+    """`text` as a terminal may show it: no control characters but line feeds, nothing that turns directions."""
+    lines = _TERMINAL_LINE.sub("\n", text).replace("\t", " ")
+    return _DIRECTION.sub("", _CONTROL.sub("", lines))
+
+
+def one_line(text: str) -> str:
+    """`text` as a terminal may show it, on one line."""
+    return " ".join(plain(text).split())
+
+
+def shortened(text: str, characters: int) -> str:
+    """`text` on one line, cut to `characters` with an ellipsis."""
+    line = one_line(text)
+    return line if len(line) <= characters else line[: characters - 1].rstrip() + "…"
+
+
+def printable(text: str) -> str:
+    """`text` as HTML can hold it, of the same length: control characters and lone surrogates become U+FFFD."""
+    return _NOT_IN_HTML.sub("\ufffd", _CARRIAGE.sub(lambda found: " \n" if found[1] else "\n", text))

@@ -1,0 +1,103 @@
+"""Answers whose sentences a model chooses: what it is asked, what is checked, and when the rule stands in for it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import Quern, read_jsonl
+from tests.jobs.reasoning.generators.endpoint_server import MODEL, Endpoint, Said, Script
+
+QUESTION = "Who repaired the Lady Orrin?"
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[[Script], Endpoint]]:
+    with ExitStack() as running:
+        yield lambda script: running.enter_context(Endpoint(script).running())
+
+
+def by(endpoint: Endpoint) -> list[str]:
+    chosen = {"kind": "openai", "model": MODEL, "url": endpoint.url, "retries": 1}
+    return [word for name, value in chosen.items() for word in ("--set", f"generator.{name}={value}")]
+
+
+def numbered(body: dict[str, Any]) -> dict[int, str]:
+    """The numbered sentences of a prompt."""
+    return {int(n): text for n, text in re.findall(r"^\[(\d+)\] (.+)$", body["messages"][0]["content"], re.MULTILINE)}
+
+
+def says(*numbers: int) -> Said:
+    return Said(json.dumps({"sentences": numbers}))
+
+
+def test_a_model_is_given_numbered_sentences_and_those_that_it_names_are_cited(
+    mini_web: Path, quern_here: Quern, serve: Callable[[Script], Endpoint]
+) -> None:
+    endpoint = serve(lambda number, body: says(3, 1))
+    asked = quern_here("ask", "-w", mini_web, "--json", *by(endpoint), QUESTION)
+    assert asked.returncode == 0, asked.stderr
+    answer = json.loads(asked.stdout)
+    (body,) = endpoint.asked
+    sentences = numbered(body)
+    assert QUESTION in body["messages"][0]["content"]
+    assert list(sentences) == list(range(1, len(sentences) + 1))
+    assert answer["by"] == "openai"
+    assert [s["text"] for s in answer["sentences"]] == [sentences[3], sentences[1]]
+    assert answer["answer"] == f"{sentences[3]} [1] {sentences[1]} [2]"
+    for citation in answer["citations"]:
+        (hit,) = (h for h in answer["hits"] if h["chunk_id"] == citation["chunk_id"])
+        assert hit["text"][citation["start"] - hit["start"] : citation["end"] - hit["start"]] == citation["quote"]
+
+
+def test_a_model_that_names_no_sentence_says_that_the_corpus_does_not_say(
+    mini_web: Path, quern_here: Quern, serve: Callable[[Script], Endpoint]
+) -> None:
+    asked = quern_here("ask", "-w", mini_web, "--json", *by(serve(lambda number, body: says())), QUESTION)
+    answer = json.loads(asked.stdout)
+    assert (answer["found"], answer["answer"], answer["by"]) == (False, "The corpus does not say.", "openai")
+
+
+def test_numbers_that_are_none_are_asked_for_again(
+    mini_web: Path, quern_here: Quern, serve: Callable[[Script], Endpoint]
+) -> None:
+    endpoint = serve(lambda number, body: says(9999) if number == 0 else says(2))
+    answer = json.loads(quern_here("ask", "-w", mini_web, "--json", *by(endpoint), QUESTION).stdout)
+    first, again = endpoint.asked
+    assert "there is no sentence 9999" in again["messages"][-1]["content"]
+    assert [s["text"] for s in answer["sentences"]] == [numbered(first)[2]]
+
+
+def test_where_a_model_talks_nonsense_the_rule_stands_in_and_the_closing_line_counts_it(
+    mini_web: Path, tmp_path: Path, quern_here: Quern, serve: Callable[[Script], Endpoint]
+) -> None:
+    questions = tmp_path / "q.jsonl"
+    texts = [QUESTION, "What did the Tollen Bridge cost?", "When did the first tram cross?"]
+    questions.write_text("\n".join(json.dumps({"query_id": t, "question": t}) for t in texts))
+    endpoint = serve(lambda number, body: Said("no idea") if "Lady Orrin?" in str(body) else says(1))
+    answered = quern_here("answer", questions, "-w", mini_web, "--out", tmp_path / "model", *by(endpoint))
+    assert "for 1 the rule stood in for the model" in answered.stdout, answered.stderr
+    by_rules = quern_here("answer", questions, "-w", mini_web, "--out", tmp_path / "rules")
+    assert "stood in" not in by_rules.stdout
+    model, rules = (read_jsonl(tmp_path / name / "answers.jsonl") for name in ("model", "rules"))
+    assert [a["by"] for a in model] == ["rules", "openai", "openai"]
+    assert model[0] == rules[0]
+    assert [a["score"] for a in model] == [a["score"] for a in rules]
+
+
+def test_an_endpoint_that_is_gone_is_an_error_that_names_it(
+    mini_web: Path, quern_here: Quern, serve: Callable[[Script], Endpoint]
+) -> None:
+    endpoint = serve(lambda number, body: says(1))
+    endpoint.stop()
+    asked = quern_here(
+        "ask", "-w", mini_web, *by(endpoint), "--set", "generator.tries=1", "--set", "generator.timeout=2", QUESTION
+    )
+    assert asked.returncode == 2
+    assert endpoint.url in asked.stderr
