@@ -1,1 +1,1 @@
-"""What carries out the tasks that a model does: an endpoint, or vLLM on Ray; one runner for both."""
+"""What carries out the tasks that a model does: an endpoint, vLLM on Ray, or a model in this process."""

@@ -1,4 +1,8 @@
-"""Generators behind an OpenAI-compatible endpoint: a vLLM or llama.cpp server, or a hosted model."""
+"""Generators behind an OpenAI-compatible endpoint: a vLLM or llama.cpp server, or a hosted model.
+
+Not by the `openai` client (3.54 was read): its retries cannot tell a row that upsets the endpoint from an endpoint that
+is dead, it follows redirects, reads replies of any size, and brings a second HTTP library.
+"""
 
 from __future__ import annotations
 

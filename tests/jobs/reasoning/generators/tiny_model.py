@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from quern.jobs.reasoning.generators.decoding import Guide
 from tests.tiny_llama import write_tiny_llama
 
 
@@ -14,14 +14,14 @@ class TinyModel:
     """Chats at random, but in JSON of the schema where one is given (`llguidance` masks the tokens)."""
 
     def __init__(self, folder: Path) -> None:
-        import llguidance.hf
         import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
         write_tiny_llama(folder)
         self._tokenizer = AutoTokenizer.from_pretrained(folder)
         self._model = AutoModelForCausalLM.from_pretrained(folder).eval()
-        self._guide = llguidance.hf.from_tokenizer(self._tokenizer)
+        vocabulary, ends = self._model.config.vocab_size, frozenset([self._tokenizer.eos_token_id])
+        self._guide = Guide(self._tokenizer, vocabulary, ends)
         # A model of few words: what ends a string or a list is likelier than anything else.
         self._terse = torch.zeros(self._model.config.vocab_size)
         for token, number in self._tokenizer.get_vocab().items():
@@ -33,15 +33,11 @@ class TinyModel:
     ) -> tuple[str, bool, int, int]:
         """(text, whether it was cut off, tokens of the prompt, tokens of the answer)."""
         import torch
-        from llguidance import LLMatcher
-        from llguidance.torch import allocate_token_bitmask, apply_token_bitmask_inplace, fill_next_token_bitmask
 
         prompt = self._tokenizer.apply_chat_template(
             list(messages), add_generation_prompt=True, return_tensors="pt", return_dict=False
         )
-        vocabulary = self._model.config.vocab_size
-        matcher = LLMatcher(self._guide, LLMatcher.grammar_from_json_schema(json.dumps(schema))) if schema else None
-        mask = allocate_token_bitmask(1, vocabulary)
+        matcher = self._guide.matcher(schema) if schema else None
         dice = torch.Generator().manual_seed(seed)
         said: list[int] = []
         known, cache = prompt, None
@@ -50,8 +46,7 @@ class TinyModel:
                 out = self._model(input_ids=known, past_key_values=cache, use_cache=True)
                 logits, cache = out.logits[:, -1, :] + self._terse, out.past_key_values
                 if matcher:
-                    fill_next_token_bitmask(matcher, mask, 0)
-                    apply_token_bitmask_inplace(logits, mask)
+                    logits.masked_fill_(self._guide.forbidden([matcher]), -torch.inf)
                 token = int(torch.multinomial(torch.softmax(logits[0], dim=-1), 1, generator=dice))
                 if token == self._tokenizer.eos_token_id:
                     return self._tokenizer.decode(said), False, prompt.shape[1], len(said)
