@@ -9,7 +9,7 @@ from typing import Self
 from quern.indexes.catalog.manifest import Manifest, WarehouseError
 from quern.indexes.served import ServedTables
 
-FORMAT = {"format": "quern warehouse", "version": 1}
+FORMAT = {"format": "quern warehouse", "version": 2}
 
 
 class WarehouseFolder:
@@ -38,7 +38,10 @@ class WarehouseFolder:
         except (OSError, ValueError):
             raise WarehouseError(f"{root} is no warehouse; `quern build PAGES --warehouse {root}` makes one") from None
         if found != FORMAT:
-            raise WarehouseError(f"{root} is a warehouse of another version of Quern: {found}")
+            raise WarehouseError(
+                f"{root} is a warehouse of another version of Quern, which this one cannot read: name a new directory "
+                "and build from the same pages again, or delete this one first"
+            )
         return cls(root)
 
     @property

@@ -21,12 +21,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from quern.indexes.night_state import NightStates
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Counts, Made, TableJob
 from quern.jobs.core.run import Run
 from quern.jobs.documents.duplicates.buckets import Positions
 from quern.jobs.documents.duplicates.near import find_duplicates
-from quern.jobs.documents.duplicates.night_state import DUPLICATES, Night, States
+from quern.jobs.documents.duplicates.night_state import DUPLICATES, Night
 from quern.jobs.documents.duplicates.signatures import Signatures
 from quern.jobs.documents.duplicates.texts import write_members, write_signatures
 from quern.schemas.settings import DeduplicateSettings
@@ -68,8 +69,8 @@ class Deduplicate(TableJob):
         (documents,) = inputs.values()
         work = run.work / self.name
         work.mkdir(parents=True)
-        states = States(run.memo / self.name / self.fingerprint())
-        before, state = states.newest(), states.begin(run.build_id)
+        states = NightStates(run.memo / self.name / self.fingerprint())
+        before, state = states.newest(lambda path, _: path), states.begin(run.build_id)
         keys = write_members(documents, work / "members.parquet")
         signed = write_signatures(documents, keys, before, state, self.settings, run)
         night = Night(
@@ -84,7 +85,8 @@ class Deduplicate(TableJob):
         )
         written = _write_documents(night, run)
         if signed.whole:
-            states.commit(state)
+            states.commit(state, {})
+            states.forget_others()
         shutil.rmtree(work)
         return Made((written.stage,), _counts(documents.rows, signed.new, written), final=signed.whole)
 

@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from quern.indexes.night_state import NightStates
 from quern.indexes.stages import Stage, StageWriter
 from quern.indexes.vectors import Floats, Positions, vector_matrix
 from quern.jobs.core.contract import Counts, Made, TableJob
@@ -101,7 +102,6 @@ class Link(TableJob):
             return 0, {}
         # Torch takes a second to import, which a build without changes has no need of.
         from quern.jobs.graph.neighbours.edges import neighbour_edges
-        from quern.jobs.graph.neighbours.state import forget_others
 
         folder = run.memo / self.name / settings_digest([self.name, self.version, self._search()])
         cluster = run.engines.cluster()
@@ -109,7 +109,7 @@ class Link(TableJob):
         joined = neighbour_edges(
             laid.vectors, laid.chunk, self.settings, self.how, run.cores, folder, run.build_id, spread
         )
-        forget_others(folder)
+        NightStates(folder).forget_others()
         _write(joined.edges, "neighbour", laid.keys, writer)
         return joined.searched, joined.notes
 

@@ -187,6 +187,16 @@ def test_a_directory_that_is_no_warehouse_is_an_error_that_says_how_to_make_one(
         Warehouse.open(tmp_path)
 
 
+def test_a_warehouse_of_an_older_layout_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "warehouse.json").write_text(json.dumps({"format": "quern warehouse", "version": 1}))
+    for way in (Warehouse.open, Warehouse.create):
+        with pytest.raises(
+            WarehouseError, match=r"of another version of Quern.* name a new directory and build"
+        ) as told:
+            way(tmp_path)
+        assert "\n" not in str(told.value)
+
+
 def test_a_directory_with_other_files_is_not_taken_over(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("years of work")
     with pytest.raises(WarehouseError, match="holds other files"):

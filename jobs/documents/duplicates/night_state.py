@@ -1,16 +1,12 @@
-"""What deduplication keeps from night to night: signatures and links of the texts of the last one.
+"""One night's deduplication, and what is kept of it for the next: signatures and links of the texts.
 
-A state is a pure function of a set of texts: `signatures.parquet` has a row per text, `links/` the verified near
-duplicates with the bucket that proposed each. Tonight's result is that of a full run, whatever set the state is of:
-buckets whose members are the same keep their links, the others are gone through again. A state is a directory that
-appears whole, by one rename; a damaged one costs a full run.
+What is kept (`indexes.night_state`) is a pure function of a set of texts: `signatures.parquet` has a row per text,
+`links/` the verified near duplicates with the bucket that proposed each. Tonight's result is that of a full run,
+whatever set was kept: buckets whose members are the same keep their links, the others are gone through again.
 """
 
 from __future__ import annotations
 
-import logging
-import os
-import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +18,6 @@ import pyarrow.parquet as pq
 
 from quern.indexes.stages import Stage
 from quern.schemas.settings import DeduplicateSettings
-
-log = logging.getLogger(__name__)
 
 CONTENT_BYTES = 16
 Keys = npt.NDArray[np.uint64]
@@ -94,50 +88,6 @@ def compare_contents(known: Keys, keys: Keys) -> tuple[Flags, Flags]:
     fresh = np.zeros(len(order), dtype=np.bool_)
     fresh[order[first]] = True
     return wanted[group[: len(known)]], fresh[len(known) :]
-
-
-class States:
-    """The states under one directory, of one fingerprint; the newest counts."""
-
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
-        directory.mkdir(parents=True, exist_ok=True)
-
-    def newest(self) -> Path | None:
-        """The newest state that can be read; None where there is none."""
-        for path in sorted(self._committed(), reverse=True):
-            try:
-                for file in (path / "signatures.parquet", *(path / "links").glob("*.parquet")):
-                    pq.read_metadata(file)
-            except (OSError, pa.ArrowInvalid) as error:
-                log.warning("state of deduplication is damaged and is left aside: %s error=%s", path, error)
-                continue
-            return path
-        return None
-
-    def begin(self, name: str) -> Path:
-        """An empty directory for the state `name`."""
-        for path in self._directory.glob(".tmp-*"):
-            shutil.rmtree(path)
-        path = self._directory / f".tmp-{name}"
-        path.mkdir()
-        return path
-
-    def commit(self, path: Path) -> None:
-        """Make the directory from `begin` the newest state, and forget the others."""
-        for file in path.rglob("*.parquet"):
-            with file.open("rb+") as opened:
-                os.fsync(opened.fileno())
-        older = self._committed()
-        final = path.with_name(path.name.removeprefix(".tmp-"))
-        shutil.rmtree(final, ignore_errors=True)
-        path.replace(final)
-        for old in older:
-            if old != final:
-                shutil.rmtree(old)
-
-    def _committed(self) -> list[Path]:
-        return [p for p in self._directory.iterdir() if not p.name.startswith(".")]
 
 
 def read_all(files: Sequence[Path]) -> Iterator[pa.RecordBatch]:

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from quern.indexes.night_state import NightStates
 from quern.indexes.stages import Stage, StageWriter
 from quern.jobs.core.run import Run, run_whole
 from quern.jobs.documents import deduplicate as module
 from quern.jobs.documents.deduplicate import Deduplicate
-from quern.jobs.documents.duplicates.night_state import States
 from quern.jobs.documents.duplicates.shingles import jaccard, shingles
 from quern.jobs.documents.originals import originals
 from quern.jobs.engines import Engines
@@ -191,10 +191,10 @@ def test_a_night_computes_only_what_is_new(nights: Nights, monkeypatch: pytest.M
 def test_a_damaged_state_costs_a_full_run(nights: Nights, tmp_path: Path) -> None:
     first = keepers(nights.night(CORPUS))
     states = next((nights.root / "memo" / "deduplicate").iterdir())
-    state = States(states).newest()
+    state = NightStates(states).newest(lambda path, _: path)
     assert state is not None
     (state / "signatures.parquet").write_bytes(b"PAR1")
-    assert States(states).newest() is None
+    assert NightStates(states).newest(lambda path, _: path) is None
     assert keepers(nights.night(CORPUS)) == first
 
 

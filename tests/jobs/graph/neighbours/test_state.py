@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from quern.indexes.night_state import NightStates
 from quern.indexes.vectors import Floats
 from quern.jobs.graph.neighbours.change import change
 from quern.jobs.graph.neighbours.plan import Neighbourhood, Plan, vector_prints
-from quern.jobs.graph.neighbours.state import forget_others, read_state, write_state
+from quern.jobs.graph.neighbours.state import read_state, write_state
 
 PLAN = Plan(k=3, exact_below=0, partitions=8, sample=50)
 
@@ -111,6 +112,6 @@ def test_the_states_of_a_few_other_settings_are_kept(found: Neighbourhood, tmp_p
     for n in range(7):
         write_state(tmp_path / f"s{n}", "a", found)
         os.utime(tmp_path / f"s{n}", (n, n))
-    forget_others(tmp_path / "s0")
+    NightStates(tmp_path / "s0").forget_others()
     assert sorted(p.name for p in tmp_path.iterdir()) == ["s0", "s3", "s4", "s5", "s6"]
     shutil.rmtree(tmp_path / "s0")

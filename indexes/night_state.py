@@ -1,0 +1,125 @@
+"""What whole-table jobs keep from night to night: states, of which the newest counts.
+
+A state is a directory that appears whole, by one rename, with a digest of each of its files. One that is damaged is
+left aside, and costs its job a full run. A new state ends those before it; folders with states of other settings are
+kept while they are few, for who tries settings goes to and fro between some.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+log = logging.getLogger(__name__)
+
+_ABOUT: Final = "about.json"
+_BEGUN: Final = ".tmp-"
+_KEPT: Final = 4
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class NightStates:
+    """The states of one job with one fingerprint, in a folder of their own."""
+
+    folder: Path
+
+    def newest(self, read: Callable[[Path, Mapping[str, Any]], _T]) -> _T | None:
+        """What `read` makes of the newest state that is as it was written; None where there is none.
+
+        Args:
+            read: Given the state's directory and what `commit` was told of it. It raises OSError, ValueError, KeyError
+                or TypeError where it cannot be used.
+        """
+        if not self.folder.is_dir():
+            return None
+        for path in sorted((p for p in self.folder.iterdir() if not p.name.startswith(".")), reverse=True):
+            try:
+                return read(path, _verified(path))
+            except (OSError, ValueError, KeyError, TypeError) as error:
+                log.warning("state of the last night is damaged and is left aside: %s error=%s", path, error)
+        return None
+
+    def begin(self, name: str) -> Path:
+        """An empty directory for the files of the state `name`."""
+        if not self.folder.is_dir():
+            _remove(self.folder)
+        for path in self.folder.glob(f"{_BEGUN}*"):
+            _remove(path)
+        path = self.folder / f"{_BEGUN}{name}"
+        path.mkdir(parents=True)
+        return path
+
+    def commit(self, path: Path, about: Mapping[str, Any]) -> None:
+        """Make the directory from `begin` the newest state, and forget the others in the folder."""
+        files = sorted(p for p in path.rglob("*") if p.is_file())
+        digests = {file.relative_to(path).as_posix(): _synced_digest(file) for file in files}
+        told = json.dumps({**about, "digests": digests}, sort_keys=True)
+        _write_text(path / _ABOUT, json.dumps({"about": told, "digest": _digest(told.encode())}))
+        older = [p for p in self.folder.iterdir() if p != path]
+        final = self.folder / path.name.removeprefix(_BEGUN)
+        _remove(final)
+        path.replace(final)
+        for old in older:
+            if old != final:
+                _remove(old)
+
+    def forget_others(self) -> None:
+        """Remove the folders beside this one with states of settings that were not used for long."""
+        others = sorted((p for p in self.folder.parent.iterdir() if p != self.folder), key=lambda p: p.stat().st_mtime)
+        for path in others[:-_KEPT]:
+            _remove(path)
+
+
+def _verified(path: Path) -> Mapping[str, Any]:
+    """What was told of the state at `path`.
+
+    Raises:
+        OSError, ValueError, KeyError, TypeError: It is not as it was written.
+    """
+    outer = json.loads((path / _ABOUT).read_bytes())
+    if _digest(outer["about"].encode()) != outer["digest"]:
+        raise ValueError(f"{_ABOUT} is not as it was written")
+    about: dict[str, Any] = json.loads(outer["about"])
+    for name, digest in about["digests"].items():
+        if _digest_of(path / name) != digest:
+            raise ValueError(f"{name} is not as it was written")
+    return about
+
+
+def _synced_digest(path: Path) -> str:
+    """The digest of a file that is on the disk for good."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+    return _digest_of(path)
+
+
+def _digest_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _write_text(path: Path, text: str) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _remove(path: Path) -> None:
+    """Remove a file or a directory, if it is there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
