@@ -20,9 +20,8 @@ from quern.schemas.tables import Table
 # Lance warns on standard error of a data set that it is about to create.
 os.environ.setdefault("LANCEDB_LOG", "error")
 
-FULL_TEXT: Mapping[str, str] = {"chunks": "terms"}
 # Raised when what is indexed, or how, changes: unchanged tables are then written again.
-LAYOUT = 1
+LAYOUT = 2
 _READ_ROWS = 8192
 
 
@@ -120,14 +119,10 @@ def _utc(moment: datetime) -> datetime:
 
 
 def _index(lance: Any, table: Table) -> None:
-    from lancedb.index import FTS, BTree
+    from lancedb.index import BTree
 
     for column in table.indexes:
         lance.create_index(column, config=BTree())
-    if table.name in FULL_TEXT:
-        # Words are already split, folded and lower-cased (`schemas.words.terms`): only stemming is left to do.
-        config = FTS(base_tokenizer="whitespace", stem=True, remove_stop_words=True, max_token_length=None)
-        lance.create_index(FULL_TEXT[table.name], config=config)
 
 
 def index_state(lance: Any) -> dict[str, Any]:
