@@ -49,7 +49,9 @@ STEPS: Final = (
     Step("embed_chunks", embedded_chunks, needs=("embed",), reads=("bare_chunks",), makes=("chunks",)),
     Step("embed_pairs", embedded_pairs, needs=("embed",), reads=("pairs",), makes=("embedded_pairs",)),
     Step("filter", Filter, needs=("filter",), reads=("embedded_pairs", "chunks"), makes=("queries", "nodes")),
-    Step("link", Link, needs=("graph", "link", "embed"), reads=("nodes", "documents", "queries"), makes=("edges",)),
+    Step(
+        "link", Link, needs=("link", "neighbours", "embed"), reads=("nodes", "documents", "queries"), makes=("edges",)
+    ),
 )
 
 

@@ -62,7 +62,7 @@ class Deduplicate(TableJob):
 
     def configuration(self) -> Mapping[str, object]:
         """All settings that links depend on."""
-        return {"signatures": Signatures.version, **self.settings.model_dump(exclude={"local_below"})}
+        return {"signatures": Signatures.version, **self.settings.results()}
 
     def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
         """Find the duplicates among the documents."""

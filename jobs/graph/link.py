@@ -1,6 +1,6 @@
 """The table `edges`: `E_intra`, each node joined to its k nearest nodes (QCG-RAG, section 3.3), and bridges.
 
-Neighbours are found exactly, or beyond `link.exact_below` different vectors by partitions, with a recall that is
+Neighbours are found exactly, or beyond `neighbours.exact_below` different vectors by partitions, with a recall that is
 measured (`.neighbours.search`); after a night's changes from those of the last one (`.neighbours.change`). Ties go to
 the lower key, a node is never its own neighbour, and nodes with equal vectors are searched for once.
 
@@ -28,15 +28,13 @@ from quern.jobs.core.run import Run
 from quern.jobs.graph.mentions import mention_edges
 from quern.jobs.vectors.embed import Embed
 from quern.schemas.digests import settings_digest
-from quern.schemas.settings import EmbedSettings, GraphSettings, LinkSettings
+from quern.schemas.settings import EmbedSettings, LinkSettings, NeighbourSettings
 from quern.schemas.tables import EDGES, Table
 
 if TYPE_CHECKING:
     from quern.jobs.graph.neighbours.distinct_vectors import Edges
 
 _BLOCK = 8192
-_OF_EDGES = {"k", "direction", "min_similarity", "same_chunk", "answers", "mentions", "mention_documents"}
-_OF_SEARCH = {"exact_below", "recall", "partitions", "sample"}
 
 
 @dataclass(frozen=True)
@@ -49,8 +47,8 @@ class Link(TableJob):
         embedding: What edges from answers to questions are made with.
     """
 
-    settings: GraphSettings
-    how: LinkSettings = field(default_factory=LinkSettings)
+    settings: LinkSettings
+    how: NeighbourSettings = field(default_factory=NeighbourSettings)
     embedding: EmbedSettings = field(default_factory=EmbedSettings)
 
     name: ClassVar[str] = "link"
@@ -74,10 +72,7 @@ class Link(TableJob):
     def configuration(self) -> Mapping[str, object]:
         """The settings that edges depend on."""
         answers = Embed(self.embedding).fingerprint() if self.settings.answers else None
-        return {**self.settings.model_dump(include=_OF_EDGES), **self._search(), "embed": answers}
-
-    def _search(self) -> dict[str, object]:
-        return self.how.model_dump(include=_OF_SEARCH)
+        return {**self.settings.results(), **self.how.results(), "embed": answers}
 
     def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
         """The edges of `nodes`; with `mention` edges where `documents` are given, with their titles.
@@ -103,7 +98,7 @@ class Link(TableJob):
         # Torch takes a second to import, which a build without changes has no need of.
         from quern.jobs.graph.neighbours.edges import neighbour_edges
 
-        folder = run.memo / self.name / settings_digest([self.name, self.version, self._search()])
+        folder = run.memo / self.name / settings_digest([self.name, self.version, self.how.results()])
         cluster = run.engines.cluster()
         spread = cluster.each if cluster else None
         joined = neighbour_edges(
@@ -138,7 +133,7 @@ class _Laid:
     vectors: Floats
 
 
-def _mentions(nodes: Stage, documents: Stage, keys: pa.Array, settings: GraphSettings, writer: StageWriter) -> int:
+def _mentions(nodes: Stage, documents: Stage, keys: pa.Array, settings: LinkSettings, writer: StageWriter) -> int:
     """Write the mention edges; how many."""
     written = 0
     for columns in mention_edges(nodes, documents, keys, settings):

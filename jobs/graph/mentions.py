@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from quern.indexes.stages import Stage
 from quern.indexes.vectors import Floats, Positions
-from quern.schemas.settings import GraphSettings
+from quern.schemas.settings import LinkSettings
 from quern.schemas.words.scripts import CJK
 
 # A Chinese, Japanese or Korean character is a word of its own: their titles stand in running text.
@@ -83,9 +83,9 @@ class Titles:
 
 
 def mention_edges(
-    nodes: Stage, documents: Stage, keys: pa.Array, settings: GraphSettings
+    nodes: Stage, documents: Stage, keys: pa.Array, settings: LinkSettings
 ) -> Iterator[tuple[Positions, Positions, Positions, Floats]]:
-    """(source, rank, target, rarity) of the mention edges, at most `graph.mentions` a node, the rarest first.
+    """(source, rank, target, rarity) of the mention edges, at most `link.mentions` a node, the rarest first.
 
     The target is the first node of the named document. Ties go to the lower key.
 

@@ -43,7 +43,7 @@ def version_of(given: Input, settings: IngestSettings) -> str:
     """What tells this content of a file, read with these settings, from another; empty for one to try again."""
     if not given.version:
         return ""
-    read = settings.model_dump(exclude={"task_bytes"})
+    read = settings.results()
     path = given.path if given.kind in HTML else ""
     return f"{given.version}-{settings_digest([VERSION, read, given.kind, path])[:8]}"
 

@@ -106,15 +106,9 @@ class Task(Generic[Input, Output]):
             "task": self.version,
             "prompt": settings_digest([self.prompt, dict(self.constants)]),
             "schema": settings_digest(self.schema()),
+            **generator.results(),
             "model": model_identity(generator),
-            **{name: getattr(generator, name) for name in _SAMPLING},
         }
-
-
-_SAMPLING = (
-    *("kind", "max_tokens", "temperature", "top_p", "seed", "extra", "dtype", "max_model_len"),
-    "response_format",
-)
 
 
 @lru_cache(maxsize=64)

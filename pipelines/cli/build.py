@@ -23,7 +23,7 @@ app = new_app("")
 
 @app.command(
     epilog="Examples:  quern build pages/ -w WH    quern build -w WH    quern build crawl.warc.gz -w WH "
-    "--set graph.k=2    quern build docs.jsonl -w WH --engine local",
+    "--set link.k=2    quern build docs.jsonl -w WH --engine local",
 )
 def build(
     warehouse: Warehouse,

@@ -18,7 +18,7 @@ Warehouse = Annotated[Path, typer.Option("--warehouse", "-w", help="Directory of
 SettingsFile = Annotated[Path | None, typer.Option("--settings", help="YAML file of settings.")]
 Overrides = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="One setting, for example graph.k=2; repeatable."),
+    typer.Option("--set", metavar="NAME=VALUE", help="One setting, for example link.k=2; repeatable."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output, and nothing else.")]
 Snapshot = Annotated[str | None, typer.Option("--snapshot", help="Build id of a snapshot; default the published one.")]

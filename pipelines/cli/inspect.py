@@ -90,7 +90,7 @@ def evaluate_extraction(
         typer.echo(f"{name:<12} {value:.4f}" if isinstance(value, float) else f"{name:<12} {value}")
 
 
-@app.command(epilog="Examples:  quern settings    quern settings --set graph.k=2 --json")
+@app.command(epilog="Examples:  quern settings    quern settings --set link.k=2 --json")
 def settings(settings: SettingsFile = None, override: Overrides = None, as_json: AsJson = False) -> None:
     """Print every setting with its value and what it means."""
     from quern.schemas.settings import describe, group_doc

@@ -18,7 +18,7 @@ app = new_app("")
 
 
 @app.command(
-    epilog="Examples:  quern plan pages/ -w WH    quern plan -w WH --set graph.k=2    quern plan -w WH --json",
+    epilog="Examples:  quern plan pages/ -w WH    quern plan -w WH --set link.k=2    quern plan -w WH --json",
 )
 def plan(
     warehouse: Warehouse,

@@ -12,6 +12,7 @@ from quern.schemas.settings.build.filter import FilterSettings
 from quern.schemas.settings.build.generator import GeneratorSettings
 from quern.schemas.settings.build.ingest import IngestSettings
 from quern.schemas.settings.build.link import LinkSettings
+from quern.schemas.settings.build.neighbours import NeighbourSettings
 from quern.schemas.settings.build.normalise import NormaliseSettings
 from quern.schemas.settings.build.quality import QualitySettings
 from quern.schemas.settings.group import Group, Positive
@@ -23,7 +24,16 @@ from quern.schemas.settings.search import SearchSettings
 from quern.schemas.settings.search.answer import AnswerSettings
 from quern.schemas.settings.search.graph import GraphSettings
 from quern.schemas.settings.search.retrieve import RetrieveSettings
-from quern.schemas.settings.tree import Settings, SettingsError, describe, group_doc, load_settings, setting_names
+from quern.schemas.settings.tree import (
+    Settings,
+    SettingsError,
+    changes_results,
+    describe,
+    group_doc,
+    load_settings,
+    results,
+    setting_names,
+)
 
 __all__ = [
     "AnswerSettings",
@@ -42,6 +52,7 @@ __all__ = [
     "Group",
     "IngestSettings",
     "LinkSettings",
+    "NeighbourSettings",
     "NormaliseSettings",
     "Positive",
     "QualitySettings",
@@ -50,8 +61,10 @@ __all__ = [
     "SearchSettings",
     "Settings",
     "SettingsError",
+    "changes_results",
     "describe",
     "group_doc",
     "load_settings",
+    "results",
     "setting_names",
 ]

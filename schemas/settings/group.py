@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Positive = Annotated[int, Field(ge=1)]
+HOW: dict[str, Any] = {"changes_results": False}
+"""Said of a setting of how work is done (`json_schema_extra=HOW`): no result depends on it, so no fingerprint does."""
 
 
 class Group(BaseModel):
     """A group of settings: closed, immutable."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @classmethod
+    def no_result_of(cls, name: str) -> bool:
+        """Whether the setting changes no result."""
+        return cls.model_fields[name].json_schema_extra == HOW
+
+    def results(self) -> dict[str, Any]:
+        """The settings that results depend on: what fingerprints are made of."""
+        return self.model_dump(
+            mode="json", exclude={name for name in type(self).model_fields if self.no_result_of(name)}
+        )

@@ -1,8 +1,8 @@
 """One tree of settings: every threshold with its default, its meaning and its source.
 
 A settings file is YAML with the same tree; `--set group.name=value` overrides it. An unknown or ill-typed
-setting is an error that names the nearest setting. Settings of a job enter its fingerprint; the groups
-`engine` and `audit` say how to run and enter none.
+setting is an error that names the nearest setting. Settings of a job enter its fingerprint, but for those that change
+no result: the groups of the run, and single ones of the build (`group.HOW`).
 """
 
 from __future__ import annotations
@@ -18,8 +18,16 @@ from pydantic_core import ErrorDetails
 
 from quern.schemas.errors import QuernError
 from quern.schemas.settings.build import BuildSettings
+from quern.schemas.settings.group import Group
 from quern.schemas.settings.run import RunSettings
 from quern.schemas.settings.search import SearchSettings
+
+MOVED = {
+    **{f"graph.{n}": f"link.{n}" for n in ("k", "direction", "min_similarity", "same_chunk")},
+    **{f"graph.{n}": f"link.{n}" for n in ("answers", "mentions", "mention_documents")},
+    **{f"link.{n}": f"neighbours.{n}" for n in ("exact_below", "recall", "partitions", "sample", "spare", "device")},
+}
+"""Old name to new name of settings that have moved to another group."""
 
 
 class SettingsError(QuernError):
@@ -33,6 +41,20 @@ class Settings(RunSettings, SearchSettings, BuildSettings):
 def group_doc(group: str) -> str:
     """What the settings of a group are about, in a line."""
     return (type(getattr(Settings(), group)).__doc__ or "").split("\n")[0]
+
+
+def changes_results(name: str) -> bool:
+    """Whether what is built or answered depends on the setting `group.name`, if there is one."""
+    group, _, leaf = name.partition(".")
+    if group in RunSettings.model_fields:
+        return False
+    chosen = getattr(Settings(), group, None)
+    return not (isinstance(chosen, Group) and leaf in type(chosen).model_fields and chosen.no_result_of(leaf))
+
+
+def results(settings: Settings, *phases: type[Group]) -> dict[str, dict[str, Any]]:
+    """The settings of some phases that results depend on, in groups."""
+    return {group: getattr(settings, group).results() for phase in phases for group in phase.model_fields}
 
 
 def setting_names() -> list[str]:
@@ -51,6 +73,8 @@ def describe(settings: Settings) -> Iterator[tuple[str, str, Any, str]]:
 def _explain(error: ErrorDetails, where: str) -> str:
     path = ".".join(str(p) for p in error["loc"])
     if error["type"] == "extra_forbidden":
+        if path in MOVED:
+            return f"{where}: there is no setting {path} any more; it is {MOVED[path]} now"
         groups = list(Settings.model_fields)
         near = difflib.get_close_matches(path, setting_names() + groups, n=1, cutoff=0.4)
         hint = f"; did you mean {near[0]}?" if near else "; `quern settings` lists them all"
@@ -68,7 +92,7 @@ def _read(path: Path) -> dict[str, Any]:
     if tree is None:
         return {}
     if not isinstance(tree, dict):
-        raise SettingsError(f"settings file {path} must hold groups of settings, like: graph: {{k: 2}}")
+        raise SettingsError(f"settings file {path} must hold groups of settings, like: link: {{k: 2}}")
     dotted = [name for name in tree if "." in str(name)]
     if dotted:
         group, _, leaf = str(dotted[0]).partition(".")
@@ -80,7 +104,7 @@ def _override(tree: dict[str, Any], override: str) -> None:
     name, equals, value = override.partition("=")
     group, dot, leaf = name.strip().partition(".")
     if not equals or not dot:
-        raise SettingsError(f"--set {override}: write it as group.name=value, for example --set graph.k=2")
+        raise SettingsError(f"--set {override}: write it as group.name=value, for example --set link.k=2")
     branch = tree.setdefault(group, {})
     if not isinstance(branch, dict):
         raise SettingsError(f"--set {override}: {group} is not a group of settings")

@@ -22,7 +22,7 @@ import numpy as np
 from quern.indexes.stages import Stage
 from quern.indexes.vectors import Floats
 from quern.jobs.core.memory import MemoryMeter
-from quern.schemas.settings import LinkSettings
+from quern.schemas.settings import NeighbourSettings
 from tests.benchmarks.knn_peers import APPROXIMATE, EXACT, Join, installed, tuned
 from tests.benchmarks.knn_runs import (
     Bench,
@@ -42,7 +42,7 @@ RECALL = 0.98
 _ASKED = (0.98, 0.985, 0.99)
 _TUNED = "tuned"
 _REPLACED = 100
-_ALL_PAIRS, _PARTITIONS = LinkSettings(exact_below=1 << 40), LinkSettings(exact_below=0)
+_ALL_PAIRS, _PARTITIONS = NeighbourSettings(exact_below=1 << 40), NeighbourSettings(exact_below=0)
 _GIB = 1 << 30
 
 
@@ -135,10 +135,10 @@ Round = Mapping[str, float]
 def _rounds(
     bench: Bench,
     vectors: Floats,
-    how: LinkSettings,
+    how: NeighbourSettings,
     joins: Mapping[str, Join],
     repeats: int,
-    cheapest: LinkSettings | None = None,
+    cheapest: NeighbourSettings | None = None,
 ) -> list[Round]:
     """Seconds of each side, Quern's under the empty name, and of its `cheapest` way, round by round."""
     rounds: list[Round] = []

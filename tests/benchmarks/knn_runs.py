@@ -22,7 +22,7 @@ from quern.jobs.engines import Engines, core_count
 from quern.jobs.graph.link import Link
 from quern.jobs.graph.neighbours.edges import neighbour_edges
 from quern.jobs.graph.neighbours.nearest_lists import pair_scores
-from quern.schemas.settings import EngineSettings, GraphSettings, LinkSettings
+from quern.schemas.settings import EngineSettings, LinkSettings, NeighbourSettings
 from quern.schemas.tables import NODES, REJECTS
 
 K = 3
@@ -111,7 +111,7 @@ class Bench:
     def _name(self) -> str:
         return f"{next(self._names):08}"
 
-    def join(self, vectors: Floats, how: LinkSettings, before: Graph | None = None) -> Graph:
+    def join(self, vectors: Floats, how: NeighbourSettings, before: Graph | None = None) -> Graph:
         """From vectors to edges as the job goes, over a copy of the state that a run left, or from nothing.
 
         Identical vectors are found, scores are canonical, the state for the next night is written.
@@ -121,7 +121,7 @@ class Bench:
             shutil.copytree(before.state, folder)
         chunk = np.arange(len(vectors)) // _NODES_OF_A_CHUNK
         started = time.perf_counter()
-        joined = neighbour_edges(vectors, chunk, GraphSettings(k=K), how, self.cores, folder, name)
+        joined = neighbour_edges(vectors, chunk, LinkSettings(k=K), how, self.cores, folder, name)
         seconds = time.perf_counter() - started
         found = np.full((len(vectors), K), -1, dtype=np.int64)
         similarities = np.full(found.shape, -np.inf, dtype=np.float32)
@@ -145,7 +145,7 @@ class Bench:
         writer.close()
         return writer.stage()
 
-    def job(self, nodes: Stage, how: LinkSettings) -> tuple[float, dict[str, float]]:
+    def job(self, nodes: Stage, how: NeighbourSettings) -> tuple[float, dict[str, float]]:
         """Seconds of the whole job, from the table of nodes to that of edges, and the figures that it reports."""
         name = self._name()
         root = self.root / name
@@ -155,7 +155,7 @@ class Bench:
             paths = (root / "memo", root / "work", root / "stages")
             run = Run(name, *paths, engines, rejects, 1024, 64, self.cores)
             started = time.perf_counter()
-            run_whole(Link(GraphSettings(k=K), how), {"nodes": nodes}, run)
+            run_whole(Link(LinkSettings(k=K), how), {"nodes": nodes}, run)
             seconds = time.perf_counter() - started
         shutil.rmtree(root)
         return seconds, run.reports[-1].notes

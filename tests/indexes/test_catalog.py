@@ -101,11 +101,11 @@ def test_a_manifest_with_settings_of_another_release_can_still_be_read(warehouse
     publish(warehouse, "1", ["1"])
     path = warehouse.root / "snapshots" / "1.json"
     manifest = json.loads(path.read_text())
-    manifest["settings"] |= {"gone": {"x": 1}, "graph": {"k": 5, "forgotten": True}}
+    manifest["settings"] |= {"gone": {"x": 1}, "link": {"k": 5, "forgotten": True}}
     path.write_text(json.dumps(manifest))
     publish(warehouse, "2", ["2"])
     assert warehouse.prune(7) == []
-    assert warehouse.manifest("1").known_settings().graph.k == 5
+    assert warehouse.manifest("1").known_settings().link.k == 5
 
 
 def test_a_damaged_pointer_is_an_error_that_says_how_to_mend_it(warehouse: Warehouse) -> None:

@@ -6,10 +6,10 @@ import numpy as np
 
 from quern.indexes.vectors import Positions
 from quern.jobs.graph.neighbours.distinct_vectors import Edges
-from quern.schemas.settings import GraphSettings
+from quern.schemas.settings import LinkSettings
 
 
-def edges_of_variant(near: Edges, chunk: Positions, settings: GraphSettings) -> Edges:
+def edges_of_variant(near: Edges, chunk: Positions, settings: LinkSettings) -> Edges:
     """The edges of the graph, from the nearest nodes of each.
 
     Args:

@@ -15,7 +15,7 @@ from quern.jobs.graph.neighbours.edge_variants import edges_of_variant, nodes_of
 from quern.jobs.graph.neighbours.nearest_lists import pair_scores
 from quern.jobs.graph.neighbours.plan import Plan, Spread, Vectors, VectorsInOrder, vector_prints
 from quern.jobs.graph.neighbours.state import read_state, write_state
-from quern.schemas.settings import GraphSettings, LinkSettings
+from quern.schemas.settings import LinkSettings, NeighbourSettings
 
 _STEP = 8  # Lists grow by so much at once: those of the last night serve a chunk with one node more.
 
@@ -38,8 +38,8 @@ class NeighbourEdges:
 def neighbour_edges(
     vectors: Floats,
     chunk: Positions,
-    settings: GraphSettings,
-    how: LinkSettings,
+    settings: LinkSettings,
+    how: NeighbourSettings,
     cores: int,
     folder: Path,
     name: str,

@@ -17,10 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from quern import schemas
-from quern.jobs.graph.link import Link
 from quern.pipelines.answers.questions import read_questions
 from quern.pipelines.evaluation.sweep.spec import (
-    NO_RESULT,
     Choice,
     Dataset,
     Sweep,
@@ -29,10 +27,8 @@ from quern.pipelines.evaluation.sweep.spec import (
     settings_of,
 )
 from quern.schemas.digests import settings_digest
-from quern.schemas.settings import Settings
+from quern.schemas.settings import BuildSettings, SearchSettings, Settings, results
 
-# Groups that only a search reads; of `graph` a build reads what the links depend on.
-_SEARCH_ONLY = ("graph", "retrieve", "answer")
 _MOST_TYPES = 30
 _ROOMS = ("schemas", "indexes", "jobs", "pipelines")
 # Of `pipelines`: what shows or calls, and computes no figure.
@@ -146,10 +142,9 @@ def content_digest(path: Path) -> str:
     return digest.hexdigest()
 
 
-def build_key(settings: Settings) -> list[Any]:
-    """The settings that a build's tables depend on; those that edges alone depend on come last."""
-    tree = {g: v for g, v in settings.model_dump(mode="json").items() if g not in (*NO_RESULT, *_SEARCH_ONLY)}
-    return [tree, Link(settings.graph).fingerprint()]
+def build_key(settings: Settings) -> tuple[str, ...]:
+    """The settings that a build's tables depend on, group by group in the order in which a build reads them."""
+    return tuple(json.dumps(group, sort_keys=True) for group in results(settings, BuildSettings).values())
 
 
 def plan_sweep(sweep: Sweep, folder: Path, where: str, only: frozenset[str] = frozenset()) -> Plan:
@@ -226,7 +221,7 @@ class _Planner:
         settings = settings_of(choice, self._base, f"{self._where}: {label(choice)}")
         own = {n: v for n, v in choice.settings.items() if value_of(settings, n) != value_of(self._base, n)}
         choice = choice.model_copy(update={"settings": own})
-        tree = {g: v for g, v in settings.model_dump(mode="json").items() if g not in NO_RESULT}
+        tree = results(settings, BuildSettings, SearchSettings)
         shared = [code_digest(), tree, choice.recipe, self._sweep.metrics, self._sweep.depth]
         ids = []
         for name in self._sources:
@@ -236,17 +231,15 @@ class _Planner:
         return ids
 
     def builds(self) -> list[Build]:
-        """The builds, each with its points; those that differ in edges alone are neighbours."""
-        grouped: dict[tuple[str, str, str], list[Point]] = {}
+        """The builds, each with its points; those that differ in their last tables alone are neighbours."""
+        grouped: dict[tuple[str, ...], list[Point]] = {}
         for point in self.points.values():
-            tables, edges = build_key(point.settings)
-            key = (point.dataset, json.dumps(tables, sort_keys=True), edges)
-            grouped.setdefault(key, []).append(point)
+            grouped.setdefault((point.dataset, *build_key(point.settings)), []).append(point)
         return list(self._ordered(grouped))
 
-    def _ordered(self, grouped: dict[tuple[str, str, str], list[Point]]) -> Iterator[Build]:
-        seen = {key[:2]: n for n, key in reversed(list(enumerate(grouped)))}
-        for key in sorted(grouped, key=lambda k: seen[k[:2]]):
+    def _ordered(self, grouped: dict[tuple[str, ...], list[Point]]) -> Iterator[Build]:
+        first = {key[:n]: at for at, key in reversed(list(enumerate(grouped))) for n in range(1, len(key) + 1)}
+        for key in sorted(grouped, key=lambda k: [first[k[:n]] for n in range(1, len(k) + 1)]):
             name = key[0]
             id_ = settings_digest([code_digest(), *key, self._documents[name]])
             points = tuple(grouped[key])

@@ -25,14 +25,12 @@ from pydantic_core import ErrorDetails
 
 from quern.pipelines.retrieve.recipes import RECIPES
 from quern.schemas.errors import QuernError
-from quern.schemas.settings import Group, Positive, Settings, SettingsError, load_settings
+from quern.schemas.settings import Group, Positive, Settings, SettingsError, changes_results, load_settings
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 MOST_POINTS = 10_000
 _METRIC = re.compile(r"(R|nDCG|P|AP|RR|Success|AllEvidence)(@[1-9][0-9]{0,3})?")
 _NEEDS_CUTOFF = ("R", "P", "Success", "AllEvidence")
-# Groups that change no result: how jobs run, what is fetched, what a build must pass.
-NO_RESULT = ("engine", "audit", "crawl")
 
 
 class SweepError(QuernError):
@@ -148,10 +146,10 @@ def settings_of(choice: Choice, base: Settings, where: str) -> Settings:
     """The settings of a point: `base` with the point's own values.
 
     Raises:
-        SettingsError: A setting is unknown, ill-typed, or of a group that changes no result.
+        SettingsError: A setting is unknown, ill-typed, or changes no result.
     """
     for name in choice.settings:
-        if name.split(".")[0] in NO_RESULT:
+        if not changes_results(name):
             raise SettingsError(f"{where}: {name} changes no result, so there is nothing to compare")
     try:
         return load_settings(None, [f"{n}={json.dumps(v, default=str)}" for n, v in choice.settings.items()], base)
@@ -168,7 +166,7 @@ def base_settings(sweep: Sweep, where: str) -> Settings:
     flat: dict[str, Any] = {}
     for group, branch in sweep.settings.items():
         if not isinstance(branch, Mapping):
-            raise SettingsError(f"{where}: settings: write {group} as a group, for example graph: {{k: 2}}")
+            raise SettingsError(f"{where}: settings: write {group} as a group, for example link: {{k: 2}}")
         flat |= {f"{group}.{name}": value for name, value in branch.items()}
     overrides = [f"{n}={json.dumps(v, default=str)}" for n, v in {"engine.engine": "local", **flat}.items()]
     try:

@@ -34,7 +34,7 @@ def rank_bridge(batch: Batch) -> Ranking:
 def rank_answer_bridge(batch: Batch) -> Ranking:
     """`hybrid`, and the documents whose questions are near the answers of its best documents' nodes.
 
-    Over `answer_question` edges, which `graph.answers` makes; where there are none it is `hybrid`.
+    Over `answer_question` edges, which `link.answers` makes; where there are none it is `hybrid`.
     """
     return _bridged(batch, answer_weights(batch.graph), batch.settings.retrieve.weight_answers)
 
@@ -160,7 +160,7 @@ RECIPES: Final = (
     Recipe("bridge", "hybrid, and the documents named by its best ones, over mention edges.", rank_bridge),
     Recipe(
         "bridge-answers",
-        "hybrid, and documents that ask what its best ones answer (graph.answers).",
+        "hybrid, and documents that ask what its best ones answer (link.answers).",
         rank_answer_bridge,
     ),
 )

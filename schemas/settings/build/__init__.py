@@ -11,6 +11,7 @@ from quern.schemas.settings.build.filter import FilterSettings
 from quern.schemas.settings.build.generator import GeneratorSettings
 from quern.schemas.settings.build.ingest import IngestSettings
 from quern.schemas.settings.build.link import LinkSettings
+from quern.schemas.settings.build.neighbours import NeighbourSettings
 from quern.schemas.settings.build.normalise import NormaliseSettings
 from quern.schemas.settings.build.quality import QualitySettings
 from quern.schemas.settings.group import Group
@@ -30,3 +31,4 @@ class BuildSettings(Group):
     doc2query: Doc2QuerySettings = Doc2QuerySettings()
     filter: FilterSettings = FilterSettings()
     link: LinkSettings = LinkSettings()
+    neighbours: NeighbourSettings = NeighbourSettings()

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from quern.schemas.settings.group import Group, Positive
+from quern.schemas.settings.group import HOW, Group, Positive
 
 
 class DeduplicateSettings(Group):
@@ -40,4 +40,5 @@ class DeduplicateSettings(Group):
         200_000,
         ge=0,
         description="With engine `auto`, fewer documents than this are compared in this process; changes no result.",
+        json_schema_extra=HOW,
     )

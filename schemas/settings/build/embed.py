@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from quern.schemas.settings.group import Group, Positive
+from quern.schemas.settings.group import HOW, Group, Positive
 
 
 class EmbedSettings(Group):
@@ -30,7 +30,9 @@ class EmbedSettings(Group):
         "faster with VNNI, but costs recall, see docs/howto/models.md; `int8_f32` is for processors without bf16.",
     )
     max_tokens: Positive = Field(512, description="Longest text the model is given, raised from MiniLM's 256.")
-    batch: int = Field(0, ge=0, description="Most texts in one call of the model; 0 for 32, on GPUs 1,024.")
+    batch: int = Field(
+        0, ge=0, description="Most texts in one call of the model; 0 for 32, on GPUs 1,024.", json_schema_extra=HOW
+    )
     threads: int = Field(0, ge=0, description="Threads of one worker; 0 for all cores.")
 
     @field_validator("model")

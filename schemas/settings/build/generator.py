@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
-from quern.schemas.settings.group import Group, Positive
+from quern.schemas.settings.group import HOW, Group, Positive
 
 
 class GeneratorSettings(Group):
@@ -23,30 +23,41 @@ class GeneratorSettings(Group):
         description="Name that the endpoint knows the model by; with `vllm` and `local` a path, or a name in the "
         "Hugging Face cache; `local` without one takes SmolLM2-135M-Instruct.",
     )
-    url: str = Field("http://127.0.0.1:8000/v1", description="Address of the endpoint, up to and with its version.")
+    url: str = Field(
+        "http://127.0.0.1:8000/v1",
+        description="Address of the endpoint, up to and with its version.",
+        json_schema_extra=HOW,
+    )
     key_variable: str = Field(
         "OPENAI_API_KEY",
         pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
         description="Environment variable that holds the key; the key itself is no setting, because settings are kept.",
+        json_schema_extra=HOW,
     )
-    concurrency: Positive = Field(32, description="Requests at the endpoint at once.")
-    timeout: float = Field(120.0, gt=0, description="Seconds for one try of a request, to the end of its reply.")
+    concurrency: Positive = Field(32, description="Requests at the endpoint at once.", json_schema_extra=HOW)
+    timeout: float = Field(
+        120.0, gt=0, description="Seconds for one try of a request, to the end of its reply.", json_schema_extra=HOW
+    )
     tries: Positive = Field(
         6,
         description="Tries of a request after 429, 5xx or a lost connection; pauses grow, or are as Retry-After says.",
+        json_schema_extra=HOW,
     )
     retries: int = Field(
         2,
         ge=0,
         le=10,
         description="Times that a step is asked for again, with what was wrong with the reply.",
+        json_schema_extra=HOW,
     )
     response_format: Literal["json_schema", "json_object", "none"] = Field(
         "json_schema", description="How the endpoint is held to JSON: by the output's schema where it can."
     )
     max_tokens: Positive = Field(2048, description="Most tokens of a reply.")
     max_tokens_name: Literal["max_tokens", "max_completion_tokens"] = Field(
-        "max_tokens", description="What the endpoint calls `max_tokens`; newer models of OpenAI take only the latter."
+        "max_tokens",
+        description="What the endpoint calls `max_tokens`; newer models of OpenAI take only the latter.",
+        json_schema_extra=HOW,
     )
     temperature: float | None = Field(
         0.0, ge=0.0, le=2.0, description="Sampling temperature; null leaves it to the endpoint."
@@ -60,14 +71,19 @@ class GeneratorSettings(Group):
         "auto",
         description="With `vllm` and `local`: where the model runs; `auto` is GPUs with `vllm`, and with `local` a GPU "
         "where there is one.",
+        json_schema_extra=HOW,
     )
     dtype: str = Field(
         "auto",
         description="With `vllm` and `local`: numbers of the model, such as float32; `auto` takes the model's own.",
     )
-    tensor_parallel: Positive = Field(1, description="With `vllm`: GPUs that one copy of the model is spread over.")
-    replicas: Positive = Field(1, description="With `vllm`: copies of the model.")
-    batch: Positive = Field(256, description="With `vllm` and `local`: requests given to a copy at a time.")
+    tensor_parallel: Positive = Field(
+        1, description="With `vllm`: GPUs that one copy of the model is spread over.", json_schema_extra=HOW
+    )
+    replicas: Positive = Field(1, description="With `vllm`: copies of the model.", json_schema_extra=HOW)
+    batch: Positive = Field(
+        256, description="With `vllm` and `local`: requests given to a copy at a time.", json_schema_extra=HOW
+    )
     max_model_len: int = Field(
         0, ge=0, description="With `vllm` and `local`: longest prompt and reply, tokens; 0 for the model's."
     )
@@ -75,18 +91,27 @@ class GeneratorSettings(Group):
         1800.0,
         gt=0,
         description="With `vllm`: seconds without any reply, the model's loading included, before it stops.",
+        json_schema_extra=HOW,
     )
     gpu_memory: float | None = Field(
-        None, gt=0.0, le=1.0, description="With `vllm`: share of the memory taken; null for 0.9 of GPUs, 0.2 of others."
+        None,
+        gt=0.0,
+        le=1.0,
+        description="With `vllm`: share of the memory taken; null for 0.9 of GPUs, 0.2 of others.",
+        json_schema_extra=HOW,
     )
     price_prompt: float | None = Field(
-        None, ge=0, description="Price of a million prompt tokens, in any currency, for `quern estimate`."
+        None,
+        ge=0,
+        description="Price of a million prompt tokens, in any currency, for `quern estimate`.",
+        json_schema_extra=HOW,
     )
-    price_output: float | None = Field(None, ge=0, description="The same of output tokens.")
+    price_output: float | None = Field(None, ge=0, description="The same of output tokens.", json_schema_extra=HOW)
     output_speed: float | None = Field(
         None,
         gt=0,
         description="Output tokens a second of all copies, all in all, as a build reports, for `quern estimate`.",
+        json_schema_extra=HOW,
     )
 
     @field_validator("url")

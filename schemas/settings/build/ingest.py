@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from quern.schemas.settings.group import Group, Positive
+from quern.schemas.settings.group import HOW, Group, Positive
 
 
 class IngestSettings(Group):
@@ -17,5 +17,7 @@ class IngestSettings(Group):
         200, description="Largest decompressed/compressed ratio of a compressed file over 1 MB."
     )
     task_bytes: Positive = Field(
-        64 << 20, description="Bytes of files that one task reads; larger archives are split at their records."
+        64 << 20,
+        description="Bytes of files that one task reads; larger archives are split at their records.",
+        json_schema_extra=HOW,
     )

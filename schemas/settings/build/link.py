@@ -1,4 +1,4 @@
-"""Group `link`: how the edges of the graph are found."""
+"""Group `link`: which edges the query-centric graph has."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ from quern.schemas.settings.group import Group, Positive
 
 
 class LinkSettings(Group):
-    """How neighbours are found."""
+    """The edges of the query-centric graph (QCG-RAG, section 3.3, defaults of MultiHop-RAG)."""
 
-    exact_below: int = Field(
-        200_000, ge=0, description="Fewer different vectors than this are compared all with all; more by partitions."
+    k: Positive = Field(3, description="Nearest neighbours that a node is joined to.")
+    direction: Literal["directed", "symmetric", "mutual"] = Field(
+        "directed",
+        description="Neighbour edges: each node to its k nearest; the same both ways; or where both are among the k.",
     )
-    recall: float = Field(
-        0.99,
-        ge=0.5,
-        le=1.0,
-        description="Share of true neighbours that partitions are to find; sets how many each node is sought in.",
+    min_similarity: float = Field(
+        -1.0, ge=-1.0, le=1.0, description="Least cosine of neighbours; -1 for none, as in the paper."
     )
-    partitions: int = Field(0, ge=0, description="Partitions beyond `exact_below`; 0 for the root of the vectors.")
-    sample: Positive = Field(1000, description="Nodes whose true neighbours are sought, to know the recall.")
-    spare: int = Field(
-        4, ge=0, description="Further neighbours kept of a node, so that a deleted one is replaced; changes no edge."
+    same_chunk: bool = Field(True, description="Whether neighbour edges may join nodes of one chunk.")
+    answers: int = Field(
+        0,
+        ge=0,
+        description="Edges of kind `answer_question` of a node: its answer to questions near it; 0 for none.",
     )
-    device: Literal["auto", "cpu", "cuda"] = Field(
-        "auto",
-        description="Where all are compared with all; `auto`: a GPU where there is one. Partitions are on processors. "
-        "Changes no edge.",
+    mentions: int = Field(
+        5, ge=0, description="Edges of kind `mention` of a node: to documents whose title its text names; 0 for none."
+    )
+    mention_documents: Positive = Field(
+        20, description="A title that more documents share is of none in particular and joins none."
     )

@@ -10,28 +10,8 @@ from quern.schemas.settings.group import Group, Positive
 
 
 class GraphSettings(Group):
-    """The query-centric graph and retrieval in it (QCG-RAG, sections 3 and 4, defaults of MultiHop-RAG)."""
+    """How a question finds chunks in the query-centric graph (QCG-RAG, section 4, defaults of MultiHop-RAG)."""
 
-    k: Positive = Field(3, description="Nearest neighbours that a node is joined to.")
-    direction: Literal["directed", "symmetric", "mutual"] = Field(
-        "directed",
-        description="Neighbour edges: each node to its k nearest; the same both ways; or where both are among the k.",
-    )
-    min_similarity: float = Field(
-        -1.0, ge=-1.0, le=1.0, description="Least cosine of neighbours; -1 for none, as in the paper."
-    )
-    same_chunk: bool = Field(True, description="Whether neighbour edges may join nodes of one chunk.")
-    answers: int = Field(
-        0,
-        ge=0,
-        description="Edges of kind `answer_question` of a node: its answer to questions near it; 0 for none.",
-    )
-    mentions: int = Field(
-        5, ge=0, description="Edges of kind `mention` of a node: to documents whose title its text names; 0 for none."
-    )
-    mention_documents: Positive = Field(
-        20, description="A title that more documents share is of none in particular and joins none."
-    )
     hops: int = Field(1, ge=0, le=4, description="h: hops along neighbour edges.")
     n: Positive = Field(15, description="Most nodes that a question is matched to.")
     gamma: float = Field(1.0, ge=0.0, le=2.0, description="Least cos(question, node) + 1 of a matched node.")

@@ -13,7 +13,7 @@ from quern.indexes.vectors import similarities
 from quern.jobs.core.run import Run, run_whole
 from quern.jobs.engines import Engines
 from quern.jobs.graph.link import Link
-from quern.schemas.settings import EngineSettings, GraphSettings, LinkSettings
+from quern.schemas.settings import EngineSettings, LinkSettings, NeighbourSettings
 from quern.schemas.tables import NODES, Table
 
 Staged = Callable[[Table, list[dict[str, Any]]], Stage]
@@ -26,13 +26,13 @@ def nodes(vectors: dict[str, list[float]]) -> list[dict[str, Any]]:
     ]
 
 
-def link(nodes: Stage, settings: GraphSettings, how: LinkSettings, run: Run) -> Stage:
+def link(nodes: Stage, settings: LinkSettings, how: NeighbourSettings, run: Run) -> Stage:
     (edges,) = run_whole(Link(settings, how), {"nodes": nodes}, run).stages
     return edges
 
 
 def edges(run: Run, staged: Staged, vectors: dict[str, list[float]], k: int = 3) -> dict[str, list[str]]:
-    made = link(staged(NODES.with_dimension(2), nodes(vectors)), GraphSettings(k=k), LinkSettings(), run)
+    made = link(staged(NODES.with_dimension(2), nodes(vectors)), LinkSettings(k=k), NeighbourSettings(), run)
     found: dict[str, list[str]] = {}
     for batch in made.batches():
         for row in batch.to_pylist():
@@ -87,7 +87,7 @@ def test_many_equal_texts_are_linked_as_a_full_sort_would(run: Run, staged: Stag
 @pytest.mark.parametrize("bad", [[0.0, 0.0], [3e38, 3e38]])
 def test_a_vector_without_direction_is_a_reject_and_no_neighbour(run: Run, staged: Staged, bad: list[float]) -> None:
     rows = [*nodes(FAN), {"query_id": "bad", "chunk_id": "c", "text": "", "vector": bad}]
-    made = link(staged(NODES.with_dimension(2), rows), GraphSettings(k=2), LinkSettings(), run)
+    made = link(staged(NODES.with_dimension(2), rows), LinkSettings(k=2), NeighbourSettings(), run)
     ends = {e for b in made.batches() for c in ("source", "target") for e in b.column(c).to_pylist()}
     assert ends == set(FAN)
     run.rejects.close()
@@ -98,7 +98,7 @@ def test_a_vector_without_direction_is_a_reject_and_no_neighbour(run: Run, stage
 
 def variant(run: Run, staged: Staged, chunks: dict[str, str] | None = None, **settings: Any) -> set[tuple[str, str]]:
     rows = [row | {"chunk_id": (chunks or {}).get(row["query_id"], "c")} for row in nodes(FAN)]
-    made = link(staged(NODES.with_dimension(2), rows), GraphSettings(**settings), LinkSettings(), run)
+    made = link(staged(NODES.with_dimension(2), rows), LinkSettings(**settings), NeighbourSettings(), run)
     return {(r["source"], r["target"]) for b in made.batches() for r in b.to_pylist()}
 
 
@@ -117,7 +117,7 @@ def test_neighbours_that_are_not_near_enough_are_left_out(run: Run, staged: Stag
 def test_opposite_vectors_are_neighbours_where_no_similarity_is_asked_for(run: Run, staged: Staged) -> None:
     vector = np.random.default_rng(64).standard_normal(8)
     rows = nodes({"a": list(vector), "b": list(-vector)})  # Rounding makes this cosine -1.0000001.
-    made = link(staged(NODES.with_dimension(8), rows), GraphSettings(k=1), LinkSettings(), run)
+    made = link(staged(NODES.with_dimension(8), rows), LinkSettings(k=1), NeighbourSettings(), run)
     assert made.rows == 2
 
 
@@ -144,11 +144,11 @@ def test_partitions_are_spread_over_ray_and_make_the_same_edges(
     monkeypatch.setattr("quern.jobs.graph.neighbours.partition_tasks._ROWS", 200)
     rng = np.random.default_rng(3)
     table = staged(NODES.with_dimension(8), nodes({f"{n:03}": list(rng.standard_normal(8)) for n in range(300)}))
-    how = LinkSettings(exact_below=0, partitions=6, sample=50)
-    here = pa.Table.from_batches(link(table, GraphSettings(), how, run).batches())
+    how = NeighbourSettings(exact_below=0, partitions=6, sample=50)
+    here = pa.Table.from_batches(link(table, LinkSettings(), how, run).batches())
     with Engines(EngineSettings(engine="ray", cores=2, ray_object_store=80)) as engines:
         there = replace(run, engines=engines, build_id="other", memo=run.memo / "other")
-        spread = pa.Table.from_batches(link(table, GraphSettings(), how, there).batches())
+        spread = pa.Table.from_batches(link(table, LinkSettings(), how, there).batches())
     assert spread.num_rows == 900
     assert spread.equals(here)
     assert there.reports[-1].notes["pieces"] > 1

@@ -10,7 +10,7 @@ import pytest
 
 from quern.indexes.stages import Stage
 from quern.jobs.graph.mentions import Titles, mention_edges, title_words
-from quern.schemas.settings import GraphSettings
+from quern.schemas.settings import LinkSettings
 from quern.schemas.tables import DOCUMENTS, NODES, Table
 
 Staged = Callable[[Table, list[dict[str, Any]]], Stage]
@@ -67,7 +67,7 @@ def nodes(**texts: str) -> list[dict[str, Any]]:
 def edges(staged: Staged, given: list[dict[str, Any]], named: list[dict[str, Any]], **settings: int) -> set[Any]:
     table = NODES.with_dimension(2)
     keys = pa.array(sorted(n["query_id"] for n in given))
-    chosen = GraphSettings(**({"mentions": 5} | settings))
+    chosen = LinkSettings(**({"mentions": 5} | settings))
     found = mention_edges(staged(table, given), staged(DOCUMENTS, named), keys, chosen)
     return {
         (keys[int(s)].as_py(), int(r), keys[int(t)].as_py(), round(float(w), 3))

@@ -52,11 +52,11 @@ def test_these_are_all_the_commands(quern: Quern) -> None:
 
 
 def test_settings_shows_every_setting_with_its_meaning(quern_here: Quern) -> None:
-    shown = quern_here("settings", "--set", "graph.k=2").stdout
+    shown = quern_here("settings", "--set", "link.k=2").stdout
     assert "  k: 2  # Nearest neighbours" in shown
     for name in setting_names():
         assert re.search(rf"^  {name.split('.')[1]}: .+  # .{{10,}}", shown, re.MULTILINE), name
-    assert json.loads(quern_here("settings", "--json").stdout)["graph"]["k"] == 3
+    assert json.loads(quern_here("settings", "--json").stdout)["link"]["k"] == 3
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_a_mistake_gets_one_sentence_and_exit_code_2(
 def test_snapshots_show_prints_the_manifest(mini_web: Path, quern_here: Quern) -> None:
     manifest = json.loads(quern_here("snapshots", "show", "-w", mini_web, "--json").stdout)
     assert manifest["tables"]["chunks"].keys() >= {"version", "rows", "digest"}
-    assert manifest["settings"]["graph"]["k"] == 3
+    assert manifest["settings"]["link"]["k"] == 3
     listed = json.loads(quern_here("snapshots", "list", "-w", mini_web, "--json").stdout)
     assert listed["snapshots"][0]["build_id"] == manifest["build_id"]
     assert "* " + manifest["build_id"] in quern_here("snapshots", "list", "-w", mini_web).stdout

@@ -4,27 +4,41 @@ from pathlib import Path
 
 import pytest
 
-from quern.schemas.settings import Settings, SettingsError, describe, load_settings
+from quern.schemas.settings import (
+    BuildSettings,
+    DeduplicateSettings,
+    RunSettings,
+    SearchSettings,
+    Settings,
+    SettingsError,
+    changes_results,
+    describe,
+    load_settings,
+    setting_names,
+)
+from quern.schemas.settings.tree import MOVED
 
 
 def test_a_file_is_overridden_by_set(tmp_path: Path) -> None:
     file = tmp_path / "s.yaml"
-    file.write_text("graph: {k: 5, hops: 2}\n")
-    loaded = load_settings(file, ["graph.k=2"])
-    assert (loaded.graph.k, loaded.graph.hops) == (2, 2)
+    file.write_text("link: {k: 5}\ngraph: {hops: 2}\n")
+    loaded = load_settings(file, ["link.k=2"])
+    assert (loaded.link.k, loaded.graph.hops) == (2, 2)
 
 
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("graph.kk=2", "did you mean graph.k?"),
+        ("link.kk=2", "did you mean link.k?"),
         ("grph.k=2", "did you mean graph"),
-        ("graph.k=two", "graph.k is 'two'"),
-        ("graph.k=0", "greater than or equal to 1"),
-        ("graph.k", "group.name=value"),
+        ("link.k=two", "link.k is 'two'"),
+        ("link.k=0", "greater than or equal to 1"),
+        ("link.k", "group.name=value"),
         ("k=2", "group.name=value"),
         ("filter.scope=page", "filter.scope"),
-        ("graph.k=[", "not a valid value"),
+        ("link.k=[", "not a valid value"),
+        ("graph.k=2", "there is no setting graph.k any more; it is link.k now"),
+        ("link.recall=1", "it is neighbours.recall now"),
     ],
 )
 def test_a_wrong_override_says_what_is_wrong(override: str, message: str) -> None:
@@ -53,8 +67,35 @@ def test_every_setting_is_documented() -> None:
 
 
 def test_a_base_holds_where_nothing_else_is_said(tmp_path: Path) -> None:
-    base = load_settings(None, ["graph.k=7", "graph.hops=2"])
+    base = load_settings(None, ["link.k=7", "graph.hops=2"])
     file = tmp_path / "s.yaml"
     file.write_text("graph: {hops: 3}\n")
     loaded = load_settings(file, ["graph.n=4"], base)
-    assert (loaded.graph.k, loaded.graph.hops, loaded.graph.n) == (7, 3, 4)
+    assert (loaded.link.k, loaded.graph.hops, loaded.graph.n) == (7, 3, 4)
+
+
+def test_a_file_with_an_old_name_is_told_the_new_one(tmp_path: Path) -> None:
+    file = tmp_path / "s.yaml"
+    file.write_text("graph: {mentions: 3}\n")
+    with pytest.raises(SettingsError, match=r"s\.yaml: .* graph\.mentions any more; it is link\.mentions"):
+        load_settings(file)
+
+
+def test_settings_that_have_moved_are_where_they_are_said_to_be() -> None:
+    assert set(MOVED.values()) <= set(setting_names())
+    assert not set(MOVED) & set(setting_names())
+
+
+def test_settings_are_listed_by_phase_and_are_of_one_phase() -> None:
+    phases = [list(phase.model_fields) for phase in (BuildSettings, SearchSettings, RunSettings)]
+    assert list(Settings.model_fields) == [group for phase in phases for group in phase]
+
+
+def test_a_setting_of_how_work_is_done_changes_no_result() -> None:
+    default, other = DeduplicateSettings(), DeduplicateSettings(local_below=7)
+    assert default != other
+    assert default.results() == other.results()
+    assert default.results() != DeduplicateSettings(bands=21).results()
+    told = [name for name in setting_names() if not changes_results(name)]
+    assert {"deduplicate.local_below", "neighbours.device", "engine.cores", "audit.engine"} <= set(told)
+    assert not {"link.k", "graph.hops", "no.such", "link.no"} & set(told)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -40,18 +41,27 @@ def plan(folder: Path, **more: Any) -> Plan:
 
 
 def test_points_that_differ_in_search_alone_share_a_build(folder: Path) -> None:
-    grid = {"name": "g", "recipes": ["qcg"], "settings": {"graph.n": [5, 10], "graph.k": [2, 3]}}
+    grid = {"name": "g", "recipes": ["qcg"], "settings": {"graph.n": [5, 10], "link.k": [2, 3]}}
     made = plan(folder, grids=[grid])
     assert [sorted(p.label for p in b.points) for b in made.builds] == [
-        ["qcg graph.n=10 graph.k=2", "qcg graph.n=5 graph.k=2"],
+        ["qcg graph.n=10 link.k=2", "qcg graph.n=5 link.k=2"],
         ["dense", "qcg graph.n=10", "qcg graph.n=5"],
     ]
+
+
+def test_builds_that_share_more_of_their_work_are_neighbours(folder: Path) -> None:
+    values = {"link.k": [2, 3], "doc2query.pairs": [4, 5], "chunk.tokens": [200, 300]}
+    made = plan(folder, baseline={"recipe": "qcg"}, grids=[{"name": "g", "recipes": ["qcg"], "settings": values}])
+    built = [(s.chunk.tokens, s.doc2query.pairs, s.link.k) for s in (b.settings for b in made.builds)]
+    changes = [next(n for n in range(3) if a[n] != b[n]) for a, b in pairwise(built[:8])]
+    assert changes.count(0) <= 2, "texts are cut anew as seldom as can be"
+    assert changes.count(1) <= 3
 
 
 def test_a_point_of_two_grids_is_one_point(folder: Path) -> None:
     grids = [
         {"name": "hops", "recipes": ["qcg"], "settings": {"graph.hops": [1, 2]}},
-        {"name": "k", "recipes": ["qcg"], "settings": {"graph.k": [3]}},
+        {"name": "k", "recipes": ["qcg"], "settings": {"link.k": [3]}},
     ]
     made = plan(folder, grids=grids)
     assert sorted(p.label for p in made.points.values()) == ["dense", "qcg", "qcg graph.hops=2"]
@@ -79,7 +89,7 @@ def test_all_recipes_are_those_of_the_registry(folder: Path) -> None:
         ({"grid": []}, "there is no grid; did you mean grids"),
         ({"baseline": {"recipe": "dens"}}, "baseline.recipe: there is no recipe 'dens'; did you mean dense"),
         ({"grids": [{"name": "g", "recipes": ["qgc"]}]}, "did you mean qcg"),
-        ({"grids": [{"name": "g", "recipes": ["qcg"], "settings": {"graph.k": []}}]}, "graph.k has no values"),
+        ({"grids": [{"name": "g", "recipes": ["qcg"], "settings": {"link.k": []}}]}, "link.k has no values"),
         ({"grids": [{"name": "../g", "recipes": ["qcg"]}]}, "grids.0.name"),
         ({"metrics": ["R"]}, "there is no metric 'R'; there are R@5"),
         ({"metrics": ["__import__('os')"]}, "there is no metric"),
@@ -109,9 +119,9 @@ def test_a_wrong_file_says_what_and_where(folder: Path, more: dict[str, Any], me
     ("settings", "message"),
     [
         ({"graph.hopps": [1]}, "did you mean graph.hops"),
-        ({"graph.k": ["three"]}, "setting graph.k is 'three'"),
+        ({"link.k": ["three"]}, "setting link.k is 'three'"),
         ({"engine.cores": [1]}, "engine.cores changes no result"),
-        ({"k": [1]}, "graph.k=2"),
+        ({"k": [1]}, "link.k=2"),
     ],
 )
 def test_a_wrong_setting_of_a_grid_names_the_point(folder: Path, settings: dict[str, Any], message: str) -> None:

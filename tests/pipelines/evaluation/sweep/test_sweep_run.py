@@ -36,7 +36,7 @@ metrics: [R@1, R@5, AllEvidence@5, RR]
 resamples: 500
 grids:
   - {name: hops, recipes: [qcg, bm25], settings: {graph.hops: [0, 1]}}
-  - {name: k, recipes: [qcg], settings: {graph.k: [2, 3]}}
+  - {name: k, recipes: [qcg], settings: {link.k: [2, 3]}}
   - {name: broken, recipes: [dense], settings: {embed.model: [no-such-model]}}
 comparisons:
   - {name: edges, of: {recipe: qcg}, over: {recipe: qcg, settings: {graph.hops: 0}}}
