@@ -15,7 +15,7 @@ from types import TracebackType
 
 import pyarrow as pa
 
-from quern.indexes.stages import INDEX, Stage, StageWriter, digested
+from quern.indexes.stages import INDEX, Stage, StageWriter, digest_columns
 from quern.indexes.storage import write_text
 from quern.schemas.digests import TableDigest
 from quern.schemas.tables import Table
@@ -37,18 +37,18 @@ class FolderWriter:
         self._temporary.mkdir(parents=True)
 
     @property
-    def digested(self) -> list[str]:
+    def digest_columns(self) -> list[str]:
         """The columns that the table's digest is made of."""
-        return digested(self._table)
+        return digest_columns(self._table)
 
     def link(self, file: Path, batches: Iterable[pa.RecordBatch]) -> None:
-        """Add all rows of `file`, a Parquet file with the table's schema; `batches`: its columns `digested`.
+        """Add all rows of `file`, a Parquet file with the table's schema; `batches`: its columns `digest_columns`.
 
         The file may go afterwards: what is linked stays. Where it cannot be linked it is copied.
         """
         before = self._digest.rows
         for batch in batches:
-            self._digest.update(batch.select(self.digested))
+            self._digest.update(batch.select(self.digest_columns))
         target = self._next()
         try:
             os.link(file, target)

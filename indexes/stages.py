@@ -95,7 +95,7 @@ def _indexed(folder: Path) -> dict[Path, int]:
     return {folder / name: rows for name, rows in files.items()}
 
 
-def digested(table: Table) -> list[str]:
+def digest_columns(table: Table) -> list[str]:
     """The columns that a table's digest is made of."""
     left_out = {*table.provenance, *table.digested}
     return [name for name in table.schema.names if name not in left_out]
@@ -120,7 +120,7 @@ class StageWriter:
         self._digest = digest or TableDigest()
         path.parent.mkdir(parents=True, exist_ok=True)
         self._temporary = path.with_name(f".tmp-{path.name}")
-        self._digested = digested(table)
+        self._digested = digest_columns(table)
         self._writer = pq.ParquetWriter(self._temporary, table.schema, **parquet_options(table.schema))
 
     def write(self, batch: pa.RecordBatch) -> None:

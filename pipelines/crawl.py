@@ -95,7 +95,7 @@ def crawl(seeds: Path, warehouse: Warehouse, settings: Settings) -> CrawlReport:
     """
     check_settings(settings.crawl)
     addresses = read_seeds(seeds, settings.crawl)
-    with _alone(warehouse):
+    with _sole_crawl(warehouse):
         folder = _folder(warehouse, addresses, settings)
         plan = folder.read_plan()
         engine = _engine(settings, plan)
@@ -165,7 +165,7 @@ def _engine(settings: Settings, plan: Plan) -> str:
 
 
 @contextmanager
-def _alone(warehouse: Warehouse) -> Iterator[None]:
+def _sole_crawl(warehouse: Warehouse) -> Iterator[None]:
     (warehouse.root / "crawl").mkdir(parents=True, exist_ok=True)
     busy = CrawlError(f"another crawl is writing to {warehouse.root}; wait for it or stop it")
     with exclusive(warehouse.root / "crawl" / "crawl.lock", busy):

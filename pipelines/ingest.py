@@ -71,12 +71,12 @@ def add_pages(warehouse: Warehouse, sources: Sequence[str | Path], settings: Set
     """
     started = time.monotonic()
     store = page_store(warehouse)
-    inputs = [_within(given, warehouse.root) for given in find_inputs(sources)]
+    inputs = [_within(file, warehouse.root) for file in find_inputs(sources)]
     engine = "none"
     with store.lock(), Engines(settings.engine, preload=[read_spans.__module__]) as engines:
         store.sweep()
         wanted = _unread(store, inputs, settings.ingest)
-        spans = [span for given in wanted for span in spans_of(given, settings.ingest.task_bytes)]
+        spans = [span for file in wanted for span in spans_of(file, settings.ingest.task_bytes)]
         finished, left = _resumed(store, spans, settings.ingest)
 
         def spark(tasks: int) -> SparkEngine | None:
@@ -94,10 +94,10 @@ def add_pages(warehouse: Warehouse, sources: Sequence[str | Path], settings: Set
     return report
 
 
-def _within(given: Input, root: Path) -> Input:
-    """`given` under a name that holds when the warehouse is moved, if it lies in it: a crawl's archives do."""
-    path = Path(given.location)
-    return replace(given, name=path.relative_to(root).as_posix()) if path.is_relative_to(root) else given
+def _within(file: Input, root: Path) -> Input:
+    """`file` under a name that holds when the warehouse is moved, if it lies in it: a crawl's archives do."""
+    path = Path(file.location)
+    return replace(file, name=path.relative_to(root).as_posix()) if path.is_relative_to(root) else file
 
 
 def _unread(store: PageStore, inputs: Sequence[Input], settings: IngestSettings) -> list[Input]:
@@ -106,26 +106,26 @@ def _unread(store: PageStore, inputs: Sequence[Input], settings: IngestSettings)
     for part in store.parts():
         for claim in part.live:
             held[claim.file, claim.version] += claim.end - claim.start
-    versions = [version_of(given, settings) for given in inputs]
+    versions = [version_of(file, settings) for file in inputs]
     return [
-        given
-        for given, version in zip(inputs, versions, strict=True)
-        if not version or held[given.name, version] != max(given.size, 1)
+        file
+        for file, version in zip(inputs, versions, strict=True)
+        if not version or held[file.name, version] != max(file.size, 1)
     ]
 
 
 def _resumed(store: PageStore, spans: Sequence[Span], settings: IngestSettings) -> tuple[list[Part], list[Span]]:
     """Finished parts of an ingest that was stopped, and the spans that none of them holds."""
-    wanted = {(span.given.name, version_of(span.given, settings), span.start, span.end) for span in spans}
+    wanted = {(span.file.name, version_of(span.file, settings), span.start, span.end) for span in spans}
     taken: list[Part] = []
     for part in store.pending():
         claims = {(c.file, c.version, c.start, c.end) for c in part.claims}
         if claims <= wanted and all(c.version for c in part.claims):
             taken.append(part)
             wanted -= claims
-        elif {c.file for c in part.claims} & {span.given.name for span in spans}:
+        elif {c.file for c in part.claims} & {span.file.name for span in spans}:
             part.remove()
-    left = [s for s in spans if (s.given.name, version_of(s.given, settings), s.start, s.end) in wanted]
+    left = [s for s in spans if (s.file.name, version_of(s.file, settings), s.start, s.end) in wanted]
     return taken, left
 
 

@@ -222,7 +222,7 @@ class Frontier:
         self.counts[State.QUEUED] -= done.rowcount
         self.counts[state] += done.rowcount
 
-    def tried(self, entry: Entry) -> None:
+    def count_attempt(self, entry: Entry) -> None:
         """Remember a request made in vain."""
         self._sql.execute("UPDATE urls SET attempts = attempts + 1 WHERE id = ?", (entry.id,))
 
@@ -245,7 +245,7 @@ class Frontier:
         )
         return [_entry(row) for row in rows]
 
-    def handed(self, ids: Iterable[int]) -> None:
+    def mark_handed_over(self, ids: Iterable[int]) -> None:
         """Remember that foreign addresses were handed over."""
         count = self._sql.executemany("UPDATE urls SET state = 2 WHERE id = ?", [(i,) for i in ids]).rowcount
         self.counts[State.FOREIGN] -= count

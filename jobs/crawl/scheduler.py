@@ -242,7 +242,7 @@ class FrontierScheduler(BaseScheduler):  # type: ignore[misc]
             host.due = max(host.due, time.monotonic() + wait)
             host.urgent.append(request)
         else:
-            self._state.frontier.tried(entry)
+            self._state.frontier.count_attempt(entry)
             again = Entry(**{**vars(entry), "attempts": entry.attempts + 1})
             heapq.heappush(host.retries, (time.monotonic() + wait, next(self._order), again))
         self.left(request, host.name)

@@ -170,7 +170,7 @@ class CrawlState:
             boxes[worker_of(entry.host, self.plan.workers)].append(row)
         for receiver, rows in boxes.items():
             write_message(self.folder, self.number, receiver, time.time_ns(), rows)
-        self.frontier.handed(entry.id for entry in entries)
+        self.frontier.mark_handed_over(entry.id for entry in entries)
 
     def status(self, ended: str = "") -> Status:
         """What this process says of itself."""

@@ -18,7 +18,7 @@ from quern.jobs.core.contract import Job, Outcome, Reject, outcome
 from quern.jobs.documents.html.charsets import decode_page
 from quern.jobs.documents.html.child import ChildError, child
 from quern.jobs.text.language import language_of, language_tag
-from quern.jobs.text.plain_text import one_line, parse_time, plain
+from quern.jobs.text.plain_text import one_line, parse_time, printable
 from quern.schemas.digests import text_digest
 from quern.schemas.settings import CleanSettings
 from quern.schemas.tables import DOCUMENTS, Table
@@ -96,11 +96,11 @@ def _given(url: str, body: bytes) -> Row:
         raise _UnfitError("parse_error", f"{type(error).__name__}: {error}") from None
     if not isinstance(doc_id, str) or not isinstance(text, str):
         raise _UnfitError("parse_error", "doc_id and text must be strings")
-    if not 0 < len(doc_id) <= MOST_ID_CHARACTERS or plain(doc_id) != doc_id or "\n" in doc_id or not doc_id.strip():
+    if not 0 < len(doc_id) <= MOST_ID_CHARACTERS or printable(doc_id) != doc_id or "\n" in doc_id or not doc_id.strip():
         wanted = f"1 to {MOST_ID_CHARACTERS} characters, none of them a control character"
         raise _UnfitError("bad_doc_id", f"a doc_id has {wanted}: {doc_id[:80]!r}")
     strings = {k: one_line(v) for k, v in given.items() if isinstance(v, str) and k != "text"}
-    text = plain(text)
+    text = printable(text)
     address = strings.get("url")
     language = language_tag(strings.get("language"))
     row: Row = {
@@ -123,7 +123,7 @@ def _given(url: str, body: bytes) -> Row:
 
 def _archived_text(page: Row) -> Row:
     """The document of a plain text that an archive made of a page (a WARC `conversion`): it states nothing but text."""
-    url, text = normalise_url(page["url"]), plain(decode_page(page["body"], page["charset"]))
+    url, text = normalise_url(page["url"]), printable(decode_page(page["body"], page["charset"]))
     language = language_of(text)[0]
     return dict.fromkeys(DOCUMENTS.schema.names) | {
         "doc_id": text_digest(url)[:_ID_DIGITS],

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from quern.jobs.pages.formats.arc import ARC_BEGINS, ArcReader
 from quern.jobs.pages.formats.archives import WARC_BEGINS, ArchiveReader, WarcReader
-from quern.jobs.pages.formats.captures import captured
+from quern.jobs.pages.formats.captures import read_captures
 from quern.jobs.pages.formats.html_files import html_page
 from quern.jobs.pages.formats.jsonl import json_pages
 from quern.jobs.pages.formats.packed import DamagedError, MemberStream
@@ -38,17 +38,17 @@ _OF_THE_FILE: Final = frozenset(
 class Span:
     """A range of a file that is read at once: all of it, but for large archives."""
 
-    given: Input
+    file: Input
     start: int
     end: int
 
 
-def spans_of(given: Input, size: int) -> list[Span]:
+def spans_of(file: Input, size: int) -> list[Span]:
     """The spans of about `size` bytes that a file is read in."""
-    whole = max(given.size, 1)
-    if given.fault or given.kind not in ARCHIVES or whole <= size:
-        return [Span(given, 0, whole)]
-    return [Span(given, start, min(start + size, whole)) for start in range(0, whole, size)]
+    whole = max(file.size, 1)
+    if file.fault or file.kind not in ARCHIVES or whole <= size:
+        return [Span(file, 0, whole)]
+    return [Span(file, start, min(start + size, whole)) for start in range(0, whole, size)]
 
 
 class Reading:
@@ -69,53 +69,53 @@ class Reading:
         self.readable = True
 
     def __iter__(self) -> Iterator[Found]:
-        given = self._span.given
-        if given.fault:
-            self.readable = given.fault[0] == "unknown_kind"
-            yield FileReject(given.name, *given.fault, given.name)
+        file = self._span.file
+        if file.fault:
+            self.readable = file.fault[0] == "unknown_kind"
+            yield FileReject(file.name, *file.fault, file.name)
             return
         try:
-            with opened(given.location) as raw:
-                yield from self._content(raw, given)
+            with opened(file.location) as raw:
+                yield from self._content(raw, file)
         except DamagedError as error:
-            yield FileReject(given.name, error.reason, str(error), given.name)
+            yield FileReject(file.name, error.reason, str(error), file.name)
         except OSError as error:
             if error.errno not in _OF_THE_FILE:
                 raise
             self.readable = False
-            yield FileReject(given.name, "unreadable", error.strerror or str(error), given.name)
+            yield FileReject(file.name, "unreadable", error.strerror or str(error), file.name)
 
-    def _content(self, raw: BinaryIO, given: Input) -> Iterator[Found]:
+    def _content(self, raw: BinaryIO, file: Input) -> Iterator[Found]:
         head = raw.read(8)
         raw.seek(0)
         if not head:
-            yield FileReject(given.name, "empty", "the file has no bytes", given.name)
-        elif given.kind in ARCHIVES:
-            yield from self._archive(raw, given)
+            yield FileReject(file.name, "empty", "the file has no bytes", file.name)
+        elif file.kind in ARCHIVES:
+            yield from self._archive(raw, file)
         else:
             # What its name says, not its content: a page may be a gzip file itself, and is then no page.
-            named = _named_packing(given)
+            named = _named_packing(file)
             stream: BinaryIO = io.BufferedReader(named(raw, self._settings.max_ratio)) if named else raw
-            if given.kind in HTML:
-                yield html_page(stream, Path(given.path), given.name, self._settings)
-            elif given.kind in JSONL:
-                yield from json_pages(stream, given.name, self._settings)
+            if file.kind in HTML:
+                yield html_page(stream, Path(file.path), file.name, self._settings)
+            elif file.kind in JSONL:
+                yield from json_pages(stream, file.name, self._settings)
 
-    def _archive(self, raw: BinaryIO, given: Input) -> Iterator[Found]:
-        arc = given.kind in ARC
-        archive = Archive(raw, given.size, ARC_BEGINS if arc else WARC_BEGINS, self._settings.max_ratio)
+    def _archive(self, raw: BinaryIO, file: Input) -> Iterator[Found]:
+        arc = file.kind in ARC
+        archive = Archive(raw, file.size, ARC_BEGINS if arc else WARC_BEGINS, self._settings.max_ratio)
         kind: type[ArchiveReader] = ArcReader if arc else WarcReader
-        named = _named_packing(given)
+        named = _named_packing(file)
         if named and not archive.packed and self._span.start == 0 and not archive.begins.match(opening(raw, 1 << 12)):
             raise DamagedError(f"not_{named.form}", f"the file is not {named.form}-compressed, whatever its name says")
         reader = kind(archive, self._settings.max_page_bytes, self._span.start, self._span.end)
-        yield from captured(reader, given.name, self._settings)
+        yield from read_captures(reader, file.name, self._settings)
         self.began, self.ended, self.records = reader.began, reader.ended, dict(reader.records)
 
 
-def _named_packing(given: Input) -> type[MemberStream] | None:
+def _named_packing(file: Input) -> type[MemberStream] | None:
     """How the file is compressed, by its name."""
-    return next((s for ending, s in PACKED_ENDINGS.items() if given.location.lower().endswith(ending)), None)
+    return next((s for ending, s in PACKED_ENDINGS.items() if file.location.lower().endswith(ending)), None)
 
 
 def batched(
@@ -146,7 +146,7 @@ def list_inputs(root: Path) -> list[Path]:
     Raises:
         IngestError: `root` is missing, unreadable, or holds no file of a known kind.
     """
-    return [Path(given.location) for given in of_path(root) if given.kind]
+    return [Path(file.location) for file in of_path(root) if file.kind]
 
 
 def read_pages(
@@ -157,7 +157,7 @@ def read_pages(
     Raises:
         IngestError: There is nothing to read; before the first batch.
     """
-    spans = [Span(given, 0, max(given.size, 1)) for given in of_path(root)]
+    spans = [Span(file, 0, max(file.size, 1)) for file in of_path(root)]
     found = (one for span in spans for one in Reading(span, settings))
     for one in batched(found, batch_rows, batch_bytes):
         if not isinstance(one, Sighting):

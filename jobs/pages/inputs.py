@@ -81,16 +81,16 @@ def find_inputs(sources: Sequence[str | Path]) -> list[Input]:
     """
     found: dict[str, Input] = {}
     for source in sources:
-        for given in _of_source(str(source)):
-            found.setdefault(given.location, _renamed(given, given.location))
-    if not any(given.kind for given in found.values()):
+        for file in _of_source(str(source)):
+            found.setdefault(file.location, _renamed(file, file.location))
+    if not any(file.kind for file in found.values()):
         named = ", ".join(map(str, sources)) or "no source"
         raise IngestError(f"{named}: none of the kinds of file that can be read ({kinds_told()})")
-    return sorted(found.values(), key=lambda given: given.name)
+    return sorted(found.values(), key=lambda file: file.name)
 
 
-def _renamed(given: Input, name: str) -> Input:
-    return Input(given.location, name, given.path, given.kind, given.size, given.version, given.fault)
+def _renamed(file: Input, name: str) -> Input:
+    return Input(file.location, name, file.path, file.kind, file.size, file.version, file.fault)
 
 
 def kinds_told() -> str:
@@ -107,7 +107,7 @@ def _of_source(source: str) -> list[Input]:
     matches = sorted(glob.glob(source, recursive=True))  # noqa: PTH207 - Path.glob takes no absolute pattern
     if not matches:
         raise IngestError(f"no file matches {source}")
-    return [given for match in matches for given in of_path(Path(match), lenient=True)]
+    return [file for match in matches for file in of_path(Path(match), lenient=True)]
 
 
 # ---- local files -----------------------------------------------------------------------------------------
@@ -133,8 +133,8 @@ def of_path(root: Path, *, lenient: bool = False) -> list[Input]:
     if not os.access(root, os.R_OK | os.X_OK):
         raise IngestError(f"{root} cannot be read: permission denied")
     closed, files = _walk(root)
-    if not lenient and not any(given.kind for given in files):
-        unknown = any(given.kind == "" and given.fault and given.fault[0] == "unknown_kind" for given in files)
+    if not lenient and not any(file.kind for file in files):
+        unknown = any(file.kind == "" and file.fault and file.fault[0] == "unknown_kind" for file in files)
         holds = f"none of the kinds of file that can be read ({kinds_told()})" if unknown else "no files"
         unread = f"; not entered: {closed[0].name} ({closed[0].fault[1]})" if closed and closed[0].fault else ""
         more = f" and {len(closed) - 1} more" if len(closed) > 1 else ""
@@ -195,8 +195,8 @@ def _walk(root: Path) -> tuple[list[Input], list[Input]]:
         for name in names:
             path = Path(folder, name)
             files.append((path.parts, _listed(path, root, within)))
-    closed.sort(key=lambda given: given.name)
-    return closed, [given for _, given in sorted(files, key=lambda pair: pair[0])]
+    closed.sort(key=lambda file: file.name)
+    return closed, [file for _, file in sorted(files, key=lambda pair: pair[0])]
 
 
 def _listed(path: Path, root: Path, within: Path) -> Input:
@@ -238,7 +238,7 @@ def _of_s3(source: str) -> list[Input]:
         raise IngestError(f"{source} cannot be read: {' '.join(str(error).split())[:300]}") from None
     if not inputs:
         raise IngestError(f"{source}: there is no such object")
-    return sorted(inputs, key=lambda given: given.location)
+    return sorted(inputs, key=lambda file: file.location)
 
 
 def _s3_object(files: fs.S3FileSystem, entry: fs.FileInfo, base: str, *, named: bool) -> Input:

@@ -103,7 +103,7 @@ class ReadPages(TableJob):
                 run.reject(self.name, lost)
                 rejected += len(lost)
                 if rows.whole:
-                    pages.link(rows.part.path("pages"), rows.part.batches("pages", pages.digested))
+                    pages.link(rows.part.path("pages"), rows.part.batches("pages", pages.digest_columns))
                 elif rows.stays.any():
                     pages.write_all(rows.pages())
         made = pages.stage()

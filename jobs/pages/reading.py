@@ -39,13 +39,13 @@ _ROWS: Final = 4096
 Task = tuple[Span, ...]
 
 
-def version_of(given: Input, settings: IngestSettings) -> str:
+def version_of(file: Input, settings: IngestSettings) -> str:
     """What tells this content of a file, read with these settings, from another; empty for one to try again."""
-    if not given.version:
+    if not file.version:
         return ""
     read = settings.results()
-    path = given.path if given.kind in HTML else ""
-    return f"{given.version}-{settings_digest([VERSION, read, given.kind, path])[:8]}"
+    path = file.path if file.kind in HTML else ""
+    return f"{file.version}-{settings_digest([VERSION, read, file.kind, path])[:8]}"
 
 
 def tasks_of(spans: Sequence[Span], size: int) -> list[Task]:
@@ -92,8 +92,8 @@ class _TaskReader:
                 pages += isinstance(found, dict)
                 rejects += isinstance(found, FileReject)
                 yield found
-            version = version_of(span.given, self._settings) if reading.readable else ""
-            claim = Claim(span.given.name, version, span.start, span.end, reading.began, reading.ended, pages, rejects)
+            version = version_of(span.file, self._settings) if reading.readable else ""
+            claim = Claim(span.file.name, version, span.start, span.end, reading.began, reading.ended, pages, rejects)
             self.claims.append(replace(claim, records=reading.records))
 
 
@@ -162,14 +162,14 @@ def _read_numbered(
     for batch in numbers:
         for number in batch.column("id").to_pylist():
             spans = json.loads((orders / f"{number}.json").read_text("ascii"))
-            task = tuple(Span(_input(span["given"]), span["start"], span["end"]) for span in spans)
+            task = tuple(Span(_input(span["file"]), span["start"], span["end"]) for span in spans)
             part = read_task(task, settings, directory)
             yield pa.RecordBatch.from_pylist([{"part": part.name}], schema=_NAMED)
 
 
-def _input(given: dict[str, Any]) -> Input:
-    fault = given.pop("fault")
-    return Input(**given, fault=tuple(fault) if fault else None)
+def _input(file: dict[str, Any]) -> Input:
+    fault = file.pop("fault")
+    return Input(**file, fault=tuple(fault) if fault else None)
 
 
 def broken_seams(parts: Sequence[Part]) -> list[str]:
@@ -203,6 +203,6 @@ def mended(parts: Sequence[Part], inputs: Sequence[Input], settings: IngestSetti
     if not torn:
         return list(parts)
     log.info("job=ingest files=%d are read again whole, because their ranges do not fit together", len(torn))
-    whole = [(Span(given, 0, max(given.size, 1)),) for given in inputs if given.name in torn]
+    whole = [(Span(file, 0, max(file.size, 1)),) for file in inputs if file.name in torn]
     kept = [replace(part, dropped=part.dropped | torn) for part in parts]
     return [part for part in kept if part.live] + read_tasks(whole, settings, directory, None)

@@ -95,10 +95,10 @@ def _issued(digits: str) -> bool:
 
 def cards(text: str) -> Iterator[Span]:
     """Payment cards."""
-    for found in _CARD.finditer(text):
-        digits = found[0].replace(" ", "").replace("-", "")
+    for match in _CARD.finditer(text):
+        digits = match[0].replace(" ", "").replace("-", "")
         if _issued(digits) and luhn(digits) and len(set(digits)) > 1:
-            yield Span(found.start(), found.end(), "CREDIT_CARD")
+            yield Span(match.start(), match.end(), "CREDIT_CARD")
 
 
 def _has_iban_checksum(iban: str) -> bool:
@@ -109,38 +109,38 @@ def _has_iban_checksum(iban: str) -> bool:
 def ibans(text: str) -> Iterator[Span]:
     """International bank account numbers, in one piece or in groups of four."""
     at = 0
-    while found := _IBAN.search(text, at):
+    while match := _IBAN.search(text, at):
         # Where this is none, another may begin inside it; where it is one, behind it.
-        at = found.start() + 2
-        length = _IBAN_LENGTHS.get(found[0][:2].upper())
-        places = [found.start() + i for i, c in enumerate(found[0]) if c not in " -"]
+        at = match.start() + 2
+        length = _IBAN_LENGTHS.get(match[0][:2].upper())
+        places = [match.start() + i for i, c in enumerate(match[0]) if c not in " -"]
         if length is None or len(places) < length:
             continue
         end = places[length - 1] + 1
-        iban = text[found.start() : end].replace(" ", "").replace("-", "")
+        iban = text[match.start() : end].replace(" ", "").replace("-", "")
         # A word may follow: what is cut off must not be the rest of a group.
-        if (end == found.end() or text[end] in " -") and _has_iban_checksum(iban):
-            yield Span(found.start(), end, "IBAN")
+        if (end == match.end() or text[end] in " -") and _has_iban_checksum(iban):
+            yield Span(match.start(), end, "IBAN")
             at = end
 
 
 def social_security_numbers(text: str) -> Iterator[Span]:
     """US social security numbers, with hyphens; with spaces or in one piece only where the text says so."""
-    for found in _SSN.finditer(text):
-        if not found[0].startswith(_NO_AREA):
-            yield Span(found.start(), found.end(), "SSN")
+    for match in _SSN.finditer(text):
+        if not match[0].startswith(_NO_AREA):
+            yield Span(match.start(), match.end(), "SSN")
     lower = text.lower()
-    for found in _SPACED_SSN.finditer(text) if "ssn" in lower or "social sec" in lower else ():
-        yield Span(found.start("number"), found.end("number"), "SSN")
+    for match in _SPACED_SSN.finditer(text) if "ssn" in lower or "social sec" in lower else ():
+        yield Span(match.start("number"), match.end("number"), "SSN")
 
 
 def national_ids(text: str) -> Iterator[Span]:
     """Resident identity numbers of China (GB 11643): region, date of birth, and ISO 7064 MOD 11-2."""
-    for found in _RESIDENT.finditer(text):
-        number = found[0]
+    for match in _RESIDENT.finditer(text):
+        number = match[0]
         total = sum(int(c) * weight for c, weight in zip(number, _RESIDENT_WEIGHTS, strict=False))
         if "10X98765432"[total % 11] == number[-1].upper() and _is_birthday(number[6:14]):
-            yield Span(found.start(), found.end(), "NATIONAL_ID")
+            yield Span(match.start(), match.end(), "NATIONAL_ID")
 
 
 def _is_birthday(digits: str) -> bool:

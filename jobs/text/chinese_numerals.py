@@ -130,61 +130,61 @@ def arabic(text: str) -> str:
     return _NUMERAL.sub(_rewrite, text)
 
 
-def _rewrite(found: re.Match[str]) -> str:
-    before = found.string[found.start() - 1 : found.start()] if found.start() else ""
-    if found["idiom"] or before in _NEVER_AFTER or before.isdecimal() or before == ".":
-        return found[0]
-    if _ERA.search(found.string, max(0, found.start() - _ERA_REACH), found.start()):
-        return found[0]
-    if found["year"]:
-        return "".join(str(_DIGITS[c]) for c in found["year"])
-    if found["share"]:
-        return _percentage(found)
-    if found["below"]:
-        return _fraction(found)
-    if found["whole"]:
-        return _decimal(found)
-    return _whole(found, before)
+def _rewrite(match: re.Match[str]) -> str:
+    before = match.string[match.start() - 1 : match.start()] if match.start() else ""
+    if match["idiom"] or before in _NEVER_AFTER or before.isdecimal() or before == ".":
+        return match[0]
+    if _ERA.search(match.string, max(0, match.start() - _ERA_REACH), match.start()):
+        return match[0]
+    if match["year"]:
+        return "".join(str(_DIGITS[c]) for c in match["year"])
+    if match["share"]:
+        return _percentage(match)
+    if match["below"]:
+        return _fraction(match)
+    if match["whole"]:
+        return _decimal(match)
+    return _whole(match, before)
 
 
-def _percentage(found: re.Match[str]) -> str:
-    sign = "%" if found["share"][0] == "百" else "‰"
-    if found["percent"] == "百":
+def _percentage(match: re.Match[str]) -> str:
+    sign = "%" if match["share"][0] == "百" else "‰"
+    if match["percent"] == "百":
         return f"100{sign}"
-    whole, point, part = found["percent"].partition("点")
+    whole, point, part = match["percent"].partition("点")
     number = value(whole)
-    return found[0] if number is None else f"{number}{_digits(point, part)}{sign}"
+    return match[0] if number is None else f"{number}{_digits(point, part)}{sign}"
 
 
 def _digits(point: str, part: str) -> str:
     return "." + "".join(str(_DIGITS[c]) for c in part) if point else ""
 
 
-def _fraction(found: re.Match[str]) -> str:
-    below, above = value(found["below"]), value(found["above"])
-    return f"{above}/{below}" if below and above and below > 1 else found[0]
+def _fraction(match: re.Match[str]) -> str:
+    below, above = value(match["below"]), value(match["above"])
+    return f"{above}/{below}" if below and above and below > 1 else match[0]
 
 
-def _decimal(found: re.Match[str]) -> str:
+def _decimal(match: re.Match[str]) -> str:
     """三点五公里 is 3.5公里; 七点十分 and 三点意见 are none, and 一点一 is one only before a measure word."""
-    number = value(found["whole"])
-    after = found.string[found.end() : found.end() + 4]
-    if number is None or not (found["large"] or _MEASURE.match(after) or after[:1] in ("%", "％")):
-        return found[0]
-    return f"{number}{_digits('点', found['part'])}{found['large']}"
+    number = value(match["whole"])
+    after = match.string[match.end() : match.end() + 4]
+    if number is None or not (match["large"] or _MEASURE.match(after) or after[:1] in ("%", "％")):
+        return match[0]
+    return f"{number}{_digits('点', match['part'])}{match['large']}"
 
 
-def _whole(found: re.Match[str], before: str) -> str:
-    run, after = found["run"], found.string[found.end() : found.end() + 4]
+def _whole(match: re.Match[str], before: str) -> str:
+    run, after = match["run"], match.string[match.end() : match.end() + 4]
     number = value(run)
     if number is None or (run[-1] == "十" and after[:1] in _AFTER_TEN):
-        return found[0]
+        return match[0]
     if _FORMAL.search(run):
-        return str(number) if len(run) > 1 and _MONEY.match(after) else found[0]
+        return str(number) if len(run) > 1 and _MONEY.match(after) else match[0]
     if len(run) > 1:
         # 星期二十点 is ten o'clock on Tuesday.
-        at = found.start()
-        return run if _WEEKDAY.search(found.string, max(0, at - 2), at) else _shortened(number, run)
+        at = match.start()
+        return run if _WEEKDAY.search(match.string, max(0, at - 2), at) else _shortened(number, run)
     day = before == "月" and after[:1] in ("日", "号")
     if before == "第" or day or (run == "一" and (after.startswith("月") or _is_hour(after))):
         return str(number)

@@ -84,20 +84,20 @@ def emails(text: str) -> Iterator[Span]:
             if start < at:
                 yield Span(start, domain.end(), "EMAIL")
         at = text.find("@", at + 1)
-    for found in _SPELLED.finditer(text) if _AT_SIGN_SPELLED.search(text) else ():
-        yield Span(found.start(), found.end(), "EMAIL")
+    for match in _SPELLED.finditer(text) if _AT_SIGN_SPELLED.search(text) else ():
+        yield Span(match.start(), match.end(), "EMAIL")
 
 
 def ip_addresses(text: str) -> Iterator[Span]:
     """IPv4 and IPv6 addresses, without those that name no machine of their own: unspecified, loopback, masks."""
-    for found in _IPV4.finditer(text):
-        start = found.start()
-        if not found[0].startswith(("0.", "127.", "255.")) and not _NOT_IP.search(text, max(0, start - 12), start):
-            yield Span(start, found.end(), "IP")
-    for found in _IPV6.finditer(text):
-        form = found[0].rstrip(":") if not found[0].endswith("::") else found[0]
+    for match in _IPV4.finditer(text):
+        start = match.start()
+        if not match[0].startswith(("0.", "127.", "255.")) and not _NOT_IP.search(text, max(0, start - 12), start):
+            yield Span(start, match.end(), "IP")
+    for match in _IPV6.finditer(text):
+        form = match[0].rstrip(":") if not match[0].endswith("::") else match[0]
         if _is_ipv6(form):
-            yield Span(found.start(), found.start() + len(form), "IP")
+            yield Span(match.start(), match.start() + len(form), "IP")
 
 
 def _is_ipv6(form: str) -> bool:
@@ -113,21 +113,21 @@ def _is_ipv6(form: str) -> bool:
 
 def urls(text: str) -> list[tuple[int, int]]:
     """Spans of web addresses: digits in them are no numbers of persons."""
-    return [found.span() for found in _WEB.finditer(text)]
+    return [match.span() for match in _WEB.finditer(text)]
 
 
 def handles(text: str) -> Iterator[Span]:
     """Profiles on platforms, `@name`, WeChat and QQ ids."""
-    for found in _PROFILE.finditer(text) if any(mark in text for mark in _PROFILE_MARKS) else ():
-        if found["name"].lower() not in _NO_PROFILES:
-            yield Span(found.start(), found.end(), "HANDLE")
+    for match in _PROFILE.finditer(text) if any(mark in text for mark in _PROFILE_MARKS) else ():
+        if match["name"].lower() not in _NO_PROFILES:
+            yield Span(match.start(), match.end(), "HANDLE")
     if "@" in text:
-        for found in _HANDLE.finditer(text):
-            if found["name"].lower() not in _NO_HANDLES:
-                yield Span(found.start(), found.end(), "HANDLE")
-        for found in _CHINESE_HANDLE.finditer(text):
-            yield Span(found.start(), found.end(), "HANDLE")
+        for match in _HANDLE.finditer(text):
+            if match["name"].lower() not in _NO_HANDLES:
+                yield Span(match.start(), match.end(), "HANDLE")
+        for match in _CHINESE_HANDLE.finditer(text):
+            yield Span(match.start(), match.end(), "HANDLE")
     lower = text.lower()
-    for found in _ACCOUNT_ID.finditer(text) if any(mark in lower for mark in _ACCOUNT_MARKS) else ():
-        group = "wechat" if found["wechat"] else "qq"
-        yield Span(found.start(group), found.end(group), "HANDLE")
+    for match in _ACCOUNT_ID.finditer(text) if any(mark in lower for mark in _ACCOUNT_MARKS) else ():
+        group = "wechat" if match["wechat"] else "qq"
+        yield Span(match.start(group), match.end(group), "HANDLE")

@@ -57,8 +57,8 @@ def with_digits(text: str) -> str:
     """`text` with the decimal digits of every script as ASCII digits."""
     if text.isascii():
         return text
-    text = _DIGIT.sub(lambda found: _DIGITS[found[0]], text)
-    return _ARABIC_MARK.sub(lambda found: _ARABIC_MARKS[found[0]], text)
+    text = _DIGIT.sub(lambda match: _DIGITS[match[0]], text)
+    return _ARABIC_MARK.sub(lambda match: _ARABIC_MARKS[match[0]], text)
 
 
 def english_value(words: str) -> int | None:
@@ -85,12 +85,12 @@ def english_value(words: str) -> int | None:
     return total + section
 
 
-def _from_english(found: re.Match[str]) -> str:
+def _from_english(match: re.Match[str]) -> str:
     """Digits for two words and more, such as `twenty-five`; a word alone stays: `one` is a pronoun too."""
-    if len(_WORD.findall(found[0])) < 2:
-        return found[0]
-    number = english_value(found[0])
-    return found[0] if number is None else str(number)
+    if len(_WORD.findall(match[0])) < 2:
+        return match[0]
+    number = english_value(match[0])
+    return match[0] if number is None else str(number)
 
 
 def with_arabic_numbers(text: str, language: str | None, settings: NormaliseSettings) -> str:

@@ -111,29 +111,29 @@ _NON_DIGIT: Final = re.compile(r"\D")
 def phones(text: str, language: str | None) -> Iterator[Span]:
     """Telephone numbers of `text`, with their extension."""
     regions = _REGIONS.get(language or "", ("US",))
-    for found in _CANDIDATE.finditer(text):
-        if _is_phone(found, regions):
-            yield Span(found.start(), found.end(), "PHONE")
+    for match in _CANDIDATE.finditer(text):
+        if _is_phone(match, regions):
+            yield Span(match.start(), match.end(), "PHONE")
 
 
-def _is_phone(found: re.Match[str], regions: Sequence[str]) -> bool:
-    text, start = found.string, found.start()
-    digits = _NON_DIGIT.sub("", found["digits"])
+def _is_phone(match: re.Match[str], regions: Sequence[str]) -> bool:
+    text, start = match.string, match.start()
+    digits = _NON_DIGIT.sub("", match["digits"])
     if len(set(digits)) < 2 or _NOT_PHONE_BEFORE.search(text, max(0, start - 24), start):
         return False
-    if found["plus"] and found["plus"].startswith("+"):
+    if match["plus"] and match["plus"].startswith("+"):
         return _possible(f"+{digits}", None)
-    if _DATE.fullmatch(found["digits"]) or _ISBN.fullmatch(found["digits"]):
+    if _DATE.fullmatch(match["digits"]) or _ISBN.fullmatch(match["digits"]):
         return False
     if _has_noun(text, start):
-        return len(digits) <= 15 and _is_grouped(found["digits"], digits) and not _is_count(found, regions)
-    if _LABELLED.match(text, found.end()):
-        return len(digits) <= 15 and _is_grouped(found["digits"], digits) and not _FIGURES.fullmatch(found["digits"])
-    if found["plus"]:
+        return len(digits) <= 15 and _is_grouped(match["digits"], digits) and not _is_count(match, regions)
+    if _LABELLED.match(text, match.end()):
+        return len(digits) <= 15 and _is_grouped(match["digits"], digits) and not _FIGURES.fullmatch(match["digits"])
+    if match["plus"]:
         return False
-    if _has_verb(text, start) and _is_grouped(found["digits"], digits):
-        return not _FIGURES.fullmatch(found["digits"])
-    return _telling(found["digits"], digits, regions)
+    if _has_verb(text, start) and _is_grouped(match["digits"], digits):
+        return not _FIGURES.fullmatch(match["digits"])
+    return _telling(match["digits"], digits, regions)
 
 
 def _has_noun(text: str, start: int) -> bool:
@@ -142,18 +142,18 @@ def _has_noun(text: str, start: int) -> bool:
     return bool(nouns) and _BETWEEN.fullmatch(text, nouns[-1].end(), start) is not None
 
 
-def _is_count(found: re.Match[str], regions: Sequence[str]) -> bool:
+def _is_count(match: re.Match[str], regions: Sequence[str]) -> bool:
     """Whether undivided digits are a quantity: what is counted follows, or they are round and in a sentence."""
-    form, before = found["digits"], found.string[max(0, found.start() - 2) : found.start()].rstrip()
+    form, before = match["digits"], match.string[max(0, match.start() - 2) : match.start()].rstrip()
     if not form.isdigit() or _telling(form, form, regions):
         return False
     in_sentence = before[-1:].isalpha() and before[-1:] not in "号是为"
-    return _COUNTED.match(found.string, found.end()) is not None or bool(in_sentence and _ROUND.fullmatch(form))
+    return _COUNTED.match(match.string, match.end()) is not None or bool(in_sentence and _ROUND.fullmatch(form))
 
 
 def _has_verb(text: str, start: int) -> bool:
     """Whether `call me at` or `Office:` stands directly before `start`."""
-    return any(found.end() == start for found in _VERB.finditer(text, max(0, start - _CUE_REACH), start))
+    return any(match.end() == start for match in _VERB.finditer(text, max(0, start - _CUE_REACH), start))
 
 
 def _is_grouped(form: str, digits: str) -> bool:

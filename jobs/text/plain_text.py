@@ -19,20 +19,20 @@ _LONGEST_TIME: Final = 100
 _DATE_ONLY: Final = re.compile(r"^\d{4}[-/]\d{1,2}[-/]\d{1,2}$")
 
 
-def plain(text: str) -> str:
+def printable(text: str) -> str:
     """`text` without control characters and lone surrogates, its line breaks as `\\n`."""
     return _CONTROL.sub("", _BREAKS.sub("\n", text))
 
 
 def paragraphs(text: str) -> str:
     """`text` with one paragraph or table row a line: no empty lines, single spaces, no rules of tables."""
-    lines = (squeeze(line) for line in plain(text).split("\n"))
+    lines = (squeeze(line) for line in printable(text).split("\n"))
     return "\n".join(_TABLE_ROW.sub(r"\1", line) for line in lines if line and not _TABLE_RULE.match(line))
 
 
 def one_line(text: str | None) -> str | None:
     """`text` on one line with single spaces; null where nothing is left."""
-    return squeeze(plain(text)) or None if text else None
+    return squeeze(printable(text)) or None if text else None
 
 
 def parse_time(stated: object) -> datetime | None:

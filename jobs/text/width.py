@@ -26,8 +26,8 @@ _FOREIGN: Final = re.compile(f"[\uff01-\uff5e\u3000](?<![{_OWN}])|(?<![{_CJK}{_O
 _CROWDED: Final = re.compile(f"(?:[{_OWN}](?!\\d)|(?<!\\d)[{_OWN}])(?=[^\\s{_OWN}”’」』】》\"')）])")
 
 
-def _half(found: re.Match[str]) -> str:
-    return " " if found[0] == _SPACE else chr(ord(found[0]) - _OFFSET)
+def _half(match: re.Match[str]) -> str:
+    return " " if match[0] == _SPACE else chr(ord(match[0]) - _OFFSET)
 
 
 def half_width(text: str, punctuation: Punctuation = "outside_cjk") -> str:
@@ -35,5 +35,5 @@ def half_width(text: str, punctuation: Punctuation = "outside_cjk") -> str:
     if text.isascii() or _FULL.search(text) is None:
         return text
     if punctuation == "all":
-        return _FULL.sub(_half, _CROWDED.sub(lambda found: found[0] + " ", text))
+        return _FULL.sub(_half, _CROWDED.sub(lambda match: match[0] + " ", text))
     return _FOREIGN.sub(_half, text)

@@ -36,11 +36,11 @@ class Gold:
 
     Attributes:
         questions: The questions, evidence that is a duplicate replaced by the document kept for it.
-        judged: One judgement per question and evidence document.
+        judgements: One judgement per question and evidence document.
     """
 
     questions: list[Question]
-    judged: list[ir_measures.Qrel]
+    judgements: list[ir_measures.Qrel]
 
 
 def evaluate(
@@ -164,6 +164,6 @@ def _per_question(
     measures: Sequence[ir_measures.Measure], gold: Gold, run: Sequence[ir_measures.ScoredDoc]
 ) -> Mapping[str, npt.NDArray[np.float64]]:
     values = {str(m): dict.fromkeys((q.query_id for q in gold.questions), 0.0) for m in measures}
-    for metric in ir_measures.iter_calc(measures, gold.judged, run):
+    for metric in ir_measures.iter_calc(measures, gold.judgements, run):
         values[str(metric.measure)][metric.query_id] = metric.value
     return {name: np.array(list(of.values()), dtype=np.float64) for name, of in values.items()}

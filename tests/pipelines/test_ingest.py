@@ -97,7 +97,7 @@ def test_an_ingest_that_was_stopped_is_not_seen_and_goes_on_where_it_was(
     def stopped(task: reading.Task, *rest: Any) -> Any:
         if len(read) == 3:
             raise KeyboardInterrupt
-        read.extend(span.given.name for span in task)
+        read.extend(span.file.name for span in task)
         return whole(task, *rest)
 
     monkeypatch.setattr(reading, "read_task", stopped)
@@ -108,7 +108,7 @@ def test_an_ingest_that_was_stopped_is_not_seen_and_goes_on_where_it_was(
     monkeypatch.setattr(reading, "read_task", whole)
     rest: list[str] = []
     monkeypatch.setattr(
-        reading, "read_task", lambda task, *r: (rest.extend(s.given.name for s in task), whole(task, *r))[1]
+        reading, "read_task", lambda task, *r: (rest.extend(s.file.name for s in task), whole(task, *r))[1]
     )
     assert add(warehouse, tmp_path / "in", task_bytes=400).pages == 5
     assert len(read) == 3

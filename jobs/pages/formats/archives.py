@@ -140,12 +140,12 @@ class WarcReader(ArchiveReader):
                 at, found, whole = segment.place(record.stream_pos), None, False
                 if not self.archive.packed and at.offset >= self.end:
                     return at
-                found, whole = self._taken(record, at)
+                found, whole = self._take(record, at)
                 if not whole:
-                    return (yield from self._mended(at))
+                    return (yield from self._mend(at))
         except DamagedError as error:
             if at is not None and not whole:
-                return (yield from self._mended(at))
+                return (yield from self._mend(at))
             if found is not None:
                 yield found
             yield Fault(segment.damaged_at(), error.reason, str(error))
@@ -154,13 +154,13 @@ class WarcReader(ArchiveReader):
             if segment.broken is not None:
                 raise segment.broken from None
             if at is None:
-                return (yield from self._sought(segment.place(0), str(error)))
-            return (yield from self._mended(at, counted=whole))
+                return (yield from self._seek(segment.place(0), str(error)))
+            return (yield from self._mend(at, counted=whole))
         if found is not None:
             yield found
         return None
 
-    def _taken(self, record: WarcRecord, at: Place) -> tuple[Found | None, bool]:
+    def _take(self, record: WarcRecord, at: Place) -> tuple[Found | None, bool]:
         """What `record` gives, and whether it was all there."""
         kind, length = _kind(record), record.content_length
         if not self.archive.packed and at.offset + length > self.archive.size:
@@ -173,7 +173,7 @@ class WarcReader(ArchiveReader):
         self.records[kind] += len(block) == length
         return _capture(record, at, block), len(block) == length
 
-    def _mended(self, at: Place, *, counted: bool = False) -> Reading:
+    def _mend(self, at: Place, *, counted: bool = False) -> Reading:
         """What is there of the record at `at`, which is cut, damaged, or not as long as it says."""
         scanned = self.archive.scan(at, self.limit + HEADER_BYTES)
         on = scanned.next or scanned.after or Place(self.archive.size)
@@ -195,7 +195,7 @@ class WarcReader(ArchiveReader):
             yield replace(found, fault=fault) if isinstance(found, Capture) else found
         return self.after_damage(scanned.damaged_at) if scanned.damage else on
 
-    def _sought(self, at: Place, detail: str) -> Reading:
+    def _seek(self, at: Place, detail: str) -> Reading:
         """Nothing where a record should begin: where the next one does."""
         yield Fault(at.offset, "damaged_warc", f"no WARC record begins here: {detail}")
         scanned = self.archive.scan(at, 0)

@@ -31,7 +31,7 @@ class _UnfitError(Exception):
         self.reason, self.detail = reason, detail
 
 
-def captured(reader: ArchiveReader, name: str, settings: IngestSettings) -> Iterator[Found]:
+def read_captures(reader: ArchiveReader, name: str, settings: IngestSettings) -> Iterator[Found]:
     """Rows, rejects and sightings of the archive `name`."""
     seen: Counter[str] = Counter()
     for found in reader:

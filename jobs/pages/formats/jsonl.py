@@ -8,7 +8,7 @@ from typing import Any, BinaryIO, Final
 
 from quern.jobs.pages.formats.packed import DamagedError
 from quern.jobs.pages.formats.rows import FileReject, Row, page_row
-from quern.jobs.text.plain_text import parse_time, plain
+from quern.jobs.text.plain_text import parse_time, printable
 from quern.schemas.settings import IngestSettings
 
 _OPTIONAL: Final = ("url", "title", "author", "published_at", "site", "language")
@@ -78,7 +78,7 @@ def _document_fault(given: object) -> tuple[str, str] | None:
             return "wrong_type", f"{field} must be a string, not a {type(given[field]).__name__}"
     if not given["doc_id"].strip():
         return "bad_doc_id", "doc_id is empty"
-    if plain(given["doc_id"]) != given["doc_id"] or "\n" in given["doc_id"]:
+    if printable(given["doc_id"]) != given["doc_id"] or "\n" in given["doc_id"]:
         return "bad_doc_id", "doc_id holds a control character or half of a surrogate pair"
     for field in _OPTIONAL:
         if not isinstance(given.get(field), str | None):

@@ -7,21 +7,21 @@ from pathlib import Path
 from statistics import median
 
 from quern.indexes.storage import write_text
-from quern.pipelines.evaluation.sweep.measure import Built
+from quern.pipelines.evaluation.sweep.measure import BuildRecord
 from quern.pipelines.evaluation.sweep.run import Results
-from quern.pipelines.evaluation.sweep.tables import ALL, Compared, Figure, Row, grids_of
+from quern.pipelines.evaluation.sweep.tables import ALL, ComparisonRow, Figure, Row, grids_of
 
 _PER_ROW = ("clean", "normalise", "chunk", "doc2query", "embed")
 
 
-def write_markdown(results: Results, figures: Sequence[Row], compared: Sequence[Compared]) -> Path:
+def write_markdown(results: Results, figures: Sequence[Row], compared: Sequence[ComparisonRow]) -> Path:
     """Write results.md; returns its path."""
     path = results.out / "results.md"
     write_text(path, markdown(results, figures, compared))
     return path
 
 
-def markdown(results: Results, figures: Sequence[Row], compared: Sequence[Compared]) -> str:
+def markdown(results: Results, figures: Sequence[Row], compared: Sequence[ComparisonRow]) -> str:
     """The whole page."""
     sweep, plan = results.plan.sweep, results.plan
     lines = [
@@ -77,7 +77,7 @@ def _points(results: Results, dataset: str, figures: Sequence[Row]) -> list[str]
     return table(head, body)
 
 
-def _comparisons(results: Results, compared: Sequence[Compared]) -> list[str]:
+def _comparisons(results: Results, compared: Sequence[ComparisonRow]) -> list[str]:
     """The first two metrics over all questions, the first for each type; the Parquet file of questions has all."""
     first, *others = results.plan.sweep.metrics[:2]
     body = []
@@ -105,7 +105,7 @@ def _builds(results: Results) -> list[str]:
     return [*table(head, body), "", note]
 
 
-def _computed(made: Sequence[Built], job: str) -> str:
+def _computed(made: Sequence[BuildRecord], job: str) -> str:
     return f"{made[0].computed.get(job, 0):,} → {sum(b.computed.get(job, 0) for b in made[1:]):,}"
 
 

@@ -32,7 +32,7 @@ _RESET_PEAK = "5"  # Written to clear_refs, it sets the peak of a process to wha
 
 
 @dataclass(frozen=True)
-class Built:
+class BuildRecord:
     """What a build of a sweep made and cost.
 
     Attributes:
@@ -57,7 +57,7 @@ class Built:
 
 
 @dataclass(frozen=True)
-class Measured:
+class PointRecord:
     """The figures of one point.
 
     Attributes:
@@ -77,7 +77,7 @@ class Measured:
     peak_bytes: int
 
 
-def make_build(wanted: Build, root: Path) -> Built:
+def make_build(wanted: Build, root: Path) -> BuildRecord:
     """Build the snapshot of `wanted` in the warehouse at `root`.
 
     Snapshots of a sweep are not successive nights: none is pruned, and one that shrinks is no fault.
@@ -86,7 +86,7 @@ def make_build(wanted: Build, root: Path) -> Built:
     manifest = build(wanted.source, Warehouse.create(root), wanted.settings.model_copy(update={"audit": audit}))
     rows = {name: table.rows for name, table in manifest.tables.items()}
     width = 4 * manifest.tables["chunks"].dimension
-    built = Built(
+    built = BuildRecord(
         build_id=manifest.build_id,
         seconds=manifest.seconds,
         peak_bytes=manifest.peak_memory_bytes,
@@ -99,7 +99,7 @@ def make_build(wanted: Build, root: Path) -> Built:
     return built
 
 
-class _Shared(Searcher):
+class _PointSearcher(Searcher):
     """A searcher of one point that takes the graph from its build."""
 
     def __init__(self, build: SearchedBuild, settings: Settings) -> None:
@@ -114,13 +114,13 @@ class SearchedBuild:
         self.snapshot = snapshot
         self.graph = QueryGraph(snapshot)
         self._dataset, self._settings = dataset, settings
-        self._searchers: dict[str, _Shared] = {}
+        self._searchers: dict[str, _PointSearcher] = {}
 
-    def searcher(self, settings: Settings) -> _Shared:
+    def searcher(self, settings: Settings) -> _PointSearcher:
         """The searcher of points with equal settings: what it makes for one recipe serves the others."""
         key = settings.model_dump_json()
         if key not in self._searchers:
-            self._searchers[key] = _Shared(self, settings)
+            self._searchers[key] = _PointSearcher(self, settings)
         return self._searchers[key]
 
     @cached_property
@@ -146,7 +146,7 @@ class SearchedBuild:
         graph = self.graph
         _ = (self.vectors, self.types, graph.chunks, graph.nodes, graph.edges, graph.documents)
 
-    def measure(self, point: Point, metrics: Sequence[str], depth: int) -> Measured:
+    def measure(self, point: Point, metrics: Sequence[str], depth: int) -> PointRecord:
         """Rank the questions by the point's recipe and settings, and compare with the gold evidence."""
         self.warm()
         searcher, recipe = self.searcher(point.settings), RECIPES[point.choice.recipe]
@@ -161,7 +161,7 @@ class SearchedBuild:
         seconds, peak = time.monotonic() - started, peak_bytes()
         values = {n: v.tolist() for n, v in question_metrics(batch, ranking, self.gold, metrics, depth).items()}
         ids = [q.query_id for q in self.gold.questions]
-        return Measured(ids, self.types, values, round(seconds, 4), round(first, 4), peak)
+        return PointRecord(ids, self.types, values, round(seconds, 4), round(first, 4), peak)
 
 
 @lru_cache(maxsize=16)
@@ -170,11 +170,11 @@ def _question_vectors(model: Embedder, texts: tuple[str, ...]) -> Floats:
     return model.encode(texts)
 
 
-def measure_points(task: MeasurePoints) -> Iterator[tuple[Point, Callable[[], Measured]]]:
+def measure_points(task: MeasurePoints) -> Iterator[tuple[Point, Callable[[], PointRecord]]]:
     """Each point of the task, and what measures it."""
     shared: list[SearchedBuild] = []
 
-    def measure(point: Point) -> Measured:
+    def measure(point: Point) -> PointRecord:
         if not shared:
             snapshot = Warehouse.open(task.root).snapshot(task.build_id)
             shared.append(SearchedBuild(snapshot, task.dataset, point.settings))

@@ -24,7 +24,7 @@ from quern.indexes.locks import exclusive
 from quern.indexes.storage import write_text
 from quern.jobs.core.progress import watched
 from quern.jobs.core.work import core_count
-from quern.pipelines.evaluation.sweep.measure import Built, Measured
+from quern.pipelines.evaluation.sweep.measure import BuildRecord, PointRecord
 from quern.pipelines.evaluation.sweep.plan import Build, Plan
 from quern.pipelines.evaluation.sweep.spec import SweepError
 from quern.pipelines.evaluation.sweep.tasks import MakeBuild, MeasurePoints, Message, Task
@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 _PART = 8  # Points of one task: few enough that all workers have some.
 _POLL_S = 1.0
-_Record = TypeVar("_Record", Built, Measured)
+_Record = TypeVar("_Record", BuildRecord, PointRecord)
 
 
 class Results:
@@ -43,8 +43,8 @@ class Results:
     def __init__(self, out: Path, plan: Plan) -> None:
         self.out = out.absolute()
         self.plan = plan
-        self.measured: dict[str, Measured] = self._read("points", plan.points, Measured)
-        self.built: dict[str, Built] = self._read("builds", {b.id: b for b in plan.builds}, Built)
+        self.measured: dict[str, PointRecord] = self._read("points", plan.points, PointRecord)
+        self.built: dict[str, BuildRecord] = self._read("builds", {b.id: b for b in plan.builds}, BuildRecord)
         self.failed: dict[str, str] = {}
         self.reused = len(self.measured)
 
@@ -64,10 +64,10 @@ class Results:
         """Where the builds of a dataset go."""
         return self.out / "warehouses" / dataset
 
-    def record(self, folder: str, id_: str, record: Built | Measured) -> None:
+    def record(self, folder: str, id_: str, record: BuildRecord | PointRecord) -> None:
         """Keep a result."""
         write_text(self.out / folder / f"{id_}.json", json.dumps(asdict(record)) + "\n")
-        if isinstance(record, Built):
+        if isinstance(record, BuildRecord):
             self.built[id_] = record
         else:
             self.measured[id_] = record
@@ -104,7 +104,7 @@ class _Schedule:
             else:
                 self._builds[build.dataset].append(build)
 
-    def measure(self, build: Build, built: Built) -> None:
+    def measure(self, build: Build, built: BuildRecord) -> None:
         """Have the points of a build measured that are not yet."""
         plan = self.results.plan
         open_ = [p for p in build.points if p.id not in self.results.measured]
@@ -196,13 +196,13 @@ def _take(worker: Worker, message: Message, schedule: _Schedule, begun: dict[int
     results, task = schedule.results, worker.task
     if message.about == "begun":
         begun[id(worker)] = message.id
-    elif message.about == "point" and isinstance(message.result, Measured):
+    elif message.about == "point" and isinstance(message.result, PointRecord):
         results.record("points", message.id, message.result)
         _log_point(results, message.id)
     elif message.about == "point":
         results.record_failure(message.id, message.error)
     elif message.about == "build" and isinstance(task, MakeBuild):
-        if isinstance(message.result, Built):
+        if isinstance(message.result, BuildRecord):
             results.record("builds", message.id, message.result)
             schedule.measure(task.build, message.result)
         else:

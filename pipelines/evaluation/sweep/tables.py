@@ -104,7 +104,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparisonRow:
     """What one point is worth over another on a dataset: the paired difference of one metric."""
 
     name: str
@@ -162,7 +162,7 @@ def _figures(values: Numbers, sweep: Sweep) -> list[Figure]:
     return [Figure(*f) for f in zip(found.mean.tolist(), found.low.tolist(), found.high.tolist(), strict=True)]
 
 
-def comparisons(results: Results) -> list[Compared]:
+def comparisons(results: Results) -> list[ComparisonRow]:
     """The comparisons that the sweep asks for, where both points were measured."""
     sweep, found = results.plan.sweep, []
     for name, dataset, of, over in results.plan.comparisons:
@@ -174,11 +174,13 @@ def comparisons(results: Results) -> list[Compared]:
             apart = _figures((one - other)[chosen], sweep)
             means = np.stack([one[chosen].mean(axis=0), other[chosen].mean(axis=0)], axis=1).tolist()
             for metric, difference, (a, b) in zip(sweep.metrics, apart, means, strict=True):
-                found.append(Compared(name, dataset, first, second, type_, metric, len(chosen), (a, b), difference))
+                found.append(
+                    ComparisonRow(name, dataset, first, second, type_, metric, len(chosen), (a, b), difference)
+                )
     return found
 
 
-def write_tables(results: Results, figures: Sequence[Row], compared: Sequence[Compared]) -> list[Path]:
+def write_tables(results: Results, figures: Sequence[Row], compared: Sequence[ComparisonRow]) -> list[Path]:
     """Write results, questions and comparisons as Parquet; returns their paths."""
     out = results.out
     table = pa.Table.from_pylist([*_records(results, figures), *_failures(results)], schema=RESULTS)
@@ -190,7 +192,7 @@ def write_tables(results: Results, figures: Sequence[Row], compared: Sequence[Co
     return paths
 
 
-def _comparison(c: Compared) -> dict[str, object]:
+def _comparison(c: ComparisonRow) -> dict[str, object]:
     return {
         **{name: getattr(c, name) for name in ("dataset", "of", "over", "type", "metric", "questions")},
         "comparison": c.name,

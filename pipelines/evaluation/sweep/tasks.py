@@ -48,7 +48,7 @@ class Message:
     Attributes:
         about: `begun`, `point`, `build` or `done`.
         id: Id of the point or build.
-        result: `Measured` or `Built`; None where it failed.
+        result: `PointRecord` or `BuildRecord`; None where it failed.
         error: What went wrong, else empty.
     """
 

@@ -19,7 +19,7 @@ _CHARACTERS = 100
 
 
 @dataclass(frozen=True)
-class Described:
+class GraphDescription:
     """The graph and what is said of it; `figures` is like JSON."""
 
     graph: Structure
@@ -27,10 +27,10 @@ class Described:
     figures: dict[str, Any]
 
 
-def describe_graph(snapshot: Snapshot, most: int = 5) -> Described:
+def describe_graph(snapshot: Snapshot, most: int = 5) -> GraphDescription:
     """Figures of the graph of `snapshot`, with its `most` greatest hubs and communities."""
     graph = load_structure(snapshot)
-    groups = communities(graph.projection)
+    division = communities(graph.projection)
     kinds = {kind: edge_figures(graph, edges) for kind, edges in graph.edges.items()}
     if len(kinds) != 1:
         kinds["all"] = edge_figures(graph, graph.all_edges)
@@ -42,14 +42,14 @@ def describe_graph(snapshot: Snapshot, most: int = 5) -> Described:
         "kinds": kinds,
         "chunk_graph": projection_figures(graph),
         "communities": {
-            "number": len(groups.sizes),
-            "modularity": groups.modularity,
-            "method": groups.method,
-            "largest": [_community(snapshot, graph, groups, n) for n in range(min(most, len(groups.sizes)))],
+            "number": len(division.sizes),
+            "modularity": division.modularity,
+            "method": division.method,
+            "largest": [_community(snapshot, graph, division, n) for n in range(min(most, len(division.sizes)))],
         },
         "hubs": _hubs(snapshot, graph, most),
     }
-    return Described(graph, groups, figures)
+    return GraphDescription(graph, division, figures)
 
 
 def _hubs(snapshot: Snapshot, graph: Structure, most: int) -> list[dict[str, Any]]:
@@ -64,9 +64,9 @@ def _hubs(snapshot: Snapshot, graph: Structure, most: int) -> list[dict[str, Any
     ]
 
 
-def _community(snapshot: Snapshot, graph: Structure, groups: Communities, number: int) -> dict[str, Any]:
+def _community(snapshot: Snapshot, graph: Structure, division: Communities, number: int) -> dict[str, Any]:
     """Size of a community and the commonest titles of its chunks; without titles, how its best joined chunks begin."""
-    members = np.flatnonzero(groups.of == number)
+    members = np.flatnonzero(division.of == number)
     degrees = np.diff(graph.projection.indptr)[members]
     members = members[np.argsort(-degrees, kind="stable")]
     keys = graph.chunks.take(pa.array(members[:_MEMBERS])).to_pylist()

@@ -36,7 +36,7 @@ class GraphError(QuernError):
 
 
 def export_graph(
-    snapshot: Snapshot, graph: Structure, groups: Communities, path: Path, layer: Layer = "both"
+    snapshot: Snapshot, graph: Structure, division: Communities, path: Path, layer: Layer = "both"
 ) -> list[Path]:
     """Write the graph to a `.graphml` file, or as Parquet tables to a folder; returns what was written.
 
@@ -45,16 +45,16 @@ def export_graph(
     """
     try:
         if path.suffix == ".graphml":
-            write_whole(path, lambda temporary: _write_graphml(snapshot, graph, groups, temporary, layer))
+            write_whole(path, lambda temporary: _write_graphml(snapshot, graph, division, temporary, layer))
             return [path]
         if path.suffix or path.is_file():
             raise GraphError(f"--export {path}: name a file that ends in .graphml, or a folder for Parquet tables")
-        return _write_tables(snapshot, graph, groups, path)
+        return _write_tables(snapshot, graph, division, path)
     except OSError as error:
         raise GraphError(f"--export {path} cannot be written: {error.strerror}") from error
 
 
-def _write_graphml(snapshot: Snapshot, graph: Structure, groups: Communities, path: Path, layer: Layer) -> None:
+def _write_graphml(snapshot: Snapshot, graph: Structure, division: Communities, path: Path, layer: Layer) -> None:
     """Vertices and edges one by one, so that memory does not grow with texts."""
     with etree.xmlfile(str(path), encoding="utf-8") as xml:
         xml.write_declaration()
@@ -64,10 +64,10 @@ def _write_graphml(snapshot: Snapshot, graph: Structure, groups: Communities, pa
                     named = {"id": f"{kind}_{name}", "for": kind, "attr.name": name, "attr.type": type_}
                     xml.write(etree.Element("key", named))
             with xml.element("graph", edgedefault="undirected" if layer == "chunks" else "directed"):
-                for vertex, told in _vertices(snapshot, graph, groups, layer):
-                    xml.write(_element("node", {"id": vertex}, told))
-                for source, target, told in _arcs(graph, layer):
-                    xml.write(_element("edge", {"source": source, "target": target}, told))
+                for vertex, attributes in _vertices(snapshot, graph, division, layer):
+                    xml.write(_element("node", {"id": vertex}, attributes))
+                for source, target, attributes in _arcs(graph, layer):
+                    xml.write(_element("edge", {"source": source, "target": target}, attributes))
 
 
 def _element(kind: str, attributes: Mapping[str, str], fields: Mapping[str, object]) -> Any:
@@ -84,7 +84,7 @@ def xml_text(text: str) -> str:
 
 
 def _vertices(
-    snapshot: Snapshot, graph: Structure, groups: Communities, layer: Layer
+    snapshot: Snapshot, graph: Structure, division: Communities, layer: Layer
 ) -> Iterator[tuple[str, dict[str, object]]]:
     degrees = graph.in_degrees(graph.all_edges)
     places = {key: n for n, key in enumerate(graph.chunks.to_pylist())}
@@ -94,7 +94,7 @@ def _vertices(
             for key, title, text in zip(*(c.to_pylist() for c in batch.columns), strict=True):
                 at = places[key]
                 fields: dict[str, object] = {"layer": "chunk", "label": (title or text)[:_CHARACTERS]}
-                yield _chunk_id(key), fields | {"document": documents[graph.document[at]], "community": groups.of[at]}
+                yield _chunk_id(key), fields | {"document": documents[graph.document[at]], "community": division.of[at]}
     if layer == "chunks":
         return
     at_node = {key: n for n, key in enumerate(graph.nodes.to_pylist())}
@@ -102,7 +102,7 @@ def _vertices(
         for key, text in zip(*(c.to_pylist() for c in batch.columns), strict=True):
             at = int(graph.owner[at_node[key]])
             fields = {"layer": "node", "label": text[:_CHARACTERS], "document": documents[graph.document[at]]}
-            yield _node_id(key), fields | {"in_degree": degrees[at_node[key]], "community": groups.of[at]}
+            yield _node_id(key), fields | {"in_degree": degrees[at_node[key]], "community": division.of[at]}
 
 
 def _chunk_id(key: str) -> str:
@@ -116,24 +116,24 @@ def _node_id(key: str) -> str:
 def _arcs(graph: Structure, layer: Layer) -> Iterator[tuple[str, str, dict[str, object]]]:
     if layer == "chunks":
         upper = _upper(graph)
-        for rows in _pieces(len(upper[0])):
+        for rows in _parts(len(upper[0])):
             ends = (graph.chunks.take(pa.array(u[rows])).to_pylist() for u in upper[:2])
             for source, target, number in zip(*ends, upper[2][rows].tolist(), strict=True):
                 yield _chunk_id(source), _chunk_id(target), {"kind": "chunks", "edges": number}
         return
     for kind, edges in graph.edges.items():
-        for rows in _pieces(len(edges)):
+        for rows in _parts(len(edges)):
             ends = (graph.nodes.take(pa.array(e[rows])).to_pylist() for e in (edges.source, edges.target))
             for source, target, similarity in zip(*ends, edges.similarity[rows].tolist(), strict=True):
                 yield _node_id(source), _node_id(target), {"kind": kind, "similarity": round(similarity, 6)}
     if layer == "both":
-        for rows in _pieces(len(graph.nodes)):
+        for rows in _parts(len(graph.nodes)):
             chunks = graph.chunks.take(pa.array(graph.owner[rows])).to_pylist()
             for node, chunk in zip(graph.nodes[rows].to_pylist(), chunks, strict=True):
                 yield _node_id(node), _chunk_id(chunk), {"kind": "belongs"}
 
 
-def _pieces(rows: int) -> Iterator[slice]:
+def _parts(rows: int) -> Iterator[slice]:
     yield from (slice(at, at + _PIECE) for at in range(0, rows, _PIECE))
 
 
@@ -144,7 +144,7 @@ def _upper(graph: Structure) -> tuple[Any, Any, Any]:
     return matrix.row[once], matrix.col[once], matrix.data[once]
 
 
-def _write_tables(snapshot: Snapshot, graph: Structure, groups: Communities, folder: Path) -> list[Path]:
+def _write_tables(snapshot: Snapshot, graph: Structure, division: Communities, folder: Path) -> list[Path]:
     """nodes, chunks, edges and chunk_edges as Parquet."""
     upper = _upper(graph)
     edges = graph.all_edges
@@ -159,7 +159,7 @@ def _write_tables(snapshot: Snapshot, graph: Structure, groups: Communities, fol
         "chunk_id": graph.chunks,
         "doc_id": graph.documents.take(pa.array(graph.document)),
         "degree": np.diff(graph.projection.indptr),
-        "community": groups.of,
+        "community": division.of,
     }
     pairs = {"source": graph.chunks.take(pa.array(upper[0])), "target": graph.chunks.take(pa.array(upper[1]))}
     tables = {

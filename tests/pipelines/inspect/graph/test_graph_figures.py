@@ -200,12 +200,12 @@ def test_tables_hold_every_node_chunk_and_edge(small: Any, graph: Structure, tmp
 
 
 def test_a_place_that_cannot_be_written_to_is_an_error(small: Any, graph: Structure, tmp_path: Path) -> None:
-    groups = describe_graph(small).communities
+    division = describe_graph(small).communities
     with pytest.raises(GraphError, match=r"ends in \.graphml, or a folder"):
-        export_graph(small, graph, groups, tmp_path / "graph.csv")
+        export_graph(small, graph, division, tmp_path / "graph.csv")
     (tmp_path / "file").write_text("")
     with pytest.raises(GraphError, match="cannot be written"):
-        export_graph(small, graph, groups, tmp_path / "file" / "graph.graphml")
+        export_graph(small, graph, division, tmp_path / "file" / "graph.graphml")
 
 
 def test_the_command_describes_and_exports(mini_web: Path, tmp_path: Path, quern_here: Quern) -> None:
