@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from quern.pipelines.inspect.graph.describe import describe_graph
+from quern.schemas.tables import CHUNKS, EDGES, NODES
+from tests.pipelines.inspect.graph.small_snapshot import Small, Staged
+
+
+def test_a_graph_is_described_by_its_hubs_and_communities(small: Any) -> None:
+    figures = describe_graph(small, 2).figures
+    assert figures["hubs"][0]["query_id"] == "c-0"
+    assert figures["hubs"][0]["in_degree"] == 2
+    assert list(figures["kinds"]) == ["mention", "neighbour", "all"]
+    assert figures["communities"]["largest"][0]["titles"][0].startswith("Ben & ")
+    json.dumps(figures)
+
+
+def test_a_graph_without_nodes_or_edges_has_figures(staged: Staged) -> None:
+    empty = Small.__new__(Small)
+    empty._stages = {
+        name: staged(table, [])
+        for name, table in {
+            "chunks": CHUNKS.with_dimension(1),
+            "nodes": NODES.with_dimension(1),
+            "edges": EDGES,
+        }.items()
+    }
+    figures = describe_graph(empty, 3).figures  # type: ignore[arg-type]
+    assert (figures["nodes"], figures["communities"]["number"], figures["kinds"]["all"]["edges"]) == (0, 0, 0)
