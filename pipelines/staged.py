@@ -32,7 +32,7 @@ from quern.jobs.engines import Engines, core_count
 from quern.jobs.reasoning.generators.backends import prepare_generator
 from quern.jobs.reasoning.table import GeneratorEngine
 from quern.jobs.vectors.embed import Embed
-from quern.pipelines.audit.audit import Audited, audit_tables, count_reasons, measures_of, reject_shares, rows_in
+from quern.pipelines.audit.audit import Audited, Subject, audit_tables, reject_shares
 from quern.pipelines.ingest import PAGE_STORE, page_store
 from quern.schemas.errors import QuernError
 from quern.schemas.settings import Settings
@@ -215,18 +215,17 @@ class StagedBuild:
         started, begun = time.monotonic(), self.begun
         stages = {name: stage for name, stage in self.tables().items() if name in TABLES}
         stages["rejects"] = rejects = self._rejects(stages["pages"])
-        reasons, reports = count_reasons(rejects), self._reports()
-        given = rows_in(reports, reasons, stages["pages"].rows)
         before = {name: table.rows for name, table in self.parent.manifest.tables.items()} if self.parent else {}
-        told = (begun.build_id, begun.started_at, before, measures_of(reports))
-        audited = audit_tables(self.warehouse, stages, given, reasons, self.settings, *told)
+        records = [known.record for known in self.done()]
+        subject = Subject(begun.build_id, begun.started_at, stages, self._reports(), records, before)
+        audited = audit_tables(self.warehouse, subject, self.settings)
         _refuse_failures(begun.build_id, audited, rejects)
         record = AuditRecord(
             seconds=time.monotonic() - started,
             checks=[c.as_row() for c in audited.audit.checks],
             rejects=_file(rejects),
-            reasons={f"{job}: {reason}": n for (job, reason), n in sorted(reasons.items())},
-            shares=reject_shares(given, reasons),
+            reasons={f"{job}: {reason}": n for (job, reason), n in sorted(subject.reasons.items())},
+            shares=reject_shares(subject.given, subject.reasons),
         )
         write_text(self.folder / "audit.json", record.model_dump_json(indent=1) + "\n")
         return record
@@ -239,6 +238,8 @@ class StagedBuild:
     def pinned(self, audit: AuditRecord) -> Manifest:
         """Write the tables that passed `audit` as versions, and say so in a manifest that is not published yet."""
         begun, parent = self.begun, self.parent.manifest if self.parent else None
+        # Asked before tables are pinned: a file that repeats the parent's goes then.
+        done, reports = self.done(), self._reports()
         stages = {name: stage for name, stage in self.tables().items() if name in TABLES}
         stages["rejects"] = _stage(REJECTS, audit.rejects)
         return Manifest(
@@ -247,8 +248,8 @@ class StagedBuild:
             started_at=begun.started_at,
             source=str(begun.source.absolute()) if begun.source else PAGE_STORE,
             tables={name: self.warehouse.pin(stage, parent) for name, stage in stages.items()},
-            jobs=self._reports(),
-            steps=[known.record for known in self.done()],
+            jobs=reports,
+            steps=[known.record for known in done],
             audit=audit.checks,
             rejects=audit.reasons,
             reject_shares=audit.shares,

@@ -121,6 +121,11 @@ class Contract(ABC):
     def tables(self) -> tuple[Table, ...]:
         """The tables made, or the parts of them that this job makes."""
 
+    @property
+    def reuses(self) -> bool:
+        """Whether of rows that did not change the results are taken over, so that new rows alone are computed."""
+        return True
+
     @abstractmethod
     def configuration(self) -> Mapping[str, object]:
         """Everything beside the input that the result depends on: settings, model, tokenizer."""
@@ -158,6 +163,11 @@ class TableJob(Contract):
     def incremental(self) -> bool:
         """Whether it takes up from what it kept of the last build, so that new rows alone cost much."""
         return False
+
+    @property
+    def reuses(self) -> bool:
+        """Whether it keeps what it knows, or its row-wise parts do."""
+        return self.incremental or type(self).parts is not TableJob.parts
 
 
 class Job(Contract):

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from quern.indexes.catalog.step_record import StepRecord
 from quern.indexes.stages import Stage
@@ -154,9 +155,24 @@ def makers(steps: Sequence[Step], tables: Sequence[str]) -> list[Step]:
     return [step for step in steps if set(step.makes) & set(tables)]
 
 
-def upstream(steps: Sequence[Step], tables: Sequence[str]) -> list[Step]:
+class Joint(Protocol):
+    """What a step and its record say of the tables that it reads and makes: their names."""
+
+    @property
+    def reads(self) -> Collection[str]:
+        """Names of those it reads."""
+
+    @property
+    def makes(self) -> Collection[str]:
+        """Names of those it makes."""
+
+
+AnyStep = TypeVar("AnyStep", bound=Joint)
+
+
+def upstream(steps: Sequence[AnyStep], tables: Iterable[str]) -> list[AnyStep]:
     """The steps that `tables` are made by, in order."""
-    wanted, found = set(tables), []
+    wanted, found = set(tables), list[AnyStep]()
     for step in reversed(steps):
         if wanted & set(step.makes):
             found.append(step)

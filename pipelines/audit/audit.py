@@ -8,16 +8,19 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from quern.indexes.catalog import Snapshot, WarehouseError, WarehouseFolder
+from quern.indexes.catalog.step_record import StepRecord
 from quern.indexes.stages import Stage
+from quern.jobs.core.step import upstream
 from quern.jobs.engines import SparkEngine
 from quern.schemas.expectations import LOST, RECALL, Limits
 from quern.schemas.settings import Settings
@@ -29,11 +32,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 Reasons = Mapping[tuple[str, str], int]
-Reports = Iterable[Mapping[str, Any]]
-
-
-# Jobs between a page and its document: what they lose together is the share of pages lost.
-_DOCUMENT_JOBS = ("ingest", "clean", "normalise")
+Report = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -44,6 +43,49 @@ class Audited:
     docs: Path
 
 
+@dataclass(frozen=True)
+class Subject:
+    """What is audited: the tables of a build, and how they came about.
+
+    Attributes:
+        build_id: Name of the build.
+        started_at: When it began.
+        stages: Its tables.
+        reports: The reports of its jobs.
+        steps: Its steps.
+        before: Rows per table of the snapshot before; empty for a first build.
+    """
+
+    build_id: str
+    started_at: datetime
+    stages: Mapping[str, Stage]
+    reports: Sequence[Report]
+    steps: Sequence[StepRecord]
+    before: Mapping[str, int]
+
+    @cached_property
+    def reasons(self) -> Counter[tuple[str, str]]:
+        """Rejects per (job, reason)."""
+        return count_reasons(self.stages["rejects"])
+
+    @cached_property
+    def given(self) -> dict[str, int]:
+        """Rows that each job was given."""
+        return rows_in(self.reports, self.reasons, self.stages["pages"].rows)
+
+    @property
+    def measures(self) -> dict[str, float]:
+        """What jobs measured of their own results: the recall of a graph that was built by partitions."""
+        notes = [report.get("notes", {}) for report in self.reports if report["job"] == "link"]
+        recalls = [float(of["recall"]) for of in notes if "recall" in of]
+        return {RECALL: recalls[0]} if recalls else {}
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """For each job the share of its rows that it lost, and of all pages (`LOST`)."""
+        return lost_shares(self.given, self.reasons, [step.job for step in upstream(self.steps, ("documents",))])
+
+
 def count_reasons(rejects: Stage) -> Counter[tuple[str, str]]:
     """Rejects per (job, reason)."""
     counts: Counter[tuple[str, str]] = Counter()
@@ -52,7 +94,7 @@ def count_reasons(rejects: Stage) -> Counter[tuple[str, str]]:
     return counts
 
 
-def rows_in(reports: Reports, reasons: Reasons, pages: int) -> dict[str, int]:
+def rows_in(reports: Iterable[Report], reasons: Reasons, pages: int) -> dict[str, int]:
     """Rows that each job was given; of reading, the pages there are and those that were lost."""
     given: Counter[str] = Counter()
     for report in reports:
@@ -63,14 +105,20 @@ def rows_in(reports: Reports, reasons: Reasons, pages: int) -> dict[str, int]:
     return dict(given)
 
 
-def lost_shares(given: Mapping[str, int], reasons: Reasons) -> dict[str, float]:
-    """For each job the share of its rows that it lost, and of all pages (`LOST`); of no pages, all are lost."""
+def lost_shares(given: Mapping[str, int], reasons: Reasons, jobs: Iterable[str]) -> dict[str, float]:
+    """For each job the share of its rows that it lost, and of all pages (`LOST`); of no pages, all are lost.
+
+    Args:
+        given: Rows that each job was given.
+        reasons: All rejects.
+        jobs: Those that make documents of pages: what they lose together is the share of pages lost.
+    """
     lost: Counter[str] = Counter()
     for (job, reason), count in reasons.items():
         lost[job] += count if reason not in NO_LOSS else 0
     shares = {job: lost[job] / rows for job, rows in given.items() if rows}
     pages = given.get("ingest", 0)
-    return {LOST: sum(lost[job] for job in _DOCUMENT_JOBS) / pages if pages else 1.0, **shares}
+    return {LOST: sum(lost[job] for job in dict.fromkeys(jobs)) / pages if pages else 1.0, **shares}
 
 
 def reject_shares(given: Mapping[str, int], reasons: Reasons, counted: Reasons | None = None) -> dict[str, float]:
@@ -87,40 +135,24 @@ def reject_shares(given: Mapping[str, int], reasons: Reasons, counted: Reasons |
     return {f"{job}: {reason}": n / every[job] for (job, reason), n in sorted(wanted.items()) if every[job]}
 
 
-def measures_of(reports: Reports) -> dict[str, float]:
-    """What jobs measured of their own results: the recall of a graph that was built by partitions."""
-    notes: Mapping[str, float] = next((report.get("notes", {}) for report in reports if report["job"] == "link"), {})
-    return {RECALL: float(notes["recall"])} if "recall" in notes else {}
-
-
-def audit_tables(
-    warehouse: WarehouseFolder,
-    stages: Mapping[str, Stage],
-    given: Mapping[str, int],
-    reasons: Reasons,
-    settings: Settings,
-    build_id: str,
-    started_at: datetime,
-    before: Mapping[str, int],
-    measures: Mapping[str, float],
-) -> Audited:
-    """Validate all suites over `stages` and write the data docs to `audit/BUILD_ID` of the warehouse."""
+def audit_tables(warehouse: WarehouseFolder, subject: Subject, settings: Settings) -> Audited:
+    """Validate all suites over the tables of `subject` and write the data docs to `audit/BUILD_ID` of the warehouse."""
     started = time.monotonic()
     # Great Expectations takes a second to import, which opening a snapshot has no need of.
     from quern.jobs.audit.validation import audit
     from quern.pipelines.audit.data_docs import write_docs
 
-    shares = lost_shares(given, reasons)
-    limits = Limits(settings.audit, started_at, before, measures)
+    limits = Limits(settings.audit, subject.started_at, subject.before, subject.measures)
+    chosen = (subject.stages, subject.shares, limits, subject.build_id)
     if settings.audit.engine == "spark":
         engine = SparkEngine(settings.engine)
         try:
-            found = audit(stages, shares, limits, build_id, engine.session())
+            found = audit(*chosen, engine.session())
         finally:
             engine.close()
     else:
-        found = audit(stages, shares, limits, build_id)
-    audited = Audited(found, write_docs(found, build_id, warehouse.audits / build_id))
+        found = audit(*chosen)
+    audited = Audited(found, write_docs(found, subject.build_id, warehouse.audits / subject.build_id))
     log.info(
         "audit expectations=%d critical=%d warnings=%d seconds=%.1f engine=%s",
         len(found.checks),
@@ -141,11 +173,9 @@ def audit_snapshot(snapshot: Snapshot, settings: Settings) -> Audited:
     manifest = snapshot.manifest
     stages = {name: snapshot.stage(name) for name in manifest.tables}
     try:
-        reasons = count_reasons(stages["rejects"])
-        given = rows_in(manifest.jobs, reasons, manifest.tables["pages"].rows)
         before = rows_before(snapshot.warehouse, manifest.parent)
-        told = (manifest.build_id, manifest.started_at, before, measures_of(manifest.jobs))
-        return audit_tables(snapshot.warehouse, stages, given, reasons, settings, *told)
+        subject = Subject(manifest.build_id, manifest.started_at, stages, manifest.jobs, manifest.steps, before)
+        return audit_tables(snapshot.warehouse, subject, settings)
     except (OSError, pa.ArrowInvalid) as error:
         raise WarehouseError(
             f"snapshot {manifest.build_id} cannot be audited, a file of {snapshot.warehouse.root} is gone or damaged: "

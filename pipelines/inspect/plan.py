@@ -199,7 +199,7 @@ class _Walk:
             return _Work(None, None, {name: _Table(None, None, None) for name in step.makes})
         share = record.rows_in / max(1, self._rows_before(step.reads[0]))
         rows, fresh = given.rows * share, given.fresh * share
-        anew = record.fingerprint != job.fingerprint() or not (isinstance(job, Job) or _partly(job))
+        anew = record.fingerprint != job.fingerprint() or not job.reuses
         return self._estimated(step, rows, rows if anew else fresh)
 
     def _estimated(self, step: Step, rows: float, compute: float) -> _Work:
@@ -244,11 +244,6 @@ class _Walk:
             return None
         most = max(records, key=lambda record: record.computed)
         return round(compute * most.seconds / most.computed, 1)
-
-
-def _partly(job: TableJob) -> bool:
-    """Whether a whole-table job computes new rows alone."""
-    return job.incremental or type(job).parts is not TableJob.parts
 
 
 def _lacking(job: Job, source: Source, run: Run) -> int:

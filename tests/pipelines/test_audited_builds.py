@@ -13,7 +13,7 @@ from quern.indexes.catalog import Warehouse, WarehouseError
 from quern.jobs.audit.validation import audit
 from quern.pipelines.audit.audit import audit_snapshot, lost_shares, reject_shares, rows_in
 from quern.pipelines.audit.data_docs import write_docs
-from quern.pipelines.build import BuildRefusedError, build
+from quern.pipelines.build import STEPS, BuildRefusedError, build
 from quern.pipelines.cli.audit import app
 from quern.schemas.expectations import LOST
 from quern.schemas.settings import Settings, load_settings
@@ -90,6 +90,7 @@ def test_a_warning_is_published_and_told(built: tuple[Warehouse, Path]) -> None:
     manifest = build(source, warehouse, load_settings(overrides=[*LOCAL, "audit.languages=[fr]"]))
     assert warehouse.current_id() == manifest.build_id
     assert failed(manifest) == {"documents.language in_set"}
+    assert [s.name for s in manifest.steps] == [s.name for s in STEPS], "also of tables that did not change"
     assert not [c for c in manifest.audit if c["skipped"]]
     page = (warehouse.audits / manifest.build_id / "documents.html").read_text("utf-8")
     assert "documents.language in_set failed (warning): 6 of 6 unexpected, such as en" in page
@@ -165,11 +166,13 @@ def test_shares_count_losses_only_and_take_reading_and_cleaning_together() -> No
     reports = [{"job": j, "rows_in": n} for j, n in (("ingest", 9), ("clean", 8), ("deduplicate", 4), ("embed", 1))]
     given = rows_in([*reports, {"job": "embed", "rows_in": 9}], reasons, pages=8)
     assert given == {"ingest": 10, "clean": 8, "deduplicate": 4, "embed": 10}
-    assert lost_shares(given, reasons) == {LOST: 0.6, "ingest": 0.2, "clean": 0.5, "deduplicate": 0.0, "embed": 0.0}
+    jobs = ["ingest", "clean", "normalise", "deduplicate"]
+    shares = {"ingest": 0.2, "clean": 0.5, "deduplicate": 0.0, "embed": 0.0}
+    assert lost_shares(given, reasons, jobs) == {LOST: 0.6, **shares}
     assert reject_shares(given, reasons) == {
         "clean: no_text": 0.5,
         "deduplicate: near_duplicate": 0.75,
         "ingest: duplicate_url": 1 / 3,
         "ingest: empty": 2 / 15,
     }
-    assert lost_shares({}, Counter())[LOST] == 1.0
+    assert lost_shares({}, Counter(), jobs)[LOST] == 1.0

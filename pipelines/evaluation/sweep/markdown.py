@@ -7,11 +7,10 @@ from pathlib import Path
 from statistics import median
 
 from quern.indexes.storage import write_text
+from quern.pipelines.build import STEPS
 from quern.pipelines.evaluation.sweep.measure import BuildRecord
 from quern.pipelines.evaluation.sweep.run import Results
 from quern.pipelines.evaluation.sweep.tables import ALL, ComparisonRow, Figure, Row, grids_of
-
-_PER_ROW = ("clean", "normalise", "chunk", "doc2query", "embed")
 
 
 def write_markdown(results: Results, figures: Sequence[Row], compared: Sequence[ComparisonRow]) -> Path:
@@ -91,14 +90,16 @@ def _comparisons(results: Results, compared: Sequence[ComparisonRow]) -> list[st
 
 def _builds(results: Results) -> list[str]:
     """Per dataset what the first build cost and what the memo spared the others."""
-    head = ["dataset", "builds", "first, s", "others, median s", *(f"{job}, rows" for job in _PER_ROW), "peak MiB"]
+    chosen = (step.job(results.plan.builds[0].settings) for step in STEPS)
+    jobs = list(dict.fromkeys(job.name for job in chosen if job.reuses))
+    head = ["dataset", "builds", "first, s", "others, median s", *(f"{job}, rows" for job in jobs), "peak MiB"]
     body = []
     for dataset in results.plan.sources:
         ids = [b.id for b in results.plan.builds if b.dataset == dataset and b.id in results.built]
         made = sorted((results.built[i] for i in ids), key=lambda b: b.build_id)
         if made:
             others = f"{median(b.seconds for b in made[1:]):.1f}" if made[1:] else "none"
-            computed = [_computed(made, job) for job in _PER_ROW]
+            computed = [_computed(made, job) for job in jobs]
             peak = max(b.peak_bytes for b in made) >> 20
             body.append([dataset, str(len(made)), f"{made[0].seconds:.1f}", others, *computed, f"{peak:,}"])
     note = "Rows that the first build computed → all the others together: what the memo had was not computed again."
