@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from quern.indexes.catalog import Manifest, Warehouse
+from quern.pipelines.build import STEPS
 from tests.conftest import CORPUS, ROOT, Quern
 
 PER_ROW = ("clean", "chunk", "doc2query", "embed")
@@ -83,6 +84,7 @@ def test_a_second_build_computes_nothing_and_starts_no_engine(copied: Path, quer
     assert [j["job"] for j in jobs(copied) if j["job"] in PER_ROW] == ["clean", "chunk", "doc2query", "embed", "embed"]
     assert "starting" not in again.stderr
     assert digests(copied) == before
+    assert [step.name for step in manifest(copied).steps] == [step.name for step in STEPS]
     log = (copied / "logs" / f"{manifest(copied).build_id}.log").read_text()
     assert log.count("reused=all") >= 5
 
