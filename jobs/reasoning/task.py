@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from jinja2 import Environment, StrictUndefined, Template
 from pydantic import BaseModel
 
 from quern.jobs.reasoning.generators.model_fingerprint import model_identity
 from quern.schemas.digests import settings_digest
 from quern.schemas.settings import GeneratorSettings
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 Input = TypeVar("Input")
 Output = TypeVar("Output", bound=BaseModel)
@@ -113,6 +115,8 @@ class Task(Generic[Input, Output]):
 
 @lru_cache(maxsize=64)
 def _template(prompt: str) -> Template:
+    from jinja2 import Environment, StrictUndefined  # No rule has need of it: 0.1 s of a question.
+
     # Prompts are plain text for a model: nothing is escaped for HTML.
     return Environment(undefined=StrictUndefined, autoescape=False, keep_trailing_newline=True).from_string(  # noqa: S701
         prompt

@@ -87,7 +87,7 @@ class Embedder:
         self.dimension = model.dimension
         self.capacity = max_tokens - special
         self.batching = _batching(model, settings)
-        self._settings, self._tokenizer, self._runner, self._max_tokens = settings, tokenizer, runner, max_tokens
+        self._tokenizer, self._runner, self._max_tokens = tokenizer, runner, max_tokens
 
     @staticmethod
     def load(settings: EmbedSettings) -> Embedder:
@@ -98,15 +98,16 @@ class Embedder:
         """
         return _load(settings)
 
-    def for_questions(self) -> Embedder:
-        """What embeds the questions that search the vectors made here: on a processor in f32.
+    @staticmethod
+    def for_questions(settings: EmbedSettings) -> Embedder:
+        """What embeds the questions that search vectors made under `settings`: on a processor in f32.
 
         Questions are few. bf16 moves a cosine by up to .002, half of that by the question, and documents whose
         cosines are that near change places.
         """
-        if self._settings.device != "cpu" or resolve_precision(self._settings) == "f32":
-            return self
-        return _load(self._settings.model_copy(update={"precision": "f32"}))
+        if settings.device != "cpu" or resolve_precision(settings) == "f32":
+            return _load(settings)
+        return _load(settings.model_copy(update={"precision": "f32"}))
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """L2-normalised vectors of `texts`, float32 of shape (n, d); NaN where the model gave no direction."""

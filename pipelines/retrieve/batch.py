@@ -43,7 +43,7 @@ class Batch:
     @cached_property
     def vectors(self) -> Floats:
         """Embeddings of the questions, shape (questions, d)."""
-        return self.searcher.embedder.for_questions().encode(self.questions)
+        return self.searcher.question_embedder.encode(self.questions)
 
     @cached_property
     def terms(self) -> list[str]:

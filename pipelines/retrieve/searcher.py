@@ -12,7 +12,7 @@ from quern.indexes.catalog import Snapshot
 from quern.indexes.graph import QueryGraph
 from quern.jobs.models.folders import ModelError, model_fingerprint, read_model
 from quern.jobs.vectors.embed import Embedder
-from quern.schemas.settings import Settings
+from quern.schemas.settings import EmbedSettings, Settings
 
 Given = ParamSpec("Given")
 Made = TypeVar("Made")
@@ -29,18 +29,31 @@ class Searcher:
 
     @cached_property
     def embedder(self) -> Embedder:
-        """The model of the snapshot.
+        """The model of the snapshot, as its vectors were made.
 
         Raises:
             ModelError: The settings name another model than the snapshot's vectors were made with.
         """
+        return Embedder.load(self._embedding())
+
+    @cached_property
+    def question_embedder(self) -> Embedder:
+        """The same for questions: the other is not loaded for them alone.
+
+        Raises:
+            ModelError: The settings name another model than the snapshot's vectors were made with.
+        """
+        return Embedder.for_questions(self._embedding())
+
+    def _embedding(self) -> EmbedSettings:
+        """The settings of the snapshot's model."""
         manifest, wanted = self.snapshot.manifest, self.settings.embed
         if model_fingerprint(read_model(wanted.model)) != manifest.model:
             raise ModelError(
                 f"the vectors of snapshot {manifest.build_id} were made with another model than {wanted.model} is now; "
                 "vectors of two models do not compare: build again, or name the model it was built with"
             )
-        return Embedder.load(wanted)
+        return wanted
 
     @cached_property
     def queries(self) -> pa.Table:

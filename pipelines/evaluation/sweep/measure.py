@@ -131,7 +131,7 @@ class SearchedBuild:
     @cached_property
     def vectors(self) -> Floats:
         """Their vectors, shape (questions, d)."""
-        model = Searcher(self.snapshot, self._settings).embedder  # It is an error if it is not the snapshot's.
+        model = Searcher(self.snapshot, self._settings).question_embedder  # It is an error if it is not the snapshot's.
         texts = tuple(q.question for q in self.gold.questions)
         return _question_vectors(model, texts)
 
