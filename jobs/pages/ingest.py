@@ -12,14 +12,14 @@ from typing import BinaryIO, Final
 import pyarrow as pa
 
 from quern.jobs.pages.formats.arc import ARC_BEGINS, ArcReader
-from quern.jobs.pages.formats.archives import WARC_BEGINS, ArchiveReader, WarcReader
 from quern.jobs.pages.formats.captures import read_captures
 from quern.jobs.pages.formats.html_files import html_page
 from quern.jobs.pages.formats.jsonl import json_pages
 from quern.jobs.pages.formats.packed import DamagedError, MemberStream
 from quern.jobs.pages.formats.packings import PACKED_ENDINGS, opening
-from quern.jobs.pages.formats.records import Archive
 from quern.jobs.pages.formats.rows import FileReject, Found, Row, Sighting
+from quern.jobs.pages.formats.segments import Archive
+from quern.jobs.pages.formats.warc import WARC_BEGINS, ArchiveReader, WarcReader
 from quern.jobs.pages.inputs import ARC, ARCHIVES, HTML, JSONL, IngestError, Input, of_path, opened
 from quern.schemas.settings import IngestSettings
 from quern.schemas.tables import PAGES

@@ -20,9 +20,9 @@ from typing import BinaryIO, Final, cast
 from pyarrow import fs
 
 from quern.jobs.pages.formats.arc import ARC_BEGINS
-from quern.jobs.pages.formats.archives import WARC_BEGINS
 from quern.jobs.pages.formats.object_store import s3, translated
 from quern.jobs.pages.formats.packings import opening
+from quern.jobs.pages.formats.warc import WARC_BEGINS
 from quern.schemas.errors import QuernError
 
 HTML: Final = (".html", ".htm", ".xhtml")

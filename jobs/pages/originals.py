@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from quern.jobs.pages.formats.arc import ARC_BEGINS
-from quern.jobs.pages.formats.archives import WARC_BEGINS
 from quern.jobs.pages.formats.captures import quoted
 from quern.jobs.pages.formats.packed import DamagedError
-from quern.jobs.pages.formats.records import Archive, Place, Segment
+from quern.jobs.pages.formats.segments import Archive, Place, Segment
+from quern.jobs.pages.formats.warc import WARC_BEGINS
 from quern.jobs.pages.inputs import ARC, kind_of, opened, sniffed
 from quern.schemas.errors import QuernError
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from quern.pipelines.retrieve.searcher import Searcher
     from quern.schemas.settings import Settings
 
 LOGGERS = ("quern",)
@@ -51,3 +52,13 @@ def load_settings(path: Path | None, overrides: Sequence[str] | None, base: Sett
     from quern.schemas import settings
 
     return settings.load_settings(path, overrides or (), base)
+
+
+def open_searcher(warehouse: Path, snapshot: str | None, settings: Path | None, override: list[str] | None) -> Searcher:
+    """A searcher of the snapshot; its own settings hold unless a file or `--set` says otherwise."""
+    from quern.indexes.catalog import Warehouse as Catalog
+    from quern.pipelines.query import settings_to_ask_by
+    from quern.pipelines.retrieve import searcher
+
+    opened = Catalog.open(warehouse).snapshot(snapshot)
+    return searcher.Searcher(opened, load_settings(settings, override, settings_to_ask_by(opened.manifest)))

@@ -9,16 +9,21 @@ import sys
 import typer
 
 from quern.pipelines.cli import (
+    answer,
+    ask,
     audit,
     build,
     crawl,
     estimate,
+    evaluate,
+    evaluate_extraction,
     graph,
     ingest,
-    inspect,
     plan,
-    questions,
+    recipes,
     rejects,
+    settings,
+    show,
     snapshots,
     stage,
     sweep,
@@ -32,7 +37,25 @@ _stop_asked = False
 app = new_app(
     "Grind a folder of web pages into a query-centric index, and answer questions from it with citations.", "quern"
 )
-for topic in (build, plan, stage, estimate, crawl, ingest, questions, sweep, graph, inspect, audit, rejects):
+for topic in (
+    build,
+    plan,
+    stage,
+    estimate,
+    crawl,
+    ingest,
+    ask,
+    answer,
+    evaluate,
+    sweep,
+    recipes,
+    graph,
+    show,
+    audit,
+    rejects,
+    settings,
+    evaluate_extraction,
+):
     app.add_typer(topic.app)
 app.add_typer(snapshots.app, name="snapshots")
 

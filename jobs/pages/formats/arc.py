@@ -7,9 +7,9 @@ import re
 from datetime import UTC, datetime
 from typing import Final
 
-from quern.jobs.pages.formats.archives import HEADER_BYTES, ArchiveReader, Capture, Fault, Found, Reading
 from quern.jobs.pages.formats.packed import DamagedError
-from quern.jobs.pages.formats.records import Place, Segment
+from quern.jobs.pages.formats.segments import Place, Segment
+from quern.jobs.pages.formats.warc import HEADER_BYTES, ArchiveReader, Capture, Fault, Found, Reading
 
 _CHUNK: Final = 1 << 16
 # An ARC record's line: address (which may hold spaces), IP, date, media type, further fields of version 2, length.

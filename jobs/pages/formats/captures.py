@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import quote
 
-from quern.jobs.pages.formats.archives import ArchiveReader, Capture, Fault
 from quern.jobs.pages.formats.html_files import media_type, not_html
 from quern.jobs.pages.formats.http_messages import Message, digest_matches, http_message
 from quern.jobs.pages.formats.packed import DamagedError
 from quern.jobs.pages.formats.rows import FileReject, Found, Sighting, page_row
+from quern.jobs.pages.formats.warc import ArchiveReader, Capture, Fault
 from quern.schemas.settings import IngestSettings
 
 TEXT_TYPE: Final = "text/plain"

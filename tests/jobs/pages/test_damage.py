@@ -211,8 +211,8 @@ def test_content_tells_the_kind_of_a_named_file_whose_ending_does_not(tmp_path: 
 def test_so_many_faults_that_reading_again_would_never_end_are_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("quern.jobs.pages.formats.records._REREAD_FLOOR", 0)
-    monkeypatch.setattr("quern.jobs.pages.formats.records._REREADS", 1)
+    monkeypatch.setattr("quern.jobs.pages.formats.segments._REREAD_FLOOR", 0)
+    monkeypatch.setattr("quern.jobs.pages.formats.segments._REREADS", 1)
     lying = [r.replace(b"Content-Length: ", b"Content-Length: 9") for r in records(200)]
     _, rejects = read(put(tmp_path / "w.warc", b"".join(lying)))
     assert rejects[-1].reason == "too_damaged"
@@ -224,7 +224,7 @@ def test_a_fault_of_the_machine_is_not_blamed_on_the_file(tmp_path: Path, monkey
     def fail(*_: object) -> int:
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr("quern.jobs.pages.formats.records.Segment.readinto", fail)
+    monkeypatch.setattr("quern.jobs.pages.formats.segments.Segment.readinto", fail)
     given_: Input = of_path(path)[0]
     with pytest.raises(OSError, match="Input/output"):
         list(Reading(Span(given_, 0, given_.size), IngestSettings()))

@@ -20,7 +20,7 @@ from typing import Final
 from fastwarc.warc import ArchiveIterator, WarcRecord
 
 from quern.jobs.pages.formats.packed import DamagedError
-from quern.jobs.pages.formats.records import Archive, Place, Scanned, Segment
+from quern.jobs.pages.formats.segments import Archive, Place, Scanned, Segment
 from quern.jobs.text.plain_text import parse_time
 
 HEADER_BYTES: Final = 1 << 16

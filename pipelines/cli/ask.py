@@ -1,0 +1,62 @@
+"""Answering one question."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quern.pipelines.cli.common import (
+    AsJson,
+    Overrides,
+    RecipeName,
+    SettingsFile,
+    Snapshot,
+    Warehouse,
+    new_app,
+    open_searcher,
+    print_json,
+)
+
+app = new_app("")
+
+
+@app.command(
+    epilog='Examples:  quern ask -w WH "Who repaired the bridge?"    quern ask -w WH --recipe qcg --json "..."'
+)
+def ask(
+    question: Annotated[str, typer.Argument(help="The question.")],
+    warehouse: Warehouse,
+    recipe: RecipeName = "bridge",
+    snapshot: Snapshot = None,
+    settings: SettingsFile = None,
+    override: Overrides = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="Also draw the path through the graph to this SVG file.", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Answer one question: the answer, its numbered citations, the chunks, and the path through the graph."""
+    from quern.pipelines.answers.questions import QuestionError
+    from quern.pipelines.answers.views.terminal import render_text
+    from quern.pipelines.query import answer_questions
+    from quern.pipelines.retrieve.recipes import find_recipes
+    from quern.schemas.answers import Question
+
+    if not question.strip():
+        raise QuestionError("the question is empty")
+    (chosen,) = find_recipes(recipe)
+    searcher = open_searcher(warehouse, snapshot, settings, override)
+    (answer,) = answer_questions(searcher, [Question(query_id="ask", question=question)], chosen)
+    if picture:
+        from quern.pipelines.inspect.graph.drawing import write_path
+
+        write_path(answer, picture)
+    if as_json:
+        print_json(answer.model_dump(mode="json"))
+        return
+    width = min(100, os.get_terminal_size().columns) if sys.stdout.isatty() else 100
+    typer.echo(render_text(answer, width=width, color=sys.stdout.isatty() and "NO_COLOR" not in os.environ))
