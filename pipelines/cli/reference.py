@@ -9,7 +9,7 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
@@ -17,7 +17,10 @@ from typing import Any
 
 from typer.main import get_command
 
+from quern.jobs.core.step import Step
+from quern.pipelines.build import STEPS
 from quern.pipelines.cli.main import app
+from quern.pipelines.inspect.dataflow import mermaid, step_rows
 from quern.schemas.expectations import Limits, References
 from quern.schemas.settings import AuditSettings, Group, Settings, describe, group_doc
 from quern.schemas.settings.build import BuildSettings
@@ -39,7 +42,26 @@ def main(folder: Path) -> None:
 
 def pages() -> dict[str, str]:
     """The text of every page of the reference, by file name."""
-    return {"tables.md": tables_page(TABLES), "settings.md": settings_page(), "commands.md": commands_page()}
+    return {
+        "build.md": build_page(STEPS),
+        "tables.md": tables_page(TABLES),
+        "settings.md": settings_page(),
+        "commands.md": commands_page(),
+    }
+
+
+def build_page(steps: Sequence[Step]) -> str:
+    """The steps of a build, and the tables between them."""
+    head = _page(
+        "The build",
+        "A build is a list of steps (`pipelines/build.py`). A row-wise step asks the memo for every row and computes",
+        "what it lacks; a whole-table step takes its tables over from the last build where what it reads did not",
+        "change. Tables with round ends go when the build is done. `quern plan` says what each step would do, and",
+        "`quern stage` runs one alone.",
+    )
+    rows = (f"| {' | '.join(_cell(cell) for cell in row)} |" for row in step_rows(steps))
+    table = ["| step | reads | makes | settings | kind | what it makes |", "|---|---|---|---|---|---|", *rows]
+    return "\n".join([*head, "```mermaid", mermaid(steps), "```", "", *table]) + "\n"
 
 
 def tables_page(tables: Mapping[str, Table]) -> str:
