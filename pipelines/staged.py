@@ -138,7 +138,16 @@ class StagedBuild:
         if not path.exists():
             return None
         known = FinishedStep.model_validate_json(path.read_text("utf-8"))
-        return known if all(file.path.exists() for file in known.tables.values()) else None
+        found = {name: file for name, made in known.tables.items() if (file := self._found(name, made))}
+        return known.model_copy(update={"tables": found}) if len(found) == len(known.tables) else None
+
+    def _found(self, name: str, file: TableFile) -> TableFile | None:
+        """The table where it is now: one that repeats the parent's goes when it is pinned."""
+        before = self.parent.manifest.tables.get(name) if self.parent else None
+        if file.path.exists() or before is None or before.digest != file.digest:
+            return file if file.path.exists() else None
+        path = self.warehouse.root / before.file
+        return file.model_copy(update={"path": path}) if path.exists() else None
 
     def tables(self) -> dict[str, Stage]:
         """The tables made so far."""
@@ -238,8 +247,6 @@ class StagedBuild:
     def pinned(self, audit: AuditRecord) -> Manifest:
         """Write the tables that passed `audit` as versions, and say so in a manifest that is not published yet."""
         begun, parent = self.begun, self.parent.manifest if self.parent else None
-        # Asked before tables are pinned: a file that repeats the parent's goes then.
-        done, reports = self.done(), self._reports()
         stages = {name: stage for name, stage in self.tables().items() if name in TABLES}
         stages["rejects"] = _stage(REJECTS, audit.rejects)
         return Manifest(
@@ -248,8 +255,8 @@ class StagedBuild:
             started_at=begun.started_at,
             source=str(begun.source.absolute()) if begun.source else PAGE_STORE,
             tables={name: self.warehouse.pin(stage, parent) for name, stage in stages.items()},
-            jobs=reports,
-            steps=[known.record for known in done],
+            jobs=self._reports(),
+            steps=[known.record for known in self.done()],
             audit=audit.checks,
             rejects=audit.reasons,
             reject_shares=audit.shares,

@@ -231,7 +231,7 @@ class _Walk:
             return "; ".join(_changes(step, job, record, self.run.parent.manifest, self.settings))
         if not step.reads:
             return "files are read anew" if compute else _QUIET
-        if step.scratch and isinstance(job, TableJob) and not _partly(job):
+        if step.scratch and not job.reuses:
             return "on the way: made by every build"
         return _QUIET if compute == 0 else "new input"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import subprocess
 import time
@@ -9,8 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from quern.indexes.catalog import Warehouse
-from quern.pipelines.stage import stage_names
+from quern.indexes.catalog import Warehouse, new_build_id
+from quern.pipelines.build import STEPS
+from quern.pipelines.stage import run_stage, stage_names
+from quern.pipelines.staged import BUILDS, StagedBuild
+from quern.schemas.settings import Settings, load_settings
 from tests.conftest import Quern, start_quern
 
 ID = "20240101T0600"
@@ -34,6 +38,10 @@ def whole(pages: Path, tmp_path_factory: pytest.TempPathFactory, quern: Quern) -
     return warehouse
 
 
+def in_one_process(settings: Settings) -> Settings:
+    return load_settings(None, ["engine.engine=local"], settings)
+
+
 def staged(quern: Quern, warehouse: Path, name: str, *more: object) -> subprocess.CompletedProcess[str]:
     return quern("stage", name, "--build", ID, "-w", warehouse, "--engine", "local", *more)
 
@@ -47,6 +55,7 @@ def killed(warehouse: Path, name: str) -> None:
         process.send_signal(signal.SIGKILL)
 
 
+@pytest.mark.timeout(1800)  # Some twenty processes, of which each imports the house.
 def test_stages_run_one_by_one_publish_what_a_whole_build_does(
     pages: Path, whole: Path, tmp_path: Path, quern: Quern
 ) -> None:
@@ -68,6 +77,22 @@ def test_stages_run_one_by_one_publish_what_a_whole_build_does(
     assert not (warehouse / "builds").exists()
     again = staged(quern, warehouse, "publish")
     assert (again.returncode, "published already" in again.stderr) == (0, True)
+
+
+def test_a_publication_that_was_cut_short_is_tried_again(pages: Path, whole: Path, tmp_path: Path) -> None:
+    shutil.copytree(whole, tmp_path / "warehouse")
+    catalog = Warehouse.open(tmp_path / "warehouse")
+    tonight = new_build_id()
+    for name in stage_names()[:-1]:
+        run_stage(name, tonight, catalog, pages if name == "ingest" else None, in_one_process)
+    begun = StagedBuild.open(catalog.root / BUILDS / tonight, catalog, STEPS)
+    assert begun is not None
+    audit = begun.audited()
+    assert audit is not None
+    begun.pinned(audit)  # Here the process is killed.
+    run_stage("publish", tonight, catalog)
+    assert catalog.current_id() == tonight
+    assert digests(catalog.root) == digests(whole)
 
 
 def test_a_stage_that_cannot_run_says_why(pages: Path, tmp_path: Path, quern: Quern, quern_here: Quern) -> None:
