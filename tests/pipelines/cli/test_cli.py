@@ -13,6 +13,8 @@ from tests.conftest import CORPUS, ROOT, Quern
 PAPER_SWEEP = "pipelines/evaluation/sweep/paper.yaml"
 COMMANDS = (
     "build",
+    "plan",
+    "stage",
     "estimate",
     "ingest",
     "crawl",
