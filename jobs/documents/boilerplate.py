@@ -11,7 +11,7 @@ at most (lines of a document / share) of them a site; about 100 bytes a site.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -23,9 +23,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from quern.indexes.stages import BATCH_ROWS, Stage
+from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Made, TableJob
 from quern.jobs.core.run import Run
+from quern.jobs.core.view import Computed, View
 from quern.schemas.settings import NormaliseSettings
 from quern.schemas.tables import Table
 
@@ -60,51 +61,36 @@ def _hash(*texts: str) -> int:
     )
 
 
+def marked_drafts(drafts: Stage, repeated: Stage, settings: NormaliseSettings) -> View:
+    """The drafts with one more column, `repeated`: positions of the lines of each text that are boilerplate."""
+    rows = pa.Table.from_batches(repeated.batches(), repeated.table.schema)
+    sites = frozenset(rows["site"].unique().to_pylist())
+    column = Computed(_READS, _Boilerplate(rows["line"].to_numpy(), sites, settings).positions)
+    return View(drafts, (*drafts.table.schema.names, COLUMN), drafts.rows, {COLUMN: column})
+
+
 @dataclass(frozen=True)
-class MarkedDrafts:
-    """The drafts with one more column: positions of the lines of the text that are boilerplate, in order.
+class _Boilerplate:
+    """What is boilerplate.
 
     Attributes:
-        stage: The drafts.
         common: Hashes of (site, line) of boilerplate, ascending.
         sites: Sites that have any.
         settings: How long a line may be, and how much of a text.
     """
 
-    stage: Stage
     common: Hashes
     sites: frozenset[int]
     settings: NormaliseSettings
 
-    @staticmethod
-    def of(drafts: Stage, repeated: Stage, settings: NormaliseSettings) -> MarkedDrafts:
-        """The view of drafts and the table `repeated_lines`."""
-        rows = pa.Table.from_batches(repeated.batches(), repeated.table.schema)
-        sites = frozenset(rows["site"].unique().to_pylist())
-        return MarkedDrafts(drafts, rows["line"].to_numpy(), sites, settings)
-
-    @property
-    def rows(self) -> int:
-        """Number of rows."""
-        return self.stage.rows
-
-    def batches(self, columns: Sequence[str] | None = None, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """The named columns in batches of at most `rows` rows; `repeated` is made of page_url, site and text."""
-        wanted = [*self.stage.table.schema.names, COLUMN] if columns is None else list(columns)
-        read = [c for c in wanted if c != COLUMN]
-        if COLUMN in wanted:
-            read += [c for c in _READS if c not in read]
-        for batch in self.stage.batches(read, rows):
-            arrays = [self._repeated(batch) if c == COLUMN else batch.column(c) for c in wanted]
-            yield pa.RecordBatch.from_arrays(arrays, wanted)
-
-    def _repeated(self, batch: pa.RecordBatch) -> pa.Array:
+    def positions(self, batch: pa.RecordBatch) -> pa.Array:
+        """Positions of the lines of each text that are boilerplate."""
         documents = zip(*(batch.column(c).to_pylist() for c in _READS), strict=True)
-        found = [
+        positions = [
             self._of(site, text) if _counts(page, site) and _hash(site) in self.sites else []
             for page, site, text in documents
         ]
-        return pa.array(found, _LINES)
+        return pa.array(positions, _LINES)
 
     def _of(self, site: str, text: str) -> list[int]:
         most = self.settings.repeated_characters

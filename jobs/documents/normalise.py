@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Job, Outcome, Reject, Source
-from quern.jobs.documents.boilerplate import COLUMN, GIVEN, MarkedDrafts
+from quern.jobs.documents.boilerplate import COLUMN, GIVEN, marked_drafts
 from quern.jobs.text.noise import Noise, without_emoji
 from quern.jobs.text.numbers import with_arabic_numbers, with_digits
 from quern.jobs.text.personal_data import counts, find, replace
@@ -62,7 +62,7 @@ class Normalise(Job):
 
     def source(self, inputs: Mapping[str, Stage]) -> Source:
         """The drafts, with the lines marked that repeat over their sites."""
-        return MarkedDrafts.of(inputs["drafts"], inputs["repeated_lines"], self.settings)
+        return marked_drafts(inputs["drafts"], inputs["repeated_lines"], self.settings)
 
     @cached_property
     def _noise(self) -> Noise:

@@ -6,8 +6,6 @@ several hops to the next. Exact: every answer is compared with every question, b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -16,9 +14,10 @@ import pyarrow as pa
 import torch
 
 from quern.indexes.keys import positions_in
-from quern.indexes.stages import BATCH_ROWS, Stage
+from quern.indexes.stages import Stage
 from quern.indexes.vectors import Floats, Positions
 from quern.jobs.core.run import Run, memoise
+from quern.jobs.core.view import Choice, Computed, View
 from quern.jobs.graph.neighbours.codes import encode
 from quern.jobs.graph.neighbours.distinct_vectors import Edges
 from quern.jobs.graph.neighbours.edge_variants import nodes_of_a_chunk
@@ -28,26 +27,6 @@ from quern.jobs.vectors.embed import Embed
 from quern.jobs.vectors.embedded_tables import dimension, vectors_of
 
 _ROWS, _COLUMNS = 1024, 2048
-
-
-@dataclass(frozen=True)
-class _Kept:
-    """A view of one column of the kept queries, as the texts that are embedded."""
-
-    queries: Stage
-    column: str
-    rows: int
-
-    def batches(self, columns: object = None, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """Batches of the one column `text`."""
-        for _, texts in self.keyed(rows):
-            yield texts
-
-    def keyed(self, rows: int) -> Iterator[tuple[pa.Array, pa.RecordBatch]]:
-        """The ids of the queries, and their texts."""
-        for batch in self.queries.batches(["query_id", self.column, "kept"], rows):
-            kept = batch.filter(batch.column("kept"))
-            yield kept.column("query_id"), pa.RecordBatch.from_arrays([kept.column(self.column)], ["text"])
 
 
 def answer_edges(queries: Stage, keys: pa.Array, chunk: Positions, count: int, embed: Embed, run: Run) -> Edges:
@@ -65,23 +44,30 @@ def answer_edges(queries: Stage, keys: pa.Array, chunk: Positions, count: int, e
     vectors = _mapped(run.work / "answers.f32", 2 * nodes, dimension(embed))
     there = np.concatenate(
         [
-            _embedded(_Kept(queries, column, nodes), keys, vectors[at : at + nodes], embed, run)
+            _embedded(_kept_texts(queries, column, nodes), keys, vectors[at : at + nodes], embed, run)
             for column, at in (("answer", 0), ("question", nodes))
         ]
     )
     # So many of the nearest questions may be of the answer's own chunk.
-    best = NearestLists(encode(vectors, "int8"), vectors, count + nodes_of_a_chunk(chunk))
+    nearest = NearestLists(encode(vectors, "int8"), vectors, count + nodes_of_a_chunk(chunk))
     positions = torch.arange(2 * nodes)
-    work = [
-        partial(best.compare, rows, columns, both=False)
+    steps = [
+        partial(nearest.compare, rows, columns, both=False)
         for columns in positions[nodes:].split(_COLUMNS)
         for rows in positions[:nodes].split(_ROWS)
     ]
-    run_all(work, run.cores)
-    answer, question, cosine = best.pairs()
+    run_all(steps, run.cores)
+    answer, question, cosine = nearest.pairs()
     usable = there[answer] & there[question] & (chunk[answer] != chunk[question - nodes])
     edges = Edges.ordered(answer[usable], question[usable] - nodes, cosine[usable])
     return edges.where(edges.rank < count)
+
+
+def _kept_texts(queries: Stage, column: str, rows: int) -> View:
+    """One column of the kept queries, as the texts that are embedded."""
+    text = Computed((column,), lambda batch: batch.column(column))
+    choice = Choice(("kept",), lambda batch, _: batch.column("kept"))
+    return View(queries, ("query_id", "text"), rows, {"text": text}, choice)
 
 
 def _mapped(path: Path, rows: int, width: int) -> Floats:
@@ -89,15 +75,15 @@ def _mapped(path: Path, rows: int, width: int) -> Floats:
 
 
 def _embedded(
-    source: _Kept, keys: pa.Array, into: Floats, embed: Embed, run: Run
+    source: View, keys: pa.Array, into: Floats, embed: Embed, run: Run
 ) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Write the vectors of `source` in the order of `keys`; says which there are."""
     done = memoise(embed, source, run)
     there = np.zeros(len(keys), dtype=np.bool_)
-    for ids, texts in source.keyed(run.batch_rows):
-        found = vectors_of(done.results(texts), embed)
-        place = positions_in(keys, ids)[found.rows]
-        into[place[place >= 0]] = found.matrix[place >= 0]
+    for batch in source.batches(rows=run.batch_rows):
+        embedded = vectors_of(done.results(batch), embed)
+        place = positions_in(keys, batch.column("query_id"))[embedded.rows]
+        into[place[place >= 0]] = embedded.matrix[place >= 0]
         there[place[place >= 0]] = True
     run.report(embed, done.counts(int(there.sum()), len(keys) - int(there.sum())), done.started)
     return there

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Final, Literal
@@ -13,55 +13,32 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from quern.indexes.memo import unnest
-from quern.indexes.stages import BATCH_ROWS, Stage
+from quern.indexes.stages import Stage
 from quern.indexes.vectors import Floats, vector_array, vector_matrix
 from quern.jobs.core.contract import Job, Made, Source, TableJob
 from quern.jobs.core.run import Run, memoise, record_rejects
+from quern.jobs.core.view import Computed, View
 from quern.jobs.vectors.embed import Embed, prepare
 from quern.schemas.settings import EmbedSettings
 from quern.schemas.tables import CHUNKS, QUERIES, TABLES, VECTOR, Table
 
 
-@dataclass(frozen=True)
-class Texts:
-    """A view of a staged table with the one column `text`: what is embedded of each row.
-
-    Attributes:
-        stage: The table.
-        columns: Columns that the text is made of.
-        text: Makes it.
-    """
-
-    stage: Stage
-    columns: tuple[str, ...]
-    text: Callable[[pa.RecordBatch], pa.Array]
-
-    @property
-    def rows(self) -> int:
-        """Number of rows."""
-        return self.stage.rows
-
-    def batches(self, columns: object = None, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """Batches of the one column `text`."""
-        for batch in self.stage.batches(self.columns, rows):
-            yield self.of(batch)
-
-    def of(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The texts of `batch`, which has at least `columns`."""
-        return pa.RecordBatch.from_arrays([self.text(batch)], ["text"])
+def _texts(stage: Stage, reads: tuple[str, ...], text: Callable[[pa.RecordBatch], pa.Array]) -> View:
+    """The view of a table with the one column `text`: what is embedded of each row."""
+    return View(stage, ("text",), stage.rows, {"text": Computed(reads, text)})
 
 
-def chunk_texts(chunks: Stage) -> Texts:
+def chunk_texts(chunks: Stage) -> View:
     """Title, line break and text of each chunk; the text alone where there is no title.
 
     The title costs few tokens and says what a chunk from the middle of a document is about.
     """
-    return Texts(chunks, ("title", "text"), _titled)
+    return _texts(chunks, ("title", "text"), _titled)
 
 
-def node_texts(queries: Stage) -> Texts:
+def node_texts(queries: Stage) -> View:
     """`question answer` of each query (QCG-RAG, section 3.3)."""
-    return Texts(queries, ("question", "answer"), question_and_answer)
+    return _texts(queries, ("question", "answer"), question_and_answer)
 
 
 def _titled(chunks: pa.RecordBatch) -> pa.Array:
@@ -114,7 +91,7 @@ class AddVectors(TableJob):
 
     settings: EmbedSettings
     table: Table
-    text: Callable[[Stage], Texts]
+    text: Callable[[Stage], View]
 
     name: ClassVar[str] = Embed.name
     version: ClassVar[int] = 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from quern.indexes.memo import unnest
 from quern.indexes.stages import BATCH_ROWS, Stage
 from quern.jobs.core.run import Run, memoise, record_rejects
+from quern.jobs.core.view import Choice, Computed, View
 from quern.jobs.documents.duplicates.buckets import Positions
 from quern.jobs.documents.duplicates.night_state import (
     CONTENT_BYTES,
@@ -55,29 +56,11 @@ def _digest(text: pa.StringScalar) -> bytes:
     return blake2b(text.as_buffer(), digest_size=CONTENT_BYTES).digest()
 
 
-@dataclass(frozen=True)
-class _NewTexts:
+def _new_texts(documents: Stage, fresh: Flags) -> View:
     """The texts that last night's state does not know, each once, with their digests."""
-
-    documents: Stage
-    fresh: Flags
-
-    @property
-    def rows(self) -> int:
-        """Number of texts."""
-        return int(self.fresh.sum())
-
-    def batches(self, columns: Sequence[str] | None = None, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """The columns of `columns`, of content and text."""
-        start = 0
-        for batch in self.documents.batches(["text"], rows):
-            fresh = self.fresh[start : start + batch.num_rows]
-            start += batch.num_rows
-            if fresh.any():
-                text = batch.column(0).filter(pa.array(fresh))
-                contents = pa.array([_digest(t) for t in text], pa.binary())
-                both = pa.RecordBatch.from_arrays([contents, text], ["content", "text"])
-                yield both.select(list(columns) if columns is not None else both.schema.names)
+    content = Computed(("text",), lambda batch: pa.array([_digest(t) for t in batch.column("text")], pa.binary()))
+    choice = Choice(("text",), lambda batch, start: pa.array(fresh[start : start + batch.num_rows]))
+    return View(documents, ("content", "text"), int(fresh.sum()), {"content": content}, choice)
 
 
 @dataclass(frozen=True)
@@ -97,7 +80,7 @@ def write_signatures(
     if before is not None:
         known = content_keys(pq.read_table(before / "signatures.parquet", columns=["content"]).column("content"))
     live, fresh = compare_contents(known, keys)
-    texts = _NewTexts(documents, fresh)
+    texts = _new_texts(documents, fresh)
     done = memoise(job, texts, run)
     rejected = start = 0
     with pq.ParquetWriter(state / "signatures.parquet", SIGNATURES.schema, compression="zstd") as writer:

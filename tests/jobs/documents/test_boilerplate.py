@@ -10,8 +10,9 @@ import pytest
 
 from quern.indexes.stages import Stage
 from quern.jobs.core.run import Run, run_whole
+from quern.jobs.core.view import View
 from quern.jobs.documents import boilerplate
-from quern.jobs.documents.boilerplate import COLUMN, MarkedDrafts, RepeatedLines
+from quern.jobs.documents.boilerplate import COLUMN, RepeatedLines, marked_drafts
 from quern.jobs.engines import Engines
 from quern.schemas.settings import EngineSettings, NormaliseSettings
 from quern.schemas.tables import DOCUMENTS, Table
@@ -35,12 +36,16 @@ def draft(n: int, text: str, site: str | None = "quay.example", page: str = "htt
     }
 
 
-def marked(drafts: Stage, settings: NormaliseSettings, run: Run) -> MarkedDrafts:
-    (repeated,) = run_whole(RepeatedLines(settings), {"drafts": drafts}, run).stages
-    return MarkedDrafts.of(drafts, repeated, settings)
+def repeated(drafts: Stage, settings: NormaliseSettings, run: Run) -> Stage:
+    (stage,) = run_whole(RepeatedLines(settings), {"drafts": drafts}, run).stages
+    return stage
 
 
-def found(view: MarkedDrafts) -> list[list[int]]:
+def marked(drafts: Stage, settings: NormaliseSettings, run: Run) -> View:
+    return marked_drafts(drafts, repeated(drafts, settings, run), settings)
+
+
+def found(view: View) -> list[list[int]]:
     return [lines for batch in view.batches([COLUMN], 3) for lines in batch.column(0).to_pylist()]
 
 
@@ -91,10 +96,11 @@ def test_spark_and_this_process_find_the_same(staged: Staged, run: Run, monkeypa
         draft(n, f"{BODY.format(n=n)}\nRing the bell.\n{FOOT}", "sea.example", "https://sea.example/") for n in range(9)
     ]
     stage = staged(DOCUMENTS, drafts)
-    here = marked(stage, NormaliseSettings(), run)
+    here = repeated(stage, NormaliseSettings(), run)
+    lines = found(marked_drafts(stage, here, NormaliseSettings()))
     monkeypatch.setattr(boilerplate, "_SHUFFLE_ROWS", 1)
     with Engines(EngineSettings(engine="spark", cores=2)) as engines:
         run.engines = engines
-        there = marked(stage, NormaliseSettings(), run)
-    assert there.common.tolist() == here.common.tolist()
-    assert found(there) == found(here) == [[1]] * 7 + [[]] * 3 + [[1, 2]] * 9
+        there = repeated(stage, NormaliseSettings(), run)
+    assert (there.digest, there.rows) == (here.digest, here.rows)
+    assert found(marked_drafts(stage, there, NormaliseSettings())) == lines == [[1]] * 7 + [[]] * 3 + [[1, 2]] * 9
