@@ -8,10 +8,11 @@ import pytest
 
 from quern.indexes.catalog import Snapshot
 from quern.jobs.models.folders import ModelError
-from quern.pipelines.query import answer_questions
+from quern.pipelines.query import answer_questions, settings_to_ask_by
 from quern.pipelines.retrieve.recipes import RECIPES
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import NOT_FOUND, Answer, Question
+from quern.schemas.settings import load_settings
 from tests.conftest import CORPUS, Quern, read_jsonl
 
 ANSWERING = {name: RECIPES[name] for name in ("dense", "bm25", "qcg", "hybrid", "bridge", "walk")}
@@ -112,3 +113,12 @@ def test_a_snapshot_is_not_searched_with_another_model_than_its_own(searcher: Se
     strange = Searcher(Snapshot(searcher.snapshot.warehouse, other), searcher.settings)
     with pytest.raises(ModelError, match="made with another model"):
         list(answer_questions(strange, gold()[:1], RECIPES["dense"]))
+
+
+def test_the_model_that_wrote_the_queries_does_not_answer_unasked(searcher: Searcher) -> None:
+    manifest = searcher.snapshot.manifest
+    by_model = ["generator.kind=openai", "generator.model=writer"]
+    written = load_settings(overrides=[*by_model, "answer.sentences=1"], base=manifest.known_settings())
+    base = settings_to_ask_by(manifest.model_copy(update={"settings": written.model_dump()}))
+    assert (base.generator.kind, base.answer.sentences) == ("rules", 1)
+    assert load_settings(overrides=by_model, base=base).generator.kind == "openai"
