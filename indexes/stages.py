@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,9 +14,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from quern.schemas.digests import TableDigest
+from quern.schemas.digests import TableDigest, table_digest
 from quern.schemas.tables import Table
 from quern.schemas.validate import validate
+
+log = logging.getLogger(__name__)
 
 INDEX = "_files.json"  # Of a folder: its files in their order, with their rows; readers of Parquet skip the name.
 BATCH_ROWS = 1024
@@ -49,6 +52,17 @@ class Stage:
     def batches(self, columns: Sequence[str] | None = None, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         """The table as batches of at most `rows` rows, in the order it was written."""
         return read_parquet(self.path, self.table, columns, rows)
+
+    def as_written(self) -> bool:
+        """Whether the file can be read and holds what its digest says; where not, that is logged."""
+        try:
+            if table_digest(self.batches(digest_columns(self.table))) == self.digest:
+                return True
+            error = "its content is another than was written"
+        except (OSError, ValueError) as raised:
+            error = str(raised)
+        log.warning("table %s is damaged: %s error=%s", self.table.name, self.path, error)
+        return False
 
     @property
     def files(self) -> list[tuple[Path, int]]:

@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -68,8 +69,7 @@ class Warehouse(WarehouseFolder):
             raise WarehouseError(f"{table.name} is no table of Quern: declare it in schemas/tables/{table.name}.py")
         before = parent.tables.get(table.name) if parent else None
         if before and before.digest == stage.digest and self._is_there(before, table):
-            if self.root / before.file != stage.path:
-                remove(stage.path)
+            self._keep(replace(stage, path=self.root / before.file), stage)
             return before
         version = (before.version if before else 0) + 1
         indexes: dict[str, Any] = {}
@@ -85,6 +85,16 @@ class Warehouse(WarehouseFolder):
             indexes=indexes,
             layout=LAYOUT,
         )
+
+    def _keep(self, pinned: Stage, again: Stage) -> None:
+        """Drop a table that was written `again`, or put it in the place of the one pinned where that is damaged."""
+        if pinned.path == again.path:
+            return
+        if pinned.as_written():
+            remove(again.path)
+        elif again.path.exists():
+            remove(pinned.path)
+            again.path.replace(pinned.path)
 
     def _is_there(self, version: TableVersion, table: Table) -> bool:
         """Whether a pinned version can be read as it would be written today."""

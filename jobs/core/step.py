@@ -121,7 +121,7 @@ def _taken_over(step: Step, job: TableJob, inputs: Mapping[str, Stage], run: Run
     """What the parent snapshot's step made of the same tables in the same way, its rejects with it."""
     started = time.monotonic()
     record = same_before(step, job, inputs, run)
-    if record is None or run.parent is None:
+    if record is None or run.parent is None or not all(run.parent.stage(name).as_written() for name in step.makes):
         return None
     if record.rejected:
         for batch in run.parent.stage("rejects").batches(["job", "key", "reason", "detail"]):

@@ -175,6 +175,20 @@ def test_a_build_with_too_many_rejects_is_not_published(site: Path, warehouse: P
     assert manifest(warehouse).rejects == {"ingest: not_html": 40}
 
 
+@pytest.mark.parametrize("table", ["documents", "edges"])
+def test_a_damaged_table_is_not_taken_over_but_mended(site: Path, warehouse: Path, quern: Quern, table: str) -> None:
+    before = manifest(warehouse)
+    path = warehouse / before.tables[table].file
+    content = bytearray(path.read_bytes())
+    content[4:200] = bytes(196)
+    path.write_bytes(content)
+    again = quern("build", site, "-w", warehouse, "--engine", "local")
+    assert again.returncode == 0, again.stderr
+    assert f"table {table} is damaged" in again.stderr
+    assert digests(warehouse) == {name: version.digest for name, version in before.tables.items()}
+    assert Warehouse.open(warehouse).snapshot().stage(table).as_written()
+
+
 def test_documents_given_as_jsonl_keep_their_ids_and_bad_lines_are_rejected(
     tmp_path: Path, quern: Quern, quern_here: Quern
 ) -> None:
