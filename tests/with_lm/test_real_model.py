@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import torch
 
+import quern
 from quern.indexes.catalog import Warehouse
 from quern.indexes.stages import Stage
 from quern.jobs.core.run import Run, derive
@@ -131,6 +132,10 @@ def test_a_whole_build_whose_queries_it_writes(tmp_path: Path) -> None:
     rows = [row for batch in warehouse.snapshot().stage("queries").batches() for row in batch.to_pylist()]
     assert all(row["answer"].strip() and row["question"].strip() for row in rows)
     done = {row["chunk_id"] for row in rows}
+    questions = ["Who built the mill of Ostra number 3?", "What does the mill of Ostra grind?"]
+    answers = list(quern.answer(questions, warehouse, settings=settings))
+    assert all(one.by in ("local", "rules") for one in answers)
+    assert all(one.answer.strip() for one in answers)
     again = build(pages, warehouse, settings)
     report = next(job for job in again.jobs if job["job"] == "doc2query")
     assert report["notes"].get("requests", 0) == 4 - len(done), "what was validated is not asked for again"
