@@ -260,8 +260,15 @@ class _Answering:
         return AnswerSentences(sentences=[sentence.number for sentence in chosen])
 
     def check(self, given: AnswerInput, output: AnswerSentences) -> Checked[AnswerSentences]:
-        """The numbers that the evidence has."""
+        """The numbers that the evidence has, unless they are more than an answer may have.
+
+        A model that counts through the evidence (SmolLM2-135M names 1, 2, 3 and so on of any) has chosen nothing.
+        """
         last = len(given.sentences)
+        named = {n for n in output.sentences if 1 <= n <= last}
+        if len(named) > self.most:
+            detail = f"{len(named)} sentences are named; name at most {self.most}, those that answer best"
+            return Checked(None, (Problem("too_many", detail),))
         wrong = [n for n in output.sentences if not 1 <= n <= last]
         good = self.join(AnswerSentences(sentences=[n for n in output.sentences if 1 <= n <= last]))
         if not wrong:

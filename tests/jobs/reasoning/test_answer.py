@@ -135,6 +135,13 @@ def test_numbers_that_the_evidence_has_not_are_a_problem(
     assert all("1 to 3" in p.detail for p in checked.problems)
 
 
+def test_a_model_that_names_whatever_there_is_has_chosen_nothing() -> None:
+    many = AnswerInput("Which berth?", [Evidence("Berth 7 is closed. " * 6, None, [], [])])
+    checked = answer_task(AnswerSettings(sentences=3)).check(many, AnswerSentences(sentences=list(range(1, 21))))
+    assert checked.good is None
+    assert [(p.reason, p.detail[:22]) for p in checked.problems] == [("too_many", "6 sentences are named;")]
+
+
 def test_a_correction_adds_to_what_was_good_up_to_the_most_that_an_answer_may_have() -> None:
     task = answer_task(AnswerSettings(sentences=2))
     joined = task.join(AnswerSentences(sentences=[3]), AnswerSentences(sentences=[3, 1, 2]))
