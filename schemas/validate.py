@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from quern.schemas.tables import Table
+from quern.schemas.table import Table
 
 
 class SchemaError(ValueError):

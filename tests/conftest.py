@@ -22,7 +22,8 @@ import pytest
 from quern.indexes.catalog import Warehouse
 from quern.indexes.page_store import PageStore
 from quern.indexes.stages import Stage, StageWriter
-from quern.jobs.core.run import Run, run_whole
+from quern.jobs.core.run import Run
+from quern.jobs.core.table_job import run_whole
 from quern.jobs.engines import Engines
 from quern.jobs.pages.pages import ReadPages
 from quern.jobs.reasoning.table import GeneratorEngine

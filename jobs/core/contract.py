@@ -1,8 +1,8 @@
 """What a job is: a pure function from tables to a table, of one of two kinds.
 
 A row-wise `Job` makes rows of a table from a batch of another. Its author writes `apply`, which knows no engine, no
-path, no clock and no unseeded randomness. A `TableJob` needs whole tables; its author writes `run`. Memo, clock,
-report, progress and counters come from `jobs.core.run`.
+path, no clock and no unseeded randomness. A `TableJob` (`jobs.core.table_job`) needs whole tables; its author writes
+`run`. Memo, clock, report, progress and counters come from `jobs.core.run`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
+from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +19,6 @@ import pyarrow as pa
 from quern.indexes.stages import Stage
 from quern.schemas.digests import settings_digest
 from quern.schemas.tables import Table
-
-if TYPE_CHECKING:
-    from quern.jobs.core.run import Run
 
 
 class Source(Protocol):
@@ -141,33 +138,6 @@ class Contract(ABC):
         """Digest of name, version, output schemas and configuration: half of the memo's key."""
         schemas = [[[f.name, str(f.type)] for f in table.schema] for table in self.tables]
         return settings_digest([self.name, self.version, schemas, dict(self.configuration())])
-
-
-class TableJob(Contract):
-    """A job that needs whole tables: it sorts, counts, compares or shuffles them."""
-
-    @property
-    def engine(self) -> Literal["none", "cpu", "model"]:
-        """What it may need beside this process: Spark (`cpu`), or Ray (`model`)."""
-        return "none"
-
-    @abstractmethod
-    def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
-        """Make the tables of `inputs`, which have the names that the step of the build gives them."""
-
-    def parts(self, inputs: Mapping[str, Stage]) -> Sequence[tuple[Job, Source]]:
-        """Row-wise jobs that it runs through the memo, each with its rows, as far as `inputs` tell."""
-        return ()
-
-    @property
-    def incremental(self) -> bool:
-        """Whether it takes up from what it kept of the last build, so that new rows alone cost much."""
-        return False
-
-    @property
-    def reuses(self) -> bool:
-        """Whether it keeps what it knows, or its row-wise parts do."""
-        return self.incremental or type(self).parts is not TableJob.parts
 
 
 class Job(Contract):

@@ -17,7 +17,7 @@ import pyarrow as pa
 from quern.indexes.memo import Memo, committed_inputs, memo_schema, unnest
 from quern.indexes.stage_folders import FolderWriter
 from quern.indexes.stages import Stage, StageWriter
-from quern.jobs.core.contract import Contract, Counts, Job, Made, Source, TableJob
+from quern.jobs.core.contract import Contract, Counts, Job, Source
 from quern.jobs.core.missing_rows import MissingRows, row_numbers
 from quern.jobs.core.progress import watched
 from quern.jobs.core.work import EnginePool, Ran, Work
@@ -218,15 +218,6 @@ def derive(job: Job, stage: Source, run: Run, *, scratch: str = "") -> Stage:
             rejected += record_rejects(job, batch, results, run) + len(keys)
     made = writer.stage()
     run.report(job, done.counts(made.rows, rejected), done.started)
-    return made
-
-
-def run_whole(job: TableJob, inputs: Mapping[str, Stage], run: Run) -> Made:
-    """What `job` makes of whole tables, reported."""
-    started = time.monotonic()
-    made = job.run(inputs, run)
-    if made.counts is not None:
-        run.report(job, made.counts, started)
     return made
 
 

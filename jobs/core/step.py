@@ -14,8 +14,9 @@ from typing import Protocol, TypeVar
 
 from quern.indexes.catalog.step_record import StepRecord
 from quern.indexes.stages import Stage
-from quern.jobs.core.contract import Contract, Counts, Job, Made, TableJob
-from quern.jobs.core.run import JobReport, Run, derive, run_whole
+from quern.jobs.core.contract import Contract, Counts, Job, Made
+from quern.jobs.core.run import JobReport, Run, derive
+from quern.jobs.core.table_job import TableJob, run_whole
 from quern.schemas.settings import Settings
 from quern.schemas.tables import TABLES
 

@@ -24,8 +24,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from quern.indexes.stages import Stage
-from quern.jobs.core.contract import Made, TableJob
+from quern.jobs.core.contract import Made
 from quern.jobs.core.run import Run
+from quern.jobs.core.table_job import TableJob
 from quern.jobs.core.view import Computed, View
 from quern.schemas.settings import NormaliseSettings
 from quern.schemas.tables import Table

@@ -23,8 +23,9 @@ import pyarrow.compute as pc
 from quern.indexes.night_state import NightStates
 from quern.indexes.stages import Stage, StageWriter
 from quern.indexes.vectors import Floats, Positions, vector_matrix
-from quern.jobs.core.contract import Counts, Made, TableJob
+from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run
+from quern.jobs.core.table_job import TableJob
 from quern.jobs.graph.mentions import mention_edges
 from quern.jobs.vectors.embed import Embed
 from quern.schemas.digests import settings_digest

@@ -17,9 +17,10 @@ from quern.indexes.catalog import Manifest, Warehouse
 from quern.indexes.catalog.step_record import StepRecord
 from quern.indexes.memo import Memo
 from quern.indexes.stages import Stage
-from quern.jobs.core.contract import Contract, Job, Source, TableJob
+from quern.jobs.core.contract import Contract, Job, Source
 from quern.jobs.core.run import Run
 from quern.jobs.core.step import Step, makers, run_step, same_before
+from quern.jobs.core.table_job import TableJob
 from quern.pipelines.ingest import page_store
 from quern.pipelines.staged import new_run
 from quern.schemas.digests import row_fingerprints
