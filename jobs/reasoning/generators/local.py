@@ -1,8 +1,9 @@
 """Generators in this process: a small language model of transformers, in batches, on the processor or a GPU.
 
-Chosen by measuring on two cores (32 prompts of some 300 tokens, 80 tokens each, bf16): transformers held to a schema
-by llguidance writes 75 tokens a second on a machine half busy, and 73 by xgrammar, which brings triton; float32 a
-ninth of it. OpenVINO's GenAI did not end the same in five minutes, reads GGUF only, and knows no CUDA.
+Chosen by measuring on two cores, both busy otherwise too (32 prompts of some 300 tokens, 80 tokens each, bf16): held to
+a schema by llguidance transformers writes 75 tokens a second, by xgrammar 73, which brings triton; float32 many
+times fewer. OpenVINO's GenAI is faster on idle processors, but takes GGUF and its own format only, answered worse from
+the packaged weights, and knows no CUDA; llama.cpp has no wheel and would have to be compiled.
 """
 
 from __future__ import annotations
