@@ -14,9 +14,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from quern.schemas.contract.validate import validate
 from quern.schemas.digests import TableDigest, table_digest
 from quern.schemas.tables import Table
-from quern.schemas.validate import validate
 
 log = logging.getLogger(__name__)
 

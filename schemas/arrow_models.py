@@ -10,8 +10,7 @@ from typing import Annotated, Any, get_args, get_origin
 import pyarrow as pa
 from pydantic import BaseModel
 
-from quern.schemas.table import TIMESTAMP
-
+TIMESTAMP = pa.timestamp("us", tz="UTC")
 Int32 = Annotated[int, pa.int32()]
 """A small number: an Arrow type beside a field's own stands for it."""
 

@@ -15,7 +15,7 @@ from quern.jobs.audit.gx import (
     metric_value,
     register_metric,
 )
-from quern.schemas.table import type_name
+from quern.schemas.contract.table import type_name
 
 _EXAMPLES = 20
 

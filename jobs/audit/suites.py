@@ -8,9 +8,9 @@ from typing import Any
 
 from quern.jobs.audit.custom_expectations import ExpectColumnValuesToBeKeysOf, ExpectTableColumnTypesToMatch
 from quern.jobs.audit.gx import ExpectationSuite, gxe
-from quern.schemas import expectations as ours
-from quern.schemas.expectations import MEASURES, RECALL, SHARES, Expectation, Limits, RowCount
-from quern.schemas.table import Table
+from quern.schemas.contract import expectations as ours
+from quern.schemas.contract.expectations import MEASURES, RECALL, SHARES, Expectation, Limits, RowCount
+from quern.schemas.contract.table import Table
 
 _SMALL = 100
 """Rows by which a table of any size may grow in a night: one of a handful may grow by a handful."""

@@ -28,7 +28,7 @@ from quern.jobs.audit.gx import (
 from quern.jobs.audit.metric_providers import SparkEngine
 from quern.jobs.audit.suites import measures_suite, name_of, shares_suite, skipped, suite_of
 from quern.jobs.audit.views import View, spark_frame
-from quern.schemas.expectations import MEASURES, SHARES, Limits
+from quern.schemas.contract.expectations import MEASURES, SHARES, Limits
 
 _SHOWN = 3  # Unexpected values in a message.
 _LONGEST = 300  # Characters of what was observed.

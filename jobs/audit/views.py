@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from quern.indexes.stages import parquet_files
 from quern.indexes.vectors import vector_matrix
-from quern.schemas.table import Derived, type_name
+from quern.schemas.contract.table import Derived, type_name
 
 BATCH_ROWS = 4096
 

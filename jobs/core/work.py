@@ -20,9 +20,9 @@ from quern.indexes.memo import commit_part, nest
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Job, Outcome, Reject
 from quern.jobs.core.missing_rows import INPUT, read_batches, read_numbered
+from quern.schemas.contract.validate import validate
 from quern.schemas.errors import MachineFaultError
 from quern.schemas.settings import EngineSettings
-from quern.schemas.validate import validate
 
 log = logging.getLogger(__name__)
 

@@ -24,10 +24,10 @@ from quern.jobs.core.work import EngineError, Shuffler
 from quern.jobs.pages.formats.rows import FileReject, Found, Sighting
 from quern.jobs.pages.ingest import Reading, Span, batched
 from quern.jobs.pages.inputs import HTML, Input
+from quern.schemas.contract.validate import validate
 from quern.schemas.digests import settings_digest
 from quern.schemas.settings import IngestSettings
 from quern.schemas.tables import PAGES
-from quern.schemas.validate import validate
 
 log = logging.getLogger(__name__)
 

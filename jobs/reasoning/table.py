@@ -24,8 +24,8 @@ from quern.jobs.reasoning.conversation import Conversation, Cost, hold, printabl
 from quern.jobs.reasoning.generators.backends import make_backend
 from quern.jobs.reasoning.generators.contract import GeneratorError
 from quern.jobs.reasoning.task import Input, Output, Problem, Task
+from quern.schemas.contract.validate import validate
 from quern.schemas.settings import EngineSettings, GeneratorSettings
-from quern.schemas.validate import validate
 
 _COMMIT_SECONDS: Final = 20.0
 

@@ -22,7 +22,7 @@ from quern.indexes.catalog.step_record import StepRecord
 from quern.indexes.stages import Stage
 from quern.jobs.core.step import upstream
 from quern.jobs.engines import SparkEngine
-from quern.schemas.expectations import LOST, RECALL, Limits
+from quern.schemas.contract.expectations import LOST, RECALL, Limits
 from quern.schemas.settings import Settings
 from quern.schemas.tables import NO_LOSS
 

@@ -21,7 +21,7 @@ from quern.jobs.core.step import Step
 from quern.pipelines.build import STEPS
 from quern.pipelines.cli.main import app
 from quern.pipelines.inspect.dataflow import mermaid, step_rows
-from quern.schemas.expectations import Limits, References
+from quern.schemas.contract.expectations import Limits, References
 from quern.schemas.settings import AuditSettings, Group, Settings, describe, group_doc
 from quern.schemas.settings.build import BuildSettings
 from quern.schemas.settings.run import RunSettings

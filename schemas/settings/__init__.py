@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from quern.schemas.setting_group import Group, Positive
 from quern.schemas.settings.build import BuildSettings
 from quern.schemas.settings.build.chunk import ChunkSettings
 from quern.schemas.settings.build.clean import CleanSettings
@@ -15,7 +16,6 @@ from quern.schemas.settings.build.link import LinkSettings
 from quern.schemas.settings.build.neighbours import NeighbourSettings
 from quern.schemas.settings.build.normalise import NormaliseSettings
 from quern.schemas.settings.build.quality import QualitySettings
-from quern.schemas.settings.group import Group, Positive
 from quern.schemas.settings.run import RunSettings
 from quern.schemas.settings.run.audit import AuditSettings
 from quern.schemas.settings.run.crawl import CrawlSettings

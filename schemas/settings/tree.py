@@ -17,8 +17,8 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from quern.schemas.errors import QuernError
+from quern.schemas.setting_group import Group
 from quern.schemas.settings.build import BuildSettings
-from quern.schemas.settings.group import Group
 from quern.schemas.settings.run import RunSettings
 from quern.schemas.settings.search import SearchSettings
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from pkgutil import iter_modules
 
-from quern.schemas.table import TIMESTAMP, VECTOR, Table
+from quern.schemas.arrow_models import TIMESTAMP
+from quern.schemas.contract.table import VECTOR, Table
 from quern.schemas.tables.chunks import CHUNKS
 from quern.schemas.tables.documents import DOCUMENTS
 from quern.schemas.tables.edges import EDGES

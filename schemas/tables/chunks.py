@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from quern.schemas.expectations import UNIT_VECTOR, Between, Equal, Greater, Known
-from quern.schemas.table import TEXT_LENGTH, TIMESTAMP, VECTOR, VECTOR_NORM, Derived, Listing, Table, column, optional
+from quern.schemas.arrow_models import TIMESTAMP
+from quern.schemas.contract.expectations import UNIT_VECTOR, Between, Equal, Greater, Known
+from quern.schemas.contract.table import TEXT_LENGTH, VECTOR, VECTOR_NORM, Derived, Listing, Table, column, optional
 
 CHUNKS = Table(
     "chunks",

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from quern.schemas.expectations import Between, Dated, Expectation, Known, KnownShare, Limits, OneOf, Quantiles
-from quern.schemas.table import TEXT_LENGTH, TIMESTAMP, Listing, Table, column, optional
+from quern.schemas.arrow_models import TIMESTAMP
+from quern.schemas.contract.expectations import Between, Dated, Expectation, Known, KnownShare, Limits, OneOf, Quantiles
+from quern.schemas.contract.table import TEXT_LENGTH, Listing, Table, column, optional
 
 _IMAGE = pa.struct(
     [

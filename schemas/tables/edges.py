@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from quern.schemas.expectations import COSINE, Between, Known, OneOf
-from quern.schemas.table import Listing, Table, column
+from quern.schemas.contract.expectations import COSINE, Between, Known, OneOf
+from quern.schemas.contract.table import Listing, Table, column
 
 EDGES = Table(
     "edges",

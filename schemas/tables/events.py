@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from quern.schemas.expectations import UNIT_VECTOR, Dated, OneOf
-from quern.schemas.table import TIMESTAMP, VECTOR, VECTOR_NORM, Listing, Table, column
+from quern.schemas.arrow_models import TIMESTAMP
+from quern.schemas.contract.expectations import UNIT_VECTOR, Dated, OneOf
+from quern.schemas.contract.table import VECTOR, VECTOR_NORM, Listing, Table, column
 
 EVENTS = Table(
     "events",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from quern.schemas.expectations import Between
-from quern.schemas.table import Listing, Table, column, optional
+from quern.schemas.contract.expectations import Between
+from quern.schemas.contract.table import Listing, Table, column, optional
 
 IMAGES = Table(
     "images",

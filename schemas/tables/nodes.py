@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from quern.schemas.expectations import UNIT_VECTOR, Known
-from quern.schemas.table import VECTOR, VECTOR_NORM, Listing, Table, column
+from quern.schemas.contract.expectations import UNIT_VECTOR, Known
+from quern.schemas.contract.table import VECTOR, VECTOR_NORM, Listing, Table, column
 
 NODES = Table(
     "nodes",

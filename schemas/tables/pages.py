@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from quern.schemas.expectations import Between, Dated, Known
-from quern.schemas.table import TIMESTAMP, Table, column, optional
+from quern.schemas.arrow_models import TIMESTAMP
+from quern.schemas.contract.expectations import Between, Dated, Known
+from quern.schemas.contract.table import Table, column, optional
 
 PAGES = Table(
     "pages",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from quern.schemas.table import Table, column
+from quern.schemas.contract.table import Table, column
 
 REJECTS = Table(
     "rejects",

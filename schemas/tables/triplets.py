@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from quern.schemas.table import Listing, Table, column
+from quern.schemas.contract.table import Listing, Table, column
 
 TRIPLETS = Table(
     "triplets",

@@ -26,9 +26,9 @@ import pyarrow as pa
 from quern.jobs.core.memory import MemoryMeter
 from quern.jobs.documents.clean import Clean
 from quern.jobs.pages.ingest import FileReject, read_pages
+from quern.schemas.contract.validate import validate
 from quern.schemas.settings import CleanSettings, IngestSettings
 from quern.schemas.tables import PAGES
-from quern.schemas.validate import validate
 from tests.fuzz.mutations import ARCHIVE, PAGE, mutated
 
 ROOT = Path(__file__).parents[2]

@@ -15,7 +15,7 @@ from quern.pipelines.audit.audit import audit_snapshot, lost_shares, reject_shar
 from quern.pipelines.audit.data_docs import write_docs
 from quern.pipelines.build import STEPS, BuildRefusedError, build
 from quern.pipelines.cli.audit import app
-from quern.schemas.expectations import LOST
+from quern.schemas.contract.expectations import LOST
 from quern.schemas.settings import Settings, load_settings
 from quern.schemas.tables import EDGES, NODES
 from tests.conftest import Quern

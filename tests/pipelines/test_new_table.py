@@ -19,8 +19,8 @@ DECLARATION = '''
 
 import pyarrow as pa
 
-from quern.schemas.expectations import Between
-from quern.schemas.table import Table, column
+from quern.schemas.contract.expectations import Between
+from quern.schemas.contract.table import Table, column
 
 HEADLINES = Table(
     "headlines",

@@ -8,8 +8,7 @@ import pyarrow as pa
 from pydantic import BaseModel, computed_field
 
 from quern.schemas.answers import ANSWERS, Answer, Citation, Hit, PathNode, Sentence
-from quern.schemas.arrow_models import Int32, arrow_schema
-from quern.schemas.table import TIMESTAMP
+from quern.schemas.arrow_models import TIMESTAMP, Int32, arrow_schema
 
 
 class Inner(BaseModel):

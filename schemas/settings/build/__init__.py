@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from quern.schemas.setting_group import Group
 from quern.schemas.settings.build.chunk import ChunkSettings
 from quern.schemas.settings.build.clean import CleanSettings
 from quern.schemas.settings.build.deduplicate import DeduplicateSettings
@@ -14,7 +15,6 @@ from quern.schemas.settings.build.link import LinkSettings
 from quern.schemas.settings.build.neighbours import NeighbourSettings
 from quern.schemas.settings.build.normalise import NormaliseSettings
 from quern.schemas.settings.build.quality import QualitySettings
-from quern.schemas.settings.group import Group
 
 
 class BuildSettings(Group):

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from quern.schemas.settings.group import HOW, Group, Positive
+from quern.schemas.setting_group import HOW, Group, Positive
 
 
 class DeduplicateSettings(Group):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from quern.schemas.settings.group import Group, Positive
+from quern.schemas.setting_group import Group, Positive
 
 
 class Doc2QuerySettings(Group):

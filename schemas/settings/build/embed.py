@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from quern.schemas.settings.group import HOW, Group, Positive
+from quern.schemas.setting_group import HOW, Group, Positive
 
 
 class EmbedSettings(Group):

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
-from quern.schemas.settings.group import HOW, Group, Positive
+from quern.schemas.setting_group import HOW, Group, Positive
 
 
 class GeneratorSettings(Group):

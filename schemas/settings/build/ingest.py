@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from quern.schemas.settings.group import HOW, Group, Positive
+from quern.schemas.setting_group import HOW, Group, Positive
 
 
 class IngestSettings(Group):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quern.schemas.settings.group import Group
+from quern.schemas.setting_group import Group
 from quern.schemas.settings.run.audit import AuditSettings
 from quern.schemas.settings.run.crawl import CrawlSettings
 from quern.schemas.settings.run.engine import EngineSettings

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from quern.schemas.settings.group import Group, Positive
+from quern.schemas.setting_group import Group, Positive
 
 
 class CrawlSettings(Group):

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from quern.schemas.settings.group import Group, Positive
+from quern.schemas.setting_group import Group, Positive
 
 
 class EngineSettings(Group):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quern.schemas.settings.group import Group
+from quern.schemas.setting_group import Group
 from quern.schemas.settings.search.answer import AnswerSettings
 from quern.schemas.settings.search.graph import GraphSettings
 from quern.schemas.settings.search.retrieve import RetrieveSettings

@@ -16,7 +16,7 @@ from quern.indexes.stages import Stage
 from quern.jobs.audit.suites import name_of, shares_suite, suite_of
 from quern.jobs.audit.validation import Audit, Check, audit
 from quern.jobs.engines import SparkEngine
-from quern.schemas.expectations import LOST, RECALL, SHARES, Limits
+from quern.schemas.contract.expectations import LOST, RECALL, SHARES, Limits
 from quern.schemas.settings import AuditSettings, EngineSettings
 from quern.schemas.tables import TABLES, Table
 from tests.conftest import ROOT

@@ -13,9 +13,9 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from quern.jobs.chunks.chunk import Chunk, Splitter
 from quern.jobs.models.folders import DEFAULT_MODEL, load_tokenizer, read_model
+from quern.schemas.contract.validate import validate
 from quern.schemas.settings import ChunkSettings
 from quern.schemas.tables import TIMESTAMP
-from quern.schemas.validate import validate
 from quern.schemas.words.terms import search_terms
 from tests.benchmarks.__main__ import main
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from quern.indexes.stages import Stage
 from quern.jobs.core.view import Choice, Computed, View
-from quern.schemas.table import Table
+from quern.schemas.contract.table import Table
 from quern.schemas.tables import TABLES
 
 EDGES = TABLES["edges"]

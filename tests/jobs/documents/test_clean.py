@@ -25,10 +25,10 @@ from quern.jobs.documents.html.charsets import decode_page
 from quern.jobs.documents.html.child import Child, ChildError
 from quern.jobs.text.language import identify
 from quern.jobs.text.plain_text import paragraphs, parse_time
+from quern.schemas.contract.validate import validate
 from quern.schemas.digests import text_digest
 from quern.schemas.settings import CleanSettings
 from quern.schemas.tables import DOCUMENTS, PAGES
-from quern.schemas.validate import validate
 
 ROOT = Path(__file__).parents[3]
 URL = "https://www.news.example/2024/ferry.html"

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from quern.jobs.core.contract import Outcome
 from quern.jobs.documents.boilerplate import COLUMN
 from quern.jobs.documents.normalise import Normalise
+from quern.schemas.contract.validate import validate
 from quern.schemas.digests import text_digest
 from quern.schemas.settings import NormaliseSettings, QualitySettings
 from quern.schemas.tables import DOCUMENTS
-from quern.schemas.validate import validate
 
 LAX = QualitySettings(enabled=False)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from quern.jobs.pages.ingest import FileReject, read_pages
+from quern.schemas.contract.validate import validate
 from quern.schemas.settings import IngestSettings
 from quern.schemas.tables import PAGES
-from quern.schemas.validate import validate
 
 HTML = b"<html><body><p>Herring is served at nine.</p></body></html>"
 SAMPLES = Path(__file__).parents[4] / "shared" / "datasets" / "warc_samples"

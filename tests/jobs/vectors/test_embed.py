@@ -23,8 +23,8 @@ from quern.jobs.models.openvino_runtime import openvino_file
 from quern.jobs.models.precision import resolve_precision
 from quern.jobs.vectors.embed import Embed, Embedder, prepare
 from quern.jobs.vectors.embedded_tables import vectors_of
+from quern.schemas.contract.validate import validate
 from quern.schemas.settings import EmbedSettings
-from quern.schemas.validate import validate
 from tests.benchmarks import embed
 from tests.benchmarks.__main__ import main
 

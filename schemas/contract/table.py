@@ -11,9 +11,8 @@ from typing import Literal
 
 import pyarrow as pa
 
-from quern.schemas.expectations import Expectation, Expected, Limits, References, Severity, resolved
+from quern.schemas.contract.expectations import Expectation, Expected, Limits, References, Severity, resolved
 
-TIMESTAMP = pa.timestamp("us", tz="UTC")
 VECTOR = pa.list_(pa.float32())
 """A vector column; it gets its width from the embedding model through `Table.with_dimension`."""
 

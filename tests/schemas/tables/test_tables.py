@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from quern.schemas import tables
-from quern.schemas.expectations import Expectation, Limits
+from quern.schemas.contract.expectations import Expectation, Limits
+from quern.schemas.contract.table import Table
 from quern.schemas.settings import AuditSettings
-from quern.schemas.table import Table
 from quern.schemas.tables import TABLES, declared
 
 LIMITS = Limits(AuditSettings(languages=("en",)), datetime(2024, 6, 1, tzinfo=UTC))
@@ -65,7 +65,7 @@ def test_a_file_in_the_folder_is_a_table_and_is_registered_nowhere_else(
 ) -> None:
     (tmp_path / "moons.py").write_text(
         "import pyarrow as pa\n"
-        "from quern.schemas.table import Table, column\n"
+        "from quern.schemas.contract.table import Table, column\n"
         "MOONS = Table('moons', ('moon_id',), pa.schema([column('moon_id', pa.string(), 'Name of the moon.')]))\n"
     )
     monkeypatch.setattr(tables, "__path__", [*tables.__path__, str(tmp_path)])

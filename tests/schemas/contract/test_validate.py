@@ -3,8 +3,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+from quern.schemas.contract.validate import SchemaError, validate
 from quern.schemas.tables import NODES, QUERIES
-from quern.schemas.validate import SchemaError, validate
 
 TABLE = NODES.with_dimension(2)
 

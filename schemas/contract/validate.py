@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from quern.schemas.table import Table
+from quern.schemas.contract.table import Table
 
 
 class SchemaError(ValueError):
