@@ -74,7 +74,7 @@ def test_settings_shows_every_setting_with_its_meaning(quern_here: Quern) -> Non
         (["build", "{corpus}", "-w", "{tmp}/wh", "--set", "embed.model=no-such-model"], "no-such-model"),
         (["ask", "-w", "{tmp}/none", "What?"], "is no warehouse; `quern build PAGES"),
         (["ask", "-w", "{web}", " "], "the question is empty"),
-        (["ask", "-w", "{web}", "What?", "--recipe", "magic"], "there is no recipe 'magic'; there are: dense"),
+        (["ask", "-w", "{web}", "What?", "--recipe", "magic"], "there is no recipe 'magic'; there are: bm25"),
         (["ask", "-w", "{web}", "What?", "--snapshot", "19990101"], "there is no snapshot 19990101"),
         (["answer", "{tmp}/none.jsonl", "-w", "{web}", "--out", "{tmp}/o"], "none.jsonl cannot be read"),
         (["evaluate", "{questions}", "-w", "{web}"], "no question has evidence_doc_ids"),
