@@ -54,8 +54,29 @@ LONG_BUILDS: dict[str, tuple[Path, *tuple[str, ...]]] = {
     ),
 }
 
-# What starts processes or engines, or builds the mini-web: `make check` leaves out the tests that need it.
+# `make check` leaves out what builds, starts an engine or a process, or takes seconds: tests that need these fixtures,
 _SLOW_FIXTURES = frozenset({"mini_web", "searcher", "long_build", "quern", "shared"})
+# and these, by the beginning of their names.
+_SLOW_TESTS = (
+    "tests/benchmarks/",
+    "tests/fuzz/",
+    "tests/notebooks/",
+    "tests/with_lm/",
+    "tests/jobs/audit/test_validation.py::test_spark",
+    "tests/jobs/core/test_run.py::test_the_engine",
+    "tests/jobs/crawl/test_wild_site.py",
+    "tests/jobs/documents/test_boilerplate.py::test_spark",
+    "tests/jobs/documents/test_deduplicate.py::test_spark",
+    "tests/jobs/engines/",
+    "tests/jobs/graph/neighbours/test_change.py::test_partitioned",
+    "tests/jobs/graph/test_link.py::test_partitions",
+    "tests/jobs/reasoning/generators/test_constrained.py",
+    "tests/jobs/vectors/test_embed.py",
+    "tests/pipelines/evaluation/sweep/test_sweep_run.py",
+    "tests/pipelines/retrieve/recipes/",
+    "tests/pipelines/test_",
+    "tests/test_api.py::test_the_example",
+)
 
 Quern = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -170,7 +191,7 @@ def one_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """What needs more than this process is `slow`."""
-    if _SLOW_FIXTURES.intersection(getattr(item, "fixturenames", ())):
+    if item.nodeid.startswith(_SLOW_TESTS) or _SLOW_FIXTURES.intersection(getattr(item, "fixturenames", ())):
         item.add_marker(pytest.mark.slow)
 
 
