@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from quern.indexes.catalog import Manifest
-from quern.jobs.reasoning.answer import AnswerInput, answer_task
-from quern.jobs.reasoning.runner import Reasoner
-from quern.pipelines.answers.compose import composed
+from quern.jobs.reasoning.answering.inputs import AnswerInput
+from quern.jobs.reasoning.answering.sentences import strength
+from quern.jobs.reasoning.answering.task import Draft, answer_task
+from quern.jobs.reasoning.runner import Done, Reasoner
+from quern.pipelines.answers.compose import Citations, sentences_of
 from quern.pipelines.retrieve.batch import Batch
-from quern.pipelines.retrieve.evidence import load_evidence
+from quern.pipelines.retrieve.evidence import Found, load_evidence
 from quern.pipelines.retrieve.recipe import Recipe
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Answer, Question
@@ -22,8 +24,8 @@ BATCH_QUESTIONS = 256
 def answer_questions(searcher: Searcher, questions: Iterable[Question], recipe: Recipe) -> Iterator[Answer]:
     """Answers in the order of the questions, computed in batches of `BATCH_QUESTIONS`.
 
-    Their sentences are chosen by what `generator` names: the rule, or a model, for which the rule stands in where it
-    gives no valid reply.
+    They are drafted by what `generator` names: the rule, or a model, for which the rule stands in where it gives no
+    valid reply.
 
     Raises:
         GeneratorError: The model cannot be used, or cannot be asked any more.
@@ -35,9 +37,27 @@ def answer_questions(searcher: Searcher, questions: Iterable[Question], recipe: 
             batch = Batch(searcher, [q.question for q in asked])
             found = load_evidence(batch, recipe.rank(batch))
             inputs = [AnswerInput(q.question, f.evidence) for q, f in zip(asked, found, strict=True)]
-            chosen = reasoner.run(task, inputs)
-            for question, given, done, f in zip(asked, inputs, chosen, found, strict=True):
-                yield composed(question, given, done, f.hits, f.path, recipe.name)
+            drafts = reasoner.run(task, inputs)
+            for question, given, draft, f in zip(asked, inputs, drafts, found, strict=True):
+                yield _answer(question, given, draft, f, recipe.name)
+
+
+def _answer(question: Question, given: AnswerInput, draft: Done[Draft], found: Found, recipe: str) -> Answer:
+    citations = Citations(given, found.hits)
+    return Answer(
+        query_id=question.query_id,
+        question=question.question,
+        sentences=sentences_of(draft.output, citations),
+        probability=strength(given),
+        reason=None if draft.output.sentences else "only_related" if found.hits else "nothing_found",
+        by=draft.by,
+        recipe=recipe,
+        citations=citations.all(),
+        hits=found.hits,
+        path=found.path,
+        type=question.type,
+        expected=question.answer,
+    )
 
 
 def settings_to_ask_by(manifest: Manifest) -> Settings:

@@ -23,6 +23,7 @@ class Question(BaseModel):
     type: str | None = None
     answer: str | None = None
     evidence_doc_ids: list[str] = Field(default_factory=list)
+    evidence_urls: list[str] = Field(default_factory=list)
 
     @field_validator("question")
     @classmethod
@@ -106,6 +107,24 @@ class Sentence(BaseModel):
     citations: list[Int32]
 
 
+class SubAnswer(BaseModel):
+    """A sub-question of a question that was taken apart, and what came of it.
+
+    Attributes:
+        number: From 1, in the order of the DAG: parents come first.
+        parents: Numbers of the sub-questions whose answers it needed.
+        question: As it was asked, the answers of its parents filled in.
+        answer: Its short answer; None where the evidence had none.
+        citations: Numbers of the answer's citations that it rests on.
+    """
+
+    number: Int32
+    parents: list[Int32]
+    question: str
+    answer: str | None
+    citations: list[Int32]
+
+
 NOT_FOUND = "The corpus does not say."
 
 
@@ -113,22 +132,38 @@ class Answer(BaseModel):
     """The answer to one question.
 
     Attributes:
-        sentences: What it says, in reading order; none where the corpus has no evidence that is strong enough.
-        score: Strength of the best evidence, in [0, 1].
-        by: What chose the sentences: `rules`, or the kind of generator whose model did.
+        question: As it was given.
+        asked: As it was understood, where that differs: relative times as ranges, full names, spelling mended.
+        kind: What is asked for: `when`, `who`, `where`, `how_many`, `yes_no`, `comparison`, `list`, ...
+        sentences: The short answer, then what carries it; none where the question was refused.
+        probability: Calibrated probability that the evidence answers, in [0, 1].
+        reason: Why there is no answer: `nothing_found`, `other_entity`, `other_time`, `only_related`, or `refused`
+            where the question itself is of a category that is not answered; None where there is one.
+        notes: What a reader should know: what was rewritten, which readings there are, what was refused and why.
+        by: What answered: `rules`, or the kind of generator whose model did.
         recipe: Name of the retrieval recipe.
+        sub_questions: What the question was taken apart into; none where it is one question.
         path: Nodes that led to the hits; some have no chunk among the hits, being only on the way.
+        type: Type of the question, where its file gives one.
+        expected: The gold answer, where the question's file gives one.
     """
 
     query_id: str
     question: str
+    asked: str | None = None
+    kind: str = "other"
     sentences: list[Sentence]
-    score: float
+    probability: float
+    reason: str | None = None
+    notes: list[str] = Field(default_factory=list)
     by: str
     recipe: str
+    sub_questions: list[SubAnswer] = Field(default_factory=list)
     citations: list[Citation]
     hits: list[Hit]
     path: list[PathNode]
+    type: str | None = None
+    expected: str | None = None
 
     @computed_field  # type: ignore[prop-decorator] # pydantic's own way to write it
     @property
@@ -141,6 +176,12 @@ class Answer(BaseModel):
     def found(self) -> bool:
         """Whether the corpus has an answer."""
         return bool(self.sentences)
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def short(self) -> str | None:
+        """The short answer; None where there is none."""
+        return self.sentences[0].text if self.sentences else None
 
 
 def cited(numbers: Sequence[int]) -> str:

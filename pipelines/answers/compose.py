@@ -1,48 +1,55 @@
-"""How an answer is composed: the sentences that were chosen, each with the citation that it rests on."""
+"""How an answer is composed: its sentences, each with the citations that it rests on."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from quern.jobs.reasoning.answer import AnswerInput, AnswerSentences
-from quern.jobs.reasoning.runner import Done
-from quern.schemas.answers import Answer, Citation, Hit, PathNode, Question, Sentence
-
-
-def composed(
-    question: Question,
-    given: AnswerInput,
-    chosen: Done[AnswerSentences],
-    hits: Sequence[Hit],
-    path: Sequence[PathNode],
-    recipe: str,
-) -> Answer:
-    """The answer to `question`.
-
-    Args:
-        question: What was asked.
-        given: The evidence that it was answered from.
-        chosen: Which of its sentences answer.
-        hits: The chunks of the evidence, in its order.
-        path: Nodes that led to them.
-        recipe: Name of the recipe that found them.
-    """
-    spans = [given.sentences[number - 1] for number in chosen.output.sentences]
-    citations = [_citation(n, hits[at], start, end) for n, (at, start, end) in enumerate(spans, 1)]
-    return Answer(
-        query_id=question.query_id,
-        question=question.question,
-        sentences=[Sentence(text=" ".join(c.quote.split()), citations=[c.number]) for c in citations],
-        score=given.strength,
-        by=chosen.by,
-        recipe=recipe,
-        citations=citations,
-        hits=list(hits),
-        path=list(path),
-    )
+from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore
+from quern.jobs.reasoning.answering.task import Draft
+from quern.schemas.answers import Citation, Hit, Sentence, SubAnswer
 
 
-def _citation(number: int, hit: Hit, start: int, end: int) -> Citation:
-    """A citation of the characters `start` to `end` of a hit's text."""
-    source = {name: getattr(hit, name) for name in ("doc_id", "chunk_id", "url", "title", "published_at")}
-    return Citation(number=number, start=hit.start + start, end=hit.start + end, quote=hit.text[start:end], **source)
+class Citations:
+    """The citations of one answer: a sentence of the evidence gets its number when it is first cited."""
+
+    def __init__(self, given: AnswerInput, hits: Sequence[Hit]) -> None:
+        """`hits` are the chunks of the evidence of `given`, in its order."""
+        self._given, self._hits = given, hits
+        self._numbers: dict[int, int] = {}
+
+    def numbers(self, sentences: Iterable[int]) -> list[int]:
+        """The numbers of the citations of these sentences of the evidence."""
+        return [self._numbers.setdefault(n, len(self._numbers) + 1) for n in dict.fromkeys(sentences)]
+
+    def all(self) -> list[Citation]:
+        """The citations in the order of their numbers."""
+        return [self._citation(number, sentence) for sentence, number in self._numbers.items()]
+
+    def _citation(self, number: int, sentence: int) -> Citation:
+        at, start, end = self._given.sentences[sentence - 1]
+        hit = self._hits[at]
+        source = {name: getattr(hit, name) for name in ("doc_id", "chunk_id", "url", "title", "published_at")}
+        return Citation(
+            number=number, start=hit.start + start, end=hit.start + end, quote=hit.text[start:end], **source
+        )
+
+
+def sentences_of(draft: Draft, citations: Citations) -> list[Sentence]:
+    """The sentences of an answer with the numbers of their citations."""
+    return [Sentence(text=" ".join(s.text.split()), citations=citations.numbers(s.rests_on)) for s in draft.sentences]
+
+
+def sub_answers(
+    before: Sequence[AskedBefore], parents: Sequence[Sequence[int]], citations: Citations
+) -> list[SubAnswer]:
+    """The sub-questions of an answer; `parents` are positions, from 0."""
+    return [
+        SubAnswer(
+            number=number,
+            parents=[p + 1 for p in of],
+            question=b.question,
+            answer=b.answer or None,
+            citations=citations.numbers(b.rests_on),
+        )
+        for number, (b, of) in enumerate(zip(before, parents, strict=True), 1)
+    ]

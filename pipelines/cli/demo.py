@@ -24,7 +24,7 @@ def main(directory: Path) -> None:
         if line
     ]
     # One of each kind where there is one: from one document, from several, in Chinese.
-    found = sorted((a for a in answers if a.found), key=lambda a: -a.score)
+    found = sorted((a for a in answers if a.found), key=lambda a: -a.probability)
     several = [a for a in found if len({c.doc_id for c in a.citations}) > 1]
     chinese = [a for a in found if not a.question.isascii()]
     chosen = {a.query_id: a for a in [*found[:1], *several[:1], *chinese[:1], *found[1:]]}

@@ -12,7 +12,7 @@ from scipy import sparse
 from quern.indexes.catalog import Snapshot
 from quern.indexes.keys import positions_in
 from quern.indexes.vectors import pair_similarities
-from quern.jobs.reasoning.answer import Evidence
+from quern.jobs.reasoning.answering.inputs import Evidence
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.ranking import Ranking, Reached, cut
 from quern.schemas.answers import Hit, PathNode
@@ -83,7 +83,9 @@ def _evidence(batch: Batch, hits: Sequence[Sequence[Hit]]) -> list[list[Evidence
     cosines = iter(pair_similarities(batch.vectors, graph.nodes.vectors, question, node).tolist())
     return [
         [
-            Evidence(h.text, h.title, [texts[n] for n in mine], [next(cosines) for _ in mine], h.published_at)
+            Evidence(
+                h.text, h.title, [texts[n] for n in mine], [next(cosines) for _ in mine], h.published_at, h.chunk_id
+            )
             for h, mine in zip(row, of_row, strict=True)
         ]
         for row, of_row in zip(hits, of_hit, strict=True)

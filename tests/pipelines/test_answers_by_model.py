@@ -34,7 +34,8 @@ def numbered(body: dict[str, Any]) -> dict[int, str]:
 
 
 def says(*numbers: int) -> Said:
-    return Said(json.dumps({"sentences": numbers}))
+    """What a model says that answers in these sentences of the evidence."""
+    return Said(json.dumps({"sentences": [{"text": f"Sentence {n}.", "rests_on": [n]} for n in numbers]}))
 
 
 def test_a_model_is_given_numbered_sentences_and_those_that_it_names_are_cited(
@@ -49,8 +50,8 @@ def test_a_model_is_given_numbered_sentences_and_those_that_it_names_are_cited(
     assert QUESTION in body["messages"][0]["content"]
     assert list(sentences) == list(range(1, len(sentences) + 1))
     assert answer["by"] == "openai"
-    assert [s["text"] for s in answer["sentences"]] == [sentences[3], sentences[1]]
-    assert answer["answer"] == f"{sentences[3]} [1] {sentences[1]} [2]"
+    assert answer["answer"] == "Sentence 3. [1] Sentence 1. [2]"
+    assert [" ".join(c["quote"].split()) for c in answer["citations"]] == [sentences[3], sentences[1]]
     for citation in answer["citations"]:
         (hit,) = (h for h in answer["hits"] if h["chunk_id"] == citation["chunk_id"])
         assert hit["text"][citation["start"] - hit["start"] : citation["end"] - hit["start"]] == citation["quote"]
@@ -71,7 +72,7 @@ def test_numbers_that_are_none_are_asked_for_again(
     answer = json.loads(quern_here("ask", "-w", mini_web, "--json", *by(endpoint), QUESTION).stdout)
     first, again = endpoint.asked
     assert "there is no sentence 9999" in again["messages"][-1]["content"]
-    assert [s["text"] for s in answer["sentences"]] == [numbered(first)[2]]
+    assert [c["quote"] for c in answer["citations"]] == [numbered(first)[2]]
 
 
 def test_where_a_model_talks_nonsense_the_rule_stands_in_and_the_closing_line_counts_it(
@@ -88,7 +89,7 @@ def test_where_a_model_talks_nonsense_the_rule_stands_in_and_the_closing_line_co
     model, rules = (read_jsonl(tmp_path / name / "answers.jsonl") for name in ("model", "rules"))
     assert [a["by"] for a in model] == ["rules", "openai", "openai"]
     assert model[0] == rules[0]
-    assert [a["score"] for a in model] == [a["score"] for a in rules]
+    assert [a["probability"] for a in model] == [a["probability"] for a in rules]
 
 
 def test_an_endpoint_that_is_gone_is_an_error_that_names_it(

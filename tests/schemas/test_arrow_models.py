@@ -55,7 +55,7 @@ def test_an_answer_comes_back_from_a_row_as_it_was() -> None:
         query_id="q",
         question="When?",
         sentences=[Sentence(text="At nine.", citations=[1])],
-        score=0.5,
+        probability=0.5,
         by="rules",
         recipe="bridge",
         citations=[Citation(number=1, start=3, end=11, quote="At nine.", **source)],

@@ -23,7 +23,8 @@ from quern.jobs.core.run import Run, derive
 from quern.jobs.queries.doc2query import Doc2Query
 from quern.jobs.queries.grounded import groundedness
 from quern.jobs.queries.task import ChunkContext, doc2query
-from quern.jobs.reasoning.answer import AnswerInput, Evidence, answer_task
+from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
+from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.reasoning.generators.contract import Request
 from quern.jobs.reasoning.generators.local import LocalBackend
 from quern.jobs.reasoning.runner import Reasoner

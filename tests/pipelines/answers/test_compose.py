@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from quern.jobs.reasoning.answer import AnswerInput, AnswerSentences, Evidence
-from quern.jobs.reasoning.runner import Done
-from quern.pipelines.answers.compose import composed
-from quern.schemas.answers import Answer, Hit, Question
+from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, Evidence
+from quern.jobs.reasoning.answering.task import Draft, Statement
+from quern.pipelines.answers.compose import Citations, sentences_of, sub_answers
+from quern.schemas.answers import Hit
 
 TEXT = "High water is at nine.\nBring boots. High water is at nine."
+GIVEN = AnswerInput("When is high water?", [Evidence(TEXT, None, [], []), Evidence(TEXT, None, [], [])])
 
 
 def hit(number: int, start: int) -> Hit:
@@ -15,26 +16,26 @@ def hit(number: int, start: int) -> Hit:
     return Hit(rank=number, score=0.5, start=start, end=start + len(TEXT), text=TEXT, **place)
 
 
-def answer(*numbers: int) -> Answer:
-    given = AnswerInput("When is high water?", [Evidence(TEXT, None, [], []), Evidence(TEXT, None, [], [])])
-    chosen = Done(AnswerSentences(sentences=list(numbers)), "rules")
-    question = Question(query_id="q", question=given.question)
-    return composed(question, given, chosen, [hit(1, 0), hit(2, 100)], [], "bridge")
+def citations() -> Citations:
+    return Citations(GIVEN, [hit(1, 0), hit(2, 100)])
 
 
 def test_a_sentence_that_occurs_twice_is_cited_where_the_one_that_was_named_stands() -> None:
-    places = [(c.doc_id, c.start, c.end) for c in answer(3, 1, 6).citations]
-    assert places == [("d1", 36, 58), ("d1", 0, 22), ("d2", 136, 158)]
-    assert {c.quote for c in answer(3, 1, 6).citations} == {"High water is at nine."}
+    cited = citations()
+    assert cited.numbers([3, 1, 6, 3]) == [1, 2, 3]
+    assert [(c.doc_id, c.start, c.end) for c in cited.all()] == [("d1", 36, 58), ("d1", 0, 22), ("d2", 136, 158)]
+    assert {c.quote for c in cited.all()} == {"High water is at nine."}
 
 
-def test_sentences_are_in_the_order_named_with_the_numbers_of_their_citations() -> None:
-    made = answer(2, 4)
-    assert [(s.text, s.citations) for s in made.sentences] == [("Bring boots.", [1]), ("High water is at nine.", [2])]
-    assert made.answer == "Bring boots. [1] High water is at nine. [2]"
-    assert made.found
+def test_a_source_that_several_sentences_rest_on_is_one_citation() -> None:
+    draft = Draft(sentences=[Statement(text="Nine.", rests_on=[1]), Statement(text="At\nnine.", rests_on=[1, 6])])
+    cited = citations()
+    assert [(s.text, s.citations) for s in sentences_of(draft, cited)] == [("Nine.", [1]), ("At nine.", [1, 2])]
+    assert len(cited.all()) == 2
 
 
-def test_no_sentence_is_no_answer() -> None:
-    made = answer()
-    assert (made.found, made.answer, made.citations) == (False, "The corpus does not say.", [])
+def test_sub_questions_name_their_parents_and_what_they_rest_on() -> None:
+    before = [AskedBefore("Where?", "the quay", [2]), AskedBefore("When at the quay?", "")]
+    first, second = sub_answers(before, [[], [0]], citations())
+    assert (first.number, first.parents, first.answer, first.citations) == (1, [], "the quay", [1])
+    assert (second.number, second.parents, second.answer, second.citations) == (2, [1], None, [])

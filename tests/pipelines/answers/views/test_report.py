@@ -74,7 +74,7 @@ def answer(
         query_id="q",
         question=question,
         sentences=[Sentence(text=t, citations=[c.number]) for t, c in zip(texts, given_citations, strict=False)],
-        score=0.5,
+        probability=0.5,
         by="rules",
         recipe="qcg",
         citations=given_citations,

@@ -48,7 +48,7 @@ ANSWER = Answer(
     query_id="q",
     question="When was the lamp lit?",
     sentences=[Sentence(text="The lamp was lit in 1871.", citations=[1])],
-    score=0.8,
+    probability=0.8,
     by="rules",
     recipe="qcg",
     citations=[CITATION],

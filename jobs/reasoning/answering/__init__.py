@@ -1,0 +1,1 @@
+"""Answering a question from its evidence."""

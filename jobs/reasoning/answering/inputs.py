@@ -1,0 +1,97 @@
+"""What a question is answered from: its evidence, sentence by sentence, and what was answered before it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import NamedTuple
+
+from quern.jobs.reasoning.prompts import disarmed
+from quern.schemas.words.sentences import sentence_spans
+
+_LONGEST_TITLE = 300  # Characters in a prompt.
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A chunk that was found for a question.
+
+    Attributes:
+        text: The chunk.
+        title: Title of its document.
+        quotes: Texts of its nodes, `question answer`.
+        similarities: Cosine of each with the user's question.
+        published_at: Publication time of its document, if known.
+        chunk_id: The chunk's key, by which the same chunk is known among the evidence of several questions.
+    """
+
+    text: str
+    title: str | None
+    quotes: Sequence[str]
+    similarities: Sequence[float]
+    published_at: datetime | None = None
+    chunk_id: str = ""
+
+
+class Span(NamedTuple):
+    """A sentence of the evidence: the characters `start` to `end` of the text of evidence number `evidence`."""
+
+    evidence: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class AskedBefore:
+    """A sub-question that was answered on the way, an ancestor's of a sub-question or a leaf's of the whole one.
+
+    Attributes:
+        question: As it was asked, the answers of its own parents filled in.
+        answer: Its short answer; empty where the evidence had none.
+        rests_on: Numbers of the sentences that it rests on, among those of the input that it is given to.
+        said: The whole answer as text, the short answer first; empty where there was none.
+    """
+
+    question: str
+    answer: str
+    rests_on: Sequence[int] = ()
+    said: str = ""
+
+
+@dataclass(frozen=True)
+class AnswerInput:
+    """A question and its evidence, best first.
+
+    Attributes:
+        question: What is asked, with no reference to other answers left in it.
+        evidence: What there is to answer from.
+        before: The sub-questions that were answered before it, in the order of the DAG (Xinyu AI Search, section 3.4).
+    """
+
+    question: str
+    evidence: Sequence[Evidence]
+    before: Sequence[AskedBefore] = ()
+
+    @cached_property
+    def sentences(self) -> list[Span]:
+        """The sentences of all evidence; a sentence's number is its place here, counted from 1."""
+        return [Span(n, *span) for n, e in enumerate(self.evidence) for span in sentence_spans(e.text)]
+
+    @property
+    def quoted(self) -> dict[str, object]:
+        """The fields for a prompt, sentences with their numbers."""
+        numbered: list[list[tuple[int, str]]] = [[] for _ in self.evidence]
+        for number, (n, start, end) in enumerate(self.sentences, 1):
+            numbered[n].append((number, disarmed(" ".join(self.evidence[n].text[start:end].split()))))
+        documents = [
+            {
+                "title": disarmed(" ".join((e.title or "").split())[:_LONGEST_TITLE]),
+                "published_at": e.published_at,
+                "sentences": rows,
+            }
+            for e, rows in zip(self.evidence, numbered, strict=True)
+        ]
+        before = [{"question": disarmed(b.question), "answer": disarmed(b.answer)} for b in self.before]
+        return {"question": disarmed(self.question), "evidence": documents, "before": before}
