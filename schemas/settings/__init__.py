@@ -23,6 +23,7 @@ from quern.schemas.settings.run.engine import EngineSettings
 from quern.schemas.settings.search import SearchSettings
 from quern.schemas.settings.search.answer import AnswerSettings
 from quern.schemas.settings.search.graph import GraphSettings
+from quern.schemas.settings.search.question import QuestionSettings
 from quern.schemas.settings.search.retrieve import RetrieveSettings
 from quern.schemas.settings.tree import (
     Settings,
@@ -56,6 +57,7 @@ __all__ = [
     "NormaliseSettings",
     "Positive",
     "QualitySettings",
+    "QuestionSettings",
     "RetrieveSettings",
     "RunSettings",
     "SearchSettings",

@@ -5,12 +5,14 @@ from __future__ import annotations
 from quern.schemas.setting_group import Group
 from quern.schemas.settings.search.answer import AnswerSettings
 from quern.schemas.settings.search.graph import GraphSettings
+from quern.schemas.settings.search.question import QuestionSettings
 from quern.schemas.settings.search.retrieve import RetrieveSettings
 
 
 class SearchSettings(Group):
     """What answers depend on beside the tables; no build reads it."""
 
+    question: QuestionSettings = QuestionSettings()
     graph: GraphSettings = GraphSettings()
     retrieve: RetrieveSettings = RetrieveSettings()
     answer: AnswerSettings = AnswerSettings()

@@ -1,0 +1,1 @@
+"""Tasks about the question itself, before anything is looked for."""
