@@ -1,0 +1,333 @@
+"""Quantities in English and Chinese text: numbers with their units, as exact spans with the value that they mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from quern.jobs.text.chinese_numerals import value as chinese_value
+from quern.jobs.text.dates import When, dates
+from quern.jobs.text.numbers import english_value
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number that a text gives.
+
+    Attributes:
+        start: First character, a currency sign before the number among them.
+        end: Character after the last of the number and its unit.
+        value: The number itself: 1.2 million is 1200000.
+        unit: What is counted, in the singular and in lower case (`metre`, `per cent`, `seat`); `o'clock` for a time of
+            day, whose value is in hours; empty where the text names none.
+        text: The characters themselves.
+    """
+
+    start: int
+    end: int
+    value: float
+    unit: str
+    text: str
+
+
+_WORDS: Final = (
+    "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|"
+    "eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|billion"
+)
+_SCALES: Final = {
+    "hundred": 1e2,
+    "thousand": 1e3,
+    "k": 1e3,
+    "million": 1e6,
+    "m": 1e6,
+    "mn": 1e6,
+    "billion": 1e9,
+    "bn": 1e9,
+    "trillion": 1e12,
+    "dozen": 12.0,
+    "百": 1e2,
+    "千": 1e3,
+    "万": 1e4,
+    "亿": 1e8,
+    "": 1.0,
+}
+# Units by the ways of writing them; what is not here is named by the noun behind the number.
+_UNITS: Final = {
+    unit: name
+    for name, units in {
+        "per cent": "% % per cent percent pct 个百分点",
+        "percentage point": "percentage points",
+        "metre": "metre metres meter meters m 米",
+        "kilometre": "kilometre kilometres kilometer kilometers km kms 公里 千米",
+        "centimetre": "centimetre centimetres centimeter centimeters cm 厘米",
+        "millimetre": "millimetre millimetres millimeter millimeters mm 毫米",
+        "mile": "mile miles 英里",
+        "foot": "foot feet ft 英尺",
+        "inch": "inch inches 英寸",
+        "kilogram": "kilogram kilograms kg kgs kilo kilos 公斤 千克",
+        "gram": "gram grams g 克",
+        "tonne": "tonne tonnes ton tons 吨",
+        "litre": "litre litres liter liters 升",
+        "hectare": "hectare hectares ha 公顷",
+        "knot": "knot knots 节",
+        "degree": "degree degrees °c °f ° 度 摄氏度",
+        "second": "second seconds secs 秒 秒钟",
+        "minute": "minute minutes mins min 分钟",
+        "hour": "hour hours hrs hr 小时 个小时 钟头",
+        "day": "day days 天",
+        "week": "week weeks 周 个星期 星期",
+        "fortnight": "fortnight fortnights",
+        "month": "month months 个月",
+        "year": "year years yrs 年",
+        "decade": "decade decades",
+        "century": "century centuries 个世纪",
+        "dollar": "$ us$ usd dollar dollars 美元",
+        "pound": "£ gbp pound pounds 英镑",
+        "euro": "€ eur euro euros 欧元",
+        "yuan": "¥ ¥ rmb yuan 元 人民币 块 块钱",
+        "yen": "yen 日元",
+        "crown": "crown crowns 克朗",
+        "person": "person persons people 人 名 位",
+    }.items()
+    for unit in units.split()
+} | {"per cent": "per cent", "percentage points": "percentage point", "percentage point": "percentage point"}
+_KNOWN: Final = "|".join(
+    re.escape(u) + (r"(?![A-Za-z])" if u[-1].isascii() and u[-1].isalpha() else "")
+    for u in sorted(_UNITS, key=len, reverse=True)
+)
+_NUMBER_WORD: Final = rf"(?:{_WORDS})"
+_NUMERAL: Final = "零〇一二三四五六七八九十百千万亿两"
+_PLAIN: Final = "零一二三四五六七八九"
+_HALVES: Final = {"half": 0.5, "third": 1 / 3, "quarter": 0.25, "fifth": 0.2, "tenth": 0.1}
+
+_NUMBER: Final = re.compile(
+    r"(?<![\w.,:/-])(?P<hour>1?\d|2[0-3])[.:](?P<minute>[0-5]\d)(?:\s?(?P<noon>[ap]\.?m\b\.?))?"
+    r"(?!\s*(?:m\b|million|per|%)|[\d,:]|\.\d)"
+    r"|(?<![\w.,:/-])(?P<hour2>1?\d)\s?(?P<noon2>[ap]\.?m\b\.?)"
+    r"|\b(?P<lone>half\s+an?(?=\s+(?:second|minute|hour|day|week|month|year|century|mile)\b)"
+    r"|an?(?=\s+(?:minute|hour|day|week|fortnight|month|year|decade|century)\s+(?:and\s+a\s+half|later|earlier|after|before|long)\b))"
+    r"|(?P<sign>(?:US)?[$£€¥¥])?(?<![A-Za-z\d.])"
+    r"(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:[ \u202f\u00a0]\d{3})+(?!\d)|\d+(?:\.\d+)?)"
+    r"(?!(?:st|nd|rd|th)\b|[-/:]\d|(?:\.\d)|,\d)"
+    r"(?:(?:\s|-)?(?P<scale>hundred|thousand|million|billion|trillion|dozen|bn\b|mn\b|k\b|m\b)|(?P<zh>[百千万亿]))?"
+    rf"|\b(?P<words>(?:an?\s+(?=hundred|thousand|million|billion|dozen|half))?(?:{_NUMBER_WORD}|dozen)"
+    rf"(?:(?:[ -]|\s+and\s+|-)(?:{_NUMBER_WORD}))*)\b"
+    r"(?![-'’](?!metre|minute|hour|day|week|month|year|mile|foot|inch|person|seat)\w)"
+    r"|\b(?P<share>(?:an?|one|two|three|four)[ -](?:third|quarter|fifth|tenth)s?(?=\s+of)"
+    r"|half(?=\s+(?:of|an?|the|its|his|her|their)\b))"
+    rf"|(?P<percent>百分之)(?P<han_percent>[{_NUMERAL}点\d.]+)"
+    rf"|(?P<han>[{_NUMERAL}]+)(?=\s*(?:{_KNOWN}|[个艘座家只条张件本部层块棵头台辆所间次场册盏根种项岁斤]))",
+    re.IGNORECASE,
+)
+_UNIT: Final = re.compile(
+    rf"[\s-]?(?P<unit>{_KNOWN})|\s?(?P<zh>[个艘座家只条张件本部层棵头台辆所间次场册盏根种项岁斤])", re.IGNORECASE
+)
+_MORE: Final = re.compile(r"\s+and\s+a\s+(half|quarter)\b")
+_NOUN: Final = re.compile(r"[\s-]([A-Za-z]+(?:['’]s)?)")
+# Words of closed classes and the commonest verbs: a counted noun does not lie behind them.
+_STOP: Final = frozenset(
+    "a about above after against ago all also among an and are as at back be been before behind below between but by "
+    "can could did do does down during each every for from had has have he her here him his how i if in into is it "
+    "its just later less long made may me might more most must my near no nor not of off on once one only onto or our "
+    "out over own per said say says shall she should since so some such than that the their them then there these "
+    "they this those through thus till to too under until up upon us very was we were what when where which while who "
+    "whose why will with within without would yet you your".split()
+)
+_SINGULAR_S: Final = re.compile(r"(?:ss|us|is|ics|'s|’s)$")
+_PLURALS: Final = {
+    "people": "person",
+    "men": "man",
+    "women": "woman",
+    "children": "child",
+    "mice": "mouse",
+    "feet": "foot",
+    "staff": "staff",
+    "sheep": "sheep",
+    "fish": "fish",
+    "crew": "crew",
+}
+_NAME_BEFORE: Final = re.compile(
+    r"(?:(?<=[a-z,;:] )|(?<=[A-Z][a-z] ))[A-Z][\w’'-]*\s$|\b[A-Z][\w’'-]*\s[A-Z][\w’'-]*\s$"
+)
+_MOST_NOUNS: Final = 3
+_NEEDS: Final = re.compile(
+    rf"[\d{_NUMERAL}]|\b(?:{_WORDS}|dozen|half|third|quarter|fifth|tenth|"
+    r"an? (?:minute|hour|day|week|fortnight|month|year|decade|century))",
+    re.IGNORECASE,
+)
+
+
+def singular(noun: str) -> str:
+    """An English noun without the mark of the plural."""
+    word = noun.lower()
+    if word in _PLURALS:
+        return _PLURALS[word]
+    if _SINGULAR_S.search(word) or not word.endswith("s") or len(word) < 4:
+        return word
+    if word.endswith("ies"):
+        return word[:-3] + "y"
+    return word[:-2] if re.search(r"(?:[sx]|[cs]h)es$", word) else word[:-1]
+
+
+def quantities(text: str, times: Sequence[When] | None = None) -> list[Quantity]:
+    """The quantities of `text`, in order and disjoint; none of them is part of a date.
+
+    A number that belongs to a name (`Hopper 3`) or an ordinal (`the 3rd`) is none, and neither is `one` where it
+    counts nothing.
+
+    Args:
+        text: The text.
+        times: What `dates` gives of it, where that is known.
+    """
+    if _NEEDS.search(text) is None:
+        return []
+    taken = [(w.start, w.end) for w in (dates(text) if times is None else times)]
+    found: list[Quantity] = []
+    for m in _NUMBER.finditer(text):
+        if any(start < m.end() and m.start() < end for start, end in taken):
+            continue
+        quantity = _read(text, m)
+        if quantity is not None and (not found or quantity.start >= found[-1].end):
+            found.append(quantity)
+    return _compound(text, found)
+
+
+def _read(text: str, m: re.Match[str]) -> Quantity | None:
+    if m["hour"] or m["hour2"]:
+        return _clock(m)
+    if m["lone"]:
+        return _with_unit(text, m.start(), m.end(), 0.5 if m["lone"][0] in "hH" else 1.0, "")
+    if m["share"]:
+        return _part(m)
+    if m["percent"]:
+        return _han(m["han_percent"], m.start(), m.end(), "per cent", m[0])
+    if m["han"]:
+        number = chinese_value(m["han"])
+        return None if number is None else _with_unit(text, m.start(), m.end(), float(number), "")
+    return _english(text, m)
+
+
+def _clock(m: re.Match[str]) -> Quantity | None:
+    """A time of day; without `am` or `pm` only where it is written with a colon."""
+    noon = (m["noon"] or m["noon2"] or "").lower()
+    if not noon and (m["hour"] is None or m[0][len(m["hour"])] != ":"):
+        if m["hour"] is None:
+            return None
+        return _with_unit(m.string, m.start(), m.end(), float(m[0].strip()), "")
+    hour = int(m["hour"] or m["hour2"]) + int(m["minute"] or 0) / 60
+    if noon.startswith("p") and hour < 12:
+        hour += 12
+    if noon.startswith("a") and hour >= 12:
+        hour -= 12
+    return Quantity(m.start(), m.end(), hour, "o'clock", m[0])
+
+
+def _part(m: re.Match[str]) -> Quantity:
+    words = m[0].lower().replace("-", " ").split()
+    if words == ["half"]:
+        return Quantity(m.start(), m.end(), 0.5, "share", m[0])
+    count = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4}[words[0]]
+    return Quantity(m.start(), m.end(), count * _HALVES[singular(words[1])], "share", m[0])
+
+
+def _han(numeral: str, start: int, end: int, unit: str, text: str) -> Quantity | None:
+    whole, _, part = numeral.partition("点")
+    number = float(whole) if re.fullmatch(r"\d+(?:\.\d+)?", whole) else chinese_value(whole)
+    if number is None:
+        return None
+    if part:
+        number += float("0." + "".join(str(_PLAIN.find(c)) for c in part if c in _PLAIN))
+    return Quantity(start, end, float(number), unit, text)
+
+
+def _english(text: str, m: re.Match[str]) -> Quantity | None:
+    if m["digits"]:
+        number = float(re.sub(r"[,\s\u202f\u00a0]", "", m["digits"]))
+        scale = (m["scale"] or m["zh"] or "").lower()
+        end = m.end()
+        if scale == "m" and not m["sign"]:
+            # `12 m` is metres unless money stands before it.
+            return _with_unit(text, m.start(), m.end("digits"), number, "")
+        sign = (m["sign"] or "").lower()
+        return _with_unit(text, m.start(), end, number * _SCALES[scale], sign)
+    words = m["words"].lower()
+    known = _word_value(words)
+    return None if known is None else _with_unit(text, m.start(), m.end(), known, "")
+
+
+def _word_value(words: str) -> float | None:
+    if words.endswith("dozen"):
+        first = words.removesuffix("dozen").strip(" -")
+        return 12.0 * (1 if first in ("", "a") else english_value(first) or 1)
+    plain = re.sub(r"^an?\s+", "one ", words)
+    if plain.split()[0] in ("hundred", "thousand", "million", "billion"):
+        return None
+    number = english_value(plain)
+    return None if number is None else float(number)
+
+
+def _with_unit(text: str, start: int, end: int, value: float, sign: str) -> Quantity | None:
+    """The number with what is counted by it; none where it is the number of a name."""
+    if sign:
+        return Quantity(start, end, value, _UNITS[sign], text[start:end])
+    half = _MORE.match(text, end)
+    if (unit := _UNIT.match(text, end)) is not None and (unit["unit"] or unit["zh"]):
+        name = _UNITS[" ".join(unit["unit"].lower().split())] if unit["unit"] else unit["zh"]
+        end = unit.end()
+        half = _MORE.match(text, end)
+        if half is not None:
+            value, end = value + _HALVES[half[1]], half.end()
+        return Quantity(start, end, value, name, text[start:end])
+    if half is not None:
+        value, end = value + _HALVES[half[1]], half.end()
+    noun_end, noun = _noun(text, end, value)
+    if not noun:
+        label = text[start:end].isdigit() and _NAME_BEFORE.search(text, max(0, start - 40), start) is not None
+        if label or text[start:end].lower() == "one":
+            return None
+        return Quantity(start, end, value, "", text[start:end])
+    return Quantity(start, noun_end, value, noun, text[start:noun_end])
+
+
+def _noun(text: str, end: int, value: float) -> tuple[int, str]:
+    """End and singular of the noun that is counted: the first plural of at most three words behind the number."""
+    at, last = end, ""
+    for _ in range(_MOST_NOUNS):
+        m = _NOUN.match(text, at)
+        if m is None or m[1].lower() in _STOP:
+            break
+        word, at = m[1], m.end()
+        if word.lower() in _PLURALS or (value != 1 and word.endswith("s") and not _SINGULAR_S.search(word)):
+            return at, singular(word)
+        last = last or word
+    if value == 1 and last and not last.endswith("s"):
+        return end + 1 + len(last), last.lower()
+    return end, ""
+
+
+_PARTS: Final = {
+    "year": ("month", 12),
+    "month": ("week", 4.345),
+    "week": ("day", 7),
+    "day": ("hour", 24),
+    "hour": ("minute", 60),
+    "foot": ("inch", 12),
+}
+_AND: Final = re.compile(r"(?:\s+and\s+|,?\s+|-)")
+
+
+def _compound(text: str, found: list[Quantity]) -> list[Quantity]:
+    """`two years and three months` as one quantity of years."""
+    joined: list[Quantity] = []
+    for q in found:
+        before = joined[-1] if joined else None
+        part = _PARTS.get(before.unit) if before else None
+        if before and part and part[0] == q.unit and _AND.fullmatch(text, before.end, q.start):
+            joined[-1] = Quantity(
+                before.start, q.end, before.value + q.value / part[1], before.unit, text[before.start : q.end]
+            )
+        else:
+            joined.append(q)
+    return joined
