@@ -1,4 +1,4 @@
-"""Answers as files: a row of Parquet, a line of JSON and a section of the report each, written as they come."""
+"""Answers as files: a row of Parquet, a line of JSON, a row of CSV and a section of the report each, as they come."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from quern.pipelines.answers.views.report import write_report
+from quern.pipelines.answers.views.spreadsheet import ENCODING, Sheet
 from quern.schemas.answers import ANSWERS, Answer
 from quern.schemas.errors import QuernError
 
@@ -24,12 +25,14 @@ class OutputError(QuernError):
 
 
 class _AnswerFiles:
-    """Writes `answers.jsonl` and `answers.parquet` beside each other; they appear when they are complete."""
+    """Writes `answers.jsonl`, `answers.csv` and `answers.parquet` beside each other, whole or not at all."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._pending: list[Answer] = []
         self._lines: TextIO = self._temporary("jsonl").open("w", encoding="utf-8")
+        self._table: TextIO = self._temporary("csv").open("w", encoding=ENCODING, newline="")
+        self._sheet = Sheet(self._table)
         self._writer = pq.ParquetWriter(self._temporary("parquet"), ANSWERS, compression="zstd")
 
     def _temporary(self, kind: str) -> Path:
@@ -37,6 +40,7 @@ class _AnswerFiles:
 
     def write(self, answer: Answer) -> None:
         self._lines.write(answer.model_dump_json() + "\n")
+        self._sheet.write(answer)
         self._pending.append(answer)
         if len(self._pending) == _ROWS:
             self._flush()
@@ -53,8 +57,9 @@ class _AnswerFiles:
         if kind is None:
             self._flush()
         self._lines.close()
+        self._table.close()
         self._writer.close()
-        for name in ("jsonl", "parquet"):
+        for name in ("jsonl", "csv", "parquet"):
             if kind is None:
                 self._temporary(name).replace(self._directory / f"answers.{name}")
             else:
@@ -75,7 +80,7 @@ class Written:
 
 
 def write_answers(answers: Iterable[Answer], directory: Path, title: str, snapshot: Mapping[str, object]) -> Written:
-    """Write `answers.parquet`, `answers.jsonl` and `index.html` to `directory`.
+    """Write `answers.parquet`, `answers.jsonl`, `answers.csv` and `index.html` to `directory`.
 
     Answers are taken one by one: memory does not grow with their number.
     """

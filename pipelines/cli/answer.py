@@ -26,7 +26,7 @@ app = new_app("")
 def answer(
     questions: Annotated[Path, typer.Argument(metavar="QUESTIONS.jsonl", help="query_id and question per line.")],
     warehouse: Warehouse,
-    out: Annotated[Path, typer.Option(help="Directory for answers.parquet, answers.jsonl and index.html.")],
+    out: Annotated[Path, typer.Option(help="Directory for answers.parquet, .jsonl, .csv and index.html.")],
     recipe: RecipeName = "bridge",
     snapshot: Snapshot = None,
     settings: SettingsFile = None,

@@ -78,7 +78,7 @@ def test_a_strange_question_is_answered_or_not_found_by_every_recipe(searcher: S
         assert answer.found == bool(answer.citations)
 
 
-def test_a_batch_writes_the_same_answers_to_all_three_files(mini_web: Path, tmp_path: Path, quern: Quern) -> None:
+def test_a_batch_writes_the_same_answers_to_all_files(mini_web: Path, tmp_path: Path, quern: Quern) -> None:
     questions = tmp_path / "q.jsonl"
     questions.write_text("\n".join(q.model_dump_json() for q in gold()[:12]))
     done = quern("answer", questions, "-w", mini_web, "--out", tmp_path / "out", "--json")
@@ -87,6 +87,7 @@ def test_a_batch_writes_the_same_answers_to_all_three_files(mini_web: Path, tmp_
     rows = [Answer.model_validate(x) for x in pq.read_table(tmp_path / "out" / "answers.parquet").to_pylist()]
     assert [a.query_id for a in lines] == [q.query_id for q in gold()[:12]]
     assert rows == lines
+    assert (tmp_path / "out" / "answers.csv").read_text("utf-8-sig").startswith("query_id,question,")
     assert json.loads(done.stdout) == {
         "questions": 12,
         "answered": sum(a.found for a in lines),
