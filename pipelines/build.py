@@ -23,13 +23,13 @@ from quern.jobs.pages.pages import ReadPages
 from quern.jobs.queries.doc2query import Doc2Query
 from quern.jobs.vectors.embedded_tables import embedded_chunks, embedded_pairs
 from quern.pipelines.staged import Begun, BuildRefusedError, StagedBuild, log_file
-from quern.schemas.settings import ChunkSettings, EmbedSettings, Settings
+from quern.schemas.settings import ChunkSettings, EmbedSettings, NormaliseSettings, Settings
 
 __all__ = ["STEPS", "BuildRefusedError", "build"]
 
 
-def _chunk(chunk: ChunkSettings, embed: EmbedSettings) -> Chunk:
-    return Chunk(chunk, embed.model)
+def _chunk(chunk: ChunkSettings, embed: EmbedSettings, normalise: NormaliseSettings) -> Chunk:
+    return Chunk(chunk, embed.model, normalise)
 
 
 STEPS: Final = (
@@ -44,10 +44,12 @@ STEPS: Final = (
         makes=("normalised",),
     ),
     Step("deduplicate", Deduplicate, needs=("deduplicate",), reads=("normalised",), makes=("documents",)),
-    Step("chunk", _chunk, needs=("chunk", "embed"), reads=("documents",), makes=("bare_chunks",)),
-    Step("doc2query", Doc2Query, needs=("doc2query", "generator"), reads=("bare_chunks",), makes=("pairs",)),
-    Step("embed_chunks", embedded_chunks, needs=("embed",), reads=("bare_chunks",), makes=("chunks",)),
-    Step("embed_pairs", embedded_pairs, needs=("embed",), reads=("pairs",), makes=("embedded_pairs",)),
+    Step("chunk", _chunk, needs=("chunk", "embed", "normalise"), reads=("documents",), makes=("bare_chunks",)),
+    Step(
+        "doc2query", Doc2Query, needs=("doc2query", "generator", "normalise"), reads=("bare_chunks",), makes=("pairs",)
+    ),
+    Step("embed_chunks", embedded_chunks, needs=("embed", "normalise"), reads=("bare_chunks",), makes=("chunks",)),
+    Step("embed_pairs", embedded_pairs, needs=("embed", "normalise"), reads=("pairs",), makes=("embedded_pairs",)),
     Step("filter", Filter, needs=("filter",), reads=("embedded_pairs", "chunks"), makes=("queries", "nodes")),
     Step(
         "link", Link, needs=("link", "neighbours", "embed"), reads=("nodes", "documents", "queries"), makes=("edges",)

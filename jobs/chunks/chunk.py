@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.metadata import version
 from typing import ClassVar, Literal, NamedTuple, cast
@@ -27,7 +27,8 @@ from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Job, Outcome, Reject, Source
 from quern.jobs.documents.originals import originals
 from quern.jobs.models.folders import DEFAULT_MODEL, load_tokenizer, read_model, tokenizer_digest
-from quern.schemas.settings import ChunkSettings
+from quern.jobs.text.search_form import SearchForm
+from quern.schemas.settings import ChunkSettings, NormaliseSettings
 from quern.schemas.tables import CHUNKS, Table
 from quern.schemas.words import terms as words
 from quern.schemas.words.scripts import BERT_HAN, CJK_ENDS
@@ -230,16 +231,18 @@ class Chunk(Job):
     Attributes:
         settings: Length and overlap.
         model: `embed.model`, whose tokenizer counts the tokens.
+        normalise: The form in which the words for full-text search are cut.
     """
 
     name: ClassVar[str] = "chunk"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     engine: ClassVar[Literal["cpu", "model"]] = "cpu"
     reads: ClassVar[tuple[str, ...]] = ("doc_id", "title", "text", "published_at")
     key: ClassVar[str] = "doc_id"
 
     settings: ChunkSettings
     model: str = DEFAULT_MODEL
+    normalise: NormaliseSettings = field(default_factory=NormaliseSettings)
 
     @property
     def makes(self) -> Table:
@@ -254,7 +257,12 @@ class Chunk(Job):
             "tokenizer": tokenizer,
             "library": version("tokenizers"),
             "words": words.VERSION,
+            "form": self._form.configuration(),
         }
+
+    @property
+    def _form(self) -> SearchForm:
+        return SearchForm(self.normalise)
 
     def source(self, inputs: Mapping[str, Stage]) -> Source:
         """The documents that repeat no other."""
@@ -271,7 +279,7 @@ class Chunk(Job):
             for row, spans in enumerate(found)
             if not spans
         )
-        return Outcome(_rows(batch, texts, found, parents, self.makes.schema), parents, rejects)
+        return Outcome(_rows(batch, texts, found, parents, self._form, self.makes.schema), parents, rejects)
 
 
 def _rows(
@@ -279,14 +287,15 @@ def _rows(
     texts: Sequence[str],
     found: Sequence[Sequence[Span]],
     parents: npt.NDArray[np.int64],
+    form: SearchForm,
     schema: pa.Schema,
 ) -> pa.RecordBatch:
     at = pa.array(parents, pa.int64())
     passed = {name: batch.column(name).take(at) for name in ("doc_id", "title", "published_at")}
     bodies = [text[span.start : span.end] for text, spans in zip(texts, found, strict=True) for span in spans]
     numbers = pa.array([n for spans in found for n in range(len(spans))], pa.int64()).cast(pa.string())
-    headings = [search_terms(title) for title in batch.column("title").to_pylist()]
-    terms = [f"{headings[row]} {search_terms(body)}".strip() for row, body in zip(parents, bodies, strict=True)]
+    headings = [search_terms(title and form(title)) for title in batch.column("title").to_pylist()]
+    terms = [f"{headings[row]} {search_terms(form(body))}".strip() for row, body in zip(parents, bodies, strict=True)]
     columns = {
         **passed,
         "chunk_id": pc.binary_join_element_wise(passed["doc_id"], numbers, pa.scalar("-")),

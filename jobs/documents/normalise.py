@@ -1,8 +1,8 @@
-"""Documents in one form: noise, boilerplate and personal data out, numbers and widths unified, quality judged.
+"""Documents as their pages word them: lines of noise, boilerplate and personal data out, quality judged.
 
-Xinyu, supplementary material C. The order matters: noise, numbers and widths first, so that what follows sees
-plain characters; rules of quality last, on the text that would be published. JSONL documents keep their text but
-for personal data.
+Xinyu, supplementary material C, but that nothing is rewritten: what is quoted from a document stands so on its page.
+Numbers and widths are unified where a text is searched (`jobs.text.search_form`). Only personal data is replaced by
+marks, where the settings say so. JSONL documents keep their text but for that.
 """
 
 from __future__ import annotations
@@ -19,13 +19,12 @@ import pyarrow as pa
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Job, Outcome, Reject, Source
 from quern.jobs.documents.boilerplate import COLUMN, GIVEN, marked_drafts
-from quern.jobs.text.noise import Noise, without_emoji
-from quern.jobs.text.numbers import with_arabic_numbers, with_digits
+from quern.jobs.text.noise import Noise
 from quern.jobs.text.personal_data import counts, find, replace
 from quern.jobs.text.plain_text import one_line, paragraphs
 from quern.jobs.text.quality import verdict
+from quern.jobs.text.search_form import SearchForm, places, plain_characters
 from quern.jobs.text.spans import Span
-from quern.jobs.text.width import half_width
 from quern.schemas.digests import text_digest
 from quern.schemas.settings import NormaliseSettings, QualitySettings
 from quern.schemas.tables import DOCUMENTS, Table
@@ -42,7 +41,7 @@ class Normalise(Job):
     quality: QualitySettings = field(default_factory=QualitySettings)
 
     name: ClassVar[str] = "normalise"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     engine: ClassVar[Literal["cpu", "model"]] = "cpu"
     reads: ClassVar[tuple[str, ...]] = (*DOCUMENTS.schema.names, COLUMN)
     key: ClassVar[str] = "page_url"
@@ -78,7 +77,9 @@ class Normalise(Job):
         for i, row in enumerate(zip(*(batch.column(c).to_pylist() for c in columns), strict=True)):
             page, language, title, author, text, images, repeated = row
             given = page.startswith(GIVEN)
-            title, text, found = self._normalised(title, text, language, repeated, given=given)
+            if not given:
+                text = self._without_noise(text, repeated)
+            title, text, found = self._private(title, text, language, given=given)
             if fault := self._fault(text, language, given=given):
                 rejects.append(Reject(i, *fault))
                 continue
@@ -89,17 +90,28 @@ class Normalise(Job):
                 made[name].append(made_of_row)
         return Outcome(_with(batch.take(pa.array(kept, pa.int64())), made), np.asarray(kept, np.int64), tuple(rejects))
 
-    def _normalised(
-        self, title: str | None, text: str, language: str | None, repeated: list[int], *, given: bool
+    def _without_noise(self, text: str, repeated: list[int]) -> str:
+        """`text`, a paragraph a line, without the lines numbered `repeated` and those that say nothing."""
+        gone = set(repeated)
+        text = paragraphs("\n".join(line for n, line in enumerate(text.split("\n")) if n not in gone))
+        if not self.settings.noise:
+            return text
+        plain = plain_characters(text, noise=True)
+        pairs = zip(text.split("\n"), plain.split("\n"), strict=True)
+        return paragraphs("\n".join(self._without_end(*pair) for pair in pairs))
+
+    def _without_end(self, line: str, plain: str) -> str:
+        """`line`, whose plain characters are `plain`, without what asks for a click; empty where nothing else is."""
+        kept = self._noise.without(plain)
+        if not kept.strip():
+            return ""
+        return line if kept == plain else line[: places(line, plain)[len(kept)]]
+
+    def _private(
+        self, title: str | None, text: str, language: str | None, *, given: bool
     ) -> tuple[str | None, str, list[Span]]:
-        """Title, text, and the personal data that was found in both."""
-        if not given:
-            gone = set(repeated)
-            lines = [line for n, line in enumerate(text.split("\n")) if n not in gone]
-            text = self._plain("\n".join(lines), language)
-            if self.settings.noise:
-                text = paragraphs("\n".join(self._noise.without(line) for line in text.split("\n")))
-            title = one_line(self._plain(title, language)) if title else title
+        """Title and text with personal data treated as the settings say, and what was found in both."""
+        title = one_line(title) if not given else title
         text, found = self._without_personal_data(text, language)
         if title:
             title, found_there = self._without_personal_data(title, language)
@@ -123,25 +135,20 @@ class Normalise(Job):
         images = images and [image | {name: treated(image[name]) for name in _DESCRIBING} for image in images]
         return author, images, every
 
-    def _plain(self, text: str, language: str | None) -> str:
-        """`text` with plain characters and numbers: no emoji, no full-width forms, a paragraph a line."""
-        if self.settings.noise:
-            text = without_emoji(text)
-        # Numerals first: what stands beside a full-width mark decides about it.
-        text = with_arabic_numbers(with_digits(text), language, self.settings)
-        return paragraphs(half_width(text, self.settings.punctuation))
-
     def _without_personal_data(self, text: str, language: str | None) -> tuple[str, list[Span]]:
-        found = find(text, language, self.settings.personal_data_types)
-        if self.settings.personal_data == "keep":
+        plain = plain_characters(text, noise=True)
+        found = find(plain, language, self.settings.personal_data_types)
+        if self.settings.personal_data == "keep" or not found:
             return text, found
+        at = places(text, plain)
+        found = [Span(at[span.start], at[span.end - 1] + 1, span.type) for span in found]
         return replace(text, found, mark=self.settings.personal_data == "mark"), found
 
     def _fault(self, text: str, language: str | None, *, given: bool) -> tuple[str, str] | None:
         """Reason and detail of a text that is left out."""
         if not text.strip():
             return "no_text", "nothing is left without noise, repeated lines and personal data"
-        return None if given else verdict(text, language, self.quality)
+        return None if given else verdict(SearchForm(self.settings)(text), language, self.quality)
 
 
 def _with(rows: pa.RecordBatch, made: Mapping[str, list[Any]]) -> pa.RecordBatch:

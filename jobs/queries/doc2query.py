@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Literal
 from quern.jobs.queries.task import ChunkContext, Pairs, doc2query
 from quern.jobs.reasoning.table import TaskJob
 from quern.jobs.reasoning.task import Problem, Task
-from quern.schemas.settings import Doc2QuerySettings, GeneratorSettings
+from quern.jobs.text.search_form import SearchForm
+from quern.schemas.settings import Doc2QuerySettings, GeneratorSettings, NormaliseSettings
 from quern.schemas.tables import QUERIES, Table
 from quern.schemas.words import sentences
 
@@ -21,10 +22,12 @@ class Doc2Query(TaskJob[ChunkContext, Pairs]):
     Attributes:
         settings: How many pairs, and which are left out.
         generator: What writes them.
+        normalise: The form of the sentences that the rule asks about; answers are quoted as they stand.
     """
 
     settings: Doc2QuerySettings = field(default_factory=Doc2QuerySettings)
     generator: GeneratorSettings = field(default_factory=GeneratorSettings)
+    normalise: NormaliseSettings = field(default_factory=NormaliseSettings)
 
     name: ClassVar[str] = "doc2query"
     version: ClassVar[int] = 1
@@ -40,7 +43,12 @@ class Doc2Query(TaskJob[ChunkContext, Pairs]):
     @property
     def task(self) -> Task[ChunkContext, Pairs]:
         """Doc2Query with these settings."""
-        return doc2query(self.settings.pairs, self.settings.near_identical, self.settings.groundedness)
+        given = self.settings
+        return doc2query(given.pairs, given.near_identical, given.groundedness, self._form)
+
+    @property
+    def _form(self) -> SearchForm:
+        return SearchForm(self.normalise)
 
     def configuration(self) -> Mapping[str, object]:
         """Number of pairs, what writes them and how; of a model also the prompt and what it is held to."""
@@ -48,7 +56,8 @@ class Doc2Query(TaskJob[ChunkContext, Pairs]):
         of_all = {"pairs": settings.pairs, "near_identical": settings.near_identical}
         if self.by_model:
             return {**of_all, "groundedness": settings.groundedness, **task.configuration(self.generator)}
-        return {**of_all, "generator": "rules", "task": task.version, "sentences": sentences.VERSION}
+        by_rules = {"task": task.version, "sentences": sentences.VERSION, "form": self._form.configuration()}
+        return {**of_all, "generator": "rules", **by_rules}
 
     def inputs(self, rows: Sequence[Mapping[str, Any]]) -> list[ChunkContext]:
         """Text, title and date of each chunk."""

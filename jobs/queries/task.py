@@ -13,6 +13,7 @@ from quern.jobs.queries.grounded import groundedness
 from quern.jobs.queries.rules.rule import NEAR_IDENTICAL, alike, words_of, write_pairs
 from quern.jobs.reasoning.prompts import disarmed
 from quern.jobs.reasoning.task import Checked, Problem, Task
+from quern.jobs.text.search_form import SearchForm
 from quern.schemas.words.spaces import squeeze
 
 GROUNDED: Final = 0.8
@@ -113,9 +114,10 @@ class _Doc2Query:
     most: int
     near_identical: float
     grounded: float
+    form: SearchForm
 
     def rule(self, chunk: ChunkContext) -> Pairs:
-        written = write_pairs(chunk.text, chunk.title, chunk.published_at, self.most, self.near_identical)
+        written = write_pairs(chunk.text, chunk.title, chunk.published_at, self.most, self.near_identical, self.form)
         return Pairs(pairs=[Pair(question=question, answer=answer) for question, answer in written])
 
     def check(self, chunk: ChunkContext, pairs: Pairs) -> Checked[Pairs]:
@@ -161,7 +163,10 @@ class _Doc2Query:
 
 
 def doc2query(
-    most: int, near_identical: float = NEAR_IDENTICAL, grounded: float = GROUNDED
+    most: int,
+    near_identical: float = NEAR_IDENTICAL,
+    grounded: float = GROUNDED,
+    form: SearchForm | None = None,
 ) -> Task[ChunkContext, Pairs]:
     """The task of writing at most `most` pairs of a chunk (the paper's M).
 
@@ -169,8 +174,9 @@ def doc2query(
         most: M, the most pairs.
         near_identical: Jaccard similarity of the words of two pairs from which the later one is left out.
         grounded: Least groundedness (`jobs.queries.grounded`) of an answer that a model wrote.
+        form: The form of the sentences that the rule asks about.
     """
-    steps = _Doc2Query(most, near_identical, grounded)
+    steps = _Doc2Query(most, near_identical, grounded, form or SearchForm())
     return Task(
         "doc2query",
         2,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar, Final, Literal
 
 import numpy as np
@@ -19,8 +19,9 @@ from quern.jobs.core.contract import Job, Made, Source
 from quern.jobs.core.run import Run, memoise, record_rejects
 from quern.jobs.core.table_job import TableJob
 from quern.jobs.core.view import Computed, View
+from quern.jobs.text.search_form import SearchForm
 from quern.jobs.vectors.embed import Embed, prepare
-from quern.schemas.settings import EmbedSettings
+from quern.schemas.settings import EmbedSettings, NormaliseSettings
 from quern.schemas.tables import CHUNKS, QUERIES, TABLES, VECTOR, Table
 
 
@@ -29,17 +30,21 @@ def _texts(stage: Stage, reads: tuple[str, ...], text: Callable[[pa.RecordBatch]
     return View(stage, ("text",), stage.rows, {"text": Computed(reads, text)})
 
 
-def chunk_texts(chunks: Stage) -> View:
-    """Title, line break and text of each chunk; the text alone where there is no title.
+def chunk_texts(chunks: Stage, form: SearchForm) -> View:
+    """Title, line break and text of each chunk, as they are searched; the text alone where there is no title.
 
     The title costs few tokens and says what a chunk from the middle of a document is about.
     """
-    return _texts(chunks, ("title", "text"), _titled)
+    return _texts(chunks, ("title", "text"), partial(_searched, form=form, text=_titled))
 
 
-def node_texts(queries: Stage) -> View:
-    """`question answer` of each query (QCG-RAG, section 3.3)."""
-    return _texts(queries, ("question", "answer"), question_and_answer)
+def node_texts(queries: Stage, form: SearchForm) -> View:
+    """`question answer` of each query, as they are searched (QCG-RAG, section 3.3)."""
+    return _texts(queries, ("question", "answer"), partial(_searched, form=form, text=question_and_answer))
+
+
+def _searched(rows: pa.RecordBatch, form: SearchForm, text: Callable[[pa.RecordBatch], pa.Array]) -> pa.Array:
+    return form.column(text(rows))
 
 
 def _titled(chunks: pa.RecordBatch) -> pa.Array:
@@ -86,16 +91,18 @@ class AddVectors(TableJob):
     Attributes:
         settings: The model, and how to run it.
         table: The table made; its columns but for `vector` are those of the rows.
-        text: What is embedded of each row.
+        text: What is embedded of each row, in a form.
+        normalise: That form: the one in which texts are searched.
         version: Raised whenever what is embedded of a row changes.
     """
 
     settings: EmbedSettings
     table: Table
-    text: Callable[[Stage], View]
+    text: Callable[[Stage, SearchForm], View]
+    normalise: NormaliseSettings
 
     name: ClassVar[str] = Embed.name
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     @property
     def engine(self) -> Literal["none", "cpu", "model"]:
@@ -113,8 +120,13 @@ class AddVectors(TableJob):
         return (self.table.with_dimension(dimension(self.embed)),)
 
     def configuration(self) -> Mapping[str, object]:
-        """That of the embedding."""
-        return {"embed": self.embed.version, **self.embed.configuration()}
+        """That of the embedding, and the form of what is embedded."""
+        form = self._form.configuration()
+        return {"embed": self.embed.version, **self.embed.configuration(), "form": form}
+
+    @property
+    def _form(self) -> SearchForm:
+        return SearchForm(self.normalise)
 
     def prepare(self) -> None:
         """Convert the model, if that is needed."""
@@ -123,13 +135,13 @@ class AddVectors(TableJob):
     def parts(self, inputs: Mapping[str, Stage]) -> Sequence[tuple[Job, Source]]:
         """The embedding of the texts."""
         (rows,) = inputs.values()
-        return [(self.embed, self.text(rows))]
+        return [(self.embed, self.text(rows, self._form))]
 
     def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
         """Embed the texts, and write the rows that got a vector."""
         (rows,) = inputs.values()
         (table,) = self.tables
-        source = self.text(rows)
+        source = self.text(rows, self._form)
         done = memoise(self.embed, source, run)
         rejected = cut = 0
         with run.writer(table) if table.name in TABLES else run.scratch(table) as writer:
@@ -160,11 +172,11 @@ EMBEDDED_PAIRS: Final = Table(
 )
 
 
-def embedded_chunks(settings: EmbedSettings) -> AddVectors:
+def embedded_chunks(settings: EmbedSettings, normalise: NormaliseSettings) -> AddVectors:
     """The table `chunks`: each chunk with the vector of its title and text."""
-    return AddVectors(settings, CHUNKS, chunk_texts)
+    return AddVectors(settings, CHUNKS, chunk_texts, normalise)
 
 
-def embedded_pairs(settings: EmbedSettings) -> AddVectors:
+def embedded_pairs(settings: EmbedSettings, normalise: NormaliseSettings) -> AddVectors:
     """The table `embedded_pairs`: each pair with the vector of question and answer."""
-    return AddVectors(settings, EMBEDDED_PAIRS, node_texts)
+    return AddVectors(settings, EMBEDDED_PAIRS, node_texts, normalise)

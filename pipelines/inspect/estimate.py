@@ -114,7 +114,7 @@ def estimate(source: Path | None, warehouse: Path | None, settings: Settings, sa
 
 
 def _estimated(documents: int, cut: Stage, run: Run, settings: Settings, sample: int) -> Estimate:
-    rules = Doc2Query(settings.doc2query, GeneratorSettings())
+    rules = Doc2Query(settings.doc2query, GeneratorSettings(), settings.normalise)
     chunks = _sampled(cut, rules.reads, sample)
     tokenizer = load_tokenizer(read_model(settings.embed.model))
     task, inputs = rules.task, rules.inputs(chunks)
@@ -135,7 +135,7 @@ def _of_model(kind: Any, cut: Stage, run: Run, settings: Settings, prompt: float
     given = settings.generator
     # Without a model's name it cannot be known what that model has done.
     named = given.model_copy(update={"kind": kind})
-    to_do = _missing(Doc2Query(settings.doc2query, named), cut, run) if given.model else cut.rows
+    to_do = _missing(Doc2Query(settings.doc2query, named, settings.normalise), cut, run) if given.model else cut.rows
     prompts, outputs = round(to_do * prompt), round(to_do * output)
     cost = hours = None
     if kind == "openai" and given.price_prompt is not None and given.price_output is not None:

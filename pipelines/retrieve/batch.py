@@ -41,14 +41,19 @@ class Batch:
         return self.searcher.settings
 
     @cached_property
+    def searched(self) -> list[str]:
+        """The questions in the form in which texts are searched."""
+        return [self.searcher.form(q) for q in self.questions]
+
+    @cached_property
     def vectors(self) -> Floats:
         """Embeddings of the questions, shape (questions, d)."""
-        return self.searcher.question_embedder.encode(self.questions)
+        return self.searcher.question_embedder.encode(self.searched)
 
     @cached_property
     def terms(self) -> list[str]:
         """The words of each question, separated by single spaces."""
-        return [search_terms(q) for q in self.questions]
+        return [search_terms(q) for q in self.searched]
 
     @cached_property
     def dense(self) -> Scored:

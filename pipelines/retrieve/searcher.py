@@ -11,6 +11,7 @@ import pyarrow as pa
 from quern.indexes.catalog import Snapshot
 from quern.indexes.graph import QueryGraph
 from quern.jobs.models.folders import ModelError, model_fingerprint, read_model
+from quern.jobs.text.search_form import SearchForm
 from quern.jobs.vectors.embed import Embedder
 from quern.schemas.settings import EmbedSettings, Settings
 
@@ -26,6 +27,11 @@ class Searcher:
         self.settings = settings
         self.graph = QueryGraph(snapshot)
         self._held: dict[tuple[object, ...], Any] = {}
+
+    @cached_property
+    def form(self) -> SearchForm:
+        """The form in which the snapshot's texts are searched, and so its questions."""
+        return SearchForm(self.snapshot.manifest.known_settings().normalise)
 
     @cached_property
     def embedder(self) -> Embedder:

@@ -20,11 +20,15 @@ CHUNKS = Table(
             column("end", pa.int64(), "One past the last character in `documents.text`."),
             column("token_count", pa.int32(), "Tokens of `text` by the embedder's tokenizer, special tokens excluded."),
             column(
-                "terms", pa.string(), "Words for full-text search: the title and the text, CamelCase and CJK split."
+                "terms",
+                pa.string(),
+                "Words for full-text search: title and text in the form that is searched, CamelCase and CJK split.",
             ),
             optional("title", pa.string(), "Title of the document: context for synthetic queries and citations."),
             optional("published_at", TIMESTAMP, "Publication time of the document."),
-            column("vector", VECTOR, "L2-normalised embedding of title, line break and text."),
+            column(
+                "vector", VECTOR, "L2-normalised embedding of title, line break and text in the form that is searched."
+            ),
         ]
     ),
     served=True,

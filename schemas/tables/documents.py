@@ -56,7 +56,7 @@ DOCUMENTS = Table(
             optional("published_at", TIMESTAMP, "Publication time; a date alone is midnight UTC."),
             optional("modified_at", TIMESTAMP, "Last modification, where the page states one."),
             optional("language", pa.string(), "ISO 639-1 code of the text."),
-            column("text", pa.string(), "Main text; paragraphs separated by line breaks."),
+            column("text", pa.string(), "Main text as on the page, a paragraph a line; personal data is marked."),
             column("images", pa.list_(_IMAGE), "Images beside the main text; width and height in pixels where stated."),
             column(
                 "metadata_from", pa.list_(_STATED), "What stated each field of metadata: `json-ld`, `open-graph`..."
@@ -67,7 +67,7 @@ DOCUMENTS = Table(
         ]
     ),
     served=True,
-    doc="The main text of a page in its one form, and what the page states about it.",
+    doc="The main text of a page, and what the page states about it.",
     row="document",
     references={"page_url": "pages", "duplicate_of": "documents"},
     indexes=("doc_id",),

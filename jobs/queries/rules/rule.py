@@ -17,6 +17,7 @@ from quern.jobs.queries.rules import chinese, dialogue, english
 from quern.jobs.queries.rules.pronouns import kind_of
 from quern.jobs.queries.rules.units import WORD, Unit, dialogue_speakers, person_name, read_units, topic_words
 from quern.jobs.queries.rules.words import STOP_WORDS
+from quern.jobs.text.search_form import SearchForm
 from quern.schemas.words.scripts import HAN, HANGUL, KANA
 from quern.schemas.words.spaces import squeeze
 
@@ -43,7 +44,12 @@ class _Draft:
 
 
 def write_pairs(
-    text: str, title: str | None, published_at: datetime | None, most: int, near_identical: float = NEAR_IDENTICAL
+    text: str,
+    title: str | None,
+    published_at: datetime | None,
+    most: int,
+    near_identical: float = NEAR_IDENTICAL,
+    form: SearchForm | None = None,
 ) -> list[tuple[str, str]]:
     """At most `most` pairs (question, answer) of a chunk, in reading order; empty if it has no words.
 
@@ -53,9 +59,10 @@ def write_pairs(
         published_at: When the document was published.
         most: M, the most pairs.
         near_identical: Jaccard similarity of the words of two pairs from which the later one is left out.
+        form: The form of the sentences that are asked about; answers are quoted as they stand.
     """
     units = _distinct(text, read_units(text, most))
-    writer = _Writer(text, _AMBIGUITY.sub("", squeeze(title or "")), published_at, units)
+    writer = _Writer(text, _AMBIGUITY.sub("", squeeze(title or "")), published_at, units, form or SearchForm())
     drafts = [list(writer.drafts(i, unit)) for i, unit in enumerate(units)]
     return [(d.question, d.answer) for d in _chosen(drafts, writer.overview(), most, near_identical)]
 
@@ -63,26 +70,29 @@ def write_pairs(
 class _Writer:
     """Questions about the units of one chunk."""
 
-    def __init__(self, text: str, topic: str, published_at: datetime | None, units: Sequence[Unit]) -> None:
-        self.topic = topic
+    def __init__(
+        self, text: str, topic: str, published_at: datetime | None, units: Sequence[Unit], form: SearchForm
+    ) -> None:
+        self.topic = squeeze(form(topic))
         self.units = units
-        self.said = [squeeze(text[u.start : u.end]) for u in units]
+        self.quoted = [squeeze(text[u.start : u.end]) for u in units]
+        self.said = [squeeze(form(quoted)) for quoted in self.quoted]
         self.words = [words_of(said) for said in self.said]
         self.language = wording_language(text)
         self.day = _day(published_at, self.language) if published_at else ""
         self.speakers = sorted(person_name(s) for s in dialogue_speakers(text))
         names = {w for s in self.speakers for w in (*s.lower().split(), s.lower().replace(" ", ""))}
         self.topics = [w for w in topic_words(text) if w not in names] if self.language == "en" else []
-        self.kind = chinese.kind_of(topic, self.said) if self.language == "zh" else kind_of(topic, self.said)
+        self.kind = (chinese.kind_of if self.language == "zh" else kind_of)(self.topic, self.said)
 
     def drafts(self, number: int, unit: Unit) -> Iterator[_Draft]:
         """The questions of a unit, the first the one that it must have."""
-        answer, words = self.said[number], self.words[number]
+        words = self.words[number]
         seen: set[str] = set()
-        for form, question in self._questions(number, unit, answer):
+        for form, question in self._questions(number, unit, self.said[number]):
             question = squeeze(question)
             if question.lower() not in seen:
-                yield _Draft(number, len(seen), form, question, answer, words | words_of(question))
+                yield _Draft(number, len(seen), form, question, self.quoted[number], words | words_of(question))
                 seen.add(question.lower())
             if len(seen) == _FORMS:
                 return
@@ -100,7 +110,7 @@ class _Writer:
         else:
             return None
         best = max(told, key=lambda i: (len(self.words[i].intersection(topics)), -i))
-        return _Draft(best, _FORMS, "overview", question, self.said[best], self.words[best] | words_of(question))
+        return _Draft(best, _FORMS, "overview", question, self.quoted[best], self.words[best] | words_of(question))
 
     def _questions(self, number: int, unit: Unit, answer: str) -> Iterator[tuple[str, str]]:
         topic = self.topic or unit.heading.rstrip(":：")

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import snowballstemmer
 
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
+from quern.jobs.text.search_form import SearchForm
 from quern.schemas.words.terms import search_terms
 
 
@@ -45,6 +46,8 @@ _AROUND = 0.4  # What a word of the question counts that only the text around th
 _ASKS = 0.85  # What a question among the evidence is worth against a statement.
 _OTHER_NUMBER = 0.7  # What evidence is worth that lacks a number of the question, such as its year.
 _NUMBER = re.compile(r"\d{2,}")
+# A question and its evidence may write a number in two ways; which ones are unified is no matter of a setting here.
+_AS_SEARCHED = SearchForm()
 _SPEAKER = re.compile(r"[ \t]*([^\n:：]{1,40})[:：]\s")
 
 
@@ -66,7 +69,7 @@ def _stem(word: str) -> str:
 
 def content_words(text: str) -> frozenset[str]:
     """Stems of the words of `text` that carry content."""
-    return frozenset(_stem(w) for w in search_terms(text).split() if w not in _ASKING)
+    return frozenset(_stem(w) for w in search_terms(_AS_SEARCHED(text)).split() if w not in _ASKING)
 
 
 def _sentences(given: AnswerInput) -> list[_Sentence]:

@@ -131,8 +131,9 @@ class SearchedBuild:
     @cached_property
     def vectors(self) -> Floats:
         """Their vectors, shape (questions, d)."""
-        model = Searcher(self.snapshot, self._settings).question_embedder  # It is an error if it is not the snapshot's.
-        texts = tuple(q.question for q in self.gold.questions)
+        searcher = Searcher(self.snapshot, self._settings)
+        model = searcher.question_embedder  # It is an error if it is not the snapshot's.
+        texts = tuple(searcher.form(q.question) for q in self.gold.questions)
         return _question_vectors(model, texts)
 
     @cached_property

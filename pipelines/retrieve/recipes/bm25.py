@@ -39,7 +39,7 @@ def expanded_index(searcher: Searcher, *, kept: bool) -> LexicalIndex:
     added: list[list[str]] = [[] for _ in range(len(graph.chunks.keys))]
     for at, question in zip(chunk.tolist(), rows["question"].to_pylist(), strict=True):
         if at >= 0:
-            added[at].append(search_terms(question))
+            added[at].append(search_terms(searcher.form(question)))
     own = pc.fill_null(graph.chunk_column("terms"), "").to_pylist()
     return LexicalIndex(
         [pa.array([" ".join([text, *more]) for text, more in zip(own, added, strict=True)], pa.string())]

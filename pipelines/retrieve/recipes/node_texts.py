@@ -44,10 +44,10 @@ def _ranked(batch: Batch, vectors: Floats, owner: Positions) -> Ranking:
 
 
 def pair_texts(searcher: Searcher, column: str) -> list[str]:
-    """The `question` or `answer` of each node, in the order of the nodes."""
+    """The `question` or `answer` of each node as it is searched, in the order of the nodes."""
     queries = searcher.queries
     at = positions_in(queries["query_id"].combine_chunks(), searcher.graph.nodes.keys)
-    return [str(text) for text in queries[column].take(pa.array(at)).to_pylist()]
+    return [searcher.form(str(text)) for text in queries[column].take(pa.array(at)).to_pylist()]
 
 
 def pair_vectors(searcher: Searcher, column: str) -> Floats:
@@ -59,7 +59,8 @@ def sentence_vectors(searcher: Searcher) -> tuple[Floats, Positions]:
     """Vectors of the sentences of all chunks, and the position of each one's chunk."""
     of_chunk = [sentences(t) for t in searcher.graph.chunk_column("text").to_pylist()]
     owner = np.repeat(np.arange(len(of_chunk)), [len(c) for c in of_chunk])
-    return encoded(searcher.embedder, [sentence for chunk in of_chunk for sentence in chunk]), owner
+    searched = [searcher.form(sentence) for chunk in of_chunk for sentence in chunk]
+    return encoded(searcher.embedder, searched), owner
 
 
 def encoded(embedder: Embedder, texts: Sequence[str]) -> Floats:

@@ -30,13 +30,13 @@ def rank_second(batch: Batch) -> Ranking:
     order = order[rank < _NODES]
     question, node = matched.question[order], matched.node[order]
     texts = batch.searcher.held(node_texts)
-    asked = [f"{batch.questions[q]} {texts[n]}" for q, n in zip(question.tolist(), node.tolist(), strict=True)]
+    asked = [f"{batch.searched[q]} {texts[n]}" for q, n in zip(question.tolist(), node.tolist(), strict=True)]
     again = batch.with_vectors(_means(encoded(batch.searcher.embedder, asked), question, batch.vectors.shape))
     return Ranking(hybrid(batch, [(again.dense, _WEIGHT)]), matched)
 
 
 def node_texts(searcher: Searcher) -> list[str]:
-    """`question answer` of each node, in the order of the nodes."""
+    """`question answer` of each node as it is searched, in the order of the nodes."""
     pairs = (pair_texts(searcher, column) for column in ("question", "answer"))
     return [f"{question} {answer}" for question, answer in zip(*pairs, strict=True)]
 

@@ -1,4 +1,4 @@
-"""Group `normalise`: the one form of every document's text."""
+"""Group `normalise`: what is left out of documents, and the form in which they are searched."""
 
 from __future__ import annotations
 
@@ -10,17 +10,23 @@ from quern.schemas.setting_group import Group, Positive, Share
 
 
 class NormaliseSettings(Group):
-    """Text of documents: one form of characters and numbers, without noise and personal data (Xinyu, suppl. C)."""
+    """What a text loses, and the form of characters and numbers in which it is searched (Xinyu, suppl. C)."""
 
-    noise: bool = Field(True, description="Whether emoji, format characters and `Read more` lines are left out.")
+    noise: bool = Field(
+        True, description="Whether `Read more` lines are left out, and emoji and format characters not searched."
+    )
     noise_phrases: tuple[str, ...] = Field((), description="Further phrases left out as `Read more` is.")
     punctuation: Literal["outside_cjk", "all"] = Field(
         "outside_cjk",
-        description="Full-width punctuation made half-width: all, as in Xinyu, or not the commas and sentence ends of "
-        "Chinese, Japanese and Korean text.",
+        description="Full-width punctuation searched as half-width: all, as in Xinyu, or not the commas and sentence "
+        "ends of Chinese, Japanese and Korean text.",
     )
-    chinese_numerals: bool = Field(True, description="Chinese numerals as Arabic digits, in Chinese texts (Xinyu).")
-    number_words: bool = Field(False, description="English numbers of two words and more as digits: twenty-five.")
+    chinese_numerals: bool = Field(
+        True, description="Chinese numerals are searched as Arabic digits, in Chinese texts (Xinyu)."
+    )
+    number_words: bool = Field(
+        False, description="English numbers of two words and more are searched as digits: twenty-five."
+    )
     repeated_documents: int = Field(
         5, ge=2, description="A line in fewer documents of a site than this is no boilerplate."
     )

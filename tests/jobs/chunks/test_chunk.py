@@ -141,6 +141,13 @@ def test_chunks_have_keys_terms_and_their_documents_title_and_time():
     assert [(r.row, r.reason) for r in made.rejects] == [(1, "no_tokens")]
 
 
+def test_words_are_cut_from_the_form_that_is_searched_and_the_text_is_quoted():
+    job = Chunk(ChunkSettings())
+    rows = job.apply(documents("第三次测定用了四十二天。", title="第二篇")).rows.to_pylist()
+    assert rows[0]["text"] == "第三次测定用了四十二天。"
+    assert rows[0]["terms"] == search_terms("第2篇", "第3次测定用了42天。")
+
+
 def test_a_batch_without_chunks_is_an_empty_table():
     job = Chunk(ChunkSettings())
     assert validate(job.apply(documents(" ", "\x00")).rows, job.makes).num_rows == 0

@@ -1,4 +1,4 @@
-"""Drafts get their final form: noise, boilerplate and personal data out; JSONL documents keep their text."""
+"""Drafts lose noise, boilerplate and personal data; what stays is as the page has it. JSONL documents keep it all."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def test_a_draft_gets_its_final_form() -> None:
             COLUMN: [2],
         }
     )
-    assert made["text"] == "The ferry(No.3)sailed.\nMail [EMAIL] or ring [PHONE]."
-    assert made["title"] == "Ferry news"
+    assert made["text"] == "The ferry（No．３）sailed.\nMail [EMAIL] 😀 or ring [PHONE]."
+    assert made["title"] == "Ferry news 🚢"
     assert made["personal_data"] == [{"type": "EMAIL", "count": 1}, {"type": "PHONE", "count": 1}]
     assert made["digest"] == text_digest(made["title"], made["text"])
 
@@ -92,9 +92,19 @@ def test_digits_of_other_scripts_are_personal_data_too() -> None:
     assert document({"text": "tel. ０２０ ７９４６ ０９５８"})["text"] == "tel. [PHONE]"
 
 
-def test_chinese_text_keeps_its_sentences_and_gets_digits() -> None:
-    made = document({"language": "zh", "text": "一共三百六十盏，装了十九天。嘉庆十二年重修！"})
-    assert made["text"] == "一共360盏，装了19天。嘉庆十二年重修！"
+def test_personal_data_is_found_behind_wide_digits_and_characters_that_nobody_sees() -> None:
+    made = document({"text": "🚢 Ring ０２０\u200b ７９４６ ０９５８ or a@\xadb.example！ 🚢"})
+    assert made["text"] == "🚢 Ring [PHONE] or [EMAIL]！ 🚢"
+
+
+def test_no_character_is_rewritten() -> None:
+    text = "一共三百六十盏，装了十九天。第一次！\nＦｅｒｒｙ No．３ cost ２０ euros 😀."
+    assert document({"language": "zh", "text": text})["text"] == text
+
+
+def test_what_asks_for_a_click_goes_whatever_its_characters() -> None:
+    made = document({"text": "It sailed. 🚢 Ｒｅａｄ\u200b ｍｏｒｅ »\n👉 Click here 👈\n😀\n阅读全文"})
+    assert made["text"] == "It sailed."
 
 
 def test_low_quality_and_empty_documents_are_rejected_and_the_others_keep_their_place() -> None:
@@ -117,9 +127,10 @@ def test_settings_are_part_of_the_fingerprint() -> None:
 @pytest.mark.parametrize("language", ["en", "zh"])
 @settings(deadline=None)
 @given(text=st.text(alphabet=st.sampled_from("ab .,\n1２三十年个，。！a@b.c😀\u200d（）Read more")))
-def test_a_final_form_stays_as_it_is(language: str, text: str) -> None:
-    # A mark is of another script than what it stands for, which the marks beside it may be read by.
+def test_what_is_left_is_quoted_and_stays_as_it_is(language: str, text: str) -> None:
     job = Normalise(NormaliseSettings(personal_data="keep"), LAX)
     once = apply(job, {"text": text, "language": language}).rows.column("text").to_pylist()
+    page = [" ".join(line.split()) for line in text.split("\n")]
+    assert all(any(part in line for line in page) for whole in once for part in whole.split("\n"))
     twice = [t for x in once for t in apply(job, {"text": x, "language": language}).rows.column("text").to_pylist()]
     assert twice == once

@@ -12,7 +12,7 @@ from quern.jobs.core.table_job import run_whole
 from quern.jobs.graph.filter import Filter
 from quern.jobs.vectors.embed import Embedder
 from quern.jobs.vectors.embedded_tables import embedded_chunks, embedded_pairs
-from quern.schemas.settings import EmbedSettings, FilterSettings
+from quern.schemas.settings import EmbedSettings, FilterSettings, NormaliseSettings
 from quern.schemas.tables import CHUNKS, QUERIES, Table
 
 Staged = Callable[[Table, list[dict[str, Any]]], Stage]
@@ -36,13 +36,13 @@ QUESTIONS = {
 
 
 def filtered(chunks: Stage, pairs: Stage, settings: FilterSettings, run: Run) -> tuple[Stage, Stage]:
-    (embedded,) = run_whole(embedded_pairs(EmbedSettings()), {"pairs": pairs}, run).stages
+    (embedded,) = run_whole(embedded_pairs(EmbedSettings(), NormaliseSettings()), {"pairs": pairs}, run).stages
     queries, nodes = run_whole(Filter(settings), {"embedded_pairs": embedded, "chunks": chunks}, run).stages
     return queries, nodes
 
 
 def embedded(chunks: Stage, run: Run) -> Stage:
-    (made,) = run_whole(embedded_chunks(EmbedSettings()), {"bare_chunks": chunks}, run).stages
+    (made,) = run_whole(embedded_chunks(EmbedSettings(), NormaliseSettings()), {"bare_chunks": chunks}, run).stages
     return made
 
 

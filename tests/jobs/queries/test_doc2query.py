@@ -144,6 +144,14 @@ def test_chinese_sentences_get_chinese_questions() -> None:
     assert all(q.endswith("？") for q in asked)
 
 
+def test_a_chinese_numeral_is_asked_about_as_a_number_and_quoted_as_it_stands() -> None:
+    text = "本草纲目在一五九六年出版。全书收录了一千八百九十二种药物。"
+    made = dict(pairs(text, "本草纲目"))
+    assert made["本草纲目在出版是什么时候？"] == "本草纲目在一五九六年出版。"
+    assert "1892种" in " ".join(made)
+    assert all(answer in text for answer in made.values())
+
+
 def test_other_languages_get_a_prompt_without_question_words() -> None:
     assert questions("Der Zug nach München fährt um acht Uhr vom Gleis drei ab.", "Fahrplan") == [
         "Fahrplan: Der Zug nach München fährt um acht Uhr…?"

@@ -1,0 +1,93 @@
+"""The form in which texts are searched: numerals as Arabic digits, half-width forms, no emoji (Xinyu, suppl. C).
+
+`documents.text` and all that quotes it stay as the page has them; words for full-text search and inputs of the
+embedding model, of chunks, pairs and questions alike, are made from this form: a question for 第3次 finds 第三次. It
+depends on nothing but the text: a question states no language.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from quern.jobs.text.noise import without_emoji
+from quern.jobs.text.numbers import with_arabic_numbers, with_digits
+from quern.jobs.text.width import half_width
+from quern.schemas.settings import NormaliseSettings
+from quern.schemas.words.scripts import CJK, HANGUL, KANA
+
+# Raised when the same text gets another form: part of the fingerprint of what is made of it.
+VERSION: Final = 1
+# The settings of `normalise` that the form depends on.
+_SETTINGS: Final = {"noise", "punctuation", "chinese_numerals", "number_words"}
+_CJK: Final = re.compile(f"[{CJK}]")
+_NOT_CHINESE: Final = re.compile(f"[{KANA}{HANGUL}]")
+# Of Japanese about half of the characters are kana, of Korean nearly all Hangul; Chinese text at most names a foreign
+# work. Between the two nothing is tuned.
+_FOREIGN_SHARE: Final = 0.3
+
+
+@dataclass(frozen=True)
+class SearchForm:
+    """Gives a text the form in which it is searched.
+
+    Attributes:
+        settings: What is unified.
+    """
+
+    settings: NormaliseSettings = field(default_factory=NormaliseSettings)
+
+    def __call__(self, text: str) -> str:
+        """`text` as it is searched."""
+        if text.isascii() and not self.settings.number_words:
+            return text
+        if self.settings.noise:
+            text = without_emoji(text)
+        # Numerals first: what stands beside a full-width mark decides about it.
+        text = with_arabic_numbers(with_digits(text), "zh" if is_chinese(text) else "en", self.settings)
+        return half_width(text, self.settings.punctuation)
+
+    def column(self, texts: pa.Array) -> pa.Array:
+        """Each of the `texts` as it is searched; nulls stay."""
+        if not self.settings.number_words and pc.all(pc.string_is_ascii(texts)).as_py() is not False:
+            return texts
+        return pa.array([None if text is None else self(text) for text in texts.to_pylist()], texts.type)
+
+    def configuration(self) -> Mapping[str, object]:
+        """What the form depends on."""
+        return {"version": VERSION, **self.settings.model_dump(include=_SETTINGS)}
+
+
+def is_chinese(text: str) -> bool:
+    """Whether the ideographs of `text`, if it has any, are Chinese: hardly any kana or Hangul is among them."""
+    ideographs = len(_CJK.findall(text))
+    return ideographs > 0 and len(_NOT_CHINESE.findall(text)) <= _FOREIGN_SHARE * ideographs
+
+
+def plain_characters(text: str, *, noise: bool) -> str:
+    """`text` with ASCII digits and half-width forms, and with `noise` without emoji: what patterns are sought in.
+
+    A character for a character but for those left out (`places`), unlike the form in which it is searched.
+    """
+    if text.isascii():
+        return text
+    return half_width(with_digits(without_emoji(text) if noise else text))
+
+
+def places(text: str, plain: str) -> Sequence[int]:
+    """Where in `text` each of its `plain_characters` stands, with the end of `text` after the last."""
+    if len(text) == len(plain):
+        return range(len(text) + 1)
+    return [*_subsequence(text, without_emoji(text)), len(text)]
+
+
+def _subsequence(text: str, kept: str) -> Iterator[int]:
+    at = -1
+    for character in kept:
+        at = text.index(character, at + 1)
+        yield at
