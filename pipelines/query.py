@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 
 from quern.indexes.catalog import Manifest
 from quern.jobs.reasoning.answering.inputs import AnswerInput
@@ -21,18 +23,44 @@ from quern.schemas.settings import GeneratorSettings, Settings
 BATCH_QUESTIONS = 256
 
 
-def answer_questions(searcher: Searcher, questions: Iterable[Question], recipe: Recipe) -> Iterator[Answer]:
+@dataclass
+class Tally:
+    """What a run came to, whatever it answered.
+
+    Attributes:
+        computed: Times that a question or a part of one was reasoned about.
+        reused: Times that what is remembered of an earlier run stood for that.
+        fell_back: Times that the rule stood in for a model.
+    """
+
+    computed: int = 0
+    reused: int = 0
+    fell_back: int = 0
+
+    def take(self, reasoner: Reasoner) -> None:
+        """Take what a reasoner has done so far."""
+        self.computed, self.reused, self.fell_back = reasoner.computed, reasoner.reused, reasoner.fallen_back
+
+
+def answer_questions(
+    searcher: Searcher,
+    questions: Iterable[Question],
+    recipe: Recipe,
+    memo: Path | None = None,
+    tally: Tally | None = None,
+) -> Iterator[Answer]:
     """Answers in the order of the questions, computed in batches of `BATCH_QUESTIONS`.
 
     They are drafted by what `generator` names: the rule, or a model, for which the rule stands in where it gives no
-    valid reply.
+    valid reply. With a `memo`, a directory, questions that were answered before from the same evidence by the same
+    settings and model are not reasoned about again. `tally` is told how many.
 
     Raises:
         GeneratorError: The model cannot be used, or cannot be asked any more.
     """
     settings, stream = searcher.settings, iter(questions)
     task = answer_task(settings.answer)
-    with Reasoner(settings.generator, settings.engine) as reasoner:
+    with Reasoner(settings.generator, settings.engine, memo=memo) as reasoner:
         while asked := list(islice(stream, BATCH_QUESTIONS)):
             batch = Batch(searcher, [q.question for q in asked])
             found = load_evidence(batch, recipe.rank(batch))
@@ -40,6 +68,8 @@ def answer_questions(searcher: Searcher, questions: Iterable[Question], recipe: 
             drafts = reasoner.run(task, inputs)
             for question, given, draft, f in zip(asked, inputs, drafts, found, strict=True):
                 yield _answer(question, given, draft, f, recipe.name)
+            if tally is not None:
+                tally.take(reasoner)
 
 
 def _answer(question: Question, given: AnswerInput, draft: Done[Draft], found: Found, recipe: str) -> Answer:

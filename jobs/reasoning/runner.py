@@ -13,13 +13,15 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Generic, Self
+from typing import Any, Generic, Self
 
 from quern.jobs.engines.ray import RayEngine
 from quern.jobs.reasoning.conversation import Conversation, Cost, hold
 from quern.jobs.reasoning.generators.backends import make_backend
 from quern.jobs.reasoning.generators.contract import Backend
+from quern.jobs.reasoning.remembered import TaskMemo, fingerprints, identity_of
 from quern.jobs.reasoning.task import Input, Output, Problem, Task
+from quern.schemas.digests import Fingerprints
 from quern.schemas.settings import EngineSettings, GeneratorSettings
 
 log = logging.getLogger(__name__)
@@ -48,6 +50,8 @@ class Reasoner:
     Attributes:
         cost: What all tasks cost.
         fallen_back: Inputs for which the rule stood in for the model.
+        reused: Inputs whose output was remembered.
+        computed: Inputs that were reasoned about.
     """
 
     def __init__(
@@ -55,16 +59,23 @@ class Reasoner:
         generator: GeneratorSettings | None = None,
         engine: EngineSettings | None = None,
         folder: Path | None = None,
+        memo: Path | None = None,
     ) -> None:
         """Without settings, rules.
 
-        `folder` takes temporary files of `vllm`, on a cluster one that its machines share; None for one of its own.
+        Args:
+            generator: What carries out tasks.
+            engine: Where it does.
+            folder: Takes temporary files of `vllm`, on a cluster one that its machines share; None for one of its own.
+            memo: Directory of what is remembered from run to run; None to remember nothing.
         """
         self._generator, self._engine = generator or GeneratorSettings(), engine or EngineSettings()
         self._folder, self._open = folder, ExitStack()
         self._backend: Backend | None = None
+        self._memo = memo
+        self._memos: dict[str, TaskMemo[Any, Any]] = {}
         self.cost = Cost()
-        self.fallen_back = 0
+        self.fallen_back = self.reused = self.computed = 0
 
     def __enter__(self) -> Self:
         """Open the model.
@@ -88,16 +99,47 @@ class Reasoner:
         return self
 
     def __exit__(self, *_: object) -> None:
+        for memo in self._memos.values():
+            memo.commit()
+        self._memos = {}
         self._backend = None
         self._open.close()
 
     def run(self, task: Task[Input, Output], inputs: Sequence[Input]) -> list[Done[Output]]:
-        """What comes of each of the `inputs`, in their order.
+        """What comes of each of the `inputs`, in their order; those that say what they are go through the memo.
 
         Raises:
             GeneratorError: The model cannot be asked any more.
             RuntimeError: The reasoner is not open.
         """
+        identities = [identity_of(given) for given in inputs] if self._memo else []
+        if self._memo is None or None in identities:
+            self.computed += len(inputs)
+            return self._fresh(task, inputs)
+        if task.name not in self._memos:
+            self._memos[task.name] = TaskMemo(self._memo, task, self._generator)
+        prints = fingerprints(identities)
+        return self._through(self._memos[task.name], task, inputs, prints)
+
+    def _through(
+        self, memo: TaskMemo[Input, Output], task: Task[Input, Output], inputs: Sequence[Input], prints: Fingerprints
+    ) -> list[Done[Output]]:
+        """What is remembered, and what comes of the other inputs, each different one once.
+
+        What the rule said in a model's stead is not remembered: the model may have better luck another time.
+        """
+        kind, known = self._generator.kind, memo.known(prints)
+        keys = [bytes(p) for p in prints]
+        missing = {key: n for n, key in enumerate(keys) if known[n] is None}
+        fresh = dict(zip(missing, self._fresh(task, [inputs[n] for n in missing.values()]), strict=True))
+        kept = [(key, done.output) for key, done in fresh.items() if done.by == kind]
+        memo.keep([key for key, _ in kept], [output for _, output in kept], kind)
+        self.computed += len(missing)
+        self.reused += len(inputs) - len(missing)
+        return [fresh[key] if output is None else Done(output, kind) for key, output in zip(keys, known, strict=True)]
+
+    def _fresh(self, task: Task[Input, Output], inputs: Sequence[Input]) -> list[Done[Output]]:
+        """What comes of each of the `inputs`, whatever is remembered."""
         kind = self._generator.kind
         if kind == "rules":
             return [Done(task.rule(one), kind) for one in inputs]

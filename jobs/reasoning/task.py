@@ -76,7 +76,7 @@ class Task(Generic[Input, Output]):
         check: What of a model's output is usable for an input, and what is wrong with the rest.
         join: One output of what was good before and what was good in a corrected reply.
         enough: Whether an output needs no more, whatever was wrong beside it.
-        constants: Values for the prompt that are the same for every input.
+        constants: Values for the prompt and the rule that are the same for every input.
     """
 
     name: str
@@ -103,7 +103,9 @@ class Task(Generic[Input, Output]):
         return self.output.model_json_schema()
 
     def configuration(self, generator: GeneratorSettings) -> dict[str, object]:
-        """Everything that the output of a model depends on beside the input; the key of the memo is made of it."""
+        """Everything that an output depends on beside the input; the key of the memo is made of it."""
+        if generator.kind == "rules":
+            return {"task": self.version, "generator": "rules", "constants": settings_digest(dict(self.constants))}
         return {
             "task": self.version,
             "prompt": settings_digest([self.prompt, dict(self.constants)]),

@@ -42,11 +42,11 @@ def sentences_of(draft: Draft, citations: Citations) -> list[Sentence]:
 def sub_answers(
     before: Sequence[AskedBefore], parents: Sequence[Sequence[int]], citations: Citations
 ) -> list[SubAnswer]:
-    """The sub-questions of an answer; `parents` are positions, from 0."""
+    """The sub-questions of an answer, with the numbers of their parents."""
     return [
         SubAnswer(
             number=number,
-            parents=[p + 1 for p in of],
+            parents=[*of],
             question=b.question,
             answer=b.answer or None,
             citations=citations.numbers(b.rests_on),

@@ -10,6 +10,7 @@ import typer
 
 from quern.pipelines.cli import (
     answer,
+    answers,
     ask,
     audit,
     build,
@@ -57,6 +58,7 @@ for topic in (
     evaluate_extraction,
 ):
     app.add_typer(topic.app)
+app.add_typer(answers.app, name="answers")
 app.add_typer(snapshots.app, name="snapshots")
 
 

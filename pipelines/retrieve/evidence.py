@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,6 +34,19 @@ class Found:
     hits: list[Hit]
     evidence: list[Evidence]
     path: list[PathNode]
+
+
+def with_chunks(found: Found, more: Sequence[tuple[Found, Collection[int]]]) -> Found:
+    """`found`, and of other findings the chunks at the given positions; best first, each once with its best score."""
+    if not more:
+        return found
+    rows = list(zip(found.hits, found.evidence, strict=True))
+    rows += [(other.hits[n], other.evidence[n]) for other, positions in more for n in sorted(positions)]
+    rows.sort(key=lambda row: -row[0].score)
+    best = {hit.chunk_id: (hit, evidence) for hit, evidence in reversed(rows)}
+    kept = sorted(best.values(), key=lambda row: (-row[0].score, row[0].chunk_id))
+    hits = [hit.model_copy(update={"rank": rank}) for rank, (hit, _) in enumerate(kept, 1)]
+    return Found(hits, [evidence for _, evidence in kept], found.path)
 
 
 def load_evidence(batch: Batch, ranking: Ranking) -> list[Found]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from quern.jobs.reasoning.prompts import disarmed
@@ -77,7 +77,17 @@ class AnswerInput:
     @cached_property
     def sentences(self) -> list[Span]:
         """The sentences of all evidence; a sentence's number is its place here, counted from 1."""
-        return [Span(n, *span) for n, e in enumerate(self.evidence) for span in sentence_spans(e.text)]
+        return [Span(n, *span) for n, e in enumerate(self.evidence) for span in _spans(e.text)]
+
+    def after(self, before: Sequence[AskedBefore]) -> AnswerInput:
+        """The same, after the answers `before`."""
+        return replace(self, before=before) if before else self
+
+    @property
+    def identity(self) -> object:
+        """Everything that an answer depends on beside settings and model: under it, an answer is remembered."""
+        evidence = [(e.text, e.title, e.published_at, [*e.quotes], [*e.similarities]) for e in self.evidence]
+        return [self.question, evidence, [(b.question, b.answer, [*b.rests_on], b.said) for b in self.before]]
 
     @property
     def quoted(self) -> dict[str, object]:
@@ -95,3 +105,18 @@ class AnswerInput:
         ]
         before = [{"question": disarmed(b.question), "answer": disarmed(b.answer)} for b in self.before]
         return {"question": disarmed(self.question), "evidence": documents, "before": before}
+
+
+@lru_cache(maxsize=4096)
+def _spans(text: str) -> list[tuple[int, int]]:
+    """The sentences of a chunk: questions of a batch share chunks."""
+    return sentence_spans(text)
+
+
+def carried(before: AnswerInput, numbers: Sequence[int], given: AnswerInput) -> list[int]:
+    """The numbers in `given` of the sentences `numbers` of `before`; those that it lacks are left out."""
+    at = {e.chunk_id: n for n, e in enumerate(given.evidence)}
+    number = {span: n for n, span in enumerate(given.sentences, 1)}
+    spans = [before.sentences[n - 1] for n in numbers]
+    moved = [s._replace(evidence=at.get(before.evidence[s.evidence].chunk_id, -1)) for s in spans]
+    return [number[s] for s in moved if s in number]

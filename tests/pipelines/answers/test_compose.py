@@ -36,6 +36,6 @@ def test_a_source_that_several_sentences_rest_on_is_one_citation() -> None:
 
 def test_sub_questions_name_their_parents_and_what_they_rest_on() -> None:
     before = [AskedBefore("Where?", "the quay", [2]), AskedBefore("When at the quay?", "")]
-    first, second = sub_answers(before, [[], [0]], citations())
+    first, second = sub_answers(before, [[], [1]], citations())
     assert (first.number, first.parents, first.answer, first.citations) == (1, [], "the quay", [1])
     assert (second.number, second.parents, second.answer, second.citations) == (2, [1], None, [])

@@ -1,0 +1,75 @@
+"""Outputs of a task over lists, kept from run to run: standing questions are reasoned about once per evidence.
+
+An input that says what it is (`identity`) is remembered under (configuration of the task, fingerprint of the input),
+as the rows of a table are in a build: the same question over the same evidence by the same model and settings gives
+the answer that it gave, without asking again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, Generic
+
+import numpy as np
+import pyarrow as pa
+
+from quern.indexes.memo import Memo, commit_part, nest, unnest
+from quern.jobs.reasoning.task import Input, Output, Task
+from quern.schemas.digests import FINGERPRINT_BYTES, Fingerprints, settings_digest
+from quern.schemas.settings import GeneratorSettings
+
+_MADE: Final = pa.schema([("output", pa.string()), ("by", pa.string())])
+_PRINT: Final = np.dtype((np.void, FINGERPRINT_BYTES))
+_MOST_PENDING: Final = 4096
+_COMMIT_SECONDS: Final = 20.0
+
+
+def identity_of(given: object) -> object:
+    """Everything that a task's output for `given` depends on, JSON-like; None where the input does not say."""
+    return getattr(given, "identity", None)
+
+
+def fingerprints(identities: Sequence[object]) -> Fingerprints:
+    """Fingerprints of inputs by what they say they are, shape (inputs,)."""
+    return np.frombuffer(b"".join(bytes.fromhex(settings_digest(i)) for i in identities), dtype=_PRINT)
+
+
+class TaskMemo(Generic[Input, Output]):
+    """What one task, carried out by one generator, made of its inputs."""
+
+    def __init__(self, root: Path, task: Task[Input, Output], generator: GeneratorSettings) -> None:
+        self._directory = root / task.name / settings_digest(task.configuration(generator))
+        self._memo, self._output = Memo(self._directory), task.output
+        self._prints: list[bytes] = []
+        self._made: list[dict[str, str]] = []
+        self._committed_at = time.monotonic()
+
+    def known(self, prints: Fingerprints) -> list[Output | None]:
+        """What is remembered of each input; None where nothing is, or what is there cannot be read as an output."""
+        known = np.flatnonzero(self._memo.final(prints))
+        outputs: list[Output | None] = [None] * len(prints)
+        if len(known):
+            rows, _ = unnest(self._memo.lookup(prints[known]), "rows")
+            for at, text in zip(known.tolist(), rows.column("output").to_pylist(), strict=True):
+                outputs[at] = self._output.model_validate_json(text)
+        return outputs
+
+    def keep(self, prints: Sequence[bytes], outputs: Sequence[Output], by: str) -> None:
+        """Remember outputs that need no other try; they are written in groups, and when the memo is closed."""
+        self._prints += prints
+        self._made += [{"output": output.model_dump_json(), "by": by} for output in outputs]
+        if len(self._prints) >= _MOST_PENDING or time.monotonic() - self._committed_at > _COMMIT_SECONDS:
+            self.commit()
+
+    def commit(self) -> None:
+        """Write what is not yet written."""
+        self._committed_at = time.monotonic()
+        if not self._prints:
+            return
+        self._directory.mkdir(parents=True, exist_ok=True)
+        rows = pa.RecordBatch.from_pylist(self._made, schema=_MADE)
+        prints = np.frombuffer(b"".join(self._prints), dtype=_PRINT)
+        commit_part(self._directory, nest(prints, rows, np.arange(len(prints)), ()))
+        self._prints, self._made = [], []

@@ -1,0 +1,128 @@
+"""What changed between two runs over the same questions: which answers, and which pages made them change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
+
+from quern.schemas.answers import Answer
+from quern.schemas.digests import text_digest
+from quern.schemas.errors import QuernError
+
+
+class DifferenceError(QuernError):
+    """Answers that cannot be compared; the message names the file."""
+
+
+@dataclass(frozen=True)
+class PageChange:
+    """A page whose part in the evidence changed.
+
+    Attributes:
+        page: Its URL; its `doc_id` where it has none.
+        what: `new` in the evidence, `gone` from it, or its text there `changed`.
+        cited: Whether the old answer or the new one cites it.
+    """
+
+    page: str
+    what: Literal["new", "gone", "changed"]
+    cited: bool
+
+
+@dataclass(frozen=True)
+class AnswerChange:
+    """A question whose answer is not what it was.
+
+    Attributes:
+        before: The answer as text; None where the question was not asked.
+        after: The same of the new run.
+        pages: Pages whose part in the evidence changed, cited ones first; none where something else made the change.
+        why: What made it: `evidence`; `question`, asked in other words or in one run only; else `settings`, by which
+            are meant the settings, the model and the version that answered.
+    """
+
+    query_id: str
+    question: str
+    before: str | None
+    after: str | None
+    pages: tuple[PageChange, ...]
+    why: Literal["evidence", "question", "settings"]
+
+
+def differences(old: Path, new: Path) -> Iterator[AnswerChange]:
+    """The answers that changed from the run in the folder `old` to that in `new`, in the order of `new`.
+
+    Of the old run only where each answer stands is held in memory: some 150 bytes a question.
+
+    Raises:
+        DifferenceError: A folder holds no answers, or a line of them is damaged.
+    """
+    place = {a.query_id: at for at, a in _answers(old)}
+    with (old / "answers.jsonl").open("rb") as before:
+        for _, after in _answers(new):
+            at = place.pop(after.query_id, None)
+            if at is None:
+                yield _only(after, new=True)
+                continue
+            before.seek(at)
+            change = _change(Answer.model_validate_json(before.readline()), after)
+            if change:
+                yield change
+        for at in place.values():
+            before.seek(at)
+            yield _only(Answer.model_validate_json(before.readline()), new=False)
+
+
+def _answers(folder: Path) -> Iterator[tuple[int, Answer]]:
+    """The answers of a run, each with the byte at which its line begins."""
+    path, at = folder / "answers.jsonl", 0
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                try:
+                    yield at, Answer.model_validate_json(line)
+                except ValidationError as error:
+                    first = error.errors()[0]
+                    field = ".".join(map(str, first["loc"])) or "the line"
+                    raise DifferenceError(f"{path}:{number}: {field}: {first['msg'].lower()}") from None
+                at += len(line)
+    except OSError as error:
+        raise DifferenceError(
+            f"{path} cannot be read: {error.strerror}; name the folder that `quern answer --out` wrote"
+        ) from None
+
+
+def _only(answer: Answer, *, new: bool) -> AnswerChange:
+    before, after = (None, answer.answer) if new else (answer.answer, None)
+    return AnswerChange(answer.query_id, answer.question, before, after, (), "question")
+
+
+def _change(before: Answer, after: Answer) -> AnswerChange | None:
+    if before.answer == after.answer and before.question == after.question:
+        return None
+    pages = tuple(_pages(before, after))
+    why: Literal["evidence", "question", "settings"] = (
+        "question" if before.question != after.question else "evidence" if pages else "settings"
+    )
+    return AnswerChange(after.query_id, after.question, before.answer, after.answer, pages, why)
+
+
+def _pages(before: Answer, after: Answer) -> Iterator[PageChange]:
+    """Pages that are evidence of one answer only, or say other words in the other."""
+    old, new = _evidence(before), _evidence(after)
+    cited = {c.url or c.doc_id for a in (before, after) for c in a.citations}
+    changed = [p for p in dict.fromkeys([*new, *old]) if old.get(p) != new.get(p)]
+    for page in sorted(changed, key=lambda p: p not in cited):
+        yield PageChange(page, "new" if page not in old else "gone" if page not in new else "changed", page in cited)
+
+
+def _evidence(answer: Answer) -> dict[str, frozenset[str]]:
+    """Digests of what each page says in the evidence."""
+    said: dict[str, set[str]] = {}
+    for hit in answer.hits:
+        said.setdefault(hit.url or hit.doc_id, set()).add(text_digest(hit.title, hit.text))
+    return {page: frozenset(digests) for page, digests in said.items()}
