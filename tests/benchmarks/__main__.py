@@ -12,6 +12,7 @@ from typing import get_args
 from quern.schemas.settings import EmbedSettings, Settings
 from tests.benchmarks.articles import synthetic_articles
 from tests.benchmarks.chunk import benchmark_chunk
+from tests.benchmarks.confidence import benchmark_confidence
 from tests.benchmarks.crawl import benchmark_crawl
 from tests.benchmarks.deduplicate import benchmark_deduplicate
 from tests.benchmarks.embed import benchmark_embed, benchmark_embed_recall
@@ -25,6 +26,8 @@ from tests.benchmarks.retrieval import benchmark_retrieval
 
 _HELP = (
     "chunk: cutting documents, tokens a second on one core; graph: loading a graph, seconds; "
+    "confidence: how well answerable questions are told, each set of --folder held out, --warehouse each of demo, "
+    "lihua, musique, cmrc; with --fit the model is written; "
     "crawl: a local site of 5,000 pages, pages a second, and what a kill costs; "
     "deduplicate: near duplicates, recall, precision, documents a second; "
     "embed: texts a second against sentence-transformers, with --recall what precision costs; "
@@ -64,10 +67,14 @@ def _embed(options: argparse.Namespace) -> dict[str, float]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the benchmark named on the command line and print its figures."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
-    names = [*_SYNTHETIC, "chunk", "extract", "ingest", "normalise", "personal-data"]
+    names = [*_SYNTHETIC, "chunk", "confidence", "extract", "ingest", "normalise", "personal-data"]
     parser.add_argument("benchmark", choices=sorted(names), help=_HELP)
     parser.add_argument("--texts", type=Path, help="JSONL with the field text; default: synthetic articles")
-    parser.add_argument("--folder", type=Path, help="the article extraction benchmark, for extract, ingest")
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        help="the article extraction benchmark, for extract, ingest; the datasets, for confidence",
+    )
     parser.add_argument("--recall", type=Path, metavar="DATASET", help="of embed: build this dataset, f32 and default")
     parser.add_argument("--precision", default="auto", help="embed.precision, of embed")
     parser.add_argument("--pages", type=int, default=6516, help="pages of the WARC files of ingest")
@@ -80,14 +87,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--warehouse", type=Path, action="append", help="of retrieval: whose graph is searched; of knn: whose nodes"
     )
     parser.add_argument("--part", choices=get_args(Part), help="of knn: what is measured; default: all")
+    parser.add_argument("--fit", action="store_true", help="of confidence: write the model that the package carries")
     parser.add_argument("--questions", type=Path, help="of retrieval: JSONL with the field question")
     parser.add_argument("--repeats", type=int, default=7, help="rounds (deduplicate: 3 at most); the median is printed")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args(arguments)
-    if options.benchmark in ("extract", "ingest") and options.folder is None:
+    if options.benchmark in ("confidence", "extract", "ingest") and options.folder is None:
         parser.error(f"{options.benchmark} needs --folder")
     if options.benchmark in _SYNTHETIC:
         figures = _SYNTHETIC[options.benchmark](options)
+    elif options.benchmark == "confidence":
+        figures = benchmark_confidence(options.folder, options.warehouse or [], fit=options.fit)
     elif options.benchmark == "extract":
         figures = benchmark_extraction(options.folder, options.repeats)
     elif options.benchmark == "ingest":

@@ -14,3 +14,9 @@ class AnswerSettings(Group):
     min_score: float = Field(
         0.42, ge=0, le=1, description="Evidence below this is too weak: the answer is that the corpus does not say."
     )
+    risk: float = Field(
+        0.27,
+        ge=0,
+        le=1,
+        description="Accepted probability that the evidence does not answer; where it is higher, nothing is answered.",
+    )

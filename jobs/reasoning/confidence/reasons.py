@@ -1,0 +1,50 @@
+"""Why a question is not answered: what the evidence speaks of instead."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from quern.jobs.reasoning.answering.inputs import AnswerInput
+from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.reasoning.confidence.features import missing, names, numbers, numbers_of
+
+Code = Literal["nothing_found", "other_entity", "other_time", "only_related"]
+_YEAR: Final = re.compile(r"(?:1[0-9]|20)\d\d")
+_WORD: Final = re.compile(r"[\w'’-]+")
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why there is no answer.
+
+    Attributes:
+        code: `nothing_found`, `other_entity`, `other_time` or `only_related`.
+        detail: What exactly, in a sentence.
+    """
+
+    code: Code
+    detail: str
+
+
+def reason_of(given: AnswerInput) -> Reason:
+    """Why the evidence may not answer the question."""
+    wanted = content_words(given.question)
+    absent = missing(wanted, given.evidence) if given.evidence else wanted
+    if not given.evidence or (wanted and absent == wanted):
+        return Reason("nothing_found", "Nothing in the corpus speaks of what is asked.")
+    if other := names(given.question) & absent:
+        return Reason("other_entity", f"What was found does not name {_as_asked(given.question, other)}.")
+    held = frozenset().union(*map(numbers_of, given.evidence))
+    if years := sorted(n for n in numbers(given.question) - held if _YEAR.fullmatch(n)):
+        return Reason("other_time", f"What was found is not of {', '.join(years)}.")
+    if absent:
+        return Reason("only_related", f"What was found says nothing of {_as_asked(given.question, absent)}.")
+    return Reason("only_related", "What was found is about the same things, and does not say what is asked.")
+
+
+def _as_asked(question: str, stems: frozenset[str]) -> str:
+    """The words of the question that have one of these stems, as they stand there."""
+    words = [w for w in dict.fromkeys(_WORD.findall(question)) if content_words(w) & stems]
+    return ", ".join(words) or "it"
