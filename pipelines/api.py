@@ -14,7 +14,7 @@ import yaml
 
 from quern.indexes.catalog import Manifest, Warehouse
 from quern.pipelines import build as nightly
-from quern.pipelines.evaluation import retrieval
+from quern.pipelines.evaluation import recipes as evaluation
 from quern.pipelines.query import answer_questions, settings_to_ask_by
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
@@ -79,16 +79,23 @@ def evaluate(
     *,
     recipes: Sequence[str] = ("bridge",),
     k: Sequence[int] = (5,),
+    answers: bool | None = None,
+    by_type: bool = False,
     settings: Changes = None,
     snapshot: str | None = None,
 ) -> dict[str, dict[str, float]]:
-    """Recall@k, all-evidence@k and MRR of each recipe, against the questions' `evidence_doc_ids`.
+    """Recall@k, all-evidence@k and MRR of each recipe, against the gold evidence, and figures of its answers.
+
+    Answers are measured by all recipes with `answers`, by none without; by default by `bridge`, where it is among them
+    and the questions have gold answers. Under `RECIPE TYPE`, with `by_type`, the same for each type of question. A
+    figure of answers has its 95 % interval beside it, as `f1_low` and `f1_high`; `docs/howto/measure.md` has a list.
 
     Raises:
-        QuernError: No question has evidence in the snapshot, or there is no such warehouse, snapshot or recipe.
+        QuernError: There is nothing to measure, or there is no such warehouse, snapshot or recipe.
     """
-    chosen = find_recipes(",".join(recipes))
-    return retrieval.evaluate(_searcher(warehouse, settings, snapshot), list(_questions(questions)), chosen, list(k))
+    chosen, asked = find_recipes(",".join(recipes)), list(_questions(questions))
+    searcher = _searcher(warehouse, settings, snapshot)
+    return evaluation.evaluate(searcher, asked, chosen, list(k), answers=answers, by_type=by_type)
 
 
 def _questions(given: Iterable[str | Question | Mapping[str, object]]) -> Iterator[Question]:

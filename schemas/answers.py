@@ -14,7 +14,16 @@ from quern.schemas.arrow_models import Int32, arrow_schema
 
 
 class Question(BaseModel):
-    """A user's question; only `query_id` and `question` are needed to answer it."""
+    """A user's question; only `query_id` and `question` are needed to answer it, the others to measure answers.
+
+    Attributes:
+        type: Kind of question, by which figures are told; `null` where the corpus has no answer.
+        answer: The gold answer; empty where the corpus has none.
+        answer_aliases: Other forms of the gold answer that are as right.
+        evidence_doc_ids: Documents that hold the answer.
+        evidence_urls: The same by the address of their pages.
+        also_urls: Further pages that hold the answer or part of it: to cite them is right, to miss them no fault.
+    """
 
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
@@ -22,8 +31,10 @@ class Question(BaseModel):
     question: str = Field(min_length=1)
     type: str | None = None
     answer: str | None = None
+    answer_aliases: list[str] = Field(default_factory=list)
     evidence_doc_ids: list[str] = Field(default_factory=list)
     evidence_urls: list[str] = Field(default_factory=list)
+    also_urls: list[str] = Field(default_factory=list)
 
     @field_validator("question")
     @classmethod

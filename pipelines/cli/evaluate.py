@@ -21,22 +21,40 @@ from quern.pipelines.cli.common import (
 app = new_app("")
 
 
-@app.command(epilog="Example:  quern evaluate questions.jsonl -w WH --recipes dense,bm25,qcg,bridge --k 2,5,10 --json")
+@app.command(
+    epilog="Examples:  quern evaluate questions.jsonl -w WH --recipes bridge --types    "
+    "quern evaluate questions.jsonl -w WH --recipes dense,bm25,qcg --k 2,5,10 --no-answers --trec runs/ --json"
+)
 def evaluate(
-    questions: Annotated[Path, typer.Argument(metavar="QUESTIONS.jsonl", help="With evidence_doc_ids per line.")],
+    questions: Annotated[
+        Path, typer.Argument(metavar="QUESTIONS", help="With evidence_urls or evidence_doc_ids, and answer.")
+    ],
     warehouse: Warehouse,
     recipes: Annotated[str, typer.Option(help="Recipes, separated by commas.")] = "dense,bm25,qcg,hybrid,bridge",
     k: Annotated[str, typer.Option("--k", help="Cut-offs, separated by commas.")] = "2,5,10",
     types: Annotated[bool, typer.Option("--types", help="Also for each type of question.")] = False,
+    answers: Annotated[
+        bool | None,
+        typer.Option(
+            "--answers/--no-answers",
+            help="Also answer and measure the answers, by all recipes; by default by bridge alone.",
+            show_default=False,
+        ),
+    ] = None,
+    trec: Annotated[Path | None, typer.Option("--trec", help="Folder for TREC files: a run a recipe, qrels.")] = None,
     snapshot: Snapshot = None,
     settings: SettingsFile = None,
     override: Overrides = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure recipes against gold evidence: Recall@k, all-evidence@k, MRR, macro over questions."""
+    """Measure recipes against gold evidence, and their answers against gold answers.
+
+    Of what is found: Recall@k, all-evidence@k, MRR, macro over questions. Of answers: are they right, refused where
+    they should be, as sure as they say, and cited; each figure with its 95 % bootstrap interval.
+    """
     from quern.pipelines.answers.questions import read_questions
+    from quern.pipelines.evaluation.recipes import evaluate as run_evaluation
     from quern.pipelines.evaluation.retrieval import EvaluationError
-    from quern.pipelines.evaluation.retrieval import evaluate as run_evaluation
     from quern.pipelines.retrieve.recipes import find_recipes
 
     try:
@@ -47,13 +65,34 @@ def evaluate(
         raise EvaluationError(f"--k {k}: a cut-off must be at least 1")
     chosen = find_recipes(recipes)
     searcher = open_searcher(warehouse, snapshot, settings, override)
-    figures = run_evaluation(searcher, read_questions(questions), chosen, ks, by_type=types)
+    asked = read_questions(questions)
+    figures = run_evaluation(searcher, asked, chosen, ks, answers=answers, by_type=types, trec=trec)
     print_json(figures) if as_json else typer.echo(_table(figures))
 
 
 def _table(figures: dict[str, dict[str, float]]) -> str:
-    names = list(next(iter(figures.values())))
-    width = max(10, *(len(r) + 1 for r in figures))
-    head = f"{'recipe':<{width}}" + "".join(f"{n:>17}" for n in names)
-    lines = [f"{r:<{width}}" + "".join(f"{v[n]:>17.4g}" for n in names) for r, v in figures.items()]
-    return "\n".join([head, *lines])
+    """One row a recipe; where answers were measured, one row a figure."""
+    names = list(dict.fromkeys(n for of in figures.values() for n in of if not n.endswith(_BESIDE)))
+    cells = {title: [_cell(of, n) for n in names] for title, of in figures.items()}
+    rows = [["recipe", *names], *([title, *column] for title, column in cells.items())]
+    if not any(f"{n}_low" in of for of in figures.values() for n in names):
+        return _aligned(rows, least=15)
+    return _aligned([list(column) for column in zip(*rows, strict=True)], least=0)
+
+
+_BESIDE = ("_low", "_high", "_questions")
+
+
+def _aligned(rows: list[list[str]], least: int) -> str:
+    """Rows of cells as lines: the first column to the left, the others, of `least` characters, to the right."""
+    widths = [max(least if n else 10, *map(len, column)) for n, column in enumerate(zip(*rows, strict=True))]
+    lines = ([c.rjust(w) if n else c.ljust(w) for n, (c, w) in enumerate(zip(r, widths, strict=True))] for r in rows)
+    return "\n".join("  ".join(line) for line in lines)
+
+
+def _cell(of: dict[str, float], name: str) -> str:
+    """A figure with its interval, where it has one."""
+    if name not in of:
+        return "-"
+    interval = f" [{of[f'{name}_low']:.3g}, {of[f'{name}_high']:.3g}]" if f"{name}_low" in of else ""
+    return f"{of[name]:.4g}{interval}"

@@ -8,14 +8,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import ir_measures
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from quern.indexes.vectors import Positions
+from quern.pipelines.evaluation.gold import GoldDocuments, gold_documents
+from quern.pipelines.evaluation.trec import write_judgements, write_run
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.ranking import Ranking
 from quern.pipelines.retrieve.recipe import Recipe
@@ -35,12 +37,14 @@ class Gold:
     """Questions that have evidence, and that evidence as `ir_measures` takes it.
 
     Attributes:
-        questions: The questions, evidence that is a duplicate replaced by the document kept for it.
+        questions: The questions.
         judgements: One judgement per question and evidence document.
+        documents: The documents that they name.
     """
 
     questions: list[Question]
     judgements: list[ir_measures.Qrel]
+    documents: GoldDocuments
 
 
 def evaluate(
@@ -50,10 +54,12 @@ def evaluate(
     ks: Sequence[int],
     *,
     by_type: bool = False,
+    trec: Path | None = None,
 ) -> dict[str, dict[str, float]]:
     """Figures per recipe: `recall@k`, `all_evidence@k` for each k, `mrr`, and `questions`.
 
-    With `by_type` also under `RECIPE TYPE`, for each type that questions have.
+    With `by_type` also under `RECIPE TYPE`, for each type that questions have. With `trec` also files in that folder
+    from which tools of the field compute the same: see `.trec`.
 
     Raises:
         EvaluationError: No question has evidence, or none of it is in the snapshot.
@@ -62,8 +68,13 @@ def evaluate(
     batch = Batch(searcher, [q.question for q in gold.questions])
     named = {f"{name}@{k}": f"{metric}@{k}" for k in ks for name, metric in _NAMES} | {"mrr": "RR"}
     figures: dict[str, dict[str, float]] = {}
+    if trec:
+        write_judgements(trec, gold.judgements)
     for recipe in recipes:
-        values = question_metrics(batch, recipe.rank(batch), gold, [*named.values()], max(*ks, 100))
+        run = document_run(batch, recipe.rank(batch), gold, max(*ks, _DEPTH))
+        if trec:
+            write_run(trec, recipe.name, run)
+        values = run_metrics(run, gold, [*named.values()])
         for title, mine in _groups(recipe.name, gold, by_type=by_type).items():
             figures[title] = {name: round(float(values[metric][mine].mean()), 4) for name, metric in named.items()}
             figures[title]["questions"] = len(mine)
@@ -77,6 +88,7 @@ def _groups(recipe: str, gold: Gold, *, by_type: bool) -> dict[str, Positions]:
     return {recipe: np.arange(len(types)), **{f"{recipe} {t}": np.flatnonzero(types == t) for t in named}}
 
 
+_DEPTH = 100  # Documents of a ranking that are looked at.
 _NAMES = (("recall", "R"), ("all_evidence", "AllEvidence"))
 
 
@@ -86,37 +98,20 @@ def gold_of(searcher: Searcher, questions: Sequence[Question]) -> Gold:
     Raises:
         EvaluationError: No question has evidence, or none of it is in the snapshot.
     """
-    asked = [q for q in questions if q.evidence_doc_ids]
+    asked = [q for q in questions if q.evidence_doc_ids or q.evidence_urls]
     if not asked:
-        raise EvaluationError("no question has evidence_doc_ids: there is nothing to evaluate against")
-    asked = with_keepers(asked, searcher)
-    known = set(searcher.graph.documents.keys.to_pylist())
-    if not any(d in known for q in asked for d in q.evidence_doc_ids):
+        raise EvaluationError("no question has evidence_doc_ids or evidence_urls: there is nothing to evaluate against")
+    gold = gold_documents(searcher.snapshot, asked)
+    known, named = set(searcher.graph.documents.keys.to_pylist()), [d for ids in gold.evidence for d in ids]
+    if known.isdisjoint(named):
         raise EvaluationError(
-            f"none of the evidence documents is in the snapshot (the first is {asked[0].evidence_doc_ids[0]!r}); "
+            f"none of the evidence documents is in the snapshot (the first is {named[0]!r}); "
             "build the corpus that these questions belong to"
         )
-    unknown = sorted({d for q in asked for d in q.evidence_doc_ids} - known)
-    if unknown:
+    if unknown := sorted(set(named) - known):
         log.warning("%d gold documents are not in the snapshot and count as missed, as %s", len(unknown), unknown[0])
-    return Gold(asked, [ir_measures.Qrel(q.query_id, d, 1) for q in asked for d in sorted(set(q.evidence_doc_ids))])
-
-
-def with_keepers(questions: Sequence[Question], searcher: Searcher) -> list[Question]:
-    """The questions, where evidence that is a duplicate is replaced by the document that was kept for it.
-
-    Only the kept copy is searched; to find it is to find the evidence.
-    """
-    wanted = pa.array(sorted({d for q in questions for d in q.evidence_doc_ids}), pa.string())
-    keeper: dict[str, str] = {}
-    for batch in searcher.snapshot.table("documents").batches(["doc_id", "duplicate_of"]):
-        named = pc.and_(pc.is_in(batch.column("doc_id"), wanted), batch.column("duplicate_of").is_valid())
-        found = batch.filter(named)
-        keeper |= dict(zip(found.column("doc_id").to_pylist(), found.column("duplicate_of").to_pylist(), strict=True))
-    return [
-        q.model_copy(update={"evidence_doc_ids": list(dict.fromkeys(keeper.get(d, d) for d in q.evidence_doc_ids))})
-        for q in questions
-    ]
+    judgements = [ir_measures.Qrel(q.query_id, d, 1) for q, ids in zip(asked, gold.evidence, strict=True) for d in ids]
+    return Gold(asked, judgements, gold)
 
 
 def document_ranking(batch: Batch, ranking: Ranking, depth: int) -> list[list[str]]:
@@ -135,6 +130,20 @@ def document_ranking(batch: Batch, ranking: Ranking, depth: int) -> list[list[st
     return rows
 
 
+def document_run(batch: Batch, ranking: Ranking, gold: Gold, depth: int) -> list[ir_measures.ScoredDoc]:
+    """What a recipe found for the questions of `gold`, as `ir_measures` takes it.
+
+    Documents have no scores of their own that all recipes share, and equal scores would be broken by id: ranks do.
+    Where gold names the page that a document is of, and not the document, the document stands for its page.
+    """
+    first, run = gold.documents.first_of_page, []
+    rows = document_ranking(batch, ranking, depth)
+    for question, ranked, evidence in zip(gold.questions, rows, gold.documents.evidence, strict=True):
+        pages = dict.fromkeys(d if d in evidence else first.get(d, d) for d in ranked)
+        run += [ir_measures.ScoredDoc(question.query_id, d, float(depth - rank)) for rank, d in enumerate(pages)]
+    return run
+
+
 def question_metrics(
     batch: Batch, ranking: Ranking, gold: Gold, metrics: Sequence[str], depth: int
 ) -> dict[str, npt.NDArray[np.float64]]:
@@ -147,13 +156,13 @@ def question_metrics(
         metrics: Names as `ir_measures` parses them, and `AllEvidence@k`: 1 where R@k is 1, else 0.
         depth: Documents of each ranking that are looked at.
     """
-    rows = document_ranking(batch, ranking, depth)
-    # Documents have no scores of their own that all recipes share, and equal scores would be broken by id: ranks do.
-    run = [
-        ir_measures.ScoredDoc(q.query_id, doc_id, float(depth - rank))
-        for q, ranked in zip(gold.questions, rows, strict=True)
-        for rank, doc_id in enumerate(ranked)
-    ]
+    return run_metrics(document_run(batch, ranking, gold, depth), gold, metrics)
+
+
+def run_metrics(
+    run: Sequence[ir_measures.ScoredDoc], gold: Gold, metrics: Sequence[str]
+) -> dict[str, npt.NDArray[np.float64]]:
+    """The same of what a recipe found, as `document_run` has it."""
     parsed = {name: ir_measures.parse_measure(name.replace("AllEvidence", "R")) for name in metrics}
     found = _per_question([*dict.fromkeys(parsed.values())], gold, run)
     values = {name: found[str(measure)] for name, measure in parsed.items()}

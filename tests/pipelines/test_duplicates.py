@@ -10,7 +10,8 @@ import pytest
 
 from quern.indexes.catalog import Warehouse
 from quern.pipelines.build import build
-from quern.pipelines.evaluation.retrieval import evaluate, with_keepers
+from quern.pipelines.evaluation.gold import gold_documents
+from quern.pipelines.evaluation.retrieval import evaluate
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Question
@@ -61,7 +62,7 @@ def test_gold_evidence_that_is_a_duplicate_counts_as_its_keeper(searcher: Search
         Question(query_id="q", question="When is high water at the Tollen quay?", evidence_doc_ids=["copy", "tides"]),
         Question(query_id="r", question="What did the lamp burn?", evidence_doc_ids=["lamp-2"]),
     ]
-    assert [q.evidence_doc_ids for q in with_keepers(asked, searcher)] == [["tides"], ["lamp"]]
+    assert gold_documents(searcher.snapshot, asked).evidence == [["tides"], ["lamp"]]
     figures = evaluate(searcher, asked, find_recipes("bm25"), [1])["bm25"]
     assert figures["recall@1"] == 1.0
 

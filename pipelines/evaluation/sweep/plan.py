@@ -191,8 +191,8 @@ def _at(dataset: Dataset, folder: Path) -> Dataset:
 
 def _check_questions(name: str, dataset: Dataset) -> None:
     """See to it that a dataset can be measured on before anything is built."""
-    if not any(q.evidence_doc_ids for q in read_questions(dataset.questions)):
-        raise SweepError(f"dataset {name}: no question of {dataset.questions} has evidence_doc_ids")
+    if not any(q.evidence_doc_ids or q.evidence_urls for q in read_questions(dataset.questions)):
+        raise SweepError(f"dataset {name}: no question of {dataset.questions} has evidence_doc_ids or evidence_urls")
     if (types := len(set(question_types(dataset).values()))) > _MOST_TYPES:
         raise SweepError(f"dataset {name}: the field {dataset.type!r} has {types:,} values; a type is shared by many")
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from quern.indexes.storage import write_whole
 from quern.indexes.vectors import Positions
-from quern.pipelines.evaluation.sweep.bootstrap import Numbers, intervals
+from quern.pipelines.evaluation.bootstrap import Numbers, intervals
 from quern.pipelines.evaluation.sweep.plan import Plan, Point, label
 from quern.pipelines.evaluation.sweep.run import Results
 from quern.pipelines.evaluation.sweep.spec import Sweep

@@ -5,19 +5,23 @@ import json
 from pathlib import Path
 from typing import Any
 
+import ir_measures
 import numpy as np
 import pytest
 
 from quern.indexes.catalog import Warehouse
 from quern.indexes.lexical import Scored
-from quern.pipelines.evaluation.retrieval import EvaluationError, document_ranking, evaluate
+from quern.pipelines.answers.questions import read_questions
+from quern.pipelines.evaluation.gold import gold_documents
+from quern.pipelines.evaluation.recipes import evaluate
+from quern.pipelines.evaluation.retrieval import EvaluationError, document_ranking
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.ranking import Ranking
 from quern.pipelines.retrieve.recipe import Recipe
 from quern.pipelines.retrieve.recipes import RECIPES, find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Question
-from tests.conftest import CORPUS, Quern, read_jsonl
+from tests.conftest import CORPUS, Quern
 
 FLOORS = json.loads((Path(__file__).parents[2] / "floors.json").read_text())
 
@@ -74,23 +78,34 @@ def test_a_document_ranks_by_its_best_chunk(searcher: Searcher, documents: tuple
 
 def test_questions_that_cannot_be_evaluated_are_errors(searcher: Searcher) -> None:
     recipes = list(RECIPES.values())
-    with pytest.raises(EvaluationError, match="no question has evidence_doc_ids"):
+    with pytest.raises(EvaluationError, match="no question has evidence_doc_ids or evidence_urls"):
         evaluate(searcher, [Question(query_id="a", question="?")], recipes, [5])
     with pytest.raises(EvaluationError, match="none of the evidence documents is in the snapshot"):
         evaluate(searcher, [Question(query_id="a", question="?", evidence_doc_ids=["gone"])], recipes, [5])
 
 
-def mini_web_questions(searcher: Searcher) -> list[Question]:
-    """The gold questions with their evidence as document ids."""
-    rows = [r for b in searcher.snapshot.stage("documents").batches(["doc_id", "url"]) for r in b.to_pylist()]
-    by_url = {r["url"]: r["doc_id"] for r in rows}
-    questions = read_jsonl(CORPUS / "questions.jsonl")
-    return [
-        Question(
-            query_id=q["query_id"], question=q["question"], evidence_doc_ids=[by_url[u] for u in q["evidence_urls"]]
-        )
-        for q in questions
-    ]
+def test_evidence_is_named_by_the_address_of_its_page_however_it_is_written(searcher: Searcher) -> None:
+    known = {
+        r["url"]: r["doc_id"]
+        for b in searcher.snapshot.table("documents").batches(["url", "doc_id"])
+        for r in b.to_pylist()
+    }
+    url = "https://harbour-courier.example/2024/03/ferry-collision.html"
+    written = [url, "HTTPS://Harbour-Courier.example:443/2024/./03/ferry-collision.html#top", "https://no.example/"]
+    asked = [Question(query_id=str(n), question="?", evidence_urls=[u]) for n, u in enumerate(written)]
+    also = Question(query_id="also", question="?", evidence_doc_ids=["gone"], also_urls=written)
+    gold = gold_documents(searcher.snapshot, [*asked, also])
+    assert gold.evidence == [[known[url]], [known[url]], ["https://no.example/"], ["gone"]]
+    assert gold.accepted[3] == {"gone", known[url], "https://no.example/"}
+
+
+def test_files_of_trec_give_other_tools_the_same_figures(searcher: Searcher, tmp_path: Path) -> None:
+    questions = read_questions(CORPUS / "questions.jsonl")[:30]
+    figures = evaluate(searcher, questions, find_recipes("bm25"), [5], trec=tmp_path)["bm25"]
+    qrels = ir_measures.read_trec_qrels(str(tmp_path / "qrels.txt"))
+    run = ir_measures.read_trec_run(str(tmp_path / "bm25.run"))
+    read = ir_measures.calc_aggregate([ir_measures.R @ 5, ir_measures.RR], qrels, run)
+    assert read == pytest.approx({ir_measures.R @ 5: figures["recall@5"], ir_measures.RR: figures["mrr"]}, abs=1e-4)
 
 
 def above(figures: dict[str, dict[str, float]], floors: dict[str, float]) -> dict[str, tuple[float, float]]:
@@ -99,9 +114,18 @@ def above(figures: dict[str, dict[str, float]], floors: dict[str, float]) -> dic
     return {name: (found[name], floor) for name, floor in floors.items() if found[name] < floor}
 
 
-def test_retrieval_on_the_mini_web_keeps_its_floors(searcher: Searcher) -> None:
-    figures = evaluate(searcher, mini_web_questions(searcher), find_recipes("dense,bm25,qcg,hybrid,bridge"), [2, 5])
+def answers_above(figures: dict[str, dict[str, float]], bounds: dict[str, dict[str, float]]) -> dict[str, object]:
+    """Figures of answers that are below their floors or above their ceilings, as (figure, bound)."""
+    told, most = figures["bridge"], bounds["at most"]
+    low = {name: (told[name], floor) for name, floor in bounds["at least"].items() if not told[name] >= floor}
+    return low | {name: (told[name], ceiling) for name, ceiling in most.items() if not told[name] <= ceiling}
+
+
+def test_retrieval_and_answers_on_the_mini_web_keep_their_floors(searcher: Searcher) -> None:
+    questions = read_questions(CORPUS / "questions.jsonl")
+    figures = evaluate(searcher, questions, find_recipes("dense,bm25,qcg,hybrid,bridge"), [2, 5])
     assert above(figures, FLOORS["mini_web"]["retrieval"]) == {}, figures
+    assert answers_above(figures, FLOORS["mini_web"]["answers"]) == {}, figures["bridge"]
 
 
 @pytest.mark.parametrize(
@@ -109,7 +133,9 @@ def test_retrieval_on_the_mini_web_keeps_its_floors(searcher: Searcher) -> None:
     [("lihua_world", "lihua_world"), ("musique_train100", "musique_train100")],
     indirect=["long_build"],
 )
-def test_retrieval_on_a_benchmark_keeps_its_floors(name: str, long_build: Path, shared: Path, quern: Quern) -> None:
+def test_retrieval_and_answers_on_a_benchmark_keep_their_floors(
+    name: str, long_build: Path, shared: Path, quern: Quern
+) -> None:
     folder, floors = shared / name, FLOORS[name]
     for file, digest in floors["sha256"].items():
         assert sha256(folder / file) == digest, f"{file} is another version than the floors were measured on"
@@ -120,6 +146,7 @@ def test_retrieval_on_a_benchmark_keeps_its_floors(name: str, long_build: Path, 
     done = quern("evaluate", folder / "queries.jsonl", "-w", long_build, "--k", "2,5,10", "--json")
     figures = json.loads(done.stdout)
     assert above(figures, floors["retrieval"]) == {}, figures
+    assert answers_above(figures, floors["answers"]) == {}, figures["bridge"]
 
 
 def test_main_text_on_the_extraction_benchmark_keeps_its_floor(shared: Path, quern: Quern) -> None:

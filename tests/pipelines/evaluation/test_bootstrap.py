@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from quern.pipelines.evaluation.sweep.bootstrap import intervals
+from quern.pipelines.evaluation.bootstrap import intervals
 
 
 def test_intervals_are_those_of_scipy() -> None:

@@ -1,0 +1,1 @@
+"""Measuring answers: are they right, do they refuse where they should, are they cited."""

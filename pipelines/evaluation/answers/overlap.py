@@ -1,0 +1,82 @@
+"""How much of the gold answer an answer says: exact match, token F1, gold words, yes or no.
+
+Exact match and F1 are SQuAD's (Rajpurkar et al. 2016, section 6.1): lower case, without punctuation and articles; the
+best over the gold answer and its aliases. Chinese, Japanese and Korean count by characters, as CMRC 2018 (Cui et al.
+2019) does. Where the gold answer is yes or no, agreement is all or nothing, as HotpotQA (Yang et al. 2018) has it.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from quern.jobs.reasoning.answering.sentences import content_words
+from quern.schemas.words.scripts import CJK
+
+GOLD_WORDS: Final = 0.8  # Share of the gold answer's content words from which an answer is said to hold it.
+
+_ARTICLES: Final = re.compile(r"\b(?:a|an|the)\b")
+_PUNCTUATION: Final = frozenset(string.punctuation)
+_TOKEN: Final = re.compile(f"[{CJK}]|[^\\s{CJK}]+")
+# Said first and set apart, as in `Yes: both ...`; `No 4 Quay Road` and `是谁` are something else.
+_POLARITY: Final = re.compile(
+    r"\W*(?:(?P<yes>yes|是的|是|对|有)|(?P<no>no|不是|不|否|没有))\s*(?:[,.;:!。，；：！—–-]|$)", re.IGNORECASE
+)
+
+
+def polarity(text: str) -> str | None:
+    """`yes` or `no` where the text says so first; else None."""
+    match = _POLARITY.match(text)
+    return match.lastgroup if match else None
+
+
+def tokens(text: str) -> list[str]:
+    """The tokens that are compared: words, and each character of a script without spaces."""
+    folded = unicodedata.normalize("NFKC", text).lower()
+    plain = "".join(c for c in folded if c not in _PUNCTUATION and not unicodedata.category(c).startswith("P"))
+    return _TOKEN.findall(_ARTICLES.sub(" ", plain))
+
+
+def exact_match(said: str, gold: Sequence[str]) -> float:
+    """1 where the tokens of `said` are those of one of the gold answers, else 0."""
+    if expected := polarity(gold[0]):
+        return float(polarity(said) == expected)
+    return float(any(tokens(said) == tokens(g) for g in gold))
+
+
+def token_f1(said: str, gold: Sequence[str]) -> float:
+    """Harmonic mean of precision and recall of the tokens, as bags; that of the nearest gold answer."""
+    if expected := polarity(gold[0]):
+        return float(polarity(said) == expected)
+    return max(_f1(tokens(said), tokens(g)) for g in gold)
+
+
+def _f1(said: Sequence[str], gold: Sequence[str]) -> float:
+    common = sum((Counter(said) & Counter(gold)).values())
+    return 2.0 * common / (len(said) + len(gold)) if common else 0.0
+
+
+def gold_words(said: str, gold: Sequence[str]) -> float:
+    """The share of the content words of a gold answer that `said` holds; that of the nearest gold answer."""
+    return max(_share(said, g) for g in gold)
+
+
+def _share(said: str, gold: str) -> float:
+    wanted = content_words(gold)
+    if not wanted:
+        return float(" ".join(tokens(gold)) in " ".join(tokens(said)))
+    return len(wanted & content_words(said)) / len(wanted)
+
+
+def holds(said: str, gold: Sequence[str]) -> bool:
+    """Whether `said` holds `GOLD_WORDS` of the content words of a gold answer."""
+    return gold_words(said, gold) >= GOLD_WORDS
+
+
+def words(text: str) -> int:
+    """Length of a text in words; each character of a script without spaces is one."""
+    return len(_TOKEN.findall(text))

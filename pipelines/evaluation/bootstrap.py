@@ -1,0 +1,82 @@
+"""Bootstrap intervals, paired over questions (Efron and Tibshirani 1993, chapter 13: the percentile method).
+
+All columns are resampled with the same questions, so a difference of two columns is a paired one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from quern.indexes.vectors import Positions
+
+Numbers = npt.NDArray[np.float64]
+_CELLS = 1 << 23  # Of the matrix of counts held at once: 64 MiB.
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Means of columns with their intervals; arrays of shape (columns,)."""
+
+    mean: Numbers
+    low: Numbers
+    high: Numbers
+
+
+def intervals(values: Numbers, resamples: int, confidence: float, seed: int) -> Interval:
+    """The mean of each column of `values` over its rows, with its percentile interval.
+
+    A resample is how often it draws each row, so all columns of all resamples are one matrix product.
+
+    Args:
+        values: One row per question, shape (questions, columns), at least one row.
+        resamples: Number of resamples.
+        confidence: Coverage, such as .95.
+        seed: Seed of the draws; the same seed and number of rows draw the same questions.
+    """
+    means = np.concatenate([counts @ values / len(values) for counts in _draws(len(values), resamples, seed)])
+    return Interval(values.mean(axis=0), *_quantiles(means, confidence))
+
+
+def ratio_intervals(part: Numbers, whole: Numbers, resamples: int, confidence: float, seed: int) -> Interval:
+    """The sum of each column of `part` over that of `whole`, with its percentile interval; NaN where there is none.
+
+    A mean over some of the questions has 1 for each of them in `whole`, a share of what questions have several of
+    its number.
+    """
+    draws = [_ratio(counts @ part, counts @ whole) for counts in _draws(len(part), resamples, seed)]
+    return Interval(_ratio(part.sum(axis=0), whole.sum(axis=0)), *_quantiles(np.concatenate(draws), confidence))
+
+
+def statistic_intervals(
+    statistics: Callable[[Positions], Sequence[float]], rows: int, resamples: int, confidence: float, seed: int
+) -> Interval:
+    """What `statistics` says of all rows, given their positions, each figure with its percentile interval."""
+    every = np.arange(rows)
+    draws = [statistics(np.repeat(every, c.astype(np.int64))) for b in _draws(rows, resamples, seed) for c in b]
+    return Interval(np.array(statistics(every)), *_quantiles(np.array(draws), confidence))
+
+
+def _draws(rows: int, resamples: int, seed: int) -> Iterator[Numbers]:
+    """How often each resample draws each row, some resamples at a time, shape (some, rows)."""
+    random, share = np.random.default_rng(seed), np.full(rows, 1.0 / rows)
+    step = max(1, _CELLS // rows)
+    for start in range(0, resamples, step):
+        yield random.multinomial(rows, share, size=min(step, resamples - start)).astype(np.float64)
+
+
+def _ratio(part: Numbers, whole: Numbers) -> Numbers:
+    return np.asarray(np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole > 0))
+
+
+def _quantiles(values: Numbers, confidence: float) -> tuple[Numbers, Numbers]:
+    """Of each column the ends of its interval, leaving out resamples that had nothing to measure."""
+    tail = (1.0 - confidence) / 2.0
+    ends = np.full((2, values.shape[1]), np.nan)
+    for column, drawn in enumerate(values.T):
+        if (measured := drawn[~np.isnan(drawn)]).size:
+            ends[:, column] = np.quantile(measured, [tail, 1.0 - tail])
+    return ends[0], ends[1]

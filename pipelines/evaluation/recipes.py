@@ -1,0 +1,66 @@
+"""Evaluation of recipes: what they find, and the answers that come of it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+from quern.pipelines.evaluation import retrieval
+from quern.pipelines.evaluation.answers.measure import Figure, figures, figures_by_type, is_measured, judged
+from quern.pipelines.query import answer_questions
+from quern.pipelines.retrieve.recipe import Recipe
+from quern.pipelines.retrieve.searcher import Searcher
+from quern.schemas.answers import Question
+
+log = logging.getLogger(__name__)
+
+DEFAULT_RECIPE = "bridge"  # Of `quern ask` and `quern answer`.
+
+
+def evaluate(
+    searcher: Searcher,
+    questions: Sequence[Question],
+    recipes: Sequence[Recipe],
+    ks: Sequence[int],
+    *,
+    answers: bool | None = None,
+    by_type: bool = False,
+    trec: Path | None = None,
+) -> dict[str, dict[str, float]]:
+    """Figures of retrieval per recipe (`retrieval.evaluate`), and of answers (`answers.measure.FIGURES`).
+
+    A figure of answers has its 95 % interval as `FIGURE_low` and `FIGURE_high`, and the number of questions that it is
+    taken over as `FIGURE_questions`.
+
+    Args:
+        searcher: The snapshot that is asked.
+        questions: With gold evidence, gold answers, or both.
+        recipes: The recipes.
+        ks: Cut-offs of the figures of retrieval.
+        answers: Whether answers are measured: by all recipes, or by none; by default by the one that answers unless
+            another is named, if it is among them. Questions without gold answers have none to be measured.
+        by_type: Also under `RECIPE TYPE`, for each type that questions have.
+        trec: Folder for TREC's files.
+
+    Raises:
+        EvaluationError: There is nothing to measure, or none of the evidence is in the snapshot.
+    """
+    chosen = [r for r in recipes if answers or (answers is None and r.name == DEFAULT_RECIPE)]
+    asked = [q for q in questions if is_measured(q)] if chosen else []
+    told: dict[str, dict[str, float]] = {}
+    if not asked or any(q.evidence_doc_ids or q.evidence_urls for q in questions):
+        told = retrieval.evaluate(searcher, questions, recipes, ks, by_type=by_type, trec=trec)
+    for recipe in chosen if asked else ():
+        rows = judged(searcher.snapshot, asked, list(answer_questions(searcher, asked, recipe)))
+        groups = {recipe.name: figures(rows)}
+        groups |= {f"{recipe.name} {name}": of for name, of in figures_by_type(rows)} if by_type else {}
+        for title, of in groups.items():
+            told.setdefault(title, {}).update(_flat(of))
+    return told
+
+
+def _flat(of: dict[str, Figure]) -> dict[str, float]:
+    parts = ("value", "low", "high", "questions")
+    names = ("", "_low", "_high", "_questions")
+    return {f"{name}{end}": getattr(f, part) for name, f in of.items() for part, end in zip(parts, names, strict=True)}
