@@ -1,0 +1,168 @@
+"""Questions about something that is only described, as a question for what it is and one with its answer.
+
+`When did the country that produced Fist Power join the EU?` needs `What is the country
+that produced Fist Power?` first.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from quern.jobs.reasoning.questions.clause_forms import raised
+from quern.jobs.reasoning.questions.plan import SubQuestion
+from quern.jobs.reasoning.questions.references import proper_names
+from quern.jobs.reasoning.questions.words import AUXILIARIES, CLOSED, bare, is_past, is_verb
+
+_MOST_HOPS: Final = 3
+# People by their doings end in -er, -or, -ist, -ian, -ant; the rest are kin and offices.
+_PERSON: Final = re.compile(
+    r"(?:\w+(?:[^aeiou]er|or|ist|ian|eer|ant|man|woman)|person|wife|husband|spouse|father|mother|son|daughter"
+    r"|sibling|brother|sister|king|"
+    r"queen|president|chief|head|star|host|individual|author|teacher|mayor|judge|pilot|captain|coach|champion"
+    r"|people|men)$"
+)
+# Nouns that name one thing by its relation to another. With `of NAME` they describe what the question is about.
+_RELATION: Final = (
+    r"(?:birthplace|birth\s+place|place\s+of\s+(?:birth|death|burial)|hometown|home\s+town|country|state|city|town"
+    r"|county|district|"
+    r"region|province|continent|capital|wife|husband|spouse|father|mother|son|daughter|child|sibling|brother"
+    r"|sister|partner|"
+    r"author|writer|director|performer|singer|composer|producer|creator|founder|inventor|designer|developer|publisher|"
+    r"owner|maker|manufacturer|builder|employer|leader|architect|painter|artist|star|host|screenwriter|lyricist|"
+    r"songwriter|discoverer|team|band|group|company|record\s+label|label|school|university|college|alma\s+mater|"
+    r"league|network|party|language|river|successor|predecessor|sequel|religion)"
+)
+_THAT: Final = (
+    r"(?:that|who|which|where|whose|in\s+which|to\s+which|of\s+which|whom|for\s+which|with\s+which"
+    r"|on\s+which|from\s+which)"
+)
+_RELATIVE: Final = re.compile(
+    rf"\b(?P<np>(?:the|an?)\s+(?P<head>(?:(?!{_THAT}\b|of\b|in\b|to\b|for\b|is\b|was\b|are\b|were\b|did\b"
+    rf"|and\b)[\w’'-]+\s+){{1,4}}?)(?P<that>{_THAT})\s+(?P<clause>[^,?]+))",
+    re.IGNORECASE,
+)
+# `the city Kevin Durant played for`: a relative clause without its pronoun, of a name and a verb.
+_BARE: Final = re.compile(
+    rf"\b(?P<np>the\s+(?P<head>{_RELATION}|person|man|woman|film|movie|book|song|album|place)\s+(?P<clause>"
+    rf"(?:[A-Z#][\w’'-]*\s+)+(?:(?:is|was|are|were)\s+)?\w+[^,?]*))"
+)
+_OF: Final = re.compile(
+    rf"\b(?P<np>the\s+(?P<head>(?:[a-z]+\s+)?{_RELATION})\s+(?:of|for|to)\s+(?P<name>(?:the\s+)?"
+    rf"(?:[a-z]+\s+){{0,2}}?(?:[\"“][^\"”]+[\"”]|#\d|[A-Z0-9][\w’'.&-]*(?:\s+(?:of\s+|the\s+|and\s+|in\s+|to\s+"
+    rf"|for\s+|a\s+)*[A-Z0-9#][\w’'.&-]*)*)))(?!['’]s\b)"
+)
+_OWN: Final = re.compile(
+    rf"(?P<np>(?P<name>(?:[\"“][^\"”]+[\"”]|#\d|[A-Z][\w’'.&-]*?(?:\s+(?:of\s+|the\s+|and\s+|for\s+"
+    rf"|a\s+)*[A-Z0-9][\w.&-]*)*))['’]s?\s+(?P<head>{_RELATION}|birth\s+(?:country|city|state|place)"
+    rf"|country\s+of\s+(?:birth|citizenship|origin)|city\s+of\s+birth))\b(?!\s+(?:of|at|in)\s+[A-Z])"
+)
+# These are followed by what they say, not by what they are: `the claim that the radar was off`.
+_SAID: Final = re.compile(
+    r"(?:claim|fact|idea|news|belief|announcement|rumou?r|report|statement|hope|view|evidence|promise|suspicion|theory|"
+    r"proof|warning|finding|conclusion|argument|allegation|assumption|time|day|year|moment|reason|way|date|week"
+    r"|month)s?$",
+    re.IGNORECASE,
+)
+_EMPTY: Final = frozenset("name names called known other so same one first there located part of-".split())
+
+
+def chain(question: str) -> tuple[SubQuestion, ...]:
+    """Sub-questions for what `question` only describes, innermost first, the last being what is left of it.
+
+    Empty where the question describes nothing that must be found first.
+    """
+    text = question.rstrip("?.!？ ")
+    found: list[SubQuestion] = []
+    phrases: dict[int, str] = {}
+    while len(found) < _MOST_HOPS and (inner := _innermost(text)) is not None:
+        start, end, head = inner
+        phrase = text[start:end]
+        number = len(found) + 1
+        left = f"{text[:start]}#{number}{text[end:]}"
+        if not _has_content(left):
+            break
+        word = "who" if _PERSON.search(head.split()[-1].lower()) else "what"
+        found.append(_sub(f"{word} is {_definite(phrase)}", phrases))
+        phrases[number] = phrase
+        text = left
+    return (*found, _sub(text, phrases)) if found else ()
+
+
+def _sub(text: str, phrases: dict[int, str]) -> SubQuestion:
+    parents = tuple(sorted({int(k) for k in re.findall(r"#(\d)", text)}))
+    return SubQuestion(raised(text), parents, {p: _whole(phrases[p], phrases) for p in parents})
+
+
+def _whole(phrase: str, phrases: dict[int, str]) -> str:
+    """The phrase with the phrases inside it."""
+    return re.sub(r"#(\d)", lambda m: _whole(phrases[int(m[1])], phrases), phrase)
+
+
+def _definite(phrase: str) -> str:
+    return re.sub(r"^an?\s+", "the ", phrase)
+
+
+def _innermost(text: str) -> tuple[int, int, str] | None:
+    """Start, end and head noun of the shortest description in `text` that holds a name."""
+    spans: list[tuple[int, int, str]] = []
+    for pattern in (_RELATIVE, _BARE):
+        for m in _overlapping(pattern, text):
+            end = m.start("clause") + _clause_end(m["clause"], m.start() == 0 or not _subject_place(text, m.start()))
+            phrase = text[m.start() : end]
+            if _SAID.search(m["head"].strip()):
+                continue
+            if _anchored(text[m.start("clause") : end]) and len(phrase.split()) <= 20:
+                spans.append((m.start(), end, m["head"].strip()))
+    for pattern in (_OF, _OWN):
+        spans.extend((m.start(), m.end(), m["head"]) for m in _overlapping(pattern, text) if m.start() > 0)
+    spans = [s for s in spans if text[s[0] : s[1]].strip() != text.strip()]
+    return min(spans, key=lambda s: (s[1] - s[0], s[0]), default=None)
+
+
+def _overlapping(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
+    """Matches from every start, inner ones too."""
+    found, at = [], 0
+    while (m := pattern.search(text, at)) is not None:
+        found.append(m)
+        at = m.start() + 1
+    return found
+
+
+def _anchored(clause: str) -> bool:
+    """Whether a clause says of something known: a name, a number of a reference, a quoted title."""
+    return bool(proper_names(f"x {clause}")) or "#" in clause or '"' in clause or "“" in clause
+
+
+def _subject_place(text: str, start: int) -> bool:
+    """Whether what stands at `start` is the subject of the question, whose verb is still to come."""
+    before = text[:start].split()
+    return bool(before) and bare(before[-1]) in AUXILIARIES
+
+
+def _clause_end(clause: str, last: bool) -> int:
+    """Where a relative clause ends: before the verb of the main question, if that is still to come."""
+    words = list(re.finditer(r"\S+", clause))
+    if last:
+        return len(clause)
+    seen_verb = False
+    for i, m in enumerate(words):
+        word = bare(m[0])
+        verb = not m[0][0].isupper() and (is_verb(word) or is_past(word) or word in AUXILIARIES)
+        behind = i and bare(words[i - 1][0]) not in CLOSED
+        if verb and seen_verb and behind and i > 1:
+            return words[i - 1].end()
+        if verb and not (word in AUXILIARIES and seen_verb):
+            seen_verb = (
+                seen_verb
+                or word not in AUXILIARIES
+                or i + 1 == len(words)
+                or not is_past(bare(words[min(i + 1, len(words) - 1)][0]))
+            )
+    return len(clause)
+
+
+def _has_content(text: str) -> bool:
+    """Whether anything is asked of the references in `text`: a word beside those of closed classes."""
+    words = [bare(w) for w in re.sub(r"#\d(?:['’]s)?", "", text).split()]
+    return any(w and w not in CLOSED and w not in _EMPTY for w in words)

@@ -1,0 +1,178 @@
+"""Taking a question apart into sub-questions that depend on each other (graph query decomposition of Xinyu and GraTAG).
+
+A question is terminal, a chain (a parent's answer is needed to ask the child), a split (independent parts), or a
+mixture. The rule reads the form of the question (`.outline`); most questions are terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from quern.jobs.reasoning.prompts import disarmed
+from quern.jobs.reasoning.questions.outline import outline
+from quern.jobs.reasoning.questions.plan import MOST_SUB_QUESTIONS, REFERENCE, Plan, SubQuestion, fault_of_plan
+from quern.jobs.reasoning.runner import Reasoner
+from quern.jobs.reasoning.task import Checked, Problem, Task
+from quern.schemas.words.terms import search_terms
+
+# Similarities to the question outside which the released code of Xinyu AI Search drops a sub-question.
+_LEAST_ALIKE: Final = 0.25
+_MOST_ALIKE: Final = 0.95
+
+
+class Relation(BaseModel):
+    """A sub-question that needs the answer of another, both by their number, counted from 1."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    parent: int
+    child: int
+
+
+class Decomposition(BaseModel):
+    """A question taken apart: the output of the task, and what a model writes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    is_complex: bool = Field(description="Whether the question needs several answers.")
+    sub_queries: list[str] = Field(
+        description="The sub-questions, parents before children; #k is the answer of the k-th.",
+        json_schema_extra={"maxItems": MOST_SUB_QUESTIONS},
+    )
+    parent_child: list[Relation] = Field(
+        description="Pairs where the child cannot be asked without the answer of the parent.",
+        json_schema_extra={"maxItems": 15},
+    )
+
+
+@dataclass(frozen=True)
+class DecomposeInput:
+    """A question to be taken apart."""
+
+    question: str
+
+    @property
+    def quoted(self) -> dict[str, object]:
+        """The fields for a prompt."""
+        return {"question": disarmed(self.question)}
+
+
+PROMPT = """\
+You take a question apart into the questions that must be answered first.
+
+Question: {{ question }}
+
+Most questions ask one thing: for these is_complex is false and both lists are empty.
+A question is complex where it asks several things, compares two things, sets two events in order, or asks about
+something that it only describes and that must be found first.
+Write at most {{ most }} sub-questions. Each asks one thing, can be understood alone with full names instead of
+pronouns, and is no repetition of another. Where one needs the answer of an earlier one, write #k in the place of the
+answer of the k-th sub-question, and list the pair in parent_child. Parents come before children; there is no circle.
+
+Return JSON: {"is_complex": true or false, "sub_queries": ["..."], "parent_child": [{"parent": 1, "child": 2}]}
+"""
+
+
+def decomposition(given: DecomposeInput) -> Decomposition:
+    """The question taken apart by rule."""
+    subs = outline(given.question).sub_questions
+    relations = [Relation(parent=p, child=n) for n, s in enumerate(subs, 1) for p in s.parents]
+    return Decomposition(is_complex=bool(subs), sub_queries=[s.text for s in subs], parent_child=relations)
+
+
+def checked(given: DecomposeInput, output: Decomposition) -> Checked[Decomposition]:
+    """The decomposition, if its graph holds; sub-questions beside the question or the same as it are dropped."""
+    if not output.is_complex or not output.sub_queries:
+        return Checked(Decomposition(is_complex=False, sub_queries=[], parent_child=[]))
+    subs = _sub_questions(output)
+    fault = fault_of_plan(subs)
+    if fault is not None:
+        return Checked(None, (Problem(fault, _DETAILS[fault]),))
+    kept = [
+        n for n, s in enumerate(subs, 1) if s.parents or _LEAST_ALIKE < _alike(s.text, given.question) <= _MOST_ALIKE
+    ]
+    if len(kept) == len(subs):
+        return Checked(output)
+    if len(kept) < 2 or any(p not in kept for n in kept for p in subs[n - 1].parents):
+        detail = "sub-questions repeat the question or ask for something else"
+        return Checked(None, (Problem("unlike", detail),))
+    return Checked(_renumbered(output, kept))
+
+
+_DETAILS: Final = {
+    "too_many": f"more than {MOST_SUB_QUESTIONS} sub-questions",
+    "duplicate": "a sub-question is there twice",
+    "dangling": "a reference or a pair names a sub-question that is not there, or #k is no parent",
+    "cyclic": "the pairs make a circle",
+}
+
+
+def _sub_questions(output: Decomposition) -> tuple[SubQuestion, ...]:
+    """The output as sub-questions with their parents."""
+    parents: dict[int, list[int]] = {}
+    for relation in output.parent_child:
+        # A pair whose child is not there is put to the first one, so that the check sees it dangle.
+        child = relation.child if 1 <= relation.child <= len(output.sub_queries) else 1
+        parents.setdefault(child, []).append(relation.parent if child == relation.child else 0)
+    return tuple(
+        SubQuestion(" ".join(text.split()), tuple(sorted(set(parents.get(n, ())))))
+        for n, text in enumerate(output.sub_queries, 1)
+    )
+
+
+def _alike(one: str, other: str) -> float:
+    """Similarity of two questions by their words, in [0, 1]: it stands for the cosine of the released code."""
+    return SequenceMatcher(None, search_terms(one).split(), search_terms(other).split(), autojunk=False).ratio()
+
+
+def _renumbered(output: Decomposition, kept: Sequence[int]) -> Decomposition:
+    new = {old: n for n, old in enumerate(kept, 1)}
+    relations = [
+        Relation(parent=new[r.parent], child=new[r.child])
+        for r in output.parent_child
+        if r.parent in new and r.child in new
+    ]
+    return Decomposition(is_complex=True, sub_queries=[output.sub_queries[n - 1] for n in kept], parent_child=relations)
+
+
+DECOMPOSE: Final = Task(
+    "decompose", 1, PROMPT, Decomposition, decomposition, checked, constants={"most": MOST_SUB_QUESTIONS}
+)
+
+
+def decomposed(reasoner: Reasoner, questions: Sequence[str]) -> list[Plan]:
+    """The plan of each of the questions, in their order: a terminal one where a question is one question.
+
+    Raises:
+        GeneratorError: The model cannot be asked any more.
+    """
+    done = reasoner.run(DECOMPOSE, [DecomposeInput(q) for q in questions])
+    return [_plan(q, d.output) for q, d in zip(questions, done, strict=True)]
+
+
+def _plan(question: str, output: Decomposition) -> Plan:
+    """The plan in an order in which parents come first; terminal where the graph does not hold."""
+    by_rule = outline(question).sub_questions
+    if [s.text for s in by_rule] == output.sub_queries:
+        return Plan(question, by_rule)
+    subs = _sub_questions(output)
+    return Plan(question, _parents_first(subs)) if fault_of_plan(subs) is None else Plan(question)
+
+
+def _parents_first(subs: tuple[SubQuestion, ...]) -> tuple[SubQuestion, ...]:
+    """The sub-questions with every parent before its children, references renumbered."""
+    if all(p < n for n, s in enumerate(subs, 1) for p in s.parents):
+        return subs
+    order = [n for level in Plan("", subs).levels() for n in level]
+    new = {old: n for n, old in enumerate(order, 1)}
+    return tuple(_moved(subs[old - 1], new) for old in order)
+
+
+def _moved(sub: SubQuestion, new: dict[int, int]) -> SubQuestion:
+    text = REFERENCE.sub(lambda m: f"#{new[int(m[1])]}", sub.text)
+    return SubQuestion(text, tuple(sorted(new[p] for p in sub.parents)))

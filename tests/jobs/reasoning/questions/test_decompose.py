@@ -1,0 +1,99 @@
+"""Questions taken apart into graphs of sub-questions."""
+
+from __future__ import annotations
+
+import pytest
+
+from quern.jobs.reasoning.questions.decompose import (
+    DecomposeInput,
+    Decomposition,
+    Relation,
+    checked,
+    decomposed,
+    decomposition,
+)
+from quern.jobs.reasoning.questions.plan import Plan, SubQuestion, fault_of_plan
+from quern.jobs.reasoning.runner import Reasoner
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("When did the old mill in Ostley open and when did it close?", [
+            "When did the old mill in Ostley open?", "When did the old mill in Ostley close?"]),
+        ("How much did Brandt first offer for the flood, and what did it finally pay?", [
+            "How much did Brandt first offer for the flood?", "What did Brandt finally pay?"]),
+        ("Where and when was Ada Smith born?", ["Where was Ada Smith born?", "When was Ada Smith born?"]),
+        ("Which is longer, the Ostley Bridge or the Marr Tunnel?", [
+            "How long is the Ostley Bridge?", "How long is the Marr Tunnel?"]),
+        ("Which of the two firms had more workers, Brandt or Okafor?", [
+            "How many workers did Brandt have?", "How many workers did Okafor have?"]),
+        ("Did the fair draw more guests on Mill Green in 2019 or on Long Field in 2021?", [
+            "How many guests did the fair draw on Mill Green in 2019?",
+            "How many guests did the fair draw on Long Field in 2021?"]),
+        ("Was the cost of Ostley Bridge higher or lower than the estimate of May 2020?", [
+            "What was the cost of Ostley Bridge?", "What was the estimate of May 2020 for Ostley Bridge?"]),
+        ("Had Brandt and Okafor merged before or after the plant was sold?", [
+            "When had Brandt and Okafor merged?", "When was the plant sold?"]),
+        ("Were Jeff Marr and Kyle Stone both in The Reeds?", [
+            "Was Jeff Marr in The Reeds?", "Was Kyle Stone in The Reeds?"]),
+        ("灯是谁装的，灯用了多少天？", ["灯是谁装的？", "灯用了多少天？"]),
+    ],
+)  # fmt: skip
+def test_a_question_with_several_answers_is_split(question: str, expected: list[str]) -> None:
+    output = decomposition(DecomposeInput(question))
+    assert output.sub_queries == expected
+    assert output.parent_child == []
+
+
+def test_what_is_only_described_is_asked_for_first() -> None:
+    plan = decomposed(Reasoner(), ["Who is the wife of the director of Jump for Glory?"])[0]
+    assert [s.text for s in plan.sub_questions] == ["Who is the director of Jump for Glory?", "Who is the wife of #1?"]
+    assert plan.levels() == [[1], [2]]
+    assert plan.leaves() == [2]
+    assert plan.filled(2, {1: "Raoul Walsh."}) == "Who is the wife of Raoul Walsh?"
+    assert plan.filled(2, {}) == "Who is the wife of the director of Jump for Glory?"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many passengers and cars will the new ferry carry?",
+        "What did the harbour engineer say about the wall?",
+        "Is Rock and Roll still played in Ostley?",
+        "When was the bridge between Ostley and Marr opened?",
+        "谁在今年的灯会上唱歌？",
+    ],
+)
+def test_a_question_that_asks_one_thing_stays_whole(question: str) -> None:
+    assert decomposed(Reasoner(), [question]) == [Plan(question)]
+
+
+@pytest.mark.parametrize(
+    ("queries", "relations", "reason"),
+    [
+        (["Who directed Jump?", "Who married #1?"], [(1, 2), (2, 1)], "cyclic"),
+        (["Who directed Jump?", "Who married #1?"], [], "dangling"),
+        (["Who directed Jump?", "Who married #7?"], [(7, 2)], "dangling"),
+        (["Who directed Jump?", "who directed  Jump"], [], "duplicate"),
+        ([f"Who directed Jump {n}?" for n in range(7)], [], "too_many"),
+        (["Who directed Jump?", "What is the weather?"], [], "unlike"),
+    ],
+)
+def test_a_graph_of_a_model_that_does_not_hold_is_refused(
+    queries: list[str], relations: list[tuple[int, int]], reason: str
+) -> None:
+    output = Decomposition(
+        is_complex=True, sub_queries=queries, parent_child=[Relation(parent=p, child=c) for p, c in relations]
+    )
+    found = checked(DecomposeInput("Who married the one who directed Jump?"), output)
+    assert found.good is None
+    assert [p.reason for p in found.problems] == [reason]
+
+
+def test_a_plan_may_be_a_mixture_of_chain_and_split() -> None:
+    subs = (SubQuestion("Who built A?"), SubQuestion("Who built B?"), SubQuestion("Did #1 know #2?", (1, 2)))
+    plan = Plan("Did the builders of A and B know each other?", subs)
+    assert fault_of_plan(subs) is None
+    assert plan.levels() == [[1, 2], [3]]
+    assert plan.ancestors(3) == [1, 2]
