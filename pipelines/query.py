@@ -1,20 +1,28 @@
-"""A question's path: retrieve → evidence → answer → compose, over batches of questions."""
+"""A question's path: preprocess → decompose → retrieve → answer along the DAG → judge → compose, over batches.
+
+The sub-questions of all questions of a batch are answered level by level, each with the answers of its ancestors
+(Xinyu AI Search, section 3.4); the whole question is answered last, from its own evidence and theirs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
 from quern.indexes.catalog import Manifest
-from quern.jobs.reasoning.answering.inputs import AnswerInput
-from quern.jobs.reasoning.answering.sentences import strength
+from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, carried
 from quern.jobs.reasoning.answering.task import Draft, answer_task
+from quern.jobs.reasoning.confidence.judge import Judgement, judged
+from quern.jobs.reasoning.questions.decompose import decomposed
+from quern.jobs.reasoning.questions.plan import Plan
+from quern.jobs.reasoning.questions.preprocess import Understood, understood
+from quern.jobs.reasoning.questions.vocabulary import Vocabulary
 from quern.jobs.reasoning.runner import Done, Reasoner
-from quern.pipelines.answers.compose import Citations, sentences_of
+from quern.pipelines.answers.compose import Citations, sentences_of, sub_answers
 from quern.pipelines.retrieve.batch import Batch
-from quern.pipelines.retrieve.evidence import Found, load_evidence
+from quern.pipelines.retrieve.evidence import Found, load_evidence, with_chunks
 from quern.pipelines.retrieve.recipe import Recipe
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Answer, Question
@@ -51,43 +59,177 @@ def answer_questions(
 ) -> Iterator[Answer]:
     """Answers in the order of the questions, computed in batches of `BATCH_QUESTIONS`.
 
-    They are drafted by what `generator` names: the rule, or a model, for which the rule stands in where it gives no
-    valid reply. With a `memo`, a directory, questions that were answered before from the same evidence by the same
-    settings and model are not reasoned about again. `tally` is told how many.
+    Every step is carried out by what `generator` names: the rule, or a model, for which the rule stands in where it
+    gives no valid reply. With a `memo`, a directory, questions that were answered before from the same evidence by the
+    same settings and model are not reasoned about again. `tally` is told how many.
 
     Raises:
         GeneratorError: The model cannot be used, or cannot be asked any more.
     """
-    settings, stream = searcher.settings, iter(questions)
-    task = answer_task(settings.answer)
-    with Reasoner(settings.generator, settings.engine, memo=memo) as reasoner:
+    stream = iter(questions)
+    with Reasoner(searcher.settings.generator, searcher.settings.engine, memo=memo) as reasoner:
+        runner = _Runner(searcher, recipe, reasoner)
         while asked := list(islice(stream, BATCH_QUESTIONS)):
-            batch = Batch(searcher, [q.question for q in asked])
-            found = load_evidence(batch, recipe.rank(batch))
-            inputs = [AnswerInput(q.question, f.evidence) for q, f in zip(asked, found, strict=True)]
-            drafts = reasoner.run(task, inputs)
-            for question, given, draft, f in zip(asked, inputs, drafts, found, strict=True):
-                yield _answer(question, given, draft, f, recipe.name)
+            yield from runner.answers(asked)
             if tally is not None:
                 tally.take(reasoner)
 
 
-def _answer(question: Question, given: AnswerInput, draft: Done[Draft], found: Found, recipe: str) -> Answer:
-    citations = Citations(given, found.hits)
-    return Answer(
-        query_id=question.query_id,
-        question=question.question,
-        sentences=sentences_of(draft.output, citations),
-        probability=strength(given),
-        reason=None if draft.output.sentences else "only_related" if found.hits else "nothing_found",
-        by=draft.by,
-        recipe=recipe,
-        citations=citations.all(),
-        hits=found.hits,
-        path=found.path,
-        type=question.type,
-        expected=question.answer,
-    )
+@dataclass(frozen=True)
+class _Part:
+    """A sub-question that was answered."""
+
+    given: AnswerInput
+    found: Found
+    draft: Draft
+    probability: float
+
+    def pair(self, given: AnswerInput) -> AskedBefore:
+        """Question and answer, for an input that comes after it."""
+        said = " ".join(s.text for s in self.draft.sentences)
+        rests_on = carried(self.given, self._rests_on, given)
+        return AskedBefore(self.given.question, self.draft.short, rests_on, said, self.probability)
+
+    @property
+    def rests_in(self) -> set[int]:
+        """Positions of the pieces of evidence that its short answer rests on."""
+        return {self.given.sentences[n - 1].evidence for n in self._rests_on}
+
+    @property
+    def _rests_on(self) -> list[int]:
+        return [n for s in self.draft.sentences[:1] for n in s.rests_on]
+
+
+@dataclass
+class _OnItsWay:
+    """A question that is to be answered, and how far it has come.
+
+    Attributes:
+        plan: What it was taken apart into.
+        found: What was found for the whole of it.
+        parts: The sub-questions that were answered, by their numbers in the plan.
+    """
+
+    question: Question
+    understood: Understood
+    plan: Plan
+    found: Found
+    parts: dict[int, _Part] = field(default_factory=dict)
+
+    def text(self, n: int) -> str:
+        """Sub-question `n` with the answers of its parents."""
+        return self.plan.filled(n, {p: part.draft.short for p, part in self.parts.items()})
+
+    def given(self, n: int, found: Found) -> AnswerInput:
+        """What sub-question `n` is answered from: what was found for it, after the pairs of its ancestors."""
+        alone = AnswerInput(self.text(n), found.evidence)
+        return alone.after([self.parts[p].pair(alone) for p in self.plan.ancestors(n)])
+
+    def whole(self) -> tuple[AnswerInput, Found]:
+        """What the question is answered from: its evidence with that of its parts, after the pairs of the leaves."""
+        found = with_chunks(self.found, [(part.found, part.rests_in) for part in self.parts.values()])
+        alone = AnswerInput(self.understood.question, found.evidence)
+        return alone.after([self.parts[n].pair(alone) for n in self.plan.leaves()]), found
+
+    def asked(self, given: AnswerInput) -> list[AskedBefore]:
+        """All sub-questions with their answers, by their numbers, resting on the evidence of the whole question."""
+        return [self.parts[n].pair(given) for n in sorted(self.parts)]
+
+
+class _Runner:
+    """Answers batches of questions; what it opens of the snapshot serves all of them."""
+
+    def __init__(self, searcher: Searcher, recipe: Recipe, reasoner: Reasoner) -> None:
+        self._searcher, self._recipe, self._reasoner = searcher, recipe, reasoner
+        self._settings = searcher.settings
+        self._task = answer_task(self._settings.answer)
+
+    def answers(self, asked: Sequence[Question]) -> list[Answer]:
+        """The answers to a batch, in its order."""
+        seen = self._understood([q.question for q in asked])
+        going = [(q, u) for q, u in zip(asked, seen, strict=True) if u.refused is None]
+        plans = decomposed(self._reasoner, [u.question for _, u in going])
+        found = self._found([u.question for _, u in going])
+        ways = [_OnItsWay(q, u, plan, f) for (q, u), plan, f in zip(going, plans, found, strict=True)]
+        self._answer_parts(ways)
+        answered = iter(self._answer_whole(ways))
+        return [next(answered) if u.refused is None else self._refused(q, u) for q, u in zip(asked, seen, strict=True)]
+
+    def _understood(self, questions: Sequence[str]) -> list[Understood]:
+        published = self._searcher.snapshot.manifest.published_at
+        built = published.date() if published else None
+        return understood(self._reasoner, questions, Vocabulary(), self._settings.question, built)
+
+    def _found(self, texts: Sequence[str]) -> list[Found]:
+        """What there is on each of these questions, looked for in one batch."""
+        if not texts:
+            return []
+        batch = Batch(self._searcher, texts)
+        return load_evidence(batch, self._recipe.rank(batch))
+
+    def _answer_parts(self, ways: Sequence[_OnItsWay]) -> None:
+        """Answer the sub-questions level by level, those of all questions together."""
+        depth = max((len(way.plan.levels()) for way in ways), default=0)
+        for level in range(depth):
+            now = [(way, n) for way in ways if level < len(way.plan.levels()) for n in way.plan.levels()[level]]
+            evidence = self._found([way.text(n) for way, n in now])
+            inputs = [way.given(n, found) for (way, n), found in zip(now, evidence, strict=True)]
+            drafts = [done.output for done in self._reasoner.run(self._task, inputs)]
+            judgements = judged(inputs, drafts, self._settings.answer)
+            for (way, n), given, found, draft, judgement in zip(now, inputs, evidence, drafts, judgements, strict=True):
+                way.parts[n] = _Part(given, found, draft, judgement.probability)
+
+    def _answer_whole(self, ways: Sequence[_OnItsWay]) -> Iterator[Answer]:
+        """Answer the questions themselves, after all their parts."""
+        wholes = [way.whole() for way in ways]
+        inputs = [given for given, _ in wholes]
+        drafts = self._reasoner.run(self._task, inputs)
+        judgements = judged(inputs, [done.output for done in drafts], self._settings.answer)
+        for way, (given, found), done, judgement in zip(ways, wholes, drafts, judgements, strict=True):
+            yield self._composed(way, given, found, done, judgement)
+
+    def _composed(
+        self, way: _OnItsWay, given: AnswerInput, found: Found, done: Done[Draft], judgement: Judgement
+    ) -> Answer:
+        citations = Citations(given, found.hits)
+        sentences = [] if judgement.refused else sentences_of(done.output, citations)
+        notes = [*way.understood.notes, *([judgement.detail] if judgement.detail else [])]
+        parents = [sub.parents for sub in way.plan.sub_questions]
+        return Answer(
+            query_id=way.question.query_id,
+            question=way.question.question,
+            asked=given.question if given.question != way.question.question else None,
+            sentences=sentences,
+            probability=judgement.probability,
+            reason=judgement.reason,
+            notes=notes,
+            by=done.by,
+            recipe=self._recipe.name,
+            sub_questions=sub_answers(way.asked(given), parents, citations),
+            citations=citations.all(),
+            hits=found.hits,
+            path=found.path,
+            type=way.question.type,
+            expected=way.question.answer,
+        )
+
+    def _refused(self, question: Question, seen: Understood) -> Answer:
+        """What is said to a question that is not to be answered."""
+        return Answer(
+            query_id=question.query_id,
+            question=question.question,
+            sentences=[],
+            probability=0.0,
+            reason="refused",
+            notes=list(seen.notes),
+            by=self._settings.generator.kind,
+            recipe=self._recipe.name,
+            citations=[],
+            hits=[],
+            path=[],
+            type=question.type,
+            expected=question.answer,
+        )
 
 
 def settings_to_ask_by(manifest: Manifest) -> Settings:

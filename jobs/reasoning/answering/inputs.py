@@ -52,12 +52,14 @@ class AskedBefore:
         answer: Its short answer; empty where the evidence had none.
         rests_on: Numbers of the sentences that it rests on, among those of the input that it is given to.
         said: The whole answer as text, the short answer first; empty where there was none.
+        probability: Calibrated probability that its own evidence answered it, in [0, 1].
     """
 
     question: str
     answer: str
     rests_on: Sequence[int] = ()
     said: str = ""
+    probability: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,11 @@ class AnswerInput:
     def identity(self) -> object:
         """Everything that an answer depends on beside settings and model: under it, an answer is remembered."""
         evidence = [(e.text, e.title, e.published_at, [*e.quotes], [*e.similarities]) for e in self.evidence]
-        return [self.question, evidence, [(b.question, b.answer, [*b.rests_on], b.said) for b in self.before]]
+        return [
+            self.question,
+            evidence,
+            [(b.question, b.answer, [*b.rests_on], b.said, b.probability) for b in self.before],
+        ]
 
     @property
     def quoted(self) -> dict[str, object]:
