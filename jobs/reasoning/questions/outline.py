@@ -12,9 +12,11 @@ from typing import Final, Literal
 
 from quern.jobs.reasoning.questions.chains import chain
 from quern.jobs.reasoning.questions.chinese import chinese_parts
+from quern.jobs.reasoning.questions.clause_forms import asked_of_clause
 from quern.jobs.reasoning.questions.comparisons import pair
 from quern.jobs.reasoning.questions.coordination import parts
-from quern.jobs.reasoning.questions.plan import MOST_SUB_QUESTIONS, SubQuestion
+from quern.jobs.reasoning.questions.plan import MOST_SUB_QUESTIONS, REFERENCE, SubQuestion
+from quern.jobs.reasoning.questions.references import proper_names
 from quern.schemas.words.scripts import HAN
 
 _CHINESE: Final = re.compile(f"[{HAN}]")
@@ -52,6 +54,8 @@ class Outline:
 @lru_cache(maxsize=4096)
 def outline(question: str) -> Outline:
     """The form of `question`, by rule."""
+    if REFERENCE.search(question):
+        return Outline((), ())  # Its own `#1` would be taken for an answer.
     if _CHINESE.search(question):
         return _of_texts(chinese_parts(question))
     sections: list[Section] = []
@@ -59,7 +63,9 @@ def outline(question: str) -> Outline:
     last_number: list[int] = []
     for part in parts(question):
         if part.measures:
-            sections.append(Section("measure", part.text, ()))
+            event = _event(part.text, subs[-1].text if subs else "")
+            sections.append(Section("measure", part.text, (len(subs) + 1,) if event else ()))
+            subs.extend([SubQuestion(event)] if event else [])
             last_number.append(0)
             continue
         if part.needs is not None and last_number[part.needs]:
@@ -76,6 +82,22 @@ def outline(question: str) -> Outline:
         return Outline((), ())
     whole = len(subs) > 1 or any(s.way == "measure" for s in sections)
     return Outline(tuple(sections), tuple(subs)) if whole and subs else Outline((), ())
+
+
+_OF_EVENT: Final = re.compile(
+    r"how\s+(?:long|many\s+\w+)\s+(?:before|after)\s+(?P<event>.+?)\s+(?:was|is|were|did)\s+(?:that|it|this|they)\b",
+    re.IGNORECASE,
+)
+
+
+def _event(measure: str, earlier: str) -> str:
+    """The question for the event that a measure counts from: `how long before the opening was that?`; or empty."""
+    m = _OF_EVENT.match(measure)
+    if m is None:
+        return ""
+    names = proper_names(earlier)
+    scope = f" of {names[-1]}" if names and not proper_names(f"x {m['event']}") else ""
+    return asked_of_clause(f"{m['event']}{scope}")
 
 
 def _of_texts(texts: list[str]) -> Outline:

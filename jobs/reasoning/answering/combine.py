@@ -1,0 +1,343 @@
+"""The answer of a question that needed several answers, made of these by rule.
+
+What is compared by value is told with both values, events in order with both dates, parts of a question one after
+another (GraTAG and Xinyu AI Search: the leaves' pairs of question and answer give the final answer).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Final
+
+from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore
+from quern.jobs.reasoning.answering.spans_of_time import between, counted
+from quern.jobs.reasoning.answering.task import Draft, Statement
+from quern.jobs.reasoning.answering.values import Quantity, When, dates, quantities
+from quern.jobs.reasoning.questions.outline import Section, outline
+
+_LESS: Final = frozenset(
+    "less least fewer fewest lower lowest smaller smallest shorter shortest younger youngest lighter lightest cheaper "
+    "cheapest slower slowest narrower thinner closer nearer nearest closest colder cooler worse earlier earliest first "
+    "sooner".split()
+)
+_HOW_MUCH: Final = re.compile(
+    r"\bby\s+(?:how\s+(?:much|many)|what)\b|\bdifference\b|\bhow\s+(?:much"
+    r"|many)\s+more\b",
+    re.IGNORECASE,
+)
+_UNIT_ASKED: Final = re.compile(r"\bhow\s+many\s+(day|week|month|year)s?\b", re.IGNORECASE)
+# Units of one kind, in the smallest of them.
+_KINDS: Final[Mapping[str, str]] = {
+    "length": "millimetre .001 centimetre .01 metre 1 kilometre 1000 mile 1609.344 foot .3048 inch .0254",
+    "weight": "gram .001 kilogram 1 tonne 1000",
+    "time": "second 1 minute 60 hour 3600 day 86400 week 604800 fortnight 1209600 month 2630000 year 31557600 "
+    "decade 315576000 century 3155760000",
+}
+_CONVERTED: Final = {
+    unit: (kind, float(factor))
+    for kind, line in _KINDS.items()
+    for unit, factor in zip(line.split()[::2], line.split()[1::2], strict=True)
+}
+_MOST_CARRYING: Final = 3  # Sentences behind the short answer.
+
+
+@dataclass(frozen=True)
+class _Time:
+    """A known time: its first day, whether that is the day itself, and its words."""
+
+    day: date
+    exact: bool
+    text: str
+
+
+@dataclass(frozen=True)
+class _Told:
+    """A short answer and the numbers of the sentences it rests on."""
+
+    text: str
+    rests_on: tuple[int, ...]
+
+
+def combined(given: AnswerInput) -> Draft | None:
+    """The answer of `given.question` from the answers before it, by rule; None where they give none.
+
+    `given.before` holds the leaves of the decomposition in its order.
+    """
+    answered = [b for b in given.before if b.answer]
+    if not answered:
+        return None
+    told = [t for group in _groups(given) if (t := _section(given, *group)) is not None]
+    if not told:
+        return None
+    text = "; ".join(_without_end(t.text) for t in told)
+    rests_on = tuple(dict.fromkeys(n for t in told for n in t.rests_on))
+    short = Statement(text=f"{text[:1].upper()}{text[1:]}"[:600], rests_on=list(rests_on)[:6])
+    return Draft(sentences=[short, *_carrying(given, answered, short.text)])
+
+
+def _groups(given: AnswerInput) -> list[tuple[Section, list[AskedBefore], list[Section]]]:
+    """The sections of the question, each with its answers and with the sections of measures behind it."""
+    form = outline(given.question)
+    needed = {p for s in form.sub_questions for p in s.parents}
+    leaves = [n for n in range(1, len(form.sub_questions) + 1) if n not in needed]
+    if len(leaves) != len(given.before) or not form.sections:
+        # A model has taken it apart: each of its leaves is a part.
+        return [(Section("single", b.question, (n,)), [b], []) for n, b in enumerate(given.before, 1)]
+    by_number = dict(zip(leaves, given.before, strict=True))
+    groups: list[tuple[Section, list[AskedBefore], list[Section]]] = []
+    for section in form.sections:
+        own = [by_number[n] for n in section.numbers if n in by_number]
+        if section.way == "measure" and groups:
+            groups[-1][1].extend(own)
+            groups[-1][2].append(section)
+        elif own:
+            groups.append((section, own, []))
+    return groups
+
+
+def _section(given: AnswerInput, section: Section, answers: list[AskedBefore], measures: list[Section]) -> _Told | None:
+    rests_on = tuple(dict.fromkeys(n for a in answers for n in a.rests_on))
+    text = ""
+    if measures and len(answers) > 1 and section.way == "single":
+        text = _measured(given, answers, measures[0].text)
+    elif section.way == "compare":
+        text = _compared(given, section, answers)
+    elif section.way == "order":
+        text = _ordered(given, section, answers, measures[0].text if measures else "")
+    elif section.way == "both":
+        text = _both(section, answers)
+    if not text:
+        text = _joined([a.answer for a in answers if a.answer])
+    return _Told(text, rests_on) if text else None
+
+
+def _joined(answers: Sequence[str]) -> str:
+    """Short answers one after another, each said once."""
+    return "; ".join(dict.fromkeys(_without_end(a) for a in answers))
+
+
+def _without_end(text: str) -> str:
+    return " ".join(text.split()).rstrip(".; ")
+
+
+def _carrying(given: AnswerInput, answered: Sequence[AskedBefore], short: str) -> list[Statement]:
+    """The sentences that the answers rest on, the first of each, without those that the short answer repeats."""
+    found: list[Statement] = []
+    for before in answered:
+        for number in before.rests_on[:1]:
+            span = given.sentences[number - 1]
+            text = " ".join(given.evidence[span.evidence].text[span.start : span.end].split())[:600]
+            if text not in short and all(text != s.text for s in found):
+                found.append(Statement(text=text, rests_on=[number]))
+    return found[:_MOST_CARRYING]
+
+
+# Values ---------------------------------------------------------------------------------------------------------------
+
+
+def _sources(given: AnswerInput, answer: AskedBefore) -> list[tuple[str, date | None]]:
+    """Texts that an answer's value is read from, best first, each with the day it was published."""
+    published = [given.evidence[given.sentences[n - 1].evidence].published_at for n in answer.rests_on]
+    day = next((p.date() for p in published if p is not None), None)
+    texts: list[tuple[str, date | None]] = [(answer.answer, day), (answer.said, day)]
+    for number, at in zip(answer.rests_on, published, strict=True):
+        span = given.sentences[number - 1]
+        texts.append((given.evidence[span.evidence].text[span.start : span.end], at.date() if at else None))
+    return texts
+
+
+def _quantities(given: AnswerInput, answer: AskedBefore) -> list[Quantity]:
+    """The quantities of an answer: those of the short answer, or of what it rests on where it has none."""
+    for text, _ in _sources(given, answer):
+        found = [q for q in quantities(text) if q.unit != "o'clock"]
+        if found:
+            return found
+    return []
+
+
+def _when(given: AnswerInput, answer: AskedBefore) -> _Time | None:
+    """The time that an answer tells: the most exact of the first text that has one."""
+    for text, published in _sources(given, answer):
+        known = [(w, w.from_day) for w in dates(text, published) if w.from_day is not None]
+        if known:
+            when, day = min(known, key=lambda k: (_RANK[k[0].precision], k[0].start))
+            return _Time(day, when.precision in ("day", "range"), _words(when, day))
+    return None
+
+
+def _words(when: When, day: date) -> str:
+    """A time in its own words; one that they give relative to another, or without its year, as a date."""
+    if when.precision == "day" and str(day.year) not in when.text:
+        return f"{day.day} {day:%B %Y}"
+    return when.text
+
+
+_RANK: Final = {"day": 0, "range": 0, "week": 1, "month": 2, "season": 3, "year": 4}
+
+
+def _kind(q: Quantity) -> tuple[str, float]:
+    return _CONVERTED.get(q.unit, (q.unit, 1.0))
+
+
+def _matching(ones: Sequence[Quantity], others: Sequence[Quantity]) -> tuple[Quantity, Quantity] | None:
+    """The first quantities of both that count the same; a bare number counts what the other counts."""
+    for one in ones:
+        for other in others:
+            if _kind(one)[0] == _kind(other)[0]:
+                return one, other
+    for one in ones:
+        for other in others:
+            if "" in (one.unit, other.unit):
+                return one, other
+    return None
+
+
+def _size(q: Quantity) -> float:
+    return q.value * _kind(q)[1]
+
+
+# Comparisons ----------------------------------------------------------------------------------------------------------
+
+
+def _compared(given: AnswerInput, section: Section, answers: list[AskedBefore]) -> str:
+    if len(answers) != 2 or not all(a.answer for a in answers):
+        return _sided(section, answers)
+    pair = _matching(*(_quantities(given, a) for a in answers))
+    if pair is None:
+        return _by_date(given, section, answers) or _sided(section, answers)
+    one, other = pair
+    values = f"{_number(one, other)} against {other.text}"
+    if section.word in ("compare", "compared", "differ", "different", "differed", "difference", ""):
+        if _HOW_MUCH.search(given.question) and _size(one) != _size(other):
+            return f"{counted(abs(one.value - other.value), one.unit)} ({values})" if one.unit == other.unit else values
+        return values
+    return _winner(given, section, pair)
+
+
+def _number(one: Quantity, other: Quantity) -> str:
+    """The first value without its unit where the second repeats it: `3.1 million against 2.9 million crowns`."""
+    tail = re.search(r"\s(?:per cent|[a-z]+)$", one.text)
+    return one.text[: tail.start()] if tail and one.unit == other.unit and other.text.endswith(tail[0]) else one.text
+
+
+def _winner(given: AnswerInput, section: Section, pair: tuple[Quantity, Quantity]) -> str:
+    sizes = [_size(q) for q in pair]
+    less = section.word.split(" or ")[0] in _LESS
+    first = sizes[0] < sizes[1] if less else sizes[0] > sizes[1]
+    won, lost = pair if first else (pair[1], pair[0])
+    values = f"{_number(won, lost)} against {lost.text}"
+    by = ""
+    if _HOW_MUCH.search(given.question) and won.unit == lost.unit:
+        by = f", by {counted(abs(won.value - lost.value), won.unit)}"
+    if sizes[0] == sizes[1]:
+        return f"Equal: {pair[0].text} each"
+    if " or " in section.word:
+        words = section.word.split(" or ")
+        return f"{words[0] if first else words[1]}{by}: {_number(*pair)} against {pair[1].text}"
+    if _is_yes_no(section.text) and " or " not in section.text:
+        return f"{'Yes' if first else 'No'}: {_number(*pair)} against {pair[1].text}"
+    return f"{_side(section.sides[0 if first else 1])}{by} ({values})"
+
+
+def _is_yes_no(text: str) -> bool:
+    return (
+        re.match(
+            r"(?:is|was|are|were|do|does|did|has|have|had|can|could|will"
+            r"|would)\b",
+            text,
+            re.IGNORECASE,
+        )
+        is not None
+    )
+
+
+def _side(side: str) -> str:
+    """A side as a name: without a preposition or `either` before it."""
+    return re.sub(r"^(?:either|on|in|at|by|for|with|from|during)\s+", "", side.strip(" ,"))
+
+
+def _sided(section: Section, answers: Sequence[AskedBefore]) -> str:
+    """What was found of each side, one against the other."""
+    found = [(side, _without_end(a.answer)) for side, a in zip(section.sides, answers, strict=False) if a.answer]
+    if len(found) == 2:
+        return f"{found[0][1]}, against {found[1][1]}"
+    return "; ".join(f"{_side(side)}: {answer}" for side, answer in found)
+
+
+def _by_date(given: AnswerInput, section: Section, answers: list[AskedBefore]) -> str:
+    """Older or younger by dates, where no ages are told."""
+    times = [t for a in answers if (t := _when(given, a)) is not None]
+    if len(times) != 2 or section.word not in ("older", "oldest", "younger", "youngest", "elder", "eldest"):
+        return ""
+    first = (times[0].day < times[1].day) == (section.word[0] != "y")
+    won, lost = times if first else reversed(times)
+    return f"{_side(section.sides[0 if first else 1])} ({won.text} against {lost.text})"
+
+
+# Order ----------------------------------------------------------------------------------------------------------------
+
+
+def _ordered(given: AnswerInput, section: Section, answers: list[AskedBefore], measure: str) -> str:
+    times = [t for a in answers[: len(section.sides)] if (t := _when(given, a)) is not None]
+    if len(times) < max(2, len(section.sides)):
+        return _sided(section, answers)
+    if len(times) > 2:
+        placed = sorted(zip(section.sides, times, strict=True), key=lambda p: p[1].day)
+        return "; ".join(f"{_side(side)} ({when.text})" for side, when in placed)
+    one, other = times
+    long = between(one.day, other.day, one.exact and other.exact, _unit_asked(measure or given.question))
+    if re.match(r"how\s+(?:long|many|much)\b", section.text, re.IGNORECASE):
+        return f"{long}: {one.text} to {other.text}"
+    first = one.day <= other.day
+    if section.word in ("before or after", "after or before"):
+        return f"{'before' if first else 'after'}: {one.text}, against {other.text}"
+    if section.word in ("before", "after"):
+        yes = first == (section.word == "before") and one.day != other.day
+        return f"{'Yes' if yes else 'No'}: {one.text}, {'before' if first else 'after'} {other.text}"
+    latest = section.word in ("later", "last", "latest", "more recently", "most recently")
+    pick = 0 if first != latest else 1
+    won, lost = (one, other) if pick == 0 else (other, one)
+    apart = f"; {long} apart" if measure else ""
+    return f"{_side(section.sides[pick])} ({won.text}), {'after' if latest else 'before'} {lost.text}{apart}"
+
+
+def _unit_asked(text: str) -> str:
+    m = _UNIT_ASKED.search(text)
+    return m[1].lower() if m else ""
+
+
+def _measured(given: AnswerInput, answers: list[AskedBefore], measure: str) -> str:
+    """A date and how long it lies from another: `December 2024, about six months before 14 June 2025`."""
+    one, other = (_when(given, a) for a in answers[:2])
+    if one is None or other is None:
+        return ""
+    long = between(one.day, other.day, one.exact and other.exact, _unit_asked(measure))
+    return f"{one.text}, {long} {'before' if one.day <= other.day else 'after'} {other.text}"
+
+
+# Yes or no ------------------------------------------------------------------------------------------------------------
+
+_TRUTH: Final = re.compile(r"(yes|no)\b", re.IGNORECASE)
+
+
+def _both(section: Section, answers: list[AskedBefore]) -> str:
+    """Yes where it is so of each; for `the same`, where both answers are."""
+    if not all(a.answer for a in answers):
+        return ""
+    short = [_without_end(a.answer) for a in answers]
+    if section.word == "same":
+        alike = len({s.lower() for s in short}) == 1
+        return f"Yes: {short[0]}" if alike else f"No: {', against '.join(short)}"
+    truths = [m[1].lower() == "yes" if (m := _TRUTH.match(s)) else None for s in short]
+    if any(t is None for t in truths):
+        return ""
+    sides = [_side(s) for s in section.sides]
+    true = [s for s, t in zip(sides, truths, strict=True) if t]
+    if not _is_yes_no(section.text):
+        return " and ".join(true) if true else "Neither"
+    if len(true) == len(sides):
+        return f"Yes: {' and '.join(true)}"
+    return f"No: only {' and '.join(true)}" if true else f"No: neither {' nor '.join(sides)}"

@@ -1,0 +1,52 @@
+"""Answers made of several answers."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from quern.jobs.reasoning.answering.combine import combined
+from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, Evidence
+from quern.jobs.reasoning.questions.outline import outline
+
+
+def _answer(question: str, *answers: str) -> str:
+    """The short answer where the leaves of `question` were answered so, each by a sentence of its own."""
+    published = datetime(2024, 6, 5, tzinfo=UTC)
+    evidence = [Evidence(f"{a or 'Nothing.'}", None, [], [], published) for a in answers]
+    form = outline(question).sub_questions
+    leaves = [s.text for n, s in enumerate(form, 1) if all(n not in t.parents for t in form)]
+    before = [AskedBefore(q, a, [n], a) for n, (q, a) in enumerate(zip(leaves, answers, strict=True), 1)]
+    draft = combined(AnswerInput(question, evidence, before))
+    return draft.short if draft else ""
+
+
+@pytest.mark.parametrize(
+    ("question", "answers", "expected"),
+    [
+        ("Which is longer and by how much, the Orrin or the Maren?", ["61 metres", "She is 68 metres long."],
+         "The Maren, by seven metres (68 against 61 metres)"),
+        ("Who paid less, Brandt or Okafor?", ["1.2 million crowns", "410,000 crowns"],
+         "Okafor (410,000 against 1.2 million crowns)"),
+        ("Did the fair draw more guests on Mill Green in 2019 or on Long Field in 2021?", ["23,400", "33,700 guests"],
+         "Long Field in 2021 (33,700 guests against 23,400)"),
+        ("Was the cost of Ostley Bridge higher or lower than the estimate of May 2020?",
+         ["3.1 million crowns", "2.9 million crowns"], "Higher: 3.1 million against 2.9 million crowns"),
+        ("How did the effect in the first trial compare with that in the second?", ["18 per cent", "22 per cent"],
+         "18 against 22 per cent"),
+        ("Had Brandt and Okafor merged before or after the plant was sold?",
+         ["on 1 October 2024", "It was sold on 17 September."], "After: 1 October 2024, against 17 September 2024"),
+        ("How long after its publication was the paper in Nature retracted?", ["6 June 2023", "9 July 2024"],
+         "13 months: 6 June 2023 to 9 July 2024"),
+        ("Which came first, the flood or the fire, and how many weeks lay between them?",
+         ["11 June 2024", "21 May 2024"], "The fire (21 May 2024), before 11 June 2024; three weeks apart"),
+        ("When did Mei take over the Ostley Bridge, and how long before the opening was that?",
+         ["December 2024", "14 June 2025"], "December 2024, about six months before 14 June 2025"),
+        ("When did the mill in Ostley open and when did it close?", ["8 May 2001.", ""], "8 May 2001"),
+        ("Were Jeff Marr and Kyle Stone both in The Reeds?", ["Yes: he sang", "No: never"], "No: only Jeff Marr"),
+        ("When did the mill in Ostley open and when did it close?", ["", ""], ""),
+    ],
+)  # fmt: skip
+def test_answers_are_combined_by_what_the_question_asks(question: str, answers: list[str], expected: str) -> None:
+    assert _answer(question, *answers) == expected
