@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from quern.indexes.vectors import Floats
+from quern.jobs.reasoning.questions.refusal import RefusalInput, refusal_task
 from quern.jobs.reasoning.questions.rewrite import REWRITE, Change, RewriteInput, Rewriting
 from quern.jobs.reasoning.questions.vocabulary import Vocabulary
 from quern.jobs.reasoning.runner import Reasoner
@@ -57,7 +57,6 @@ def understood(
     vocabulary: Vocabulary,
     settings: QuestionSettings,
     now: date | None,
-    vectors: Floats | None = None,
 ) -> list[Understood]:
     """What each of the questions is understood to be, in their order.
 
@@ -67,15 +66,20 @@ def understood(
         vocabulary: That of the snapshot which is asked.
         settings: Which categories are refused, and whether questions are rewritten.
         now: The day that relative times count from where the settings name none.
-        vectors: Vectors of the questions where they are at hand, shape (questions, d).
 
     Raises:
         GeneratorError: The model cannot be asked any more.
     """
-    inputs = [RewriteInput(q, vocabulary, settings.now or now) for q in questions]
-    if not settings.rewrite:
-        return [Understood(q) for q in questions]
-    return [_noted(done.output) for done in reasoner.run(REWRITE, inputs)]
+    refusals = [done.output for done in reasoner.run(refusal_task(settings), [RefusalInput(q) for q in questions])]
+    asked = [n for n, refusal in enumerate(refusals) if settings.rewrite and not refusal.refused]
+    inputs = [RewriteInput(questions[n], vocabulary, settings.now or now) for n in asked]
+    rewritings = dict(zip(asked, (done.output for done in reasoner.run(REWRITE, inputs)), strict=True))
+    return [
+        _noted(rewritings[n])
+        if n in rewritings
+        else Understood(q, refusals[n].category if refusals[n].refused else None)
+        for n, q in enumerate(questions)
+    ]
 
 
 def _noted(rewriting: Rewriting) -> Understood:
