@@ -14,7 +14,6 @@ from typing import Final
 
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore
 from quern.jobs.reasoning.answering.spans_of_time import between, counted
-from quern.jobs.reasoning.answering.task import Draft, Statement
 from quern.jobs.reasoning.answering.values import Quantity, When, dates, quantities
 from quern.jobs.reasoning.questions.outline import Section, outline
 
@@ -41,6 +40,7 @@ _CONVERTED: Final = {
     for kind, line in _KINDS.items()
     for unit, factor in zip(line.split()[::2], line.split()[1::2], strict=True)
 }
+_MOST_GROUNDS: Final = 5
 _MOST_CARRYING: Final = 3  # Sentences behind the short answer.
 
 
@@ -55,27 +55,41 @@ class _Time:
 
 @dataclass(frozen=True)
 class _Told:
-    """A short answer and the numbers of the sentences it rests on."""
+    """The answer of one section and the numbers of the sentences it rests on; `partly` where a side is not answered."""
 
     text: str
     rests_on: tuple[int, ...]
+    partly: bool = False
 
 
-def combined(given: AnswerInput) -> Draft | None:
+@dataclass(frozen=True)
+class Combined:
+    """An answer made of several.
+
+    Attributes:
+        text: The short answer.
+        rests_on: Numbers of the sentences that it rests on.
+        carrying: Numbers of the sentences that carry it, at most three.
+    """
+
+    text: str
+    rests_on: list[int]
+    carrying: list[int]
+
+
+def combined(given: AnswerInput) -> Combined | None:
     """The answer of `given.question` from the answers before it, by rule; None where they give none.
 
     `given.before` holds the leaves of the decomposition in its order.
     """
-    answered = [b for b in given.before if b.answer]
-    if not answered:
-        return None
-    told = [t for group in _groups(given) if (t := _section(given, *group)) is not None]
-    if not told:
+    groups = _groups(given)
+    told = [t for group in groups if (t := _section(given, *group)) is not None]
+    if not told or (len(groups) == 1 and told[0].partly):
         return None
     text = "; ".join(_without_end(t.text) for t in told)
-    rests_on = tuple(dict.fromkeys(n for t in told for n in t.rests_on))
-    short = Statement(text=f"{text[:1].upper()}{text[1:]}"[:600], rests_on=list(rests_on)[:6])
-    return Draft(sentences=[short, *_carrying(given, answered, short.text)])
+    rests_on = list(dict.fromkeys(n for t in told for n in t.rests_on))
+    first = list(dict.fromkeys(n for b in given.before if b.answer for n in b.rests_on[:1]))
+    return Combined(f"{text[:1].upper()}{text[1:]}"[:600], rests_on[:_MOST_GROUNDS], first[:_MOST_CARRYING])
 
 
 def _groups(given: AnswerInput) -> list[tuple[Section, list[AskedBefore], list[Section]]]:
@@ -84,8 +98,7 @@ def _groups(given: AnswerInput) -> list[tuple[Section, list[AskedBefore], list[S
     needed = {p for s in form.sub_questions for p in s.parents}
     leaves = [n for n in range(1, len(form.sub_questions) + 1) if n not in needed]
     if len(leaves) != len(given.before) or not form.sections:
-        # A model has taken it apart: each of its leaves is a part.
-        return [(Section("single", b.question, (n,)), [b], []) for n, b in enumerate(given.before, 1)]
+        return []  # A sub-question after its ancestors, or a question that a model took apart otherwise.
     by_number = dict(zip(leaves, given.before, strict=True))
     groups: list[tuple[Section, list[AskedBefore], list[Section]]] = []
     for section in form.sections:
@@ -111,7 +124,8 @@ def _section(given: AnswerInput, section: Section, answers: list[AskedBefore], m
         text = _both(section, answers)
     if not text:
         text = _joined([a.answer for a in answers if a.answer])
-    return _Told(text, rests_on) if text else None
+    partly = section.way in ("compare", "order", "both") and not all(a.answer for a in answers)
+    return _Told(text, rests_on, partly) if text else None
 
 
 def _joined(answers: Sequence[str]) -> str:
@@ -121,18 +135,6 @@ def _joined(answers: Sequence[str]) -> str:
 
 def _without_end(text: str) -> str:
     return " ".join(text.split()).rstrip(".; ")
-
-
-def _carrying(given: AnswerInput, answered: Sequence[AskedBefore], short: str) -> list[Statement]:
-    """The sentences that the answers rest on, the first of each, without those that the short answer repeats."""
-    found: list[Statement] = []
-    for before in answered:
-        for number in before.rests_on[:1]:
-            span = given.sentences[number - 1]
-            text = " ".join(given.evidence[span.evidence].text[span.start : span.end].split())[:600]
-            if text not in short and all(text != s.text for s in found):
-                found.append(Statement(text=text, rests_on=[number]))
-    return found[:_MOST_CARRYING]
 
 
 # Values ---------------------------------------------------------------------------------------------------------------
@@ -170,9 +172,11 @@ def _when(given: AnswerInput, answer: AskedBefore) -> _Time | None:
 
 def _words(when: When, day: date) -> str:
     """A time in its own words; one that they give relative to another, or without its year, as a date."""
-    if when.precision == "day" and str(day.year) not in when.text:
+    if str(day.year) in when.text or when.precision == "range" or not when.text.isascii():
+        return when.text
+    if when.precision == "day":
         return f"{day.day} {day:%B %Y}"
-    return when.text
+    return f"{day:%B %Y}" if when.precision in ("month", "week", "season") else str(day.year)
 
 
 _RANK: Final = {"day": 0, "range": 0, "week": 1, "month": 2, "season": 3, "year": 4}
@@ -288,6 +292,8 @@ def _ordered(given: AnswerInput, section: Section, answers: list[AskedBefore], m
         placed = sorted(zip(section.sides, times, strict=True), key=lambda p: p[1].day)
         return "; ".join(f"{_side(side)} ({when.text})" for side, when in placed)
     one, other = times
+    if one.day == other.day and [*answers[0].rests_on] == [*answers[1].rests_on]:
+        return ""  # One date of one sentence cannot be that of both.
     long = between(one.day, other.day, one.exact and other.exact, _unit_asked(measure or given.question))
     if re.match(r"how\s+(?:long|many|much)\b", section.text, re.IGNORECASE):
         return f"{long}: {one.text} to {other.text}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from quern.jobs.reasoning.answering.combine import combined
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.sentences import Scored, alike, ranked
 from quern.jobs.reasoning.task import Checked, Problem, Task
@@ -81,6 +82,9 @@ class _Answering:
 
     def rule(self, given: AnswerInput) -> Draft:
         """The best sentences that say different things, if the best is strong enough."""
+        if (whole := combined(given)) is not None:
+            short = Statement(text=whole.text, rests_on=whole.rests_on)
+            return Draft(sentences=[short, *quoted(given, whole.carrying)])
         best = ranked(given)
         if not best or best[0].score < self.min_score:
             return Draft(sentences=[])

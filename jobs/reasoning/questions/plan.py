@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 REFERENCE: Final = re.compile(r"#(\d{1,2})(?!\d)")
 MOST_SUB_QUESTIONS: Final = 6  # Xinyu AI Search and GraTAG, prompt of the decomposition.
 
+_MOST_NAME_WORDS: Final = 10  # Of an answer that may stand in another question; a sentence cannot.
+
 
 @dataclass(frozen=True)
 class SubQuestion:
@@ -72,7 +74,8 @@ class Plan:
 
         Args:
             number: Counted from 1.
-            answers: Short answers by number. Where one is missing or empty, the words that it stands for are put back.
+            answers: Short answers by number. Where one is missing or empty, or longer than a name or a value can be,
+                the words that it stands for are put back.
         """
         sub = self.sub_questions[number - 1]
 
@@ -81,7 +84,8 @@ class Plan:
             if parent not in sub.parents:
                 return match[0]
             answer = " ".join(answers.get(parent, "").split()).rstrip(".!?。！？ ")
-            return answer or sub.stands_for.get(parent) or self._asked_for(parent)
+            name = answer if len(answer.split()) <= _MOST_NAME_WORDS else ""
+            return name or sub.stands_for.get(parent) or self._asked_for(parent)
 
         return REFERENCE.sub(words, sub.text)
 

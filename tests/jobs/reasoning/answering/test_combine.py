@@ -18,8 +18,8 @@ def _answer(question: str, *answers: str) -> str:
     form = outline(question).sub_questions
     leaves = [s.text for n, s in enumerate(form, 1) if all(n not in t.parents for t in form)]
     before = [AskedBefore(q, a, [n], a) for n, (q, a) in enumerate(zip(leaves, answers, strict=True), 1)]
-    draft = combined(AnswerInput(question, evidence, before))
-    return draft.short if draft else ""
+    whole = combined(AnswerInput(question, evidence, before))
+    return whole.text if whole else ""
 
 
 @pytest.mark.parametrize(
