@@ -19,11 +19,16 @@ app = new_app("")
 
 @app.command(
     epilog="Examples:  quern show document DOC_ID -w WH    quern show node QUERY_ID -w WH --json    "
-    "quern show page URL -w WH --raw"
+    "quern show page URL -w WH --raw    quern show citation DOC_ID:START-END -w WH"
 )
 def show(
-    kind: Annotated[str, typer.Argument(help="What a row is called: page, document, chunk, query, node...")],
-    key: Annotated[str, typer.Argument(metavar="ID", help="Its key: a URL for a page, else its id.")],
+    kind: Annotated[
+        str, typer.Argument(help="What a row is called: page, document, chunk, query, node... Or: citation.")
+    ],
+    key: Annotated[
+        str,
+        typer.Argument(metavar="ID", help="A URL for a page, DOC_ID:START-END for a citation, else an id."),
+    ],
     warehouse: Warehouse,
     snapshot: Snapshot = None,
     as_json: AsJson = False,
@@ -31,7 +36,7 @@ def show(
         bool, typer.Option("--raw", help="Of a page: write its archived record, byte for byte, to standard output.")
     ] = False,
 ) -> None:
-    """Show any row, what it came from and what it led to."""
+    """Show any row, what it came from and what it led to; of a citation where its page and the archive have it."""
     from quern.indexes.catalog import Warehouse as Catalog
     from quern.pipelines.inspect.show import NotInSnapshotError, original_of
     from quern.pipelines.inspect.show import show as find

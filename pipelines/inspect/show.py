@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,16 @@ from quern.indexes.catalog import Snapshot
 from quern.jobs.documents.html.charsets import decode_page
 from quern.jobs.pages.originals import Original, OriginalError, original
 from quern.pipelines.ingest import PAGE_STORE
+from quern.pipelines.inspect.quotes import place_on_page
 from quern.schemas.errors import QuernError
-from quern.schemas.tables import PAGES, TABLES, Table
+from quern.schemas.tables import DOCUMENTS, PAGES, TABLES, Table
+from quern.schemas.words.sentences import sentence_spans
 
 _SNIPPET = 300
 _MOST_REASONS = 5
+CITATION = "citation"
+_NOWHERE = {"characters": "not found again: the words were put together from several places of the page"}
+_SPAN = re.compile(r"(?P<doc_id>.+):(?P<start>\d{1,12})-(?P<end>\d{1,12})", re.DOTALL)
 
 
 class NotInSnapshotError(QuernError):
@@ -27,12 +33,16 @@ class NotInSnapshotError(QuernError):
 def show(snapshot: Snapshot, kind: str, key: str) -> dict[str, Any]:
     """The row `key` of a `kind` with its lineage: `{"row": ..., "from": ..., "to": ...}`.
 
+    A `citation` is no row of a table: its key is `DOC_ID:START-END`, of which each citation of an answer has the parts.
+
     Raises:
         NotInSnapshotError: There is no such row; where it was rejected, the message says why.
     """
     tables = {table.row: table for table in _tables(snapshot) if table.row}
+    if kind == CITATION:
+        return _citation(snapshot, key)
     if kind not in tables:
-        raise NotInSnapshotError(f"cannot show a {kind}; there are: {', '.join(tables)}")
+        raise NotInSnapshotError(f"cannot show a {kind}; there are: {', '.join([*tables, CITATION])}")
     table = tables[kind]
     row = _row(snapshot, table, key)
     found = {
@@ -65,6 +75,39 @@ def _listed(snapshot: Snapshot, table: Table, to: Table, key: str) -> Iterator[t
         shown = [{c: row[c] for c in listing.columns} if listing.columns else row[table.key[0]] for row in rows]
         # Of rows with the key that they refer to there is one at most.
         yield listing.name, next(iter(shown), None) if table.key == (listing.column,) else shown
+
+
+def _citation(snapshot: Snapshot, key: str) -> dict[str, Any]:
+    """A quote, the chunks and sentences that it is of, its document and page, and where the page has it."""
+    span = _SPAN.fullmatch(key)
+    if span is None:
+        raise NotInSnapshotError(f"a citation is named by document and characters, DOC_ID:START-END; {key!r} is not")
+    document = _row(snapshot, DOCUMENTS, span["doc_id"])
+    text, start, end = document["text"], int(span["start"]), int(span["end"])
+    if not start < end <= len(text):
+        raise NotInSnapshotError(f"document {span['doc_id']} has {len(text)} characters, and not those of {key}")
+    page = _row(snapshot, PAGES, document["page_url"])
+    body = decode_page(page["body"], page["charset"])
+    # The same words may stand on the page more than once.
+    place = place_on_page(text[start:end], body, page["content_type"], text.count(text[start:end], 0, start))
+    chunks = _rows(snapshot, "chunks", "doc_id", document["doc_id"])
+    where = {"characters": f"{place[0]} to {place[1]}", "markup": body[slice(*place)]} if place else _NOWHERE
+    return {
+        "row": {
+            **{name: document[name] for name in ("doc_id", "title", "url", "published_at")},
+            "quote": text[start:end],
+            "sentences": [text[a:b] for a, b in sentence_spans(text) if a < end and start < b],
+        },
+        "from": {
+            "chunk": sorted(c["chunk_id"] for c in chunks if c["start"] < end and start < c["end"]),
+            "document": document["doc_id"],
+            "page": page["url"],
+            "file": page["source_file"],
+            **(_archived(snapshot, page) if page["warc_file"] else {}),
+            **where,
+        },
+        "to": {},
+    }
 
 
 def _row(snapshot: Snapshot, table: Table, key: str) -> dict[str, Any]:

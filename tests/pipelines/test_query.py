@@ -8,6 +8,7 @@ import pytest
 
 from quern.indexes.catalog import Snapshot
 from quern.jobs.models.folders import ModelError
+from quern.pipelines.inspect.show import show
 from quern.pipelines.query import answer_questions, settings_to_ask_by
 from quern.pipelines.retrieve.recipes import RECIPES
 from quern.pipelines.retrieve.searcher import Searcher
@@ -34,6 +35,14 @@ def test_every_citation_quotes_its_document_exactly(searcher: Searcher, answers:
     assert len(cited) > 100
     for citation in cited:
         assert texts[citation.doc_id][citation.start : citation.end] == citation.quote
+
+
+def test_what_a_citation_quotes_stands_so_on_its_page(searcher: Searcher, answers: dict[str, list[Answer]]) -> None:
+    quotes = {f"{c.doc_id}:{c.start}-{c.end}": c.quote for a in answers["bridge"] for c in a.citations}
+    for key in sorted(quotes)[::4]:
+        found = show(searcher.snapshot, "citation", key)
+        assert found["row"]["quote"] == quotes[key]
+        assert "markup" in found["from"], key
 
 
 def test_every_sentence_of_an_answer_has_its_citation(answers: dict[str, list[Answer]]) -> None:

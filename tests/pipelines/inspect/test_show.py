@@ -124,6 +124,31 @@ def test_a_page_that_no_archive_holds_has_no_record(tmp_path: Path) -> None:
         original_of(made, HERE)
 
 
+def test_a_citation_leads_to_its_page_and_the_record_in_the_archive(tmp_path: Path) -> None:
+    text = "The tide turned.\nHigh water is at nine. The tide turned."
+    page = b"<p>The tide turned.</p><p>High water is <i>at nine</i>. The tide turned.</p>"
+    put(tmp_path / "in" / "w.warc", warc((HERE, http(page), "2024-05-06T00:00:00Z"))[0])
+    lists: dict[str, Any] = {"images": [], "metadata_from": [], "personal_data": []}
+    chunk = {"doc_id": "d:1", "token_count": 4, "vector": [0.0] * 384}
+    spans = enumerate([(0, 16), (17, 39), (30, 56)])
+    rows: dict[str, Rows] = {
+        "pages": [{"url": HERE, "body": page, "warc_file": "w.warc", "warc_offset": 0, "content_type": "text/html"}],
+        "documents": [{"doc_id": "d:1", "page_url": HERE, "text": text} | lists],
+        "chunks": [{"chunk_id": f"d:1-{n}", "start": start, "end": end} | chunk for n, (start, end) in spans],
+    }
+    made = snapshot_of(Warehouse.create(tmp_path / "warehouse"), rows, str(tmp_path / "in"))
+    found = show(made, "citation", "d:1:17-39")
+    assert found["row"]["quote"] == "High water is at nine."
+    assert found["row"]["sentences"] == ["High water is at nine."]
+    assert (found["from"]["chunk"], found["from"]["page"]) == (["d:1-1", "d:1-2"], HERE)
+    assert (found["from"]["archive"], found["from"]["offset"]) == (str(tmp_path / "in" / "w.warc"), 0)
+    assert found["from"]["markup"] == "High water is <i>at nine</i>."
+    assert show(made, "citation", "d:1:40-56")["from"]["characters"] == "56 to 72"
+    for wrong, why in (("d:1:40-99", "has 56 characters"), ("d:1:5-5", "56 characters"), ("d:1", "DOC_ID:START-END")):
+        with pytest.raises(NotInSnapshotError, match=why):
+            show(made, "citation", wrong)
+
+
 def with_source(warehouse: Warehouse, pages: Rows, source: str) -> Snapshot:
     """A snapshot of `pages` that were read from `source`."""
     return snapshot_of(warehouse, {"pages": pages}, source)

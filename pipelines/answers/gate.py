@@ -1,0 +1,91 @@
+"""The gate on answers: what they cite must stand word for word in its document, or it is no citation.
+
+Quotes are cut from chunks when evidence is read; here they are compared with `documents.text` itself, which is as the
+page has it (`jobs.documents.normalise`). A snapshot whose tables disagree, or a fault of ours, cites nothing false.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from quern.indexes.catalog import Snapshot
+from quern.schemas.answers import Answer, Citation
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A citation whose quote is not what its document has at its span.
+
+    Attributes:
+        position: Of the answer, in the batch.
+    """
+
+    position: int
+    query_id: str
+    citation: Citation
+
+    @property
+    def detail(self) -> str:
+        """What is wrong, in words for a reader."""
+        c = self.citation
+        return f"document {c.doc_id} does not have the words {c.quote[:80]!r} at its characters {c.start} to {c.end}"
+
+
+def gated(answers: Sequence[Answer], snapshot: Snapshot) -> list[Answer]:
+    """The answers without citations that their documents do not bear out; each of these is logged as an error.
+
+    A sentence stays without its citation, and the answer's notes say so.
+    """
+    violations = find_violations(answers, snapshot)
+    for violation in violations:
+        log.error("gate=quotes query_id=%s dropped=%s", violation.query_id, violation.detail)
+    if not violations:
+        return list(answers)
+    wrong: dict[int, list[Violation]] = {}
+    for violation in violations:
+        wrong.setdefault(violation.position, []).append(violation)
+    return [_without(answer, wrong.get(n, ())) for n, answer in enumerate(answers)]
+
+
+def find_violations(answers: Sequence[Answer], snapshot: Snapshot) -> list[Violation]:
+    """The citations of `answers` that are not what their documents say; one look at the table for all of them."""
+    keys = sorted({c.doc_id for answer in answers for c in answer.citations})
+    rows = snapshot.table("documents").lookup("doc_id", keys, ["doc_id", "text"])
+    texts = dict(zip(rows["doc_id"].to_pylist(), rows["text"].to_pylist(), strict=True))
+    return [
+        Violation(n, answer.query_id, citation)
+        for n, answer in enumerate(answers)
+        for citation in answer.citations
+        if not _is_quoted(citation, texts)
+    ]
+
+
+def _is_quoted(citation: Citation, texts: Mapping[str, str]) -> bool:
+    text, start, end = texts.get(citation.doc_id, ""), citation.start, citation.end
+    return 0 <= start < end <= len(text) and text[start:end] == citation.quote
+
+
+def _without(answer: Answer, violations: Sequence[Violation]) -> Answer:
+    """The answer with the citations that are left, numbered anew."""
+    wrong = {violation.citation.number for violation in violations}
+    if not wrong:
+        return answer
+    kept = [c for c in answer.citations if c.number not in wrong]
+    numbers = {c.number: n for n, c in enumerate(kept, 1)}
+
+    def renumbered(cited: Iterable[int]) -> list[int]:
+        return [numbers[n] for n in cited if n in numbers]
+
+    subs = answer.sub_questions
+    return answer.model_copy(
+        update={
+            "sentences": [s.model_copy(update={"citations": renumbered(s.citations)}) for s in answer.sentences],
+            "sub_questions": [s.model_copy(update={"citations": renumbered(s.citations)}) for s in subs],
+            "citations": [c.model_copy(update={"number": numbers[c.number]}) for c in kept],
+            "notes": [*answer.notes, *(f"A citation was dropped: {v.detail}." for v in violations)],
+        }
+    )

@@ -1,0 +1,91 @@
+"""Nothing is cited that does not stand word for word in its document."""
+
+from __future__ import annotations
+
+import logging
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from quern.indexes.catalog import Manifest, Snapshot, Warehouse
+from quern.indexes.stages import StageWriter
+from quern.pipelines.answers.gate import find_violations, gated
+from quern.schemas.answers import Answer, Citation, Sentence, SubAnswer
+from quern.schemas.tables import DOCUMENTS
+
+TEXT = "第一次测定用了四十二天。\nThe ferry（No．３）sailed 🚢 at nine."
+
+
+def snapshot_of(root: Path, **texts: str) -> Snapshot:
+    """A snapshot of the table `documents`, as a build serves it."""
+    warehouse = Warehouse.create(root)
+    blank: dict[str, Any] = {f.name: None if f.nullable else "" for f in DOCUMENTS.schema}
+    blank |= {"images": [], "metadata_from": [], "personal_data": []}
+    rows = [blank | {"doc_id": doc_id, "text": text} for doc_id, text in texts.items()]
+    with StageWriter(warehouse.stages / "documents.parquet", DOCUMENTS) as writer:
+        writer.write(pa.RecordBatch.from_pylist(rows, schema=DOCUMENTS.schema))
+    tables = {"documents": warehouse.pin(writer.stage(), None)}
+    started = datetime(2024, 5, 6, tzinfo=UTC)
+    about: dict[str, Any] = {"parent": None, "source": "", "jobs": [], "audit": [], "settings": {}}
+    return Snapshot(warehouse, Manifest(build_id="b", started_at=started, tables=tables, **about))
+
+
+def citation(number: int, doc_id: str, quote: str, start: int) -> Citation:
+    source: dict[str, Any] = dict.fromkeys(("url", "title", "published_at"))
+    span = {"start": start, "end": start + len(quote), "quote": quote}
+    return Citation(number=number, doc_id=doc_id, chunk_id=f"{doc_id}-0", **source, **span)
+
+
+def answer(*citations: Citation, cited: list[list[int]]) -> Answer:
+    return Answer(
+        query_id="q",
+        question="?",
+        sentences=[Sentence(text=f"Sentence {n}.", citations=of) for n, of in enumerate(cited)],
+        probability=0.9,
+        by="rules",
+        recipe="bridge",
+        sub_questions=[
+            SubAnswer(number=1, parents=[], question="?", answer="x", citations=[n for of in cited for n in of])
+        ],
+        citations=list(citations),
+        hits=[],
+        path=[],
+    )
+
+
+def test_what_documents_say_passes_unchanged(tmp_path: Path) -> None:
+    snapshot = snapshot_of(tmp_path / "wh", a=TEXT, b="")
+    whole = answer(citation(1, "a", TEXT[:12], 0), citation(2, "a", TEXT[13:], 13), cited=[[1, 2], [2]])
+    assert gated([whole, whole], snapshot) == [whole, whole]
+    assert gated([], snapshot) == []
+
+
+def test_a_damaged_table_is_not_cited(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    quotes = citation(1, "a", TEXT[:12], 0), citation(2, "a", TEXT[13:], 13)
+    given = answer(*quotes, cited=[[1, 2], [1]])
+    damaged = snapshot_of(tmp_path / "wh", a=TEXT.replace("第一次", "第1次"))
+    with caplog.at_level(logging.ERROR):
+        (passed,) = gated([given], damaged)
+    assert [(c.number, c.quote) for c in passed.citations] == [(1, TEXT[13:])]
+    assert [s.citations for s in passed.sentences] == [[1], []]
+    assert passed.sub_questions[0].citations == [1]
+    assert "does not have the words '第一次" in passed.notes[0]
+    assert "gate=quotes query_id=q dropped=document a" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        citation(1, "a", TEXT[:12], 1),
+        citation(1, "gone", TEXT[:12], 0),
+        citation(1, "a", "", 0),
+        citation(1, "a", TEXT[-3:], -3),
+        citation(1, "a", "at nine. ", len(TEXT) - 8),
+    ],
+)
+def test_a_span_that_is_elsewhere_or_nowhere_is_a_violation(tmp_path: Path, wrong: Citation) -> None:
+    snapshot = snapshot_of(tmp_path / "wh", a=TEXT)
+    assert [v.citation for v in find_violations([answer(wrong, cited=[[1]])], snapshot)] == [wrong]
