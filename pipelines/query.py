@@ -1,4 +1,4 @@
-"""A question's path: preprocess → decompose → retrieve → answer along the DAG → judge → compose, over batches.
+"""A question's path: preprocess → decompose → retrieve → answer along the DAG → judge → compose → gate, over batches.
 
 The sub-questions of all questions of a batch are answered level by level, each with the answers of its ancestors
 (Xinyu AI Search, section 3.4); the whole question is answered last, from its own evidence and theirs.
@@ -21,6 +21,7 @@ from quern.jobs.reasoning.questions.preprocess import Understood, understood
 from quern.jobs.reasoning.questions.vocabulary import Vocabulary
 from quern.jobs.reasoning.runner import Done, Reasoner
 from quern.pipelines.answers.compose import Citations, sentences_of, sub_answers
+from quern.pipelines.answers.gate import gated
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.evidence import Found, load_evidence, with_chunks
 from quern.pipelines.retrieve.recipe import Recipe
@@ -82,13 +83,13 @@ class _Part:
     given: AnswerInput
     found: Found
     draft: Draft
-    probability: float
+    judgement: Judgement
 
     def pair(self, given: AnswerInput) -> AskedBefore:
         """Question and answer, for an input that comes after it."""
         said = " ".join(s.text for s in self.draft.sentences)
         rests_on = carried(self.given, self._rests_on, given)
-        return AskedBefore(self.given.question, self.draft.short, rests_on, said, self.probability)
+        return AskedBefore(self.given.question, self.draft.short, rests_on, said, self.judgement.probability)
 
     @property
     def rests_in(self) -> set[int]:
@@ -117,8 +118,10 @@ class _OnItsWay:
     parts: dict[int, _Part] = field(default_factory=dict)
 
     def text(self, n: int) -> str:
-        """Sub-question `n` with the answers of its parents."""
-        return self.plan.filled(n, {p: part.draft.short for p, part in self.parts.items()})
+        """Sub-question `n` with the answers of its parents, as far as their evidence answers them."""
+        return self.plan.filled(
+            n, {p: part.draft.short for p, part in self.parts.items() if not part.judgement.refused}
+        )
 
     def given(self, n: int, found: Found) -> AnswerInput:
         """What sub-question `n` is answered from: what was found for it, after the pairs of its ancestors."""
@@ -152,7 +155,7 @@ class _Runner:
         found = self._found([u.question for _, u in going])
         ways = [_OnItsWay(q, u, plan, f) for (q, u), plan, f in zip(going, plans, found, strict=True)]
         self._answer_parts(ways)
-        answered = iter(self._answer_whole(ways))
+        answered = iter(gated(self._whole_answers(ways), self._searcher.snapshot))
         return [next(answered) if u.refused is None else self._refused(q, u) for q, u in zip(asked, seen, strict=True)]
 
     def _understood(self, questions: Sequence[str]) -> list[Understood]:
@@ -177,16 +180,16 @@ class _Runner:
             drafts = [done.output for done in self._reasoner.run(self._task, inputs)]
             judgements = judged(inputs, drafts, self._settings.answer)
             for (way, n), given, found, draft, judgement in zip(now, inputs, evidence, drafts, judgements, strict=True):
-                way.parts[n] = _Part(given, found, draft, judgement.probability)
+                way.parts[n] = _Part(given, found, draft, judgement)
 
-    def _answer_whole(self, ways: Sequence[_OnItsWay]) -> Iterator[Answer]:
+    def _whole_answers(self, ways: Sequence[_OnItsWay]) -> list[Answer]:
         """Answer the questions themselves, after all their parts."""
         wholes = [way.whole() for way in ways]
         inputs = [given for given, _ in wholes]
         drafts = self._reasoner.run(self._task, inputs)
         judgements = judged(inputs, [done.output for done in drafts], self._settings.answer)
-        for way, (given, found), done, judgement in zip(ways, wholes, drafts, judgements, strict=True):
-            yield self._composed(way, given, found, done, judgement)
+        rows = zip(ways, wholes, drafts, judgements, strict=True)
+        return [self._composed(way, *whole, done, judgement) for way, whole, done, judgement in rows]
 
     def _composed(
         self, way: _OnItsWay, given: AnswerInput, found: Found, done: Done[Draft], judgement: Judgement
