@@ -16,8 +16,8 @@ _EVERY_S = 0.25
 
 
 @contextmanager
-def watched(name: str, total: int, count: Callable[[], int], stream: TextIO | None = None) -> Iterator[None]:
-    """Show while the block runs how many of `total` rows `count()` says are done.
+def watched(name: str, total: int | None, count: Callable[[], int], stream: TextIO | None = None) -> Iterator[None]:
+    """Show while the block runs how many of `total` rows, None where it is not known, `count()` says are done.
 
     The work itself is not touched: `count` is polled from a thread, so it serves work in other processes.
     """
@@ -42,7 +42,7 @@ def watched(name: str, total: int, count: Callable[[], int], stream: TextIO | No
 
         def poll() -> None:
             while not done.wait(_EVERY_S):
-                rows = min(count(), total)
+                rows = count() if total is None else min(count(), total)
                 bar.update(task, completed=rows, rate=f"{rows / (time.monotonic() - started):,.0f} rows/s")
 
         poller = threading.Thread(target=poll, daemon=True)

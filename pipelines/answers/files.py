@@ -12,16 +12,12 @@ from typing import TextIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from quern.pipelines.answers.questions import QuestionReject
 from quern.pipelines.answers.views.report import write_report
 from quern.pipelines.answers.views.spreadsheet import ENCODING, Sheet
 from quern.schemas.answers import ANSWERS, Answer
-from quern.schemas.errors import QuernError
 
 _ROWS = 256
-
-
-class OutputError(QuernError):
-    """Answers cannot be written where they should; the message says why."""
 
 
 class _AnswerFiles:
@@ -71,12 +67,42 @@ class Written:
     """What was written.
 
     Attributes:
+        questions: Answers, also those that say that there is none.
         found: Answers that the corpus has.
         by: How many answers each kind of generator chose the sentences of.
     """
 
+    questions: int = 0
     found: int = 0
     by: Counter[str] = field(default_factory=Counter)
+
+
+class RejectFile:
+    """`rejects.jsonl`: the lines of the questions' file that are none. It is there where there are any."""
+
+    def __init__(self, directory: Path) -> None:
+        self._path = directory / "rejects.jsonl"
+        self._temporary = directory / ".tmp-rejects.jsonl"
+        self._lines: TextIO | None = None
+
+    def write(self, reject: QuestionReject) -> None:
+        """Add a reject."""
+        # What is no text is told by its escapes.
+        self._lines = self._lines or self._temporary.open("w", encoding="utf-8", errors="backslashreplace")
+        self._lines.write(reject.json())
+
+    def __enter__(self) -> RejectFile:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None) -> None:
+        if self._lines:
+            self._lines.close()
+        if kind is not None:
+            self._temporary.unlink(missing_ok=True)
+        elif self._lines:
+            self._temporary.replace(self._path)
+        else:
+            self._path.unlink(missing_ok=True)
 
 
 def write_answers(answers: Iterable[Answer], directory: Path, title: str, snapshot: Mapping[str, object]) -> Written:
@@ -84,15 +110,13 @@ def write_answers(answers: Iterable[Answer], directory: Path, title: str, snapsh
 
     Answers are taken one by one: memory does not grow with their number.
     """
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"--out {directory} cannot be made a directory: {error.strerror}") from None
+    directory.mkdir(parents=True, exist_ok=True)
     written = Written()
 
     def through(files: _AnswerFiles) -> Iterator[Answer]:
         for answer in answers:
             files.write(answer)
+            written.questions += 1
             written.found += answer.found
             written.by[answer.by] += 1
             yield answer

@@ -1,61 +1,138 @@
-"""Files of questions, one JSON object a line."""
+"""Files of questions: JSON lines, Parquet or CSV, read as a stream.
+
+A line that is no question is a reject with its number and reason, and the others go on; a file without any question,
+or that cannot be read, is an error.
+"""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from hashlib import blake2b
 from pathlib import Path
+from typing import Final
 
 from pydantic import ValidationError
 
+from quern.jobs.reasoning.questions.faults import fault_of
+from quern.pipelines.answers.question_rows import STDIN, BadRow, QuestionError, Row, row_count, rows_of
 from quern.schemas.answers import Question
-from quern.schemas.errors import QuernError
+from quern.schemas.settings import QuestionSettings
+
+_LONGEST_ID: Final = 200  # Characters of an id that a reject tells.
+_EXAMPLE: Final = '{"query_id": "q1", "question": "Who ...?"}'
 
 
-class QuestionError(QuernError):
-    """A file of questions that cannot be used; the message names file and line."""
+@dataclass(frozen=True)
+class QuestionReject:
+    """A line that is no question.
+
+    Attributes:
+        line: Its number in the file, from 1; of Parquet that of the row.
+        query_id: Its id, where it has one.
+        reason: Code: `malformed`, `missing`, `empty`, `too_long`, `not_text`, `duplicate`.
+        detail: What exactly, in words.
+    """
+
+    line: int
+    query_id: str | None
+    reason: str
+    detail: str
+
+    def json(self) -> str:
+        """The reject as a line of `rejects.jsonl`."""
+        return json.dumps(asdict(self), ensure_ascii=False) + "\n"
+
+
+@dataclass
+class QuestionFile:
+    """The questions of a file, `-` being JSON lines on standard input; to be read once.
+
+    Memory is a digest a question, by which a `query_id` that was used before is known: at most some 200 bytes.
+
+    Attributes:
+        rejected: Rejects so far, by reason.
+    """
+
+    path: Path
+    most_characters: int = QuestionSettings().max_characters
+    rejected: Counter[str] = field(default_factory=Counter)
+
+    def check(self) -> None:
+        """See to it that there is such a file, before anything costly is done.
+
+        Raises:
+            QuestionError: There is none, or it cannot be read.
+        """
+        if self.path == STDIN:
+            return
+        try:
+            self.path.open("rb").close()
+        except OSError as error:
+            raise QuestionError(f"questions {self.path} cannot be read: {error.strerror}") from None
+
+    def questions(self, on_reject: Callable[[QuestionReject], None]) -> Iterator[Question]:
+        """The questions, in the order of the file; `on_reject` is given each line that is none.
+
+        Raises:
+            QuestionError: The file cannot be read, or holds no question; then the first reject is told.
+        """
+        first: QuestionReject | None = None
+        seen: set[bytes] = set()
+        for row in rows_of(self.path):
+            found = self._question(row, seen)
+            if isinstance(found, Question):
+                yield found
+                continue
+            first = first or found
+            self.rejected[found.reason] += 1
+            on_reject(found)
+        if not seen:
+            what = f"line {first.line}: {first.detail}" if first else "it is empty"
+            raise QuestionError(f"questions {self.path}: {what}; each line must be like {_EXAMPLE}")
+
+    def _question(self, row: Row | BadRow, seen: set[bytes]) -> Question | QuestionReject:
+        if isinstance(row, BadRow):
+            return QuestionReject(row.line, None, row.reason, row.detail)
+        fields = {name: value for name, value in row.fields.items() if value is not None}
+        known = str(fields["query_id"])[:_LONGEST_ID] if "query_id" in fields else None
+        if known is not None and not known.strip():
+            return QuestionReject(row.line, known, "missing", "query_id: it is blank")
+        text = fields.get("question")
+        if isinstance(text, str) and (fault := fault_of(text, self.most_characters)):
+            return QuestionReject(row.line, known, fault.reason, fault.detail)
+        try:
+            question = Question.model_validate(fields)
+        except ValidationError as error:
+            return QuestionReject(row.line, known, *_problem(error))
+        digest = blake2b(question.query_id.encode(), digest_size=16).digest()
+        if digest in seen:
+            return QuestionReject(row.line, known, "duplicate", f"query_id {known!r} was used before")
+        seen.add(digest)
+        return question
+
+    def size(self) -> int | None:
+        """About how many questions the file has, for progress; None where it cannot be known beforehand."""
+        return row_count(self.path)
 
 
 def read_questions(path: Path) -> list[Question]:
-    """The questions of a JSONL file.
+    """The questions of a file, every line of which must be one: gold questions, to measure by.
 
     Raises:
-        QuestionError: The file cannot be read, is empty, or a line lacks a field; the first such line is named.
+        QuestionError: The file cannot be read, is empty, or a line is no question; the first such line is named.
     """
-    try:
-        # Not splitlines: a JSON string may hold U+2028 and others that end a line to Python alone.
-        lines = path.read_text("utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise QuestionError(f"questions {path} cannot be read: {_cause(error)}") from None
-    questions: list[Question] = []
-    seen: set[str] = set()
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            question = _question(line, f"{path}:{number}")
-            if question.query_id in seen:
-                raise QuestionError(f"{path}:{number}: query_id {question.query_id!r} was used before")
-            seen.add(question.query_id)
-            questions.append(question)
-    if not questions:
-        raise QuestionError(f"questions {path} is empty; each line must be like {_EXAMPLE}")
-    return questions
+
+    def refuse(reject: QuestionReject) -> None:
+        raise QuestionError(f"{path}:{reject.line}: {reject.detail}; each line must be like {_EXAMPLE}")
+
+    return list(QuestionFile(path).questions(refuse))
 
 
-def _cause(error: OSError | UnicodeDecodeError) -> str:
-    return (error.strerror or str(error)) if isinstance(error, OSError) else f"not UTF-8 at byte {error.start}"
-
-
-_EXAMPLE = '{"query_id": "q1", "question": "Who ...?"}'
-
-
-def _question(line: str, where: str) -> Question:
-    try:
-        fields = json.loads(line)
-        if not isinstance(fields, dict):
-            raise QuestionError(f"{where}: is no JSON object; each line must be like {_EXAMPLE}")
-        return Question.model_validate(fields)
-    except json.JSONDecodeError as error:
-        raise QuestionError(f"{where}: not valid JSON ({error.msg}); each line must be like {_EXAMPLE}") from None
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(p) for p in first["loc"]) or "the line"
-        raise QuestionError(f"{where}: {field}: {first['msg'].lower()}; each line must be like {_EXAMPLE}") from None
+def _problem(error: ValidationError) -> tuple[str, str]:
+    """Reason and detail of the first thing that is wrong with a row."""
+    first = error.errors()[0]
+    name = ".".join(str(p) for p in first["loc"]) or "the line"
+    return "missing" if first["type"] == "missing" else "malformed", f"{name}: {first['msg'].lower()}"

@@ -22,9 +22,15 @@ from quern.pipelines.cli.common import (
 app = new_app("")
 
 
-@app.command(epilog="Example:  quern answer questions.jsonl -w WH --out answers/")
+@app.command(
+    epilog="Examples:  quern answer questions.jsonl -w WH --out answers/    "
+    "quern answer questions.csv -w WH --out answers/ --set answer.risk=0.2    "
+    "cat questions.jsonl | quern answer - -w WH --out answers/"
+)
 def answer(
-    questions: Annotated[Path, typer.Argument(metavar="QUESTIONS.jsonl", help="query_id and question per line.")],
+    questions: Annotated[
+        Path, typer.Argument(metavar="QUESTIONS", help="JSONL, Parquet or CSV with query_id, question; - for stdin.")
+    ],
     warehouse: Warehouse,
     out: Annotated[Path, typer.Option(help="Directory for answers.parquet, .jsonl, .csv and index.html.")],
     recipe: RecipeName = "bridge",
@@ -33,37 +39,74 @@ def answer(
     override: Overrides = None,
     as_json: AsJson = False,
 ) -> None:
-    """Answer a batch of questions and write a browsable report."""
-    from quern.pipelines.answers.files import write_answers
-    from quern.pipelines.answers.questions import read_questions
-    from quern.pipelines.query import answer_questions
+    """Answer a batch of questions and write a browsable report.
+
+    Questions are read as a stream; a line that is none goes to rejects.jsonl with its reason. A run that was stopped or
+    killed goes on where it was: run the same command.
+    """
+    from quern.pipelines.answers.files import RejectFile, write_answers
+    from quern.pipelines.answers.parts import parts_of
+    from quern.pipelines.answers.questions import QuestionFile
+    from quern.pipelines.query import BATCH_QUESTIONS, answer_questions
     from quern.pipelines.retrieve.recipes import find_recipes
 
     (chosen,) = find_recipes(recipe)
-    asked = read_questions(questions)
     searcher = open_searcher(warehouse, snapshot, settings, override)
-    answers = _counted(answer_questions(searcher, asked, chosen), len(asked))
-    written = write_answers(answers, out, f"Answers to {questions.name}", _facts(searcher, recipe))
-    kind = searcher.settings.generator.kind
+    file = QuestionFile(questions, searcher.settings.question.max_characters)
+    file.check()
+    with parts_of(out) as parts, RejectFile(out) as rejects:
+        parts.begin(_run(searcher, recipe))
+        if parts.anew:
+            typer.echo(f"answers of a run before in {out} are of another {parts.anew}: answering anew", err=True)
+        answers = parts.answered(
+            file.questions(rejects.write), lambda asked: answer_questions(searcher, asked, chosen), BATCH_QUESTIONS
+        )
+        title = f"Answers to {'standard input' if str(questions) == '-' else questions.name}"
+        written = write_answers(_counted(answers, file), out, title, _facts(searcher, recipe))
+    _tell(written, file, parts.resumed, out, searcher.settings.generator.kind, as_json=as_json)
+
+
+def _tell(written: Any, file: Any, resumed: int, out: Path, kind: str, *, as_json: bool) -> None:
     by_model = {} if kind == "rules" else {"by": kind, "fell_back": written.by["rules"]}
+    rejected = sum(file.rejected.values())
     if as_json:
-        print_json({"questions": len(asked), "answered": written.found, **by_model, "out": str(out)})
+        more = {"resumed": resumed, "rejected": dict(sorted(file.rejected.items()))}
+        counts = {"questions": written.questions, "answered": written.found}
+        print_json({**counts, **{n: v for n, v in more.items() if v}, **by_model, "out": str(out)})
         return
+    if resumed:
+        typer.echo(f"went on with a run before: {resumed} answers were there already")
     typer.echo(
-        f"answered {written.found} of {len(asked)} questions; the others are not in the corpus"
+        f"answered {written.found} of {written.questions} questions; the others are not in the corpus"
         + (f"; for {written.by['rules']} the rule stood in for the model" if by_model else "")
     )
+    if rejected:
+        reasons = ", ".join(f"{reason}: {count}" for reason, count in sorted(file.rejected.items()))
+        lines = "1 line is no question" if rejected == 1 else f"{rejected} lines are no questions"
+        typer.echo(f"{lines} ({reasons}): {out / 'rejects.jsonl'}")
     typer.echo(f"report: {out / 'index.html'}")
 
 
-def _counted(answers: Any, total: int) -> Any:
+def _counted(answers: Any, file: Any) -> Any:
+    import sys
+
     from quern.jobs.core.progress import watched
 
     done = 0
-    with watched("answer", total, lambda: done):
+    with watched("answer", file.size() if sys.stderr.isatty() else 0, lambda: done):
         for answer in answers:
             yield answer
             done += 1
+
+
+def _run(searcher: Any, recipe: str) -> dict[str, str]:
+    """What answers depend on beside their questions."""
+    from quern.schemas.digests import settings_digest
+    from quern.schemas.settings import SearchSettings, results
+
+    settings = searcher.settings
+    told = [results(settings, SearchSettings), settings.generator.model_dump(mode="json")]
+    return {"snapshot": searcher.snapshot.manifest.build_id, "settings": settings_digest(told), "recipe": recipe}
 
 
 def _facts(searcher: Any, recipe: str) -> dict[str, object]:

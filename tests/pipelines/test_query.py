@@ -1,7 +1,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import time
 from pathlib import Path
+from subprocess import PIPE
 
 import pyarrow.parquet as pq
 import pytest
@@ -9,12 +13,12 @@ import pytest
 from quern.indexes.catalog import Snapshot
 from quern.jobs.models.folders import ModelError
 from quern.pipelines.inspect.show import show
-from quern.pipelines.query import answer_questions, settings_to_ask_by
+from quern.pipelines.query import BATCH_QUESTIONS, answer_questions, settings_to_ask_by
 from quern.pipelines.retrieve.recipes import RECIPES
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import NOT_FOUND, Answer, Question
 from quern.schemas.settings import load_settings
-from tests.conftest import CORPUS, Quern, read_jsonl
+from tests.conftest import CORPUS, ROOT, Quern, read_jsonl
 
 ANSWERING = {name: RECIPES[name] for name in ("dense", "bm25", "qcg", "hybrid", "bridge", "walk")}
 
@@ -105,6 +109,42 @@ def test_a_batch_writes_the_same_answers_to_all_files(mini_web: Path, tmp_path: 
     page = (tmp_path / "out" / "index.html").read_text()
     assert page.count("<section") >= 12
     assert not [p.name for p in (tmp_path / "out").iterdir() if p.name.startswith(".")]
+
+
+def test_a_killed_run_goes_on_and_writes_what_an_undisturbed_one_would(
+    mini_web: Path, tmp_path: Path, quern_here: Quern
+) -> None:
+    nothing = [Question(query_id=f"n{n}", question=f"zzq{n}x zzq{n}y?") for n in range(BATCH_QUESTIONS - 5)]
+    first, rest = [*gold()[:5], *nothing], gold()[5:9]
+    out, undisturbed = tmp_path / "out", tmp_path / "undisturbed"
+    common = ("-w", mini_web, "--recipe", "bm25")
+    command = [sys.executable, "-m", "quern.pipelines.cli", "answer", "-", *map(str, common), "--out", str(out)]
+    with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, stderr=PIPE, text=True, cwd=ROOT) as process:
+        # The first batch can be answered, and the next one never comes.
+        process.stdin.write("".join(q.model_dump_json() + "\n" for q in [*first, *rest[:2]]))
+        process.stdin.flush()
+        wait_for(out / ".parts" / "000001.jsonl", process)
+        process.kill()
+    assert not (out / "answers.jsonl").exists()
+    questions = tmp_path / "q.jsonl"
+    questions.write_text("{oops\n" + "".join(q.model_dump_json() + "\n" for q in [*first, *rest]))
+    told = quern_here("answer", questions, *common, "--out", out, "--json")
+    counts = json.loads(told.stdout)
+    assert (counts["questions"], counts["resumed"]) == (len(first) + len(rest), len(first))
+    assert counts["rejected"] == {"malformed": 1}
+    assert "resumed" not in json.loads(quern_here("answer", questions, *common, "--out", undisturbed, "--json").stdout)
+    names = sorted(p.name for p in undisturbed.iterdir())
+    assert names == ["answers.csv", "answers.jsonl", "answers.parquet", "index.html", "rejects.jsonl"]
+    assert sorted(p.name for p in out.iterdir()) == names
+    assert [n for n in names if (out / n).read_bytes() != (undisturbed / n).read_bytes()] == []
+
+
+def wait_for(path: Path, process: subprocess.Popen[str], seconds: float = 120) -> None:
+    end = time.monotonic() + seconds
+    while not path.exists():
+        assert process.poll() is None, process.stderr.read()
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def test_ask_shows_answer_citations_chunks_and_path(mini_web: Path, quern_here: Quern) -> None:

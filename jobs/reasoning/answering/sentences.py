@@ -114,15 +114,16 @@ def _scores(question: str, sentences: Sequence[_Sentence]) -> list[float]:
         return [s.worth * s.similarity for s in sentences]
     seen = Counter(w for s in sentences for w in s.words & wanted)
     weight = {w: math.log(1.0 + len(sentences) / (0.5 + seen[w])) for w in wanted}
-    total = sum(weight.values())
+    # Summed exactly: the order of a set is another in each process, and so would the last bit be.
+    total = math.fsum(weight.values())
     around: dict[int, frozenset[str]] = {}
     for s in sentences:
         around[s.evidence] = around.get(s.evidence, frozenset()) | (s.words & wanted)
     scores = []
     for s in sentences:
         own = s.words & wanted
-        partly = sum(weight[w] for w in around[s.evidence] - own)
-        share = (sum(weight[w] for w in own) + _AROUND * partly) / total
+        partly = math.fsum(weight[w] for w in around[s.evidence] - own)
+        share = (math.fsum(weight[w] for w in own) + _AROUND * partly) / total
         scores.append(s.worth * (0.5 * s.similarity + 0.5 * share))
     return scores
 

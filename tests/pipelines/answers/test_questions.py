@@ -1,34 +1,148 @@
-"""Files of questions: what is wrong is named by line and field."""
+"""Files of questions: three formats, read as a stream; what is no question is told by line and reason."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+import sys
+import tracemalloc
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from quern.pipelines.answers.questions import QuestionError, read_questions
+from quern.pipelines.answers.questions import QuestionError, QuestionFile, QuestionReject, read_questions
+from quern.schemas.answers import Question
+
+ROWS: list[dict[str, Any]] = [
+    {
+        "query_id": "1",
+        "question": "When is high water?",
+        "type": "single",
+        "answer": "at nine",
+        "evidence_urls": ["u", "v"],
+    },
+    {"query_id": "zwei", "question": "谁修复了听澜台？", "answer": "", "evidence_doc_ids": ["a b"]},
+    {"query_id": "3", "question": 'Who said "no, never"?\nAnd why?'},
+]
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> Path:
+    if path.suffix == ".parquet":
+        names = dict.fromkeys(n for row in rows for n in row)
+        pq.write_table(pa.table({n: [row.get(n) for row in rows] for n in names}), path)
+    elif path.suffix == ".csv":
+        names = list(dict.fromkeys(n for row in rows for n in row))
+        with path.open("w", encoding="utf-8-sig", newline="") as file:
+            writer = csv.DictWriter(file, names)
+            writer.writeheader()
+            writer.writerows({n: "|".join(v) if isinstance(v, list) else v for n, v in r.items()} for r in rows)
+    else:
+        path.write_text("\n".join(json.dumps(r, ensure_ascii=False) for r in rows), "utf-8")
+    return path
+
+
+def read(path: Path) -> tuple[list[Question], list[QuestionReject]]:
+    rejects: list[QuestionReject] = []
+    return list(QuestionFile(path).questions(rejects.append)), rejects
+
+
+@pytest.mark.parametrize("name", ["q.jsonl", "q.parquet", "q.csv", "-"])
+def test_every_format_gives_the_same_questions(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if name == "-":
+        text = write(tmp_path / "q.jsonl", ROWS).read_bytes()
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    questions, rejects = read(Path("-") if name == "-" else write(tmp_path / name, ROWS))
+    assert rejects == []
+    expected = [Question.model_validate(row) for row in ROWS]
+    if name == "q.csv":  # A cell cannot say whether there is no gold answer, or none is known.
+        expected[2].answer = ""
+    assert questions == expected
+
+
+def test_a_line_that_is_no_question_is_a_reject_and_the_others_go_on(tmp_path: Path) -> None:
+    lines = [
+        b'\xef\xbb\xbf{"query_id": 7, "question": "When is high water?", "where": null}',
+        b"",
+        b"{oops",
+        b"[]",
+        b'{"query_id": "a"}',
+        b'{"query_id": "b", "question": " "}',
+        b'{"query_id": "c", "question": "' + b"why " * 600 + b'"}',
+        b'{"query_id": "d", "question": "\xff\xfe?"}',
+        b'{"query_id": "e", "question": "\\ud800 who?"}',
+        b'{"query_id": "7", "question": "And low water?"}',
+        b'{"query_id": "f", "question": ["who?"]}',
+        b'{"query_id": " ", "question": "Who?"}',
+        b'{"query_id": "g", "question": "' + b"x" * (3 << 20) + b'"}',
+        b"[" * 100_000,
+        b'{"query_id": "h", "question": "Who is last?"}',
+    ]
+    (tmp_path / "q.jsonl").write_bytes(b"\n".join(lines))
+    questions, rejects = read(tmp_path / "q.jsonl")
+    assert [q.query_id for q in questions] == ["7", "h"]
+    assert [(r.line, r.reason) for r in rejects] == [
+        *((3, "malformed"), (4, "malformed"), (5, "missing"), (6, "empty"), (7, "too_long"), (8, "not_text")),
+        *((9, "malformed"), (10, "duplicate"), (11, "malformed"), (12, "missing"), (13, "too_long"), (14, "malformed")),
+    ]
+
+
+def test_broken_rows_of_csv_are_rejects(tmp_path: Path) -> None:
+    big = "x" * 200_000
+    text = f'query_id,question\na,Who?\nb,Who?,more\n,Who?\nc,"{big}"\nd,Where?\n"e,unclosed'
+    (tmp_path / "q.csv").write_text(text)
+    questions, rejects = read(tmp_path / "q.csv")
+    assert [q.query_id for q in questions] == ["a", "d"]
+    assert [r.line for r in rejects] == [3, 4, 5, 7]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("q.jsonl", "", "is empty"),
+        ("q.jsonl", "\n \n", "is empty"),
+        ("q.jsonl", "{oops\n", "line 1: not valid JSON"),
+        ("q.csv", "id,question\n1,Who?\n", "has no column query_id"),
+        ("q.parquet", "PAR1", "cannot be read"),
+        ("absent.jsonl", None, "cannot be read"),
+        ("folder", None, "cannot be read"),
+    ],
+)
+def test_a_file_without_a_question_is_an_error(tmp_path: Path, name: str, text: str | None, message: str) -> None:
+    (tmp_path / "folder").mkdir()
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    with pytest.raises(QuestionError, match=message):
+        read(tmp_path / name)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "is empty"),
         ('{"query_id": "a"}\n', "q.jsonl:1: question: field required"),
-        ('{"query_id": "a", "question": ""}\n', "q.jsonl:1: question"),
-        ('{"query_id": "a", "question": "b"}\n{oops\n', "q.jsonl:2: not valid JSON"),
-        ('{"query_id": "a", "question": "b"}\n' * 2, "q.jsonl:2: query_id 'a' was used before"),
+        ('{"query_id": "a", "question": ""}\n', "q.jsonl:1: the question is blank"),
+        ('{"query_id": "a", "question": "who?"}\n{oops\n', "q.jsonl:2: not valid JSON"),
+        ('{"query_id": "a", "question": "who?"}\n' * 2, "q.jsonl:2: query_id 'a' was used before"),
         ("[]\n", "q.jsonl:1"),
     ],
 )
-def test_a_wrong_file_of_questions_is_an_error_that_names_line_and_field(
-    tmp_path: Path, text: str, message: str
-) -> None:
+def test_a_wrong_line_among_gold_questions_is_an_error_that_names_it(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "q.jsonl").write_text(text)
     with pytest.raises(QuestionError) as error:
         read_questions(tmp_path / "q.jsonl")
     assert message in str(error.value)
 
 
-def test_a_missing_file_of_questions_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(QuestionError, match="cannot be read"):
-        read_questions(tmp_path / "absent.jsonl")
+def test_memory_is_a_digest_a_question(tmp_path: Path) -> None:
+    count, note = 4_000, "x" * 2_000
+    lines = (json.dumps({"query_id": str(n), "question": "Who?", "note": note}) + "\n" for n in range(count))
+    (tmp_path / "q.jsonl").write_text("".join(lines))
+    tracemalloc.start()
+    read_count = sum(1 for _ in QuestionFile(tmp_path / "q.jsonl").questions(print))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert read_count == count
+    assert peak / count < 250

@@ -1,0 +1,152 @@
+"""Answers kept while a run is not done: a run that was killed goes on where it stopped.
+
+    OUT/.parts/run.json        what the answers depend on beside the questions: snapshot, settings, recipe
+    OUT/.parts/000001.jsonl    a part: the digest and number of its questions, then their answers, one a line
+    OUT/.parts/lock            held by the run that writes
+
+A part appears whole or not at all. It stands for its questions by their content: a part whose questions are no longer
+those of the file is dropped with all after it, and a file that has grown is gone on with.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import chain, islice
+from pathlib import Path
+
+from quern.indexes.locks import exclusive
+from quern.indexes.storage import write_text
+from quern.schemas.answers import Answer, Question
+from quern.schemas.errors import QuernError
+
+_FORMAT = 1
+
+
+class OutputError(QuernError):
+    """Answers cannot be written where they should; the message says why."""
+
+
+@dataclass
+class Parts:
+    """The parts of a run in its output directory.
+
+    Attributes:
+        folder: Where they are.
+        resumed: Answers that were taken from parts of a run before.
+        anew: Why parts of a run before were not used; empty where they were, or there are none.
+    """
+
+    folder: Path
+    resumed: int = 0
+    anew: str = ""
+
+    def begin(self, run: Mapping[str, object]) -> None:
+        """Keep the parts of a run of the same kind, and no others."""
+        wanted = {"format": _FORMAT, **run}
+        header = self.folder / "run.json"
+        try:
+            before = json.loads(header.read_text("utf-8"))
+        except (OSError, ValueError):
+            before = None
+        if before == wanted:
+            return
+        files = self._files()
+        if files and isinstance(before, dict):
+            self.anew = " and ".join(k for k in wanted if before.get(k) != wanted[k]) or "format"
+        for part in files:
+            part.unlink()
+        write_text(header, json.dumps(wanted) + "\n")
+
+    def answered(
+        self, questions: Iterable[Question], answer: Callable[[Iterator[Question]], Iterable[Answer]], size: int
+    ) -> Iterator[Answer]:
+        """Answers to `questions`, those of parts first; others come from `answer`, in the order of what it is given.
+
+        `size` of them make a part; parts end where batches of `answer` do, so that a batch is whole or not at all.
+        """
+        stream = iter(questions)
+        number, left = 0, list[Question]()
+        for number, part in enumerate(self._files(), 1):
+            kept, left = self._taken(part, stream)
+            if kept is None:
+                self._drop_from(number)
+                number -= 1
+                break
+            self.resumed += len(kept)
+            yield from kept
+        asked: deque[Question] = deque()
+
+        def noted() -> Iterator[Question]:
+            for question in chain(left, stream):
+                asked.append(question)
+                yield question
+
+        answers = iter(answer(noted()))
+        while part_answers := list(islice(answers, size)):
+            number += 1
+            self._commit(number, [asked.popleft() for _ in part_answers], part_answers)
+            yield from part_answers
+
+    def end(self) -> None:
+        """Remove the parts of a run that is done."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _files(self) -> list[Path]:
+        return sorted(self.folder.glob("[0-9]*.jsonl"))
+
+    def _taken(self, part: Path, stream: Iterator[Question]) -> tuple[list[Answer] | None, list[Question]]:
+        """The answers of a part, None if it is damaged or of other questions; and the questions read in vain."""
+        try:
+            head, *lines = part.read_text("utf-8").split("\n")[:-1]
+            header = json.loads(head)
+            answers = [Answer.model_validate_json(line) for line in lines]
+            digest, count = header["digest"], header["questions"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return None, []
+        questions = list(islice(stream, count))
+        if len(answers) != count or digest != _digest(questions):
+            return None, questions
+        return answers, []
+
+    def _commit(self, number: int, questions: Sequence[Question], answers: Sequence[Answer]) -> None:
+        head = json.dumps({"digest": _digest(questions), "questions": len(questions)})
+        lines = [head, *(a.model_dump_json() for a in answers)]
+        write_text(self.folder / f"{number:06}.jsonl", "".join(f"{line}\n" for line in lines))
+
+    def _drop_from(self, number: int) -> None:
+        for part in self._files()[number - 1 :]:
+            part.unlink()
+
+
+@contextmanager
+def parts_of(directory: Path) -> Iterator[Parts]:
+    """The parts in an output directory, which this run alone writes to; they stay if it does not come to its end.
+
+    Raises:
+        OutputError: The directory cannot be written to, or another run writes there.
+    """
+    folder = directory / ".parts"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"--out {directory} cannot be made a directory: {error.strerror}") from None
+    busy = OutputError(f"another quern answer is writing to {directory}; wait for it or stop it")
+    with exclusive(folder / "lock", busy):
+        for left_over in directory.glob(".tmp-*"):  # Of a run that was killed while it wrote its files.
+            left_over.unlink()
+        parts = Parts(folder)
+        yield parts
+        parts.end()
+
+
+def _digest(questions: Sequence[Question]) -> str:
+    digest = blake2b(digest_size=16)
+    for question in questions:
+        digest.update(question.model_dump_json().encode() + b"\n")
+    return digest.hexdigest()

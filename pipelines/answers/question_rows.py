@@ -1,0 +1,166 @@
+"""The rows of a file of questions, whatever its format: JSON lines (also from standard input), Parquet, CSV."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Final, get_origin
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from quern.schemas.answers import Question
+from quern.schemas.errors import QuernError
+
+STDIN: Final = Path("-")
+_FIELDS: Final = tuple(Question.model_fields)
+_LISTS: Final = frozenset(n for n, f in Question.model_fields.items() if get_origin(f.annotation) is list)
+_NEEDED: Final = ("query_id", "question")
+# A question with its gold answer and evidence has some hundred; what is longer is no line of questions.
+_LONGEST_LINE: Final = 1 << 20
+_BATCH_ROWS: Final = 1024
+
+
+class QuestionError(QuernError):
+    """A file of questions that cannot be used; the message names file and line."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row: its number, counted from 1, and its fields."""
+
+    line: int
+    fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class BadRow:
+    """A row that has no fields to speak of.
+
+    Attributes:
+        reason: `malformed`, `too_long` or `not_text`.
+    """
+
+    line: int
+    reason: str
+    detail: str
+
+
+def rows_of(path: Path) -> Iterator[Row | BadRow]:
+    """The rows of a file, one by one; blank lines are passed over.
+
+    Raises:
+        QuestionError: It cannot be read, or lacks a column.
+    """
+    read = _READERS.get(path.suffix.lower(), _json_rows)
+    try:
+        yield from read(path)
+    except (OSError, pa.ArrowException) as error:
+        cause = getattr(error, "strerror", None) or " ".join(str(error).split())[:200]
+        raise QuestionError(f"questions {path} cannot be read: {cause}") from None
+
+
+def row_count(path: Path) -> int | None:
+    """About how many rows a file has; None for standard input."""
+    if path == STDIN:
+        return None
+    try:
+        if path.suffix.lower() in _PARQUET:
+            return int(pq.ParquetFile(path).metadata.num_rows)
+        with path.open("rb") as file:
+            return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
+    except (OSError, pa.ArrowException):
+        return None
+
+
+def _json_rows(path: Path) -> Iterator[Row | BadRow]:
+    opened: Any = nullcontext(sys.stdin.buffer) if path == STDIN else path.open("rb")
+    with opened as file:
+        for number, line in enumerate(_lines(file), 1):
+            if line is None:
+                yield BadRow(number, "too_long", f"the line has more than {_LONGEST_LINE:,} bytes")
+            elif line.strip():
+                yield _json_row(number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line)
+
+
+def _lines(file: IO[bytes]) -> Iterator[bytes | None]:
+    """The lines of a file, None for one that is too long to be held."""
+    while line := file.readline(_LONGEST_LINE):
+        if line.endswith(b"\n") or len(line) < _LONGEST_LINE:
+            yield line
+            continue
+        while (rest := file.readline(_LONGEST_LINE)) and not rest.endswith(b"\n"):
+            continue
+        yield None
+
+
+def _json_row(number: int, line: bytes) -> Row | BadRow:
+    try:
+        fields = json.loads(line.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        return BadRow(number, "not_text", f"not UTF-8 at byte {error.start} of the line")
+    except (json.JSONDecodeError, RecursionError) as error:
+        return BadRow(number, "malformed", f"not valid JSON ({getattr(error, 'msg', 'nested too deeply')})")
+    if not isinstance(fields, dict):
+        return BadRow(number, "malformed", "is no JSON object")
+    return Row(number, fields)
+
+
+def _parquet_rows(path: Path) -> Iterator[Row | BadRow]:
+    with pq.ParquetFile(path) as file:
+        columns = [n for n in file.schema_arrow.names if n in _FIELDS]
+        _check_columns(path, columns)
+        number = 0
+        for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=columns):
+            for fields in batch.to_pylist():
+                number += 1
+                # A null says that there is nothing, as a key that a line of JSON lacks.
+                yield Row(number, {n: v for n, v in fields.items() if v is not None})
+
+
+def _csv_rows(path: Path) -> Iterator[Row | BadRow]:
+    """Rows of CSV with a header; a list is written as JSON, or its members are set apart by `|`."""
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        reader = csv.DictReader(file)
+        _check_columns(path, reader.fieldnames or [])
+        while True:
+            try:
+                cells = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                yield BadRow(reader.reader.line_num, "malformed", f"not valid CSV ({error})")
+                continue
+            if None in cells:
+                yield BadRow(reader.line_num, "malformed", "has more cells than the header")
+            else:
+                yield Row(reader.line_num, {n: _cell(n, v) for n, v in cells.items() if v is not None and n in _FIELDS})
+
+
+def _cell(name: str, value: str) -> object:
+    text = value.strip()
+    if (name in _LISTS and text.startswith("[")) or text.startswith("{"):
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text
+    if name in _LISTS:
+        return [part.strip() for part in text.split("|") if part.strip()]
+    return value if text or name in (*_NEEDED, "answer") else None
+
+
+def _check_columns(path: Path, names: Sequence[str]) -> None:
+    if missing := [n for n in _NEEDED if n not in names]:
+        raise QuestionError(f"questions {path} has no column {' and no '.join(missing)}")
+
+
+_PARQUET: Final = (".parquet", ".pq")
+_READERS: Final[dict[str, Callable[[Path], Iterator[Row | BadRow]]]] = {
+    **dict.fromkeys(_PARQUET, _parquet_rows),
+    ".csv": _csv_rows,
+}
