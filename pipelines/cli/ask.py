@@ -40,7 +40,7 @@ def ask(
     as_json: AsJson = False,
 ) -> None:
     """Answer one question: the answer, its numbered citations, the chunks, and the path through the graph."""
-    from quern.pipelines.answers.questions import QuestionError
+    from quern.pipelines.answers.question_rows import QuestionError
     from quern.pipelines.answers.views.terminal import render_text
     from quern.pipelines.query import answer_questions
     from quern.pipelines.retrieve.recipes import find_recipes

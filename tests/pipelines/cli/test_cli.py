@@ -20,6 +20,7 @@ COMMANDS = (
     "crawl",
     "ask",
     "answer",
+    "answers diff",
     "evaluate",
     "evaluate-extraction",
     "recipes",
@@ -77,7 +78,7 @@ def test_settings_shows_every_setting_with_its_meaning(quern_here: Quern) -> Non
         (["ask", "-w", "{web}", "What?", "--recipe", "magic"], "there is no recipe 'magic'; there are: bm25"),
         (["ask", "-w", "{web}", "What?", "--snapshot", "19990101"], "there is no snapshot 19990101"),
         (["answer", "{tmp}/none.jsonl", "-w", "{web}", "--out", "{tmp}/o"], "none.jsonl cannot be read"),
-        (["evaluate", "{questions}", "-w", "{web}"], "no question has evidence_doc_ids"),
+        (["evaluate", "{tmp}/bare.jsonl", "-w", "{web}"], "no question has evidence_doc_ids or evidence_urls"),
         (["evaluate", "{questions}", "-w", "{web}", "--k", "2,x"], "whole numbers"),
         (["evaluate-extraction", "{tmp}"], "ground-truth.json"),
         (["sweep", "absent.yaml", "--out", "{tmp}/o"], "sweep absent.yaml cannot be read"),
@@ -99,6 +100,7 @@ def test_a_mistake_gets_one_sentence_and_exit_code_2(
         "questions": CORPUS / "questions.jsonl",
     }
     (tmp_path / "nothing").mkdir()
+    (tmp_path / "bare.jsonl").write_text('{"query_id": "q", "question": "Who?"}')
     done = quern_here(*(a.format(**places) for a in arguments))
     assert done.returncode == 2
     assert message in done.stderr
