@@ -10,7 +10,7 @@ import numpy as np
 from quern.indexes.graph import QueryGraph
 from quern.indexes.lexical import Scored
 from quern.indexes.vectors import Floats, Positions, nearest, pair_similarities
-from quern.pipelines.retrieve.clauses import clauses
+from quern.jobs.reasoning.questions.clauses import clauses
 from quern.pipelines.retrieve.ranking import Reached, chunk_scores, cut
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.settings import Settings

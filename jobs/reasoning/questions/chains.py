@@ -12,12 +12,16 @@ from typing import Final
 from quern.jobs.reasoning.questions.clause_forms import raised
 from quern.jobs.reasoning.questions.plan import SubQuestion
 from quern.jobs.reasoning.questions.references import proper_names
-from quern.jobs.reasoning.questions.words import AUXILIARIES, CLOSED, bare, is_past, is_verb
+from quern.jobs.reasoning.questions.words import AUXILIARIES, BE, CLOSED, bare, is_past, is_verb
+from quern.jobs.text.quantities import singular
 
 _MOST_HOPS: Final = 3
 # People by their doings end in -er, -or, -ist, -ian, -ant; the rest are kin and offices.
 _PERSON: Final = re.compile(
-    r"(?:\w+(?:[^aeiou]er|or|ist|ian|eer|ant|man|woman)|person|wife|husband|spouse|father|mother|son|daughter"
+    r"(?:(?!number|river|water|paper|tower|center|chapter|letter|computer|order|power|corner|border|newspaper"
+    r"|cover|theater"
+    r"|tractor|factor|motor|sector|harbor|error|mirror|color|floor|door)\w+(?:[^aeiou]er|or|ist|ian|eer|man|woman)"
+    r"|person|wife|husband|spouse|father|mother|son|daughter"
     r"|sibling|brother|sister|king|"
     r"queen|president|chief|head|star|host|individual|author|teacher|mayor|judge|pilot|captain|coach|champion"
     r"|people|men)$"
@@ -34,12 +38,15 @@ _RELATION: Final = (
     r"league|network|party|language|river|successor|predecessor|sequel|religion)"
 )
 _THAT: Final = (
-    r"(?:that|who|which|where|whose|in\s+which|to\s+which|of\s+which|whom|for\s+which|with\s+which"
-    r"|on\s+which|from\s+which)"
+    r"(?:that|who|which|where|whose|in\s+which|to\s+which|of\s+which|whom|for\s+which|with\s+which|on\s+which"
+    r"|from\s+which"
+    r"|starring|featuring|containing|responsible\s+for"
+    r"|(?:directed|written|produced|created|founded|composed|performed|owned|built|published|designed|made"
+    r"|recorded)\s+by)"
 )
 _RELATIVE: Final = re.compile(
     rf"\b(?P<np>(?:the|an?)\s+(?P<head>(?:(?!{_THAT}\b|of\b|in\b|to\b|for\b|is\b|was\b|are\b|were\b|did\b"
-    rf"|and\b)[\w’'-]+\s+){{1,4}}?)(?P<that>{_THAT})\s+(?P<clause>[^,?]+))",
+    rf"|and\b)[\w’'-]+\s+){{1,4}}?)(?P<that>{_THAT})\s+(?P<clause>(?:[^,?]|,(?=\s+(?:19|20)\d\d\b))+))",
     re.IGNORECASE,
 )
 # `the city Kevin Durant played for`: a relative clause without its pronoun, of a name and a verb.
@@ -49,7 +56,8 @@ _BARE: Final = re.compile(
 )
 _OF: Final = re.compile(
     rf"\b(?P<np>the\s+(?P<head>(?:[a-z]+\s+)?{_RELATION})\s+(?:of|for|to)\s+(?P<name>(?:the\s+)?"
-    rf"(?:[a-z]+\s+){{0,2}}?(?:[\"“][^\"”]+[\"”]|#\d|[A-Z0-9][\w’'.&-]*(?:\s+(?:of\s+|the\s+|and\s+|in\s+|to\s+"
+    rf"(?:(?!which\b|what\b|whose\b)[a-z]+\s+){{0,2}}?(?:[\"“][^\"”]+[\"”]|#\d|[A-Z0-9][\w’'.&-]*(?:\s+(?:of\s+"
+    rf"|the\s+|and\s+|in\s+|to\s+"
     rf"|for\s+|a\s+)*[A-Z0-9#][\w’'.&-]*)*)))(?!['’]s\b)"
 )
 _OWN: Final = re.compile(
@@ -63,6 +71,11 @@ _SAID: Final = re.compile(
     r"proof|warning|finding|conclusion|argument|allegation|assumption|time|day|year|moment|reason|way|date|week"
     r"|month)s?$",
     re.IGNORECASE,
+)
+# `the city of Casterby` is Casterby.
+_PLACE: Final = re.compile(
+    r"(?:country|state|city|town|county|district|region|province|continent|river|band|group|company|university|network"
+    r"|party|school|college|league|team)$"
 )
 _EMPTY: Final = frozenset("name names called known other so same one first there located part of-".split())
 
@@ -83,7 +96,8 @@ def chain(question: str) -> tuple[SubQuestion, ...]:
         if not _has_content(left):
             break
         word = "who" if _PERSON.search(head.split()[-1].lower()) else "what"
-        found.append(_sub(f"{word} is {_definite(phrase)}", phrases))
+        be = "are" if singular(head.split()[-1]) != head.split()[-1].lower() else "is"
+        found.append(_sub(f"{word} {be} {_definite(phrase)}", phrases))
         phrases[number] = phrase
         text = left
     return (*found, _sub(text, phrases)) if found else ()
@@ -110,14 +124,34 @@ def _innermost(text: str) -> tuple[int, int, str] | None:
         for m in _overlapping(pattern, text):
             end = m.start("clause") + _clause_end(m["clause"], m.start() == 0 or not _subject_place(text, m.start()))
             phrase = text[m.start() : end]
-            if _SAID.search(m["head"].strip()):
+            fits = _verb_follows(m["clause"]) if pattern is _BARE else _active(text, m)
+            if not fits or _SAID.search(m["head"].strip()):
                 continue
             if _anchored(text[m.start("clause") : end]) and len(phrase.split()) <= 20:
                 spans.append((m.start(), end, m["head"].strip()))
     for pattern in (_OF, _OWN):
-        spans.extend((m.start(), m.end(), m["head"]) for m in _overlapping(pattern, text) if m.start() > 0)
+        spans.extend((m.start(), m.end(), m["head"]) for m in _overlapping(pattern, text) if _related(text, m))
     spans = [s for s in spans if text[s[0] : s[1]].strip() != text.strip()]
     return min(spans, key=lambda s: (s[1] - s[0], s[0]), default=None)
+
+
+def _active(text: str, m: re.Match[str]) -> bool:
+    """Whether a phrase is not the subject of a passive question, as in `was the house built by Marr`."""
+    before = text[: m.start()].split()
+    return not (m["that"].endswith("by") and before and bare(before[-1]) in BE)
+
+
+def _related(text: str, m: re.Match[str]) -> bool:
+    """Whether `the capital of X` or `X's capital` means something else than X, and X is the whole name."""
+    if m.start() == 0 or (re.search(r"[A-Z][\w’'-]*\s$", text[: m.start()]) and " " in text[: m.start()].strip()):
+        return False
+    return m["name"].startswith("#") or "'" in m[0] or "’" in m[0] or not _PLACE.search(m["head"])
+
+
+def _verb_follows(clause: str) -> bool:
+    """Whether the first word behind the names of `clause` is a verb: `Kevin Durant played for`."""
+    word = next((bare(w) for w in clause.split() if not (w[0].isupper() or w[0] == "#")), "")
+    return word in AUXILIARIES or is_past(word) or is_verb(re.sub(r"s$", "", word))
 
 
 def _overlapping(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:

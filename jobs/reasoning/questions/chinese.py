@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_ASKS: Final = re.compile(r"[谁吗呢几多哪]|什么|怎[么样]|为何|何时|是否|如何|哪")
+_ASKS: Final = re.compile(r"[谁吗呢几哪]|多[少大久长高远重]|什么|怎[么样]|为何|何时|是否|如何|哪")
 _CUT: Final = re.compile(r"[？?；;]\s*|[，,]\s*(?:而|并且|以及|同时|又|还有)?")
 _PRONOUN: Final = re.compile(
     r"^(?:他们|她们|它们|他|她|它|其|该\S{0,2}?)(?=[的在是有开从用被将为花])|^(?:他|她|它)(?:们)?"

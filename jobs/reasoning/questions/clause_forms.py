@@ -14,6 +14,7 @@ from quern.jobs.reasoning.questions.words import (
     base,
     is_name,
     is_past,
+    plain_of_gerund,
 )
 
 _AUX_QUESTION: Final = re.compile(
@@ -33,18 +34,46 @@ def raised(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}?"
 
 
-def asked_of_clause(clause: str, word: str = "When") -> str:
-    """The question for the time (or another `word`) of what `clause` tells, be it a sentence or a noun phrase."""
+def asked_of_clause(clause: str, word: str = "When", by: str = "") -> str:
+    """The question for the time (or another `word`) of what `clause` tells.
+
+    Args:
+        clause: A sentence, a noun phrase, or a gerund (`running a mile`).
+        word: The question word.
+        by: Who does what a gerund tells.
+    """
     clause = clause.strip(" ,;:?.!")
     words = clause.split()
-    for i, raw in enumerate(words):
-        token = bare(raw)
-        if i and token in AUXILIARIES and raw[-1:] != ",":
-            return raised(f"{word} {token} {' '.join(words[:i])} {' '.join(words[i + 1 :])}")
-        if i and _finite(words, i):
-            return raised(f"{word} did {_subject(words[:i])} {base(token)} {' '.join(words[i + 1 :])}")
+    if by and _GERUND.fullmatch(words[0]):
+        return raised(f"{word} did {by} {plain_of_gerund(words[0])} {' '.join(words[1:])}")
+    at = _verb_at(words)
+    if at:
+        token = bare(words[at])
+        if token in AUXILIARIES:
+            return raised(f"{word} {token} {' '.join(words[:at])} {' '.join(words[at + 1 :])}")
+        plain = plain_of_gerund(token) if token.endswith("ing") else base(token)
+        return raised(f"{word} did {_subject(words[:at])} {plain} {' '.join(words[at + 1 :])}")
     plural = re.match(r"(?:the\s+)?\w+s\b(?!['’])(?!\s+of\b)", clause) is not None and words[0].lower() != "its"
     return raised(f"{word} {'were' if plural and words[-1].endswith('s') else 'was'} {clause}")
+
+
+_GERUND: Final = re.compile(r"[a-z]{2,}ing")
+
+
+def is_event(clause: str) -> bool:
+    """Whether `clause` has a verb of its own, or begins with a gerund."""
+    words = clause.split()
+    return bool(_verb_at(words)) or _GERUND.fullmatch(words[0]) is not None
+
+
+def _verb_at(words: list[str]) -> int:
+    """Place of the verb of a clause; 0 where it is a noun phrase."""
+    for i, raw in enumerate(words):
+        if i and ((bare(raw) in AUXILIARIES and raw[-1:] != ",") or _finite(words, i)):
+            return i
+        if i and _GERUND.fullmatch(raw) and all(is_name(w) for w in words[:i]):
+            return i
+    return 0
 
 
 def _subject(words: list[str]) -> str:

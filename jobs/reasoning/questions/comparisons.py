@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from quern.jobs.reasoning.questions.clause_forms import asked_of_clause, asked_of_question, raised
+from quern.jobs.reasoning.questions.clause_forms import asked_of_clause, asked_of_question, is_event, raised
 from quern.jobs.reasoning.questions.references import has_pronoun, named, proper_names, subject
 from quern.jobs.reasoning.questions.words import AUXILIARIES, PREPOSITIONS, bare, base, is_past, is_verb
+from quern.jobs.text.quantities import quantities, singular
 
 Way = Literal["compare", "order", "both"]
 
@@ -45,7 +46,8 @@ _MUTE_E: Final = frozenset(
     "larg wid lat saf clos nic pal wis fin brav rar sever strang simpl gentl nobl matur dens".split()
 )
 _COMPARATIVE: Final = (
-    r"(?:(?:more|less|most|least)\s+[a-z]+(?:ive|ous|ful|al|ant|ent|ing|ed|able|ible|ar|ic|ly|y|ult|le)\b"
+    r"(?:(?:more|less|most|least)\s+(?!people\b|money\b|likely\b|than\b)[a-z]+(?:ive|ous|ful|al|ant|ent|ing|ed"
+    r"|able|ible|ar|ic|ly|y|ult|le)\b"
     r"|(?!over\b|ever\b|never\b|after\b|under\b|other\b|another\b|either\b|neither\b|whether\b|together\b|former\b"
     r"|latter\b|number\b|water\b|computer\b|player\b|member\b|river\b|power\b|paper\b|order\b|officer\b|winter\b"
     r"|summer\b|owner\b|danger\b|letter\b|chapter\b|center\b|founder\b|leader\b|writer\b|singer\b|actor\b|per\b"
@@ -53,6 +55,7 @@ _COMPARATIVE: Final = (
     r"|character\b|master\b|later\b|earlier\b|sister\b|brother\b|mother\b|father\b|daughter\b|quarter\b|rather\b)"
     r"[a-z]{3,}(?:er|est)\b|best\b|worst\b|worse\b)"
 )
+_REACH: Final = 24  # Characters in which a number must begin.
 _QUANTITY: Final = re.compile(
     r"\b(?:number|amount|cost|costs|price|prices|fare|fares|fee|total|rate|share|size|length|height|width|depth|weight|"
     r"population|budget|estimate|area|age|speed|salary|value|bill|fine|temperature|turnover|income|revenue|income|"
@@ -61,10 +64,21 @@ _QUANTITY: Final = re.compile(
 )
 
 
+# What sets the scene of a question: `In the 2010 census, which ...`.
+_LED: Final = re.compile(
+    r"((?:in|on|at|after|before|during|according\s+to|as\s+of|for|by|from|since)\s+[^,?]+),\s+"
+    r"(?=(?:which|who|what|whose|did|was|is|were|are|has|had|does|do|how)\b)",
+    re.IGNORECASE,
+)
+
+
 def pair(question: str) -> Pair | None:
     """The two things that `question` compares, with what is asked of each; None where it compares nothing."""
     text = " ".join(question.split()).rstrip("?.!？ ")
     text = re.sub(r"\s+and\s+by\s+(?:how\s+much|how\s+many\s+\w+|what\s+\w+)\b(?=,|$)", "", text)
+    led = _LED.match(text)
+    if led and (inner := pair(text[led.end() :])) is not None:
+        return replace(inner, questions=tuple(raised(f"{led[1]}, {q[:1].lower()}{q[1:]}") for q in inner.questions))
     for reader in _READERS:
         if (found := reader(text)) is not None and len(set(found.questions)) == len(found.questions):
             return found
@@ -97,6 +111,13 @@ def _listed(text: str) -> list[str]:
     return [t.strip(" ,:") for t in [*things, last] if t.strip(" ,:")]
 
 
+# Names with a comma of their own: `Minden, Nevada or Ely, Nevada`.
+_PLACES: Final = re.compile(
+    r"(?P<head>(?:[Ww]hich|[Ww]ho|[Ww]hat)\b[^,:]+)[,:]\s+(?P<a>[A-Z][^,]+,\s+[A-Z][^,]+?),?\s+or\s+"
+    r"(?P<b>[A-Z][^,]+,\s+[A-Z][^,]+)"
+)
+
+
 def _offered(text: str) -> tuple[str, list[str]] | None:
     """A question with a word of asking and the alternatives that it offers: at its end, in its middle or first."""
     m = re.match(
@@ -107,6 +128,9 @@ def _offered(text: str) -> tuple[str, list[str]] | None:
     )
     if m:
         return m["head"], _listed(re.sub(r"\s+and\s+", " or ", m["list"], count=1))
+    m = _PLACES.fullmatch(text)
+    if m:
+        return m["head"], [m["a"], m["b"]]
     m = re.match(
         r"(?P<head>(?:which|who|what|whose|where)\b.+?)(?:,|:|\s+-)\s+(?:either\s+)?(?P<list>[^?]+?\s+or\s+[^,?]+)"
         r"(?P<tail>,\s+[^?]+)?$",
@@ -146,7 +170,10 @@ def _choice(text: str) -> Pair | None:
     return Pair(way, tuple(things), tuple(raised(pattern.replace("@", thing)) for thing in things), word)
 
 
-_WHO: Final = r"(?:who|what|which)(?:\s+(?!is\b|was\b|are\b|were\b|has\b|had\b|have\b|did\b|does\b|do\b)[\w'’-]+){0,6}?"
+_WHO: Final = (
+    r"(?:who|what|which)(?:\s+(?!is\b|was\b|are\b|were\b|has\b|had\b|have\b|did\b|does\b"
+    r"|do\b)[\w'’-]+){0,10}?"
+)
 
 
 def _of_one(head: str) -> tuple[Way, str, str] | None:
@@ -314,8 +341,8 @@ def _yes_or_no(text: str) -> Pair | None:
         return None
     aux, rest = m["aux"].lower(), m["rest"]
     than = re.fullmatch(
-        rf"(?P<a>.+?)\s+(?P<comp>(?:higher|bigger|larger|longer|more|older|earlier)\s+or\s+\w+|more|fewer|less"
-        rf"|earlier|later|sooner|{_COMPARATIVE})\s*(?P<noun>.*?)\s*\bthan\s+(?P<b>.+)",
+        r"(?P<a>.+?)\s+(?P<comp>(?:higher|bigger|larger|longer|more|older|earlier)\s+or\s+\w+"
+        rf"|{_COMPARATIVE}|more|fewer|less|earlier|later|sooner)\s*(?P<noun>.*?)\s*\bthan\s+(?P<b>.+)",
         rest,
         re.IGNORECASE,
     )
@@ -334,6 +361,8 @@ def _yes_or_no(text: str) -> Pair | None:
 
 def _than(aux: str, m: re.Match[str]) -> Pair | None:
     a, b, word, noun = m["a"], m["b"], m["comp"].lower(), m["noun"].strip()
+    if noun.startswith("likely") or (quantities(b[:_REACH]) and quantities(b[:_REACH])[0].start == 0):
+        return None  # `more than three weeks` compares with a number, not with a thing.
     first = word.split(" or ")[0].split()[0] if " or " in word else word
     if aux in ("is", "was", "are", "were"):
         if first in ("earlier", "later", "sooner"):
@@ -437,17 +466,12 @@ def _swapped(a: str, b: str) -> str:
 
 def _ordered(text: str) -> Pair | None:
     """Two events and their times: `Did A happen before B`, `How long after A was B`."""
-    m = re.fullmatch(
-        rf"(?P<q>(?:{'|'.join(sorted(AUXILIARIES))})\s+.+?)\s+(?P<word>before\s+or\s+after|after\s+or\s+before"
-        rf"|before|after)\s+(?P<b>.+)",
-        text,
-        re.IGNORECASE,
-    )
-    if m and (len(m["b"].split()) >= 3 or " or " in m["word"]):
-        first = asked_of_question(m["q"], "When")
+    if _HAPPENED.match(text) and (cut := _cut_in_time(text)) is not None:
+        question, word, b = cut
+        first = asked_of_question(question, "When")
         if first is not None:
-            b = named(m["b"], m["q"]) if has_pronoun(m["b"]) else m["b"]
-            return Pair("order", (m["q"], m["b"]), (first, asked_of_clause(b)), m["word"].lower())
+            whole = named(b, question) if has_pronoun(b) else b
+            return Pair("order", (question, b), (first, asked_of_clause(whole, by=subject(question))), word)
     m = re.fullmatch(
         r"how\s+(?:long|(?:many|much)\s+(?P<unit>[a-z]+))(?:\s+(?P<time>time|later))?\s+(?P<word>after|before)\s+"
         r"(?P<a>.+?)\s+(?P<aux>was|were|did|is|has|had|does|do|will)\s+(?P<b>.+)",
@@ -469,13 +493,27 @@ def _ordered(text: str) -> Pair | None:
     return None
 
 
+# What happened has a time; what can, would or usually does happen has none.
+_HAPPENED: Final = re.compile(r"(?:did|was|were|had|has|have|is|are)\s", re.IGNORECASE)
+_IN_TIME: Final = re.compile(r"\s(before\s+or\s+after|after\s+or\s+before|before|after)\s", re.IGNORECASE)
+
+
+def _cut_in_time(text: str) -> tuple[str, str, str] | None:
+    """Question, word and second event of `Did A happen before B`, cut at the last word of time before an event."""
+    cuts = [(text[: m.start()], m[1].lower(), text[m.end() :]) for m in _IN_TIME.finditer(text)]
+    events = [c for c in cuts if (len(c[2].split()) >= 3 or " or " in c[1]) and len(c[0].split()) >= 3]
+    told = [c for c in events if is_event(c[2])]
+    return told[-1] if told else events[0] if events else None
+
+
 _NAMED: Final = r"(?:(?:the|an?)\s+)?(?:[a-z]+\s+){0,3}?[A-Z\"“\d][^,]*?"
 
 
 _BOTH: Final = re.compile(
-    rf"(?P<aux>are|were|is|was|do|did|does|have|has|can|could|will|would)\s+(?:both\s+(?:of\s+)?|either\s+)?"
+    r"(?P<aux>are|were|is|was|do|did|does|have|has)\s+(?:both\s+(?:of\s+)?|either\s+)?"
     rf"(?P<a>{_NAMED})\s+(?:and|or)\s+(?P<b>{_NAMED})\s+"
-    r"(?P<rest>(?:both\s+|each\s+|all\s+)?(?:[a-z]|[A-Z]\w+(?:an|ish|ese|ian)\b).*)"
+    r"(?P<rest>(?:both\s+|each\s+|all\s+)?(?:(?!by\b|of\b|and\b)[a-z]"
+    r"|[A-Z]\w+(?:an|ish|ese|ian)\s+(?!have\b|has\b|had\b|is\b|are\b|was\b)[a-z]).*)"
 )
 
 
@@ -490,16 +528,54 @@ def _both(text: str) -> Pair | None:
     same = re.search(r"\b(?:the\s+)?same\s+(?P<n>[a-z]+(?:\s+[a-z]+)?)", m["rest"])
     if same:
         return Pair("both", sides, tuple(raised(f"what is the {same['n']} of {x}") for x in sides), "same")
-    rest = re.sub(r"\b(?:both|each|all)\s+", "", m["rest"], count=1)
+    rest = _of_each(re.sub(r"\b(?:both|each|all)\s+", "", m["rest"], count=1), aux)
     one = {"are": "is", "were": "was", "do": "does", "have": "has"}.get(aux, aux)
     return Pair("both", sides, tuple(raised(f"{one} {x} {rest}") for x in sides), "both")
 
 
+def _of_each(rest: str, aux: str) -> str:
+    """What is said of several, said of one: `American composers` is `an American composer`."""
+    words = rest.split()
+    end = next((i for i, w in enumerate(words) if bare(w) in PREPOSITIONS or bare(w) in ("who", "that")), len(words))
+    if aux not in ("are", "were") or not end or singular(words[end - 1]) == words[end - 1].lower():
+        return rest
+    if is_past(bare(words[0])) or bare(words[0]) in ("the", "from"):
+        return rest
+    noun = [*words[: end - 1], singular(words[end - 1]), *words[end:]]
+    return f"{'an' if noun[0][0].lower() in 'aeiou' else 'a'} {' '.join(noun)}"
+
+
 def _lone_names(a: str) -> bool:
     """Whether the first side is a name alone: nothing of a sentence stands in it."""
-    return not any(bare(w) in AUXILIARIES or (is_verb(bare(w)) and not is_upper(w)) for w in a.split())
+    words = [bare(w) for w in a.split() if not is_upper(w)]
+    return not any(w in AUXILIARIES or is_verb(w) or (w in PREPOSITIONS and w != "of") for w in words)
 
 
-_READERS: Final = (_choice, _compared, _ordered, _yes_or_no, _both)
+_MORE: Final = re.compile(
+    r"(?P<by>by\s+)?how\s+(?:many|much)\s+(?P<unit>(?!more\b|less\b)[a-z]+s\s+)?(?P<comp>more|fewer|less|\w+er)\s+"
+    r"(?P<noun>.*?)\s*"
+    rf"\b(?P<aux>{'|'.join(sorted(AUXILIARIES))})\s+(?P<a>.+?)\s+than\s+(?P<b>.+)",
+    re.IGNORECASE,
+)
+
+
+def _by_how_much(text: str) -> Pair | None:
+    """The sides of `how many more seats did A have than B`, `how much longer is A than B`."""
+    m = _MORE.fullmatch(text)
+    if m is None:
+        return None
+    aux, noun, word = m["aux"].lower(), m["noun"].strip(), m["comp"].lower()
+    words = m["a"].split()
+    at = next((i for i in range(1, len(words)) if is_verb(bare(words[i])) and not is_upper(words[i])), len(words))
+    who, verb = " ".join(words[:at]), " ".join(words[at:])
+    b = re.sub(r"\s+(?:did|does|do|has|had|was|is|were|are)$", "", m["b"])
+    if word in ("more", "fewer", "less"):
+        return _many(aux, verb, who, b, noun, "difference") if noun or verb else None
+    return Pair(
+        "compare", (who, b), tuple(raised(f"how {_adjective(word)} {aux} {x} {verb}") for x in (who, b)), "difference"
+    )
+
+
+_READERS: Final = (_by_how_much, _choice, _compared, _ordered, _yes_or_no, _both)
 
 __all__ = ["Pair", "Way", "pair", "parallel", "subject"]

@@ -157,6 +157,7 @@ def _later(piece: str, earlier: str, found: list[Part]) -> Part:
     text = named(piece, earlier)
     if text == piece and not proper_names(f"x {piece}"):
         scope = _SCOPE.search(earlier.rstrip("?"))
-        about = scope[1] if scope else f"({subject(earlier) or described_name(earlier)})"
+        names = "" if " or " in earlier else subject(earlier) or described_name(earlier)
+        about = scope[1] if scope else f"({names})"
         text = f"{piece} {about}" if about != "()" and about.lower() not in piece.lower() else piece
     return Part(raised(text))

@@ -41,6 +41,8 @@ def subject(question: str) -> str:
     if start is None or start > 8:
         return ""
     rest = words[start + 1 :]
+    if rest and is_past(bare(rest[0])):
+        return ""  # `Which company was fined`: the subject stands before.
     end = _length(rest, passive=bare(words[start]) in BE)
     return " ".join(rest[:end]).strip(" ,;:") if 0 < end <= _MOST_WORDS else ""
 
@@ -81,7 +83,10 @@ def _inside(words: list[str], i: int) -> bool:
 def identity(question: str) -> str:
     """The description that `question` asks to identify (`the founder of X` in `Who is the founder of X?`), or empty."""
     m = re.match(
-        r"(?:who|what|which(?:\s+\w+)?)\s+(?:is|was|are|were)\s+((?:the|an?)\s+.+?)[?.\s]*$", question, re.IGNORECASE
+        r"(?:who|what|which(?:\s+\w+)?)\s+(?:is|was|are|were)\s+((?:the|an?|[A-Z][\w’'-]*"
+        r"(?:\s+[A-Z][\w-]*)*['’]s)\s+.+?)[?.\s]*$",
+        question,
+        re.IGNORECASE,
     )
     return re.sub(r"\s(?:called|named)(?=\s|$)", "", m[1]) if m else ""
 
@@ -130,6 +135,8 @@ def named(part: str, earlier: str, stands_for: str | None = None) -> str:
     for m in _THIRD.finditer(part):
         word = m[1].lower()
         # `Brannock sign its agreement` speaks of Brannock's; `the auditor conclude about his warning` does not.
+        if word in _POSSESSIVE and word in _PERSONAL and proper_names(f"x {part[: m.start()]}"):
+            continue  # `Jake shared his tips`: his own.
         if _EXPLETIVE.match(part, m.start()) or (not stands_for and word not in _PERSONAL and m.start() > own_end):
             continue
         meant = stands_for or _antecedent(word, earlier)

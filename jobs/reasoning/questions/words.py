@@ -117,6 +117,14 @@ def base(verb: str) -> str:
     return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
 
 
+def plain_of_gerund(word: str) -> str:
+    """The plain form of a verb in -ing: `running` is `run`, `sharing` is `share`."""
+    stem = word.lower().removesuffix("ing")
+    if stem in _BASES or f"{stem}e" in _BASES:
+        return stem if stem in _BASES else f"{stem}e"
+    return stem[:-1] if len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "ls" else stem
+
+
 def is_past(word: str) -> bool:
     """Whether a word in lower case looks like a past tense or participle."""
     return word in _PARTICIPLES or (

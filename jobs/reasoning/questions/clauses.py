@@ -1,4 +1,7 @@
-"""Clauses of a question that ask for evidence of their own: decomposition by rule (Xinyu AI Search, section 3.2)."""
+"""Clauses of a question that look for evidence of their own, in its own words: what `hybrid` searches beside the whole.
+
+A sub-question (`.decompose`) is a whole question in full names, answered by itself; a clause only finds.
+"""
 
 from __future__ import annotations
 
