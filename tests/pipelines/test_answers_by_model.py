@@ -33,9 +33,16 @@ def numbered(body: dict[str, Any]) -> dict[int, str]:
     return {int(n): text for n, text in re.findall(r"^\[(\d+)\] (.+)$", body["messages"][0]["content"], re.MULTILINE)}
 
 
+def to_answer(endpoint: Endpoint) -> list[dict[str, Any]]:
+    """The requests that ask for an answer, among those of the steps before it."""
+    return [body for body in endpoint.asked if numbered(body)]
+
+
 def says(*numbers: int) -> Said:
     """What a model says that answers in these sentences of the evidence."""
-    return Said(json.dumps({"sentences": [{"text": f"Sentence {n}.", "rests_on": [n]} for n in numbers]}))
+    return Said(
+        json.dumps({"sentences": [{"text": f"It says {'so ' * min(n, 9)}here.", "rests_on": [n]} for n in numbers]})
+    )
 
 
 def test_a_model_is_given_numbered_sentences_and_those_that_it_names_are_cited(
@@ -45,12 +52,12 @@ def test_a_model_is_given_numbered_sentences_and_those_that_it_names_are_cited(
     asked = quern_here("ask", "-w", mini_web, "--json", *by(endpoint), QUESTION)
     assert asked.returncode == 0, asked.stderr
     answer = json.loads(asked.stdout)
-    (body,) = endpoint.asked
+    (body,) = to_answer(endpoint)
     sentences = numbered(body)
     assert QUESTION in body["messages"][0]["content"]
     assert list(sentences) == list(range(1, len(sentences) + 1))
     assert answer["by"] == "openai"
-    assert answer["answer"] == "Sentence 3. [1] Sentence 1. [2]"
+    assert answer["answer"] == "It says so so so here. [1] It says so here. [2]"
     assert [" ".join(c["quote"].split()) for c in answer["citations"]] == [sentences[3], sentences[1]]
     for citation in answer["citations"]:
         (hit,) = (h for h in answer["hits"] if h["chunk_id"] == citation["chunk_id"])
@@ -68,9 +75,9 @@ def test_a_model_that_names_no_sentence_says_that_the_corpus_does_not_say(
 def test_numbers_that_are_none_are_asked_for_again(
     mini_web: Path, quern_here: Quern, serve: Callable[[Script], Endpoint]
 ) -> None:
-    endpoint = serve(lambda number, body: says(9999) if number == 0 else says(2))
+    endpoint = serve(lambda number, body: says(9999) if len(body["messages"]) == 1 else says(2))
     answer = json.loads(quern_here("ask", "-w", mini_web, "--json", *by(endpoint), QUESTION).stdout)
-    first, again = endpoint.asked
+    first, again = to_answer(endpoint)
     assert "there is no sentence 9999" in again["messages"][-1]["content"]
     assert [c["quote"] for c in answer["citations"]] == [numbered(first)[2]]
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict, Field
 
 from quern.jobs.reasoning.answering.combine import combined
+from quern.jobs.reasoning.answering.grounds import ungrounded
 from quern.jobs.reasoning.answering.inputs import AnswerInput
-from quern.jobs.reasoning.answering.sentences import Scored, alike, ranked
+from quern.jobs.reasoning.answering.sentences import strength
+from quern.jobs.reasoning.answering.short import short_answer
 from quern.jobs.reasoning.task import Checked, Problem, Task
 from quern.schemas.settings import AnswerSettings
 
 _MOST_SENTENCES = 4  # The short answer and three that carry it.
-_NEAR_BEST = 0.8  # Share of the best score that a further sentence must reach.
 
 
 class Statement(BaseModel):
@@ -81,20 +82,17 @@ class _Answering:
     min_score: float
 
     def rule(self, given: AnswerInput) -> Draft:
-        """The best sentences that say different things, if the best is strong enough."""
+        """The answer made of those before it, else the short answer of the kind asked for and what carries it."""
         if (whole := combined(given)) is not None:
             short = Statement(text=whole.text, rests_on=whole.rests_on)
             return Draft(sentences=[short, *quoted(given, whole.carrying)])
-        best = ranked(given)
-        if not best or best[0].score < self.min_score:
+        if strength(given) < self.min_score or (said := short_answer(given)) is None:
             return Draft(sentences=[])
-        chosen: list[Scored] = []
-        for sentence in best:
-            if len(chosen) == self.most or sentence.score < _NEAR_BEST * best[0].score:
-                break
-            if not any(alike(sentence.words, other.words) for other in chosen):
-                chosen.append(sentence)
-        return Draft(sentences=quoted(given, [sentence.number for sentence in chosen]))
+        carrying = quoted(given, said.numbers[: self.most])
+        if not said.text:
+            return Draft(sentences=carrying)
+        short = Statement(text=said.text, rests_on=[said.numbers[0]])
+        return Draft(sentences=[short, *carrying[: _MOST_SENTENCES - 1]])
 
     def check(self, given: AnswerInput, output: Draft) -> Checked[Draft]:
         """The sentences that rest on sentences that the evidence has; a blank one says nothing.
@@ -107,8 +105,14 @@ class _Answering:
             return Checked(None, (Problem("too_many", detail),))
         wrong = sorted({n for s in output.sentences for n in s.rests_on if not 1 <= n <= last})
         good = [s for s in output.sentences if s.text.strip() and s.rests_on and not set(s.rests_on) & set(wrong)]
-        if len(good) == len(output.sentences):
+        grounded = [s for s in good if not ungrounded(given, s.text, s.rests_on)]
+        if len(grounded) == len(output.sentences):
             return Checked(output)
+        if len(grounded) < len(good):
+            missing = [m for s in good for m in ungrounded(given, s.text, s.rests_on)]
+            detail = f"not in the sentences that it rests on: {', '.join(missing[:5])}"
+            kept = Draft(sentences=grounded) if grounded and grounded[0] is output.sentences[0] else None
+            return Checked(kept, (Problem("ungrounded", detail),))
         if wrong:
             detail = f"there is no sentence {', '.join(map(str, wrong[:5]))}; the evidence has the numbers 1 to {last}"
             problem = Problem("no_such_sentence", detail)
@@ -133,4 +137,4 @@ def quoted(given: AnswerInput, numbers: Sequence[int]) -> list[Statement]:
 def answer_task(settings: AnswerSettings) -> Task[AnswerInput, Draft]:
     """The task of answering under `settings`."""
     does = _Answering(settings.sentences, settings.min_score)
-    return Task("answer", 3, PROMPT, Draft, does.rule, does.check, enough=does.enough)
+    return Task("answer", 5, PROMPT, Draft, does.rule, does.check, enough=does.enough)

@@ -1,0 +1,79 @@
+"""Choosing among the values of the evidence: the date, the amount, the person or the place that is asked for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from quern.jobs.reasoning.answering.kinds import Kind
+from quern.jobs.reasoning.answering.relevance import Line
+from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.reasoning.answering.typed import Value
+
+_LINES: Final = 12  # Of the best, those whose values are weighed.
+_FIT: Final = 4.0  # Log odds between a value that fits fully and one that does not.
+_NEAR: Final = 1.5  # Log odds of a value beside the words of the question against one far from them.
+_REACH: Final = 60.0  # Characters at which nearness has fallen to a half.
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A value of the evidence and the line that says it best.
+
+    Attributes:
+        value: The value where it is said best.
+        line: The line that says it.
+        share: The belief in it as a share of that in the best line, several lines that say the same adding up.
+        others: Numbers of further lines that say it.
+    """
+
+    value: Value
+    line: Line
+    share: float
+    others: tuple[int, ...]
+
+
+def choices(question: str, kind: Kind, lines: Sequence[Line]) -> list[Choice]:
+    """The values of the best lines, the likeliest first; equal values count together."""
+    asked = content_words(question)
+    said: dict[object, list[tuple[float, Value, Line]]] = {}
+    belief = shares(lines[:_LINES])
+    for line, odds in zip(lines[:_LINES], belief, strict=True):
+        if not line.values:
+            continue
+        weights = [math.exp(_FIT * v.fit + _NEAR * _nearness(v, line.text, asked, kind)) for v in line.values]
+        for value, weight in zip(line.values, weights, strict=True):
+            said.setdefault(value.same, []).append((odds * weight / sum(weights) * value.fit, value, line))
+    found = []
+    for rows in said.values():
+        rows.sort(key=lambda row: (-row[0], row[2].number))
+        _, value, line = rows[0]
+        others = tuple(dict.fromkeys(other.number for _, _, other in rows[1:] if other.number != line.number))
+        found.append(Choice(value, line, sum(p for p, _, _ in rows) / belief[0], others))
+    return sorted(found, key=lambda c: (-c.share, c.line.number))
+
+
+def shares(lines: Sequence[Line]) -> list[float]:
+    """The belief in each line, by the logit that the scores were fitted by."""
+    if not lines:
+        return []
+    top = max(line.score for line in lines)
+    odds = [math.exp(line.score - top) for line in lines]
+    return [o / sum(odds) for o in odds]
+
+
+def _nearness(value: Value, text: str, asked: frozenset[str], kind: Kind) -> float:
+    """How near a value stands to the words of the question, in [0, 1]; the words asked for count most."""
+    best = 0.0
+    at = 0
+    for word in text.split():
+        at = text.index(word, at)
+        stems = content_words(word)
+        if stems & asked and not value.start <= at < value.end:
+            gap = value.start - at - len(word) if at < value.start else at - value.end
+            weight = 1.0 if stems & kind.noun else 0.7
+            best = max(best, weight / (1.0 + max(0, gap) / _REACH))
+        at += len(word)
+    return best

@@ -1,0 +1,320 @@
+"""What a question asks for, read from its words: a date, a person, a number of something, yes or no, and so on."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, Literal
+
+from quern.jobs.reasoning.answering.sentences import content_words
+from quern.schemas.words.scripts import HAN
+
+KindName = Literal[
+    "when",
+    "who",
+    "where",
+    "how_many",
+    "how_much",
+    "how_long",
+    "which",
+    "yes_no",
+    "list",
+    "why",
+    "how",
+    "what_happened",
+    "definition",
+    "other",
+]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What is asked for.
+
+    Attributes:
+        name: The kind of answer.
+        noun: Stems of the words that name the thing asked for: `passengers` in `how many passengers`.
+        units: Units that an answer may have; empty where any will do. `name` of a unit as in `Quantity.unit`.
+        verb: Stem of the verb whose object or complement is asked for: `find` in `what did the divers find`.
+    """
+
+    name: KindName
+    noun: frozenset[str] = frozenset()
+    units: frozenset[str] = frozenset()
+    verb: str = ""
+
+
+LENGTHS: Final = frozenset("metre kilometre centimetre millimetre mile foot inch yard".split()) | {"nautical mile"}
+DURATIONS: Final = frozenset("second minute hour day week fortnight month year decade century".split())
+MONEY: Final = frozenset("crown dollar pound euro yuan yen".split())
+_AREAS: Final = frozenset({"hectare", "acre", "square metre", "square kilometre", "square mile", "平方米", "平方公里"})
+_WEIGHTS: Final = frozenset("kilogram gram tonne pound ounce".split())
+_SHARES: Final = frozenset({"per cent", "share", "percentage point"})
+_OF_ADJECTIVE: Final = {
+    "far": LENGTHS,
+    "tall": LENGTHS,
+    "high": LENGTHS,
+    "wide": LENGTHS,
+    "deep": LENGTHS,
+    "thick": LENGTHS,
+    "old": frozenset({"year", "month", "week", "day", "岁"}),
+    "heavy": _WEIGHTS,
+    "fast": frozenset({"knot", "kilometre", "mile"}),
+    "hot": frozenset({"degree"}),
+    "cold": frozenset({"degree"}),
+    "warm": frozenset({"degree"}),
+    "large": frozenset[str](),
+    "big": frozenset[str](),
+    "small": frozenset[str](),
+}
+# Nouns of measures: `what is the height of` asks for a number as `how high` does.
+_OF_MEASURE: Final = {
+    noun: units
+    for units, nouns in (
+        (LENGTHS, "height length width depth distance girth thickness diameter altitude elevation range"),
+        (DURATIONS, "duration age"),
+        (MONEY, "price cost fee fine salary wage fare budget rent toll deposit sum"),
+        (_SHARES, "share percentage proportion"),
+        (_WEIGHTS, "weight mass"),
+        (_AREAS, "area"),
+        (frozenset({"degree"}), "temperature"),
+        (frozenset[str](), "number amount population capacity speed size rate attendance circulation score total"),
+    )
+    for noun in nouns.split()
+    for units in [units]
+}
+_TIMES: Final = "date|day|month|year|century|decade|season|week|weekday|evening|morning"
+_PLACES: Final = (
+    "place|city|town|village|country|county|state|province|district|region|island|continent|street|road|venue|location|"
+    "neighbourhood|borough|municipality|address"
+)
+_PERSONS: Final = re.compile(
+    r"(?:person|people|child|boy|girl|vet|president|king|queen|chief|mate|nurse|guide|cook|head|chair|judge|pupil|"
+    r"student|"
+    r"friend|guest|wife|husband|clerk|poet|captain|priest|\w*(?:man|woman)|\w{2,}(?:er|or|ist|ian|eer|ess|ant|ee))",
+)
+# Things whose names end as those of persons do.
+_NO_PERSONS: Final = frozenset(
+    "answer banner border centre center chapter character color colour committee computer corner cover dinner driver "
+    "employer error factor fever flavor flavour flower harbor layer letter liquor manner matter meter minister "
+    "mirror monitor motor newspaper number order paper partner plant poster power printer quarter restaurant river "
+    "sector sensor shelter soccer suffer summer sweater theater timer tower tractor trailer transmitter tree water "
+    "weather "
+    "winter coffee fee business address process princess success access dress press illness element".split()
+) - {"minister", "partner", "princess", "driver"}
+_AUXILIARY: Final = (
+    r"is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must|"
+    r"isn't|aren't|wasn't|weren't|don't|doesn't|didn't|hasn't|haven't|hadn't|can't|couldn't|won't|wouldn't"
+)
+_PREPOSITION: Final = (
+    r"in|on|at|by|to|from|for|with|of|under|after|before|through|until|since|about|into|over|against|within|up to|"
+    r"during|between|upon|than"
+)
+_OPENS: Final = re.compile(
+    rf"^(?:(?:and|so|but|then|please|well)?,?\s*|[^,?]{{3,80}},\s+)(?:{_AUXILIARY})\b(?!\s*,)", re.IGNORECASE
+)
+_WH: Final = re.compile(
+    rf"(?:^|[,;:?.!]\s*(?:and\s+)?|\band\s+|\b(?:{_PREPOSITION})\s+|^(?:can|could) you (?:tell|say) (?:me )?)"
+    rf"(?P<wh>how|what|which|when|where|who|whom|whose|why)\b(?P<rest>[^?]*)",
+    re.IGNORECASE,
+)
+_ANY_WH: Final = re.compile(r"\b(?P<wh>how|what|which|when|where|who|whom|whose|why)\b(?P<rest>[^?]*)", re.IGNORECASE)
+_LISTING: Final = re.compile(r"^(?:please\s+)?(?:list|name|enumerate)\b(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
+_TELLING: Final = re.compile(r"^(?:please\s+)?(?:explain|describe|tell|trace|summari[sz]e|outline)\b", re.IGNORECASE)
+_VERB: Final = re.compile(rf"(?:{_AUXILIARY})\b", re.IGNORECASE)
+_WORD: Final = re.compile(r"[A-Za-z][\w'’-]*")
+_ENDS_NOUN: Final = frozenset(
+    f"{_AUXILIARY}|{_PREPOSITION}|that|who|which|there|not|and|or|you|he|she|it|they|we".split("|")
+)
+_OPENS_NOUN: Final = frozenset("a an the this these those his her its their our your my out up off down".split())
+_MOST_WORDS: Final = 5  # Of a noun phrase.
+_HAPPENED: Final = re.compile(r"\b(?:happen(?:ed|s)?|occurred|became of|come of|took place|going on)\b", re.IGNORECASE)
+_DEFINING: Final = re.compile(
+    r"^\s*(?:is|are)\s+(?:an?\s+)?[\w'’-]+(?:\s+[\w'’-]+){0,2}$|.*\bstand for$", re.IGNORECASE
+)
+_COSTS: Final = re.compile(
+    r"\b(?:cost|costs|pay|paid|pays|charge[ds]?|spend|spent|earn|earns|price[ds]?|fined?|fee|sell|sold|worth|owe[ds]?|"
+    r"money|donate[ds]?|invest(?:ed)?|raise[ds]?|bid|offer(?:ed)?)\b",
+    re.IGNORECASE,
+)
+_HOLDS_HAN: Final = re.compile(f"[{HAN}]")
+
+
+def is_person(noun: str) -> bool:
+    """Whether a noun in the singular and in lower case names a person by its role, as far as its form tells."""
+    return noun not in _NO_PERSONS and _PERSONS.fullmatch(noun) is not None
+
+
+@lru_cache(maxsize=4096)
+def kind_of(question: str) -> Kind:
+    """What `question` asks for; of several things, the first."""
+    plain = " ".join(question.split())
+    if _HOLDS_HAN.search(plain) and (kind := _chinese(plain)) is not None:
+        return kind
+    if (match := _LISTING.match(plain)) is not None:
+        return Kind("list", content_words(_noun_phrase(match["rest"])))
+    match = _WH.search(plain)
+    if (opens := _OPENS.match(plain)) is not None and (match is None or match.start() >= opens.end() - 3):
+        return Kind("yes_no")
+    match = match or _ANY_WH.search(plain)
+    if match is None:
+        return Kind("what_happened" if _TELLING.match(plain) else "other")
+    return _wh(match["wh"].lower(), match["rest"].strip(), plain)
+
+
+def _wh(wh: str, rest: str, question: str) -> Kind:
+    if wh in ("who", "whom", "whose"):
+        return Kind("who", noun=content_words(_noun_phrase(rest)) if wh == "whose" else frozenset())
+    if wh in ("when", "where", "why"):
+        return Kind(wh)  # type: ignore[arg-type]
+    return _how(rest, question) if wh == "how" else _what(wh, rest, question)
+
+
+def _how(rest: str, question: str) -> Kind:
+    first, _, after = rest.partition(" ")
+    word = first.lower()
+    noun = _noun_phrase(after)
+    if word == "many":
+        return Kind("how_many", content_words(noun))
+    if word == "much":
+        money = not noun and _COSTS.search(question)
+        return Kind("how_much", content_words(noun), MONEY if money or noun == "money" else frozenset())
+    if word == "long":
+        return Kind("how_long", units=DURATIONS | (LENGTHS if _VERB.match(after) else frozenset()))
+    if word in _OF_ADJECTIVE:
+        return Kind("how_much", content_words(re.sub(r"^an?\s", "", noun)), _OF_ADJECTIVE[word])
+    return Kind("why") if word == "come" else Kind("how")
+
+
+def _what(wh: str, rest: str, question: str) -> Kind:
+    lower = rest.lower()
+    if re.match(rf"(?:exact\s+)?(?:time|hour|o'clock)s?\b|(?:{_TIMES})s?\b", lower):
+        clock = frozenset({"o'clock"}) if re.match(r"(?:exact\s+)?(?:time|hour)", lower) else frozenset[str]()
+        return Kind("when", units=clock)
+    if (match := re.match(r"(?:is|was|were|are)\s+(?:the|\w+['’]s?)\s+(?:exact\s+|full\s+)?(.*)", lower)) is not None:
+        return _of_the(match[1], rest, question)
+    noun = _noun_phrase(rest)
+    if not noun or re.match(r"(?:happen|occurred|caused|became|led|made|prompted)", lower):
+        return _what_verb(rest, question)
+    words = [w.lower() for w in _WORD.findall(noun)]
+    return _of_noun(words, content_words(noun), plural=_plural(words[-1])) if words else Kind("other")
+
+
+def _of_the(after: str, rest: str, question: str) -> Kind:
+    """`What is the N of ...`: the noun says what is asked for."""
+    parts = re.split(rf"\s+(?:{_PREPOSITION}|that|which|who|when|where|{_AUXILIARY})\b|[,?]", after, maxsplit=1)
+    words = _WORD.findall(parts[0])
+    if not words or len(words) > _MOST_WORDS:
+        return Kind("other", verb=_main_verb(_WORD.findall(rest)))
+    if words[-1] in ("name", "names", "surname"):
+        of = re.search(r"\bof\s+(?:the\s+|a\s+|an\s+)?([^,?]+)", after)
+        named = _noun_phrase(of[1]) if of else ""
+        return _of_noun([w.lower() for w in _WORD.findall(named)] or ["name"], content_words(named), plural=False)
+    if words[-1] in ("reason", "cause", "purpose"):
+        return Kind("why")
+    if re.fullmatch(_TIMES, words[-1]):
+        return Kind("when")
+    return _of_noun(words, content_words(" ".join(words)), plural=_plural(words[-1]))
+
+
+def _of_noun(words: list[str], noun: frozenset[str], *, plural: bool) -> Kind:
+    head = words[-1]
+    if re.fullmatch(_PLACES, head):
+        return Kind("where", noun)
+    if head in _OF_MEASURE:
+        return Kind("how_much", noun, _OF_MEASURE[head])
+    if is_person(head.removesuffix("s") if plural else head):
+        return Kind("list" if plural else "who", noun)
+    return Kind("list" if plural else "which", noun)
+
+
+def _what_verb(rest: str, question: str) -> Kind:
+    """`What did the divers find`, `what caused the flood`."""
+    if _HAPPENED.search(rest):
+        return Kind("what_happened")
+    if re.search(r"\b(?:cost|costs)\b", rest, re.IGNORECASE):
+        return Kind("how_much", units=MONEY)
+    if re.match(r"(?:caused|led to|made|prompted)\b", rest, re.IGNORECASE):
+        return Kind("why")
+    if _DEFINING.match(rest):
+        return Kind("definition", content_words(rest))
+    words = _WORD.findall(rest)
+    if _VERB.match(rest) and len(words) > 2:
+        return Kind("other", verb=_main_verb(words))
+    return Kind("other", verb=next(iter(content_words(words[0])), "") if words else "")
+
+
+def _main_verb(words: list[str]) -> str:
+    """The stem of the last word of content of `did the divers find`, or of what stands before a preposition.
+
+    A guess without a parser: the verb of a question comes after its subject.
+    """
+    last = ""
+    for word in words[1:]:
+        if last and word.lower() in _ENDS_NOUN:
+            break
+        if word.islower() and not word.endswith("ly"):
+            last = next(iter(content_words(word)), last)
+    return last
+
+
+def _noun_phrase(rest: str) -> str:
+    """The words up to a verb, preposition or punctuation mark: `passengers and crew were ...` gives the first three."""
+    words: list[str] = []
+    for match in re.finditer(r"[\w'’-]+|[,;:?.]", rest):
+        word = match[0]
+        low = word.lower()
+        if not word[0].isalnum() or (low in _ENDS_NOUN and not (low in ("and", "or") and words)):
+            break
+        # Behind a lower-case noun an article or a name opens the next phrase.
+        if words and (low in _OPENS_NOUN or (word[0].isupper() and words[-1].islower())):
+            break
+        words.append(word)
+        if len(words) == _MOST_WORDS:
+            break
+    while words and words[-1].lower() in ("and", "or"):
+        words.pop()
+    return " ".join(words)
+
+
+def _plural(word: str) -> bool:
+    return len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is", "ics", "'s", "’s"))
+
+
+_CHINESE: Final[tuple[tuple[str, Kind], ...]] = (
+    (r"[吗嗎][？?]?$|是否|是不是|有没有|能不能|会不会|可不可以", Kind("yes_no")),
+    (r"为什么|为何|為什麼|为啥|因为什么|因何|(?:原因|起因|目的)(?:是|为)?(?:什么|啥)", Kind("why")),
+    (
+        r"什么时候|何时|何時|什么时间|哪一?年|哪一?天|哪一?日|哪个?月|几月|几号|几时|何年|哪个?(?:年代|世纪|时期|朝代)|什么年代",
+        Kind("when"),
+    ),
+    (r"几点", Kind("when", units=frozenset({"o'clock"}))),
+    (r"谁|何人|哪位|哪一位|什么人", Kind("who")),
+    (
+        r"哪里|哪儿|何处|何地|什么地方|哪个?(?:国家|城市|省|县|市|地区|地方|区|州|镇|村|岛)|什么位置|位于哪|在哪",
+        Kind("where"),
+    ),
+    (
+        r"多久|多长时间|几(?:年|天|个月|小时|分钟|周|个星期)(?!级)|多少(?:年|天|个月|小时|分钟|周)",
+        Kind("how_long", units=DURATIONS),
+    ),
+    (r"多少岁|几岁|多大年纪|年龄多大", Kind("how_much", units=frozenset({"岁", "year"}))),
+    (r"多少(?:元|克朗|美元|英镑|欧元|钱|经费|资金)", Kind("how_much", units=MONEY)),
+    (r"多[高长远深宽厚]", Kind("how_much", units=LENGTHS)),
+    (r"多大|多重|多快|占多大|百分之几|面积|多少", Kind("how_much")),
+    (r"哪些|哪几|有什么|都有|分别是", Kind("list")),
+    (r"怎么|怎样|如何|怎么样", Kind("how")),
+    (r"^什么是|是什么(?:意思)?[？?]?$|指的?是什么|何谓", Kind("definition")),
+    (r"发生了?什么|怎么回事", Kind("what_happened")),
+    (r"什么|哪|何|几", Kind("which")),
+)
+
+
+def _chinese(question: str) -> Kind | None:
+    for pattern, kind in _CHINESE:
+        if re.search(pattern, question):
+            if kind.name == "how_much" and (unit := re.search(r"多少(?P<unit>[^？?，。\s]{1,2})", question)):
+                return Kind("how_many", content_words(unit["unit"]), kind.units)
+            return kind
+    return None

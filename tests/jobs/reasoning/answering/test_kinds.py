@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import pytest
+
+from quern.jobs.reasoning.answering.kinds import kind_of
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("When did the mill open?", "when"),
+        ("On what date did the mill open?", "when"),
+        ("At what time does the mill close?", "when"),
+        ("Who built the mill?", "who"),
+        ("After whom is the mill named?", "who"),
+        ("What is the name of the baker who rents it?", "who"),
+        ("Where is the mill?", "where"),
+        ("In which town does the miller live?", "where"),
+        ("How many sacks does it hold?", "how_many"),
+        ("How much did the roof cost?", "how_much"),
+        ("What would a new wheel cost?", "how_much"),
+        ("How tall is the mill?", "how_much"),
+        ("What is the height of the mill?", "how_much"),
+        ("For how long was the mill shut?", "how_long"),
+        ("Which grain does it grind?", "which"),
+        ("What is the name of the mill's cat?", "which"),
+        ("Is the mill open on Sundays?", "yes_no"),
+        ("According to the deed, did the miller own the field?", "yes_no"),
+        ("Which grains are ground there?", "list"),
+        ("List the owners of the mill.", "list"),
+        ("Why did the wheel stop?", "why"),
+        ("What was the cause of the fire?", "why"),
+        ("How is the flour moved?", "how"),
+        ("What happened to the mill in 1911?", "what_happened"),
+        ("What is a millrace?", "definition"),
+        ("磨坊什么时候开放？", "when"),
+        ("磨坊是谁建的？", "who"),
+        ("磨坊在哪里？", "where"),
+        ("磨坊有多少袋面粉？", "how_many"),
+        ("磨坊关了几年？", "how_long"),
+        ("磨坊为什么停了？", "why"),
+        ("磨坊星期天开放吗？", "yes_no"),
+        ("Mill", "other"),
+        ("?", "other"),
+    ],
+)
+def test_what_is_asked_is_read_from_the_words_of_the_question(question: str, kind: str) -> None:
+    assert kind_of(question).name == kind
+
+
+def test_the_thing_that_is_counted_and_the_unit_that_is_wanted_are_known() -> None:
+    assert kind_of("How many sacks of rye does it hold?").noun == {"sack"}
+    assert "metre" in kind_of("How wide is the pond?").units
+    assert "crown" in kind_of("How much did the roof cost?").units
