@@ -14,6 +14,8 @@ from tests.benchmarks.articles import synthetic_articles
 from tests.benchmarks.chunk import benchmark_chunk
 from tests.benchmarks.confidence import benchmark_confidence
 from tests.benchmarks.crawl import benchmark_crawl
+from tests.benchmarks.date_expressions import benchmark_dates
+from tests.benchmarks.decomposition import benchmark_decomposition
 from tests.benchmarks.deduplicate import benchmark_deduplicate
 from tests.benchmarks.embed import benchmark_embed, benchmark_embed_recall
 from tests.benchmarks.extraction import benchmark_extraction
@@ -29,6 +31,8 @@ _HELP = (
     "confidence: how well answerable questions are told, each set of --folder held out, --warehouse each of demo, "
     "lihua, musique, cmrc; with --fit the model is written; "
     "crawl: a local site of 5,000 pages, pages a second, and what a kill costs; "
+    "dates: dates in sentences, F1 and days, of --folder; "
+    "decomposition: questions taken apart by rule against people's, of --folder; "
     "deduplicate: near duplicates, recall, precision, documents a second; "
     "embed: texts a second against sentence-transformers, with --recall what precision costs; "
     "extract: cleaning of pages, pages a second of one core and F1; "
@@ -49,6 +53,14 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
         (options.warehouse or [None])[0], options.questions, repeats=options.repeats
     ),
 }
+# Those that read --folder.
+_FOLDERS: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
+    "confidence": lambda options: benchmark_confidence(options.folder, options.warehouse or [], fit=options.fit),
+    "dates": lambda options: benchmark_dates(options.folder),
+    "decomposition": lambda options: benchmark_decomposition(options.folder),
+    "extract": lambda options: benchmark_extraction(options.folder, options.repeats),
+    "ingest": lambda options: _ingest(options),
+}
 
 
 def _texts(file: Path) -> list[str]:
@@ -64,16 +76,22 @@ def _embed(options: argparse.Namespace) -> dict[str, float]:
     return benchmark_embed(texts, embed, min(5, options.repeats))
 
 
+def _ingest(options: argparse.Namespace) -> dict[str, float]:
+    if options.memory:
+        return benchmark_memory(options.folder, int(options.gigabytes * 1e9))
+    return benchmark_ingest(options.folder, options.pages, min(3, options.repeats))
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the benchmark named on the command line and print its figures."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
-    names = [*_SYNTHETIC, "chunk", "confidence", "extract", "ingest", "normalise", "personal-data"]
+    names = [*_SYNTHETIC, *_FOLDERS, "chunk", "normalise", "personal-data"]
     parser.add_argument("benchmark", choices=sorted(names), help=_HELP)
     parser.add_argument("--texts", type=Path, help="JSONL with the field text; default: synthetic articles")
     parser.add_argument(
         "--folder",
         type=Path,
-        help="the article extraction benchmark, for extract, ingest; the datasets, for confidence",
+        help="the article extraction benchmark, for extract, ingest; datasets, for confidence, dates, decomposition",
     )
     parser.add_argument("--recall", type=Path, metavar="DATASET", help="of embed: build this dataset, f32 and default")
     parser.add_argument("--precision", default="auto", help="embed.precision, of embed")
@@ -92,19 +110,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--repeats", type=int, default=7, help="rounds (deduplicate: 3 at most); the median is printed")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args(arguments)
-    if options.benchmark in ("confidence", "extract", "ingest") and options.folder is None:
+    if options.benchmark in _FOLDERS and options.folder is None:
         parser.error(f"{options.benchmark} needs --folder")
     if options.benchmark in _SYNTHETIC:
         figures = _SYNTHETIC[options.benchmark](options)
-    elif options.benchmark == "confidence":
-        figures = benchmark_confidence(options.folder, options.warehouse or [], fit=options.fit)
-    elif options.benchmark == "extract":
-        figures = benchmark_extraction(options.folder, options.repeats)
-    elif options.benchmark == "ingest":
-        if options.memory:
-            figures = benchmark_memory(options.folder, int(options.gigabytes * 1e9))
-        else:
-            figures = benchmark_ingest(options.folder, options.pages, min(3, options.repeats))
+    elif options.benchmark in _FOLDERS:
+        figures = _FOLDERS[options.benchmark](options)
     elif options.benchmark == "normalise":
         texts = _texts(options.texts) if options.texts else synthetic_articles()
         figures = benchmark_normalise(texts, options.repeats)
