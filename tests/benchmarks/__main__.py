@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import get_args
 
 from quern.schemas.settings import EmbedSettings, Settings
+from tests.benchmarks.answers import benchmark_answers
 from tests.benchmarks.articles import synthetic_articles
 from tests.benchmarks.chunk import benchmark_chunk
 from tests.benchmarks.confidence import benchmark_confidence
@@ -27,6 +28,7 @@ from tests.benchmarks.personal_data import evaluate_personal_data
 from tests.benchmarks.retrieval import benchmark_retrieval
 
 _HELP = (
+    "answers: all figures of answers, over the sample corpus and the sets of --folder; --warehouse each that is built; "
     "chunk: cutting documents, tokens a second on one core; graph: loading a graph, seconds; "
     "confidence: how well answerable questions are told, each set of --folder held out, --warehouse each of demo, "
     "lihua, musique, cmrc; with --fit the model is written; "
@@ -42,8 +44,13 @@ _HELP = (
     "retrieval: a batch of questions against networkx question by question, in --warehouse or a synthetic graph"
 )
 
+_DATASETS = Path(__file__).parents[3] / "shared" / "datasets"
+
 # Those that make their own input.
 _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
+    "answers": lambda options: benchmark_answers(
+        options.folder or _DATASETS, options.warehouse or (), options.only or ()
+    ),
     "crawl": lambda options: benchmark_crawl(repeats=min(3, options.repeats)),
     "deduplicate": lambda options: benchmark_deduplicate(options.documents, min(3, options.repeats)),
     "embed": lambda options: _embed(options),
@@ -91,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--folder",
         type=Path,
-        help="the article extraction benchmark, for extract, ingest; datasets, for confidence, dates, decomposition",
+        help="the article extraction benchmark, for extract, ingest; for others the folder of the datasets",
     )
     parser.add_argument("--recall", type=Path, metavar="DATASET", help="of embed: build this dataset, f32 and default")
     parser.add_argument("--precision", default="auto", help="embed.precision, of embed")
@@ -105,6 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--warehouse", type=Path, action="append", help="of retrieval: whose graph is searched; of knn: whose nodes"
     )
     parser.add_argument("--part", choices=get_args(Part), help="of knn: what is measured; default: all")
+    parser.add_argument("--only", action="append", help="of answers: a set to take; repeatable")
     parser.add_argument("--fit", action="store_true", help="of confidence: write the model that the package carries")
     parser.add_argument("--questions", type=Path, help="of retrieval: JSONL with the field question")
     parser.add_argument("--repeats", type=int, default=7, help="rounds (deduplicate: 3 at most); the median is printed")
@@ -128,9 +136,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.json:
         sys.stdout.write(json.dumps(figures) + "\n")
         return
+    width = max(24, *map(len, figures)) if figures else 24
     for name, figure in figures.items():
         digits = 0 if figure >= 100 else 2 if figure >= 1 else 5 if figure > 0.99 else 3
-        sys.stdout.write(f"{name:24} {figure:12,.{digits}f}\n")
+        sys.stdout.write(f"{name:{width}} {figure:12,.{digits}f}\n")
 
 
 if __name__ == "__main__":
