@@ -122,5 +122,6 @@ def write_answers(answers: Iterable[Answer], directory: Path, title: str, snapsh
             yield answer
 
     with _AnswerFiles(directory) as files:
-        write_report(through(files), directory / "index.html", title=title, snapshot=snapshot)
+        beside = [f"answers.{kind}" for kind in ("csv", "parquet", "jsonl")]
+        write_report(through(files), directory / "index.html", title=title, snapshot=snapshot, files=beside)
     return written

@@ -1,22 +1,28 @@
-"""The picture of the way from a question over nodes and neighbours to chunks, laid out for SVG."""
+"""The way from a question over nodes and neighbours to chunks: what stands where, for SVG and for the report.
+
+The report draws it when it is opened: it is given the heights of the boxes and what they are joined by, as numbers.
+"""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rich.cells import cell_len, chop_cells
-
+from quern.pipelines.answers.views.labels import label_of, width_of, wrapped
 from quern.pipelines.answers.views.passages import Passage
 from quern.pipelines.answers.views.path import strongest
 from quern.schemas.answers import Answer, PathNode
 from quern.schemas.words.lines import one_line, shortened
 
 # The picture of the path, in SVG units.
-_QUESTION, _BOX, _GAP = 132, 190, 46
-_ROW, _LANE, _SPACE, _TOP, _LINE = 42, 6, 14, 34, 14
+_QUESTION, _BOX, _GAP = 140, 210, 46
+_ROW, _LANE, _SPACE, _TOP, _LINE, _PADDING = 42, 6, 14, 34, 14, 11
+_FONT = 11.5
 _CHUNKS_SHOWN = 12
+# Characters of the question and of the answer of a node in the report: more than the widest box shows.
+_LABEL = 48
 
 
 @dataclass(frozen=True)
@@ -24,21 +30,34 @@ class Box:
     """A box of the picture: the question, a node or a chunk.
 
     Attributes:
-        kind: `question`, `node`, `way` (a node whose chunk is no hit) or `chunk`.
-        value: Similarity or score, as text.
-        full: The whole label.
-        href: Id that it leads to.
+        kind: `question`, `node`, `way` (a node whose chunk is no hit), `chunk`, or `lane`: no box, but a place that a
+            long edge runs through.
+        column: 0 for the question.
+        value: Similarity, as text; nothing for a chunk.
+        label: What it says, as far as there is room in the report: the question of a node, the title of a chunk.
+        note: The answer of a node; rank and id of a chunk.
+        full: All that it says.
     """
 
     kind: str
+    column: int
     x: float
     y: float
     width: float
     height: float
-    lines: Sequence[str]
     value: str
+    label: str
+    note: str
     full: str
-    href: str | None = None
+
+    @property
+    def lines(self) -> list[str]:
+        """What stands in it, line by line."""
+        width = self.width - 2 * _PADDING
+        if not self.note:
+            return wrapped(self.label, width, 7 if self.kind == "question" else 2, _FONT)
+        # Questions of one document begin alike, answers tell them apart: a line each.
+        return [*wrapped(self.label, width, 1, _FONT), *wrapped(self.note, width, 1, _FONT)]
 
     @property
     def middle(self) -> float:
@@ -48,45 +67,79 @@ class Box:
 
 @dataclass(frozen=True)
 class Edge:
-    """A curve between two boxes, `strength` in [0, 1]."""
+    """A curve from the first of `boxes` through lanes to the last; `strength` in [0, 1]."""
 
-    d: str
+    boxes: Sequence[Box]
     strength: float
+
+    @property
+    def d(self) -> str:
+        """The curve as SVG has it: from the right of a box to the left of the next."""
+        x, y = self.boxes[0].x + self.boxes[0].width, self.boxes[0].middle
+        parts = [f"M{x:g} {y:g}"]
+        for box in self.boxes[1:]:
+            bend = (x + box.x) / 2
+            parts.append(f"C{bend:g} {y:g} {bend:g} {box.middle:g} {box.x:g} {box.middle:g}")
+            x, y = box.x + box.width, box.middle
+            if box is not self.boxes[-1]:
+                parts.append(f"H{x:g}")
+        return "".join(parts)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the picture.
+
+    Attributes:
+        boxes: From the top; lanes are not among them.
+        more: How many it does not show.
+    """
+
+    name: str
+    x: float
+    boxes: Sequence[Box]
+    more: int
+
+    @property
+    def bottom(self) -> float:
+        """Where its last box ends."""
+        return max((box.y + box.height for box in self.boxes), default=_TOP)
 
 
 @dataclass(frozen=True)
 class Picture:
-    """The path from the question to its chunks, columns from left to right.
-
-    Attributes:
-        heads: (x, name) of each column.
-        more: (x, y, text) below a column that does not show all.
-        summary: What it shows, in a sentence.
-    """
+    """The path from the question to its chunks, columns from left to right; `summary` says it in a sentence."""
 
     width: float
     height: float
-    heads: Sequence[tuple[float, str]]
-    boxes: Sequence[Box]
+    columns: Sequence[Column]
     edges: Sequence[Edge]
-    more: Sequence[tuple[float, float, str]]
     summary: str
 
+    @property
+    def boxes(self) -> list[Box]:
+        """All boxes, column by column."""
+        return [box for column in self.columns for box in column.boxes]
 
-def wrapped(text: str, cells: int, lines: int) -> list[str]:
-    """At most `lines` lines of `cells` columns each, a wide character counting two; the last ends in … if cut."""
-    out = [""]
-    for word in one_line(text).split(" "):
-        joined = f"{out[-1]} {word}" if out[-1] else word
-        if cell_len(joined) <= cells:
-            out[-1] = joined
-        else:
-            parts = chop_cells(word, cells)
-            out += parts if out[-1] else []
-            out = out if out[-1] else parts
-        if len(out) > lines:
-            return [*out[: lines - 1], chop_cells(out[lines - 1], cells - 1)[0].rstrip() + "…"]
-    return out
+    @property
+    def numbers(self) -> str:
+        """What the report draws from, as JSON: height, tops of the boxes by column, edges.
+
+        An edge is the numbers of its two boxes, its strength in tenths, and the heights of the lanes between them.
+        """
+        number = {id(box): n for n, box in enumerate(self.boxes)}
+        edges = []
+        for edge in self.edges:
+            start, *lanes, end = edge.boxes
+            heights = (_short(lane.middle) for lane in lanes)
+            edges.append([number[id(start)], number[id(end)], round(10 * edge.strength), *heights])
+        tops = [[_short(box.y) for box in column.boxes] for column in self.columns]
+        return json.dumps([_short(self.height), tops, edges], separators=(",", ":"))
+
+
+def _short(number: float) -> float:
+    """A number without a fraction that nobody sees."""
+    return int(number) if number == int(number) else round(number, 1)
 
 
 def counted(number: int, noun: str) -> str:
@@ -105,10 +158,10 @@ class _Slot:
     key: str
     order: tuple[float, float, str]
     kind: str = "lane"
-    text: str = ""
     value: str = ""
+    label: str = ""
     note: str = ""
-    href: str | None = None
+    full: str = ""
 
     @property
     def height(self) -> int:
@@ -124,45 +177,48 @@ class _Layout:
         self.passages = passages[:_CHUNKS_SHOWN]
         self.rank = {p.hit.chunk_id: i for i, p in reversed(list(enumerate(self.passages)))}
         self.hops = sorted({n.hop for n in self.shown.nodes.values()})
+        self.titles = {hit.title for hit in answer.hits if hit.title}
         self.boxes: dict[tuple[int, str], Box] = {}
-
-    def _order(self, node: PathNode) -> tuple[float, float, str]:
-        """Nodes stand beside the best chunk that they or those reached through them lead to."""
-        ranks = [self.rank.get(n.chunk_id, math.inf) for n in self.shown.nodes.values() if n.via == node.query_id]
-        return min([self.rank.get(node.chunk_id, math.inf), *ranks]), -_finite(node.similarity), node.query_id
 
     def _node(self, node: PathNode) -> _Slot:
         kind = "node" if node.chunk_id in self.rank else "way"
-        return _Slot(node.query_id, self._order(node), kind, node.text, f"{node.similarity:.2f}")
+        question, mark, said = label_of(node.text, self.titles).partition("? ")
+        return _Slot(
+            node.query_id,
+            _order(node),
+            kind,
+            f"{node.similarity:.2f}",
+            shortened(question + mark.strip(), _LABEL if mark else 2 * _LABEL),
+            shortened(said, _LABEL),
+            one_line(node.text),
+        )
 
-    def columns(self) -> list[list[_Slot]]:
-        """Slots of each column right of the question."""
+    def _slots(self) -> list[list[_Slot]]:
+        """Slots of each column right of the question, nodes with the nearest to the question first."""
         columns = []
         for hop in self.hops:
             nodes = self.shown.nodes.values()
             own = [self._node(n) for n in nodes if n.hop == hop]
-            lanes = [_Slot(n.query_id, self._order(n)) for n in nodes if n.hop < hop and n.chunk_id in self.rank]
+            lanes = [_Slot(n.query_id, _order(n)) for n in nodes if n.hop < hop and n.chunk_id in self.rank]
             columns.append(sorted(own + lanes, key=lambda s: s.order))
-        distinct = [(i, p) for i, p in enumerate(self.passages) if self.rank[p.hit.chunk_id] == i]
-        return [*columns, [_chunk(i, p) for i, p in distinct]]
+        return [*columns, [_chunk(i, p) for i, p in enumerate(self.passages)]]
 
     def _place(self, column: int, slots: list[_Slot], height: float) -> None:
-        x = _QUESTION + _GAP + (column - 1) * (_BOX + _GAP)
         y = _TOP + (height - _extent(slots)) / 2
         for slot in slots:
-            lines = [*wrapped(slot.text, 27, 1), shortened(slot.note, 28)] if slot.note else _lines(slot.text)
-            box = Box(slot.kind, x, y, _BOX, slot.height, lines, slot.value, one_line(slot.text), slot.href)
-            self.boxes[column, slot.key] = box
+            self.boxes[column, slot.key] = Box(
+                slot.kind, column, _x(column), y, _BOX, slot.height, slot.value, slot.label, slot.note, slot.full
+            )
             y += slot.height + _SPACE
 
     def place(self) -> float:
         """Place every box; the height they take."""
-        lines = wrapped(self.answer.question, 16, 7)
-        tall = max(_ROW, len(lines) * _LINE + 18)
-        columns = self.columns()
-        height = max(tall, *(_extent(slots) for slots in columns))
         question = one_line(self.answer.question)
-        self.boxes[0, ""] = Box("question", 1, _TOP + (height - tall) / 2, _QUESTION - 1, tall, lines, "", question)
+        tall = max(_ROW, min(7, math.ceil(width_of(question, _FONT) / (_QUESTION - 30))) * _LINE + 18)
+        columns = self._slots()
+        height = max(tall, *(_extent(slots) for slots in columns))
+        top = _TOP + (height - tall) / 2
+        self.boxes[0, ""] = Box("question", 0, 1, top, _QUESTION - 1, tall, "", question, "", question)
         for column, slots in enumerate(columns, 1):
             self._place(column, slots, height)
         return height
@@ -172,8 +228,7 @@ class _Layout:
         question, last = self.boxes[0, ""], len(self.hops) + 1
         column = {hop: i for i, hop in enumerate(self.hops, 1)}
         if not self.answer.path:
-            boxes = [(self.rank[key], box) for (at, key), box in self.boxes.items() if at]
-            yield from (([question, box], self.passages[i].hit.score) for i, box in boxes)
+            yield from (([question, self.boxes[1, p.id]], p.hit.score) for p in self.passages)
         for node in self.shown.nodes.values():
             at, value = column[node.hop], node.similarity
             box = self.boxes[at, node.query_id]
@@ -184,78 +239,57 @@ class _Layout:
                 yield [question, box], value
             if node.chunk_id in self.rank:
                 lanes = [self.boxes[i, node.query_id] for i in range(at + 1, last)]
-                yield [box, *lanes, self.boxes[last, node.chunk_id]], value
+                yield [box, *lanes, self.boxes[last, self.passages[self.rank[node.chunk_id]].id]], value
 
     def edges(self) -> list[Edge]:
         """The edges, weakest first so that the strong ones lie on top."""
         links = [(boxes, _finite(value)) for boxes, value in self._links()]
         low, high = min((v for _, v in links), default=0), max((v for _, v in links), default=0)
-        scaled = [Edge(_curve(b), (v - low) / (high - low) if high > low else 0.6) for b, v in links]
+        scaled = [Edge(b, (v - low) / (high - low) if high > low else 0.6) for b, v in links]
         return sorted(scaled, key=lambda e: e.strength)
 
-    def heads(self) -> list[tuple[float, str]]:
-        """Name of each column."""
-        names = ["Question"]
-        names += ["Matched nodes" if hop == 0 else f"Neighbours, {counted(hop, 'hop')}" for hop in self.hops]
-        return [(self._x(i), name) for i, name in enumerate([*names, "Chunks"])]
-
-    def _x(self, column: int) -> float:
-        return 1 if column == 0 else _QUESTION + _GAP + (column - 1) * (_BOX + _GAP)
-
-    def more(self) -> list[tuple[float, float, str]]:
-        """Below each column how many it does not show."""
+    def columns(self) -> list[Column]:
+        """The columns with their boxes, and how many each does not show."""
+        names = ["Matched nodes" if hop == 0 else f"Neighbours, {counted(hop, 'hop')}" for hop in self.hops]
         hidden = [sum(n.hop == hop for n in self.shown.hidden) for hop in self.hops]
         hidden.append(len(self.answer.hits) - len(self.passages))
-        notes = []
-        for column, number in enumerate(hidden, 1):
-            if number > 0:
-                bottom = max((b.y + b.height for (i, _), b in self.boxes.items() if i == column), default=_TOP)
-                notes.append((self._x(column), bottom + 18, f"and {number:,} more"))
-        return notes
+        by_column: dict[int, list[Box]] = {}
+        for box in self.boxes.values():
+            if box.kind != "lane":
+                by_column.setdefault(box.column, []).append(box)
+        heads = zip(["Question", *names, "Chunks"], [0, *hidden], strict=True)
+        return [Column(name, _x(i), by_column.get(i, []), more) for i, (name, more) in enumerate(heads)]
 
 
-def _lines(text: str) -> list[str]:
-    """A node's question and answer on a line each: questions of one document begin alike, answers tell them apart."""
-    question, _, answer = one_line(text).partition("? ")
-    return [*wrapped(f"{question}?", 27, 1), *wrapped(answer, 27, 1)] if answer else wrapped(text, 27, 2)
+def _x(column: int) -> float:
+    return 1 if column == 0 else _QUESTION + _GAP + (column - 1) * (_BOX + _GAP)
+
+
+def _order(node: PathNode) -> tuple[float, float, str]:
+    return -_finite(node.similarity), node.hop, node.query_id
 
 
 def _chunk(order: int, passage: Passage) -> _Slot:
-    hit = passage.hit
-    label = hit.title or hit.text
-    return _Slot(hit.chunk_id, (order, 0, ""), "chunk", label, f"{hit.score:.3g}", hit.chunk_id, passage.id)
+    title = one_line(passage.hit.title or passage.hit.text)
+    note = f"{passage.hit.rank} · {passage.hit.chunk_id}"
+    return _Slot(passage.id, (order, 0, ""), "chunk", "", shortened(title, 2 * _LABEL), note, title)
 
 
 def _extent(slots: Sequence[_Slot]) -> float:
     return sum(s.height for s in slots) + _SPACE * max(0, len(slots) - 1)
 
 
-def _curve(boxes: Sequence[Box]) -> str:
-    """A curve from the right of the first box through the lanes to the left of the last."""
-    x, y = boxes[0].x + boxes[0].width, boxes[0].middle
-    parts = [f"M{x:g} {y:g}"]
-    for box in boxes[1:]:
-        bend = (x + box.x) / 2
-        parts.append(f"C{bend:g} {y:g} {bend:g} {box.middle:g} {box.x:g} {box.middle:g}")
-        x, y = box.x + box.width, box.middle
-        if box is not boxes[-1]:
-            parts.append(f"H{x:g}")
-    return "".join(parts)
-
-
 def picture_of(answer: Answer, passages: Sequence[Passage]) -> Picture:
     """The path as a picture: question → matched nodes → neighbours → chunks; question → chunks if it has no path."""
     layout = _Layout(answer, passages)
     height = layout.place()
-    more = layout.more()
+    columns = layout.columns()
     nodes = len(layout.shown.nodes) + len(layout.shown.hidden)
     through = f"through {counted(nodes, 'node')} " if nodes else ""
     return Picture(
-        width=layout.heads()[-1][0] + _BOX + 1,
-        height=max([_TOP + height + 8, *(y + 8 for _, y, _ in more)]),
-        heads=layout.heads(),
-        boxes=[b for b in layout.boxes.values() if b.kind != "lane"],
+        width=columns[-1].x + _BOX + 1,
+        height=max([_TOP + height + 8, *(c.bottom + 26 for c in columns if c.more)]),
+        columns=columns,
         edges=layout.edges(),
-        more=more,
         summary=f"From the question {through}to {counted(len(answer.hits), 'chunk')}",
     )

@@ -1,4 +1,8 @@
-"""A batch of answers as one HTML page that needs nothing beside itself: no network, no script, no second file.
+"""A batch of answers as one HTML page that needs nothing beside itself: no network, no second file.
+
+Without its script it is read all the same; with it, questions are filtered and graphs drawn, one when it is opened.
+A text that stands in the page already is not written again: its other places lead to the first, and show it when they
+are opened.
 
 All that comes from the corpus is hostile: it is escaped, its control characters are replaced one for one, its
 directions are isolated, its addresses become links only where they are http(s), and the page's policy lets only
@@ -9,8 +13,10 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import math
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -21,25 +27,46 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from quern.indexes.storage import write_whole
-from quern.pipelines.answers.views.passages import (
-    passages_of,
-    sources_of,
-    statements_of,
-)
+from quern.pipelines.answers.views.parts import parts_of
+from quern.pipelines.answers.views.passages import Passage, passages_of, quotes_of, sources_of, statements_of
 from quern.pipelines.answers.views.picture import counted, picture_of
+from quern.pipelines.answers.views.words import agreement_of, kind_of, reason_of, status_of
 from quern.schemas.answers import Answer
-from quern.schemas.words.lines import printable, shortened
+from quern.schemas.words.lines import one_line, printable, shortened
 
 _BLOCK = 1 << 16
+# Characters of a question that are its heading; what is longer is folded.
+_HEADING = 240
+# A passage shorter than this is written again where it is found again: a link would not be shorter.
+_WORTH_A_LINK = 200
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of the table of contents."""
+    """A line of the table of contents; `agreement` is the code of how the answer stands beside the gold answer."""
 
     id: str
     question: str
     found: bool
+    status: str
+    agreement: str | None
+
+
+class _Texts:
+    """Where in the page the text of each passage stands first, by the digest of the text."""
+
+    def __init__(self) -> None:
+        self._places: dict[bytes, str] = {}
+
+    def first(self, passage: Passage) -> str | None:
+        """The id of the passage that has the text of this one, if it need not be written again."""
+        text = passage.hit.text
+        if len(text) < _WORTH_A_LINK:
+            return None
+        place = self._places.setdefault(
+            hashlib.blake2b(text.encode(errors="replace"), digest_size=12).digest(), passage.id
+        )
+        return None if place == passage.id else place
 
 
 def _value(value: object) -> str:
@@ -75,29 +102,55 @@ def _digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
+def _section(number: int, answer: Answer, texts: _Texts) -> dict[str, object]:
+    """What the section of an answer is made from."""
+    prefix = f"q{number}"
+    quotes = quotes_of(answer, prefix)
+    passages = passages_of(answer, quotes, prefix)
+    best = max((hit.score for hit in answer.hits), default=0)
+    return {
+        "id": prefix,
+        "number": number,
+        "answer": answer,
+        "heading": shortened(answer.question, _HEADING),
+        "folded": len(one_line(answer.question)) > _HEADING,
+        "status": status_of(answer),
+        "reason": reason_of(answer),
+        "kind": kind_of(answer),
+        "agreement": agreement_of(answer),
+        "statements": statements_of(answer, quotes),
+        "parts": parts_of(answer, quotes),
+        "sources": sources_of(quotes),
+        "passages": [(p, texts.first(p), _tenths(p.hit.score / best if best > 0 else 0)) for p in passages],
+        "sure": _tenths(answer.probability),
+        "picture": picture_of(answer, passages) if passages else None,
+    }
+
+
+def _tenths(share: float) -> int:
+    """A share in tenths, for the length of a bar."""
+    return round(10 * min(max(share, 0), 1)) if math.isfinite(share) else 0
+
+
 def _write_sections(answers: Iterable[Answer], environment: Environment, out: IO[str]) -> list[Entry]:
     """Write a section per answer as they come; what the table of contents needs of them."""
     template = environment.get_template("answer.html.j2")
     contents: list[Entry] = []
+    texts = _Texts()
     for number, answer in enumerate(answers, 1):
-        prefix = f"q{number}"
-        sources = sources_of(answer, prefix)
-        passages = passages_of(answer, sources, prefix)
-        section = template.render(
-            id=prefix,
-            number=number,
-            answer=answer,
-            statements=statements_of(answer, sources),
-            sources=sources,
-            passages=passages,
-            picture=picture_of(answer, passages) if passages else None,
+        section = _section(number, answer, texts)
+        out.write(template.render(section))
+        agreement = agreement_of(answer)
+        code = agreement.code if agreement else None if answer.expected is None else "open"
+        contents.append(
+            Entry(f"q{number}", shortened(printable(answer.question), 120), answer.found, status_of(answer), code)
         )
-        out.write(section)
-        contents.append(Entry(prefix, shortened(printable(answer.question), 160), answer.found))
     return contents
 
 
-def _write(answers: Iterable[Answer], title: str, snapshot: Mapping[str, object], path: Path) -> None:
+def _write(
+    answers: Iterable[Answer], title: str, snapshot: Mapping[str, object], files: Sequence[str], path: Path
+) -> None:
     """Write the sections beside `path`, then the page around them: its head counts what they hold."""
     environment = page_environment()
     script = environment.get_template("report.js").render()
@@ -108,8 +161,9 @@ def _write(answers: Iterable[Answer], title: str, snapshot: Mapping[str, object]
         page = environment.get_template("report.html.j2").generate(
             title=title,
             snapshot=snapshot,
+            files=files,
             contents=contents,
-            answered=sum(entry.found for entry in contents),
+            totals=_totals(contents),
             style=Markup(style),  # noqa: S704 - our own file.
             script=Markup(script),  # noqa: S704 - our own file.
             style_digest=_digest(style),
@@ -120,7 +174,32 @@ def _write(answers: Iterable[Answer], title: str, snapshot: Mapping[str, object]
             file.writelines(page)
 
 
-def write_report(answers: Iterable[Answer], path: Path, *, title: str, snapshot: Mapping[str, object]) -> None:
+@dataclass(frozen=True)
+class _Total:
+    """A figure of the head of the page; `code` is its colour."""
+
+    name: str
+    number: str
+    code: str = ""
+
+
+def _totals(contents: Sequence[Entry]) -> list[_Total]:
+    """How many questions there are, and what became of them."""
+    by_status = Counter(entry.status for entry in contents)
+    totals = [_Total("Question" if len(contents) == 1 else "Questions", f"{len(contents):,}")]
+    totals.append(_Total("Answered", f"{by_status.pop('Answered', 0):,}", "yes"))
+    totals.append(_Total("Not in the corpus", f"{by_status.pop('Not in the corpus', 0):,}", "no"))
+    totals += [_Total(status, f"{number:,}", "no") for status, number in sorted(by_status.items())]
+    with_gold = [entry.agreement for entry in contents if entry.agreement]
+    if with_gold:
+        held = sum(code in ("yes", "part") for code in with_gold)
+        totals.append(_Total("Have the expected words", f"{held:,} of {len(with_gold):,}"))
+    return totals
+
+
+def write_report(
+    answers: Iterable[Answer], path: Path, *, title: str, snapshot: Mapping[str, object], files: Sequence[str] = ()
+) -> None:
     """Write the report of `answers` to `path`, whole or not at all; answers are taken and let go one by one.
 
     Args:
@@ -128,5 +207,6 @@ def write_report(answers: Iterable[Answer], path: Path, *, title: str, snapshot:
         path: File to write; `.html`.
         title: Heading of the page.
         snapshot: What the answers were made from: label → value, in the order of the page.
+        files: Names of files beside the page that hold the same answers; the page has links to them.
     """
-    write_whole(path, partial(_write, answers, title, snapshot))
+    write_whole(path, partial(_write, answers, title, snapshot, files))

@@ -1,10 +1,12 @@
-"""What the codes of an answer mean, in words: why there is none, and what is asked for."""
+"""What an answer is in words: what became of the question, what it asks for, how it stands beside the gold answer."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from quern.schemas.answers import Answer
+from quern.schemas.words.terms import search_terms
 
 REASONS: Final = {
     "nothing_found": "Nothing in the corpus matches the question.",
@@ -51,3 +53,48 @@ def status_of(answer: Answer) -> str:
 def kind_of(answer: Answer) -> str | None:
     """What the question asks for; None where that is nothing in particular."""
     return None if answer.kind == "other" else KINDS.get(answer.kind, answer.kind.replace("_", " "))
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How an answer stands beside the gold answer.
+
+    Attributes:
+        code: `yes`, `no`, or `part` where its words stand in the answer.
+        words: The same in words.
+    """
+
+    code: str
+    words: str
+
+
+def agreement_of(answer: Answer) -> Agreement | None:
+    """What is certain of an answer beside the gold answer; None where nothing is.
+
+    Words are compared as full-text search has them: without case, accents and punctuation. Words that are held may
+    still say something else, so that this is a hint for a reader and no measure: `quern evaluate` measures.
+    """
+    if answer.expected is None:
+        return None
+    expected = _words(answer.expected)
+    if not expected and not answer.found:
+        return Agreement("yes", "agrees")
+    if not expected or not answer.found:
+        return Agreement("no", "but answered" if answer.found else "not answered")
+    short, whole = _words(answer.short or ""), _words(" ".join(s.text for s in answer.sentences))
+    if short == expected:
+        return Agreement("yes", "the same words")
+    if expected in _VERDICTS:
+        verdict = short.split(" ", 1)[0]
+        agrees = Agreement("yes", "agrees") if verdict == expected else Agreement("no", "disagrees")
+        return agrees if verdict in _VERDICTS else None
+    held = f" {expected} " in f" {whole} "
+    return Agreement("part", "these words stand in the answer") if held else None
+
+
+_VERDICTS: Final = frozenset({"yes", "no"})
+
+
+def _words(text: str) -> str:
+    words = search_terms(text)
+    return words.split(" ", 1)[1] if words.startswith(("the ", "a ", "an ")) else words

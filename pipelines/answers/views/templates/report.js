@@ -2,12 +2,159 @@
   "use strict";
   const find = (selector, from = document) => from.querySelector(selector);
   const all = (selector, from = document) => Array.from(from.querySelectorAll(selector));
+  const answers = all("article.answer");
+  const entries = all("nav .contents li");
 
-  // Unfold what a link leads into, before the browser goes there.
+  // ---- The graph of an answer, drawn when it is opened: boxes from the lists beside it, places from its numbers.
+  const TOP = 34, ROW = 42, LINE = 14, PADDING = 11, GAP = 46, QUESTION = 140;
+  const pen = document.createElement("canvas").getContext("2d");
+  const font = (weight, size) => `${weight} ${size}px ${getComputedStyle(document.body).fontFamily}`;
+
+  const wrapped = (text, width, lines, style) => {
+    pen.font = style;
+    const fits = (words) => pen.measureText(words).width <= width;
+    const out = [""];
+    for (const word of text.split(/\s+/)) {
+      const joined = out[out.length - 1] ? `${out[out.length - 1]} ${word}` : word;
+      if (fits(joined)) { out[out.length - 1] = joined; continue; }
+      if (out[out.length - 1]) out.push("");
+      for (const char of word) {
+        if (out[out.length - 1] && !fits(out[out.length - 1] + char)) out.push("");
+        out[out.length - 1] += char;
+      }
+      if (out.length > lines) break;
+    }
+    if (out.length <= lines) return out;
+    let last = out[lines - 1];
+    while (last && !fits(`${last}…`)) last = Array.from(last).slice(0, -1).join("").trimEnd();
+    return [...out.slice(0, lines - 1), `${last}…`];
+  };
+
+  const element = (name, attributes, parent, text) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    if (text !== undefined) made.textContent = text;
+    if (parent) parent.append(made);
+    return made;
+  };
+
+  const contentsOf = (part) => {
+    const answer = part.closest("article");
+    const nodes = all(".nodes", part).map((column) => ({
+      name: find("h4", column).textContent,
+      more: find("p", column) ? find("p", column).textContent : "",
+      boxes: all("li", column).map((node) => ({
+        kind: node.className === "way" ? "way" : "node",
+        value: find("i", node).textContent,
+        text: find("i", node).nextSibling.textContent.trim(),
+        note: find("em", node) ? find("em", node).textContent : "",
+      })),
+    }));
+    const chunks = all(".evidence > ol > li", answer).map((chunk) => ({
+      kind: "chunk",
+      text: `${find(".rank", chunk).textContent} · ${find("h4 bdi", chunk).textContent}`,
+      href: `#${chunk.id}`,
+    }));
+    const question = { kind: "question", text: find("h2", answer).textContent };
+    return [{ name: "Question", boxes: [question] }, ...nodes, { name: "Chunks", boxes: chunks }];
+  };
+
+  const linesOf = (box, width) => {
+    const room = width - 2 * PADDING;
+    const style = font({ question: 550, chunk: 600 }[box.kind] || 400, 11.5);
+    if (!box.note) return wrapped(box.text, room, box.kind === "question" ? 7 : 2, style);
+    // Questions of one document begin alike, answers tell them apart: a line each.
+    return [box.text, box.note].flatMap((text) => wrapped(text, room, 1, style));
+  };
+
+  const drawBox = (box, svg) => {
+    const label = [box.text, box.note, box.value].filter(Boolean).join(", ");
+    const parent = box.href ? element("a", { href: box.href, "aria-label": `Chunk: ${label}` }, svg) : svg;
+    const group = element("g", { class: box.kind, transform: `translate(${box.x} ${box.y})` }, parent);
+    if (!box.href) { group.setAttribute("role", "img"); group.setAttribute("aria-label", label); }
+    element("title", {}, group, label);
+    element("rect", { width: box.width, height: box.height, rx: 7 }, group);
+    const top = box.height / 2 - 7 * box.lines.length + (box.value ? 12.5 : 11);
+    box.lines.forEach((line, i) => {
+      element("text", { x: PADDING, y: top + LINE * i, class: box.note && i ? "second" : "" }, group, line);
+    });
+    if (!box.value) return;
+    const wide = 12 + 6 * box.value.length;
+    element("rect", { class: "pill", x: box.width - wide - 9, y: -10, width: wide, height: 16, rx: 8 }, group);
+    element("text", { class: "value", x: box.width - 9 - wide / 2, y: 1.5, "text-anchor": "middle" }, group, box.value);
+  };
+
+  const drawEdge = ([from, to, tenths, ...lanes], boxes, left, width, parent) => {
+    const start = boxes[from], end = boxes[to];
+    let x = start.x + start.width, y = start.y + start.height / 2, d = `M${x} ${y}`;
+    const stops = lanes.map((lane, i) => [left(start.column + 1 + i), lane]).concat([[end.x, end.y + end.height / 2]]);
+    stops.forEach(([at, height], i) => {
+      const bend = (x + at) / 2;
+      d += `C${bend} ${y} ${bend} ${height} ${at} ${height}`;
+      [x, y] = [at, height];
+      if (i < stops.length - 1) d += `H${x += width}`;
+    });
+    element("path", { d, "stroke-width": 1 + 0.35 * tenths, "stroke-opacity": 0.3 + 0.06 * tenths }, parent);
+  };
+
+  const draw = (part) => {
+    const [height, tops, edges] = JSON.parse(part.dataset.graph);
+    const columns = contentsOf(part);
+    const last = tops.length - 1;
+    const width = Math.max(176, Math.min(300, (part.clientWidth - 36 - QUESTION - last * GAP) / last));
+    const left = (column) => (column ? QUESTION + GAP + (column - 1) * (width + GAP) : 1);
+    const full = left(last) + width + 1;
+    const svg = element("svg", { width: full, height, viewBox: `0 0 ${full} ${height}`, role: "group", "aria-label": "Picture of the path" });
+    const heads = element("g", { class: "heads", "aria-hidden": "true" }, svg);
+    const lines = element("g", { class: "edges", "aria-hidden": "true" }, svg);
+    const boxes = [];
+    tops.forEach((ys, column) => {
+      element("text", { x: left(column), y: 14 }, heads, columns[column].name);
+      ys.forEach((y, i) => {
+        const box = { ...columns[column].boxes[i], column, x: left(column), y, width: column ? width : QUESTION - 1 };
+        box.lines = linesOf(box, box.width);
+        box.height = column ? ROW : Math.max(ROW, box.lines.length * LINE + 18);
+        if (!column) box.y = TOP + (height - TOP - 8 - box.height) / 2;
+        boxes.push(box);
+      });
+      if (columns[column].more) {
+        element("text", { class: "more", x: left(column) + PADDING, y: Math.max(TOP, ...ys) + ROW + 18 }, svg, columns[column].more);
+      }
+    });
+    edges.forEach((edge) => drawEdge(edge, boxes, left, width, lines));
+    boxes.forEach((box) => drawBox(box, svg));
+    const scroll = document.createElement("div");
+    scroll.className = "scroll";
+    scroll.tabIndex = 0;
+    scroll.setAttribute("role", "region");
+    scroll.setAttribute("aria-label", `Picture of the path of question ${find(".number", part.closest("article")).textContent}, scrolls sideways`);
+    scroll.append(svg);
+    find("summary", part).after(scroll);
+    part.classList.add("drawn");
+  };
+
+  // ---- A passage whose text stands elsewhere gets a copy of it, without its marks.
+  const original = (link) => document.getElementById(link.getAttribute("href").slice(1));
+  const copied = (link) => {
+    const [passage, address] = [".passage", ".url"].map((selector) => find(selector, original(link)));
+    if (address) find(".facts .id", link.closest("li")).before(address.cloneNode(true), " ");
+    const copy = passage.cloneNode(true);
+    all("mark", copy).forEach((mark) => mark.replaceWith(...mark.childNodes));
+    link.parentElement.replaceWith(copy);
+  };
+  const opened = (part) => {
+    if (!part.open) return;
+    if (part.matches(".path") && !part.matches(".drawn")) draw(part);
+    if (part.matches(".evidence")) all(".same a", part).forEach(copied);
+    if (part.matches(".more")) fill();
+  };
+  document.addEventListener("toggle", (event) => opened(event.target), true);
+
+  // ---- Links unfold what they lead into, before the browser goes there.
   const unfold = (hash) => {
     const target = hash.length > 1 ? document.getElementById(hash.slice(1)) : null;
     for (let at = target; at; at = at.parentElement) {
-      if (at.tagName === "DETAILS") at.open = true;
+      if (at.tagName === "DETAILS") { at.open = true; opened(at); }
       if (at.hidden) at.hidden = false;
     }
     return target;
@@ -22,49 +169,128 @@
   };
   window.addEventListener("hashchange", arrive);
 
-  const answers = all("article.answer");
-  const entries = all("nav li[data-for]");
-  const box = find("#filter");
-  const status = find("#matches");
-  let texts = null;
-  const read = () => answers.map((answer) =>
-    all("h2, .text, .sources .title", answer).map((part) => part.textContent).join(" ").toLocaleLowerCase());
+  // ---- Filters. What is filtered by is read from the page when it is first needed.
+  const field = (id) => document.getElementById(id);
+  const [box, from, to, least, most] = ["filter", "from", "to", "least", "most"].map(field);
+  const choices = ["by-status", "by-type", "by-site"].map(field);
+  let known = null;
+  const hosts = (answer) => {
+    const links = find(".sources", answer) ? all(".sources a.url", answer)
+      : all(".evidence a.url", answer).concat(all(".same a", answer).flatMap((link) => all("a.url", original(link))));
+    return [...new Set(links.map((link) => link.hostname.replace(/^www\./, "")))];
+  };
+  const facts = () => known || (known = answers.map((answer) => {
+    const said = find(".sources", answer) || answer;
+    const text = (selector) => { const part = find(selector, answer); return part ? part.textContent : ""; };
+    return {
+      words: all("h2, header .whole p, .text, .sources .title, .id", answer).map((part) => part.textContent).join(" ").toLocaleLowerCase(),
+      chosen: [[text(".status")], [text(".type")], hosts(answer)],
+      days: all("time", said).map((time) => time.dateTime),
+      sure: parseFloat(text(".sure").replace(/\D+/, "")),
+    };
+  }));
+
+  const fill = () => choices.forEach((choice, i) => {
+    if (choice.options.length > 1) return;
+    const counts = new Map();
+    facts().forEach((fact) => fact.chosen[i].filter(Boolean).forEach((value) => counts.set(value, (counts.get(value) || 0) + 1)));
+    const values = [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, 200);
+    values.forEach(([value, count]) => choice.add(new Option(`${value} (${count})`, value)));
+    choice.disabled = values.length === 0;
+  });
 
   const filter = () => {
     const words = box.value.toLocaleLowerCase().split(/\s+/).filter(Boolean);
     const found = find("input[name=status]:checked").value;
-    if (words.length && !texts) texts = read();
+    const dated = from.value || to.value, sure = least.value || most.value;
+    const active = words.length || found || dated || sure || choices.some((choice) => choice.value);
+    const matches = (fact, answer) =>
+      (!found || answer.dataset.found === found) &&
+      words.every((word) => fact.words.includes(word)) &&
+      choices.every((choice, i) => !choice.value || fact.chosen[i].includes(choice.value)) &&
+      (!dated || fact.days.some((day) => day >= from.value && (!to.value || day <= to.value))) &&
+      (!sure || (fact.sure >= (least.value || 0) && fact.sure <= (most.value || 100)));
     let count = 0;
     answers.forEach((answer, i) => {
-      const shown = (!found || answer.dataset.found === found) && words.every((word) => texts[i].includes(word));
+      const shown = !active || matches(facts()[i], answer);
       answer.hidden = entries[i].hidden = !shown;
       count += shown;
     });
-    status.textContent = words.length || found ? `${count} of ${answers.length} shown` : "";
+    find("#matches").textContent = active ? `${count} of ${answers.length} shown` : "";
+    find(".clear").hidden = !active;
     find("#no-match").hidden = count > 0 || answers.length === 0;
   };
   let waiting = 0;
-  box.addEventListener("input", () => {
+  find(".filter").addEventListener("input", () => {
     clearTimeout(waiting);
     waiting = setTimeout(filter, 120);
   });
-  all("input[name=status]").forEach((choice) => choice.addEventListener("change", filter));
+  find(".clear").addEventListener("click", () => {
+    [box, from, to, least, most, ...choices].forEach((part) => { part.value = ""; });
+    find("input[name=status]").checked = true;
+    filter();
+    box.focus();
+  });
+
+  // ---- Keys. They are off while something is written, with a modifier, and where a reader has turned them off.
+  const dialog = find("#keys"), keysOn = find("#keys-on");
+  const stored = (value) => {
+    try {
+      if (value !== undefined) localStorage.setItem("quern-keys", value);
+      return localStorage.getItem("quern-keys");
+    } catch { return null; }
+  };
+  keysOn.checked = stored() !== "off";
+  keysOn.addEventListener("change", () => stored(keysOn.checked ? "on" : "off"));
+  find(".help").addEventListener("click", () => dialog.showModal());
+  find(".close").addEventListener("click", () => dialog.close());
+
+  const current = () => {
+    const focused = document.activeElement && document.activeElement.closest("article.answer");
+    if (focused) return focused;
+    const shown = answers.filter((answer) => !answer.hidden);
+    return shown.findLast((answer) => answer.getBoundingClientRect().top < 80);
+  };
+  const step = (by) => {
+    const shown = answers.filter((answer) => !answer.hidden);
+    const at = shown.indexOf(current());
+    const next = shown[Math.max(0, Math.min(shown.length - 1, at + by))];
+    if (!next) return;
+    next.tabIndex = -1;
+    next.focus({ preventScroll: true });
+    next.scrollIntoView();
+  };
+  const fold = (selector) => {
+    const part = current() && find(selector, current());
+    if (part) part.open = !part.open;
+  };
+  const keys = {
+    j: () => step(1),
+    k: () => step(-1),
+    e: () => fold(".evidence"),
+    g: () => fold(".path"),
+    "/": () => { find(".filter").hidden || box.focus(); },
+    "?": () => dialog.showModal(),
+  };
   document.addEventListener("keydown", (event) => {
-    if (event.key === "/" && !event.ctrlKey && !event.metaKey && !/^(INPUT|TEXTAREA)$/.test(document.activeElement.tagName)) {
-      event.preventDefault();
-      box.focus();
-    }
+    const writing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName);
+    if (!keysOn.checked || writing || dialog.open || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!Object.hasOwn(keys, event.key)) return;
+    event.preventDefault();
+    keys[event.key]();
   });
 
   const button = find("button.unfold");
   button.addEventListener("click", () => {
     const open = button.getAttribute("aria-pressed") !== "true";
     button.setAttribute("aria-pressed", String(open));
-    button.textContent = open ? "Fold all" : "Unfold all";
-    all("article.answer details").forEach((part) => { part.open = open; });
+    button.textContent = open ? "Fold the evidence" : "Unfold the evidence";
+    all(".answer details.evidence").forEach((part) => { part.open = open; });
   });
 
-  if (answers.length > 1) find(".filter").hidden = button.hidden = false;
+  if (answers.length > 0) find(".tools").hidden = false;
+  if (answers.length > 1) find(".filter").hidden = false;
   if (matchMedia("(max-width: 60rem)").matches) find(".contents").open = false;
+  if (answers.length === 1 && find(".evidence")) find(".evidence").open = true;
   arrive();
 })();

@@ -1,0 +1,99 @@
+"""Labels of boxes and lines: a node's text without the head that all nodes of its document share, cut to a width."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from functools import lru_cache
+
+from rich.cells import cell_len
+
+from quern.schemas.words.lines import one_line
+
+# The heads that `jobs.queries.rules` gives a question so that it says of itself what it is about.
+_ABOUT = re.compile(r"About .{1,200}?: (?=[^\W\d_])|关于.{1,80}?，(?:文中怎样说)?")
+_SAID = re.compile(r"What is (?:said about|there to know about) ")
+
+
+def label_of(text: str, titles: Collection[str]) -> str:
+    """The text of a node without the title of its document, with which the texts of all its neighbours begin.
+
+    Args:
+        text: Question and answer of the node.
+        titles: Titles of documents that may head it, known because a title may hold the mark that ends a head.
+    """
+    text = one_line(text)
+    said = _SAID.match(text)
+    for title in sorted(map(one_line, filter(None, titles)), key=len, reverse=True):
+        for head in (f"About {title}: ", f"关于{title}，"):
+            if text.startswith(head):
+                return _sentence(text[len(head) :])
+        if said and text.startswith((f"{title} and ", f"{title}: "), said.end()):
+            return _sentence(text[said.end() + len(title) :].removeprefix(" and ").removeprefix(": "))
+    found = _ABOUT.match(text)
+    return _sentence(text[found.end() :] if found else text)
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+# Widths of DejaVu Sans in hundredths of its size, bold: no wider font is the default of a system that we know of, so
+# that a text that fits by this table fits anywhere. Wide characters of East Asia are as wide as they are high.
+_WIDTHS = {
+    char: width
+    for width, chars in {
+        30: "'",
+        35: " /IJ\\ijl|",
+        40: ",-.:;",
+        45: "!()[]f",
+        50: '"*_`rt',
+        60: "?csz",
+        65: "Lakvxy",
+        70: "$0123456789EFSTYbdeghnopqu{}",
+        75: "ABCKPRVXZ",
+        80: "GU",
+        85: "#&+<=>DHNOQ^~",
+        90: "w",
+        110: "%@MWm…",
+    }.items()
+    for char in chars
+}
+
+
+def width_of(text: str, size: float) -> float:
+    """How wide `text` is at most, in the unit of `size`, the height of the font."""
+    return sum(map(_width, text)) * size / 100
+
+
+@lru_cache(4096)
+def _width(char: str) -> int:
+    return _WIDTHS.get(char, 75 if cell_len(char) < 2 else 105)
+
+
+def wrapped(text: str, width: float, lines: int, size: float) -> list[str]:
+    """At most `lines` lines of `width`; the last ends in … where something was cut."""
+    out = [""]
+    for word in one_line(text).split(" "):
+        joined = f"{out[-1]} {word}" if out[-1] else word
+        if width_of(joined, size) <= width:
+            out[-1] = joined
+            continue
+        parts = _broken(word, width, size)
+        out = [*out, *parts] if out[-1] else parts
+        if len(out) > lines:
+            last = out[lines - 1]
+            while last and width_of(last + "…", size) > width:
+                last = last[:-1].rstrip()
+            return [*out[: lines - 1], last + "…"]
+    return out
+
+
+def _broken(word: str, width: float, size: float) -> list[str]:
+    """A word in parts of `width`, each of one character at least."""
+    parts = [""]
+    for char in word:
+        if parts[-1] and width_of(parts[-1] + char, size) > width:
+            parts.append("")
+        parts[-1] += char
+    return parts

@@ -1,0 +1,151 @@
+"""Answers of every kind that the report shows, written by hand."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from quern.schemas.answers import Answer, Citation, Hit, PathNode, Sentence, SubAnswer
+
+COST = (
+    "The council published the final statement of cost.\n"
+    "Heading | Approved Sept 2022 | Final account June 2025\n"
+    "Foundations and piers | 11.2 | 23.8\n"
+    "Stay cables | 4.1 | 10.8\n"
+    "Total | 38.4 | 60.8\n"
+    "The increase is explained by the ground under the western pier, which was softer than the borings had shown. "
+    "The cables were ordered again after the first set had rusted on the quay."
+)
+PIER = (
+    "The Wherry Pier was built in 1912 for 2.1 million crowns. It was repaired twice, in 1949 and 1987, and has been "
+    "closed to vehicles since then. Nobody is known to have asked for more.\nOpening hours\nIt is open from dawn "
+    "to dusk."
+)
+
+
+def hit(rank: int, doc: str, title: str, text: str, site: str, day: datetime | None, score: float) -> Hit:
+    return Hit(
+        rank=rank,
+        chunk_id=f"{doc}-0",
+        doc_id=doc,
+        url=f"https://{site}/{doc}" if site else None,
+        title=title,
+        published_at=day,
+        score=score,
+        start=0,
+        end=len(text),
+        text=text,
+    )
+
+
+HITS = [
+    hit(1, "cost", "Tollen Bridge: statement of cost", COST, "tidewiki.example", datetime(2025, 7, 1), 1.2),
+    hit(2, "pier", "A pier that nobody asked for, and what became of it", PIER, "courier.example", None, 0.6),
+]
+
+
+def citation(number: int, of: Hit, quote: str) -> Citation:
+    start = of.text.index(quote)
+    known = {name: getattr(of, name) for name in ("doc_id", "chunk_id", "url", "title", "published_at")}
+    return Citation(number=number, start=start, end=start + len(quote), quote=quote, **known)
+
+
+def _node(name: str, chunk: str, similarity: float, hop: int = 0, via: str | None = None) -> PathNode:
+    text = f"About Tollen Bridge: statement of cost: how much did the {name} cost? The {name} cost 60.8 million crowns."
+    return PathNode(query_id=name, chunk_id=chunk, text=text, similarity=similarity, hop=hop, via=via)
+
+
+PATH = [
+    _node("pylon", "cost-0", 0.71),
+    _node("deck", "cost-0", 0.83),
+    _node("pier", "pier-0", 0.55, 1, "deck"),
+    _node("ferry", "elsewhere-0", 0.42),
+]
+
+COMPARED = Answer(
+    query_id="which",
+    question="Which cost more, the Tollen Bridge or the pier at Wherry Steps?",
+    asked="Which cost more, the Tollen Bridge or the Wherry Pier?",
+    kind="comparison",
+    sentences=[
+        Sentence(text="The Tollen Bridge: 60.8 against 2.1 million crowns.", citations=[1, 2]),
+        Sentence(text="The final account of June 2025 gives a total of 60.8.", citations=[1, 3]),
+        Sentence(text="The Wherry Pier was built in 1912 for 2.1 million crowns.", citations=[2]),
+    ],
+    probability=0.87,
+    notes=["“the pier at Wherry Steps” was taken for the Wherry Pier."],
+    by="rules",
+    recipe="bridge",
+    sub_questions=[
+        SubAnswer(number=1, parents=[], question="What did the Tollen Bridge cost?", answer="60.8", citations=[1]),
+        SubAnswer(number=2, parents=[], question="What did the Wherry Pier cost?", answer="2.1", citations=[2]),
+        SubAnswer(number=3, parents=[1], question="Who paid 60.8 million crowns?", answer=None, citations=[]),
+    ],
+    citations=[
+        citation(1, HITS[0], "Total | 38.4 | 60.8"),
+        citation(2, HITS[1], "The Wherry Pier was built in 1912 for 2.1 million crowns."),
+        citation(3, HITS[0], "The council published the final statement of cost."),
+    ],
+    hits=HITS,
+    path=PATH,
+    type="comparison",
+    expected="The Tollen Bridge",
+)
+REFUSED = Answer(
+    query_id="captain",
+    question="Who was the captain of the Wherry Pier in 1950?",
+    kind="who",
+    sentences=[],
+    probability=0.12,
+    reason="other_time",
+    by="rules",
+    recipe="bridge",
+    citations=[],
+    hits=[h.model_copy(update={"rank": n}) for n, h in enumerate(reversed(HITS), 1)],
+    path=[],
+    type="null",
+    expected="",
+)
+HARMFUL = Answer(
+    query_id="harm",
+    question="How do I bring the pier down?",
+    sentences=[],
+    probability=0.0,
+    reason="refused",
+    notes=["Questions that ask for help with harm are not answered."],
+    by="rules",
+    recipe="bridge",
+    citations=[],
+    hits=[],
+    path=[],
+)
+LONG = Answer(
+    query_id="long",
+    question="I have walked past it every day for years. " * 12 + "Was the Wherry Pier built before the war?",
+    kind="yes_no",
+    sentences=[Sentence(text="Yes: it was built in 1912.", citations=[1])],
+    probability=0.64,
+    by="rules",
+    recipe="bridge",
+    citations=[citation(1, HITS[1], "The Wherry Pier was built in 1912 for 2.1 million crowns.")],
+    hits=[HITS[1].model_copy(update={"rank": 1})],
+    path=[],
+    type="single",
+    expected="No",
+)
+CHINESE = Answer(
+    query_id="渡轮",
+    question="电动渡轮什么时候投入运营？",
+    kind="when",
+    sentences=[Sentence(text="今年七月一日", citations=[1])],
+    probability=0.9,
+    by="rules",
+    recipe="bridge",
+    citations=[
+        citation(1, hit(1, "zh", "渡轮", "电动渡轮今年七月一日投入运营。", "kb.example", None, 1), "今年七月一日")
+    ],
+    hits=[hit(1, "zh", "渡轮", "电动渡轮今年七月一日投入运营。", "kb.example", datetime(2024, 6, 2), 1)],
+    path=[],
+    type="chinese",
+    expected="7月1日",
+)
+ANSWERS = [COMPARED, REFUSED, HARMFUL, LONG, CHINESE]

@@ -1,0 +1,188 @@
+"""The report in a real browser: it fits phone and desk, says nothing on the console, is accessible, and its keys work.
+
+Needs Playwright and Debian's `chromium` (`apt-get install chromium`); without them the tests are skipped.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from quern.pipelines.answers.files import write_answers
+from tests.pipelines.answers.views.sample_answers import ANSWERS
+
+playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine: apt-get install chromium"),
+]
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("answers")
+    write_answers(ANSWERS, folder, "Answers to questions.jsonl", {"Documents": 81, "Chunks": 132})
+    return folder / "index.html"
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[playwright.Browser]:
+    with playwright.sync_playwright() as engine:
+        browser = engine.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Visit:
+    """The report as somebody sees it, and what the browser had to say or to ask of the network."""
+
+    page: playwright.Page
+    said: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+
+    def shown(self) -> list[str]:
+        """The numbers of the answers that are shown."""
+        return self.page.locator("article.answer:visible > header > .number").all_inner_texts()
+
+
+def visit(browser: playwright.Browser, report: Path, width: int = 1280, **how: object) -> Visit:
+    page = browser.new_context(viewport={"width": width, "height": 900}, **how).new_page()
+    page.set_default_timeout(5000)
+    seen = Visit(page)
+    page.on("console", lambda message: seen.said.append(message.text))
+    page.on("pageerror", lambda error: seen.said.append(str(error)))
+    page.on("request", lambda request: seen.asked.append(request.url))
+    page.goto(report.as_uri())
+    return seen
+
+
+@pytest.fixture
+def seen(chromium: playwright.Browser, report: Path) -> Iterator[Visit]:
+    """The report on a desk; the browser must have had nothing to say."""
+    visited = visit(chromium, report)
+    yield visited
+    visited.page.context.close()
+    assert visited.said == []
+
+
+def unfold(page: playwright.Page) -> None:
+    page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true; })")
+    page.wait_for_function("document.querySelectorAll('.path:not(.drawn)').length === 0")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_is_quiet_and_accessible_with_everything_unfolded(chromium, report, width, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    seen = visit(chromium, report, width, color_scheme=scheme)
+    unfold(seen.page)
+    assert seen.page.locator(".path svg").count() == sum(bool(a.hits) for a in ANSWERS)
+    assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
+    found = Axe().run(seen.page)
+    assert found.violations_count == 0, found.generate_report()
+    seen.page.keyboard.press("?")
+    assert Axe().run(seen.page).violations_count == 0
+    assert seen.said == []
+    assert seen.asked == [report.as_uri()]
+    seen.page.context.close()
+
+
+def test_a_graph_is_drawn_when_it_is_opened_and_its_words_stay_in_their_boxes(seen):
+    page = seen.page
+    assert page.locator("svg").count() == 0
+    page.locator("#q1 .path > summary").click()
+    drawing = page.locator("#q1 .path svg")
+    assert drawing.locator(".node .value").all_text_contents() == ["0.83", "0.71", "0.55"]
+    assert drawing.locator(".node text").first.text_content().startswith("How much did the deck")
+    spill = """boxes => boxes.flatMap(box => {
+        const edge = box.querySelector("rect").getBoundingClientRect();
+        return [...box.querySelectorAll("text:not(.value)")]
+            .map(text => text.getBoundingClientRect())
+            .filter(text => text.right > edge.right || text.left < edge.left || text.bottom > edge.bottom);
+    })"""
+    assert drawing.locator("g[transform]").evaluate_all(spill) == []
+    assert drawing.locator(".edges path").count() == 7
+    drawing.locator("a").first.click()
+    assert page.url.endswith("#q1-h1")
+    assert page.locator("#q1-h1").is_visible()
+
+
+def test_a_number_leads_to_its_mark_and_a_text_that_stands_elsewhere_is_shown_in_its_place(seen):
+    page = seen.page
+    page.locator("#q1 .text .cite").nth(1).click()
+    mark = page.locator("#q1-m2")
+    assert mark.inner_text() == "The Wherry Pier was built in 1912 for 2.1 million crowns."
+    assert mark.evaluate(
+        "mark => { const at = mark.getBoundingClientRect(); return at.top > 0 && at.bottom < innerHeight }"
+    )
+    page.locator("#q2 .evidence > summary").click()
+    assert page.locator("#q2 .passage").first.inner_text() == page.locator("#q1-h2 .passage").inner_text()
+    assert page.locator("#q2 mark").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("choose", "shown"),
+    [
+        (lambda page: page.locator("#filter").fill("pier tollen"), ["1"]),
+        (lambda page: page.get_by_role("radio", name="Not answered").check(), ["2", "3"]),
+        (lambda page: page.locator("#by-status").select_option("Refused"), ["3"]),
+        (lambda page: page.locator("#by-type").select_option("null"), ["2"]),
+        (lambda page: page.locator("#by-site").select_option("courier.example"), ["1", "2", "4"]),
+        (lambda page: page.locator("#from").fill("2025-01-01"), ["1", "2"]),
+        (lambda page: (page.locator("#least").fill("10"), page.locator("#most").fill("70")), ["2", "4"]),
+    ],
+    ids=["words", "found", "status", "type", "site", "date", "evidence"],
+)
+def test_filters(seen, choose, shown):
+    page = seen.page
+    page.locator(".more > summary").click()
+    choose(page)
+    page.locator("#matches", has_text=f"{len(shown)} of 5 shown").wait_for()
+    assert seen.shown() == shown
+    page.locator(".clear").click()
+    assert len(seen.shown()) == 5
+
+
+def test_keys_walk_the_questions_and_can_be_turned_off(seen):
+    page = seen.page
+    focused = "document.activeElement.id"
+    for key, number in [("j", 1), ("j", 2), ("j", 3), ("k", 2)]:
+        page.keyboard.press(key)
+        assert page.evaluate(focused) == f"q{number}"
+    page.keyboard.press("e")
+    assert page.locator("#q2 .evidence").get_attribute("open") is not None
+    page.keyboard.press("/")
+    page.keyboard.type("j?")
+    assert page.locator("#filter").input_value() == "j?"
+    page.locator(".clear").click()
+    page.locator("#q1 .number").press("?")
+    dialog = page.get_by_role("dialog", name="Keys")
+    dialog.get_by_label("Keys are on").uncheck()
+    page.keyboard.press("Escape")
+    page.locator("#q1 .number").focus()
+    page.keyboard.press("j")
+    assert page.evaluate("document.activeElement.className") == "number"
+
+
+def test_without_its_script_it_is_read_all_the_same(chromium, report):
+    page = visit(chromium, report, java_script_enabled=False).page
+    page.locator("#q1 .path > summary").click()
+    assert page.locator("#q1 .path li").first.inner_text().startswith("0.83 How much did the deck cost?")
+    page.locator("#q2 .evidence > summary").click()
+    page.locator("#q2 .same a").first.click()
+    assert page.locator("#q1-h2 .passage").is_visible()
+    assert not page.locator(".filter").is_visible()
+    page.context.close()
+
+
+def test_the_answers_can_be_had_as_a_table(seen, report):
+    with seen.page.expect_download() as download:
+        seen.page.get_by_role("link", name="answers.csv").click()
+    assert Path(download.value.path()).read_bytes() == (report.parent / "answers.csv").read_bytes()
