@@ -10,9 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from typing import Final
 
 from quern.indexes.catalog import Manifest
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, carried
+from quern.jobs.reasoning.answering.kinds import kind_of
 from quern.jobs.reasoning.answering.task import Draft, answer_task
 from quern.jobs.reasoning.confidence.judge import Judgement, judged
 from quern.jobs.reasoning.questions.decompose import decomposed
@@ -30,6 +32,8 @@ from quern.schemas.answers import Answer, Question
 from quern.schemas.settings import GeneratorSettings, Settings
 
 BATCH_QUESTIONS = 256
+# vLLM loads its model once for each task and level of a batch: what it is given should be worth that.
+_VLLM_QUESTIONS: Final = 16_384
 
 
 @dataclass
@@ -70,7 +74,8 @@ def answer_questions(
     stream = iter(questions)
     with Reasoner(searcher.settings.generator, searcher.settings.engine, memo=memo) as reasoner:
         runner = _Runner(searcher, recipe, reasoner)
-        while asked := list(islice(stream, BATCH_QUESTIONS)):
+        together = _VLLM_QUESTIONS if searcher.settings.generator.kind == "vllm" else BATCH_QUESTIONS
+        while asked := list(islice(stream, together)):
             yield from runner.answers(asked)
             if tally is not None:
                 tally.take(reasoner)
@@ -202,6 +207,7 @@ class _Runner:
             query_id=way.question.query_id,
             question=way.question.question,
             asked=given.question if given.question != way.question.question else None,
+            kind=kind_of(given.question).name,
             sentences=sentences,
             probability=judgement.probability,
             reason=judgement.reason,
@@ -221,6 +227,7 @@ class _Runner:
         return Answer(
             query_id=question.query_id,
             question=question.question,
+            kind=kind_of(question.question).name,
             sentences=[],
             probability=0.0,
             reason="refused",

@@ -7,6 +7,7 @@ the answer that it gave, without asking again.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +20,8 @@ from quern.indexes.memo import Memo, commit_part, nest, unnest
 from quern.jobs.reasoning.task import Input, Output, Task
 from quern.schemas.digests import FINGERPRINT_BYTES, Fingerprints, settings_digest
 from quern.schemas.settings import GeneratorSettings
+
+log = logging.getLogger(__name__)
 
 _MADE: Final = pa.schema([("output", pa.string()), ("by", pa.string())])
 _PRINT: Final = np.dtype((np.void, FINGERPRINT_BYTES))
@@ -68,8 +71,11 @@ class TaskMemo(Generic[Input, Output]):
         self._committed_at = time.monotonic()
         if not self._prints:
             return
-        self._directory.mkdir(parents=True, exist_ok=True)
         rows = pa.RecordBatch.from_pylist(self._made, schema=_MADE)
         prints = np.frombuffer(b"".join(self._prints), dtype=_PRINT)
-        commit_part(self._directory, nest(prints, rows, np.arange(len(prints)), ()))
+        try:
+            self._directory.mkdir(parents=True, exist_ok=True)
+            commit_part(self._directory, nest(prints, rows, np.arange(len(prints)), ()))
+        except OSError as error:  # A warehouse that is read from a share: answers do not need its memo.
+            log.warning("%d outputs are not remembered: %s", len(prints), error)
         self._prints, self._made = [], []

@@ -51,7 +51,7 @@ class Reasoner:
         cost: What all tasks cost.
         fallen_back: Inputs for which the rule stood in for the model.
         reused: Inputs whose output was remembered.
-        computed: Inputs that were reasoned about.
+        computed: Inputs that are remembered from now on.
     """
 
     def __init__(
@@ -106,20 +106,26 @@ class Reasoner:
         self._open.close()
 
     def run(self, task: Task[Input, Output], inputs: Sequence[Input]) -> list[Done[Output]]:
-        """What comes of each of the `inputs`, in their order; those that say what they are go through the memo.
+        """What comes of each of the `inputs`, in their order; through the memo where there is one, if they say what they are.
 
         Raises:
             GeneratorError: The model cannot be asked any more.
             RuntimeError: The reasoner is not open.
         """
-        identities = [identity_of(given) for given in inputs] if self._memo else []
-        if self._memo is None or None in identities:
-            self.computed += len(inputs)
+        if self._memo is None:
+            return self._fresh(task, inputs)
+        identities = [self._identity(task, given) for given in inputs]
+        if None in identities:
             return self._fresh(task, inputs)
         if task.name not in self._memos:
             self._memos[task.name] = TaskMemo(self._memo, task, self._generator)
         prints = fingerprints(identities)
         return self._through(self._memos[task.name], task, inputs, prints)
+
+    def _identity(self, task: Task[Input, Output], given: Input) -> object:
+        """What an input is remembered under: what it says it is, for a model at least its prompt; None for nothing."""
+        identity = identity_of(given)
+        return task.render(given) if identity is None and self._generator.kind != "rules" else identity
 
     def _through(
         self, memo: TaskMemo[Input, Output], task: Task[Input, Output], inputs: Sequence[Input], prints: Fingerprints

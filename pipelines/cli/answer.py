@@ -37,17 +37,19 @@ def answer(
     snapshot: Snapshot = None,
     settings: SettingsFile = None,
     override: Overrides = None,
+    anew: Annotated[bool, typer.Option("--anew", help="Remember nothing of earlier runs.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Answer a batch of questions and write a browsable report.
 
     Questions are read as a stream; a line that is none goes to rejects.jsonl with its reason. A run that was stopped or
-    killed goes on where it was: run the same command.
+    killed goes on where it was: run the same command. Over tonight's snapshot only questions whose evidence changed
+    since an earlier run are reasoned about; `quern answers diff` tells what came of it.
     """
     from quern.pipelines.answers.files import RejectFile, write_answers
     from quern.pipelines.answers.parts import parts_of
     from quern.pipelines.answers.questions import QuestionFile
-    from quern.pipelines.query import BATCH_QUESTIONS, answer_questions
+    from quern.pipelines.query import BATCH_QUESTIONS, Tally, answer_questions
     from quern.pipelines.retrieve.recipes import find_recipes
 
     (chosen,) = find_recipes(recipe)
@@ -58,19 +60,22 @@ def answer(
         parts.begin(_run(searcher, recipe))
         if parts.anew:
             typer.echo(f"answers of a run before in {out} are of another {parts.anew}: answering anew", err=True)
+        memo, tally = None if anew else searcher.snapshot.warehouse.memo / "reasoning", Tally()
         answers = parts.answered(
-            file.questions(rejects.write), lambda asked: answer_questions(searcher, asked, chosen), BATCH_QUESTIONS
+            file.questions(rejects.write),
+            lambda asked: answer_questions(searcher, asked, chosen, memo, tally),
+            BATCH_QUESTIONS,
         )
         title = f"Answers to {'standard input' if str(questions) == '-' else questions.name}"
         written = write_answers(_counted(answers, file), out, title, _facts(searcher, recipe))
-    _tell(written, file, parts.resumed, out, searcher.settings.generator.kind, as_json=as_json)
+    _tell(written, file, parts.resumed, tally, out, searcher.settings.generator.kind, as_json=as_json)
 
 
-def _tell(written: Any, file: Any, resumed: int, out: Path, kind: str, *, as_json: bool) -> None:
+def _tell(written: Any, file: Any, resumed: int, tally: Any, out: Path, kind: str, *, as_json: bool) -> None:
     by_model = {} if kind == "rules" else {"by": kind, "fell_back": written.by["rules"]}
     rejected = sum(file.rejected.values())
     if as_json:
-        more = {"resumed": resumed, "rejected": dict(sorted(file.rejected.items()))}
+        more = {"resumed": resumed, "remembered": tally.reused, "rejected": dict(sorted(file.rejected.items()))}
         counts = {"questions": written.questions, "answered": written.found}
         print_json({**counts, **{n: v for n, v in more.items() if v}, **by_model, "out": str(out)})
         return
@@ -80,6 +85,8 @@ def _tell(written: Any, file: Any, resumed: int, out: Path, kind: str, *, as_jso
         f"answered {written.found} of {written.questions} questions; the others are not in the corpus"
         + (f"; for {written.by['rules']} the rule stood in for the model" if by_model else "")
     )
+    if tally.reused:
+        typer.echo(f"as remembered: {tally.reused} answers and parts of answers; reasoned about: {tally.computed}")
     if rejected:
         reasons = ", ".join(f"{reason}: {count}" for reason, count in sorted(file.rejected.items()))
         lines = "1 line is no question" if rejected == 1 else f"{rejected} lines are no questions"

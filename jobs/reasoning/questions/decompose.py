@@ -57,6 +57,11 @@ class DecomposeInput:
     question: str
 
     @property
+    def identity(self) -> object:
+        """All that a decomposition depends on: a standing question is taken apart once."""
+        return self.question
+
+    @property
     def quoted(self) -> dict[str, object]:
         """The fields for a prompt."""
         return {"question": disarmed(self.question)}
