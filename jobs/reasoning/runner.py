@@ -106,7 +106,7 @@ class Reasoner:
         self._open.close()
 
     def run(self, task: Task[Input, Output], inputs: Sequence[Input]) -> list[Done[Output]]:
-        """What comes of each of the `inputs`, in their order; through the memo where there is one, if they say what they are.
+        """What comes of each of the `inputs`, in their order; from the memo where there is one and it knows.
 
         Raises:
             GeneratorError: The model cannot be asked any more.

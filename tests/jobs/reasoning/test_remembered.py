@@ -39,8 +39,9 @@ def run(memo: Path | None, *lines: Line, task: Task[Line, Tally] | None = None) 
     rule = Counted()
     with Reasoner(memo=memo) as reasoner:
         done = reasoner.run(replace(task or TALLY, rule=rule), lines)
-        assert reasoner.computed + reasoner.reused == len(lines)
-        assert reasoner.computed == rule.asked.total()
+        if all(isinstance(line, Standing) for line in lines):
+            assert reasoner.computed + reasoner.reused == len(lines)
+            assert reasoner.computed == rule.asked.total()
     return [one.output.words for one in done], rule.asked
 
 
