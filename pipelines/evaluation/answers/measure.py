@@ -216,6 +216,13 @@ class Judgements:
         }
 
 
+def question_values(rows: Sequence[Judgement]) -> dict[str, Numbers]:
+    """The figures of `PER_QUESTION`, one value per question; NaN where the question has none."""
+    shares = Judgements(rows).shares()
+    nothing = np.full(len(rows), np.nan)
+    return {n: np.divide(*shares[n], out=nothing.copy(), where=shares[n][1] > 0) for n in PER_QUESTION}
+
+
 def figures(rows: Sequence[Judgement]) -> dict[str, Figure]:
     """All figures that these judgements have, in the order in which they are told, with 95 % bootstrap intervals."""
     table = Judgements(rows)
@@ -260,6 +267,13 @@ FIGURES: Final = {
     "quotes_equal": "quotes that equal the document's text at their span",
     "words": "median length of an answer in words",
 }
+
+
+# Of these a question has a value of its own, whose mean is told; what is shared among questions is not among them.
+PER_QUESTION: Final = (
+    *("right", "gold_words", "exact_match", "exact_match_best", "f1", "f1_best", "yes_no", "false_refusals", "refused"),
+    *("brier", "citation_precision", "citation_source", "citation_density"),
+)
 
 
 def figures_by_type(rows: Sequence[Judgement]) -> Iterator[tuple[str, dict[str, Figure]]]:

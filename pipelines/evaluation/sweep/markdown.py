@@ -68,8 +68,8 @@ def _points(results: Results, dataset: str, figures: Sequence[Row]) -> list[str]
     grids, body = grids_of(results.plan), []
     for row in best:
         id_, measured = row.point.id, results.measured[row.point.id]
-        cells = [f"{found[id_, ALL, m].figure.value:.3f}" for m in sweep.metrics]
-        cells += [f"{found[id_, t, first].figure.value:.3f}" for t in types]
+        wanted = [*((id_, ALL, m) for m in sweep.metrics), *((id_, t, first) for t in types)]
+        cells = [f"{found[key].figure.value:.3f}" if key in found else "" for key in wanted]
         cells.append(signed(row.difference) if row.difference else "baseline")
         cells += [f"{1000 * measured.seconds / max(1, row.questions):.2f}", f"{measured.peak_bytes >> 20:,}"]
         body.append([f"`{row.point.label}`", *cells, ", ".join(grids.get(id_, []))])

@@ -13,19 +13,25 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 
+import numpy as np
+
 from quern.indexes.catalog import Snapshot, Warehouse
 from quern.indexes.graph import QueryGraph
 from quern.indexes.vectors import Floats
 from quern.jobs.vectors.embed import Embedder
 from quern.pipelines.answers.questions import read_questions
 from quern.pipelines.build import build
+from quern.pipelines.evaluation.answers.measure import PER_QUESTION, is_measured, judged, question_values
+from quern.pipelines.evaluation.bootstrap import Numbers
 from quern.pipelines.evaluation.retrieval import Gold, gold_of, question_metrics
 from quern.pipelines.evaluation.sweep.plan import Build, Point, question_types
 from quern.pipelines.evaluation.sweep.spec import Dataset
 from quern.pipelines.evaluation.sweep.tasks import MeasurePoints
+from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.recipes import RECIPES
 from quern.pipelines.retrieve.searcher import Searcher
+from quern.schemas.answers import Question
 from quern.schemas.settings import Settings
 
 _RESET_PEAK = "5"  # Written to clear_refs, it sets the peak of a process to what it holds now (man 5 proc).
@@ -61,9 +67,9 @@ class PointRecord:
     """The figures of one point.
 
     Attributes:
-        query_ids: Questions that have evidence.
+        query_ids: Questions that have evidence; where answers are measured, then others that have a gold answer.
         types: Their types, empty where they have none.
-        values: Metric to one value per question.
+        values: Metric to one value per question, NaN where it has none.
         seconds: Time of the recipe over all questions, their vectors given.
         first_seconds: The same at its first use, when it makes what it needs beside the graph.
         peak_bytes: Largest memory of the process meanwhile, graph and model included.
@@ -124,9 +130,14 @@ class SearchedBuild:
         return self._searchers[key]
 
     @cached_property
+    def questions(self) -> list[Question]:
+        """All questions."""
+        return read_questions(self._dataset.questions)
+
+    @cached_property
     def gold(self) -> Gold:
         """The questions that have evidence."""
-        return gold_of(Searcher(self.snapshot, self._settings), read_questions(self._dataset.questions))
+        return gold_of(Searcher(self.snapshot, self._settings), self.questions)
 
     @cached_property
     def vectors(self) -> Floats:
@@ -137,10 +148,15 @@ class SearchedBuild:
         return _question_vectors(model, texts)
 
     @cached_property
-    def types(self) -> list[str]:
-        """Their types, empty where the dataset's field is missing."""
-        named = question_types(self._dataset)
-        return [named.get(q.query_id, "") for q in self.gold.questions]
+    def types(self) -> dict[str, str]:
+        """Type by the id of a question."""
+        return question_types(self._dataset)
+
+    @cached_property
+    def answerable(self) -> list[Question]:
+        """Those whose answers can be measured, as far as they have no evidence."""
+        known = {q.query_id for q in self.gold.questions}
+        return [q for q in self.questions if q.query_id not in known and is_measured(q)]
 
     def warm(self) -> None:
         """Load all that the points share, so that none of them pays for it."""
@@ -160,9 +176,23 @@ class SearchedBuild:
         started, batch = time.monotonic(), Batch(searcher, texts).with_vectors(self.vectors)
         ranking = recipe.rank(batch)
         seconds, peak = time.monotonic() - started, peak_bytes()
-        values = {n: v.tolist() for n, v in question_metrics(batch, ranking, self.gold, metrics, depth).items()}
-        ids = [q.query_id for q in self.gold.questions]
-        return PointRecord(ids, self.types, values, round(seconds, 4), round(first, 4), peak)
+        of_retrieval = [m for m in metrics if m not in PER_QUESTION]
+        values = question_metrics(batch, ranking, self.gold, of_retrieval, depth)
+        asked = self.gold.questions
+        if len(of_retrieval) < len(metrics):
+            asked = [*asked, *self.answerable]
+            nothing = np.full(len(self.answerable), np.nan)
+            values = {n: np.concatenate([v, nothing]) for n, v in values.items()} | self._of_answers(point, asked)
+        types = [self.types.get(q.query_id, "") for q in asked]
+        told = {n: values[n].tolist() for n in metrics}
+        return PointRecord([q.query_id for q in asked], types, told, round(seconds, 4), round(first, 4), peak)
+
+    def _of_answers(self, point: Point, asked: Sequence[Question]) -> dict[str, Numbers]:
+        """Values of the answers to `asked`, NaN where a question has no gold answer."""
+        answers = answer_questions(self.searcher(point.settings), asked, RECIPES[point.choice.recipe])
+        found = question_values(judged(self.snapshot, asked, list(answers)))
+        known = np.array([is_measured(q) for q in asked])
+        return {name: np.where(known, value, np.nan) for name, value in found.items()}
 
 
 @lru_cache(maxsize=16)

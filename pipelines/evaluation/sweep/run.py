@@ -16,7 +16,9 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from math import isnan
 from pathlib import Path
+from statistics import fmean
 from typing import Any, TypeVar
 
 from quern.indexes.catalog import Warehouse, WarehouseError
@@ -246,7 +248,7 @@ def _log_point(results: Results, id_: str) -> None:
         point.dataset,
         point.label,
         first,
-        sum(values) / max(1, len(values)),
+        fmean([v for v in values if not isnan(v)] or [0.0]),
         measured.seconds,
     )
 

@@ -23,6 +23,7 @@ import yaml
 from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
+from quern.pipelines.evaluation.answers.measure import PER_QUESTION
 from quern.pipelines.retrieve.recipes import RECIPES
 from quern.schemas.errors import QuernError
 from quern.schemas.settings import Group, Positive, Settings, SettingsError, changes_results, load_settings
@@ -41,7 +42,7 @@ class Dataset(Group):
     """Documents and questions with gold evidence."""
 
     documents: Path = Field(description="What `quern build` reads: JSONL, a folder of pages, WARC files.")
-    questions: Path = Field(description="JSONL with query_id, question and evidence_doc_ids.")
+    questions: Path = Field(description="JSONL, Parquet or CSV with query_id, question, evidence, and gold answers.")
     type: str = Field("type", description="Field of a question that names its type.")
 
 
@@ -111,8 +112,11 @@ class Sweep(Group):
     def _known(cls, metrics: tuple[str, ...]) -> tuple[str, ...]:
         for metric in metrics:
             found = _METRIC.fullmatch(metric)
-            if not found or (found[1] in _NEEDS_CUTOFF and not found[2]):
-                raise ValueError(f"there is no metric {metric!r}; there are R@5, AllEvidence@5, RR, nDCG@10, P@5, AP")
+            if metric not in PER_QUESTION and (not found or (found[1] in _NEEDS_CUTOFF and not found[2])):
+                of_answers = ", ".join(PER_QUESTION)
+                raise ValueError(
+                    f"there is no metric {metric!r}; there are R@5, AllEvidence@5, RR, nDCG@10, P@5, AP, {of_answers}"
+                )
         return tuple(dict.fromkeys(metrics))
 
     @model_validator(mode="after")

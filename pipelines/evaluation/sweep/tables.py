@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from quern.indexes.storage import write_whole
 from quern.indexes.vectors import Positions
-from quern.pipelines.evaluation.bootstrap import Numbers, intervals
+from quern.pipelines.evaluation.bootstrap import Numbers, ratio_intervals
 from quern.pipelines.evaluation.sweep.plan import Plan, Point, label
 from quern.pipelines.evaluation.sweep.run import Results
 from quern.pipelines.evaluation.sweep.spec import Sweep
@@ -143,11 +143,13 @@ def _dataset_rows(results: Results, dataset: str) -> Iterator[Row]:
     for name, chosen in _types(results, ids[0]):
         means = _figures(values[chosen], sweep)
         apart = _figures((values - against)[chosen], sweep) if against is not None else [None] * len(means)
-        at = iter(zip(means, apart, strict=True))
+        counts = (~np.isnan(values[chosen])).sum(axis=0).tolist()
+        at = iter(zip(counts, means, apart, strict=True))
         for point in points:
             for metric in sweep.metrics:
-                mean, difference = next(at)
-                yield Row(point, name, len(chosen), metric, mean, None if point.id == base else difference)
+                count, mean, difference = next(at)
+                if count:
+                    yield Row(point, name, count, metric, mean, None if point.id == base else difference)
 
 
 def _types(results: Results, point: str) -> list[tuple[str, Positions]]:
@@ -158,7 +160,9 @@ def _types(results: Results, point: str) -> list[tuple[str, Positions]]:
 
 
 def _figures(values: Numbers, sweep: Sweep) -> list[Figure]:
-    found = intervals(values, sweep.resamples, sweep.confidence, sweep.seed)
+    measured = ~np.isnan(values)
+    part, whole = np.where(measured, values, 0.0), measured.astype(np.float64)
+    found = ratio_intervals(part, whole, sweep.resamples, sweep.confidence, sweep.seed)
     return [Figure(*f) for f in zip(found.mean.tolist(), found.low.tolist(), found.high.tolist(), strict=True)]
 
 
@@ -172,11 +176,12 @@ def comparisons(results: Results) -> list[ComparisonRow]:
         first, second = (results.plan.points[i].label for i in (of, over))
         for type_, chosen in _types(results, of):
             apart = _figures((one - other)[chosen], sweep)
-            means = np.stack([one[chosen].mean(axis=0), other[chosen].mean(axis=0)], axis=1).tolist()
-            for metric, difference, (a, b) in zip(sweep.metrics, apart, means, strict=True):
-                found.append(
-                    ComparisonRow(name, dataset, first, second, type_, metric, len(chosen), (a, b), difference)
-                )
+            both = ~np.isnan(one + other)[chosen]
+            for n, (metric, difference) in enumerate(zip(sweep.metrics, apart, strict=True)):
+                if count := int(both[:, n].sum()):
+                    at = chosen[both[:, n]]
+                    means = (float(one[at, n].mean()), float(other[at, n].mean()))
+                    found.append(ComparisonRow(name, dataset, first, second, type_, metric, count, means, difference))
     return found
 
 

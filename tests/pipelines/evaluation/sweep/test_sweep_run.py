@@ -32,7 +32,7 @@ datasets:
   towns: {documents: documents.jsonl, questions: questions.jsonl, type: kind}
   gone: {documents: gone.jsonl, questions: gone-questions.jsonl}
 baseline: {recipe: dense}
-metrics: [R@1, R@5, AllEvidence@5, RR]
+metrics: [R@1, R@5, AllEvidence@5, RR, gold_words, refused]
 resamples: 500
 grids:
   - {name: hops, recipes: [qcg, bm25], settings: {graph.hops: [0, 1]}}
@@ -65,7 +65,12 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Swept:
             text = f"The {place} was opened in {1900 + n}. Keeper number {n} paints the {place} every spring."
             questions.write(
                 json.dumps(
-                    {"query_id": place, "question": f"When was the {place} opened?", "evidence_doc_ids": [place]}
+                    {
+                        "query_id": place,
+                        "question": f"When was the {place} opened?",
+                        "evidence_doc_ids": [place],
+                        "answer": f"{1900 + n}",
+                    }
                 )
                 if n % 2
                 else json.dumps(
@@ -79,6 +84,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Swept:
             )
             questions.write("\n")
             documents.write(json.dumps({"doc_id": place, "title": place.title(), "text": text}) + "\n")
+        questions.write('{"query_id": "none", "question": "Who counts the gulls of Tollen?", "answer": ""}\n')
     (folder / "sweep.yaml").write_text(SWEEP)
     out = folder / "out"
     with start_quern("sweep", folder / "sweep.yaml", "--out", out, "--jobs", 1) as process:
@@ -153,6 +159,13 @@ def test_figures_are_those_of_evaluate(swept: Swept) -> None:
     assert found["R@1"].low <= found["R@1"].value <= found["R@1"].high
 
 
+def test_answers_are_measured_where_there_are_gold_answers(swept: Swept) -> None:
+    found = {(r.point.label, r.type, r.metric): (r.questions, r.figure.value) for r in rows(opened(swept))}
+    assert found["bm25", "all", "gold_words"] == (4, 1.0)
+    assert found["bm25", "all", "refused"] == (1, 1.0)
+    assert ("bm25", "two", "gold_words") not in found, "no question of this type has a gold answer"
+
+
 def test_tables_tell_types_differences_and_cost(swept: Swept) -> None:
     table = pq.read_table(swept.out / "results.parquet").to_pylist()
     mine = [r for r in table if r["metric"] == "R@1" and r["point"] == "bm25"]
@@ -162,7 +175,7 @@ def test_tables_tell_types_differences_and_cost(swept: Swept) -> None:
     assert mine[0]["difference_low"] <= mine[0]["difference"] <= mine[0]["difference_high"]
     assert all(r["seconds"] > 0 and r["peak_bytes"] > 1 << 20 and r["nodes"] > 0 for r in table if not r["error"])
     questions = pq.read_table(swept.out / "questions.parquet")
-    assert questions.num_rows == 6 * 4 * 8
+    assert questions.num_rows == 6 * 6 * 9
     (compared,) = [c for c in comparisons(opened(swept)) if c.metric == "R@1" and c.type == "all"]
     assert compared.difference.value == pytest.approx(compared.values[0] - compared.values[1])
     table = pq.read_table(swept.out / "comparisons.parquet").to_pylist()
