@@ -35,6 +35,7 @@ _DIFFERS = (
     (re.compile(r"\bmaster=local\S*"), "master=local"),
     (re.compile(r"(rows  )[0-9a-f]{12}$"), r"\1DIGEST"),
     (re.compile(r"^(\w+ +~?[\d,?]+ +~?[\d,?]+) +[\d.,]+(?=  )"), r"\1 N"),
+    (re.compile(r"^Evidence: \d+ %"), "Evidence: N %"),
     (re.compile(r"^([├└]── |\d+ )\d\.\d+ "), r"\1SCORE "),
     (re.compile(r"('similarity': )\d\.\d+"), r"\1SCORE"),
 )

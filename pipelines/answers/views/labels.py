@@ -28,8 +28,8 @@ def label_of(text: str, titles: Collection[str]) -> str:
         for head in (f"About {title}: ", f"关于{title}，"):
             if text.startswith(head):
                 return _sentence(text[len(head) :])
-        if said and text.startswith((f"{title} and ", f"{title}: "), said.end()):
-            return _sentence(text[said.end() + len(title) :].removeprefix(" and ").removeprefix(": "))
+        if said and text.startswith((f"{title} and ", f"{title}: ", f"{title}? "), said.end()):
+            return _sentence(re.sub(r"^(?: and |: |\? )", "", text[said.end() + len(title) :]))
     found = _ABOUT.match(text)
     return _sentence(text[found.end() :] if found else text)
 

@@ -28,7 +28,13 @@ from markupsafe import Markup
 
 from quern.indexes.storage import write_whole
 from quern.pipelines.answers.views.parts import parts_of
-from quern.pipelines.answers.views.passages import Passage, passages_of, quotes_of, sources_of, statements_of
+from quern.pipelines.answers.views.passages import (
+    Passage,
+    passages_of,
+    quotes_of,
+    sources_of,
+    statements_of,
+)
 from quern.pipelines.answers.views.picture import counted, picture_of
 from quern.pipelines.answers.views.words import agreement_of, kind_of, reason_of, status_of
 from quern.schemas.answers import Answer
@@ -37,6 +43,8 @@ from quern.schemas.words.lines import one_line, printable, shortened
 _BLOCK = 1 << 16
 # Characters of a question that are its heading; what is longer is folded.
 _HEADING = 240
+# Characters of a short answer that is written large.
+_SHORT_ANSWER = 120
 # A passage shorter than this is written again where it is found again: a link would not be shorter.
 _WORTH_A_LINK = 200
 
@@ -118,6 +126,7 @@ def _section(number: int, answer: Answer, texts: _Texts) -> dict[str, object]:
         "reason": reason_of(answer),
         "kind": kind_of(answer),
         "agreement": agreement_of(answer),
+        "short_answer": _SHORT_ANSWER,
         "statements": statements_of(answer, quotes),
         "parts": parts_of(answer, quotes),
         "sources": sources_of(quotes),

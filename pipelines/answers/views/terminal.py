@@ -1,35 +1,94 @@
-"""An answer on a plain terminal: its text, its sources, the chunks found, and the path through the graph as a tree."""
+"""An answer on a plain terminal: the short answer first, what became of the question, its sources, chunks and path."""
 
 from __future__ import annotations
 
 import io
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from rich.console import Console, RenderableType
+from rich.console import Console, JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from quern.pipelines.answers.views.labels import label_of
+from quern.pipelines.answers.views.parts import Part, parts_of
+from quern.pipelines.answers.views.passages import (
+    Source,
+    Statement,
+    quotes_of,
+    sources_of,
+    statements_of,
+)
 from quern.pipelines.answers.views.path import strongest
-from quern.schemas.answers import Answer, Citation, Hit, PathNode
-from quern.schemas.words.lines import one_line, plain, shortened
+from quern.pipelines.answers.views.words import reason_of
+from quern.schemas.answers import Answer, Hit, PathNode, cited
+from quern.schemas.words.lines import one_line, shortened
 
 PREVIEW = 200
+LABEL = 120
 
 
 def _date(published_at: datetime | None) -> str:
     return published_at.date().isoformat() if published_at else "undated"
 
 
-def _source(citation: Citation) -> tuple[Text, Text]:
-    text = Text.assemble((one_line(citation.title or citation.doc_id), "bold"), f" · {_date(citation.published_at)}")
-    if citation.url:
-        text.append("\n" + one_line(citation.url), "blue")
-    text.append(f"\n“{one_line(citation.quote)}”")
-    text.append(f"\n{one_line(citation.doc_id)}, characters {citation.start}–{citation.end}", "dim")
-    return Text(f"[{citation.number}]", "bold cyan"), text
+def _source(source: Source) -> tuple[Text, Text]:
+    of = source.of
+    text = Text.assemble((one_line(of.title or of.doc_id), "bold"), f" · {_date(of.published_at)}")
+    if of.url:
+        text.append("\n" + one_line(of.url), "blue")
+    several = len(source.quotes) > 1
+    for quote in source.quotes:
+        citation = quote.citation
+        text.append("\n")
+        if several:
+            text.append(f"[{citation.number}] ", "bold cyan")
+        text.append(f"“{one_line(citation.quote)}”")
+        text.append(f"\n{one_line(citation.doc_id)}, characters {citation.start}–{citation.end}", "dim")
+    return Text(cited([q.citation.number for q in source.quotes]), "bold cyan"), text
+
+
+def _part(part: Part) -> tuple[Text, Text]:
+    """A sub-question and its answer, further to the right than those it needed."""
+    text = Text(one_line(part.question))
+    if part.parents:
+        text.append(f" (after {', '.join(map(str, part.parents))})", "dim")
+    text.append("\n→ ", "dim")
+    text.append(_sentence(part.statement) if part.statement else Text("no answer", "yellow"))
+    return Text("  " * min(part.depth, 3) + str(part.number), "bold"), text
+
+
+def _sentence(statement: Statement) -> Text:
+    text = Text(one_line(statement.text))
+    if statement.quotes:
+        text.append(" ").append(cited([q.citation.number for q in statement.quotes]), "cyan")
+    return text
+
+
+def _said(answer: Answer, statements: Sequence[Statement]) -> Iterable[RenderableType]:
+    """The answer, the short one in a line of its own; or why there is none."""
+    if not answer.found:
+        refused = answer.reason == "refused"
+        words = [] if refused else [answer.answer]
+        yield Text(" ".join([*words, *filter(None, [reason_of(answer)])]), "yellow")
+        return
+    first, *others = map(_sentence, statements)
+    if others:
+        first.stylize("bold")
+        yield from (first, "")
+        first, *others = others
+    yield Text(" ").join([first, *others])
+
+
+def _told(answer: Answer) -> Iterable[RenderableType]:
+    """What a reader should know of the question and of its answer."""
+    if answer.reason != "refused":
+        yield Text(f"Evidence: {100 * answer.probability:.0f} %", "dim")
+    if answer.asked:
+        yield Text.assemble(("Understood as: ", "dim"), one_line(answer.asked))
+    yield from (Text.assemble(("Note: ", "dim"), one_line(note)) for note in answer.notes)
 
 
 def _chunk(hit: Hit) -> tuple[Text, Text]:
@@ -40,10 +99,10 @@ def _chunk(hit: Hit) -> tuple[Text, Text]:
     return Text(f"{hit.rank}", "bold"), text
 
 
-def _numbered(rows: Iterable[tuple[Text, Text]]) -> Table:
+def _numbered(rows: Iterable[tuple[Text, Text]], justify: JustifyMethod = "right") -> Table:
     """Blocks with their numbers in a column of their own."""
     table = Table.grid(padding=(0, 1, 0, 0))
-    table.add_column(justify="right", no_wrap=True)
+    table.add_column(justify=justify, no_wrap=True)
     table.add_column(overflow="fold")
     for number, block in rows:
         table.add_row(number, block)
@@ -51,8 +110,11 @@ def _numbered(rows: Iterable[tuple[Text, Text]]) -> Table:
 
 
 def _grow(branch: Tree, nodes: list[PathNode], children: dict[str, list[PathNode]], hits: dict[str, Hit]) -> None:
-    for node in nodes:
-        twig = branch.add(Text.assemble((f"{node.similarity:.2f} ", "yellow"), shortened(node.text, PREVIEW)))
+    """Put nodes on a branch, the nearest to the question first, each with its chunk and those reached through it."""
+    titles = {hit.title for hit in hits.values() if hit.title}
+    for node in sorted(nodes, key=lambda n: -n.similarity):
+        label = shortened(label_of(node.text, titles), LABEL)
+        twig = branch.add(Text.assemble((f"{node.similarity:.2f} ", "yellow"), label))
         hit = hits.get(node.chunk_id)
         if hit is not None:
             twig.add(Text.assemble("→ chunk ", (f"{hit.rank}", "bold"), " ", (one_line(hit.chunk_id), "green")))
@@ -61,7 +123,7 @@ def _grow(branch: Tree, nodes: list[PathNode], children: dict[str, list[PathNode
 
 def _tree(answer: Answer) -> Tree:
     """Question → matched node (similarity) → neighbour → chunk; question → chunk where no node was used."""
-    tree = Tree(Text(one_line(answer.question), "bold"), guide_style="dim")
+    tree = Tree(Text(shortened(answer.question, PREVIEW), "bold"), guide_style="dim")
     if not answer.path:
         for hit in answer.hits:
             tree.add(Text.assemble((f"{hit.score:.3f} ", "yellow"), "→ chunk ", one_line(hit.chunk_id)))
@@ -79,10 +141,18 @@ def _tree(answer: Answer) -> Tree:
 
 
 def _blocks(answer: Answer) -> Iterable[RenderableType]:
+    quotes = quotes_of(answer, "")
     yield from (Text(one_line(answer.question), "bold"), "")
-    yield Text(plain(answer.answer).strip(), "" if answer.found else "yellow")
+    yield from _said(answer, statements_of(answer, quotes))
+    yield from ("", *_told(answer))
+    if answer.sub_questions:
+        yield from (
+            "",
+            Text("Sub-questions", "bold underline"),
+            _numbered(map(_part, parts_of(answer, quotes)), "left"),
+        )
     if answer.citations:
-        yield from ("", Text("Sources", "bold underline"), _numbered(map(_source, answer.citations)))
+        yield from ("", Text("Sources", "bold underline"), _numbered(map(_source, sources_of(quotes))))
     if answer.hits:
         name = "Chunks" if answer.found else "Nearest chunks, too weak to answer from"
         yield from (

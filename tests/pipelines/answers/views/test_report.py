@@ -364,6 +364,7 @@ def test_lines_fit_their_box(text, width, lines):
         ("About The lamp: when was it lit? In 1871.", "When was it lit? In 1871."),
         ("About A report: the lamp: when was it lit? In 1871.", "When was it lit? In 1871."),
         ("What is said about The lamp and whale oil? It burned it.", "Whale oil? It burned it."),
+        ("What is said about The lamp? It burned oil.", "It burned oil."),
         ("What is there to know about The lamp: oil, keeper? It burned.", "Oil, keeper? It burned."),
         ("关于渡轮，什么时候投入运营？今年七月一日。", "什么时候投入运营？今年七月一日。"),
         ("About Elsewhere: who built it? Nobody knows: it stands.", "Who built it? Nobody knows: it stands."),

@@ -8,6 +8,7 @@ from rich.cells import cell_len
 
 from quern.pipelines.answers.views.terminal import render_text
 from quern.schemas.answers import Answer, Citation, Hit, PathNode, Sentence
+from tests.pipelines.answers.views.sample_answers import COMPARED, HARMFUL, REFUSED
 
 TEXT = "The lamp was lit in 1871. It burned whale oil. " + "The keeper slept below. " * 20
 HIT = Hit(
@@ -63,6 +64,8 @@ def test_the_answer_its_source_its_chunks_and_its_path_are_shown():
         "\n"
         "The lamp was lit in 1871. [1]\n"
         "\n"
+        "Evidence: 80 %\n"
+        "\n"
         "Sources\n"
         "[1] The lamp of Pell Head · 2024-05-03\n"
         "    https://tidewiki.example/lamp\n"
@@ -101,7 +104,47 @@ def test_what_is_not_in_the_corpus_is_said_with_the_nearest_chunks():
 def test_an_answer_with_nothing_found_is_short():
     none = {"sentences": [], "citations": [], "hits": [], "path": []}
     shown = render_text(ANSWER.model_copy(update=none), width=80, color=False)
-    assert shown == "When was the lamp lit?\n\nThe corpus does not say.\n"
+    assert shown == "When was the lamp lit?\n\nThe corpus does not say.\n\nEvidence: 80 %\n"
+
+
+def test_what_a_question_became_is_told_and_a_document_is_one_source():
+    shown = render_text(COMPARED, width=80, color=False)
+    assert (
+        "\n"
+        "The Tollen Bridge: 60.8 against 2.1 million crowns. [1][2]\n"
+        "\n"
+        "The final account of June 2025 gives a total of 60.8. [1][3] The Wherry Pier was\n"
+        "built in 1912 for 2.1 million crowns. [2]\n"
+        "\n"
+        "Evidence: 87 %\n"
+        "Understood as: Which cost more, the Tollen Bridge or the Wherry Pier?\n"
+        "Note: “the pier at Wherry Steps” was taken for the Wherry Pier.\n"
+        "\n"
+        "Sub-questions\n"
+        "1   What did the Tollen Bridge cost?\n"
+        "    → 60.8 [1]\n"
+        "2   What did the Wherry Pier cost?\n"
+        "    → 2.1 [2]\n"
+        "  3 Who paid 60.8 million crowns? (after 1)\n"
+        "    → no answer\n"
+        "\n"
+        "Sources\n"
+        "[1][3] Tollen Bridge: statement of cost · 2025-07-01\n"
+    ) in shown
+    assert shown.count("Tollen Bridge: statement of cost ·") == 1
+    assert "├── 0.83 How much did the deck cost?" in shown
+
+
+def test_why_there_is_no_answer_is_said_in_words():
+    assert (
+        "\nThe corpus does not say. What was found speaks of another time.\n\nEvidence: 12 %\n\nNearest chunks"
+        in render_text(REFUSED, width=80, color=False)
+    )
+    assert render_text(HARMFUL, width=80, color=False).splitlines()[2:] == [
+        "Questions of this kind are not answered.",
+        "",
+        "Note: Questions that ask for help with harm are not answered.",
+    ]
 
 
 @pytest.mark.parametrize("width", [20, 33, 60, 120])
