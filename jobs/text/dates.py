@@ -147,14 +147,42 @@ def dates(text: str, default: date | None = None) -> list[When]:
     """The times that `text` names, in order and disjoint.
 
     A time without a year (`2 March`), a weekday and a time relative to another (`last month`) are read against
-    `default`, usually the day of publication: the nearest such day, for a weekday the last one. Years alone count
-    from 1000 to 2099 where nothing is counted by them.
+    `default`, usually the day of publication: the nearest such day, but of the past unless the text speaks of what is
+    to come; for a weekday the last one. Years alone count from 1000 to 2099 where nothing is counted by them.
     """
     if _HINT.search(text) is None:
         return []
     points = [w for m in _POINT.finditer(text) if (w := _read(text, m, default)) is not None]
     points = _with_lone_months(text, points, default)
+    if default is not None and _AHEAD.search(text) is None:
+        points = [_of_the_past(p, default) for p in points]
     return _joined(text, points, default)
+
+
+# Words of what is to come: without one of them, a text tells what was.
+_AHEAD: Final = re.compile(
+    r"\b(?:will|shall|would|next|until|till|by|from|due|plan\w*|expected|scheduled|deadline|to\s+be|going\s+to"
+    r"|is\s+to|are\s+to)\b"
+    r"|将|会|到期|截[止至]|预计|计划",
+    re.IGNORECASE,
+)
+_SOON: Final = timedelta(31)
+_WRITTEN_YEAR: Final = re.compile(
+    r"(?:1\d|20)\d\d|[〇零一二三四五六七八九]{4}|^\s*(?:in|next|tomorrow)\b", re.IGNORECASE
+)
+
+
+def _of_the_past(point: When, default: date) -> When:
+    """The time a year earlier where its year was left open and it lies more than a month ahead."""
+    first, last = point.from_day, point.to_day
+    if first is None or last is None or first <= default + _SOON or _WRITTEN_YEAR.search(point.text):
+        return point
+    if point.precision not in ("day", "month", "range") or (2, 29) in (
+        (first.month, first.day),
+        (last.month, last.day),
+    ):
+        return point
+    return replace(point, from_day=first.replace(year=first.year - 1), to_day=last.replace(year=last.year - 1))
 
 
 def _number(word: str) -> int:

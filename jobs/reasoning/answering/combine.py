@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
+from quern.jobs.reasoning.answering.contrast import contrasted
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore
 from quern.jobs.reasoning.answering.spans_of_time import between, counted
 from quern.jobs.reasoning.answering.values import Quantity, When, dates, quantities
@@ -88,8 +89,7 @@ def combined(given: AnswerInput) -> Combined | None:
         return None
     text = "; ".join(_without_end(t.text) for t in told)
     rests_on = list(dict.fromkeys(n for t in told for n in t.rests_on))
-    first = list(dict.fromkeys(n for b in given.before if b.answer for n in b.rests_on[:1]))
-    return Combined(f"{text[:1].upper()}{text[1:]}"[:600], rests_on[:_MOST_GROUNDS], first[:_MOST_CARRYING])
+    return Combined(f"{text[:1].upper()}{text[1:]}"[:600], rests_on[:_MOST_GROUNDS], rests_on[:_MOST_CARRYING])
 
 
 def _groups(given: AnswerInput) -> list[tuple[Section, list[AskedBefore], list[Section]]]:
@@ -112,6 +112,8 @@ def _groups(given: AnswerInput) -> list[tuple[Section, list[AskedBefore], list[S
 
 
 def _section(given: AnswerInput, section: Section, answers: list[AskedBefore], measures: list[Section]) -> _Told | None:
+    if section.way in ("compare", "order") or (measures and len(answers) == 2):
+        answers = _together(given, section, answers)
     rests_on = tuple(dict.fromkeys(n for a in answers for n in a.rests_on))
     text = ""
     if measures and len(answers) > 1 and section.way == "single":
@@ -126,6 +128,16 @@ def _section(given: AnswerInput, section: Section, answers: list[AskedBefore], m
         text = _joined([a.answer for a in answers if a.answer])
     partly = section.way in ("compare", "order", "both") and not all(a.answer for a in answers)
     return _Told(text, rests_on, partly) if text else None
+
+
+def _together(given: AnswerInput, section: Section, answers: list[AskedBefore]) -> list[AskedBefore]:
+    """The answers of two sides with the values that the evidence has for both, where it has them."""
+    found = contrasted(given, [a.question for a in answers], [a.answer for a in answers], section.word)
+    return (
+        [AskedBefore(a.question, v.text, [v.number], v.text) for a, v in zip(answers, found, strict=True)]
+        if found
+        else answers
+    )
 
 
 def _joined(answers: Sequence[str]) -> str:

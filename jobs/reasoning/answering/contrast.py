@@ -1,0 +1,257 @@
+"""The values of two things that a question sets beside each other, chosen together from the evidence.
+
+Alone, each side takes the value that its question fits best, and two sides that share most of their words easily take
+the same one. Together they must be of one kind, and a value belongs to the side whose own words stand nearest to it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from itertools import product
+from typing import Final
+
+from quern.jobs.reasoning.answering.choosing import choices, shares
+from quern.jobs.reasoning.answering.inputs import AnswerInput
+from quern.jobs.reasoning.answering.kinds import DURATIONS, LENGTHS, Kind, kind_of
+from quern.jobs.reasoning.answering.relevance import Line, lines
+from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.reasoning.answering.typed import Value
+
+_WEIGHED: Final = 10  # Of each side, the likeliest values.
+# Log odds, set by hand on the comparisons and orders of the sample corpus. A value
+# beside the other side's words, or in a sentence of the other side alone; beside its own side's words, in a chunk or
+# among evidence of its own side; one value for both sides; times of which neither is before the other; two units of one
+# kind; both in one sentence, each beside its side; what was answered alone; a time that is known to the day.
+_OTHERS_NEARER: Final = -1.5
+_OTHERS_ALONE: Final = -2.0
+_OWN_NEAR: Final = 0.7
+_OWN_IN_CHUNK: Final = -1.0
+_OWN_NOWHERE: Final = -3.0
+_SAME_VALUE: Final = -5.0
+_OVERLAP: Final = -2.0
+_ONE_UNIT: Final = 0.8
+_ONE_SENTENCE: Final = 1.0
+_ANSWERED: Final = 0.5
+_EXACT: Final = 0.5
+_COUNTED: Final = 1.0  # A sentence with a word like the noun that is counted: `employs 620 people` for employees.
+_STEM: Final = 5  # Letters in which words of one family agree.
+# A date of publication stands for that of an event, by what the question says of it.
+_PUBLISHED: Final = 0.35
+_PUBLISHED_IF_SAID: Final = 2.5
+_SAID: Final = re.compile(
+    r"\b(?:announce|publish|report|say|said|tell|told|ask|send|sent|message|share|mention|suggest|remind|recommend"
+    r"|discuss|"
+    r"invite|warn|statement|news|propose|confirm|complain)\w*",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Sided:
+    """The value of one side.
+
+    Attributes:
+        text: Its characters in the evidence, or the date of publication in words.
+        same: What equal values have in common: number and unit, or first and last day.
+        number: The sentence that says it.
+        day: Its first day, where it is a time.
+        exact: Whether a time is known to the day.
+    """
+
+    text: str
+    same: object
+    number: int
+    day: date | None = None
+    exact: bool = True
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    sided: Sided
+    line: Line
+    odds: float
+    near: bool
+
+
+def contrasted(given: AnswerInput, questions: Sequence[str], answers: Sequence[str], word: str) -> list[Sided]:
+    """The values of two sides; empty where the evidence has none of one kind for both.
+
+    Args:
+        given: The whole question with its evidence.
+        questions: What is asked of each side.
+        answers: What was answered to each alone; empty strings where nothing was.
+        word: The word of the question that compares.
+    """
+    if len(questions) != 2:
+        return []
+    for kind in _kinds(questions, word):
+        if found := _of_kind(given, questions, answers, kind):
+            return found
+    return []
+
+
+def _of_kind(given: AnswerInput, questions: Sequence[str], answers: Sequence[str], kind: Kind) -> list[Sided]:
+    own = [
+        content_words(questions[0]) - content_words(questions[1]),
+        content_words(questions[1]) - content_words(questions[0]),
+    ]
+    sides = [
+        _candidates(AnswerInput(q, given.evidence), kind, own[n], own[1 - n], answers[n])
+        for n, q in enumerate(questions)
+    ]
+    best: tuple[float, list[Sided]] = (-math.inf, [])
+    for one, other in product(*sides):
+        if not _comparable(one, other):
+            continue
+        odds = one.odds + other.odds + _together(one, other, kind)
+        if odds > best[0]:
+            best = (odds, [one.sided, other.sided])
+    return best[1]
+
+
+def _kinds(questions: Sequence[str], word: str) -> list[Kind]:
+    """The kinds of value that the sides may have, the likelier first; any amount where a comparison leaves it open."""
+    kinds = [kind_of(q) for q in questions]
+    typed = [k for k in kinds if k.name in ("when", "how_many", "how_much", "how_long")]
+    if not typed:
+        any_amount = word in ("compare", "compared", "difference") or " or " in word
+        shares_first = [Kind("how_much", units=_SHARES)] if _IN_SHARES.search(questions[0]) else []
+        return [*shares_first, Kind("how_much")] if any_amount else []
+    if typed[0].name == "how_long" and _OF_THING.match(questions[0]):
+        return [replace(typed[0], units=LENGTHS), replace(typed[0], units=DURATIONS)]
+    return typed[:1]
+
+
+_SHARES: Final = frozenset({"per cent", "share", "percentage point"})
+_IN_SHARES: Final = re.compile(
+    r"\b(?:effect|rate|share|reduction|increase|growth|success|turnout"
+    r"|support)\b",
+    re.IGNORECASE,
+)
+# `How long is the Orrin`, with no verb behind it, asks for a length sooner than for a time.
+_OF_THING: Final = re.compile(r"how\s+long\s+(?:is|was|are|were)\s+(?:(?:the|a)\s+)?[\w\s’'-]+\?$", re.IGNORECASE)
+
+
+def _candidates(
+    given: AnswerInput, kind: Kind, own: frozenset[str], others: frozenset[str], answered: str
+) -> list[_Candidate]:
+    ranked = lines(given, kind)
+    found = []
+    for choice in choices(given.question, kind, ranked)[:_WEIGHED]:
+        value, line = choice.value, choice.line
+        side = _of_side(given, line, value, own, others)
+        odds = math.log(max(choice.share, 1e-6)) + side
+        if answered and (value.text in answered or (value.means and value.means in answered)):
+            odds += _ANSWERED
+        day = value.same[0] if kind.name == "when" and isinstance(value.same, tuple) else None
+        if kind.name == "when" and not isinstance(day, date):
+            continue
+        text = value.means or value.text
+        exact = kind.name == "when" and isinstance(value.same, tuple) and _is_day(value.same)
+        odds += _EXACT if exact else 0.0
+        odds += _COUNTED if kind.noun and _said(content_words(line.text), kind.noun) else 0.0
+        found.append(_Candidate(Sided(text, value.same, line.number, day, exact), line, odds, side == _OWN_NEAR))
+    return [*found, *_published(given, ranked, own, others)] if kind.name == "when" and not kind.units else found
+
+
+def _is_day(same: tuple[object, ...]) -> bool:
+    """Whether a time is known to the day, by its first and last."""
+    first, last = same
+    return isinstance(first, date) and isinstance(last, date) and (last - first).days < 7
+
+
+def _published(
+    given: AnswerInput, ranked: Sequence[Line], own: frozenset[str], others: frozenset[str]
+) -> list[_Candidate]:
+    """The days on which the best lines were published."""
+    factor = _PUBLISHED_IF_SAID if _SAID.search(given.question) else _PUBLISHED
+    belief = shares(ranked[:_WEIGHED])
+    found = []
+    for line, odds in zip(ranked[:_WEIGHED], belief, strict=True):
+        if line.published is None:
+            continue
+        day = line.published
+        text = f"{day.day} {day:%B %Y}"
+        log = math.log(max(1e-6, odds / belief[0] * factor)) + _of_side(given, line, None, own, others) + _EXACT
+        found.append(_Candidate(Sided(text, (day, day), line.number, day), line, log, near=False))
+    return found
+
+
+def _of_side(given: AnswerInput, line: Line, value: Value | None, own: frozenset[str], others: frozenset[str]) -> float:
+    """Log odds that what `line` says belongs to the side of the words `own`."""
+    start, end = (value.start, value.end) if value else (0, len(line.text))
+    to_own, to_others = _distance(line.text, start, end, own), _distance(line.text, start, end, others)
+    if to_others < to_own:
+        return _OTHERS_NEARER if to_own < math.inf else _OTHERS_ALONE
+    if to_own < math.inf:
+        return _OWN_NEAR
+    around, chunk = _around(given, line)
+    if _said(around, own) and not _said(around, others):
+        return 0.0
+    return _OWN_IN_CHUNK if _said(chunk, own) else _OWN_NOWHERE
+
+
+def _said(some: frozenset[str], words: frozenset[str]) -> bool:
+    """Whether one of the stems is among the others, or begins like one: `publish` and `publication`."""
+    return bool(some & words) or any(
+        a[:_STEM] == b[:_STEM] for a in some if len(a) >= _STEM for b in words if len(b) >= _STEM
+    )
+
+
+def _around(given: AnswerInput, line: Line) -> tuple[frozenset[str], frozenset[str]]:
+    """The words of the title and of the sentences beside `line`, and those of its chunk."""
+    evidence = given.evidence[line.evidence]
+    beside = [
+        evidence.text[span.start : span.end]
+        for span in given.sentences[max(0, line.number - 2) : line.number + 1]
+        if span.evidence == line.evidence
+    ]
+    title = evidence.title or ""
+    return content_words(" ".join([title, *beside])), content_words(f"{title} {evidence.text}")
+
+
+def _distance(text: str, start: int, end: int, words: frozenset[str]) -> float:
+    """Characters between a value and the nearest of `words` in its sentence; words behind it count double."""
+    best, at = math.inf, 0
+    for raw in text.split():
+        at = text.index(raw, at)
+        if _said(content_words(raw), words) and not start <= at < end:
+            best = min(best, start - at - len(raw) if at < start else 2.0 * (at - end))
+        at += len(raw)
+    return max(best, 0.0)
+
+
+def _comparable(one: _Candidate, other: _Candidate) -> bool:
+    """Whether two values may stand beside each other: both times, or of one unit, a bare number being of any."""
+    if one.sided.day is not None or other.sided.day is not None:
+        return one.sided.day is not None and other.sided.day is not None
+    units = {_unit(one.sided), _unit(other.sided)}
+    return len(units) == 1 or "" in units
+
+
+def _unit(sided: Sided) -> str:
+    return str(sided.same[1]) if isinstance(sided.same, tuple) else ""
+
+
+def _together(one: _Candidate, other: _Candidate, kind: Kind) -> float:
+    odds = 0.0
+    if one.line.number == other.line.number and one.near and other.near:
+        odds += _ONE_SENTENCE
+    if one.sided.same == other.sided.same:
+        odds += _SAME_VALUE
+    elif one.sided.day is not None:
+        odds += _OVERLAP if _overlap(one.sided.same, other.sided.same) else 0.0
+    elif kind.name != "how_many" and _unit(one.sided) == _unit(other.sided) != "":
+        odds += _ONE_UNIT  # How many of something is told with and without its noun.
+    return odds
+
+
+def _overlap(one: object, other: object) -> bool:
+    """Whether two times share a day, so that neither is before the other."""
+    if not (isinstance(one, tuple) and isinstance(other, tuple)):
+        return False
+    return bool(one[0] <= other[1] and other[0] <= one[1])
