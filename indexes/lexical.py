@@ -6,11 +6,12 @@ on both sides alike. Memory: 8 bytes for each different word of each chunk, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import snowballstemmer
@@ -54,6 +55,9 @@ class LexicalIndex:
             matrix.resize((matrix.shape[0], len(self._terms)))
         # Terms x texts: a question's terms pick rows.
         self._found_by = _weighted(sparse.vstack(counts, format="csr") if counts else empty).T.tocsr()
+        self._found_by.sort_indices()
+        having = np.diff(self._found_by.indptr)
+        self.idf: Floats = _idf(having, self._found_by.shape[1]).astype(np.float32)
 
     def _counted(self, texts: pa.Array) -> sparse.csr_array:
         """How often each text has each term, shape (texts, terms so far)."""
@@ -76,40 +80,95 @@ class LexicalIndex:
             self._words[word] = known
         return known
 
-    def search(self, questions: Sequence[str], depth: int) -> Scored:
+    def _number(self, word: str) -> int:
+        """The number of a word's stem; -1 where no text has it, or it is a stop word."""
+        known = self._words.get(word)
+        if known is None:
+            return -1 if word in STOP_WORDS else self._terms.get(self._stem(word), -1)
+        return known
+
+    def search(
+        self,
+        questions: Sequence[str],
+        depth: int,
+        allows: Callable[[Positions, Positions], npt.NDArray[np.bool_]] | None = None,
+    ) -> Scored:
         """The `depth` best texts of each question; blank questions find nothing.
 
         Args:
             questions: Words of each question, separated by single spaces (`schemas.words.terms.search_terms`).
             depth: Most texts of a question.
+            allows: Whether text n may be found for question n, of arrays of both; by default all may.
         """
-        asked = self._asked(questions)
+        asked = self.asked(questions)
         cost = np.asarray(asked @ np.diff(self._found_by.indptr).astype(np.float64))
         block = np.floor(np.cumsum(cost) / _MOST_PRODUCTS).astype(np.int64)
-        found = [self._block(asked, np.flatnonzero(block == n), depth) for n in np.unique(block)]
+        found = [self._block(asked, np.flatnonzero(block == n), depth, allows) for n in np.unique(block)]
         none = [Scored(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))]
         parts = found or none
         return Scored(*(np.concatenate([getattr(p, f) for p in parts]) for f in ("question", "chunk", "score")))
 
-    def _asked(self, questions: Sequence[str]) -> sparse.csr_array:
-        """Which terms each question has, each once, shape (questions, terms)."""
-        terms = [
-            np.unique([self._terms.get(self._stem(w), -1) for w in q.split() if w not in STOP_WORDS] or [-1])
-            for q in questions
-        ]
+    def asked(self, questions: Sequence[str]) -> sparse.csr_array:
+        """Which terms each question has, each once, shape (questions, terms); terms that no text has are left out."""
+        terms = [np.unique([self._number(w) for w in q.split()] or [-1]) for q in questions]
         row = np.repeat(np.arange(len(terms)), [len(t) for t in terms])
         column = np.concatenate(terms) if terms else np.empty(0, np.int64)
         kept = column >= 0
         ones = np.ones(int(kept.sum()), dtype=np.float32)
         return sparse.csr_array((ones, (row[kept], column[kept])), shape=(len(questions), self._found_by.shape[0]))
 
-    def _block(self, asked: sparse.csr_array, rows: Positions, depth: int) -> Scored:
+    def texts_with(self, term: Positions) -> tuple[Positions, Positions]:
+        """(n, text) of all texts that have the term `term[n]`, sorted."""
+        row, place = ranges(self._found_by.indptr[term], self._found_by.indptr[term + 1])
+        return row, self._found_by.indices[place].astype(np.int64)
+
+    def having(self, term: Positions) -> Positions:
+        """How many texts have each of the terms, shape as `term`."""
+        found: Positions = np.diff(self._found_by.indptr)[term].astype(np.int64)
+        return found
+
+    def contains(self, term: Positions, text: Positions) -> npt.NDArray[np.bool_]:
+        """Whether the text `text[n]` has the term `term[n]`: a binary search of all pairs at once, shape as `term`."""
+        low = self._found_by.indptr[term].astype(np.int64)
+        end = self._found_by.indptr[term + 1].astype(np.int64)
+        high, texts = end.copy(), self._found_by.indices
+        for _ in range(int((high - low).max(initial=0)).bit_length()):
+            middle = (low + high) // 2
+            open_ = low < high
+            below = open_ & (texts[np.where(open_, middle, 0)] < text)
+            low, high = np.where(below, middle + 1, low), np.where(open_ & ~below, middle, high)
+        found: npt.NDArray[np.bool_] = (low < end) & (texts[np.where(low < end, low, 0)] == text)
+        return found
+
+    def _block(
+        self,
+        asked: sparse.csr_array,
+        rows: Positions,
+        depth: int,
+        allows: Callable[[Positions, Positions], npt.NDArray[np.bool_]] | None,
+    ) -> Scored:
         """The best texts of some of the questions."""
         scores = (asked[rows] @ self._found_by).tocoo()
-        found = in_order(rows[scores.row], scores.col.astype(np.int64), scores.data)
+        question, text, score = rows[scores.row], scores.col.astype(np.int64), scores.data
+        if allows is not None:
+            may = allows(question, text)
+            question, text, score = question[may], text[may], score[may]
+        found = in_order(question, text, score)
         rank = np.arange(len(found.question)) - np.searchsorted(found.question, found.question)
         kept = rank < depth
         return Scored(found.question[kept], found.chunk[kept], found.score[kept])
+
+
+def ranges(starts: Positions, stops: Positions) -> tuple[Positions, Positions]:
+    """All numbers of the ranges from `starts` to `stops`, each with the number of its range."""
+    lengths = (stops - starts).astype(np.int64)
+    row = np.repeat(np.arange(len(starts)), lengths)
+    return row, np.arange(len(row)) - np.repeat(np.cumsum(lengths) - lengths, lengths) + np.repeat(starts, lengths)
+
+
+def _idf(having: Positions, texts: int) -> npt.NDArray[np.float64]:
+    """BM25's weight of terms that `having` of `texts` texts have."""
+    return np.asarray(np.log1p((texts - having + 0.5) / (having + 0.5)))
 
 
 def _weighted(counts: sparse.csr_array) -> sparse.csr_array:
@@ -118,7 +177,7 @@ def _weighted(counts: sparse.csr_array) -> sparse.csr_array:
     counts.sum_duplicates()
     length = np.asarray(counts.sum(axis=1)).ravel()
     having = np.bincount(counts.indices, minlength=counts.shape[1])
-    idf = np.log1p((texts - having + 0.5) / (having + 0.5))
+    idf = _idf(having, texts)
     row = np.repeat(np.arange(texts), np.diff(counts.indptr))
     norm = K1 * (1.0 - B + B * length / max(float(length.mean()) if texts else 1.0, 1e-9))
     weights = idf[counts.indices] * counts.data * (K1 + 1.0) / (counts.data + norm[row])

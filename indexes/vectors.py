@@ -35,6 +35,27 @@ class Rows(Protocol):
 
 
 @dataclass(frozen=True)
+class Part:
+    """Some of the vectors of a matrix, read block by block.
+
+    Attributes:
+        vectors: The matrix, shape (n, d).
+        rows: Positions of those that are taken, shape (rows,).
+    """
+
+    vectors: Floats
+    rows: Positions
+
+    def __len__(self) -> int:
+        """Number of vectors taken."""
+        return len(self.rows)
+
+    def __getitem__(self, part: slice) -> Floats:
+        """The vectors of `part`, shape (rows, d)."""
+        return self.vectors[self.rows[part]]
+
+
+@dataclass(frozen=True)
 class Neighbours:
     """The best k of each query, best first.
 

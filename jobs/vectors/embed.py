@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib.metadata import version
 from typing import ClassVar, Literal, Protocol, cast
 
@@ -30,6 +30,7 @@ from quern.jobs.models.folders import (
 )
 from quern.jobs.models.openvino_runtime import OpenVinoRunner, openvino_file, openvino_version
 from quern.jobs.models.precision import resolve_precision
+from quern.jobs.models.scripts import known_scripts, readable
 from quern.schemas.settings import EmbedSettings
 from quern.schemas.tables import VECTOR, Table
 
@@ -108,6 +109,14 @@ class Embedder:
         if settings.device != "cpu" or resolve_precision(settings) == "f32":
             return _load(settings)
         return _load(settings.model_copy(update={"precision": "f32"}))
+
+    def readable(self, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+        """Share of each text's letters that are of scripts which the model knows, shape (texts,)."""
+        return readable(texts, self._scripts)
+
+    @cached_property
+    def _scripts(self) -> frozenset[str]:
+        return known_scripts(self._tokenizer)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """L2-normalised vectors of `texts`, float32 of shape (n, d); NaN where the model gave no direction."""

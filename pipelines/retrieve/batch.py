@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
+from scipy import sparse
 
 from quern.indexes.graph import QueryGraph
 from quern.indexes.lexical import Scored
-from quern.indexes.vectors import Floats, Positions, nearest, pair_similarities
+from quern.indexes.vectors import Floats, Neighbours, Part, Positions, nearest, pair_similarities
 from quern.jobs.reasoning.questions.clauses import clauses
-from quern.pipelines.retrieve.ranking import Reached, chunk_scores, cut
+from quern.pipelines.retrieve.filters import Allowed, allowed
+from quern.pipelines.retrieve.ranking import Doubles, Reached, chunk_scores, cut
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.settings import Settings
 from quern.schemas.words.terms import search_terms
@@ -20,11 +23,20 @@ _NODES_PER_CHUNK = 5
 
 
 class Batch:
-    """A batch of questions; rankings in it are computed at most once."""
+    """A batch of questions; rankings in it are computed at most once.
 
-    def __init__(self, searcher: Searcher, questions: Sequence[str]) -> None:
+    Attributes:
+        searcher: The snapshot, and the settings to search it by.
+        questions: The questions.
+        where: Conditions that chunks must meet, for each question, beside those of `retrieve.where`.
+    """
+
+    def __init__(
+        self, searcher: Searcher, questions: Sequence[str], where: Sequence[Sequence[str]] | None = None
+    ) -> None:
         self.searcher = searcher
         self.questions = list(questions)
+        self.where = [list(w) for w in where] if where is not None else [[] for _ in questions]
 
     def __len__(self) -> int:
         """Number of questions."""
@@ -56,16 +68,54 @@ class Batch:
         return [search_terms(q) for q in self.searched]
 
     @cached_property
+    def asked(self) -> sparse.csr_array:
+        """Which terms of the full-text index each question has, shape (questions, terms)."""
+        return self.graph.lexical.asked(self.terms)
+
+    @cached_property
+    def readable(self) -> Doubles:
+        """Share of each question that the embedding model can read, by its scripts; shape (questions,)."""
+        return self.searcher.question_embedder.readable(self.searched)
+
+    @cached_property
+    def allowed(self) -> Allowed | None:
+        """Which chunks may be found for each question; None where all may."""
+        return allowed(self.searcher, [[*self.settings.retrieve.where, *w] for w in self.where])
+
+    def allows(self, question: Positions, chunk: Positions) -> npt.NDArray[np.bool_]:
+        """Whether `chunk[n]` may be found for `question[n]`, shape as these."""
+        if self.allowed is None:
+            return np.ones(len(question), dtype=np.bool_)
+        return self.allowed.masks[self.allowed.of_question[question], chunk]
+
+    def nearest_of(self, vectors: Floats, most: int, owner: Positions | None = None) -> Neighbours:
+        """The `most` of `vectors` that are nearest to each question, of those whose chunk may be found.
+
+        `owner` is the chunk of each, by default its own position.
+        """
+        if self.allowed is None:
+            return nearest(self.vectors, vectors, most)
+        positions = np.full((len(self), most), -1, dtype=np.int64)
+        similarities = np.full((len(self), most), -np.inf, dtype=np.float32)
+        for questions, mask in self.allowed.each():
+            rows = np.flatnonzero(mask if owner is None else mask[owner])
+            found = nearest(self.vectors[questions], Part(vectors, rows), most)
+            known = found.positions >= 0
+            positions[questions] = np.where(known, rows[np.where(known, found.positions, 0)] if len(rows) else -1, -1)
+            similarities[questions] = found.similarities
+        return Neighbours(positions, similarities)
+
+    @cached_property
     def dense(self) -> Scored:
         """The `retrieve.depth` nearest chunks of each question by cosine."""
-        found = nearest(self.vectors, self.graph.chunks.vectors, self._depth(len(self.graph.chunks.keys)))
+        found = self.nearest_of(self.graph.chunks.vectors, self._depth(len(self.graph.chunks.keys)))
         question, rank = np.nonzero(found.similarities > 0)
         return Scored(question, found.positions[question, rank], found.similarities[question, rank])
 
     @cached_property
     def lexical(self) -> Scored:
         """The `retrieve.depth` best chunks of each question by BM25."""
-        return self.graph.lexical.search(self.terms, self.settings.retrieve.depth)
+        return self.graph.lexical.search(self.terms, self.settings.retrieve.depth, self.allows)
 
     @cached_property
     def best_nodes(self) -> Scored:
@@ -75,7 +125,7 @@ class Batch:
         one chunk come together.
         """
         nodes = self.graph.nodes
-        found = nearest(self.vectors, nodes.vectors, self._depth(len(nodes.keys), _NODES_PER_CHUNK))
+        found = self.nearest_of(nodes.vectors, self._depth(len(nodes.keys), _NODES_PER_CHUNK), nodes.owner)
         question, rank = np.nonzero(found.similarities > 0)
         node = found.positions[question, rank]
         reached = Reached(question, node, np.zeros(len(node), dtype=np.int32), found.similarities[question, rank])
@@ -90,17 +140,18 @@ class Batch:
     def widened(self, hops: int) -> Reached:
         """Nodes with `cos + 1 >= gamma`, at most `n`, widened by `hops` (QCG-RAG, section 3.4)."""
         settings, nodes = self.settings.graph, self.graph.nodes
-        best = nearest(self.vectors, nodes.vectors, max(1, min(settings.n, len(nodes.keys))))
+        best = self.nearest_of(nodes.vectors, max(1, min(settings.n, len(nodes.keys))), nodes.owner)
         question, rank = np.nonzero(
             (best.positions >= 0) & (best.similarities.astype(np.float64) + 1.0 >= settings.gamma)
         )
         wide = self.graph.widen(question, best.positions[question, rank], len(self), hops)
-        cosines = pair_similarities(self.vectors, nodes.vectors, wide.question, wide.node)
-        return Reached(wide.question, wide.node, wide.hop, cosines)
+        kept = self.allows(wide.question, nodes.owner[wide.node])
+        question, node, hop = wide.question[kept], wide.node[kept], wide.hop[kept]
+        return Reached(question, node, hop, pair_similarities(self.vectors, nodes.vectors, question, node))
 
     def with_vectors(self, vectors: Floats) -> Batch:
         """The same questions with other vectors, shape (questions, d)."""
-        other = Batch(self.searcher, self.questions)
+        other = Batch(self.searcher, self.questions, self.where)
         other.__dict__["vectors"] = vectors
         return other
 
@@ -109,7 +160,8 @@ class Batch:
         """The clauses that questions fall into."""
         cut_up = [clauses(q) for q in self.questions]
         question = np.repeat(np.arange(len(self)), [len(c) for c in cut_up])
-        return Clauses(self.searcher, [c for parts in cut_up for c in parts], question)
+        where = [self.where[q] for q in question.tolist()]
+        return Clauses(self.searcher, [c for parts in cut_up for c in parts], question, where)
 
     def _depth(self, rows: int, times: int = 1) -> int:
         return max(1, min(self.settings.retrieve.depth * times, rows))
@@ -122,6 +174,8 @@ class Clauses(Batch):
         question: Position of each clause's question, shape (clauses,), never decreasing.
     """
 
-    def __init__(self, searcher: Searcher, questions: Sequence[str], question: Positions) -> None:
-        super().__init__(searcher, questions)
+    def __init__(
+        self, searcher: Searcher, questions: Sequence[str], question: Positions, where: Sequence[Sequence[str]]
+    ) -> None:
+        super().__init__(searcher, questions, where)
         self.question = question

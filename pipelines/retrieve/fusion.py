@@ -13,7 +13,7 @@ from quern.indexes.vectors import Positions
 from quern.pipelines.retrieve.ranking import ranks
 
 Doubles = npt.NDArray[np.float64]
-Part = tuple[Scored, float]
+Part = tuple[Scored, float | Doubles]
 # Cormack, Clarke and Buettcher 2009: 60 was best over their tracks.
 _RRF: Final = 60.0
 
@@ -51,7 +51,8 @@ def weighted(parts: Sequence[Part], questions: int, chunks: int, documents: Posi
     whose title stands in one chunk and whose evidence in another.
 
     Args:
-        parts: Rankings with their weights; their scores must compare over questions (cosines, shares of the best).
+        parts: Rankings with their weights, of all questions or each; their scores must compare over questions (cosines,
+            shares of the best).
         questions: Number of questions.
         chunks: Number of chunks.
         documents: Position of each chunk's document, shape (chunks,).
@@ -66,7 +67,7 @@ def weighted(parts: Sequence[Part], questions: int, chunks: int, documents: Posi
     for values, weight in columns:
         best = np.full(int(group.max(initial=-1)) + 1, -np.inf)
         np.maximum.at(best, group, values)
-        total += weight * ((1.0 - lift) * values + lift * best[group])
+        total += _of(weight, question) * ((1.0 - lift) * values + lift * best[group])
     return in_order(question, chunk, total.astype(np.float32))
 
 
@@ -92,7 +93,7 @@ def _summed(
 ) -> Scored:
     width = max(chunks, 1)
     pairs, columns = _columns(parts, questions, width, scale, most=most, least=least)
-    total = sum((weight * values for values, weight in columns), np.zeros(len(pairs)))
+    total = sum((_of(weight, pairs // width) * values for values, weight in columns), np.zeros(len(pairs)))
     return in_order(pairs // width, pairs % width, np.asarray(total).astype(np.float32))
 
 
@@ -104,12 +105,12 @@ def _columns(
     *,
     most: float = np.inf,
     least: float | None = None,
-) -> tuple[Positions, list[tuple[Doubles, float]]]:
+) -> tuple[Positions, list[tuple[Doubles, float | Doubles]]]:
     """All (question, chunk) pairs of parts with a weight, and each part's scaled scores of them.
 
     A pair that a part lacks gets `least`, by default the least score of its question in that part, at most `most`.
     """
-    used = [(s, w) for s, w in parts if w > 0]
+    used = [(s, w) for s, w in parts if np.any(np.asarray(w) > 0)]
     pairs = np.unique(np.concatenate([s.question * width + s.chunk for s, _ in used] or [np.empty(0, np.int64)]))
     columns = []
     for scored, weight in used:
@@ -122,6 +123,10 @@ def _columns(
         values[np.searchsorted(pairs, scored.question * width + scored.chunk)] = scaled
         columns.append((values, weight))
     return pairs, columns
+
+
+def _of(weight: float | Doubles, question: Positions) -> float | Doubles:
+    return weight if isinstance(weight, int | float) else weight[question]
 
 
 def _z_scores(scored: Scored, questions: int) -> Doubles:

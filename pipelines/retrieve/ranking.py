@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from quern.indexes.lexical import Scored, in_order
 from quern.indexes.vectors import Floats, Positions
+
+Doubles = npt.NDArray[np.float64]
+# So little that no other chunk is likely to lie between a limit and what stops below it.
+_GAP: Final = 0.001
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,12 @@ def grouped(question: Positions, column: Positions, values: Floats, columns: int
         if score == "mean":
             total = total / np.bincount(segment, minlength=len(distinct))
     return in_order(distinct // width, distinct % width, total.astype(np.float32))
+
+
+def below(score: Doubles, gain: Doubles, limit: Doubles) -> Doubles:
+    """`score + gain`, but less than `limit` and in the same order below it; never less than `score`."""
+    raised, edge = score + gain, limit - _GAP
+    return np.maximum(score, np.where(raised < edge, raised, limit - _GAP / (1.0 + np.maximum(raised - edge, 0.0))))
 
 
 def cut(scored: Scored, questions: int, depth: int) -> Scored:

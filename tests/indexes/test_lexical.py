@@ -46,6 +46,18 @@ def test_scores_are_those_of_the_formula_whatever_the_batches(
     assert (np.diff(found.score) <= 0).all()
 
 
+@given(TEXTS)
+def test_an_index_knows_which_text_has_which_term(texts: list[list[str]]) -> None:
+    index = LexicalIndex([pa.array([" ".join(t) for t in texts], pa.string())])
+    had = sorted({word for text in texts for word in text})
+    terms = np.concatenate([index.asked([word]).indices for word in had] or [np.empty(0, np.int64)]).astype(np.int64)
+    term, text = np.repeat(np.arange(len(had)), len(texts)), np.tile(np.arange(len(texts)), len(had))
+    expected = [had[w] in texts[t] for w, t in zip(term, text, strict=True)]
+    assert index.contains(terms[term], text).tolist() == expected
+    row, found = index.texts_with(terms)
+    assert list(zip(row, found, strict=True)) == [(w, t) for w, t, has in zip(term, text, expected, strict=True) if has]
+
+
 def test_stems_meet_and_stop_words_find_nothing() -> None:
     index = LexicalIndex([pa.array(["the ferries sailed", None, ""], pa.string())])
     assert index.search(["ferry sailing", "the", "", "unknown"], 5).question.tolist() == [0]

@@ -25,7 +25,7 @@ def rank_bm25(batch: Batch) -> Ranking:
 def rank_expanded(batch: Batch, *, kept: bool) -> Ranking:
     """Chunks by BM25 over their text with their generated questions appended."""
     index = batch.searcher.held(expanded_index, kept=kept)
-    return Ranking(index.search(batch.terms, batch.settings.retrieve.depth))
+    return Ranking(index.search(batch.terms, batch.settings.retrieve.depth, batch.allows))
 
 
 def expanded_index(searcher: Searcher, *, kept: bool) -> LexicalIndex:

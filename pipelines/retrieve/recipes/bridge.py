@@ -1,34 +1,46 @@
-"""Bridges: from the best documents of a question over `mention` edges to the documents that these name.
+"""Bridges: from the best documents of a question to those that they name, and to those that share a name with them.
 
 A question of several hops is near the documents that it names, and not near those that they name in turn. One-round
 similarity gains nothing from neighbours that are scored by similarity again: the bridge must be followed, and it counts
-by its own rarity and by the evidence that it leaves from.
+by its own rarity and by the evidence that it leaves from. It is followed in rounds, for what it leads to names others;
+then come the names that have no document of their own (`shared_names`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from quern.indexes.graph import QueryGraph
-from quern.indexes.lexical import Scored, in_order
+from quern.indexes.lexical import Scored, in_order, ranges
 from quern.indexes.vectors import Floats, Positions, pair_similarities
 from quern.pipelines.retrieve.batch import Batch
-from quern.pipelines.retrieve.ranking import Ranking, Reached, cut, grouped
+from quern.pipelines.retrieve.left_over import left_over
+from quern.pipelines.retrieve.ranking import Ranking, Reached, below, cut, grouped
 from quern.pipelines.retrieve.recipe import Recipe
 from quern.pipelines.retrieve.recipes.hybrid import hybrid
+from quern.pipelines.retrieve.shared_names import with_shared_names
+from quern.pipelines.retrieve.sole_holders import surfaced
 
 # Documents of a question that bridges leave from, and how far behind the best one a document counts 1/e.
 _DOCUMENTS: Final = 10
 _DECAY: Final = 0.05
+# Part of a bridge's strength that does not depend on what its end holds of the question. At .5 MuSiQue is better by
+# .01, but a question seldom has words for the second hop where it asks for relations (`the grandfather of`).
+_SURE: Final = 0.7
 
 
 def rank_bridge(batch: Batch) -> Ranking:
-    """`hybrid`, and the documents that its best documents name, over `mention` edges."""
-    return _bridged(batch, batch.graph.mentions, batch.settings.retrieve.weight_mentions)
+    """`hybrid`, and the documents that its best documents name over `mention` edges, or share a name with."""
+    settings = batch.settings.retrieve
+    weights = settings.weight_bridges if "graph" in settings.sources else ()
+    ranking = _bridged(batch, batch.graph.mentions, weights)
+    return Ranking(surfaced(batch, with_shared_names(batch, ranking.chunks)), ranking.reached)
 
 
 def rank_answer_bridge(batch: Batch) -> Ranking:
@@ -36,7 +48,7 @@ def rank_answer_bridge(batch: Batch) -> Ranking:
 
     Over `answer_question` edges, which `link.answers` makes; where there are none it is `hybrid`.
     """
-    return _bridged(batch, answer_weights(batch.graph), batch.settings.retrieve.weight_answers)
+    return _bridged(batch, answer_weights(batch.graph), [batch.settings.retrieve.weight_answers])
 
 
 def answer_weights(graph: QueryGraph) -> sparse.csr_array:
@@ -45,13 +57,14 @@ def answer_weights(graph: QueryGraph) -> sparse.csr_array:
     return sparse.csr_array((np.maximum(edges.data - 1, 0), edges.indices, edges.indptr), shape=edges.shape)
 
 
-def _bridged(batch: Batch, edges: sparse.csr_array, weight: float) -> Ranking:
-    scored = hybrid(batch)
-    if not weight or not edges.nnz:
-        return Ranking(scored, batch.reached)
-    bridges = crossed(scored, len(batch), batch.graph, edges)
-    gained = lifted(scored, bridges, weight, len(batch), batch.graph)
-    return Ranking(gained, with_bridges(batch.reached, bridges, batch.vectors, batch.graph.nodes.vectors))
+def _bridged(batch: Batch, edges: sparse.csr_array, weights: Sequence[float]) -> Ranking:
+    """`hybrid`, and what bridges lead to, one round for each weight."""
+    scored, reached = surfaced(batch, hybrid(batch)), batch.reached
+    for weight in weights if edges.nnz else ():
+        bridges = _worthwhile(batch, crossed(scored, batch.vectors, batch.graph, edges))
+        scored = lifted(scored, bridges, weight, len(batch), batch.graph)
+        reached = with_bridges(reached, bridges, batch.vectors, batch.graph.nodes.vectors)
+    return Ranking(scored, reached)
 
 
 @dataclass(frozen=True)
@@ -63,38 +76,68 @@ class Crossed:
         source: Position of the node that names the document.
         target: Position of the node it leads to.
         strength: Rarity of what is named, times what the document it leaves from is worth, in [0, 1].
+        limit: Score of the document it leaves from.
     """
 
     question: Positions
     source: Positions
     target: Positions
     strength: Floats
+    limit: Floats
+
+    def some(self, kept: npt.NDArray[np.bool_]) -> Crossed:
+        """Some of them."""
+        return Crossed(*(column[kept] for column in vars(self).values()))
 
 
-def crossed(scored: Scored, questions: int, graph: QueryGraph, edges: sparse.csr_array) -> Crossed:
+def crossed(scored: Scored, questions: Floats, graph: QueryGraph, edges: sparse.csr_array) -> Crossed:
     """The strongest bridge over `edges` to each document, from the best documents of each question.
 
-    `edges` is a nodes x nodes matrix of weights in [0, 1].
+    A bridge counts by the weight of its edge, by how far behind the best document the one is that it leaves from, and
+    by the squared cosine of the question and the node that names, as a share of the best such node.
+
+    Args:
+        scored: Scores of chunks.
+        questions: Vectors of the questions.
+        graph: The graph.
+        edges: A nodes x nodes matrix of weights in [0, 1].
     """
     of_node = graph.documents.of_chunk[graph.nodes.owner]
-    best = _best_documents(scored, questions, graph)
+    best = _best_documents(scored, len(questions), graph)
     row, source, target, rarity = _expand(best.chunk, of_node, edges)
-    top = np.full(questions, -np.inf, dtype=np.float64)
-    np.maximum.at(top, best.question, best.score)
-    worth = np.exp((best.score - top[best.question]) / _DECAY)
-    question, strength = best.question[row], (worth[row] * rarity).astype(np.float32)
+    question, limit = best.question[row], best.score[row]
+    worth = np.exp((limit - _most(best.question, best.score, len(questions))[question]) / _DECAY)
+    cosine = np.maximum(pair_similarities(questions, graph.nodes.vectors, question, source), 1e-6)
+    near = cosine / _most(question, cosine, len(questions))[question]
+    strength = (worth * rarity * near**2).astype(np.float32)
     order = np.lexsort((target, source, -strength, of_node[target], question))
-    question, source, target, strength = question[order], source[order], target[order], strength[order]
-    pair = question * (len(graph.documents.keys) + 1) + of_node[target]
-    first = np.concatenate([[True], pair[1:] != pair[:-1]]) if len(pair) else np.empty(0, np.bool_)
-    return Crossed(question[first], source[first], target[first], strength[first])
+    found = Crossed(question[order], source[order], target[order], strength[order], limit[order])
+    pair = found.question * (len(graph.documents.keys) + 1) + of_node[found.target]
+    return found.some(np.concatenate([[True], pair[1:] != pair[:-1]]) if len(pair) else np.empty(0, np.bool_))
+
+
+def _worthwhile(batch: Batch, bridges: Crossed) -> Crossed:
+    """The bridges to chunks that may be found, each with what its end holds of the question's other words."""
+    owner = batch.graph.nodes.owner
+    bridges = bridges.some(batch.allows(bridges.question, owner[bridges.target]))
+    held = left_over(batch, bridges.question, owner[bridges.source], owner[bridges.target])
+    strength = bridges.strength * (_SURE + (1 - _SURE) * held)
+    return Crossed(bridges.question, bridges.source, bridges.target, strength.astype(np.float32), bridges.limit)
+
+
+def _most(question: Positions, values: Floats, questions: int) -> Floats:
+    """The largest of the values of each question, shape (questions,)."""
+    most = np.full(questions, -np.inf, dtype=np.float32)
+    np.maximum.at(most, question, values)
+    return most
 
 
 def lifted(scored: Scored, bridges: Crossed, weight: float, questions: int, graph: QueryGraph) -> Scored:
     """`scored`, where all chunks of a document that a bridge leads to gain `weight` times its strength.
 
-    A document of which no chunk was found enters by the chunk of the node that the bridge leads to, with the least
-    score that its question gave.
+    None gets above the document that the bridge leaves from: what is named is no better evidence than what names it. A
+    document of which no chunk was found enters by the chunk of the node that the bridge leads to, with the least score
+    that its question gave.
     """
     of_chunk = graph.documents.of_chunk
     documents = len(graph.documents.keys) + 1
@@ -110,8 +153,9 @@ def lifted(scored: Scored, bridges: Crossed, weight: float, questions: int, grap
     pair = question * documents + of_chunk[chunk]
     at = np.minimum(np.searchsorted(reached[order], pair), max(len(reached) - 1, 0))
     if len(reached):
-        hit = reached[order][at] == pair
-        score += np.where(hit, weight * bridges.strength[order][at], 0.0)
+        hit = np.flatnonzero(reached[order][at] == pair)
+        by = order[at[hit]]
+        score[hit] = below(score[hit], weight * bridges.strength[by], bridges.limit[by])
     return in_order(question, chunk, score.astype(np.float32))
 
 
@@ -143,21 +187,18 @@ def _expand(
     by_document = np.argsort(of_node, kind="stable")
     starts = np.searchsorted(of_node[by_document], documents)
     stops = np.searchsorted(of_node[by_document], documents, side="right")
-    row, place = _ranges(starts, stops)
+    row, place = ranges(starts, stops)
     node = by_document[place]
-    edge_row, edge = _ranges(edges.indptr[node].astype(np.int64), edges.indptr[node + 1].astype(np.int64))
+    edge_row, edge = ranges(edges.indptr[node].astype(np.int64), edges.indptr[node + 1].astype(np.int64))
     return row[edge_row], node[edge_row], edges.indices[edge].astype(np.int64), edges.data[edge]
 
 
-def _ranges(starts: Positions, stops: Positions) -> tuple[Positions, Positions]:
-    """All numbers of the ranges from `starts` to `stops`, each with the number of its range."""
-    lengths = stops - starts
-    row = np.repeat(np.arange(len(starts)), lengths)
-    return row, np.arange(len(row)) - np.repeat(np.cumsum(lengths) - lengths, lengths) + starts[row]
-
-
 RECIPES: Final = (
-    Recipe("bridge", "hybrid, and the documents named by its best ones, over mention edges.", rank_bridge),
+    Recipe(
+        "bridge",
+        "hybrid, and the documents that its best ones name over mention edges, or share a rare name with.",
+        rank_bridge,
+    ),
     Recipe(
         "bridge-answers",
         "hybrid, and documents that ask what its best ones answer (link.answers).",

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+import numpy as np
+import numpy.typing as npt
+
 from quern.indexes.lexical import Scored
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.fusion import Part, added, fuse, reciprocal_ranks, shares, weighted
 from quern.pipelines.retrieve.ranking import Ranking, grouped
 from quern.pipelines.retrieve.recipe import Recipe
+from quern.pipelines.retrieve.sole_holders import surfaced
 
 
 def rank_hybrid(batch: Batch) -> Ranking:
@@ -17,7 +21,7 @@ def rank_hybrid(batch: Batch) -> Ranking:
 
     No edge is followed. The nodes told of are those of `qcg`.
     """
-    return Ranking(hybrid(batch), batch.reached)
+    return Ranking(surfaced(batch, hybrid(batch)), batch.reached)
 
 
 def hybrid(batch: Batch, more: Sequence[Part] = ()) -> Scored:
@@ -33,12 +37,28 @@ def hybrid(batch: Batch, more: Sequence[Part] = ()) -> Scored:
 
 
 def _parts(batch: Batch) -> list[Part]:
-    weights = batch.settings.retrieve
-    return [
-        (batch.dense, weights.weight_dense),
-        (shares(batch.lexical, len(batch)), weights.weight_bm25),
-        (batch.best_nodes, weights.weight_nodes),
-    ]
+    """The sources, each with its weight for each question.
+
+    What rests on vectors counts by how much of the question their model can read: what it cannot read is near to
+    anything. Of the Chinese questions of CMRC 2018 MiniLM alone finds 8 %, BM25 alone 97 %.
+    """
+    settings, known = batch.settings.retrieve, batch.readable
+    parts: list[Part] = []
+    if "vectors" in settings.sources:
+        parts.append((_where(batch.dense, known > 0), settings.weight_dense * known))
+    if "text" in settings.sources:
+        parts.append((shares(batch.lexical, len(batch)), settings.weight_bm25))
+    if "graph" in settings.sources:
+        parts.append((_where(batch.best_nodes, known > 0), settings.weight_nodes * known))
+    return parts
+
+
+def _where(scored: Scored, kept: npt.NDArray[np.bool_]) -> Scored:
+    """What was found for the questions that are kept."""
+    if kept.all():
+        return scored
+    rows = kept[scored.question]
+    return Scored(scored.question[rows], scored.chunk[rows], scored.score[rows])
 
 
 def _weighted(batch: Batch, parts: Sequence[Part]) -> Scored:

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from quern.indexes.keys import positions_in
-from quern.indexes.vectors import Floats, Positions, nearest
+from quern.indexes.vectors import Floats, Positions
 from quern.jobs.vectors.embed import Embedder
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.ranking import Ranking, Reached, chunk_scores
@@ -36,7 +36,7 @@ def rank_sentences(batch: Batch) -> Ranking:
 def _ranked(batch: Batch, vectors: Floats, owner: Positions) -> Ranking:
     """Chunks by the score of those of their nodes that are among the `n` nearest of the question."""
     settings = batch.settings.graph
-    found = nearest(batch.vectors, vectors, max(1, min(settings.n, len(vectors))))
+    found = batch.nearest_of(vectors, max(1, min(settings.n, len(vectors))), owner)
     question, rank = np.nonzero(found.positions >= 0)
     node = found.positions[question, rank]
     reached = Reached(question, node, np.zeros(len(node), np.int32), found.similarities[question, rank])

@@ -29,10 +29,13 @@ _QUESTIONS: Final = 64
 def rank_walk(batch: Batch) -> Ranking:
     """Chunks by personalised PageRank from the nodes that the question matches."""
     matched = batch.widened(0)
-    return Ranking(walk(matched, len(batch), batch.graph, batch.settings.retrieve.depth), matched)
+    masks = None if batch.allowed is None else batch.allowed.masks[batch.allowed.of_question]
+    return Ranking(walk(matched, len(batch), batch.graph, batch.settings.retrieve.depth, masks), matched)
 
 
-def walk(matched: Reached, questions: int, graph: QueryGraph, depth: int) -> Scored:
+def walk(
+    matched: Reached, questions: int, graph: QueryGraph, depth: int, masks: npt.NDArray[np.bool_] | None = None
+) -> Scored:
     """The `depth` chunks of each question where its walker is most often.
 
     Args:
@@ -40,6 +43,7 @@ def walk(matched: Reached, questions: int, graph: QueryGraph, depth: int) -> Sco
         questions: Number of questions.
         graph: The graph.
         depth: Most chunks of a question.
+        masks: Which chunks may be found for each question, shape (questions, chunks); by default all.
     """
     nodes = len(graph.nodes.keys)
     steps = transitions(graph)
@@ -50,7 +54,8 @@ def walk(matched: Reached, questions: int, graph: QueryGraph, depth: int) -> Sco
         block = starts[first : first + _QUESTIONS].toarray()
         total = block.sum(axis=1, keepdims=True)
         block /= np.where(total > 0, total, 1.0)
-        found.append(_best(_visits(block, steps)[:, nodes:], first, depth))
+        visits = _visits(block, steps)[:, nodes:]
+        found.append(_best(visits if masks is None else visits * masks[first : first + _QUESTIONS], first, depth))
     parts = found or [in_order(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))]
     return Scored(*(np.concatenate([getattr(p, f) for p in parts]) for f in ("question", "chunk", "score")))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
 from pydantic import Field
 
 from quern.schemas.setting_group import Group, Positive, Share
@@ -13,6 +15,16 @@ class RetrieveSettings(Group):
     The weights were chosen on LiHua-World and MuSiQue, as round numbers in the middle of a plateau.
     """
 
+    sources: tuple[Literal["graph", "vectors", "text"], ...] = Field(
+        ("graph", "vectors", "text"),
+        description="What is searched in `hybrid` and `bridge`: the nodes and edges of the graph, the vectors of "
+        "chunks, full text; one that is left out has no weight.",
+    )
+    where: tuple[str, ...] = Field(
+        (),
+        description="Conditions that all found chunks meet, on columns of documents and chunks: `site=example.org`, "
+        "`published_at>=2024-05-01`, `language!=en`.",
+    )
     top_k: Positive = Field(5, description="K: chunks given to the answer (QCG-RAG, section 4).")
     depth: Positive = Field(200, description="Chunks that each part of a fusion is asked for.")
     weight_dense: float = Field(0.3, ge=0, description="Weight of the cosine of a chunk in `hybrid`.")
@@ -26,8 +38,13 @@ class RetrieveSettings(Group):
     weight_clauses: float = Field(
         0.5, ge=0, description="Weight of the best clause of a question that falls into several (`A before B`)."
     )
-    weight_mentions: float = Field(
-        0.3, ge=0, description="Weight of `mention` edges from a question's best documents in `bridge`."
+    weight_bridges: tuple[Annotated[float, Field(ge=0)], ...] = Field(
+        (0.4, 0.3, 0.3),
+        description="Weights of `mention` edges from a question's best documents in `bridge`, one for each round in "
+        "which they are followed; `[]` for none.",
+    )
+    weight_names: float = Field(
+        0.3, ge=0, description="Weight of a rare name in `bridge` that a chunk shares with one of the best documents."
     )
     weight_answers: float = Field(
         0.3, ge=0, description="Weight of `answer_question` edges from a question's best documents in `bridge-answers`."

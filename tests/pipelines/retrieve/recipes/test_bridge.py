@@ -19,6 +19,8 @@ from tests.conftest import Quern
 # Four documents of a chunk each, the last of two; a node per chunk.
 OWNER = np.array([0, 1, 2, 3, 4])
 OF_CHUNK = np.array([0, 1, 2, 3, 3])
+# Questions that are equally near to all nodes.
+ALIKE = np.full((2, 5), 5**-0.5, dtype=np.float32)
 
 
 def graph(*mentions: tuple[int, int, float]) -> QueryGraph:
@@ -40,7 +42,7 @@ def scores(*rows: tuple[int, int, float]) -> Scored:
 
 
 def followed_in(found: Scored, questions: int, drawn: QueryGraph) -> Crossed:
-    return crossed(found, questions, drawn, drawn.mentions)
+    return crossed(found, ALIKE[:questions], drawn, drawn.mentions)
 
 
 def as_dict(found: Scored) -> dict[tuple[int, int], float]:
@@ -68,6 +70,20 @@ def test_a_bridge_counts_less_the_further_behind_its_document_is() -> None:
     strong = followed_in(found, 1, graph((0, 2, 1.0)))
     weak = followed_in(found, 1, graph((1, 2, 1.0)))
     assert weak.strength[0] == pytest.approx(strong.strength[0] * np.exp(-1.0), rel=1e-3)
+
+
+def test_a_bridge_counts_by_how_near_the_naming_node_is_to_the_question() -> None:
+    drawn = graph((0, 2, 1.0), (1, 3, 1.0))
+    question = np.array([[0.8, 0.4, 0, 0, 0.2**0.5]], dtype=np.float32)
+    found = crossed(scores((0, 0, 0.9), (0, 1, 0.9)), question, drawn, drawn.mentions)
+    assert found.strength.tolist() == pytest.approx([1.0, 0.25])
+
+
+def test_what_is_named_does_not_get_above_what_names_it() -> None:
+    drawn = graph((0, 2, 1.0), (0, 3, 0.9))
+    found = scores((0, 0, 0.9), (0, 2, 0.8), (0, 3, 0.8), (0, 1, 0.85))
+    lift = lifted(found, followed_in(found, 1, drawn), 0.5, 1, drawn)
+    assert lift.chunk.tolist() == [0, 2, 3, 1]
 
 
 def test_of_several_bridges_to_a_document_the_strongest_is_kept() -> None:
@@ -103,6 +119,6 @@ def test_answer_edges_are_followed_like_mentions_by_their_cosine(mini_web: Path,
     found = scores((0, 0, 0.9), (0, 2, 0.1))
     drawn = graph()
     drawn.__dict__["answers"] = sparse.csr_array((np.array([1.5], np.float32), ([0], [2])), shape=(5, 5))
-    followed = crossed(found, 1, drawn, answer_weights(drawn))
+    followed = crossed(found, ALIKE[:1], drawn, answer_weights(drawn))
     assert (followed.source.tolist(), followed.target.tolist()) == ([0], [2])
     assert followed.strength[0] == pytest.approx(0.5)

@@ -1,0 +1,172 @@
+"""Filters: conditions on the columns of documents and chunks that a chunk must meet to be ranked at all.
+
+A condition is `COLUMN OPERATOR VALUE`: `site=tidewiki.example`, `published_at>=2024-05-01`, `language!=en`,
+`token_count<100`. The value is read by the type of the column; nothing is evaluated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from quern.indexes.keys import positions_in
+from quern.indexes.vectors import Positions
+from quern.pipelines.retrieve.searcher import Searcher
+from quern.schemas.errors import QuernError
+from quern.schemas.tables import CHUNKS, DOCUMENTS, Table
+
+Mask = npt.NDArray[np.bool_]
+
+_CONDITION: Final = re.compile(r"\s*(\w+)\s*(>=|<=|!=|=|<|>)\s*(.*?)\s*", re.S)
+_DATE: Final = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
+
+
+class FilterError(QuernError):
+    """A condition that cannot be read; the message says what is wrong with it and what there is."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition on one column.
+
+    Attributes:
+        table: `documents` or `chunks`.
+        column: Name of the column.
+        operator: One of `=`, `!=`, `<`, `<=`, `>`, `>=`.
+        least: The value, or where it is a date its first moment.
+        most: The same, or the last moment of a date: `=2024-05` is all of May.
+    """
+
+    table: str
+    column: str
+    operator: str
+    least: object
+    most: object
+
+    def holds(self, values: pa.Array) -> Mask:
+        """Which of the values meet it; what is missing meets no condition."""
+        low, high = (pa.scalar(v, values.type) for v in (self.least, self.most))
+        if self.operator in ("=", "!="):
+            met = pc.and_(pc.greater_equal(values, low), pc.less_equal(values, high))
+            met = met if self.operator == "=" else pc.invert(met)
+        else:
+            compare = {">=": pc.greater_equal, "<=": pc.less_equal, ">": pc.greater, "<": pc.less}[self.operator]
+            met = compare(values, high if self.operator in ("<=", ">") else low)
+        return np.asarray(pc.fill_null(met, False).to_numpy(zero_copy_only=False))
+
+
+def condition(text: str) -> Condition:
+    """The condition that `text` states.
+
+    Raises:
+        FilterError: It is not of the form, names no column, or its value is not of the column's type.
+    """
+    found = _CONDITION.fullmatch(text)
+    if found is None:
+        raise FilterError(f"the filter {text!r} is not COLUMN OPERATOR VALUE, such as site=example.org or {_EXAMPLE}")
+    name, operator, value = found.groups()
+    for table in (DOCUMENTS, CHUNKS):
+        if name in _columns(table):
+            least, most = _value(text, table.schema.field(name).type, value)
+            return Condition(table.name, name, operator, least, most)
+    known = sorted({*_columns(DOCUMENTS), *_columns(CHUNKS)})
+    raise FilterError(f"the filter {text!r} names no column of documents or chunks; there are: {', '.join(known)}")
+
+
+_EXAMPLE: Final = "published_at>=2024-05-01"
+
+
+def _columns(table: Table) -> list[str]:
+    """The columns that a condition can be about."""
+    return [f.name for f in table.schema if f.name not in table.hidden and not pa.types.is_nested(f.type)]
+
+
+def _value(text: str, kind: pa.DataType, value: str) -> tuple[object, object]:
+    """The first and last value that `value` stands for, of the type `kind`."""
+    try:
+        if pa.types.is_timestamp(kind):
+            return _moments(value)
+        if pa.types.is_integer(kind):
+            return (int(value),) * 2
+    except ValueError:
+        raise FilterError(f"the filter {text!r} compares {value!r} with a column of type {_named(kind)}") from None
+    return value, value
+
+
+def _named(kind: pa.DataType) -> str:
+    return "date (2024, 2024-05, 2024-05-01, 2024-05-01T12:00)" if pa.types.is_timestamp(kind) else str(kind)
+
+
+def _moments(value: str) -> tuple[datetime, datetime]:
+    """The first and last moment of a year, month or day; of a time, that time twice. UTC where no zone is given."""
+    partial = _DATE.fullmatch(value)
+    if partial is None:
+        moment = datetime.fromisoformat(value)
+        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        return moment, moment
+    year, month, day = (int(part) if part else None for part in partial.groups())
+    first = datetime(year or 0, month or 1, day or 1, tzinfo=UTC)
+    if day:
+        after = first + timedelta(days=1)
+    else:
+        after = datetime(first.year + (month in (None, 12)), (first.month % 12 + 1) if month else 1, 1, tzinfo=UTC)
+    return first, after - timedelta(microseconds=1)
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """Which chunks may be found for each question.
+
+    Attributes:
+        masks: One row for each different filter, shape (filters, chunks).
+        of_question: Which filter each question has, shape (questions,).
+    """
+
+    masks: Mask
+    of_question: Positions
+
+    def each(self) -> list[tuple[Positions, Mask]]:
+        """The questions of each filter, and the chunks that it lets through."""
+        return [(np.flatnonzero(self.of_question == n), mask) for n, mask in enumerate(self.masks)]
+
+
+def allowed(searcher: Searcher, filters: Sequence[Sequence[str]]) -> Allowed | None:
+    """Which chunks may be found for each question; None where all may.
+
+    Args:
+        searcher: The snapshot.
+        filters: The conditions of each question, all of which a chunk must meet.
+
+    Raises:
+        FilterError: A condition cannot be read.
+    """
+    if not any(filters):
+        return None
+    keys = [tuple(sorted(set(f))) for f in filters]
+    number: dict[tuple[str, ...], int] = {}
+    of_question = np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.int64)
+    masks = [searcher.held(_mask, key) for key in number]
+    return Allowed(np.stack(masks), of_question)
+
+
+def _mask(searcher: Searcher, conditions: tuple[str, ...]) -> Mask:
+    """The chunks that meet all conditions, shape (chunks,)."""
+    members = searcher.graph.members
+    mask = np.ones(len(members.chunks), dtype=np.bool_)
+    for each in map(condition, conditions):
+        documents = each.table == "documents"
+        keys = members.documents.keys if documents else members.chunks
+        met = np.zeros(len(keys), dtype=np.bool_)
+        for batch in searcher.snapshot.table(each.table).batches(["doc_id" if documents else "chunk_id", each.column]):
+            at = positions_in(keys, batch.column(0))
+            met[at[at >= 0]] = each.holds(batch.column(1))[at >= 0]
+        mask &= met[members.documents.of_chunk] if documents else met
+    return mask

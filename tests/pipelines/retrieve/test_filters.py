@@ -1,0 +1,98 @@
+"""Filters: what a chunk must meet to be found."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.filters import FilterError, condition
+from quern.pipelines.retrieve.recipes import RECIPES, find_recipes
+from quern.pipelines.retrieve.searcher import Searcher
+from quern.schemas.arrow_models import TIMESTAMP
+
+MOMENTS = [
+    None,
+    datetime(2023, 12, 31, 23, 59, tzinfo=UTC),
+    datetime(2024, 5, 1, tzinfo=UTC),
+    datetime(2024, 5, 31, 9, tzinfo=UTC),
+]
+QUESTION = "What happened to the Lady Orrin in the Gannet Narrows?"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("published_at = 2024-05", [0, 0, 1, 1]),
+        ("published_at=2024-05-01", [0, 0, 1, 0]),
+        ("published_at>2024-05-01", [0, 0, 0, 1]),
+        ("published_at>=2024", [0, 0, 1, 1]),
+        ("published_at<2024", [0, 1, 0, 0]),
+        ("published_at<=2024-05-31", [0, 1, 1, 1]),
+        ("published_at<=2024-05-31T09:00", [0, 1, 1, 1]),
+        ("published_at<2024-05-31T11:00+02:00", [0, 1, 1, 0]),
+        ("published_at!=2023-12", [0, 0, 1, 1]),
+    ],
+)
+def test_a_date_stands_for_all_its_moments_and_what_is_missing_meets_nothing(text: str, expected: list[int]) -> None:
+    assert condition(text).holds(pa.array(MOMENTS, TIMESTAMP)).tolist() == list(map(bool, expected))
+
+
+def test_values_are_read_by_the_type_of_the_column() -> None:
+    assert condition("token_count<20").holds(pa.array([9, 20, None], pa.int32())).tolist() == [True, False, False]
+    site = condition("site=tide wiki.example=1 ")
+    assert site.holds(pa.array(["tide wiki.example=1", "x", None])).tolist() == [True, False, False]
+    assert condition("language!=en").holds(pa.array(["en", "zh", None])).tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("tidewiki.example", "not COLUMN OPERATOR VALUE"),
+        ("sight=a", "no column of documents or chunks; there are: .*published_at, site"),
+        ("published_at>last week", "'last week' with a column of type date"),
+        ("published_at=2024-13", "type date"),
+        ("token_count=many", "type int32"),
+        ("vector=1", "names no column"),
+        ("__class__=1", "names no column"),
+    ],
+)
+def test_what_cannot_be_read_is_told(text: str, message: str) -> None:
+    with pytest.raises(FilterError, match=message):
+        condition(text)
+
+
+def sites(searcher: Searcher, chunks: list[int]) -> set[str | None]:
+    members = searcher.graph.members
+    ids = members.documents.keys.take(pa.array(np.unique(members.documents.of_chunk[chunks]))).to_pylist()
+    return set(searcher.snapshot.table("documents").lookup("doc_id", ids, ["site"])["site"].to_pylist())
+
+
+@pytest.mark.parametrize("name", list(RECIPES))
+def test_no_recipe_finds_what_a_question_filters_out(name: str, searcher: Searcher) -> None:
+    where = [["site=tidewiki.example"], [], ["site=harbour-courier.example", "published_at<2024-03-03"], ["site=none"]]
+    (recipe,) = find_recipes(name)
+    found = recipe.rank(Batch(searcher, [QUESTION] * 4, where))
+    of = [found.chunks.chunk[found.chunks.question == n].tolist() for n in range(4)]
+    assert sites(searcher, of[0]) == {"tidewiki.example"}
+    assert len(sites(searcher, of[1])) > 2
+    assert sites(searcher, of[2]) == {"harbour-courier.example"}
+    assert of[3] == []
+    if found.reached is not None:
+        nodes = found.reached.node[found.reached.question == 0]
+        assert sites(searcher, searcher.graph.nodes.owner[nodes].tolist()) <= {"tidewiki.example"}
+
+
+def test_a_filter_comes_before_the_ranking(searcher: Searcher) -> None:
+    """What is found with a filter is what is left of a ranking that is deep enough without."""
+    settings = searcher.settings.model_copy(
+        update={"retrieve": searcher.settings.retrieve.model_copy(update={"depth": 2})}
+    )
+    shallow = Searcher(searcher.snapshot, settings)
+    whole = find_recipes("dense")[0].rank(Batch(searcher, [QUESTION])).chunks.chunk
+    some = find_recipes("dense")[0].rank(Batch(shallow, [QUESTION], [["language=zh"]])).chunks.chunk
+    mask = Batch(searcher, [QUESTION], [["language=zh"]]).allows(np.zeros(len(whole), np.int64), whole)
+    assert some.tolist() == whole[mask][:2].tolist()
