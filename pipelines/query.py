@@ -157,7 +157,7 @@ class _Runner:
         seen = self._understood([q.question for q in asked])
         going = [(q, u) for q, u in zip(asked, seen, strict=True) if u.refused is None]
         plans = decomposed(self._reasoner, [u.question for _, u in going])
-        found = self._found([u.question for _, u in going])
+        found = self._found([u.question for _, u in going], [q.where for q, _ in going])
         ways = [_OnItsWay(q, u, plan, f) for (q, u), plan, f in zip(going, plans, found, strict=True)]
         self._answer_parts(ways)
         answered = iter(gated(self._whole_answers(ways), self._searcher.snapshot))
@@ -168,11 +168,11 @@ class _Runner:
         built = published.date() if published else None
         return understood(self._reasoner, questions, Vocabulary(), self._settings.question, built)
 
-    def _found(self, texts: Sequence[str]) -> list[Found]:
-        """What there is on each of these questions, looked for in one batch."""
+    def _found(self, texts: Sequence[str], where: Sequence[Sequence[str]]) -> list[Found]:
+        """What there is on each of these questions that meets its conditions, looked for in one batch."""
         if not texts:
             return []
-        batch = Batch(self._searcher, texts)
+        batch = Batch(self._searcher, texts, where)
         return load_evidence(batch, self._recipe.rank(batch))
 
     def _answer_parts(self, ways: Sequence[_OnItsWay]) -> None:
@@ -180,7 +180,7 @@ class _Runner:
         depth = max((len(way.plan.levels()) for way in ways), default=0)
         for level in range(depth):
             now = [(way, n) for way in ways if level < len(way.plan.levels()) for n in way.plan.levels()[level]]
-            evidence = self._found([way.text(n) for way, n in now])
+            evidence = self._found([way.text(n) for way, n in now], [way.question.where for way, _ in now])
             inputs = [way.given(n, found) for (way, n), found in zip(now, evidence, strict=True)]
             drafts = [done.output for done in self._reasoner.run(self._task, inputs)]
             judgements = judged(inputs, drafts, self._settings.answer)

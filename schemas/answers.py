@@ -23,6 +23,7 @@ class Question(BaseModel):
         evidence_doc_ids: Documents that hold the answer.
         evidence_urls: The same by the address of their pages.
         also_urls: Further pages that hold the answer or part of it: to cite them is right, to miss them no fault.
+        where: Conditions that what is found must meet, such as `site=example.org` or `published_at>=2024-05-01`.
     """
 
     model_config = ConfigDict(coerce_numbers_to_str=True)
@@ -35,6 +36,7 @@ class Question(BaseModel):
     evidence_doc_ids: list[str] = Field(default_factory=list)
     evidence_urls: list[str] = Field(default_factory=list)
     also_urls: list[str] = Field(default_factory=list)
+    where: list[str] = Field(default_factory=list)
 
     @field_validator("question")
     @classmethod

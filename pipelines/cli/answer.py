@@ -14,6 +14,7 @@ from quern.pipelines.cli.common import (
     SettingsFile,
     Snapshot,
     Warehouse,
+    Where,
     new_app,
     open_searcher,
     print_json,
@@ -34,6 +35,7 @@ def answer(
     warehouse: Warehouse,
     out: Annotated[Path, typer.Option(help="Directory for answers.parquet, .jsonl, .csv and index.html.")],
     recipe: RecipeName = "bridge",
+    where: Where = None,
     snapshot: Snapshot = None,
     settings: SettingsFile = None,
     override: Overrides = None,
@@ -53,7 +55,7 @@ def answer(
     from quern.pipelines.retrieve.recipes import find_recipes
 
     (chosen,) = find_recipes(recipe)
-    searcher = open_searcher(warehouse, snapshot, settings, override)
+    searcher = open_searcher(warehouse, snapshot, settings, override, where)
     file = QuestionFile(questions, searcher.settings.question.max_characters)
     file.check()
     with parts_of(out) as parts, RejectFile(out) as rejects:

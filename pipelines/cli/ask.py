@@ -16,6 +16,7 @@ from quern.pipelines.cli.common import (
     SettingsFile,
     Snapshot,
     Warehouse,
+    Where,
     new_app,
     open_searcher,
     print_json,
@@ -31,6 +32,7 @@ def ask(
     question: Annotated[str, typer.Argument(help="The question.")],
     warehouse: Warehouse,
     recipe: RecipeName = "bridge",
+    where: Where = None,
     snapshot: Snapshot = None,
     settings: SettingsFile = None,
     override: Overrides = None,
@@ -49,7 +51,7 @@ def ask(
     if not question.strip():
         raise QuestionError("the question is empty")
     (chosen,) = find_recipes(recipe)
-    searcher = open_searcher(warehouse, snapshot, settings, override)
+    searcher = open_searcher(warehouse, snapshot, settings, override, where)
     (answer,) = answer_questions(searcher, [Question(query_id="ask", question=question)], chosen)
     if picture:
         from quern.pipelines.inspect.graph.drawing import write_path

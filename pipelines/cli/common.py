@@ -23,6 +23,15 @@ Overrides = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output, and nothing else.")]
 Snapshot = Annotated[str | None, typer.Option("--snapshot", help="Build id of a snapshot; default the published one.")]
+Where = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--where",
+        metavar="CONDITION",
+        help="Search only where this holds, for example site=example.org or 'published_at>=2024-05'; repeatable.",
+        show_default=False,
+    ),
+]
 RecipeName = Annotated[str, typer.Option("--recipe", help="How chunks are ranked; `quern recipes` lists them.")]
 
 
@@ -54,11 +63,27 @@ def load_settings(path: Path | None, overrides: Sequence[str] | None, base: Sett
     return settings.load_settings(path, overrides or (), base)
 
 
-def open_searcher(warehouse: Path, snapshot: str | None, settings: Path | None, override: list[str] | None) -> Searcher:
-    """A searcher of the snapshot; its own settings hold unless a file or `--set` says otherwise."""
+def open_searcher(
+    warehouse: Path,
+    snapshot: str | None,
+    settings: Path | None,
+    override: list[str] | None,
+    where: Sequence[str] | None = None,
+) -> Searcher:
+    """A searcher of the snapshot; its own settings hold unless a file or `--set` says otherwise.
+
+    Raises:
+        FilterError: One of the conditions `where`, which are added to `retrieve.where`, cannot be read.
+    """
     from quern.indexes.catalog import Warehouse as Catalog
     from quern.pipelines.query import settings_to_ask_by
     from quern.pipelines.retrieve import searcher
+    from quern.pipelines.retrieve.filters import condition
 
     opened = Catalog.open(warehouse).snapshot(snapshot)
-    return searcher.Searcher(opened, load_settings(settings, override, settings_to_ask_by(opened.manifest)))
+    chosen = load_settings(settings, override, settings_to_ask_by(opened.manifest))
+    conditions = (*chosen.retrieve.where, *(where or ()))
+    for text in conditions:
+        condition(text)
+    retrieve = chosen.retrieve.model_copy(update={"where": conditions})
+    return searcher.Searcher(opened, chosen.model_copy(update={"retrieve": retrieve}))

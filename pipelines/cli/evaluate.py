@@ -13,6 +13,7 @@ from quern.pipelines.cli.common import (
     SettingsFile,
     Snapshot,
     Warehouse,
+    Where,
     new_app,
     open_searcher,
     print_json,
@@ -42,6 +43,7 @@ def evaluate(
         ),
     ] = None,
     trec: Annotated[Path | None, typer.Option("--trec", help="Folder for TREC files: a run a recipe, qrels.")] = None,
+    where: Where = None,
     snapshot: Snapshot = None,
     settings: SettingsFile = None,
     override: Overrides = None,
@@ -64,7 +66,7 @@ def evaluate(
     if ks[0] < 1:
         raise EvaluationError(f"--k {k}: a cut-off must be at least 1")
     chosen = find_recipes(recipes)
-    searcher = open_searcher(warehouse, snapshot, settings, override)
+    searcher = open_searcher(warehouse, snapshot, settings, override, where)
     asked = read_questions(questions)
     figures = run_evaluation(searcher, asked, chosen, ks, answers=answers, by_type=types, trec=trec)
     print_json(figures) if as_json else typer.echo(_table(figures))

@@ -65,7 +65,7 @@ def evaluate(
         EvaluationError: No question has evidence, or none of it is in the snapshot.
     """
     gold = gold_of(searcher, questions)
-    batch = Batch(searcher, [q.question for q in gold.questions])
+    batch = Batch(searcher, [q.question for q in gold.questions], [q.where for q in gold.questions])
     named = {f"{name}@{k}": f"{metric}@{k}" for k in ks for name, metric in _NAMES} | {"mrr": "RR"}
     figures: dict[str, dict[str, float]] = {}
     if trec:
