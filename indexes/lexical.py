@@ -6,7 +6,7 @@ on both sides alike. Memory: 8 bytes for each different word of each chunk, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -86,6 +86,24 @@ class LexicalIndex:
         if known is None:
             return -1 if word in STOP_WORDS else self._terms.get(self._stem(word), -1)
         return known
+
+    @property
+    def words(self) -> Collection[str]:
+        """Every word of the texts, stop words among them, before it was stemmed."""
+        return self._words.keys()
+
+    def frequency(self, word: str) -> int:
+        """Texts that have a word with the stem of `word`."""
+        term = self._number(word)
+        return 0 if term < 0 else int(self._found_by.indptr[term + 1] - self._found_by.indptr[term])
+
+    def postings(self, word: str) -> Positions:
+        """Positions of the texts that have a word with the stem of `word`, ascending."""
+        term = self._number(word)
+        if term < 0:
+            return np.empty(0, np.int64)
+        start, end = self._found_by.indptr[term], self._found_by.indptr[term + 1]
+        return np.sort(self._found_by.indices[start:end].astype(np.int64))
 
     def search(
         self,

@@ -20,7 +20,6 @@ from quern.jobs.reasoning.confidence.judge import Judgement, judged
 from quern.jobs.reasoning.questions.decompose import decomposed
 from quern.jobs.reasoning.questions.plan import Plan
 from quern.jobs.reasoning.questions.preprocess import Understood, understood
-from quern.jobs.reasoning.questions.vocabulary import Vocabulary
 from quern.jobs.reasoning.runner import Done, Reasoner
 from quern.pipelines.answers.compose import Citations, sentences_of, sub_answers
 from quern.pipelines.answers.gate import gated
@@ -28,6 +27,7 @@ from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.evidence import Found, load_evidence, with_chunks
 from quern.pipelines.retrieve.recipe import Recipe
 from quern.pipelines.retrieve.searcher import Searcher
+from quern.pipelines.retrieve.vocabulary import vocabulary_of
 from quern.schemas.answers import Answer, Question
 from quern.schemas.settings import GeneratorSettings, Settings
 
@@ -166,7 +166,8 @@ class _Runner:
     def _understood(self, questions: Sequence[str]) -> list[Understood]:
         published = self._searcher.snapshot.manifest.published_at
         built = published.date() if published else None
-        return understood(self._reasoner, questions, Vocabulary(), self._settings.question, built)
+        vocabulary = self._searcher.held(vocabulary_of)
+        return understood(self._reasoner, questions, vocabulary, self._settings.question, built)
 
     def _found(self, texts: Sequence[str], where: Sequence[Sequence[str]]) -> list[Found]:
         """What there is on each of these questions that meets its conditions, looked for in one batch."""

@@ -1,4 +1,4 @@
-"""What is made of a question before anything is looked for: refused, clarified, rewritten.
+"""What is made of a question before anything is looked for: refused, rewritten, clarified.
 
 The stages of Xinyu AI Search (query preprocessing), over a batch of questions at once.
 """
@@ -9,25 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from quern.jobs.reasoning.questions.clarify import CLARIFY, Clarification, ClarifyInput
 from quern.jobs.reasoning.questions.refusal import RefusalInput, refusal_task
 from quern.jobs.reasoning.questions.rewrite import REWRITE, Change, RewriteInput, Rewriting
+from quern.jobs.reasoning.questions.times import Span, spans
 from quern.jobs.reasoning.questions.vocabulary import Vocabulary
 from quern.jobs.reasoning.runner import Reasoner
 from quern.schemas.settings import QuestionSettings
 from quern.schemas.settings.search.question import Category
 
-
-@dataclass(frozen=True)
-class Span:
-    """Days that a question is about, both ends included.
-
-    Attributes:
-        words: The words of the question that say so.
-    """
-
-    first: date
-    last: date
-    words: str
+__all__ = ["Change", "Span", "Understood", "understood"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +30,7 @@ class Understood:
         refused: What it is refused as; None where it is to be answered.
         changes: What was changed in it.
         options: Readings of it that the corpus knows, likeliest first; empty where it has one.
-        spans: The times that it names relative to now.
+        spans: The times that its asker named relative to now, as days; a preamble's are not among them.
         notes: What a reader of the answer should know of the above, in sentences.
     """
 
@@ -71,16 +62,44 @@ def understood(
         GeneratorError: The model cannot be asked any more.
     """
     refusals = [done.output for done in reasoner.run(refusal_task(settings), [RefusalInput(q) for q in questions])]
-    asked = [n for n, refusal in enumerate(refusals) if settings.rewrite and not refusal.refused]
-    inputs = [RewriteInput(questions[n], vocabulary, settings.now or now) for n in asked]
-    rewritings = dict(zip(asked, (done.output for done in reasoner.run(REWRITE, inputs)), strict=True))
-    return [
-        _noted(rewritings[n])
-        if n in rewritings
-        else Understood(q, refusals[n].category if refusals[n].refused else None)
-        for n, q in enumerate(questions)
-    ]
+    seen = [Understood(q, r.category if r.refused else None) for q, r in zip(questions, refusals, strict=True)]
+    asked = [n for n, one in enumerate(seen) if settings.rewrite and one.refused is None]
+    now = settings.now or now
+    rewritings = reasoner.run(REWRITE, [RewriteInput(questions[n], vocabulary, now) for n in asked])
+    open_still = reasoner.run(CLARIFY, [ClarifyInput(done.output.question, vocabulary) for done in rewritings])
+    for n, rewriting, clarification in zip(asked, rewritings, open_still, strict=True):
+        named = spans(questions[n], now) if now else []
+        seen[n] = _noted(rewriting.output, clarification.output, named)
+    return [one if one.refused is None else _refused(one) for one in seen]
 
 
-def _noted(rewriting: Rewriting) -> Understood:
-    return Understood(rewriting.question, changes=tuple(rewriting.changes))
+def _noted(rewriting: Rewriting, clarification: Clarification, named: Sequence[Span]) -> Understood:
+    return Understood(
+        rewriting.question,
+        changes=tuple(rewriting.changes),
+        options=tuple(clarification.choices),
+        spans=tuple(span for span in named if span.words in rewriting.question),
+        notes=(*map(_told, rewriting.changes), *_asked_back(clarification)),
+    )
+
+
+def _told(change: Change) -> str:
+    """A change as a sentence."""
+    if change.why == "preamble":
+        return f"Answered was: {change.after}"
+    if change.why == "time":
+        return f"“{change.before}” was read as {change.after.removeprefix(change.before).strip(' ()（）')}."
+    return f"“{change.before}” was read as “{change.after}”."
+
+
+def _asked_back(clarification: Clarification) -> list[str]:
+    """What a question leaves open, as sentences."""
+    if not clarification.needs_more:
+        return []
+    choices = "; ".join(clarification.choices)
+    return [f"{clarification.prompt} {f'It may be: {choices}. ' if choices else ''}The likeliest reading was answered."]
+
+
+def _refused(one: Understood) -> Understood:
+    why = f"Questions of the category {str(one.refused).replace('_', ' ')} are not answered."
+    return Understood(one.question, one.refused, notes=(why,))

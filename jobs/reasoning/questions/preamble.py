@@ -1,0 +1,89 @@
+"""What stands beside a question and is no part of it: how one came to ask, greetings, words to an assistant."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from quern.schemas.words.sentences import sentence_spans
+
+_ME: Final = r"\b(?:I|my|me|we|our|us|My|We|Our)\b|\bi['’]"
+# A question that leans on what was said before it: on a thing, or on what its asker told of himself.
+_LEANS: Final = re.compile(
+    r"(?i:\b(?:he|she|it|its|they|them|him|his|hers?|their|this|these|those|there|that (?!the\b)|both|one of them"
+    rf"|the (?:former|latter|same|other))\b)|{_ME}"
+)
+# Words to whom answers, not on what is asked.
+_TO_ASSISTANT: Final = (
+    r"(?i:please|kindly|ignore|disregard|forget|answer|respond|reply|say|pretend|act as|you are"
+    r"|be (?:brief|concise|short)|think|thanks?|hi|hello|hey|cheers|sorry"
+    r"|good (?:morning|evening|day)|system|assistant|user|note|important)\b"
+)
+_ORDER: Final = re.compile(_TO_ASSISTANT)
+_IDLE: Final = re.compile(rf"^{_TO_ASSISTANT}|{_ME}|我")
+_ASKS: Final = re.compile(
+    r"(?:(?:so|and|but|now|well|anyway|ok|okay|then|also|or|(?:my |the )?question(?: is)?)\s*[,:–—-]?\s+)*"
+    r"(?:in|on|at|by|for|from|to|with|of|about|during|after|before)?\s*"
+    r"\b(?:who|whom|whose|what|which|when|where|why|how|did|does|do|is|are|was|were|has|have|had|can|could|will|would"
+    r"|should)\b",
+    re.IGNORECASE,
+)
+# `So:`, `Quick question -` and the like before the words of the question itself.
+_OPENER: Final = re.compile(
+    r"(?:(?:hi|hello|hey|dear \w+|good (?:morning|evening|day)|thanks?(?: you)?(?: in advance)?|so|well|anyway|ok|okay"
+    r"|now|please|sorry|excuse me|(?:my|here is my|a|one)? ?(?:quick |short |last |next )?question(?: is)?"
+    r"|just (?:wondering|curious)|i (?:was|am|'m) (?:just )?wondering|out of curiosity)"
+    r"(?: there| all| everyone| again)?"
+    r"\s*[,:;.!–—-]+\s*)+",
+    re.IGNORECASE,
+)
+_BREAK: Final = re.compile(r"[:;–—]\s+|\s-\s+")
+_POLITE: Final = re.compile(
+    r"(?:please,? )?(?:(?:can|could|would|will) (?:you|anyone|someone|anybody|somebody) (?:please |kindly )?"
+    r"(?:tell|remind|inform) (?:me|us),?|(?:tell|remind) (?:me|us),?|i(?: would|'d|’d) (?:like|love) to know,?"
+    r"|i want to know,?|do you (?:happen to )?know,?|does anyone know,?)"
+    r" (?=(?:who|whom|whose|what|which|when|where|why|how)\b)",
+    re.IGNORECASE,
+)
+_NAME: Final = re.compile(r"(?<![.!?:] )(?<!^)\b(?!I\b|I['’])[A-Z][\w'’-]+|\d{2,}|[\"“«「《]")
+
+
+def question_alone(text: str) -> str:
+    """The question of `text`, without what was said beside it.
+
+    Of the sentences beside the question those go that speak of the asker or to an assistant. If the question leans on
+    them, the ones with a name stay, or all that tell something where none has one. A scene that is set stays.
+    """
+    said = [text[start:end] for start, end in sentence_spans(text)]
+    asking = [n for n, sentence in enumerate(said) if _is_question(sentence)]
+    idle = {n for n, sentence in enumerate(said) if n not in asking and _IDLE.search(sentence)} if asking else set()
+    if _LEANS.search(" ".join(said[n] for n in asking)):
+        telling = {n for n in idle if not _ORDER.match(said[n])}
+        idle -= {n for n in telling if _NAME.search(said[n])} or telling
+    if idle:
+        text = " ".join(sentence for n, sentence in enumerate(said) if n not in idle)
+    alone = _without_opening(text)
+    return alone[:1].upper() + alone[1:] if idle or alone != text else text
+
+
+def _is_question(sentence: str) -> bool:
+    return sentence.rstrip("\"'”’»)」』 ").endswith(("?", "？", "؟"))
+
+
+def _without_opening(text: str) -> str:
+    """A question without the words that lead to it in the same sentence."""
+    opener = _OPENER.match(text)
+    text = text[opener.end() :] if opener and _ASKS.match(text, opener.end()) else _after_break(text)
+    polite = _POLITE.match(text)
+    return text[polite.end() :] if polite else text
+
+
+def _after_break(text: str) -> str:
+    """The question after a colon or dash, where nothing before it is named and nothing after it leans on that."""
+    for found in _BREAK.finditer(text):
+        before, after = text[: found.start()], text[found.end() :]
+        if _ASKS.match(before) or _NAME.search(before) or _LEANS.search(after):
+            return text
+        if _ASKS.match(after):
+            return after
+    return text
