@@ -161,7 +161,8 @@ def dates(text: str, default: date | None = None) -> list[When]:
 
 # Words of what is to come: without one of them, a text tells what was.
 _AHEAD: Final = re.compile(
-    r"\b(?:will|shall|would|next|until|till|by|from|due|plan\w*|expected|scheduled|deadline|to\s+be|going\s+to"
+    r"\b(?:will|shall|would|next|due|plans?|planned|planning|(?:from|by|until|till)\s+\d|expected|scheduled"
+    r"|deadline|to\s+be|going\s+to"
     r"|is\s+to|are\s+to)\b"
     r"|将|会|到期|截[止至]|预计|计划",
     re.IGNORECASE,
