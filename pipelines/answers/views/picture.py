@@ -19,7 +19,9 @@ from quern.schemas.words.lines import one_line, shortened
 # The picture of the path, in SVG units.
 _QUESTION, _BOX, _GAP = 140, 210, 46
 _ROW, _LANE, _SPACE, _TOP, _LINE, _PADDING = 42, 6, 14, 34, 14, 11
-_FONT = 11.5
+_FONT, _SMALL = 11.5, 10.5
+# Width of letters of DejaVu Sans that are not bold, as a share of the bold ones': .93 at most but for / and \\.
+_REGULAR = 0.93
 _CHUNKS_SHOWN = 12
 # Characters of the question and of the answer of a node in the report: more than the widest box shows.
 _LABEL = 48
@@ -54,10 +56,12 @@ class Box:
     def lines(self) -> list[str]:
         """What stands in it, line by line."""
         width = self.width - 2 * _PADDING
+        size = _FONT if self.kind in ("question", "chunk") else _FONT * _REGULAR
         if not self.note:
-            return wrapped(self.label, width, 7 if self.kind == "question" else 2, _FONT)
+            return wrapped(self.label, width, 7 if self.kind == "question" else 2, size)
         # Questions of one document begin alike, answers tell them apart: a line each.
-        return [*wrapped(self.label, width, 1, _FONT), *wrapped(self.note, width, 1, _FONT)]
+        note_size = _SMALL if self.kind == "chunk" else size
+        return [*wrapped(self.label, width, 1, size), *wrapped(self.note, width, 1, note_size)]
 
     @property
     def middle(self) -> float:
