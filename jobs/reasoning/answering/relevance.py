@@ -112,13 +112,13 @@ def lines(given: AnswerInput, kind: Kind) -> list[Line]:
     ]
     words = [_words(text) | facts[at].row_words(text) for _, at, text, _ in parts]
     weight = _weights(question, words)
-    total = sum(weight.values()) or 1.0
+    total = math.fsum(weight.values()) or 1.0  # Exactly: the order of a set is another in each process.
     asked = _pairs(given.question)
     digits = set(_NUMBER.findall(given.question))
     known = given.question.lower()
 
     def share(some: frozenset[str]) -> float:
-        return sum(weight[w] for w in some) / total
+        return math.fsum(weight[w] for w in some) / total
 
     found = []
     for i, (number, at, text, start) in enumerate(parts):

@@ -67,6 +67,7 @@ def _stem(word: str) -> str:
     return str(snowballstemmer.stemmer("english").stemWord(word))
 
 
+@lru_cache(maxsize=1 << 15)  # What a batch of questions has as its evidence: each step asks for the same sentences.
 def content_words(text: str) -> frozenset[str]:
     """Stems of the words of `text` that carry content."""
     return frozenset(_stem(w) for w in search_terms(_AS_SEARCHED(text)).split() if w not in _ASKING)
