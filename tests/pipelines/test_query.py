@@ -117,7 +117,7 @@ def test_a_killed_run_goes_on_and_writes_what_an_undisturbed_one_would(
     nothing = [Question(query_id=f"n{n}", question=f"zzq{n}x zzq{n}y?") for n in range(BATCH_QUESTIONS - 5)]
     first, rest = [*gold()[:5], *nothing], gold()[5:9]
     out, undisturbed = tmp_path / "out", tmp_path / "undisturbed"
-    common = ("-w", mini_web, "--recipe", "bm25")
+    common = ("-w", mini_web, "--recipe", "bm25", "--anew")
     command = [sys.executable, "-m", "quern.pipelines.cli", "answer", "-", *map(str, common), "--out", str(out)]
     with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, stderr=PIPE, text=True, cwd=ROOT) as process:
         # The first batch can be answered, and the next one never comes.
