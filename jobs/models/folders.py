@@ -73,8 +73,8 @@ class Model:
     lowercase: bool
 
 
-def find_folder(name: str) -> Path:
-    """The folder of the model that `embed.model` names: the packaged default, a path, or a cached model.
+def find_folder(name: str, setting: str = "embed.model") -> Path:
+    """The folder of the model that `setting` names: the packaged default, a path, or a cached model.
 
     Raises:
         ModelError: There is no such folder, and no such model in the local Hugging Face cache.
@@ -85,8 +85,8 @@ def find_folder(name: str) -> Path:
     if path.is_dir():
         return path.resolve()
     if path.is_absolute() or name.startswith(("~", ".")):
-        raise ModelError(f"embed.model {name}: there is no such folder")
-    return _cached_folder(name)
+        raise ModelError(f"{setting} {name}: there is no such folder")
+    return _cached_folder(name, setting)
 
 
 def _packaged_folder() -> Path:
@@ -101,7 +101,7 @@ def forbid_network() -> None:
     os.environ["HF_HUB_OFFLINE"] = "1"
 
 
-def _cached_folder(name: str) -> Path:
+def _cached_folder(name: str, setting: str) -> Path:
     forbid_network()
     from huggingface_hub import snapshot_download
 
@@ -110,7 +110,7 @@ def _cached_folder(name: str) -> Path:
         return Path(snapshot_download(repository, local_files_only=True))
     except (OSError, ValueError) as error:
         raise ModelError(
-            f"embed.model {name}: neither a folder nor a model in the local Hugging Face cache; "
+            f"{setting} {name}: neither a folder nor a model in the local Hugging Face cache; "
             f"fetch it first with `hf download {repository}`, or give the path of its folder"
         ) from error
 

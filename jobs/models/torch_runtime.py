@@ -24,8 +24,8 @@ def _dtype(precision: Precision) -> torch.dtype:
     return {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}[precision]
 
 
-def _find_device(name: str) -> torch.device:
-    """The torch device `name`.
+def find_device(name: str, setting: str = "embed.device") -> torch.device:
+    """The torch device `name`, which `setting` names.
 
     Raises:
         ModelError: There is no such GPU.
@@ -35,8 +35,8 @@ def _find_device(name: str) -> torch.device:
     device = torch.device(name)
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         raise ModelError(
-            f"embed.device {name}: torch {torch.__version__} finds {torch.cuda.device_count()} GPUs here; "
-            "set embed.device to cpu, or install a build of torch for this GPU's driver"
+            f"{setting} {name}: torch {torch.__version__} finds {torch.cuda.device_count()} GPUs here; "
+            f"set {setting} to cpu, or install a build of torch for this GPU's driver"
         )
     return device
 
@@ -62,7 +62,7 @@ class TorchRunner:
 
         with _told_as_of(model):
             module = Pooled(model, _dtype(precision))
-        self._start(module, threads, _find_device(device))
+        self._start(module, threads, find_device(device))
         self._torch = torch
 
     def _start(self, module: torch.nn.Module, threads: int, device: torch.device) -> None:
@@ -109,7 +109,7 @@ class FlagRunner(TorchRunner):
         self._torch = torch
         self._is_m3 = (model.transformer / "colbert_linear.pt").is_file()
         load = BGEM3FlagModel if self._is_m3 else FlagModel
-        found = _find_device(device)
+        found = find_device(device)
         with _told_as_of(model):
             self._flag = load(
                 str(model.transformer),

@@ -22,6 +22,7 @@ from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.ranking import Ranking
 from quern.pipelines.retrieve.recipe import Recipe
 from quern.pipelines.retrieve.searcher import Searcher
+from quern.pipelines.retrieve.select import selected
 from quern.schemas.answers import Question
 from quern.schemas.errors import QuernError
 
@@ -71,7 +72,7 @@ def evaluate(
     if trec:
         write_judgements(trec, gold.judgements)
     for recipe in recipes:
-        run = document_run(batch, recipe.rank(batch), gold, max(*ks, _DEPTH))
+        run = document_run(batch, selected(batch, recipe.rank(batch)), gold, max(*ks, _DEPTH))
         if trec:
             write_run(trec, recipe.name, run)
         values = run_metrics(run, gold, [*named.values()])

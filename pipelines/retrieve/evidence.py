@@ -15,6 +15,7 @@ from quern.indexes.vectors import pair_similarities
 from quern.jobs.reasoning.answering.inputs import Evidence
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.ranking import Ranking, Reached, cut
+from quern.pipelines.retrieve.select import selected
 from quern.schemas.answers import Hit, PathNode
 
 _PATH_NODES = 40
@@ -51,7 +52,7 @@ def with_chunks(found: Found, more: Sequence[tuple[Found, Collection[int]]]) -> 
 
 def load_evidence(batch: Batch, ranking: Ranking) -> list[Found]:
     """What the ranking found for each question of the batch, as text."""
-    hits = _hits(batch, ranking)
+    hits = _hits(batch, selected(batch, ranking))
     evidence = _evidence(batch, hits)
     return [Found(*row) for row in zip(hits, evidence, _paths(batch, ranking.reached), strict=True)]
 

@@ -24,6 +24,7 @@ from quern.schemas.settings.search import SearchSettings
 from quern.schemas.settings.search.answer import AnswerSettings
 from quern.schemas.settings.search.graph import GraphSettings
 from quern.schemas.settings.search.question import QuestionSettings
+from quern.schemas.settings.search.rerank import RerankSettings
 from quern.schemas.settings.search.retrieve import RetrieveSettings
 from quern.schemas.settings.tree import (
     Settings,
@@ -58,6 +59,7 @@ __all__ = [
     "Positive",
     "QualitySettings",
     "QuestionSettings",
+    "RerankSettings",
     "RetrieveSettings",
     "RunSettings",
     "SearchSettings",

@@ -26,8 +26,9 @@ MOVED = {
     **{f"graph.{n}": f"link.{n}" for n in ("k", "direction", "min_similarity", "same_chunk")},
     **{f"graph.{n}": f"link.{n}" for n in ("answers", "mentions", "mention_documents")},
     **{f"link.{n}": f"neighbours.{n}" for n in ("exact_below", "recall", "partitions", "sample", "spare", "device")},
+    "retrieve.weight_mentions": "retrieve.weight_bridges",
 }
-"""Old name to new name of settings that have moved to another group."""
+"""Old name to new name of settings that have moved or mean more than before."""
 
 
 class SettingsError(QuernError):

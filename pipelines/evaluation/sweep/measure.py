@@ -31,6 +31,7 @@ from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.recipes import RECIPES
 from quern.pipelines.retrieve.searcher import Searcher
+from quern.pipelines.retrieve.select import selected
 from quern.schemas.answers import Question
 from quern.schemas.settings import Settings
 
@@ -170,11 +171,12 @@ class SearchedBuild:
         texts = [q.question for q in self.gold.questions]
         reset_peak()
         started = time.monotonic()
-        recipe.rank(Batch(searcher, texts).with_vectors(self.vectors))
+        batch = Batch(searcher, texts).with_vectors(self.vectors)
+        selected(batch, recipe.rank(batch))
         first = time.monotonic() - started
         # Once more: an index or vectors of its own that a recipe makes at its first use are no cost of a question.
         started, batch = time.monotonic(), Batch(searcher, texts).with_vectors(self.vectors)
-        ranking = recipe.rank(batch)
+        ranking = selected(batch, recipe.rank(batch))
         seconds, peak = time.monotonic() - started, peak_bytes()
         of_retrieval = [m for m in metrics if m not in PER_QUESTION]
         values = question_metrics(batch, ranking, self.gold, of_retrieval, depth)

@@ -6,6 +6,7 @@ from quern.schemas.setting_group import Group
 from quern.schemas.settings.search.answer import AnswerSettings
 from quern.schemas.settings.search.graph import GraphSettings
 from quern.schemas.settings.search.question import QuestionSettings
+from quern.schemas.settings.search.rerank import RerankSettings
 from quern.schemas.settings.search.retrieve import RetrieveSettings
 
 
@@ -15,4 +16,5 @@ class SearchSettings(Group):
     question: QuestionSettings = QuestionSettings()
     graph: GraphSettings = GraphSettings()
     retrieve: RetrieveSettings = RetrieveSettings()
+    rerank: RerankSettings = RerankSettings()
     answer: AnswerSettings = AnswerSettings()

@@ -32,6 +32,11 @@ class RetrieveSettings(Group):
         0.4, ge=0, description="Weight of BM25 in `hybrid`, as a share of the best score of the question."
     )
     weight_nodes: float = Field(0.7, ge=0, description="Weight of the cosine of a chunk's best node in `hybrid`.")
+    deduplicate_above: Share = Field(
+        0.98,
+        description="Greatest cosine of two chunks that are given to the answer: of two more alike the better is kept; "
+        "1 for any. The paper's .8 is of bge-large: with MiniLM it loses gold documents, see docs/howto/models.md.",
+    )
     document_share: Share = Field(
         0.5, description="Share of its document in the score of a chunk: the best that each part found in it."
     )
