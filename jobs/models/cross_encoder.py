@@ -30,7 +30,9 @@ class CrossEncoder:
         forbid_network()
         import torch
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
+        from transformers.utils.logging import disable_progress_bar
 
+        disable_progress_bar()
         folder = find_folder(settings.model, "rerank.model")
         self._torch, self._device = torch, find_device(settings.device, "rerank.device")
         try:
