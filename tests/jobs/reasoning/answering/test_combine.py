@@ -14,9 +14,10 @@ from quern.jobs.reasoning.questions.outline import outline
 def _answer(question: str, *answers: str) -> str:
     """The short answer where the leaves of `question` were answered so, each by a sentence of its own."""
     published = datetime(2024, 11, 5, tzinfo=UTC)
-    evidence = [Evidence(f"{a or 'Nothing.'}", None, [], [], published) for a in answers]
     form = outline(question).sub_questions
     leaves = [s.text for n, s in enumerate(form, 1) if all(n not in t.parents for t in form)]
+    texts = [f"{q.rstrip('?')}: {a or 'nothing is known'}" for q, a in zip(leaves, answers, strict=True)]
+    evidence = [Evidence(text, None, [], [], published) for text in texts]
     before = [AskedBefore(q, a, [n], a) for n, (q, a) in enumerate(zip(leaves, answers, strict=True), 1)]
     whole = combined(AnswerInput(question, evidence, before))
     return whole.text if whole else ""
