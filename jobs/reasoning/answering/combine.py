@@ -14,6 +14,8 @@ from typing import Final
 
 from quern.jobs.reasoning.answering.contrast import contrasted
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore
+from quern.jobs.reasoning.answering.kinds import kind_of
+from quern.jobs.reasoning.answering.relevance import lines
 from quern.jobs.reasoning.answering.spans_of_time import between, counted
 from quern.jobs.reasoning.answering.values import Quantity, When, dates, quantities
 from quern.jobs.reasoning.questions.outline import Section, outline
@@ -41,6 +43,9 @@ _CONVERTED: Final = {
     for kind, line in _KINDS.items()
     for unit, factor in zip(line.split()[::2], line.split()[1::2], strict=True)
 }
+_LONGEST: Final = 600  # Characters of a short answer.
+_NEXT_BEST: Final = 2  # Sentences of a part, the best among them, that may carry it.
+_NEARLY: Final = 1.5  # Log odds by which the next best sentence may be less likely than the best.
 _MOST_GROUNDS: Final = 5
 _MOST_CARRYING: Final = 3  # Sentences behind the short answer.
 
@@ -89,7 +94,29 @@ def combined(given: AnswerInput) -> Combined | None:
         return None
     text = "; ".join(_without_end(t.text) for t in told)
     rests_on = list(dict.fromkeys(n for t in told for n in t.rests_on))
-    return Combined(f"{text[:1].upper()}{text[1:]}"[:600], rests_on[:_MOST_GROUNDS], rests_on[:_MOST_CARRYING])
+    short = f"{text[:1].upper()}{text[1:]}"[:_LONGEST]
+    return Combined(short, rests_on[:_MOST_GROUNDS], _carrying(given, short, rests_on)[:_MOST_CARRYING])
+
+
+def _carrying(given: AnswerInput, short: str, rests_on: Sequence[int]) -> list[int]:
+    """The sentences that carry the answer: those it rests on, unless they are the answer, and the next best of parts.
+
+    A part whose short answer is a whole sentence has none that says more of the same, so the next best is told.
+    """
+    said = [n for n in rests_on if _sentence(given, n) not in short]
+    for before in given.before:
+        if before.answer and any(n in rests_on and n not in said for n in before.rests_on):
+            ranked = lines(AnswerInput(before.question, given.evidence), kind_of(before.question))
+            near = [line.number for line in ranked[:_NEXT_BEST] if line.score >= ranked[0].score - _NEARLY]
+            said.extend(n for n in near if _sentence(given, n) not in short)
+    texts = {_sentence(given, n): n for n in reversed(said)}
+    return list(dict.fromkeys(n for n in said if texts[_sentence(given, n)] == n))
+
+
+def _sentence(given: AnswerInput, number: int) -> str:
+    """A sentence of the evidence on one line, without the mark at its end."""
+    span = given.sentences[number - 1]
+    return _without_end(given.evidence[span.evidence].text[span.start : span.end])
 
 
 def _groups(given: AnswerInput) -> list[tuple[Section, list[AskedBefore], list[Section]]]:
