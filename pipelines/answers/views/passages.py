@@ -189,9 +189,14 @@ def marked(text: str, spans: Sequence[Span], start: int = 0, end: int | None = N
     shown, at, end = printable(text), start, len(text) if end is None else end
     parts: list[Markup] = []
     for table in _TABLE.finditer(shown, start, end):
-        parts += [_marked(shown, spans, at, table.start()), _table(shown, spans, *table.span())]
+        parts += [_prose(shown, spans, at, table.start()), _table(shown, spans, *table.span())]
         at = table.end()
-    return Markup("").join([*parts, _marked(shown, spans, at, end)])
+    return Markup("").join([*parts, _prose(shown, spans, at, end)])
+
+
+def _prose(shown: str, spans: Sequence[Span], start: int, end: int) -> Markup:
+    """Lines of text, each of which begins with what the style makes the distance of paragraphs of."""
+    return _marked(shown, spans, start, end).replace("\n", Markup("\n<i></i>"))
 
 
 def _table(shown: str, spans: Sequence[Span], start: int, end: int) -> Markup:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from quern.schemas.answers import Answer
+from quern.schemas.words.lines import one_line
 from quern.schemas.words.terms import search_terms
 
 REASONS: Final = {
@@ -40,7 +41,7 @@ def reason_of(answer: Answer) -> str | None:
     """Why the question has no answer, as a sentence; None where it has one, or nothing is known."""
     if answer.found or answer.reason is None:
         return None
-    return REASONS.get(answer.reason, f"{answer.reason.replace('_', ' ').capitalize()}.")
+    return REASONS.get(answer.reason, f"{one_line(answer.reason.replace('_', ' ')).capitalize()}.")
 
 
 def status_of(answer: Answer) -> str:

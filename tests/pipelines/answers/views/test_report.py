@@ -20,7 +20,7 @@ from quern.pipelines.answers.views.labels import label_of, width_of, wrapped
 from quern.pipelines.answers.views.passages import Passage, passages_of, quotes_of, web_address
 from quern.pipelines.answers.views.picture import picture_of
 from quern.pipelines.answers.views.report import write_report
-from quern.schemas.answers import Answer, Citation, Hit, PathNode, Sentence
+from quern.schemas.answers import Answer, Citation, Hit, PathNode, Sentence, SubAnswer
 from quern.schemas.words.lines import printable
 from tests.pipelines.answers.views.sample_answers import ANSWERS
 
@@ -144,7 +144,7 @@ def test_marks_never_change_the_text(text, data):
     spans = data.draw(st.lists(edges, max_size=5))
     given_answer = answer([one], [cite(n, one, *s) for n, s in enumerate(spans, 1)])
     (passage,) = passages_of(given_answer, quotes_of(given_answer, "q1"), "q1")
-    assert unescape(re.sub(r"</?(mark|table|tr|t[dh]|s)\b[^>]*>", "", passage.text)) == printable(text)
+    assert unescape(re.sub(r"</?(mark|table|tr|t[dh]|s|i)\b[^>]*>", "", passage.text)) == printable(text)
     assert passage.text.count("<mark") == passage.text.count("</mark>")
     for shown in (passage.text, passage.excerpt):
         assert {int(n) for n in re.findall(r' id="q1-m(\d+)"', shown)} == set(range(1, len(spans) + 1))
@@ -198,8 +198,15 @@ def test_hostile_text_is_inert(tmp_path, url):
         [PathNode(query_id=EVIL, chunk_id=one.chunk_id, text=EVIL, similarity=0.5, hop=0, via=None)],
         question=EVIL,
         text=EVIL,
-    ).model_copy(update={"query_id": EVIL, "recipe": EVIL})
-    root = page(tmp_path, evil, title=EVIL, snapshot={EVIL: EVIL})
+    ).model_copy(
+        update={
+            **dict.fromkeys(("query_id", "recipe", "by", "asked", "kind", "type", "expected"), EVIL),
+            "notes": [EVIL],
+            "sub_questions": [SubAnswer(number=1, parents=[1, 7], question=EVIL, answer=EVIL, citations=[1, 9])],
+        }
+    )
+    refused = evil.model_copy(update={"sentences": [], "citations": [], "reason": EVIL, "question": EVIL * 9})
+    root = page(tmp_path, evil, refused, title=EVIL, snapshot={EVIL: EVIL})
     assert len(root.xpath("//script")) == 1
     assert not root.xpath("//img | //b | //iframe | //object | //embed")
     assert not [a for e in root.iter() for a in e.attrib if a.startswith("on") or a in {"style", "src", "srcset"}]

@@ -7,7 +7,7 @@ import pytest
 from rich.cells import cell_len
 
 from quern.pipelines.answers.views.terminal import render_text
-from quern.schemas.answers import Answer, Citation, Hit, PathNode, Sentence
+from quern.schemas.answers import Answer, Citation, Hit, PathNode, Sentence, SubAnswer
 from tests.pipelines.answers.views.sample_answers import COMPARED, HARMFUL, REFUSED
 
 TEXT = "The lamp was lit in 1871. It burned whale oil. " + "The keeper slept below. " * 20
@@ -183,7 +183,9 @@ def test_the_corpus_cannot_drive_the_terminal():
     evil = dict.fromkeys(("doc_id", "chunk_id", "url", "title"), EVIL)
     hostile = ANSWER.model_copy(
         update={
-            "question": EVIL,
+            **dict.fromkeys(("question", "asked", "kind"), EVIL),
+            "notes": [EVIL],
+            "sub_questions": [SubAnswer(number=1, parents=[], question=EVIL, answer=EVIL, citations=[1])],
             "sentences": [said(EVIL)],
             "recipe": EVIL,
             "citations": [CITATION.model_copy(update={**evil, "quote": EVIL})],
@@ -194,6 +196,8 @@ def test_the_corpus_cannot_drive_the_terminal():
     shown = render_text(hostile, width=80, color=False)
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", shown)
     assert "[bold]x[/bold] :smile:" in shown
+    refused = hostile.model_copy(update={"sentences": [], "reason": EVIL})
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]", render_text(refused, width=80, color=False))
     styled = render_text(hostile, width=80, color=True)
     assert not re.search(r"\x1b(?!\[[0-9;]*m)|[\x00-\x09\x0b-\x1a\x7f-\x9f]", styled)
 
