@@ -19,7 +19,7 @@ from quern.schemas.errors import QuernError
 
 STDIN: Final = Path("-")
 _FIELDS: Final = tuple(Question.model_fields)
-_LISTS: Final = frozenset(n for n, f in Question.model_fields.items() if get_origin(f.annotation) is list)
+LISTS: Final = frozenset(n for n, f in Question.model_fields.items() if get_origin(f.annotation) is list)
 _NEEDED: Final = ("query_id", "question")
 # A question with its gold answer and evidence has some hundred; what is longer is no line of questions.
 _LONGEST_LINE: Final = 1 << 20
@@ -144,12 +144,12 @@ def _csv_rows(path: Path) -> Iterator[Row | BadRow]:
 
 def _cell(name: str, value: str) -> object:
     text = value.strip()
-    if (name in _LISTS and text.startswith("[")) or text.startswith("{"):
+    if (name in LISTS and text.startswith("[")) or text.startswith("{"):
         try:
             return json.loads(text)
         except ValueError:
             return text
-    if name in _LISTS:
+    if name in LISTS:
         return [part.strip() for part in text.split("|") if part.strip()]
     return value if text or name in (*_NEEDED, "answer") else None
 

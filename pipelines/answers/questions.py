@@ -16,9 +16,11 @@ from typing import Final
 
 from pydantic import ValidationError
 
+from quern.indexes.storage import void
 from quern.jobs.reasoning.questions.faults import fault_of
-from quern.pipelines.answers.question_rows import STDIN, BadRow, QuestionError, Row, row_count, rows_of
+from quern.pipelines.answers.question_rows import LISTS, STDIN, BadRow, QuestionError, Row, row_count, rows_of
 from quern.schemas.answers import Question
+from quern.schemas.errors import QuernError
 from quern.schemas.settings import QuestionSettings
 
 _LONGEST_ID: Final = 200  # Characters of an id that a reject tells.
@@ -53,11 +55,14 @@ class QuestionFile:
     Memory is a digest a question, by which a `query_id` that was used before is known: at most some 200 bytes.
 
     Attributes:
+        most_characters: `question.max_characters`.
+        read_condition: Reads a condition of a question's `where`; a QuernError of it is a reject.
         rejected: Rejects so far, by reason.
     """
 
     path: Path
     most_characters: int = QuestionSettings().max_characters
+    read_condition: Callable[[str], object] = void
     rejected: Counter[str] = field(default_factory=Counter)
 
     def check(self) -> None:
@@ -96,7 +101,7 @@ class QuestionFile:
     def _question(self, row: Row | BadRow, seen: set[bytes]) -> Question | QuestionReject:
         if isinstance(row, BadRow):
             return QuestionReject(row.line, None, row.reason, row.detail)
-        fields = {name: value for name, value in row.fields.items() if value is not None}
+        fields = {n: [v] if n in LISTS and isinstance(v, str) else v for n, v in row.fields.items() if v is not None}
         known = str(fields["query_id"])[:_LONGEST_ID] if "query_id" in fields else None
         if known is not None and not known.strip():
             return QuestionReject(row.line, known, "missing", "query_id: it is blank")
@@ -105,8 +110,12 @@ class QuestionFile:
             return QuestionReject(row.line, known, fault.reason, fault.detail)
         try:
             question = Question.model_validate(fields)
+            for condition in question.where:
+                self.read_condition(condition)
         except ValidationError as error:
             return QuestionReject(row.line, known, *_problem(error))
+        except QuernError as error:
+            return QuestionReject(row.line, known, "malformed", f"where: {error}")
         digest = blake2b(question.query_id.encode(), digest_size=16).digest()
         if digest in seen:
             return QuestionReject(row.line, known, "duplicate", f"query_id {known!r} was used before")

@@ -52,11 +52,12 @@ def answer(
     from quern.pipelines.answers.parts import parts_of
     from quern.pipelines.answers.questions import QuestionFile
     from quern.pipelines.query import BATCH_QUESTIONS, Tally, answer_questions
+    from quern.pipelines.retrieve.filters import condition
     from quern.pipelines.retrieve.recipes import find_recipes
 
     (chosen,) = find_recipes(recipe)
     searcher = open_searcher(warehouse, snapshot, settings, override, where)
-    file = QuestionFile(questions, searcher.settings.question.max_characters)
+    file = QuestionFile(questions, searcher.settings.question.max_characters, condition)
     file.check()
     with parts_of(out) as parts, RejectFile(out) as rejects:
         parts.begin(_run(searcher, recipe))

@@ -168,14 +168,14 @@ class SearchedBuild:
         """Rank the questions by the point's recipe and settings, and compare with the gold evidence."""
         self.warm()
         searcher, recipe = self.searcher(point.settings), RECIPES[point.choice.recipe]
-        texts = [q.question for q in self.gold.questions]
+        texts, where = [q.question for q in self.gold.questions], [q.where for q in self.gold.questions]
         reset_peak()
         started = time.monotonic()
-        batch = Batch(searcher, texts).with_vectors(self.vectors)
+        batch = Batch(searcher, texts, where).with_vectors(self.vectors)
         selected(batch, recipe.rank(batch))
         first = time.monotonic() - started
         # Once more: an index or vectors of its own that a recipe makes at its first use are no cost of a question.
-        started, batch = time.monotonic(), Batch(searcher, texts).with_vectors(self.vectors)
+        started, batch = time.monotonic(), Batch(searcher, texts, where).with_vectors(self.vectors)
         ranking = selected(batch, recipe.rank(batch))
         seconds, peak = time.monotonic() - started, peak_bytes()
         of_retrieval = [m for m in metrics if m not in PER_QUESTION]

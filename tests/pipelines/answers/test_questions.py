@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from quern.pipelines.answers.questions import QuestionError, QuestionFile, QuestionReject, read_questions
+from quern.pipelines.retrieve.filters import condition
 from quern.schemas.answers import Question
 
 ROWS: list[dict[str, Any]] = [
@@ -88,6 +89,14 @@ def test_a_line_that_is_no_question_is_a_reject_and_the_others_go_on(tmp_path: P
         *((3, "malformed"), (4, "malformed"), (5, "missing"), (6, "empty"), (7, "too_long"), (8, "not_text")),
         *((9, "malformed"), (10, "duplicate"), (11, "malformed"), (12, "missing"), (13, "too_long"), (14, "malformed")),
     ]
+
+
+def test_a_condition_that_cannot_be_read_is_a_reject(tmp_path: Path) -> None:
+    rows = [{"query_id": w, "question": "Who?", "where": w} for w in ("site=tides.example", "site", "no_column=1")]
+    rejects: list[QuestionReject] = []
+    asked = QuestionFile(write(tmp_path / "q.jsonl", rows), read_condition=condition)
+    assert [q.where for q in asked.questions(rejects.append)] == [["site=tides.example"]]
+    assert [r.reason for r in rejects] == ["malformed", "malformed"]
 
 
 def test_broken_rows_of_csv_are_rejects(tmp_path: Path) -> None:
