@@ -1,4 +1,4 @@
-"""A question's path: preprocess → decompose → retrieve → answer along the DAG → judge → compose → gate, over batches.
+"""A question's path: preprocess → decompose → retrieve → answer along the DAG → judge → cite → compose → gate.
 
 The sub-questions of all questions of a batch are answered level by level, each with the answers of its ancestors
 (Xinyu AI Search, section 3.4); the whole question is answered last, from its own evidence and theirs.
@@ -16,11 +16,12 @@ from quern.indexes.catalog import Manifest
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, carried
 from quern.jobs.reasoning.answering.kinds import kind_of
 from quern.jobs.reasoning.answering.task import Draft, answer_task
+from quern.jobs.reasoning.citing import citing_inputs, citing_task, recited
 from quern.jobs.reasoning.confidence.judge import Judgement, judged
 from quern.jobs.reasoning.questions.decompose import decomposed
 from quern.jobs.reasoning.questions.plan import Plan
 from quern.jobs.reasoning.questions.preprocess import Understood, understood
-from quern.jobs.reasoning.runner import Done, Reasoner
+from quern.jobs.reasoning.runner import Reasoner
 from quern.pipelines.answers.compose import Citations, sentences_of, sub_answers
 from quern.pipelines.answers.gate import gated
 from quern.pipelines.retrieve.batch import Batch
@@ -151,6 +152,7 @@ class _Runner:
         self._searcher, self._recipe, self._reasoner = searcher, recipe, reasoner
         self._settings = searcher.settings
         self._task = answer_task(self._settings.answer)
+        self._citing = citing_task()
 
     def answers(self, asked: Sequence[Question]) -> list[Answer]:
         """The answers to a batch, in its order."""
@@ -192,16 +194,23 @@ class _Runner:
         """Answer the questions themselves, after all their parts."""
         wholes = [way.whole() for way in ways]
         inputs = [given for given, _ in wholes]
-        drafts = self._reasoner.run(self._task, inputs)
-        judgements = judged(inputs, [done.output for done in drafts], self._settings.answer)
-        rows = zip(ways, wholes, drafts, judgements, strict=True)
-        return [self._composed(way, *whole, done, judgement) for way, whole, done, judgement in rows]
+        drafted = self._reasoner.run(self._task, inputs)
+        judgements = judged(inputs, [done.output for done in drafted], self._settings.answer)
+        drafts = [Draft(sentences=[]) if j.refused else d.output for d, j in zip(drafted, judgements, strict=True)]
+        rows = zip(ways, wholes, self._cited(inputs, drafts), judgements, drafted, strict=True)
+        return [self._composed(way, *whole, draft, judgement, done.by) for way, whole, draft, judgement, done in rows]
+
+    def _cited(self, inputs: Sequence[AnswerInput], drafts: Sequence[Draft]) -> list[Draft]:
+        """The drafts with the sentences of the evidence that each of theirs is borne out by."""
+        asked = [citing_inputs(given, draft) for given, draft in zip(inputs, drafts, strict=True)]
+        cited = iter(self._reasoner.run(self._citing, [one for of_draft in asked for one in of_draft]))
+        return [recited(d, [next(cited).output for _ in a]) for d, a in zip(drafts, asked, strict=True)]
 
     def _composed(
-        self, way: _OnItsWay, given: AnswerInput, found: Found, done: Done[Draft], judgement: Judgement
+        self, way: _OnItsWay, given: AnswerInput, found: Found, draft: Draft, judgement: Judgement, by: str
     ) -> Answer:
         citations = Citations(given, found.hits)
-        sentences = [] if judgement.refused else sentences_of(done.output, citations)
+        sentences = sentences_of(draft, citations)
         notes = [*way.understood.notes, *([judgement.detail] if judgement.detail else [])]
         parents = [sub.parents for sub in way.plan.sub_questions]
         return Answer(
@@ -213,7 +222,7 @@ class _Runner:
             probability=judgement.probability,
             reason=judgement.reason,
             notes=notes,
-            by=done.by,
+            by=by,
             recipe=self._recipe.name,
             sub_questions=sub_answers(way.asked(given), parents, citations),
             citations=citations.all(),

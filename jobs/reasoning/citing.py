@@ -93,7 +93,7 @@ class CitingInput:
         sources: Sentences of the evidence; a source's number is its place here, counted from 1.
         rests_on: Numbers of those that the answer was drafted from, as far as that is known.
         question: What was asked; an answer may repeat its words, which these sources then need not have.
-        alone: Whether it is the whole answer: then it is cited however short it is.
+        alone: Whether it answers by itself, as the short answer does: then it is cited however short it is.
         cosines: Cosine of the sentence with each source; None where no vectors are at hand.
     """
 
@@ -332,8 +332,11 @@ def citing_inputs(given: AnswerInput, draft: Draft) -> list[CitingInput]:
     for at, start, end in given.sentences:
         evidence = given.evidence[at]
         sources.append(Source(evidence.text[start:end], evidence.title, evidence.published_at))
-    alone = len(draft.sentences) == 1
-    return [CitingInput(s.text, sources, tuple(s.rests_on), given.question, alone) for s in draft.sentences]
+    # A short answer is an answer however short it is.
+    return [
+        CitingInput(s.text, sources, tuple(s.rests_on), given.question, alone=n == 0)
+        for n, s in enumerate(draft.sentences)
+    ]
 
 
 def recited(draft: Draft, cited: Sequence[Cited]) -> Draft:
