@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from quern.indexes.lexical import Scored
-from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.batch import Batch, Clauses
+from quern.pipelines.retrieve.expansions import expansions
 from quern.pipelines.retrieve.fusion import Part, added, fuse, reciprocal_ranks, shares, weighted
 from quern.pipelines.retrieve.ranking import Ranking, grouped
 from quern.pipelines.retrieve.recipe import Recipe
@@ -26,14 +27,23 @@ def rank_hybrid(batch: Batch) -> Ranking:
 
 def hybrid(batch: Batch, more: Sequence[Part] = ()) -> Scored:
     """The weighted parts, and for questions of several clauses the best that one of these gives to a chunk."""
-    whole = _weighted(batch, [*_parts(batch), *more])
-    weight, asked = batch.settings.retrieve.weight_clauses, batch.clauses
-    if not weight or not len(asked):
-        return whole
+    settings = batch.settings.retrieve
+    ranked = _weighted(batch, [*_parts(batch), *more])
+    if settings.weight_clauses:
+        ranked = _beside(batch, ranked, batch.clauses, settings.weight_clauses)
+    if settings.weight_expansions:
+        ranked = _beside(batch, ranked, expansions(batch), settings.weight_expansions)
+    return ranked
+
+
+def _beside(batch: Batch, ranked: Scored, asked: Clauses, weight: float) -> Scored:
+    """What was found, with the best that one of the texts asked beside a question gives to a chunk."""
+    if not len(asked):
+        return ranked
     found = _weighted(asked, _parts(asked))
     chunks = len(batch.graph.chunks.keys)
     best = grouped(asked.question[found.question], found.chunk, found.score, chunks, "max")
-    return added([(whole, 1.0), (best, weight)], len(batch), chunks)
+    return added([(ranked, 1.0), (best, weight)], len(batch), chunks)
 
 
 def _parts(batch: Batch) -> list[Part]:
