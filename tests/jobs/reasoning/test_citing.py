@@ -111,9 +111,10 @@ def test_a_draft_rests_on_what_it_cites() -> None:
         ]
     )
     inputs = citing_inputs(given, draft)
-    assert [s.rests_on for s in recited(draft, [TASK.rule(one) for one in inputs]).sentences] == [[], [1]]
-    (alone,) = citing_inputs(given, Draft(sentences=draft.sentences[:1]))
-    assert TASK.rule(alone).sources == [1]
+    assert [s.rests_on for s in recited(draft, [TASK.rule(one) for one in inputs]).sentences] == [[1], [1]]
+    # Only as a short answer is so short a sentence cited.
+    turned = citing_inputs(given, Draft(sentences=draft.sentences[::-1]))
+    assert [TASK.rule(one).sources for one in turned] == [[1], []]
 
 
 def test_answers_of_people_cite_the_sentences_they_were_written_from() -> None:
