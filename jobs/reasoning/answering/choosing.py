@@ -10,11 +10,12 @@ from typing import Final
 from quern.jobs.reasoning.answering.kinds import Kind
 from quern.jobs.reasoning.answering.relevance import Line
 from quern.jobs.reasoning.answering.sentences import content_words
-from quern.jobs.reasoning.answering.typed import Value
+from quern.jobs.reasoning.answering.typed import Period, Value
 
 _LINES: Final = 12  # Of the best, those whose values are weighed.
 _FIT: Final = 4.0  # Log odds between a value that fits fully and one that does not.
 _NEAR: Final = 1.5  # Log odds of a value beside the words of the question against one far from them.
+_PART: Final = 0.2  # Share of the belief in a month or year that a day of it must have to be told for it.
 _REACH: Final = 60.0  # Characters at which nearness has fallen to a half.
 
 
@@ -52,7 +53,18 @@ def choices(question: str, kind: Kind, lines: Sequence[Line]) -> list[Choice]:
         _, value, line = rows[0]
         others = tuple(dict.fromkeys(other.number for _, _, other in rows[1:] if other.number != line.number))
         found.append(Choice(value, line, sum(p for p, _, _ in rows) / belief[0], others))
-    return sorted(found, key=lambda c: (-c.share, c.line.number))
+    found.sort(key=lambda c: (-c.share, c.line.number))
+    return _exact(found)
+
+
+def _exact(found: list[Choice]) -> list[Choice]:
+    """The choices with a more exact date first, where one is a part of the likeliest: the day of a known month."""
+    if not found or not isinstance(found[0].value.same, Period):
+        return found
+    whole = found[0].value.same
+    parts = [c for c in found[1:] if isinstance(c.value.same, Period) and c.value.same.within(whole)]
+    best = max((c for c in parts if c.share >= _PART * found[0].share), key=lambda c: c.share, default=None)
+    return found if best is None else [best, *(c for c in found if c is not best)]
 
 
 def shares(lines: Sequence[Line]) -> list[float]:

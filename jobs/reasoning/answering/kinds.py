@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.reasoning.answering.values import singular
 from quern.schemas.words.scripts import HAN
 
 KindName = Literal[
@@ -176,7 +177,7 @@ def _how(rest: str, question: str) -> Kind:
     word = first.lower()
     noun = _noun_phrase(after)
     if word == "many":
-        return Kind("how_many", content_words(noun))
+        return Kind("how_many", content_words(" ".join([noun, *map(singular, noun.split())])))
     if word == "much":
         money = not noun and _COSTS.search(question)
         return Kind("how_much", content_words(noun), MONEY if money or noun == "money" else frozenset())
@@ -223,7 +224,8 @@ def _of_noun(words: list[str], noun: frozenset[str], *, plural: bool) -> Kind:
     if re.fullmatch(_PLACES, head):
         return Kind("where", noun)
     if head in _OF_MEASURE:
-        return Kind("how_much", noun, _OF_MEASURE[head])
+        units = _OF_MEASURE[head]
+        return Kind("how_much", frozenset() if units & _SHARES else noun, units)
     if is_person(head.removesuffix("s") if plural else head):
         return Kind("list" if plural else "who", noun)
     return Kind("list" if plural else "which", noun)
@@ -242,7 +244,7 @@ def _what_verb(rest: str, question: str) -> Kind:
     words = _WORD.findall(rest)
     if _VERB.match(rest) and len(words) > 2:
         return Kind("other", verb=_main_verb(words))
-    return Kind("other", verb=next(iter(content_words(words[0])), "") if words else "")
+    return Kind("other", verb=min(content_words(words[0]), default="") if words else "")
 
 
 def _main_verb(words: list[str]) -> str:
@@ -255,7 +257,7 @@ def _main_verb(words: list[str]) -> str:
         if last and word.lower() in _ENDS_NOUN:
             break
         if word.islower() and not word.endswith("ly"):
-            last = next(iter(content_words(word)), last)
+            last = min(content_words(word), default=last)
     return last
 
 

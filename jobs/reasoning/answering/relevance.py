@@ -14,30 +14,51 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
-from itertools import pairwise
 from typing import Final, NamedTuple
 
-from quern.jobs.reasoning.answering.inputs import AnswerInput
+from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.kinds import Kind
-from quern.jobs.reasoning.answering.names import speaker
+from quern.jobs.reasoning.answering.names import names, speaker
 from quern.jobs.reasoning.answering.sentences import content_words
-from quern.jobs.reasoning.answering.typed import Value, typed
+from quern.jobs.reasoning.answering.tables import Row, rows
+from quern.jobs.reasoning.answering.typed import Days, Value, cell_values, typed, written_year
+from quern.jobs.reasoning.answering.wording import said_by_others
+from quern.schemas.words.sentences import sentence_spans
 
 _words = lru_cache(maxsize=200_000)(content_words)
 
 
 class Signals(NamedTuple):
-    """What is known of a sentence beside a question, each in [0, 1] but for what tells otherwise."""
+    """What is known of a sentence beside a question; shares are of the question's words, weighted by rarity.
+
+    Attributes:
+        own: Share that the sentence, its speaker and the header of its table have.
+        before: Share that the sentence before has beside that.
+        earlier: Share that the one before that has beside both.
+        after: Share that the next one has beside those.
+        title: Share that the title has beside those.
+        chunk: Share that only the rest of the chunk has.
+        quoted: Cosine of the synthetic query that quotes the sentence, less the mean of its chunk.
+        typed: How well its best value is of the kind asked for.
+        named: Share of the names of the question that sentence, neighbour before or title has.
+        pronoun: Whether it begins with a pronoun.
+        asks: Whether it is a question.
+        heading: Whether it is no whole sentence.
+        rank: One over the rank of its evidence.
+        other_number: Whether its evidence lacks a number of the question.
+        noun: Whether it has the noun asked for, or is a line of label and value whose label the question has.
+        row: Whether it is a row of a table with a header.
+    """
 
     own: float
     before: float
+    earlier: float
     after: float
     title: float
     chunk: float
-    pairs: float
     quoted: float
-    usual: float
     typed: float
+    named: float
     pronoun: float
     asks: float
     heading: float
@@ -56,171 +77,200 @@ class Line:
         evidence: The number of its evidence, from 0.
         text: Its characters.
         published: Day on which its document was published.
-        header: The header of the table that it is a row of.
+        row: Its cells, where it is a row of a table.
         speaker: Who says it, in a conversation.
         values: What of it is of the kind asked for and not in the question.
         signals: What is known of it.
-        score: How likely it answers, in [0, 1].
+        score: How likely it answers, as log odds.
+        focus: Share that it has of those words of the question that its title has not.
     """
 
     number: int
     evidence: int
     text: str
     published: date | None
-    header: str
+    row: Row | None
     speaker: str
     values: tuple[Value, ...]
     signals: Signals
     score: float
+    focus: float
 
 
 # A conditional logit (which sentence of the evidence holds the gold answer), fitted to lihua_world, musique_train100,
-# cmrc2018 and the sample corpus at equal weight with an l2 penalty of .02, rounded. Fitted without the sample corpus it
-# finds a sentence of the answer first there as often as fitted to it but for two in sixty.
+# cmrc2018 and the sample corpus at equal weight with an l2 penalty of .02, rounded.
 WEIGHTS: Final = Signals(
-    own=5.5,
-    before=1.2,
-    after=0.7,
-    title=0.4,
-    chunk=-1.6,
-    pairs=0.0,
-    quoted=2.0,
-    usual=0.0,
-    typed=2.9,
-    pronoun=-0.2,
-    asks=-0.9,
-    heading=-0.7,
-    rank=2.5,
+    own=4.8,
+    before=0.9,
+    earlier=0.5,
+    after=0.75,
+    title=1.1,
+    chunk=-2.2,
+    quoted=2.25,
+    typed=2.75,
+    named=0.6,
+    pronoun=-0.15,
+    asks=-0.95,
+    heading=-0.3,
+    rank=2.4,
     other_number=-1.7,
-    noun=1.5,
-    row=-0.6,
+    noun=1.3,
+    row=-0.7,
 )
 _PRONOUN: Final = re.compile(
     r"[\"“'‘]?(?:it|he|she|they|this|that|these|those|his|her|its|their|both|such)\b", re.IGNORECASE
 )
 _NUMBER: Final = re.compile(r"\d{2,}")
 _ENDS: Final = tuple('.!?。！？…"”’)')
+_OTHER_WORD: Final = 0.8  # What a word of the question counts that is said by another word.
+
+
+@dataclass(frozen=True)
+class _Sentence:
+    """What a sentence is whatever is asked; `days` are what its dates are read against."""
+
+    text: str
+    words: frozenset[str]
+    speaker: str
+    row: Row | None
+    days: Days
+
+
+@lru_cache(maxsize=20_000)
+def _sentences(text: str, published: date | None) -> tuple[_Sentence, ...]:
+    """The sentences of a chunk."""
+    found = []
+    table = rows(text)
+    year: date | None = None
+    for start, end in sentence_spans(text):
+        sentence = text[start:end]
+        line_start = text.rfind("\n", 0, start) + 1
+        row = table.get(line_start)
+        said_by = speaker(text[line_start : line_start + 80])
+        words = _words(sentence) | (_words(said_by) if said_by else frozenset())
+        words |= _words(" ".join(row.header)) if row else frozenset()
+        found.append(_Sentence(sentence, words, said_by, row, Days(published, year)))
+        year = written_year(sentence, published) or year
+    return tuple(found)
 
 
 def lines(given: AnswerInput, kind: Kind) -> list[Line]:
     """The sentences of the evidence, best first."""
-    question = _words(given.question)
-    facts = [_Facts.of(given, n) for n in range(len(given.evidence))]
-    parts = [
-        (number, at, given.evidence[at].text[start:end], start)
-        for number, (at, start, end) in enumerate(given.sentences, 1)
-    ]
-    words = [_words(text) | facts[at].row_words(text) for _, at, text, _ in parts]
-    weight = _weights(question, words)
-    total = math.fsum(weight.values()) or 1.0  # Exactly: the order of a set is another in each process.
-    asked = _pairs(given.question)
-    digits = set(_NUMBER.findall(given.question))
-    known = given.question.lower()
-
-    def share(some: frozenset[str]) -> float:
-        return math.fsum(weight[w] for w in some) / total
-
-    found = []
-    for i, (number, at, text, start) in enumerate(parts):
-        fact = facts[at]
-        said_by = fact.speaker(start)
-        own = (words[i] | (_words(said_by) if said_by else frozenset())) & question
-        before = words[i - 1] & question if i and parts[i - 1][1] == at else frozenset()
-        after = words[i + 1] & question if i + 1 < len(parts) and parts[i + 1][1] == at else frozenset()
-        rest = question - own
-        values = tuple(v for v in typed(kind, text, fact.published) if v.text.lower() not in known)
-        header = fact.header(text)
-        plain = text.rstrip()
-        signals = Signals(
-            own=share(own),
-            before=share(before & rest),
-            after=share(after & rest - before),
-            title=share(fact.title & rest - before),
-            chunk=share(fact.words & rest - before - after - fact.title),
-            pairs=len(asked & _pairs(text)) / max(1, len(asked)),
-            quoted=fact.quoted(text) - fact.usual,
-            usual=fact.usual,
-            typed=max((v.fit for v in values), default=0.0),
-            pronoun=1.0 if _PRONOUN.match(text) else 0.0,
-            asks=1.0 if plain.endswith(("?", "？")) else 0.0,
-            heading=0.0 if plain.endswith(_ENDS) or "|" in text or plain.startswith("- ") else 1.0,
-            rank=1.0 / (1 + at),
-            other_number=0.0 if digits <= fact.numbers else 1.0,
-            noun=1.0 if kind.noun and kind.noun & own else 0.0,
-            row=1.0 if " | " in text else 0.0,
-        )
-        score = sum(w * s for w, s in zip(WEIGHTS, signals, strict=True))
-        found.append(Line(number, at, text, fact.published, header, said_by, values, signals, score))
+    asked = _Asked.of(given, kind)
+    found: list[Line] = []
+    for at, evidence in enumerate(given.evidence):
+        found += _lines_of(asked, at, evidence, len(found))
     return sorted(found, key=lambda line: (-line.score, line.number))
 
 
-def _weights(question: frozenset[str], words: list[frozenset[str]]) -> dict[str, float]:
-    """The weight of each word of the question: its rarity among the sentences."""
-    seen = Counter(w for some in words for w in some & question)
-    return {w: math.log(1.0 + len(words) / (0.5 + seen[w])) for w in question}
-
-
-@lru_cache(maxsize=50_000)
-def _pairs(text: str) -> frozenset[tuple[str, str]]:
-    """Neighbouring words of content."""
-    ordered = [next(iter(s)) for w in text.split() if len(s := _words(w)) >= 1]
-    return frozenset(pairwise(ordered))
-
-
 @dataclass(frozen=True)
-class _Facts:
-    """What is known of one evidence for all its sentences."""
+class _Asked:
+    """A question beside its evidence: what each word of it counts and which words say it."""
 
+    kind: Kind
     text: str
-    title: frozenset[str]
     words: frozenset[str]
+    weight: dict[str, float]
+    others: dict[str, str]
+    named: frozenset[str]
     numbers: frozenset[str]
-    published: date | None
-    quotes: tuple[tuple[str, float], ...]
-    usual: float
 
     @classmethod
-    def of(cls, given: AnswerInput, n: int) -> _Facts:
-        e = given.evidence[n]
-        stamp = e.published_at.strftime(" %Y %m %d") if e.published_at else ""
-        cosines = list(e.similarities)
+    def of(cls, given: AnswerInput, kind: Kind) -> _Asked:
+        words = _words(given.question)
+        every = [s.words for e in given.evidence for s in _sentences(e.text, _day(e))]
+        others = said_by_others(words, frozenset().union(*every))
+        seen = Counter(w for some in every for w in {others.get(w, w) for w in some} & words)
+        weight = {w: math.log(1.0 + len(every) / (0.5 + seen[w])) for w in words}
+        total = math.fsum(weight.values()) or 1.0  # Exactly: the order of a set is another in each process.
+        named = frozenset(w for n in names(given.question) for w in _words(n.text))
         return cls(
-            e.text,
-            _words(e.title or ""),
-            _words(e.text),
-            frozenset(_NUMBER.findall(f"{e.title or ''} {e.text}{stamp}")),
-            e.published_at.date() if e.published_at else None,
-            tuple((" ".join(q.split()), s) for q, s in zip(e.quotes, cosines, strict=True)),
-            sum(cosines) / len(cosines) if cosines else 0.0,
+            kind,
+            given.question.lower(),
+            words,
+            {w: x / total for w, x in weight.items()},
+            others,
+            named,
+            frozenset(_NUMBER.findall(given.question)),
         )
 
-    def quoted(self, sentence: str) -> float:
-        plain = " ".join(sentence.split())
-        return max((s for q, s in self.quotes if plain in q), default=self.usual)
-
-    def header(self, sentence: str) -> str:
-        return _headers(self.text).get(sentence, "")
-
-    def row_words(self, sentence: str) -> frozenset[str]:
-        header = self.header(sentence)
-        return _words(header) if header else frozenset()
-
-    def speaker(self, start: int) -> str:
-        line_start = self.text.rfind("\n", 0, start) + 1
-        return speaker(self.text[line_start : line_start + 80])
+    def has(self, words: frozenset[str]) -> dict[str, float]:
+        """The words of the question that are among `words`, with what they count."""
+        found = {w: self.weight[w] for w in words & self.words}
+        for word in words:
+            mine = self.others.get(word)
+            if mine is not None and mine not in found:
+                found[mine] = self.weight[mine] * _OTHER_WORD
+        return found
 
 
-@lru_cache(maxsize=5_000)
-def _headers(text: str) -> dict[str, str]:
-    """The header of each row of the tables of a text; a table of two columns whose first is a label has none."""
-    found: dict[str, str] = {}
-    header, width = "", 0
-    for line in text.split("\n"):
-        cells = line.count(" | ") + 1
-        if cells == 1:
-            header, width = "", 0
-        elif cells != width:
-            header, width = ("" if _NUMBER.search(line) and cells < 3 else line.strip()), cells
-        elif header:
-            found[line.strip()] = header
+def _day(evidence: Evidence) -> date | None:
+    return evidence.published_at.date() if evidence.published_at else None
+
+
+def _lines_of(asked: _Asked, at: int, evidence: Evidence, counted: int) -> list[Line]:
+    sentences = _sentences(evidence.text, _day(evidence))
+    stamp = evidence.published_at.strftime(" %Y %m %d") if evidence.published_at else ""
+    other_number = not asked.numbers <= set(_NUMBER.findall(f"{evidence.title or ''} {evidence.text}{stamp}"))
+    title = asked.has(_words(evidence.title or ""))
+    own = [asked.has(s.words) for s in sentences]
+    everywhere = {w: x for some in own for w, x in some.items()}
+    quotes = [(" ".join(q.split()), s) for q, s in zip(evidence.quotes, evidence.similarities, strict=True)]
+    usual = sum(evidence.similarities) / len(evidence.similarities) if evidence.similarities else 0.0
+    found = []
+    nothing: dict[str, float] = {}
+    for i, s in enumerate(sentences):
+        before = own[i - 1] if i else nothing
+        earlier = own[i - 2] if i > 1 else nothing
+        after = own[i + 1] if i + 1 < len(own) else nothing
+        shares = _shares(own[i], before, earlier, after, title, everywhere)
+        values = _values(asked, s)
+        plain = " ".join(s.text.split())
+        near = own[i].keys() | before.keys() | title.keys()
+        signals = Signals(
+            own=shares[0],
+            before=shares[1],
+            earlier=shares[2],
+            after=shares[3],
+            title=shares[4],
+            chunk=shares[5],
+            quoted=max((c for q, c in quotes if plain in q), default=usual) - usual,
+            typed=max((v.fit for v in values), default=0.0),
+            named=len(asked.named & near) / len(asked.named) if asked.named else 0.0,
+            pronoun=1.0 if _PRONOUN.match(s.text) else 0.0,
+            asks=1.0 if plain.endswith(("?", "？")) else 0.0,
+            heading=0.0 if plain.endswith(_ENDS) or s.row or plain.startswith(("- ", "• ")) else 1.0,
+            rank=1.0 / (1 + at),
+            other_number=1.0 if other_number else 0.0,
+            noun=1.0 if asked.kind.noun & own[i].keys() or _labelled(asked, s.row) else 0.0,
+            row=1.0 if s.row and s.row.header else 0.0,
+        )
+        score = sum(w * x for w, x in zip(WEIGHTS, signals, strict=True))
+        rest = math.fsum(asked.weight.values()) - math.fsum(title.values())
+        focus = math.fsum(x for w, x in own[i].items() if w not in title) / rest if rest > 0.0 else shares[0]
+        found.append(Line(counted + i + 1, at, s.text, _day(evidence), s.row, s.speaker, values, signals, score, focus))
     return found
+
+
+def _labelled(asked: _Asked, row: Row | None) -> bool:
+    """Whether the label before a value is in words of the question: `Cost | 60.8 million`."""
+    if row is None or row.header or len(row.cells) != 2:
+        return False
+    label = _words(row.cells[0])
+    return bool(label) and len(asked.has(label)) >= len(label)
+
+
+def _shares(*places: dict[str, float]) -> list[float]:
+    """What the words of each place count that none before it has."""
+    seen: set[str] = set()
+    found = []
+    for words in places:
+        found.append(math.fsum(x for w, x in words.items() if w not in seen))
+        seen.update(words)
+    return found
+
+
+def _values(asked: _Asked, s: _Sentence) -> tuple[Value, ...]:
+    """The values of a sentence or row of the kind asked for, but those that the question gives itself."""
+    found = cell_values(asked.kind, s.row, asked.words, s.days) if s.row else typed(asked.kind, s.text, s.days)
+    return tuple(v for v in found if v.text.lower() not in asked.text)

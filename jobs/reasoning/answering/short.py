@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Final
 
 from quern.jobs.reasoning.answering.choosing import Choice, choices, shares
@@ -12,6 +13,7 @@ from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.kinds import Kind, kind_of
 from quern.jobs.reasoning.answering.relevance import Line, lines
 from quern.jobs.reasoning.answering.sentences import alike, content_words
+from quern.jobs.reasoning.answering.typed import amounts
 from quern.jobs.reasoning.answering.yes_no import verdict
 from quern.schemas.words.scripts import HAN
 
@@ -31,7 +33,20 @@ class Said:
 
 _VALUES: Final = frozenset({"when", "who", "where", "how_many", "how_much", "how_long"})
 _LEAST_SHARE: Final = 0.35  # Belief that a value must have to be told by itself.
+_RIVALS: Final = 4  # Of the likeliest values, those that may disagree with the first.
+_RIVAL: Final = 0.3  # Share of the belief in the first that another value must have to disagree with it.
+_SAME_SHARE: Final = (
+    0.12  # By how much two lines may differ in what they share with the question to say the same thing.
+)
+# A question that names a time or a stage asks for the value of then.
+_DATED: Final = re.compile(
+    r"\b(?:1\d|20)\d\d\b|\b(?:first|initial|initially|original|originally|early|earlier|at first|then|before|approved|"
+    r"planned|"
+    r"estimated?|estimate|expected|budget(?:ed)?|each|per)\b|年|最初|原",
+    re.IGNORECASE,
+)
 _NEAR_BEST: Final = 0.25  # Share of the best line's belief that a further line must have.
+_NEAR_SENTENCE: Final = 0.12  # The same where the answer is no value that could be told by itself.
 _MOST_MORE: Final = 2
 _MOST_WORDS: Final = 40  # Of the whole answer, as issue and reader want it.
 
@@ -51,14 +66,40 @@ def _said(question: str, kind: Kind, best: Sequence[Line]) -> Said:
         said, line = verdict(question, best)
         return Said(said, (line.number,))
     if kind.name in _VALUES and (found := choices(question, kind, best)) and found[0].share >= _LEAST_SHARE:
-        return _told(found)
+        return _told(question, kind, found)
     return Said("", (best[0].number,))
 
 
-def _told(found: Sequence[Choice]) -> Said:
-    value = found[0].value
-    text = f"{value.means} ({value.text})" if value.means else value.text
-    return Said(text, (found[0].line.number,))
+def _told(question: str, kind: Kind, found: Sequence[Choice]) -> Said:
+    """The likeliest value; where a later source gives another for the same, that one, and the earlier beside it."""
+    first = found[0]
+    other = next((c for c in found[1:_RIVALS] if _disagree(kind, first, c)), None)
+    if other is None or _DATED.search(question):
+        return Said(_worded(first), (first.line.number,))
+    old, new = sorted((first, other), key=lambda c: c.line.published or date.min)
+    return Said(f"{_worded(new)} (earlier: {_worded(old)})", (new.line.number, old.line.number))
+
+
+def _worded(choice: Choice) -> str:
+    """A value as it is told: with the date that it means or the label of its row."""
+    value = choice.value
+    beside = value.text if value.means else value.label
+    return f"{value.means or value.text} ({beside})" if beside else value.text
+
+
+def _disagree(kind: Kind, one: Choice, other: Choice) -> bool:
+    """Whether two values answer the same question differently, by sources of different days.
+
+    Only amounts are compared: of dates and names a question may have several that hold.
+    """
+    if kind.name not in ("how_many", "how_much", "how_long"):
+        return False
+    days = one.line.published, other.line.published
+    if None in days or days[0] == days[1] or other.share < _RIVAL * one.share or one.value.label or other.value.label:
+        return False
+    units = [q.unit for c in (one, other) for q in amounts(c.value.text)[:1]]
+    alike_lines = abs(one.line.signals.own - other.line.signals.own) <= _SAME_SHARE
+    return len(units) == 2 and units[0] == units[1] and alike_lines
 
 
 def _more(given: AnswerInput, said: Said, best: Sequence[Line]) -> list[int]:
@@ -68,7 +109,7 @@ def _more(given: AnswerInput, said: Said, best: Sequence[Line]) -> list[int]:
     known = [content_words(_text(given, n)) for n in said.numbers]
     belief = shares(best)
     for line, share in zip(best, belief, strict=True):
-        if share < _NEAR_BEST * belief[0] or len(chosen) == _MOST_MORE:
+        if share < (_NEAR_BEST if said.text else _NEAR_SENTENCE) * belief[0] or len(chosen) == _MOST_MORE:
             break
         own = content_words(line.text)
         if line.number in said.numbers or any(alike(own, other) for other in known):

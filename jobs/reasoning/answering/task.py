@@ -137,4 +137,4 @@ def quoted(given: AnswerInput, numbers: Sequence[int]) -> list[Statement]:
 def answer_task(settings: AnswerSettings) -> Task[AnswerInput, Draft]:
     """The task of answering under `settings`."""
     does = _Answering(settings.sentences, settings.min_score)
-    return Task("answer", 5, PROMPT, Draft, does.rule, does.check, enough=does.enough)
+    return Task("answer", 6, PROMPT, Draft, does.rule, does.check, enough=does.enough)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
+from typing import NamedTuple
 
 from quern.jobs.reasoning.answering.kinds import LENGTHS, MONEY, Kind, is_person
 from quern.jobs.reasoning.answering.names import Name, chinese_names, names
 from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.reasoning.answering.tables import Row
 from quern.jobs.reasoning.answering.values import Quantity, When, dates, quantities
 
 _CLOCK = re.compile(
@@ -21,6 +23,10 @@ _CLOCK = re.compile(
 )
 
 
+_DAY_OF_MONTH = re.compile(
+    r"\d{1,2}(?:st|nd|rd|th)?(?: of)? [A-Z][a-z]+\.?|[A-Z][a-z]+\.? \d{1,2}(?:st|nd|rd|th)?|\d{1,2}月\d{1,2}[日号]"
+)
+_OTHER_ROLE = 0.6  # What a name is worth where the sentence lacks the role that is asked for: `the vet`.
 _ROLE = re.compile(
     r"\b(?:[Tt]he|[Aa]n?|[Ii]ts|[Hh]is|[Hh]er|[Tt]heir|[Oo]ur|[Mm]y|"
     r"[\w-]+['’]s)\s+(?:[a-z][\w-]*\s+){0,2}?(?P<noun>[a-z]{3,})"
@@ -39,6 +45,7 @@ class Value:
         fit: How well it is of the kind: 1 where its unit or noun is the one asked for, less where that is left open.
         same: What equal values have in common, whatever they are written like.
         means: What it means where the characters alone leave that open: the date of `on Wednesday`.
+        label: The label of the row that it stands in; empty outside tables.
     """
 
     start: int
@@ -47,6 +54,32 @@ class Value:
     fit: float
     same: object
     means: str = ""
+    label: str = ""
+
+
+class Period(NamedTuple):
+    """The first and the last day of a date."""
+
+    first: date | None
+    last: date | None
+
+    def within(self, other: Period) -> bool:
+        """Whether it is a proper part of `other`."""
+        if self.first is None or self.last is None or other.first is None or other.last is None or self == other:
+            return False
+        return other.first <= self.first and self.last <= other.last
+
+
+class Days(NamedTuple):
+    """What the dates of a sentence are read against.
+
+    Attributes:
+        published: Day of publication, for `on Wednesday` and `last month`.
+        told: The last day before the sentence whose year is written, for `on 8 May`; none where there is none.
+    """
+
+    published: date | None = None
+    told: date | None = None
 
 
 @lru_cache(maxsize=50_000)
@@ -61,14 +94,14 @@ def amounts(sentence: str) -> tuple[Quantity, ...]:
     return tuple(quantities(sentence))
 
 
-def typed(kind: Kind, sentence: str, published: date | None) -> list[Value]:
+def typed(kind: Kind, sentence: str, days: Days) -> list[Value]:
     """The values of `sentence` that are of the `kind`, in order; none for kinds whose answers have no form."""
     if kind.name == "when":
-        return _clocks(sentence) if kind.units else _dates(sentence, published)
+        return _clocks(sentence) if kind.units else _dates(sentence, days)
     if kind.name in ("how_many", "how_much", "how_long"):
         return [v for q in amounts(sentence) if (v := _amount(kind, q, sentence)) is not None]
     if kind.name == "who":
-        return _persons(sentence)
+        return _persons(kind, sentence)
     if kind.name == "where":
         return _places(sentence)
     return []
@@ -78,12 +111,21 @@ def _clocks(sentence: str) -> list[Value]:
     return [Value(m.start(), m.end(), m[0], 1.0, m[0].lower()) for m in _CLOCK.finditer(sentence)]
 
 
-def _dates(sentence: str, published: date | None) -> list[Value]:
+def _dates(sentence: str, days: Days) -> list[Value]:
     fits = {"day": 1.0, "range": 1.0, "month": 0.9, "week": 0.8, "season": 0.8, "year": 0.75}
     return [
-        Value(w.start, w.end, w.text.rstrip("."), fits[w.precision], (w.from_day, w.to_day), _meaning(w))
-        for w in times(sentence, published)
+        Value(w.start, w.end, w.text.rstrip("."), fits[w.precision], Period(w.from_day, w.to_day), _meaning(w))
+        for w in _placed(sentence, days)
     ]
+
+
+def _placed(sentence: str, days: Days) -> list[When]:
+    """The dates of a sentence; a day without a year is of about the time that was told before it."""
+    now = times(sentence, days.published)
+    if days.told is None:
+        return list(now)
+    then = {(w.start, w.end): w for w in times(sentence, days.told)}
+    return [then.get((w.start, w.end), w) if _DAY_OF_MONTH.fullmatch(w.text) else w for w in now]
 
 
 def _meaning(when: When) -> str:
@@ -108,6 +150,8 @@ def _meaning(when: When) -> str:
 def _amount(kind: Kind, q: Quantity, sentence: str) -> Value | None:
     """The quantity, if its unit is one asked for; a number whose noun is another is worth less."""
     same = (round(q.value, 6), q.unit)
+    if re.match(r"0\d", q.text) or sentence[max(0, q.start - 1) : q.start] in ("/", "#"):
+        return None  # The number of a thing.
     if kind.units:
         fit = _fit_of_unit(kind, q, sentence)
         return None if fit == 0.0 else Value(q.start, q.end, q.text, fit, same)
@@ -116,7 +160,7 @@ def _amount(kind: Kind, q: Quantity, sentence: str) -> Value | None:
     if kind.name == "how_much" and not kind.noun:
         return Value(q.start, q.end, q.text, 0.8 if q.unit else 0.6, same)
     around = content_words(sentence[q.start : q.end + 40])
-    if kind.noun & content_words(q.text):
+    if kind.noun & (content_words(q.text) | content_words(q.unit)):
         return Value(q.start, q.end, q.text, 1.0, same)
     if kind.noun & around:
         return Value(q.start, q.end, q.text, 0.9, same)
@@ -136,7 +180,7 @@ def _fit_of_unit(kind: Kind, q: Quantity, sentence: str) -> float:
     return 0.25 if not q.unit else 0.0
 
 
-def _persons(sentence: str) -> list[Value]:
+def _persons(kind: Kind, sentence: str) -> list[Value]:
     """The names of persons, and the roles of persons that have none: `the insurer of the dredger`."""
     found = [
         Value(n.start, n.end, n.text, _fit_of_name(n), n.text.split()[-1].lower())
@@ -145,6 +189,8 @@ def _persons(sentence: str) -> list[Value]:
     ]
     roles = [m for m in _ROLE.finditer(sentence) if is_person(m["noun"].lower())]
     taken = [(v.start, v.end) for v in found if v.fit >= 0.75]
+    if kind.noun and not kind.noun & content_words(sentence):
+        found = [replace(v, fit=v.fit * _OTHER_ROLE) for v in found]
     free = (m for m in roles if not any(s < m.end() + 12 and m.start() < e + 12 for s, e in taken))
     return found + [Value(m.start(), m.end(), m[0], 0.5, m["noun"].lower()) for m in free]
 
@@ -158,3 +204,43 @@ def _fit_of_name(name: Name) -> float:
 def _places(sentence: str) -> list[Value]:
     fits = {"place": 1.0, "other": 0.4, "person": 0.0}
     return [Value(n.start, n.end, n.text, fits[n.role], n.text.lower()) for n in names(sentence) if n.role != "person"]
+
+
+def cell_values(kind: Kind, row: Row, asked: frozenset[str], days: Days) -> list[Value]:
+    """The cells of a row that are of the kind, told with the label of the row; those under words of the question first.
+
+    The label itself answers where a cell is what the question gives.
+    """
+    if kind.name in ("why", "how", "yes_no", "what_happened", "definition"):
+        return []
+    found = []
+    for n, (cell, start) in enumerate(zip(row.cells, row.starts, strict=True)):
+        head = content_words(row.header[n]) if row.header else content_words(row.cells[0]) if n else frozenset()
+        if n == 0 and not (kind.noun & head):
+            continue
+        match = len(head & (asked | kind.noun)) / len(head) if head else 0.0
+        fit = _cell_fit(kind, cell, row.header[n] if row.header else row.cells[0], days) * (0.55 + 0.45 * match)
+        if fit > 0.0:
+            found.append(Value(start, start + len(cell), cell, fit, cell.lower(), label=row.cells[0] if n else ""))
+    return found
+
+
+def _cell_fit(kind: Kind, cell: str, head: str, days: Days) -> float:
+    """How well a cell is of the kind: its own values, or a bare number under a header that names the unit."""
+    if kind.name in ("how_many", "how_much", "how_long"):
+        if not re.search(r"\d", cell) and not amounts(cell):
+            return 0.0
+        if kind.units and (own := amounts(f"{cell} {head}" if re.fullmatch(r"[\d.,]+", cell) else cell)):
+            return max(_fit_of_unit(kind, q, cell) for q in own) or 0.3
+        return 0.9
+    if kind.name == "when":
+        return 1.0 if typed(kind, cell, days) else 0.0
+    if kind.name in ("who", "where"):
+        return max((v.fit for v in typed(kind, cell, days)), default=0.0)
+    return 0.9
+
+
+def written_year(sentence: str, published: date | None) -> date | None:
+    """The last date of a sentence whose year is written: the dates behind it are of about that time."""
+    known = [w for w in times(sentence, published) if w.from_day and re.search(r"(?:1\d|20)\d\d", w.text)]
+    return known[-1].from_day if known and known[-1].precision in ("day", "month") else None

@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from quern.jobs.reasoning.answering.relevance import Line
-from quern.jobs.reasoning.answering.typed import amounts
+from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.reasoning.answering.typed import amounts, times
+from quern.jobs.reasoning.answering.values import When
+from quern.schemas.words.scripts import HAN
 
 _NOT: Final = re.compile(
     r"\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot|hardly|refused?|denied|denies|failed to|unable|"
@@ -52,19 +55,40 @@ _OPPOSITES: Final = tuple(
 )
 
 
+_CLAUSE: Final = re.compile(
+    r"[,;:—–，；：]|\b(?:but|although|though|whereas|while|which|who|because|since|and)\b|[但而因]"
+)
+_BOUND: Final = re.compile(
+    r"\b(?P<more>more than|over|at least|above|exceed(?:s|ed)?|longer than)|(?P<less>less than|fewer than|under|"
+    r"at most|"
+    r"below|shorter than)",
+    re.IGNORECASE,
+)
+_BY_SCORE: Final = 0.1  # What one of log odds counts against a share of the question.
+_LOOKED_AT: Final = 6  # Of the best lines, those that may tell.
+_ENOUGH: Final = 0.25  # Share of the question that a line must say itself to contradict it.
+
+
 def verdict(question: str, best: Sequence[Line]) -> tuple[str, Line]:
     """`Yes` or `No` by the sentence that shares most with the question, and that sentence."""
-    line = best[0]
-    chinese = not question.isascii() and not re.search(r"[A-Za-z]{3}", question)
-    no = _contradicts(question, line, best)
+    line = max(best[:_LOOKED_AT], key=lambda one: one.focus + _BY_SCORE * one.score)
+    chinese = re.search(f"[{HAN}]", question) is not None
+    no = max(line.focus, line.signals.own) >= _ENOUGH and _contradicts(question, line, best)
     return (("否" if no else "是") if chinese else ("No" if no else "Yes")), line
 
 
 def _contradicts(question: str, line: Line, best: Sequence[Line]) -> bool:
-    negated = bool(_NOT.search(line.text)) != bool(_NOT.search(question))
-    if negated or _opposed(question, line.text):
+    clause = _clause(question, line.text)
+    if bool(_NOT.search(clause)) != bool(_NOT.search(question)):
         return True
-    return _other_number(question, line)
+    return _opposed(question, line.text) or _other_number(question, line) or _other_day(question, line)
+
+
+def _clause(question: str, text: str) -> str:
+    """The clause of a sentence that shares most with the question."""
+    asked = content_words(question)
+    parts = [p for p in _CLAUSE.split(text) if p and p.strip()]
+    return max(parts, key=lambda p: len(content_words(p) & asked), default=text)
 
 
 def _opposed(question: str, text: str) -> bool:
@@ -78,10 +102,29 @@ def _opposed(question: str, text: str) -> bool:
 
 
 def _other_number(question: str, line: Line) -> bool:
-    """Whether the line has another number of a unit that the question has a number of."""
+    """Whether the line has other numbers of a unit that the question has a number of; `more than` bounds it."""
     said = amounts(line.text)
     for asked in amounts(question):
-        same = [q for q in said if q.unit == asked.unit]
-        if same and all(abs(q.value - asked.value) > 1e-9 for q in same):
+        same = [q.value for q in said if q.unit == asked.unit]
+        bound = _BOUND.search(question, max(0, asked.start - 20), asked.start)
+        if same and bound:
+            return not any(v > asked.value if bound["more"] else v < asked.value for v in same)
+        if same and all(abs(v - asked.value) > 1e-9 for v in same):
             return True
     return False
+
+
+def _other_day(question: str, line: Line) -> bool:
+    """Whether the line has dates and none of them can be the one of the question."""
+    asked = [w for w in times(question, line.published) if w.from_day and w.to_day]
+    said = [w for w in times(line.text, line.published) if w.from_day and w.to_day]
+    if not asked or not said:
+        return False
+    return not any(_meet(a, b) for a in asked for b in said)
+
+
+def _meet(one: When, other: When) -> bool:
+    """Whether two times have a day in common; an open one has it with all."""
+    if one.from_day is None or one.to_day is None or other.from_day is None or other.to_day is None:
+        return True
+    return one.from_day <= other.to_day and other.from_day <= one.to_day

@@ -58,3 +58,45 @@ def test_chinese_is_answered_in_short(question: str, answer: str) -> None:
 
 def test_a_day_of_the_week_is_told_as_the_date_that_it_was() -> None:
     assert short("When did the wheel of the windmill break?", MILL) == "3 May 2024 (Friday)"
+
+
+TABLE = (
+    "Year | Sacks ground | Visitors\n2021 | 1,310 | 402\n2022 | 1,290 | 377\n2023 | 1,455 | 518\n"
+    "Flour is sold at the door."
+)
+
+
+def test_a_cell_is_told_from_its_row_and_column_with_the_label_of_its_row() -> None:
+    assert short("How many sacks were ground in 2022?", TABLE, MILL) == "1,290 (2022)"
+    assert short("How many visitors did the mill have in 2023?", TABLE, MILL) == "518 (2023)"
+
+
+def test_the_value_of_another_entity_is_not_told() -> None:
+    pages = [Evidence("It has 640 residents.", "Elm Cross", [], []), Evidence("It has 910 residents.", "Tarn", [], [])]
+    given = AnswerInput("How many residents does Tarn have?", pages)
+    assert answer_task(AnswerSettings(min_score=0.0)).rule(given).short == "910 residents"
+
+
+def test_where_sources_disagree_the_later_holds_and_the_other_is_told() -> None:
+    old, new = "The repair of the mill cost 2,900 crowns.", "The repair of the mill cost 3,100 crowns."
+    assert short("How much did the repair of the mill cost?", old, new) == "3,100 crowns (earlier: 2,900 crowns)"
+    assert short("How much did the repair of the mill cost?", new, old) == "2,900 crowns (earlier: 3,100 crowns)"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Are dogs allowed in the mill?", "No"),
+        ("Are cats allowed in the mill?", "Yes"),
+        ("Was the mill closed in May?", "No"),
+        ("Did more than 300 people come to the mill?", "Yes"),
+        ("Did more than 500 people come to the mill?", "No"),
+        ("Was the mill sold on 3 April 2023?", "No"),
+    ],
+)
+def test_no_is_said_where_the_evidence_says_otherwise(question: str, answer: str) -> None:
+    text = (
+        "Dogs are not allowed in the mill, but cats are allowed in the mill. The mill was open in May. "
+        "About 400 people came to the mill. The mill was sold on 9 June 2023."
+    )
+    assert short(question, text) == answer

@@ -1,0 +1,71 @@
+"""Tables in the text of a chunk: lines whose cells are parted by ` | `."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+SEPARATOR: Final = " | "
+_DIGIT: Final = re.compile(r"\d")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table.
+
+    Attributes:
+        cells: The texts of its cells; the first is its label.
+        header: The texts of the cells of the header; empty where the table has none, as one of labels and values.
+        starts: First character of each cell in the line.
+    """
+
+    cells: tuple[str, ...]
+    header: tuple[str, ...]
+    starts: tuple[int, ...]
+
+
+@lru_cache(maxsize=20_000)
+def rows(text: str) -> dict[int, Row]:
+    """The rows of the tables of a chunk by the first character of their line, headers left out."""
+    found: dict[int, Row] = {}
+    block: list[tuple[int, str]] = []
+    at = 0
+    for line in (*text.split("\n"), ""):
+        if SEPARATOR in line:
+            block.append((at, line))
+        elif block:
+            found |= _block(block)
+            block = []
+        at += len(line) + 1
+    return found
+
+
+def _block(lines: list[tuple[int, str]]) -> dict[int, Row]:
+    """The rows of one table: its first line is the header if it is wider than label and value and has no numbers.
+
+    A chunk may begin in the midst of a table; then the header is not known.
+    """
+    cells = [tuple(c.strip() for c in line.split(SEPARATOR)) for _, line in lines]
+    head = cells[0] if len(lines) > 1 and len(cells[0]) > 1 and _heads(cells) else ()
+    body = list(zip(lines, cells, strict=True))[1 if head else 0 :]
+    return {at: Row(own, head if len(own) == len(head) else (), _starts(line, own)) for (at, line), own in body}
+
+
+def _heads(cells: list[tuple[str, ...]]) -> bool:
+    """Whether the first line names columns: words over numbers, or more words than a label and a value."""
+    first, rest = cells[0], cells[1:]
+    if len(first) > 2:
+        numbers = sum(bool(_DIGIT.match(c)) for c in first[1:])
+        return numbers < len(first) - 1 or all(len(c) == 4 for c in first[1:])
+    return not _DIGIT.search(first[1]) and all(_DIGIT.match(row[-1]) for row in rest)
+
+
+def _starts(line: str, cells: tuple[str, ...]) -> tuple[int, ...]:
+    found, at = [], 0
+    for cell in cells:
+        at = line.index(cell, at)
+        found.append(at)
+        at += len(cell)
+    return tuple(found)

@@ -1,0 +1,122 @@
+"""Words that say the same: forms of one word, and the commonest ways to say that something begins, ends, costs, ...
+
+A question says `employees` where the page says `employs`, `start` where it says `opened`. Groups of general English,
+written down before any question was looked at for them; a thesaurus of a language model is not at hand by rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Final
+
+from quern.jobs.reasoning.answering.sentences import content_words
+
+_GROUPS: Final = (
+    "start begin open launch found establish commence inaugurate initiate",
+    "end finish complete close stop cease conclude",
+    "name call title",
+    "cost price pay spend charge fee worth",
+    "buy purchase acquire acquisition",
+    "sell sale sold",
+    "build construct erect construction building",
+    "big large size",
+    "job employ employment staff worker workforce post",
+    "people person resident inhabitant population",
+    "find discover discovery found",
+    "say tell state announce report declare",
+    "think believe opinion view",
+    "cause reason because due",
+    "damage harm hurt injure injury wound",
+    "repair mend fix restore restoration",
+    "die death dead kill",
+    "born birth",
+    "win won victory winner",
+    "lead head director chief chair manage",
+    "show display",
+    "move relocate transfer",
+    "give hand donate present",
+    "get receive obtain",
+    "need require",
+    "allow permit permission licence license",
+    "forbid ban prohibit",
+    "rise increase grow growth raise",
+    "fall decrease drop decline shrink",
+    "carry transport hold capacity take",
+    "make manufacture produce maker manufacturer producer",
+    "write wrote author written",
+    "visit visitor attend attendance come came",
+    "ship vessel boat",
+    "fire blaze burn",
+    "live home house",
+    "long length",
+    "tall high height",
+    "wide width",
+    "deep depth",
+    "old age",
+    "heavy weight weigh",
+    "far distance",
+    "fast speed",
+    "happen occur place",
+    "return back reopen",
+    "plan intend propose proposal",
+    "agree agreement sign contract",
+    "suggest recommend advise advice recommendation",
+    "like love enjoy favourite favorite",
+    "want wish",
+    "help assist",
+    "meet meeting",
+    "replace substitute",
+    "share percentage percent part",
+    "fine penalty",
+    "lose loss lost",
+    "choose pick select",
+    "film movie",
+    "shop store",
+    "doctor physician",
+    "car vehicle",
+    "child kid",
+    "study research trial",
+)
+
+
+@lru_cache(maxsize=1)
+def _alike() -> Mapping[str, frozenset[str]]:
+    """The other words of the groups of each word, as stems."""
+    found: dict[str, frozenset[str]] = {}
+    for line in _GROUPS:
+        stems = frozenset().union(*(content_words(w) for w in line.split()))
+        for stem in stems:
+            found[stem] = found.get(stem, frozenset()) | (stems - {stem})
+    return found
+
+
+_LEAST_PREFIX: Final = 5  # Stems of one word begin with as many letters alike: `employe` and `employ`.
+_MOST_ENDING: Final = 3  # And differ in no more letters than an ending has.
+
+
+def said_by_others(question: frozenset[str], known: Iterable[str]) -> dict[str, str]:
+    """Of the stems `known` those that say a stem of the question in another way, with the stem that they say."""
+    heads: dict[str, list[str]] = {}
+    for word in sorted(question):
+        heads.setdefault(word[:_LEAST_PREFIX], []).append(word)
+    other = {v: w for w in sorted(question) for v in _alike().get(w, ()) if v not in question}
+    found = {}
+    for word in known:
+        if word in question:
+            continue
+        if word in other:
+            found[word] = other[word]
+            continue
+        for mine in heads.get(word[:_LEAST_PREFIX], ()):
+            same = _common(word, mine)
+            if same >= _LEAST_PREFIX and max(len(word), len(mine)) - same <= _MOST_ENDING and word.isascii():
+                found[word] = mine
+    return found
+
+
+def _common(one: str, other: str) -> int:
+    for n, (a, b) in enumerate(zip(one, other, strict=False)):
+        if a != b:
+            return n
+    return min(len(one), len(other))
