@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import get_args
 
 from quern.schemas.settings import EmbedSettings, Settings
-from tests.benchmarks.answers import benchmark_answers
+from tests.benchmarks.answers import benchmark_answers, write_floors
 from tests.benchmarks.articles import synthetic_articles
 from tests.benchmarks.chunk import benchmark_chunk
 from tests.benchmarks.confidence import benchmark_confidence
@@ -113,6 +113,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--part", choices=get_args(Part), help="of knn: what is measured; default: all")
     parser.add_argument("--only", action="append", help="of answers: a set to take; repeatable")
+    parser.add_argument(
+        "--floors", action="store_true", help="of answers: set the floors that tests keep to the figures"
+    )
     parser.add_argument("--fit", action="store_true", help="of confidence: write the model that the package carries")
     parser.add_argument("--questions", type=Path, help="of retrieval: JSONL with the field question")
     parser.add_argument("--repeats", type=int, default=7, help="rounds (deduplicate: 3 at most); the median is printed")
@@ -133,6 +136,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         figures = evaluate_personal_data(options.file)
     else:
         figures = benchmark_chunk(_texts(options.texts) if options.texts else synthetic_articles(), options.repeats)
+    if options.floors:
+        sys.stderr.writelines(f"{line}\n" for line in write_floors(figures))
     if options.json:
         sys.stdout.write(json.dumps(figures) + "\n")
         return

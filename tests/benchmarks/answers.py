@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import re
 import tempfile
@@ -35,6 +36,7 @@ from quern.schemas.settings import QuestionSettings, Settings
 from tests.benchmarks.decomposition import benchmark_decomposition
 
 _CORPUS = Path(__file__).parents[1] / "corpus"
+_FLOORS = Path(__file__).parents[1] / "floors.json"
 _CACHE = Path(tempfile.gettempdir()) / "quern-benchmarks"
 _MOST_QUESTIONS = 637  # Of one set; a larger one is drawn from.
 Figures = dict[str, float]
@@ -81,6 +83,23 @@ def benchmark_answers(datasets: Path, warehouses: Sequence[Path] = (), only: Seq
     for name, part in parts.items():
         if (not only or name in only) and (datasets / name).is_dir():
             told |= _named(name, part(datasets / name))
+    return told
+
+
+def write_floors(figures: Figures) -> list[str]:
+    """Set the bounds of answers in `tests/floors.json` to `figures`, cut to two digits; returns what was set.
+
+    Which figures are bounded, from below or above, is what the file says; sets that were not measured stay as they are.
+    """
+    floors = json.loads(_FLOORS.read_text("utf-8"))
+    told = []
+    for name, bounds in ((n, of["answers"]) for n, of in floors.items() if "answers" in of):
+        for side, cut in (("at least", math.floor), ("at most", math.ceil)):
+            for figure, before in bounds[side].items():
+                if (value := figures.get(f"{name} {figure}")) is not None:
+                    bounds[side][figure] = now = cut(round(value * 100, 6)) / 100
+                    told.append(f"{name} {figure} {side} {before} -> {now}")
+    _FLOORS.write_text(json.dumps(floors, indent=1) + "\n", "utf-8")
     return told
 
 
