@@ -195,7 +195,8 @@ class _Runner:
         wholes = [way.whole() for way in ways]
         inputs = [given for given, _ in wholes]
         drafted = self._reasoner.run(self._task, inputs)
-        judgements = judged(inputs, [done.output for done in drafted], self._settings.answer)
+        encode = self._searcher.question_embedder.encode
+        judgements = judged(inputs, [done.output for done in drafted], self._settings.answer, encode)
         drafts = [Draft(sentences=[]) if j.refused else d.output for d, j in zip(drafted, judgements, strict=True)]
         rows = zip(ways, wholes, self._cited(inputs, drafts), judgements, drafted, strict=True)
         return [self._composed(way, *whole, draft, judgement, done.by) for way, whole, draft, judgement, done in rows]

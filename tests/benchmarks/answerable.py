@@ -23,8 +23,8 @@ from quern.pipelines.retrieve.searcher import Searcher
 
 _EVIDENCE = 5
 _SPARE = 10  # Chunks beyond, which stand in for those that are struck out.
-_CHINESE_QUESTIONS = 500
-_STORY_QUESTIONS = 600
+_CHINESE_QUESTIONS = 200
+_STORY_QUESTIONS = 300
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from quern.jobs.reasoning.answering.typed import Days, Value, cell_values, typed
 from quern.jobs.reasoning.answering.wording import said_by_others
 from quern.schemas.words.sentences import sentence_spans
 
-_words = lru_cache(maxsize=200_000)(content_words)
+_words = content_words
 
 
 class Signals(NamedTuple):
@@ -155,7 +155,15 @@ def _sentences(text: str, published: date | None) -> tuple[_Sentence, ...]:
 
 
 def lines(given: AnswerInput, kind: Kind) -> list[Line]:
-    """The sentences of the evidence, best first."""
+    """The sentences of the evidence, best first; an input holds them, who answers and who judges need the same."""
+    held = vars(given)
+    if held.get("lines", (None,))[0] != kind:
+        held["lines"] = (kind, _lines(given, kind))
+    likely: list[Line] = held["lines"][1]
+    return likely
+
+
+def _lines(given: AnswerInput, kind: Kind) -> list[Line]:
     asked = _Asked.of(given, kind)
     found: list[Line] = []
     for at, evidence in enumerate(given.evidence):

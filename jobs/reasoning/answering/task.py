@@ -10,7 +10,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from quern.jobs.reasoning.answering.combine import combined
 from quern.jobs.reasoning.answering.grounds import ungrounded
 from quern.jobs.reasoning.answering.inputs import AnswerInput
-from quern.jobs.reasoning.answering.sentences import strength
 from quern.jobs.reasoning.answering.short import short_answer
 from quern.jobs.reasoning.task import Checked, Problem, Task
 from quern.schemas.settings import AnswerSettings
@@ -79,14 +78,13 @@ class _Answering:
     """Rule, check and join of the task; a class of its own, so that workers can be sent it."""
 
     most: int
-    min_score: float
 
     def rule(self, given: AnswerInput) -> Draft:
         """The answer made of those before it, else the short answer of the kind asked for and what carries it."""
         if (whole := combined(given)) is not None:
             short = Statement(text=whole.text, rests_on=whole.rests_on)
             return Draft(sentences=[short, *quoted(given, whole.carrying)])
-        if strength(given) < self.min_score or (said := short_answer(given)) is None:
+        if (said := short_answer(given)) is None:
             return Draft(sentences=[])
         carrying = quoted(given, said.numbers[: self.most])
         if not said.text:
@@ -136,5 +134,5 @@ def quoted(given: AnswerInput, numbers: Sequence[int]) -> list[Statement]:
 
 def answer_task(settings: AnswerSettings) -> Task[AnswerInput, Draft]:
     """The task of answering under `settings`."""
-    does = _Answering(settings.sentences, settings.min_score)
-    return Task("answer", 6, PROMPT, Draft, does.rule, does.check, enough=does.enough)
+    does = _Answering(settings.sentences)
+    return Task("answer", 7, PROMPT, Draft, does.rule, does.check, enough=does.enough)

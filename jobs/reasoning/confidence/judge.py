@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.task import Draft
-from quern.jobs.reasoning.confidence.features import features
+from quern.jobs.reasoning.confidence.features import UNKNOWN, Encode, Features, features, sentence_similarities
 from quern.jobs.reasoning.confidence.model import fitted
 from quern.jobs.reasoning.confidence.reasons import Code, reason_of
 from quern.schemas.settings import AnswerSettings
@@ -33,13 +34,22 @@ class Judgement:
         return self.reason is not None
 
 
-def judged(inputs: Sequence[AnswerInput], drafts: Sequence[Draft], settings: AnswerSettings) -> list[Judgement]:
-    """A judgement for each question, of the whole of its evidence; a draft that says nothing is refused anyway."""
-    return [_judged(given, draft, settings.risk) for given, draft in zip(inputs, drafts, strict=True)]
+def judged(
+    inputs: Sequence[AnswerInput], drafts: Sequence[Draft], settings: AnswerSettings, encode: Encode | None = None
+) -> list[Judgement]:
+    """A judgement for each question, of the whole of its evidence; a draft that says nothing is refused anyway.
+
+    With an embedder `encode`, the `answer.compared` likeliest sentences of each are compared with their question.
+    """
+    near: Iterable[float] = repeat(UNKNOWN)
+    if encode is not None and settings.compared:
+        near = sentence_similarities(inputs, encode, settings.compared)
+    rows = zip(inputs, drafts, near, strict=False)
+    return [_judged(given, draft, features(given, cosine), settings.risk) for given, draft, cosine in rows]
 
 
-def _judged(given: AnswerInput, draft: Draft, risk: float) -> Judgement:
-    probability = fitted().probability(features(given)) if given.evidence else 0.0
+def _judged(given: AnswerInput, draft: Draft, seen: Features, risk: float) -> Judgement:
+    probability = fitted().probability(seen) if given.evidence else 0.0
     if given.evidence and draft.sentences and 1.0 - probability <= risk:
         return Judgement(probability)
     reason = reason_of(given)

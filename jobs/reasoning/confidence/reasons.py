@@ -8,10 +8,9 @@ from typing import Final, Literal
 
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.sentences import content_words
-from quern.jobs.reasoning.confidence.features import missing, names, numbers, numbers_of
+from quern.jobs.reasoning.confidence.features import asked, holds, missing
 
 Code = Literal["nothing_found", "other_entity", "other_time", "only_related"]
-_YEAR: Final = re.compile(r"(?:1[0-9]|20)\d\d")
 _WORD: Final = re.compile(r"[\w'’-]+")
 
 
@@ -30,15 +29,15 @@ class Reason:
 
 def reason_of(given: AnswerInput) -> Reason:
     """Why the evidence may not answer the question."""
-    wanted = content_words(given.question)
+    points = asked(given.question)
+    wanted = points.words
     absent = missing(wanted, given.evidence) if given.evidence else wanted
     if not given.evidence or (wanted and absent == wanted):
         return Reason("nothing_found", "Nothing in the corpus speaks of what is asked.")
-    if other := names(given.question) & absent:
+    if other := points.names & absent:
         return Reason("other_entity", f"What was found does not name {_as_asked(given.question, other)}.")
-    held = frozenset().union(*map(numbers_of, given.evidence))
-    if years := sorted(n for n in numbers(given.question) - held if _YEAR.fullmatch(n)):
-        return Reason("other_time", f"What was found is not of {', '.join(years)}.")
+    if times := [w.text for w in points.dates if not any(holds(e, w) for e in given.evidence)]:
+        return Reason("other_time", f"What was found is not of {', '.join(times)}.")
     if absent:
         return Reason("only_related", f"What was found says nothing of {_as_asked(given.question, absent)}.")
     return Reason("only_related", "What was found is about the same things, and does not say what is asked.")

@@ -11,12 +11,15 @@ class AnswerSettings(Group):
     """Answers by rules."""
 
     sentences: Positive = Field(3, description="Most sentences of an answer.")
-    min_score: float = Field(
-        0.42, ge=0, le=1, description="Evidence below this is too weak: the answer is that the corpus does not say."
-    )
     risk: float = Field(
-        0.27,
+        0.3,
         ge=0,
         le=1,
         description="Accepted probability that the evidence does not answer; where it is higher, nothing is answered.",
+    )
+    compared: int = Field(
+        3,
+        ge=0,
+        description="Sentences of the evidence, the likeliest of each question, whose vectors are compared with the "
+        "question's to judge it; 0 spares their embedding, some 3 ms each, and tells answerable questions less well.",
     )

@@ -22,7 +22,7 @@ def short(question: str, *texts: str, title: str | None = "The mill on Tarn Hill
     """The short answer by the rule; the pages were published on Monday 6 May 2024 and a day later each."""
     found = [Evidence(text, title, [], [], datetime(2024, 5, 6 + n, tzinfo=UTC)) for n, text in enumerate(texts)]
     given = AnswerInput(question, found)
-    return answer_task(AnswerSettings(min_score=0.0)).rule(given).short
+    return answer_task(AnswerSettings()).rule(given).short
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_cell_is_told_from_its_row_and_column_with_the_label_of_its_row() -> N
 def test_the_value_of_another_entity_is_not_told() -> None:
     pages = [Evidence("It has 640 residents.", "Elm Cross", [], []), Evidence("It has 910 residents.", "Tarn", [], [])]
     given = AnswerInput("How many residents does Tarn have?", pages)
-    assert answer_task(AnswerSettings(min_score=0.0)).rule(given).short == "910 residents"
+    assert answer_task(AnswerSettings()).rule(given).short == "910 residents"
 
 
 def test_where_sources_disagree_the_later_holds_and_the_other_is_told() -> None:
