@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from quern.indexes.catalog import Snapshot
-from quern.schemas.answers import Answer
+from quern.schemas.answers import Answer, Citation
 
 _NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
 
@@ -21,7 +21,8 @@ class Cited:
     Attributes:
         sentences: Sentences of the answer.
         cited: Those with a citation.
-        supported: Those with citations whose quotes, together, hold every number of the sentence.
+        supported: Those with citations whose quotes and days of publication, together, hold every number of the
+            sentence: `8 May 2024` may rest on `on 8 May` in a page of that year.
         citations: Citations of all sentences.
         gold: Those whose source is one that the question names.
         precise: Those of them whose sentence is supported.
@@ -52,7 +53,7 @@ def _cited(answer: Answer, accepted: frozenset[str], texts: dict[str, str]) -> C
     cited = supported = citations = gold = precise = 0
     for sentence in answer.sentences:
         named = [source[n] for n in sentence.citations]
-        holds = numbers(sentence.text) <= {n for c in named for n in numbers(c.quote)}
+        holds = numbers(sentence.text) <= {n for c in named for n in _numbers_of(c)}
         right = sum(c.doc_id in accepted for c in named)
         cited += bool(named)
         supported += bool(named) and holds
@@ -61,6 +62,11 @@ def _cited(answer: Answer, accepted: frozenset[str], texts: dict[str, str]) -> C
         precise += right if holds else 0
     equal = sum(texts.get(c.doc_id, "")[c.start : c.end] == c.quote for c in answer.citations)
     return Cited(len(answer.sentences), cited, supported, citations, gold, precise, len(answer.citations), equal)
+
+
+def _numbers_of(citation: Citation) -> set[str]:
+    day = citation.published_at
+    return numbers(citation.quote) | ({str(n) for n in (day.year, day.month, day.day)} if day else set())
 
 
 def numbers(text: str) -> set[str]:
