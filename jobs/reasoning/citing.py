@@ -204,16 +204,14 @@ class _Search:
     def missing(self, numbers: Iterable[int]) -> frozenset[float]:
         """The numbers of the sentence that stand in none of these sources and follow from no others that do."""
         given, named = self._given, list(numbers)
-        missing = given.numbers.difference(*(self._own[n - 1] for n in named))
-        late = [time for time in given.times if not any(time <= self._own[n - 1] for n in named)]
-        if not missing and not late:
-            return missing
-        days = [self._own[n - 1] | given.sources[n - 1].days for n in named]
-        late = [time for time in late if not any(time <= known for known in days)]
-        missing = missing.difference(*days)
+        missing = given.numbers.difference(*(self._own[n - 1] for n in named), *given.times)
         if missing:
             missing -= _following(given.sentence, given.numbers - missing)
-        return missing.union(*late)
+        late = [time for time in given.times if not any(time <= self._own[n - 1] for n in named)]
+        if late:
+            days = [self._own[n - 1] | given.sources[n - 1].days for n in named]
+            missing = missing.union(*(time for time in late if not any(time <= known for known in days)))
+        return missing
 
     def among(self, candidates: Sequence[int], *, further: bool) -> list[int]:
         """The fewest of `candidates` that have every number of the sentence and enough of its words; else none.

@@ -61,6 +61,7 @@ def test_what_an_answer_was_drafted_from_stays_if_it_bears_the_sentence_out() ->
 def test_a_relative_time_is_that_of_its_publication() -> None:
     assert cited("The ferry sailed again on 8 May 2024.", 5) == [5]
     assert cited("The ferry sailed again on 9 May 2024.", 5) == []
+    assert cited("The ferry sailed again after 8 days.", 5) == []
 
 
 @pytest.mark.parametrize(
