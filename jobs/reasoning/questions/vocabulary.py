@@ -117,6 +117,18 @@ class Vocabulary:
         words = (self._words[n] for n in np.flatnonzero(alike).tolist())
         return [Near(other, edits) for other in words if distance(word, other, edits) == edits]
 
+    def spells(self, word: str) -> bool:
+        """Whether the index has the word in just this form."""
+        return self._index is not None and word in self._index.words
+
+    def unseen(self, word: str) -> int:
+        """Groups of three letters in the word, its ends included, that no word of the index or the language has."""
+        return sum(group not in self._groups for group in _groups_of(word))
+
+    @cached_property
+    def _groups(self) -> frozenset[str]:
+        return frozenset(group for word in (*self._words, *self._dictionary) for group in _groups_of(word))
+
     @cached_property
     def _words(self) -> list[str]:
         words = self._index.words if self._index else ()
@@ -162,6 +174,11 @@ def _one_edit_from(word: str) -> Iterator[str]:
             yield from (before + letter + after[1:] for letter in ascii_lowercase if letter != after[0])
         if len(after) > 1 and after[0] != after[1]:
             yield before + after[1] + after[0] + after[2:]
+
+
+def _groups_of(word: str) -> list[str]:
+    framed = f"^{word}$"
+    return [framed[at : at + 3] for at in range(len(word))]
 
 
 def _letters(word: str) -> int:

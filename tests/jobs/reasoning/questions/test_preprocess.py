@@ -58,6 +58,7 @@ def test_words_are_spelled_as_the_index_spells_them(question: str, spelled: str,
     [
         "What did the Lady Orrin strike?",
         "Who is the mayor of Zorbington?",  # Another name is another town.
+        "Which captain of the ferry sold the foal?",  # No chunk has that and the others.
         "What is its population in 2024, of 131?",
         "Combien de passagers étaient à bord du Lady Orrin ?",
         "¿Cuántos pasajeros había a bordo?",
