@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final
 
@@ -19,6 +19,7 @@ from quern.jobs.reasoning.answering.relevance import lines
 from quern.jobs.reasoning.answering.spans_of_time import between, counted
 from quern.jobs.reasoning.answering.values import Quantity, When, dates, quantities
 from quern.jobs.reasoning.questions.outline import Section, outline
+from quern.jobs.reasoning.questions.plan import REFERENCE
 
 _LESS: Final = frozenset(
     "less least fewer fewest lower lowest smaller smallest shorter shortest younger youngest lighter lightest cheaper "
@@ -46,6 +47,7 @@ _CONVERTED: Final = {
 _LONGEST: Final = 600  # Characters of a short answer.
 _NEXT_BEST: Final = 2  # Sentences of a part, the best among them, that may carry it.
 _NEARLY: Final = 1.5  # Log odds by which the next best sentence may be less likely than the best.
+_CLEARLY: Final = 2.0  # Log odds by which a sentence stands out for a part that alone was not answered.
 _MOST_GROUNDS: Final = 5
 _MOST_CARRYING: Final = 3  # Sentences behind the short answer.
 
@@ -124,7 +126,8 @@ def _groups(given: AnswerInput) -> list[tuple[Section, list[AskedBefore], list[S
     form = outline(given.question)
     needed = {p for s in form.sub_questions for p in s.parents}
     leaves = [n for n in range(1, len(form.sub_questions) + 1) if n not in needed]
-    if len(leaves) != len(given.before) or not form.sections:
+    asked = [form.sub_questions[n - 1].text for n in leaves]
+    if not asked or len(asked) != len(given.before) or not all(map(_is_asked, asked, given.before)):
         return []  # A sub-question after its ancestors, or a question that a model took apart otherwise.
     by_number = dict(zip(leaves, given.before, strict=True))
     groups: list[tuple[Section, list[AskedBefore], list[Section]]] = []
@@ -138,9 +141,17 @@ def _groups(given: AnswerInput) -> list[tuple[Section, list[AskedBefore], list[S
     return groups
 
 
+def _is_asked(text: str, before: AskedBefore) -> bool:
+    """Whether a pair is that of this sub-question, the answers of its parents filled in."""
+    pattern = REFERENCE.sub(".+", re.escape(text).replace("\\#", "#"))
+    return re.fullmatch(pattern, before.question, re.IGNORECASE) is not None
+
+
 def _section(given: AnswerInput, section: Section, answers: list[AskedBefore], measures: list[Section]) -> _Told | None:
     if section.way in ("compare", "order") or (measures and len(answers) == 2):
         answers = _together(given, section, answers)
+    if section.way == "single" and len(given.before) > 1:
+        answers = [a if a.answer else _clearest(given, a) for a in answers]
     rests_on = tuple(dict.fromkeys(n for a in answers for n in a.rests_on))
     text = ""
     if measures and len(answers) > 1 and section.way == "single":
@@ -155,6 +166,15 @@ def _section(given: AnswerInput, section: Section, answers: list[AskedBefore], m
         text = _joined([a.answer for a in answers if a.answer])
     partly = section.way in ("compare", "order", "both") and not all(a.answer for a in answers)
     return _Told(text, rests_on, partly) if text else None
+
+
+def _clearest(given: AnswerInput, part: AskedBefore) -> AskedBefore:
+    """A part that alone was not answered, with the one sentence that stands out for it, if one does."""
+    ranked = lines(AnswerInput(part.question, given.evidence), kind_of(part.question))
+    taken = {_sentence(given, n) for b in given.before for n in b.rests_on}
+    if len(ranked) < 2 or ranked[0].score - ranked[1].score < _CLEARLY or _sentence(given, ranked[0].number) in taken:
+        return part
+    return replace(part, answer=_sentence(given, ranked[0].number), rests_on=[ranked[0].number])
 
 
 def _together(given: AnswerInput, section: Section, answers: list[AskedBefore]) -> list[AskedBefore]:

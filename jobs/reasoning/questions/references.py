@@ -10,6 +10,7 @@ from quern.jobs.reasoning.questions.words import (
     AUXILIARIES,
     BE,
     CLOSED,
+    CONJUNCTIONS,
     DETERMINERS,
     PREPOSITIONS,
     bare,
@@ -113,8 +114,9 @@ def wanted(question: str) -> str:
 def object_pronoun(part: str) -> str:
     """The first `it` or `them` behind the part's own subject, which speaks of what was asked before; or empty."""
     own = subject(part)
-    m = re.search(r"\b(?:it|them)\b", part[part.find(own) + len(own) :]) if own and not has_pronoun(own) else None
-    return m[0] if m else ""
+    rest = part[part.find(own) + len(own) :] if own and not has_pronoun(own) else ""
+    m = re.search(r"(?:^|\s)(?P<before>[\w’'-]+)\s+(?P<it>it|them)\b", rest)
+    return m["it"] if m and m["before"] not in CONJUNCTIONS | {"that", "where", "as", "before", "after"} else ""
 
 
 def first_pronoun(part: str) -> str:
@@ -137,7 +139,9 @@ def named(part: str, earlier: str, stands_for: str | None = None) -> str:
         # `Brannock sign its agreement` speaks of Brannock's; `the auditor conclude about his warning` does not.
         if word in _POSSESSIVE and word in _PERSONAL and proper_names(f"x {part[: m.start()]}"):
             continue  # `Jake shared his tips`: his own.
-        if _EXPLETIVE.match(part, m.start()) or (not stands_for and word not in _PERSONAL and m.start() > own_end):
+        if _EXPLETIVE.match(part, m.start()) or (
+            not stands_for and word not in _PERSONAL and m.start() > own_end and part[own_end : m.start()].strip()
+        ):
             continue
         meant = stands_for or _antecedent(word, earlier)
         # `its owner Corran Dredging`: a name beside the pronoun says enough, but not whose it is.

@@ -16,7 +16,7 @@ def _answer(question: str, *answers: str) -> str:
     published = datetime(2024, 11, 5, tzinfo=UTC)
     form = outline(question).sub_questions
     leaves = [s.text for n, s in enumerate(form, 1) if all(n not in t.parents for t in form)]
-    texts = [f"{q.rstrip('?')}: {a or 'nothing is known'}" for q, a in zip(leaves, answers, strict=True)]
+    texts = [f"{q.rstrip('?')}: {a}" if a else "It rained." for q, a in zip(leaves, answers, strict=True)]
     evidence = [Evidence(text, None, [], [], published) for text in texts]
     before = [AskedBefore(q, a, [n], a) for n, (q, a) in enumerate(zip(leaves, answers, strict=True), 1)]
     whole = combined(AnswerInput(question, evidence, before))
