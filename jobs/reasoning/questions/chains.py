@@ -95,12 +95,24 @@ def chain(question: str) -> tuple[SubQuestion, ...]:
         left = f"{text[:start]}#{number}{text[end:]}"
         if not _has_content(left):
             break
-        word = "who" if _PERSON.search(head.split()[-1].lower()) else "what"
-        be = "are" if singular(head.split()[-1]) != head.split()[-1].lower() else "is"
-        found.append(_sub(f"{word} {be} {_definite(phrase)}", phrases))
+        found.append(_sub(_asked(phrase, head), phrases))
         phrases[number] = phrase
         text = left
     return (*found, _sub(text, phrases)) if found else ()
+
+
+def _asked(phrase: str, head: str) -> str:
+    """The question for what a phrase describes: `which country produced X`, `who is the director of X`."""
+    m = _DOES.fullmatch(phrase)
+    if m and _verb_follows(m["clause"]) and m["clause"][:1].islower():
+        return f"who {m['clause']}" if m["head"] in _ANYBODY else f"which {m['head']} {m['clause']}"
+    word = "who" if _PERSON.search(head.split()[-1].lower()) else "what"
+    be = "are" if singular(head.split()[-1]) != head.split()[-1].lower() else "is"
+    return f"{word} {be} {_definite(phrase)}"
+
+
+_DOES: Final = re.compile(r"(?:the|an?)\s+(?P<head>[\w\s'’-]+?)\s+(?:that|who|which)\s+(?P<clause>.+)", re.IGNORECASE)
+_ANYBODY: Final = frozenset("person man woman one individual people".split())
 
 
 def _sub(text: str, phrases: dict[int, str]) -> SubQuestion:
