@@ -142,10 +142,21 @@
     all("mark", copy).forEach((mark) => mark.replaceWith(...mark.childNodes));
     link.parentElement.replaceWith(copy);
   };
+  // A table that is wider than its place is scrolled sideways, by keys too. Widths are read when all is laid out.
+  const widths = new ResizeObserver((seen) => seen.map(({ target }) => target)
+    .filter((passage) => passage.scrollWidth > passage.clientWidth)
+    .forEach((passage) => {
+      passage.tabIndex = 0;
+      passage.setAttribute("role", "group");
+      passage.setAttribute("aria-label", "Text that scrolls sideways");
+    }));
   const opened = (part) => {
     if (!part.open) return;
     if (part.matches(".path") && !part.matches(".drawn")) draw(part);
-    if (part.matches(".evidence")) all(".same a", part).forEach(copied);
+    if (part.matches(".evidence")) {
+      all(".same a", part).forEach(copied);
+      all(".passage:has(table)", part).forEach((passage) => widths.observe(passage));
+    }
     if (part.matches(".more")) fill();
   };
   document.addEventListener("toggle", (event) => opened(event.target), true);
@@ -172,7 +183,7 @@
   // ---- Filters. What is filtered by is read from the page when it is first needed.
   const field = (id) => document.getElementById(id);
   const [box, from, to, least, most] = ["filter", "from", "to", "least", "most"].map(field);
-  const choices = ["by-status", "by-type", "by-site"].map(field);
+  const choices = ["by-status", "by-gold", "by-type", "by-site"].map(field);
   let known = null;
   const hosts = (answer) => {
     const links = find(".sources", answer) ? all(".sources a.url", answer)
@@ -184,7 +195,7 @@
     const text = (selector) => { const part = find(selector, answer); return part ? part.textContent : ""; };
     return {
       words: all("h2, header .whole p, .text, .sources .title, .id", answer).map((part) => part.textContent).join(" ").toLocaleLowerCase(),
-      chosen: [[text(".status")], [text(".type")], hosts(answer)],
+      chosen: [[text(".status")], [text(".expected") && (text(".expected em") || "to be judged")], [text(".type")], hosts(answer)],
       days: all("time", said).map((time) => time.dateTime),
       sure: parseFloat(text(".sure").replace(/\D+/, "")),
     };

@@ -8,10 +8,9 @@ from quern.schemas.answers import Answer, Citation, Hit, PathNode, Sentence, Sub
 
 COST = (
     "The council published the final statement of cost.\n"
-    "Heading | Approved Sept 2022 | Final account June 2025\n"
-    "Foundations and piers | 11.2 | 23.8\n"
-    "Stay cables | 4.1 | 10.8\n"
-    "Total | 38.4 | 60.8\n"
+    "Heading | Approved Sept 2022 | Budget Jan 2024 | Budget Nov 2024 | Final account June 2025\n"
+    "Foundations and piers | 11.2 | 24.1 | 24.1 | 23.8\n"
+    "Total | 38.4 | 52.9 | 61.7 | 60.8\n"
     "The increase is explained by the ground under the western pier, which was softer than the borings had shown. "
     "The cables were ordered again after the first set had rusted on the quay."
 )
@@ -81,7 +80,7 @@ COMPARED = Answer(
         SubAnswer(number=3, parents=[1], question="Who paid 60.8 million crowns?", answer=None, citations=[]),
     ],
     citations=[
-        citation(1, HITS[0], "Total | 38.4 | 60.8"),
+        citation(1, HITS[0], "Total | 38.4 | 52.9 | 61.7 | 60.8"),
         citation(2, HITS[1], "The Wherry Pier was built in 1912 for 2.1 million crowns."),
         citation(3, HITS[0], "The council published the final statement of cost."),
     ],

@@ -133,12 +133,13 @@ def test_a_number_leads_to_its_mark_and_a_text_that_stands_elsewhere_is_shown_in
         (lambda page: page.locator("#filter").fill("pier tollen"), ["1"]),
         (lambda page: page.get_by_role("radio", name="Not answered").check(), ["2", "3"]),
         (lambda page: page.locator("#by-status").select_option("Refused"), ["3"]),
+        (lambda page: page.locator("#by-gold").select_option("disagrees"), ["4"]),
         (lambda page: page.locator("#by-type").select_option("null"), ["2"]),
         (lambda page: page.locator("#by-site").select_option("courier.example"), ["1", "2", "4"]),
         (lambda page: page.locator("#from").fill("2025-01-01"), ["1", "2"]),
         (lambda page: (page.locator("#least").fill("10"), page.locator("#most").fill("70")), ["2", "4"]),
     ],
-    ids=["words", "found", "status", "type", "site", "date", "evidence"],
+    ids=["words", "found", "status", "gold", "type", "site", "date", "evidence"],
 )
 def test_filters(seen, choose, shown):
     page = seen.page
