@@ -21,7 +21,7 @@ class Cited:
     Attributes:
         sentences: Sentences of the answer.
         cited: Those with a citation.
-        supported: Those with citations whose quotes and days of publication, together, hold every number of the
+        supported: Those with citations whose quotes and years of publication, together, hold every number of the
             sentence: `8 May 2024` may rest on `on 8 May` in a page of that year.
         citations: Citations of all sentences.
         gold: Those whose source is one that the question names.
@@ -66,7 +66,7 @@ def _cited(answer: Answer, accepted: frozenset[str], texts: dict[str, str]) -> C
 
 def _numbers_of(citation: Citation) -> set[str]:
     day = citation.published_at
-    return numbers(citation.quote) | ({str(n) for n in (day.year, day.month, day.day)} if day else set())
+    return numbers(citation.quote) | ({str(day.year)} if day else set())
 
 
 def numbers(text: str) -> set[str]:
