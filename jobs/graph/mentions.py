@@ -2,7 +2,9 @@
 
 A question of several hops is answered across documents that name each other; nearness of vectors seldom joins them
 (QCG-RAG joins nodes by nearness alone). A title counts by its rarity, its idf as a share of the largest possible:
-log(N / df) / log(N), with N documents, df of which name it in a node.
+log(N / df) / log(N), with N documents, df of which name it in a node; and where n documents have it, by 1/n for each:
+sections of one story that all bear its title led questions astray (FairytaleQA: recall@5 .875 without
+mentions, .837 with, .875 so; MuSiQue, a tenth of whose documents share a title, is the same to .003).
 
 Memory: about 300 bytes a title, and 24 a mention.
 """
@@ -108,7 +110,7 @@ def mention_edges(
     row = np.repeat(np.arange(len(source)), sizes[title])
     nth = np.arange(len(row)) - np.repeat(np.cumsum(sizes[title]) - sizes[title], sizes[title])
     target = first[flat[starts[title[row]] + nth]]
-    source, weight = source[row], rarity[title[row]]
+    source, weight = source[row], (rarity / sizes)[title[row]].astype(np.float32)
     good = (target >= 0) & (owner[source] != owner[target]) & (weight > 0)
     yield from _ranked(source[good], target[good], weight[good], settings.mentions)
 

@@ -25,7 +25,7 @@ EDGES = Table(
                 "similarity",
                 pa.float32(),
                 "`neighbour`: cosine of the two nodes' vectors; `answer_question`: of answer and question; `mention`: "
-                "rarity of the title, its idf as a share of the largest possible, in [0, 1].",
+                "rarity of the title, its idf as a share of the largest possible, over how many have it; in [0, 1].",
             ),
         ]
     ),

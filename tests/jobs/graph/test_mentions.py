@@ -97,5 +97,12 @@ def test_the_rarest_come_first_and_no_more_than_asked_for(staged: Staged) -> Non
     assert {t for s, _, t, _ in edges(staged, given, named, mentions=1) if s == "a-0-0"} == {"c-0-0"}
 
 
+def test_a_title_that_several_documents_share_points_at_each_by_its_share(staged: Staged) -> None:
+    given = nodes(a="The mill and the Weir", b="x", c="y", d="z", e="w")
+    found = edges(staged, given, documents(a="A", b="Mill road", c="Weir", d="Weir", e="mill"))
+    weight = {target: weight for _, _, target, weight in found}
+    assert weight["c-0-0"] == weight["d-0-0"] == pytest.approx(weight["e-0-0"] / 2, abs=1e-3)
+
+
 def test_without_titles_there_are_no_edges(staged: Staged) -> None:
     assert edges(staged, nodes(a="x", b="y"), documents(a=None, b=None)) == set()
