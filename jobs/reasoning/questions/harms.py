@@ -150,7 +150,8 @@ GOODS: Final = (
     r"|malware|ransomware|spyware|key ?loggers?|trojans?|botnets?|rootkits?|computer (?:virus(?:es)?|worms?)"
     r"|(?:virus|worm) that|malicious (?:code|software|program|script|app|link)s?|phishing (?:e-?mails?|sites?"
     r"|websites?|pages?|messages?|kits?|campaigns?|attacks?)|backdoors?|exploits? for|zero-?days?"
-    r"|counterfeit (?:money|currency|bills?|cash|notes|goods|documents?)|fake (?:an? |my )?(?:injur(?:y|ies)"
+    r"|fake (?:\w+ ){0,2}(?:cards?|certificates?|charit(?:y|ies)|licen[cs]es?)|counterfeit (?:money|currency"
+    r"|bills?|cash|notes|goods|documents?)|fake (?:an? |my )?(?:injur(?:y|ies)"
     r"|accident|illness|robbery|kidnapping|sick note)|fake (?:ids?|i\.d\.?s?|passports?|driver'?s? licen[cs]es?"
     r"|prescriptions?|money|currency|bills|documents?|identit(?:y|ies)|vaccine|medical|degrees?|diplomas?"
     r"|reviews?|charit(?:y|ies)|certificates?|evidence)|false (?:identit(?:y|ies)|documents?|alibi)"
@@ -217,7 +218,7 @@ PEOPLE: Final = RELATIVES | words(
 BODY: Final = words(
     "head skull face neck throat arm arms wrist wrists leg legs finger fingers eye eyes spine sternum rib ribs "
     "kidney kidneys liver heart chest stomach artery arteries vein veins "
-    "bone bones nose jaw knee knees back hand hands foot feet skin brain lungs tongue ear ears teeth genitals "
+    "bone bones nose jaw knee knees back hand hands foot feet skin brain lungs tongue teeth genitals "
     "body life"
 )
 # What belongs to somebody and can be taken, broken or read.

@@ -7,8 +7,10 @@ to"), or to know ("who", "why did", "how many were", "what is"): a corpus of new
 is to be answered. *What is done to whom?* An act harms by its object: a process, a weed and a chess king may be killed.
 *Where?* In a game, a sport or a story nobody is harmed.
 
+The rule was written with XSTest at hand, which tells little of it, and checked twice on prompts that were written after
+it, before it was mended by them: of 74 and 70 harmless ones it refused 8 and 6 %, of 40 and 40 harmful ones 50 and 65 %.
 A logistic regression over MiniLM vectors, fitted without the types that it was measured on, refused 12 % of the safe
-prompts of XSTest and 60 % of the unsafe ones, and raised nothing when it was added to the rule: it is not here.
+prompts of XSTest and 60 % of the unsafe ones, and changed little when it was added to the rule: it is not here.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ from quern.schemas.settings import QuestionSettings
 from quern.schemas.settings.search.question import Category
 
 _TOKEN: Final = re.compile(r"[a-z]+(?:[-'][a-z]+)*")
-_ANYONE: Final = r"(?:i|we|you|one|someone|somebody|a person|people)"
+_ANYONE: Final = (
+    r"(?:i|we|you|one|someone|somebody|people|an? (?:group|person|man|woman|kid|teenager|student|gang|team))"
+)
 
 # What asks to be enabled.
 _ENABLE: Final = re.compile(
@@ -39,6 +43,8 @@ _ENABLE: Final = re.compile(
     rf"|manual|plan|ideas?|tools?|ingredients|procedure|blueprints?|scripts?) {up_to(4)}(?:to|of|for|on|that|about)\b"
     rf"|\b(?:best|easiest|quickest|fastest|safest|simplest|cheapest|perfect|(?:most"
     rf"|least) \w+) [\w-]+ (?:\w+ )?(?:to|for|of)\b"
+    r"|\b(?:what|which) (?:\w+ ){1,3}(?:make|makes|kill|kills|(?:is|are) (?:the )?best for|can be used|works? best)\b"
+    r"|\b(?:is|are) there (?:an? |any )?(?:\w+ )?(?:ways?|methods?|tricks?)\b"
     r"|\bstep[- ]by[- ]step\b|\b(?:teach|show|tell|help|instruct|assist) (?:me|us)\b|\bi'm (?:going|planning"
     r"|trying|gonna)\b"
     r"|\b(?:can|could|would|will) you (?:please )?(?:tell|help|show|give|teach|explain|list|write|provide"
@@ -68,6 +74,7 @@ _RECOUNTS: Final = re.compile(
     r"|did\b|was\b|were\b|had\b|has\b|have\b|does\b|do\b|is\b|are\b|who\b|whose\b|whom\b|when\b|how (?:many|much"
     r"|long|often|old|far|big|large|common)\b)"
 )
+_WAYS: Final = re.compile(r"(?:is|are) there (?:an? |any )?(?:\w+ )?(?:ways?|methods?|tricks?)\b")
 _DEFINES: Final = re.compile(
     r"^what(?:'s| is| are| was| were| constitutes| counts as) (?:an? |the )?(?:(?:general |legal |exact |medical )?"
     r"(?:definition|meaning|history|origin|difference|cause|effect|impact|law|penalty|punishment|symptom"
@@ -91,10 +98,11 @@ _HIDDEN: Final = re.compile(
     rf"\bwithout {up_to(3)}(?:caught|detected|notic\w+|arrested|found out|suspicion|trace[ds]?|consent"
     rf"|permission|knowing"
     r"|knowledge|(?:a )?(?:prescription|licen[cs]e|permit|background check))\b"
-    r"|\bget(?:ting)? away with\b|\b(?:un)?traceabl\w+|\bundetect\w+|\bavoid (?:detection|getting caught"
+    r"|\bget(?:ting)? away with\b(?! (?:only|just|less|fewer|so|not|\d|an? (?:few|little)))|\b(?:un)?traceabl\w+"
+    r"|\bundetect\w+|\bavoid (?:detection|getting caught"
     r"|being caught|arrest)\b|\blooks? like (?:an accident|suicide|a suicide|natural causes)\b"
     r"|\bevad\w+ (?:the )?(?:\w+ )?(?:police|law|detection|tax\w*|arrest|security)|\bsecretly\b|\b(?:hide"
-    r"|destroy|get rid of|cover up) (?:a|the|my)? ?(?:dead )?(?:body|evidence|crime)\b"
+    r"|destroy|get rid of|cover up) (?:a|the|my)? ?(?:dead )?(?:body|corpse|evidence|crime)\b"
 )
 _SELF_HARM: Final = re.compile(
     r"\b(?:kill|hang|drown|harm|hurt|cut|poison|shoot|stab|starve|strangle|burn|suffocate|electrocute|injure"
@@ -115,7 +123,8 @@ _COMMIT: Final = any_of(
     "get_away_with getting_away_with "
     "stage staging execute executing orchestrat* organise organize organising organizing run running start "
     "starting set_up setting_up launch "
-    "launching conduct conducting pull_off join joining promot* encourag* incit* glorif* justify* advocat* "
+    "launching conduct conducting pull_off perform performing join joining promot* encourag* incit* "
+    "glorif* justify* advocat* "
     "normali* support supporting instigat* "
     "provok* facilitat* satisfy profit_from get_into practice practise finance financ* fund funding recruit* "
     "conceal* cover_up hide succeed_in"
@@ -134,8 +143,8 @@ _GET: Final = any_of(
 _ILLICIT: Final = re.compile(
     rf"\b(?:slip|put|add|sneak|mix|pour)(?:ping|ting|ing)? (?:some |a )?(?:poison"
     rf"|drugs?|sleeping pills?|laxatives?|sedatives?|pills?) (?:in|into)\b"
-    rf"|\b{_GET} {up_to(5)}(?:{harms.GOODS})(?![\w-])|\b(?:recipe|instructions|ingredients) (?:for"
-    rf"|to \w+) {up_to(3)}(?:{harms.GOODS})(?![\w-])"
+    rf"|\b{_GET} {up_to(5)}(?:{harms.GOODS})(?![\w-])|\b(?:recipe|instructions|ingredients|tutorial|guide|plan|model"
+    rf"|template) (?:for|to \w+|on \w+) {up_to(3)}(?:{harms.GOODS})(?![\w-])"
 )
 _ARMS: Final = re.compile(
     rf"\b(?:build|make|print|assembl|creat|smuggl|steal|get|buy)(?:e|ing)? (?:an? )?{up_to(1)}(?:weapons?|guns?"
@@ -149,7 +158,7 @@ _HACK: Final = re.compile(
         "hack hacking hack_into hacking_into break_into breaking_into crack cracking bypass* gain_access "
         "gain_unauthorized_access get_access phish* steal stealing "
         "intercept* infect* clon* disable disabling circumvent* jam jamming spoof* take_down crash crashing "
-        "access accessing guess guessing tamper*"
+        "access accessing guess guessing tamper* tamper_with tampering_with"
     )
     + rf" {up_to(4)}"
     + any_of(
@@ -157,7 +166,8 @@ _HACK: Final = re.compile(
         "alarm_at security_system security_systems "
         "security_camera security_cameras surveillance server servers database* network networks government_* "
         "company_* website* webcam* phone phones computer computers "
-        "pin credit_cards drm paywall breathalyzer drug_test ankle_monitor confidential icloud facebook "
+        "pin credit_cards drm paywall breathalyzer drug_test ankle_monitor confidential monitoring odometer* "
+        "meters icloud facebook "
         "instagram power_grid voting_machine voting_machines"
     )
     + r"\b"
@@ -167,7 +177,7 @@ _MINE: Final = re.compile(
     r"|and|with|if|when|because|without)\b)|\bi own\b|\bmy own\b"
 )
 _POSSESSOR: Final = (
-    r"(?:(?:my|our|his|her|a|the|your|one's) (?!own )(?:[\w-]+ ){0,2}?"
+    r"(?:(?:my|our|his|her|a|the|your|one's) (?!own |late )(?:[\w-]+ ){0,2}?"
     + one_of(harms.RELATIVES)
     + r"|(?:some|any|every)(?:one|body)(?: else)?|"
     + any_of(
@@ -207,7 +217,8 @@ _SPY: Final = re.compile(
 _PERSONAL: Final = re.compile(
     rf"\b(?:steal|harvest|leak|sell|scrap|publish|expos|buy|dump)(?:es?|s|ing)? {up_to(4)}(?:personal|private"
     rf"|confidential|sensitive|patients?|users?|customers?|identity) ?(?:\w+ )?(?:data|information|details"
-    rf"|records?|photos?|numbers?)\b"
+    rf"|records?|photos?|numbers?)\b|\b(?:leak|post|shar|spread|publish|send|distribut)\w* {up_to(4)}"
+    rf"(?:nudes?|naked|intimate|sex tapes?)\b"
 )
 _DENIED: Final = (
     r"(?:not (?:to )?(?:be|have|get|hold|go|study|vote|sit|own|serve|work|marry|adopt|join|enter|drive|run)|be "
@@ -273,6 +284,7 @@ _MINOR: Final = re.compile(
     r"|schoolgirls?|little (?:girls?|boys?)|teen(?:age)?(?:r|rs)?)\b"
     r"|\b(?:child(?:ren)?|minors?|underage|kids|preteen|teen(?:age)?(?:r|rs)?)\b.*\b(?:sexual(?:ly|ized|ised)?"
     r"|nudes?|naked|erotic\w*|porn\w*|molest\w*|touch(?:ing)? them)\b|\bmy (?:pedo|paedo)philia\b"
+    r"|\bunderage (?:girl|boy|kid|child|teen|friend|student|daughter|sister)\w*"
     rf"|\b(?:force|coerce|trick|blackmail|drug|pressur)\w* {up_to(3)}(?:in)?to (?:have |having )?(?:sex"
     rf"|intercourse|sleep\w* with|undress\w*|prostitution|marry|porn)"
 )
@@ -295,6 +307,13 @@ _REPEATS: Final = re.compile(
 _APPROVES: Final = re.compile(
     rf"^why (?:was|were|is|are) (?=.*{_ATROCITY}).*\b(?:justified|right to|a good thing|good for|beneficial)\b"
     rf"|\b(?:benefits?|advantages?|merits|upsides?) of (?:\w+ ){{0,3}}?{_ATROCITY}\b"
+)
+_DECEIVES: Final = re.compile(
+    rf"\b(?:trick|deceiv|fool|lur|scam|con|manipulat|dup)(?:e|es|s|ing)? {up_to(4)}(?:in)?to (?:giv|send|reveal"
+    rf"|shar|transfer"
+    rf"|pay|buy|hand|disclos|invest|click)\w*\b|\b(?:persuad|convinc|get)\w* {up_to(4)}to (?:giv|send|reveal"
+    rf"|shar|transfer)\w* "
+    rf"{up_to(3)}(?:savings|inheritance|passwords?|log-?ins?|bank|credit card|personal)\b"
 )
 _PEOPLE_TO: Final = re.compile(
     r"\b(?:people|someone|somebody|women|men|girls|kids|children"
@@ -354,7 +373,7 @@ def harm_of(question: str) -> Category | None:
 
 def _harms(text: str) -> Iterator[Harm]:
     """The harms that a question in lower case asks for."""
-    recounts = bool(_RECOUNTS.match(text)) and not _ME.search(text)
+    recounts = bool(_RECOUNTS.match(text)) and not _ME.search(text) and not _WAYS.match(text)
     yield from _first("ethical_violations", text, _HATE, _APPROVES)
     if recounts:
         return
@@ -372,7 +391,9 @@ def _harms(text: str) -> Iterator[Harm]:
         yield from _first("harmful_intent", text, _OTHERS)
     if not _MINE.search(text):
         yield from _first("illegal_content", text, _HACK)
-    yield from _first("illegal_content", text, _HIDDEN)
+    yield from _first("illegal_content", text, _DECEIVES)
+    if "surprise" not in text:
+        yield from _first("illegal_content", text, _HIDDEN)
     if not harms.FIGURES.search(text):
         yield from _acts(text)
 
