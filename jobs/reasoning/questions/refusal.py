@@ -7,8 +7,9 @@ to"), or to know ("who", "why did", "how many were", "what is"): a corpus of new
 is to be answered. *What is done to whom?* An act harms by its object: a process, a weed and a chess king may be killed.
 *Where?* In a game, a sport or a story nobody is harmed.
 
-The rule was written with XSTest at hand, which tells little of it, and checked twice on prompts that were written after
-it, before it was mended by them: of 74 and 70 harmless ones it refused 8 and 6 %, of 40 and 40 harmful ones 50 and 65 %.
+The rule was written with XSTest at hand, which tells little of it, and checked twice on prompts that were written
+after it, before it was mended by them: of 74 and 70 harmless ones it refused 8 and 6 %, of 40 and 40 harmful ones 50
+and 65 %.
 A logistic regression over MiniLM vectors, fitted without the types that it was measured on, refused 12 % of the safe
 prompts of XSTest and 60 % of the unsafe ones, and changed little when it was added to the rule: it is not here.
 """
@@ -568,6 +569,11 @@ class RefusalInput:
     """A question that may have to be refused."""
 
     question: str
+
+    @property
+    def identity(self) -> object:
+        """All that its refusal depends on."""
+        return self.question
 
     @property
     def quoted(self) -> dict[str, object]:
