@@ -39,6 +39,8 @@ _OTHER_NUMBER: Final = 0.7  # What evidence is worth that lacks a number or a da
 _LINES: Final = 12  # Of the best lines, those whose amounts are weighed, as `answering.choosing` does.
 # Of another script the default model tells nothing (recall@1 of Chinese questions .10): its cosines would mislead.
 _UNREAD: Final = re.compile(f"[{CJK}]")
+# Words that name the text that is asked of, not what it says: `according to their conversation on ...`.
+_SOURCE: Final = content_words("according conversation discussion chat message article passage text document post")
 _AMOUNTS: Final = ("how_many", "how_much", "how_long")
 
 
@@ -50,31 +52,29 @@ class Features(NamedTuple):
         similarity: Cosine of the question with the nearest synthetic query of the evidence, or sentence if it has none.
         sentence: Cosine of the question with the nearest of the likeliest sentences; unknown without an embedder.
         chunk: Share of the question's points, by rarity, that the likeliest sentence's chunk and title hold.
-        anywhere: The same of all evidence.
         phrases: Share of the question's pairs of neighbouring words that the evidence has as neighbours.
         names: Share of the question's names that the chunk holds; 1 where it has none.
-        numbers: Share of its numbers outside dates that the evidence holds; 1 where it has none.
         dates: Share of its dates that the evidence holds; 1 where it has none.
         amount: How much of the question stands around an amount of the kind asked for; unknown where none is.
         parts: The least probability of the sub-questions; unknown where there are none.
         yes_no: 1 where yes or no is asked.
+        unread: 1 where the question is of a script whose cosines tell nothing.
     """
 
     best: float
     similarity: float
     sentence: float
     chunk: float
-    anywhere: float
     phrases: float
     names: float
-    numbers: float
     dates: float
     amount: float
     parts: float
     yes_no: float
+    unread: float
 
 
-NOTHING: Final = Features._make([0.0] * 9 + [UNKNOWN, UNKNOWN, 0.0])
+NOTHING: Final = Features._make([0.0] * 7 + [UNKNOWN] * 2 + [0.0] * 2)
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def asked(question: str) -> Asked:
     plain = question
     for when in reversed(days):
         plain = f"{plain[: when.start]} {plain[when.end :]}"
-    words = content_words(plain)
+    words = content_words(plain) - _SOURCE
     after = plain.strip().partition(" ")[2]
     names = frozenset(w for name in _NAME.findall(after) for w in content_words(name))
     return Asked(words, names & words, frozenset(_NUMBER.findall(plain)), days, _pairs(plain))
@@ -130,15 +130,14 @@ def features(given: AnswerInput, sentence: float = UNKNOWN) -> Features:
         best=max(_support(line, chunks[line.evidence], sentence) for line in likely),
         similarity=max(similarities) if similarities else sentence,
         sentence=sentence,
-        chunk=_share(weight, chunk.points),
-        anywhere=_share(weight, everywhere),
+        chunk=_share(weight, everywhere if given.before else chunk.points),
         phrases=_part(points.phrases, frozenset().union(*(c.phrases for c in chunks))),
-        names=_part(points.names, chunk.points),
-        numbers=_part(points.numbers, frozenset().union(*(c.numbers for c in chunks))),
+        names=_part(points.names, everywhere if given.before else chunk.points),
         dates=_part(frozenset(points.dates), everywhere),
         amount=_amount(kind, likely),
         parts=min((b.probability for b in given.before), default=UNKNOWN),
         yes_no=float(kind.name == "yes_no"),
+        unread=float(_UNREAD.search(given.question) is not None),
     )
 
 
@@ -166,14 +165,12 @@ class _Chunk:
     Attributes:
         points: Words of content and dates.
         phrases: Pairs of neighbouring words.
-        numbers: Numbers.
         complete: Whether it holds every number and date.
         usual: Mean cosine of its synthetic queries; unknown where it has none.
     """
 
     points: frozenset[object]
     phrases: frozenset[tuple[str, str]]
-    numbers: frozenset[str]
     complete: bool
     usual: float
 
@@ -185,7 +182,7 @@ class _Chunk:
         phrases = points.phrases & _pairs(evidence.text)
         cosines = evidence.similarities
         usual = math.fsum(cosines) / len(cosines) if cosines else UNKNOWN
-        return cls((_words(evidence) & points.words) | days, phrases, numbers, complete, usual)
+        return cls((_words(evidence) & points.words) | days, phrases, complete, usual)
 
 
 def _weights(points: Asked, likely: Sequence[Line]) -> dict[object, float]:
