@@ -272,7 +272,7 @@ def _compared(given: AnswerInput, section: Section, answers: list[AskedBefore]) 
     if pair is None:
         return _by_date(given, section, answers) or _sided(section, answers)
     one, other = pair
-    values = f"{_number(one, other)} against {other.text}"
+    values = f"{_number(one, other)} against {_text(other)}"
     if section.word in ("compare", "compared", "differ", "different", "differed", "difference", ""):
         if _HOW_MUCH.search(given.question) and _size(one) != _size(other):
             return f"{counted(abs(one.value - other.value), one.unit)} ({values})" if one.unit == other.unit else values
@@ -282,8 +282,13 @@ def _compared(given: AnswerInput, section: Section, answers: list[AskedBefore]) 
 
 def _number(one: Quantity, other: Quantity) -> str:
     """The first value without its unit where the second repeats it: `3.1 million against 2.9 million crowns`."""
-    tail = re.search(r"\s(?:per cent|[a-z]+)$", one.text)
-    return one.text[: tail.start()] if tail and one.unit == other.unit and other.text.endswith(tail[0]) else one.text
+    text, tail = _text(one), re.search(r"\s(?:per cent|[a-z]+)$", _text(one))
+    return text[: tail.start()] if tail and one.unit == other.unit and _text(other).endswith(tail[0]) else text
+
+
+def _text(q: Quantity) -> str:
+    """A quantity in its own words; `61-metre` stands before a noun only."""
+    return counted(q.value, q.unit) if re.fullmatch(r"[\d.,]+-[a-z]+", q.text) else q.text
 
 
 def _winner(given: AnswerInput, section: Section, pair: tuple[Quantity, Quantity]) -> str:
@@ -291,7 +296,7 @@ def _winner(given: AnswerInput, section: Section, pair: tuple[Quantity, Quantity
     less = section.word.split(" or ")[0] in _LESS
     first = sizes[0] < sizes[1] if less else sizes[0] > sizes[1]
     won, lost = pair if first else (pair[1], pair[0])
-    values = f"{_number(won, lost)} against {lost.text}"
+    values = f"{_number(won, lost)} against {_text(lost)}"
     by = ""
     if _HOW_MUCH.search(given.question) and won.unit == lost.unit:
         by = f", by {counted(abs(won.value - lost.value), won.unit)}"
@@ -299,9 +304,9 @@ def _winner(given: AnswerInput, section: Section, pair: tuple[Quantity, Quantity
         return f"Equal: {pair[0].text} each"
     if " or " in section.word:
         words = section.word.split(" or ")
-        return f"{words[0] if first else words[1]}{by}: {_number(*pair)} against {pair[1].text}"
+        return f"{words[0] if first else words[1]}{by}: {_number(*pair)} against {_text(pair[1])}"
     if _is_yes_no(section.text) and " or " not in section.text:
-        return f"{'Yes' if first else 'No'}: {_number(*pair)} against {pair[1].text}"
+        return f"{'Yes' if first else 'No'}: {_number(*pair)} against {_text(pair[1])}"
     return f"{_side(section.sides[0 if first else 1])}{by} ({values})"
 
 

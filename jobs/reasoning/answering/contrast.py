@@ -16,7 +16,7 @@ from typing import Final
 
 from quern.jobs.reasoning.answering.choosing import choices, shares
 from quern.jobs.reasoning.answering.inputs import AnswerInput
-from quern.jobs.reasoning.answering.kinds import DURATIONS, LENGTHS, Kind, kind_of
+from quern.jobs.reasoning.answering.kinds import DURATIONS, LENGTHS, MONEY, Kind, kind_of
 from quern.jobs.reasoning.answering.relevance import Line, lines
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.typed import Value
@@ -28,7 +28,9 @@ _WEIGHED: Final = 10  # Of each side, the likeliest values.
 # kind; both in one sentence, each beside its side; what was answered alone; a time that is known to the day.
 _OTHERS_NEARER: Final = -1.5
 _OTHERS_ALONE: Final = -2.0
-_OWN_NEAR: Final = 0.7
+_OWN_NEAR: Final = 1.5
+_FAR: Final = 40.0  # Characters at which being near counts a half.
+_LEAST_FIT: Final = 0.5  # Of a value, where the question says which units it may have.
 _OWN_IN_CHUNK: Final = -1.0
 _OWN_NOWHERE: Final = -3.0
 _SAME_VALUE: Final = -5.0
@@ -36,7 +38,7 @@ _OVERLAP: Final = -2.0
 _ONE_UNIT: Final = 0.8
 _ONE_SENTENCE: Final = 1.0
 _ANSWERED: Final = 0.5
-_EXACT: Final = 0.5
+_EXACT: Final = 0.2
 _AS_ASKED: Final = 0.7  # Who asks whether A was before B mostly takes it to be so.
 _COUNTED: Final = 1.0  # A sentence with a word like the noun that is counted: `employs 620 people` for employees.
 _STEM: Final = 5  # Letters in which words of one family agree.
@@ -92,15 +94,17 @@ def contrasted(given: AnswerInput, questions: Sequence[str], answers: Sequence[s
     if len(questions) != 2:
         return []
     for kind in _kinds(questions, word):
-        if pairs := _pairs(given, questions, answers, kind):
+        asked = [_OLD.sub("When was \\1 founded or born", q) for q in questions] if kind.name == "when" else questions
+        pairs = _pairs(given, asked, answers, kind, near=kind.name != "when" and _OLD.match(questions[0]) is not None)
+        if pairs:
             return _likeliest(pairs, word)
     return []
 
 
 def _pairs(
-    given: AnswerInput, questions: Sequence[str], answers: Sequence[str], kind: Kind
+    given: AnswerInput, questions: Sequence[str], answers: Sequence[str], kind: Kind, *, near: bool
 ) -> list[tuple[float, list[Sided]]]:
-    """The pairs of values that may stand beside each other, with their log odds."""
+    """The pairs of values that may stand beside each other, with their log odds; if `near`, each beside its side."""
     words = [content_words(q) for q in questions]
     sides = [
         _candidates(AnswerInput(q, given.evidence), kind, words[n] - words[1 - n], words[1 - n] - words[n], answers[n])
@@ -109,7 +113,7 @@ def _pairs(
     return [
         (one.odds + other.odds + _together(one, other, kind), [one.sided, other.sided])
         for one, other in product(*sides)
-        if _comparable(one, other)
+        if _comparable(one, other) and (not near or (one.near and other.near))
     ]
 
 
@@ -136,7 +140,20 @@ def _kinds(questions: Sequence[str], word: str) -> list[Kind]:
         return [*shares_first, Kind("how_much")] if any_amount else []
     if typed[0].name == "how_long" and _OF_THING.match(questions[0]):
         return [replace(typed[0], units=LENGTHS), replace(typed[0], units=DURATIONS)]
-    return typed[:1]
+    if typed[0].name == "how_much" and not typed[0].units and _MONEY_WORD.search(questions[0]):
+        return [replace(typed[0], units=MONEY), typed[0]]
+    return [*typed[:1], Kind("when")] if _OLD.match(questions[0]) else typed[:1]
+
+
+_MONEY_WORD: Final = re.compile(
+    r"\b(?:budgets?|costs?|prices?|bill|fares?|fined?|fees?|revenue|income|turnover|profit|loss|salary|wages?|pay"
+    r"|paid|spent|"
+    r"spend|earn|offer|worth|tax|grant|debt|invest\w*)\b",
+    re.IGNORECASE,
+)
+
+
+_OLD: Final = re.compile(r"how\s+old\s+(?:is|was|are|were)\s+(.+?)(?=\?|$)", re.IGNORECASE)
 
 
 _SHARES: Final = frozenset({"per cent", "share", "percentage point"})
@@ -156,6 +173,8 @@ def _candidates(
     found = []
     for choice in choices(given.question, kind, ranked)[:_WEIGHED]:
         value, line = choice.value, choice.line
+        if kind.units and value.fit < _LEAST_FIT:
+            continue
         side = _of_side(given, line, value, own, others)
         odds = math.log(max(choice.share, 1e-6)) + side
         if answered and (value.text in answered or (value.means and value.means in answered)):
@@ -169,7 +188,7 @@ def _candidates(
         exact = kind.name == "when" and isinstance(value.same, tuple) and _is_day(value.same)
         odds += _EXACT if exact else 0.0
         odds += _COUNTED if kind.noun and _said(content_words(line.text), kind.noun) else 0.0
-        found.append(_Candidate(Sided(text, value.same, line.number, day, exact), line, odds, side == _OWN_NEAR))
+        found.append(_Candidate(Sided(text, value.same, line.number, day, exact), line, odds, side > 0))
     return [*found, *_published(given, ranked, own, others)] if kind.name == "when" and not kind.units else found
 
 
@@ -201,12 +220,16 @@ def _of_side(given: AnswerInput, line: Line, value: Value | None, own: frozenset
     start, end = (value.start, value.end) if value else (0, len(line.text))
     to_own, to_others = _distance(line.text, start, end, own), _distance(line.text, start, end, others)
     if to_others < to_own:
-        return _OTHERS_NEARER if to_own < math.inf else _OTHERS_ALONE
+        alone = to_own == math.inf
+        return _OTHERS_ALONE / (1.0 + to_others / (3 * _FAR)) if alone else _OTHERS_NEARER / (1.0 + to_others / _FAR)
     if to_own < math.inf:
-        return _OWN_NEAR
+        return _OWN_NEAR / (1.0 + to_own / _FAR)
     around, chunk = _around(given, line)
     if _said(around, own) and not _said(around, others):
         return 0.0
+    title = content_words(given.evidence[line.evidence].title or "") if value is not None else frozenset[str]()
+    if _said(title, others) and not _said(title, own):
+        return _OTHERS_ALONE
     return _OWN_IN_CHUNK if _said(chunk, own) else _OWN_NOWHERE
 
 
@@ -245,7 +268,14 @@ def _comparable(one: _Candidate, other: _Candidate) -> bool:
     if one.sided.day is not None or other.sided.day is not None:
         return one.sided.day is not None and other.sided.day is not None
     units = {_unit(one.sided), _unit(other.sided)}
-    return len(units) == 1 or "" in units
+    if len(units) == 1 or "" not in units:
+        return len(units) == 1
+    (named,) = units - {""}
+    bare = one.sided.text if not _unit(one.sided) else other.sided.text
+    return named in MONEY if _OF_MONEY.search(bare) else named not in MONEY | LENGTHS | DURATIONS | _SHARES
+
+
+_OF_MONEY: Final = re.compile(r"(?:million|billion|thousand|[万亿])$")
 
 
 def _unit(sided: Sided) -> str:
@@ -256,13 +286,20 @@ def _together(one: _Candidate, other: _Candidate, kind: Kind) -> float:
     odds = 0.0
     if one.line.number == other.line.number and one.near and other.near:
         odds += _ONE_SENTENCE
-    if one.sided.same == other.sided.same:
+    if one.sided.same == other.sided.same or _one_day_of_two_years(one.sided, other.sided):
         odds += _SAME_VALUE
     elif one.sided.day is not None:
         odds += _OVERLAP if _overlap(one.sided.same, other.sided.same) else 0.0
     elif kind.name != "how_many" and _unit(one.sided) == _unit(other.sided) != "":
         odds += _ONE_UNIT  # How many of something is told with and without its noun.
     return odds
+
+
+def _one_day_of_two_years(one: Sided, other: Sided) -> bool:
+    """Whether two times are one day without its year, read against two days of publication."""
+    if one.day is None or other.day is None or one.exact != other.exact:
+        return False
+    return (one.day.month, one.day.day) == (other.day.month, other.day.day) and one.exact and one.day != other.day
 
 
 def _overlap(one: object, other: object) -> bool:

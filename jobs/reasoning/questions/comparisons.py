@@ -397,6 +397,11 @@ def _many(aux: str, verb: str, a: str, b: str, noun: str, word: str) -> Pair:
     return Pair("compare", (a, b), tuple(raised(f"{asked} {aux} {x} {verb} {rest}") for x in (a, b)), word)
 
 
+_MONTH: Final = re.compile(
+    r"(?:January|February|March|April|May|June|July|August|September|October|November|December|\d)"
+)
+
+
 def _completed(a: str, b: str) -> str:
     """`b` with what `a` is of, where `b` alone does not say: `the estimate of January 2024` of what?"""
     if re.match(r"that\s+of\b|those\s+of\b", b, re.IGNORECASE):
@@ -404,8 +409,9 @@ def _completed(a: str, b: str) -> str:
         return re.sub(r"^(?:that|those)\b", head, b)
     if proper_names(f"x {b}") or not proper_names(f"x {a}"):
         return b
-    m = re.search(r"\s(?:of|for)\s+(?P<of>.+)$", a)
-    return f"{b} for {m['of']}" if m else f"{b} for {proper_names(f'x {a}')[-1]}"
+    wholes = (a[m.end() :] for m in re.finditer(r"\s(?:of|for)\s+", a))
+    whole = next((w for w in wholes if not _MONTH.match(w)), proper_names(f"x {a}")[-1])
+    return f"{b} for {whole}"
 
 
 def _compared(text: str) -> Pair | None:
@@ -566,7 +572,8 @@ def _by_how_much(text: str) -> Pair | None:
         return None
     aux, noun, word = m["aux"].lower(), m["noun"].strip(), m["comp"].lower()
     words = m["a"].split()
-    at = next((i for i in range(1, len(words)) if is_verb(bare(words[i])) and not is_upper(words[i])), len(words))
+    verbs = (i for i in range(1, len(words)) if is_verb(bare(words[i])) or is_past(bare(words[i])))
+    at = next((i for i in verbs if not is_upper(words[i])), len(words))
     who, verb = " ".join(words[:at]), " ".join(words[at:])
     b = re.sub(r"\s+(?:did|does|do|has|had|was|is|were|are)$", "", m["b"])
     if word in ("more", "fewer", "less"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from quern.jobs.reasoning.questions.clause_forms import raised
@@ -17,7 +17,7 @@ from quern.jobs.reasoning.questions.references import (
     subject,
     wanted,
 )
-from quern.jobs.reasoning.questions.words import AUXILIARIES, PREPOSITIONS
+from quern.jobs.reasoning.questions.words import AUXILIARIES, PREPOSITIONS, base, is_past
 
 _LEAD: Final = rf"(?:(?:{'|'.join(sorted(PREPOSITIONS))})\s+)?"
 _AUX: Final = rf"(?:{'|'.join(sorted(AUXILIARIES))})"
@@ -146,7 +146,29 @@ def _named(pieces: list[str]) -> list[Part]:
     return found
 
 
+_WHEN_WAS_THAT: Final = re.compile(
+    r"(?P<word>when|where|why)\s+(?:was|is|did|does)\s+(?:that|this|it)(?:\s+(?:happen|occur"
+    r"|take\s+place))?",
+    re.IGNORECASE,
+)
+
+
+def _same_event(word: str, earlier: str) -> Part | None:
+    """`When was that` as a question for the time of what the part before it speaks of."""
+    text = earlier.rstrip("?")
+    who = re.match(r"who\s+(?P<verb>\w+)\s+(?P<rest>.+)", text, re.IGNORECASE)
+    if who and is_past(who["verb"].lower()):
+        asked = f"{word} did # {base(who['verb'])} {who['rest']}"
+        return Part(raised(asked), needs=0, stands_for=f"the person who {who['verb']} {who['rest']}")
+    aux = re.search(rf"\b{_AUX}\s+(?P<rest>.+)", text)
+    return Part(raised(f"{word} {text[aux.start() :]}")) if aux and len(aux["rest"].split()) >= _LEAST_WORDS else None
+
+
 def _later(piece: str, earlier: str, found: list[Part]) -> Part:
+    when = _WHEN_WAS_THAT.fullmatch(piece)
+    if when is not None and (event := _same_event(when["word"], earlier)) is not None:
+        place = next(i for i, p in enumerate(found) if p.text == earlier)
+        return event if event.needs is None else replace(event, needs=place)
     pronoun = first_pronoun(piece)
     described = asked_for(earlier, pronoun) if pronoun else ""
     if not described and pronoun and object_pronoun(piece) == pronoun:
