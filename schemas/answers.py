@@ -182,7 +182,7 @@ class Answer(BaseModel):
     @property
     def answer(self) -> str:
         """The sentences as text, each followed by the `[n]` of its citations; a fixed sentence where there is none."""
-        return " ".join(f"{s.text} {cited(s.citations)}" for s in self.sentences) or NOT_FOUND
+        return " ".join(f"{s.text} {cited(s.citations)}".rstrip() for s in self.sentences) or NOT_FOUND
 
     @computed_field  # type: ignore[prop-decorator]
     @property

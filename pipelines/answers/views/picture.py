@@ -24,7 +24,7 @@ _FONT, _SMALL = 11.5, 10.5
 _REGULAR = 0.93
 _CHUNKS_SHOWN = 12
 # Characters of the question and of the answer of a node in the report: more than the widest box shows.
-_LABEL = 48
+_LABEL = 42
 
 
 @dataclass(frozen=True)
