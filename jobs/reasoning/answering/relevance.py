@@ -21,7 +21,7 @@ from quern.jobs.reasoning.answering.kinds import Kind
 from quern.jobs.reasoning.answering.names import names, speaker
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.tables import Row, rows
-from quern.jobs.reasoning.answering.typed import Days, Value, cell_values, typed, written_year
+from quern.jobs.reasoning.answering.typed import Days, Value, cell_values, of_message, typed, written_year
 from quern.jobs.reasoning.answering.wording import said_by_others
 from quern.schemas.words.sentences import sentence_spans
 
@@ -120,6 +120,7 @@ WEIGHTS: Final = Signals(
 _PRONOUN: Final = re.compile(
     r"[\"“'‘]?(?:it|he|she|they|this|that|these|those|his|her|its|their|both|such)\b", re.IGNORECASE
 )
+_STAMP: Final = re.compile(r"(?:Time|Date|Sent|Posted)\s*[:：]\s*(\S.{0,30})", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"\d{2,}")
 _ENDS: Final = tuple('.!?。！？…"”’)')
 _OTHER_WORD: Final = 0.8  # What a word of the question counts that is said by another word.
@@ -127,13 +128,18 @@ _OTHER_WORD: Final = 0.8  # What a word of the question counts that is said by a
 
 @dataclass(frozen=True)
 class _Sentence:
-    """What a sentence is whatever is asked; `days` are what its dates are read against."""
+    """What a sentence is whatever is asked; `days` are what its dates are read against.
+
+    `stamp` is the time that the line `stamped` above tells of a conversation, counted from 1 in its chunk.
+    """
 
     text: str
     words: frozenset[str]
     speaker: str
     row: Row | None
     days: Days
+    stamp: str
+    stamped: int
 
 
 @lru_cache(maxsize=20_000)
@@ -142,14 +148,17 @@ def _sentences(text: str, published: date | None) -> tuple[_Sentence, ...]:
     found = []
     table = rows(text)
     year: date | None = None
-    for start, end in sentence_spans(text):
+    stamp, stamped = "", 0
+    for n, (start, end) in enumerate(sentence_spans(text), 1):
         sentence = text[start:end]
         line_start = text.rfind("\n", 0, start) + 1
         row = table.get(line_start)
         said_by = speaker(text[line_start : line_start + 80])
         words = _words(sentence) | (_words(said_by) if said_by else frozenset())
         words |= _words(" ".join(row.header)) if row else frozenset()
-        found.append(_Sentence(sentence, words, said_by, row, Days(published, year)))
+        found.append(_Sentence(sentence, words, said_by, row, Days(published, year), stamp, stamped))
+        if (told := _STAMP.fullmatch(sentence)) is not None:
+            stamp, stamped = told[1], n
         year = written_year(sentence, published) or year
     return tuple(found)
 
@@ -232,7 +241,7 @@ def _lines_of(asked: _Asked, at: int, evidence: Evidence, counted: int) -> list[
         earlier = own[i - 2] if i > 1 else nothing
         after = own[i + 1] if i + 1 < len(own) else nothing
         shares = _shares(own[i], before, earlier, after, title, everywhere)
-        values = _values(asked, s)
+        values = _values(asked, s, counted)
         plain = " ".join(s.text.split())
         near = own[i].keys() | before.keys() | title.keys()
         signals = Signals(
@@ -278,7 +287,9 @@ def _shares(*places: dict[str, float]) -> list[float]:
     return found
 
 
-def _values(asked: _Asked, s: _Sentence) -> tuple[Value, ...]:
+def _values(asked: _Asked, s: _Sentence, counted: int) -> tuple[Value, ...]:
     """The values of a sentence or row of the kind asked for, but those that the question gives itself."""
     found = cell_values(asked.kind, s.row, asked.words, s.days) if s.row else typed(asked.kind, s.text, s.days)
-    return tuple(v for v in found if v.text.lower() not in asked.text)
+    if s.speaker:
+        found = [*found, *of_message(asked.kind, asked.text, s.speaker, s.stamp, counted + s.stamped)]
+    return tuple(v for v in found if v.text.lower() not in asked.text and not _words(v.text) <= asked.words)

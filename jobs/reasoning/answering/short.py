@@ -11,6 +11,7 @@ from typing import Final
 from quern.jobs.reasoning.answering.choosing import Choice, choices, shares
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.kinds import Kind, kind_of
+from quern.jobs.reasoning.answering.phrases import phrase
 from quern.jobs.reasoning.answering.relevance import Line, lines
 from quern.jobs.reasoning.answering.sentences import alike, content_words
 from quern.jobs.reasoning.answering.typed import amounts
@@ -46,9 +47,9 @@ _DATED: Final = re.compile(
     re.IGNORECASE,
 )
 _NEAR_BEST: Final = 0.25  # Share of the best line's belief that a further line must have.
-_NEAR_SENTENCE: Final = 0.12  # The same where the answer is no value that could be told by itself.
-_MOST_MORE: Final = 2
-_MOST_WORDS: Final = 40  # Of the whole answer, as issue and reader want it.
+_NEAR_SENTENCE: Final = 0.06  # The same where answers of the kind have no form by which the best could be known.
+_MOST_MORE: Final = 3
+_MOST_WORDS: Final = 45  # Of the whole answer, as issue and reader want it.
 
 
 def short_answer(given: AnswerInput) -> Said | None:
@@ -58,7 +59,8 @@ def short_answer(given: AnswerInput) -> Said | None:
     if not best:
         return None
     said = _said(given.question, kind, best)
-    return Said(said.text, (*said.numbers, *_more(given, said, best)))
+    near = _NEAR_BEST if kind.name in _VALUES or kind.name == "yes_no" else _NEAR_SENTENCE
+    return Said(said.text, (*said.numbers, *_more(given, said, best, near)))
 
 
 def _said(question: str, kind: Kind, best: Sequence[Line]) -> Said:
@@ -67,7 +69,7 @@ def _said(question: str, kind: Kind, best: Sequence[Line]) -> Said:
         return Said(said, (line.number,))
     if kind.name in _VALUES and (found := choices(question, kind, best)) and found[0].share >= _LEAST_SHARE:
         return _told(question, kind, found)
-    return Said("", (best[0].number,))
+    return Said(phrase(question, kind, best[0].text), (best[0].number,))
 
 
 def _told(question: str, kind: Kind, found: Sequence[Choice]) -> Said:
@@ -75,7 +77,8 @@ def _told(question: str, kind: Kind, found: Sequence[Choice]) -> Said:
     first = found[0]
     other = next((c for c in found[1:_RIVALS] if _disagree(kind, first, c)), None)
     if other is None or _DATED.search(question):
-        return Said(_worded(first), (first.line.number,))
+        also = (first.value.also,) if first.value.also else ()
+        return Said(_worded(first), (first.line.number, *also))
     old, new = sorted((first, other), key=lambda c: c.line.published or date.min)
     return Said(f"{_worded(new)} (earlier: {_worded(old)})", (new.line.number, old.line.number))
 
@@ -102,14 +105,14 @@ def _disagree(kind: Kind, one: Choice, other: Choice) -> bool:
     return len(units) == 2 and units[0] == units[1] and alike_lines
 
 
-def _more(given: AnswerInput, said: Said, best: Sequence[Line]) -> list[int]:
+def _more(given: AnswerInput, said: Said, best: Sequence[Line], near: float) -> list[int]:
     """Further sentences that answer nearly as well, as many as keep the answer short."""
     words = _length(said.text) + sum(_length(_text(given, n)) for n in said.numbers)
     chosen: list[int] = []
     known = [content_words(_text(given, n)) for n in said.numbers]
     belief = shares(best)
     for line, share in zip(best, belief, strict=True):
-        if share < (_NEAR_BEST if said.text else _NEAR_SENTENCE) * belief[0] or len(chosen) == _MOST_MORE:
+        if share < near * belief[0] or len(chosen) == _MOST_MORE:
             break
         own = content_words(line.text)
         if line.number in said.numbers or any(alike(own, other) for other in known):

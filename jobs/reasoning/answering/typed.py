@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -27,6 +27,19 @@ _DAY_OF_MONTH = re.compile(
     r"\d{1,2}(?:st|nd|rd|th)?(?: of)? [A-Z][a-z]+\.?|[A-Z][a-z]+\.? \d{1,2}(?:st|nd|rd|th)?|\d{1,2}月\d{1,2}[日号]"
 )
 _OTHER_ROLE = 0.6  # What a name is worth where the sentence lacks the role that is asked for: `the vet`.
+CAUSE = re.compile(
+    r"\b(?:because(?:\s+of)?|since(?!\s+(?:\d|then|the\s+\d|[A-Z][a-z]+\s+\d))|so\s+that|in\s+order\s+to|due\s+to|"
+    r"owing\s+to|on\s+account\s+of|as\s+a\s+result|thanks\s+to|caused\s+by|for\s+fear|to\s+(?:avoid|prevent|thank|"
+    r"protect|"
+    r"save|mark|honour|honor|help|make|keep)|except\s+(?:during|for)|the\s+(?:\w+\s+)?(?:cause|reason)\s+(?:is|was))\b|"
+    r"因为|由于|因此|导致|原因|为了|以便",
+    re.IGNORECASE,
+)
+_MANNER = re.compile(
+    r"\b(?:by\s+\w+ing|so\s+that|by\s+means\s+of|through|with\s+the\s+help|using|via)\b|通过|利用|借助|用"
+)
+_SHORTLY = 60  # Days: what is told next may have been a little before.
+_MARKED = 0.5  # How well a sentence with a word of cause or manner fits, where no form can be asked for.
 _ROLE = re.compile(
     r"\b(?:[Tt]he|[Aa]n?|[Ii]ts|[Hh]is|[Hh]er|[Tt]heir|[Oo]ur|[Mm]y|"
     r"[\w-]+['’]s)\s+(?:[a-z][\w-]*\s+){0,2}?(?P<noun>[a-z]{3,})"
@@ -46,6 +59,7 @@ class Value:
         same: What equal values have in common, whatever they are written like.
         means: What it means where the characters alone leave that open: the date of `on Wednesday`.
         label: The label of the row that it stands in; empty outside tables.
+        also: Number of a further sentence that it rests on; 0 where there is none.
     """
 
     start: int
@@ -55,6 +69,7 @@ class Value:
     same: object
     means: str = ""
     label: str = ""
+    also: int = 0
 
 
 class Period(NamedTuple):
@@ -104,7 +119,9 @@ def typed(kind: Kind, sentence: str, days: Days) -> list[Value]:
         return _persons(kind, sentence)
     if kind.name == "where":
         return _places(sentence)
-    return []
+    marker = {"why": CAUSE, "how": _MANNER}.get(kind.name)
+    found = marker.search(sentence) if marker else None
+    return [] if found is None else [Value(found.start(), found.end(), found[0], _MARKED, found[0].lower())]
 
 
 def _clocks(sentence: str) -> list[Value]:
@@ -112,7 +129,7 @@ def _clocks(sentence: str) -> list[Value]:
 
 
 def _dates(sentence: str, days: Days) -> list[Value]:
-    fits = {"day": 1.0, "range": 1.0, "month": 0.9, "week": 0.8, "season": 0.8, "year": 0.75}
+    fits = {"day": 1.0, "range": 1.0, "month": 0.9, "week": 0.5, "season": 0.8, "year": 0.75}
     return [
         Value(w.start, w.end, w.text.rstrip("."), fits[w.precision], Period(w.from_day, w.to_day), _meaning(w))
         for w in _placed(sentence, days)
@@ -120,12 +137,20 @@ def _dates(sentence: str, days: Days) -> list[Value]:
 
 
 def _placed(sentence: str, days: Days) -> list[When]:
-    """The dates of a sentence; a day without a year is of about the time that was told before it."""
+    """The dates of a sentence; a day without a year follows the time that was told before it, as a story goes on."""
+    told = days.told
     now = times(sentence, days.published)
-    if days.told is None:
-        return list(now)
-    then = {(w.start, w.end): w for w in times(sentence, days.told)}
-    return [then.get((w.start, w.end), w) if _DAY_OF_MONTH.fullmatch(w.text) else w for w in now]
+    return [_following(w, told) if told and _DAY_OF_MONTH.fullmatch(w.text) else w for w in now]
+
+
+def _following(when: When, told: date) -> When:
+    """A day without a year as the one of the year that begins shortly before `told`."""
+    if when.from_day is None or (when.from_day.month, when.from_day.day) == (2, 29):
+        return when
+    day = when.from_day.replace(year=told.year)
+    if day < told - timedelta(days=_SHORTLY):
+        day = day.replace(year=told.year + 1)
+    return replace(when, from_day=day, to_day=day)
 
 
 def _meaning(when: When) -> str:
@@ -183,7 +208,7 @@ def _fit_of_unit(kind: Kind, q: Quantity, sentence: str) -> float:
 def _persons(kind: Kind, sentence: str) -> list[Value]:
     """The names of persons, and the roles of persons that have none: `the insurer of the dredger`."""
     found = [
-        Value(n.start, n.end, n.text, _fit_of_name(n), n.text.split()[-1].lower())
+        Value(n.start, n.end, n.text, _fit_of_name(n, sentence), n.text.split()[-1].lower())
         for n in (*names(sentence), *chinese_names(sentence))
         if n.role != "place"
     ]
@@ -195,10 +220,33 @@ def _persons(kind: Kind, sentence: str) -> list[Value]:
     return found + [Value(m.start(), m.end(), m[0], 0.5, m["noun"].lower()) for m in free]
 
 
-def _fit_of_name(name: Name) -> float:
+def _fit_of_name(name: Name, sentence: str) -> float:
+    """How likely a name is a person's; a word with a capital from the start of a sentence is seldom one."""
     if name.role == "person":
         return 1.0
+    opens = name.start == 0 or sentence[name.start - 2 : name.start] in (": ", "! ", "? ", ". ")
+    if " " not in name.text and (name.text.isupper() or (opens and re.match(r"[,!]?\s[a-z]", sentence[name.end :]))):
+        return 0.15
     return {1: 0.4, 2: 0.75, 3: 0.6}.get(len(name.text.split()), 0.4)
+
+
+_MESSAGE = re.compile(
+    r"\b(?:ask|tell|told|inform|invite|remind|confirm|express|send|sent|share|mention|announce|propose|suggest|message|"
+    r"complain|request|say|said|discuss|recommend|post)(?:s|ed|ing)?\b",
+    re.IGNORECASE,
+)
+
+
+def of_message(kind: Kind, question: str, speaker: str, stamp: str, also: int) -> list[Value]:
+    """What a message of a conversation answers by being sent: who by, and when by the line that tells its time."""
+    if kind.name == "who" and not kind.noun:
+        return [Value(0, len(speaker), speaker, 0.85, speaker.lower())]
+    if kind.name != "when" or not stamp or not (known := times(stamp, None)):
+        return []
+    day = known[0].from_day
+    means = f"{day.day} {day:%B %Y}" if day else ""
+    fit = 1.0 if _MESSAGE.search(question) else 0.6
+    return [Value(0, 0, stamp, fit, Period(day, day), means, also=also)]
 
 
 def _places(sentence: str) -> list[Value]:

@@ -80,11 +80,27 @@ _GROUPS: Final = (
 )
 
 
+# Irregular forms of the commonest verbs, which no stemmer joins.
+_IRREGULAR: Final = (
+    "build built|buy bought|bring brought|catch caught|choose chose chosen|come came|cut cut|do did done|"
+    "draw drew drawn|"
+    "drive drove driven|eat ate eaten|fall fell fallen|feel felt|fight fought|find found|fly flew flown|forget forgot|"
+    "freeze froze frozen|get got|give gave given|go went gone|grow grew grown|hear heard|hide hid hidden|hold held|"
+    "keep kept|know knew known|lead led|leave left|lend lent|lose lost|make made|mean meant|meet met|pay paid|"
+    "ride rode ridden|ring rang rung|rise rose risen|run ran|say said|see saw seen|sell sold|send sent|"
+    "shake shook|show shown|sing sang sung|sink sank sunk|sit sat|sleep slept|speak spoke spoken|spend spent|"
+    "stand stood|"
+    "steal stole|strike struck|swim swam|take took taken|teach taught|tear tore torn|tell told|think thought|"
+    "throw threw thrown|"
+    "understand understood|wake woke|wear wore worn|win won|write wrote written|begin began begun|break broke broken"
+)
+
+
 @lru_cache(maxsize=1)
 def _alike() -> Mapping[str, frozenset[str]]:
     """The other words of the groups of each word, as stems."""
     found: dict[str, frozenset[str]] = {}
-    for line in _GROUPS:
+    for line in (*_GROUPS, *_IRREGULAR.split("|")):
         stems = frozenset().union(*(content_words(w) for w in line.split()))
         for stem in stems:
             found[stem] = found.get(stem, frozenset()) | (stems - {stem})

@@ -65,7 +65,7 @@ def test_a_speaker_counts_for_what_is_said_in_the_whole_line() -> None:
     chat = evidence(
         "Time: nine\nThrall: Good evening. I will bring the drums.\nJaina: Good evening. I will bring the lute."
     )
-    assert answer("What will Jaina bring?", chat, sentences=1) == ["I will bring the lute."]
+    assert answer("What will Jaina bring?", chat, sentences=1) == ["the lute", "I will bring the lute."]
 
 
 @pytest.mark.parametrize("question", ["谁赔偿修理费？", "修理费由谁赔偿？"])

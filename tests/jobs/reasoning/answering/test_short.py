@@ -56,6 +56,22 @@ def test_chinese_is_answered_in_short(question: str, answer: str) -> None:
     assert short(question, CHINESE, title=None) == answer
 
 
+def test_a_day_without_a_year_follows_what_was_told_before_it() -> None:
+    told = "The merger was announced on 23 January 2019. The mills were joined on 15 August."
+    assert short("When were the mills joined?", told) == "15 August 2019 (15 August)"
+
+
+def test_why_is_answered_by_the_cause_and_what_by_what_follows_the_verb() -> None:
+    assert short("Why did the wheel of the windmill break?", MILL) == "because a starling had nested in the gears"
+    assert short("What did the starling build?", "The starling built a nest of wool.") == "a nest of wool"
+
+
+def test_a_message_answers_who_and_when_it_was_sent() -> None:
+    chat = "Time: 20240301_10:00\nThrall: Shall we paint the mill on Sunday?\nJaina: I would rather mend the sails."
+    assert short("Who suggested to paint the mill?", chat) == "Thrall"
+    assert short("When did Thrall suggest to paint the mill?", chat) == "1 March 2024 (20240301_10:00)"
+
+
 def test_a_day_of_the_week_is_told_as_the_date_that_it_was() -> None:
     assert short("When did the wheel of the windmill break?", MILL) == "3 May 2024 (Friday)"
 
