@@ -81,6 +81,8 @@ GRAVE: Final = acts(
     "enslave "
     "stalk cyberstalk blackmail extort dox doxx sexually_assault sexually_abuse cyberbully terrorize roofie"
 )
+# Acts that are no figure of speech, whatever stands beside them.
+LITERAL: Final = GRAVE | acts("poison strangle stab drug suffocate electrocute")
 # Done to what belongs to others, or to places of the public.
 DAMAGE: Final = acts(
     "steal rob burgle burglarize bomb vandalize vandalise slash smash destroy break_into break_in sneak_into "
@@ -98,7 +100,7 @@ CRIME_ACTS: Final = acts(
     "shoplift embezzle launder counterfeit smuggle pickpocket phish skimming bribe blackmail extort carjack hotwire "
     "evade_taxes evade_tax perjure commit_suicide kill_myself money_laundering traffic_drugs deal_drugs "
     "sell_drugs smuggle_drugs rig_an_election rig_the_election rig_elections stuff_ballot_boxes hire_a_hitman "
-    "make_a_bomb join_isis overthrow_the_government cheat_on_my_taxes cheat_on_taxes fake_my_death ddos "
+    "make_a_bomb join_isis overthrow_the_government cheat_on_my_taxes cheat_on_taxes ddos pick_pockets buy_votes "
     "drive_drunk drink_and_drive incite radicalize radicalise groom_children groom_minors"
 )
 # Crimes and harms as nouns: harmful to commit, plan or promote, harmless to ask about.
@@ -135,7 +137,8 @@ GOODS: Final = (
     r"(?<!bath )(?<!seed )(?<!photo )(?<!stink )(?<!smoke )(?:pipe |nail |car |dirty |nuclear |fertili[sz]er "
     r"|home-?made |time |suicide |petrol |atomic |letter |pressure cooker |chemical )?bombs?|bombing"
     r"|bomb[- ]making|explosives|explosive (?:device|vest|belt)s?"
-    r"|ieds?|molotov(?: cocktail)?s?|(?:hand )?grenades?|napalm|thermite|c-?4|tnt|landmines?|detonators?"
+    r"|ieds?|molotov(?: cocktail)?s?|(?:hand )?grenades?|napalm|thermite|c-?4|tnt|dynamite|chloroform|semtex"
+    r"|gunpowder|arsenic|strychnine|polonium|landmines?|detonators?"
     r"|nerve (?:agent|gas)s?|sarin|ricin|anthrax|cyanide|vx gas|mustard gas|(?:chemical|biological|nuclear"
     r"|radiological|bio) ?weapons?|bioweapons?|weapons? of mass destruction"
     r"|(?:deadly|lethal|untraceable|dangerous) (?:poison|virus|pathogen|toxin|drug|weapon|gas|chemical|disease)s?"
@@ -212,7 +215,11 @@ PEOPLE: Final = RELATIVES | words(
     "hostage hostages witness witnesses suspect juror jurors scientist scientists engineer nurse waiter waitress "
     "cashier clerk secretary guest guests visitor visitors"
     " commuter commuters cyclist runner jogger jogger's trespasser hitchhiker homosexual infidel infidels granny "
-    "widow orphan orphans homeless corpse corpses employees relatives sisters brothers sons daughters wives "
+    "deputy sheriff ranger postman mailman pilot "
+    "farmer vendor referee actor actress singer king queen prince princess pope ambassador diplomat official officials "
+    "rabbi imam monk nun bishop preacher worker workers shopkeeper bartender hiker camper swimmer teammate teammates "
+    "passerby bystander bystanders informant whistleblower protester bouncer widow orphan orphans homeless "
+    "corpse corpses employees relatives sisters brothers sons daughters wives "
     "husbands parents body dead_body"
 )
 BODY: Final = words(
@@ -229,7 +236,8 @@ BELONGINGS: Final = words(
     "keys wifi wi-fi router network documents data "
     "life reputation career marriage credit card reputation drink food password passwords bank inheritance "
     "savings playstation xbox console jewellery jewelry watch painting "
-    "art tv brakes signature prescription door lock drinks meal files photos icloud tea bicycle bikes boat gun "
+    "art tv lunch dinner breakfast food soup brakes signature prescription door lock drinks meal files "
+    "photos icloud tea bicycle bikes boat gun "
     "diary medication credentials webcam camera camera snapchat instagram facebook whatsapp server website"
 )
 PLACES: Final = words(
@@ -244,6 +252,10 @@ PLACES: Final = words(
     "statue crowd election elections "
     "reservoir water airlines satellite drone traffic infrastructure hotel nightclub restaurant clinic mailbox "
     "packages electricity university satellites iphone facebook instagram"
+)
+# Places that are not one's own, whoever says `my`.
+PUBLIC: Final = words(
+    "school office church mosque synagogue temple hospital university college workplace city town village bank"
 )
 # Personal data in the sense of data protection laws, the sensitive kinds included.
 PRIVATE: Final = (
@@ -272,9 +284,9 @@ PRIVATE: Final = (
 FICTION: Final = re.compile(
     r"\b(?:video ?games?|board games?|card games?|games?|gaming|role-?play(?:ing)? game|rpg|fps|mmo|novels?"
     r"|fiction(?:al)?|short stor(?:y|ies)|stor(?:y|ies|yline)|screenplays?|scripts? for (?:a|my|the) (?:film"
-    r"|movie|play|show)|films?|movies?|tv (?:show|series)|series|sitcom"
+    r"|movie|play|show)|films\b|(?:an?|the|my|our|this|in|action|horror|short) films?|movies?|tv (?:show|series)|sitcom"
     r"|theat(?:re|er)|stage play|in a play|my play|musical|opera|comics?|manga|anime|cartoons?|books?|chapter"
-    r"|characters?|plots?|villains?|protagonists?|dungeons? (?:and|&) dragons|d&d|campaign|cosplay|halloween"
+    r"|characters?|plot (?:for|of|twist)|villains?|protagonists?|dungeons? (?:and|&) dragons|d&d|cosplay|halloween"
     r"|larp|paintball|laser tag|airsoft|nerf"
     r"|chess|checkers|draughts|poker|backgammon|monopoly|scrabble|(?:a|the) shooting range|archery|judo|karate"
     r"|jiu-?jitsu|bjj|boxing|mma|ufc|wrestling|fencing|taekwondo|sparring|martial arts?|(?:base|basket|foot"
@@ -282,8 +294,8 @@ FICTION: Final = re.compile(
     r"|minecraft|fortnite|gta|grand theft auto|call of duty|counter[- ]strike|battlefield|skyrim|zelda|mario"
     r"|pok[eé]mon|fallout|halo|doom|overwatch|valorant|league of legends|dota|the sims|roblox|assassin's creed"
     r"|hitman game|witcher|elden ring|dark souls|red dead|far cry|resident evil|starcraft|warcraft|among us|rust"
-    r"|pubg|apex legends|cyberpunk|terraria|civilization|age of empires"
-    r"|for a (?:film|movie|show|scene)|scene|rehearsal|magic trick|debate club)\b"
+    r"|pubg|apex legends|cyberpunk|terraria|age of empires"
+    r"|for a (?:film|movie|show|scene)|(?:fight|action|film|stunt) scene|rehearsal|magic trick|debate club)\b"
 )
 FIGURES: Final = re.compile(
     r"\b(?:heart|hearts|attention|the show|the spotlight|thunder|laughter|laugh|happiness|joy|dinner|lunch"

@@ -7,9 +7,9 @@ to"), or to know ("who", "why did", "how many were", "what is"): a corpus of new
 is to be answered. *What is done to whom?* An act harms by its object: a process, a weed and a chess king may be killed.
 *Where?* In a game, a sport or a story nobody is harmed.
 
-The rule was written with XSTest at hand, which tells little of it, and checked twice on prompts that were written
-after it, before it was mended by them: of 74 and 70 harmless ones it refused 8 and 6 %, of 40 and 40 harmful ones 50
-and 65 %.
+The rule was written with XSTest at hand, which tells little of it, and checked four times on prompts that were written
+after it, each time before it was mended by them: of 74, 70, 40 and 30 harmless ones it refused 8, 6, 5 and 3 %, of 40,
+40, 30 and 20 harmful ones 50, 65, 73 and 60 %.
 A logistic regression over MiniLM vectors, fitted without the types that it was measured on, refused 12 % of the safe
 prompts of XSTest and 60 % of the unsafe ones, and changed little when it was added to the rule: it is not here.
 """
@@ -37,7 +37,7 @@ _ANYONE: Final = (
 
 # What asks to be enabled.
 _ENABLE: Final = re.compile(
-    rf"\bhow (?:(?:do|can|could|would|should|might|may|must) {_ANYONE}|to|2|about|best to)\b"
+    rf"\bhow (?:(?:do|can|could|would|should|might|may|must) {_ANYONE}|to|2|about|best to)\b|\bwhere to\b|\bwhere to\b"
     rf"|\b(?:where|which|what) {up_to(5)}(?:can|could|do|should|would|might) {_ANYONE}\b|\bwhere is a good place\b"
     r"|\b(?:ways?|methods?|techniques?|tricks?|tips?|steps?|strateg(?:y|ies)|process|instructions?|recipe"
     r"|tutorial|guide"
@@ -83,7 +83,7 @@ _DEFINES: Final = re.compile(
     r"|^what (?:does|do|did) .*\b(?:mean|stand for)\b|^what does it mean\b|\bdefine\b|\bsynonyms?\b"
     r"|\bin the dictionary\b"
 )
-# Before the harm, these turn it round.
+# Before the harm or in it, these turn it round.
 _PREVENTS: Final = re.compile(
     r"\b"
     + any_of(
@@ -91,16 +91,18 @@ _PREVENTS: Final = re.compile(
         "cope overcome "
         "fight_against combat reduce warn respond_to investigat* prosecut* convict* raise_awareness get_over "
         "from_being against_being "
-        "victim_of victims_of never"
+        "victim_of victims_of laws_against law_against"
     )
-    + r"\b|\bnot (?!be\b|get\b|caught\b)|\bhelp (?:a|an|my|someone|people|victims?|survivors?|the)\b"
+    + r"\b|\bhelp (?:a|an|my|someone|people|victims?|survivors?|the)\b"
 )
+# Before the harm, so do these; in it they may be what it says of others.
+_DENIES: Final = re.compile(r"\bnever\b|\bnot (?!be\b|get\b|caught\b)")
 _HIDDEN: Final = re.compile(
     rf"\bwithout {up_to(3)}(?:caught|detected|notic\w+|arrested|found out|suspicion|trace[ds]?|consent"
     rf"|permission|knowing"
     r"|knowledge|(?:a )?(?:prescription|licen[cs]e|permit|background check))\b"
     r"|\bget(?:ting)? away with\b(?! (?:only|just|less|fewer|so|not|\d|an? (?:few|little)))|\b(?:un)?traceabl\w+"
-    r"|\bundetect\w+|\bavoid (?:detection|getting caught"
+    r"|\bundetect\w+|\billegally\b|\bavoid (?:detection|getting caught"
     r"|being caught|arrest)\b|\blooks? like (?:an accident|suicide|a suicide|natural causes)\b"
     r"|\bevad\w+ (?:the )?(?:\w+ )?(?:police|law|detection|tax\w*|arrest|security)|\bsecretly\b|\b(?:hide"
     r"|destroy|get rid of|cover up) (?:a|the|my)? ?(?:dead )?(?:body|corpse|evidence|crime)\b"
@@ -134,7 +136,8 @@ _CRIME: Final = re.compile(rf"\b{_COMMIT} {up_to(4)}(?:{harms.CRIMES})(?![\w-])"
 _GET: Final = any_of(
     "make making build building creat* construct* assembl* design* develop* produc* synthesi* manufactur* cook "
     "cooking brew* grow growing "
-    "extract* buy buying purchas* get getting obtain* acquir* find finding order ordering sell selling deal "
+    "extract* buy buying purchas* get getting obtain* get_hold_of acquir* find finding order ordering sell "
+    "selling deal "
     "dealing distribut* spread* smuggl* "
     "import* traffic* transport* detonat* explod* set_off deploy* releas* use using hire hiring launder* print* "
     "forg* code coding write writing "
@@ -196,7 +199,8 @@ _PRIVATE: Final = re.compile(
 )
 _RELATIVE: Final = r"(?:my|our|a|the) (?:[\w-]+ )??" + one_of(harms.RELATIVES)
 _ABOUT: Final = re.compile(
-    rf"\bhow much (?:money )?(?:do|does|did) {_RELATIVE} (?:earn|make|owe|weigh)\b|\bwhere (?:do|does) my (?:ex"
+    rf"\bhow much (?:money )?(?:do|does|did) {_RELATIVE} (?:earn|make|owe|weigh)\b|\bwhere my (?:ex\b|ex-\w+"
+    rf"|stalker|crush).* (?:lives?|works?|parks?|is)\b|\bwhere (?:do|does) my (?:ex"
     rf"|stalker|rival)\b.* live\b"
     rf"|^is {_RELATIVE} (?:{up_to(3)}member\b|gay|lesbian|trans|pregnant|married|divorced|jewish|muslim"
     rf"|undocumented|cheating|seeing someone|an? alcoholic)"
@@ -235,13 +239,14 @@ _DENIED: Final = (
 _NOWHERE: Final = any_of("mars saturn jupiter venus mercury neptune uranus pluto the_moon the_sun* space other_planet*")
 _GROUP: Final = rf"(?:{harms.GROUPS})"
 _HATE: Final = re.compile(
-    rf"\b(?:why (?:should|shouldn't|would|must|is)|reasons?|argue|best|right|good idea|explain\w*|believe|prove"
+    rf"\b(?:why (?:should|shouldn't|would|must|is|do)|reasons?|argue|best|right|good idea|explain\w*|believe|prove"
     rf"|claim\w*|arguments?|persuad\w+|convinc\w+|article|essay|speech|post) (?:[\w']+ ){{0,5}}?{_GROUP} "
     rf"(?:\w+ ){{0,2}}?(?:(?:should|must|ought to|to)(?:n't)? (?:best |better |also |always )?{_DENIED}"
     rf"|not to (?:be|have|get)|deserve|have {_DENIED})\b"
     rf"|\bwhy (?:should|shouldn't|must|would|is it best for society that) (?:[\w']+ ){{0,3}}?{_GROUP} (?:best "
     rf"|better |also |always |all )?{_DENIED}\b(?!.*{_NOWHERE})"
     rf"|\bbest (?:\w+ ){{0,3}}?that {_GROUP} (?:make|hold|have|get) (?:all|fewer|less|no)\b"
+    rf"|\b(?:stop|keep|prevent|ban|bar|exclude|remove|drive|deport) (?:all |the )?{_GROUP} (?:\w+ )?(?:from|out of) "
     rf"|\b(?:took|take|taking) away (?:\w+ ){{0,2}}?{_GROUP}(?:'s?)? (?:\w+ )?rights\b"
 )
 _SCORN: Final = any_of(
@@ -271,7 +276,9 @@ _HATEFUL: Final = re.compile(
         "slogan* rally chant* propaganda"
     )
     + r"\b|\b(?:article|essay|post|tweet|song|poem|letter|story|speech|message|blog|campaign|email|video|note)s? .*\b"
-    + any_of("glorif* promot* encourag* incit* endors* advocat* threaten* harass* bully* justif* prais*")
+    + any_of(
+        "glorif* promot* encourag* calling_for call_for incit* endors* advocat* threaten* harass* bully* justif* prais*"
+    )
     + rf" {up_to(4)}"
     + any_of(
         "violen* hate hatred racis* sexis* terror* suicid* self-harm anorexia eating_disorder* drug* drunk* "
@@ -321,7 +328,14 @@ _PEOPLE_TO: Final = re.compile(
     r"|victims?) to (?:shoot|kill|rob|rape|murder|stab|attack|kidnap|beat|scam|stalk|traffic)\b"
 )
 _OTHERS: Final = re.compile(
-    rf"\btak(?:e|ing) {up_to(4)}hostages?\b|\bset(?:ting)? {up_to(4)}on fire\b|\bcheat(?:ing)? on (?:my "
+    rf"\bget(?:ting)? into {_POSSESSOR} {up_to(2)}(?:account|phone|snapchat|instagram|facebook|e-?mails?"
+    rf"|computer|laptop|icloud)\b"
+    rf"|\b(?:convinc|persuad|lur|get|mak)\w* (?:a|some|my) (?:minor|child|kid|little \w+) to (?:meet|trust"
+    rf"|undress|come|keep)\b"
+    rf"|\bfak(?:e|ing) (?:my |an? )?(?:own )?(?:death|injury|accident|illness|robbery)\b"
+    rf"|\bmake (?:someone|somebody|people|him|her|my [\w-]+) (?:overdose|suffer|bleed|disappear|choke|miscarry"
+    rf"|very ill|sick)\b"
+    rf"|\btak(?:e|ing) {up_to(4)}hostages?\b|\bset(?:ting)? {up_to(4)}on fire\b|\bcheat(?:ing)? on (?:my "
     rf"|your )?(?:\w+ )?tax(?:es)?\b|\bmak(?:e|ing) {_POSSESSOR} (?:life (?:\w+ )?(?:hell|miserable)"
     rf"|\w+ (?:explode|crash))"
     rf"|\b(?:push|throw|shov)(?:e|ing)? {up_to(4)}(?:off|down|in front of|under|out of) (?:an? |the )"
@@ -352,10 +366,12 @@ class Harm:
 
     Attributes:
         start: Where in the question its words start.
+        end: Where they end.
     """
 
     category: Category
     start: int
+    end: int
 
 
 def harm_of(question: str) -> Category | None:
@@ -366,8 +382,8 @@ def harm_of(question: str) -> Category | None:
     if _DEFINES.search(text) or harms.FICTION.search(text):
         return None
     for harm in _harms(text):
-        prevented = _PREVENTS.search(text, 0, harm.start)
-        if prevented is None or _HIDDEN.search(text):
+        prevented = _PREVENTS.search(text, 0, harm.end) or _DENIES.search(text, 0, harm.start)
+        if not prevented or _HIDDEN.search(text):
             return harm.category
     return None
 
@@ -395,8 +411,8 @@ def _harms(text: str) -> Iterator[Harm]:
     yield from _first("illegal_content", text, _DECEIVES)
     if "surprise" not in text:
         yield from _first("illegal_content", text, _HIDDEN)
-    if not harms.FIGURES.search(text):
-        yield from _acts(text)
+    plain = harms.LITERAL if harms.FIGURES.search(text) else harms.ACTS
+    yield from (harm for act, harm in _acts(text) if act in plain)
 
 
 _CRIME_ACT: Final = re.compile(rf"\b{one_of(harms.CRIME_ACTS)}\b")
@@ -405,14 +421,14 @@ _CRIME_ACT: Final = re.compile(rf"\b{one_of(harms.CRIME_ACTS)}\b")
 def _first(category: Category, text: str, *patterns: re.Pattern[str]) -> Iterator[Harm]:
     for pattern in patterns:
         if found := pattern.search(text):
-            yield Harm(category, found.start())
+            yield Harm(category, *found.span())
 
 
-def _acts(text: str) -> Iterator[Harm]:
-    """Acts on people, on animals, and on what belongs to others."""
-    tokens = [(found[0], found.start()) for found in _TOKEN.finditer(text)]
-    said = [word for word, _ in tokens]
-    for at, (_, start) in enumerate(tokens):
+def _acts(text: str) -> Iterator[tuple[str, Harm]]:
+    """Acts on people, on animals, and on what belongs to others, each with its words."""
+    tokens = list(_TOKEN.finditer(text))
+    said = [token[0] for token in tokens]
+    for at, token in enumerate(tokens):
         if at and said[at - 1] in _ARTICLES:
             continue
         for length in (3, 2, 1):
@@ -420,7 +436,7 @@ def _acts(text: str) -> Iterator[Harm]:
             if act in harms.HARMLESS:
                 break
             if act in harms.ACTS:
-                yield from _act_on(act, _object(said[at + length :]), start)
+                yield from ((act, harm) for harm in _act_on(act, _object(said[at + length :]), token.span()))
                 break
 
 
@@ -443,23 +459,23 @@ def _object(following: Sequence[str]) -> list[str]:
     return found
 
 
-def _act_on(act: str, thing: Sequence[str], start: int) -> Iterator[Harm]:
+def _act_on(act: str, thing: Sequence[str], span: tuple[int, int]) -> Iterator[Harm]:
     owners = [n for n, word in enumerate(thing) if _is_owner(word)]
     owned = thing[owners[-1] + 1 :] if owners else ()
     if act in harms.BODILY and (any(w in harms.BODY for w in owned) or _is_part(thing)):
-        yield Harm("harmful_intent", start)
+        yield Harm("harmful_intent", *span)
     if act in harms.VIOLENCE and (
         _is_person(thing) or (act in harms.GRAVE and bool(thing) and not _ME.match(thing[0]))
     ):
-        yield Harm("harmful_intent", start)
+        yield Harm("harmful_intent", *span)
     if act in harms.CRUELTY and harms.PETS.intersection(thing):
-        yield Harm("ethical_violations", start)
-    if thing[:1] in (["my"], ["our"]) and not owners:
+        yield Harm("ethical_violations", *span)
+    if thing[:1] in (["my"], ["our"]) and not owners and not harms.PUBLIC.intersection(thing):
         return
     if act in harms.DAMAGE and (harms.PLACES.intersection(thing) or harms.BELONGINGS.intersection(owned)):
-        yield Harm("illegal_content", start)
+        yield Harm("illegal_content", *span)
     if act in harms.THEFT and thing and not harms.NOT_STOLEN.intersection(thing):
-        yield Harm("illegal_content", start)
+        yield Harm("illegal_content", *span)
 
 
 def _is_owner(word: str) -> bool:
