@@ -24,8 +24,6 @@ _REAL = 4.0  # What a question that nothing answers counts against one whose evi
 _PRIOR = 0.8  # Share of answered questions among those that are asked: between the sample corpus (.9) and chance.
 _BINS = 10
 _COMPARED = AnswerSettings().compared
-# All but `parts`: no set has questions taken apart whose parts are known to be answered.
-USED = tuple(name for name in Features._fields if name != "parts")
 
 
 def benchmark_confidence(datasets: Path, warehouses: Sequence[Path], *, fit: bool = False) -> dict[str, float]:
@@ -34,7 +32,7 @@ def benchmark_confidence(datasets: Path, warehouses: Sequence[Path], *, fit: boo
     encode = Embedder.for_questions(EmbedSettings()).encode
     near = sentence_similarities([c.given for c in given], encode, _COMPARED)
     seen = [features(c.given, cosine) for c, cosine in zip(given, near, strict=True)]
-    values = np.array([[getattr(f, name) for name in USED] for f in seen])
+    values = np.array([[getattr(f, name) for name in Features._fields] for f in seen])
     answered = np.array([c.answered for c in given])
     sets = np.array([c.set.split()[0] for c in given])
     weight = _weights(given)
@@ -89,8 +87,8 @@ class _Fit:
         kept = [n for n, w in enumerate(self.weights) if w > 1e-4]
         model = {
             "intercept": round(self.intercept, 4),
-            "weights": {USED[n]: round(float(self.weights[n]), 4) for n in kept},
-            "usual": {USED[n]: round(float(self.usual[n]), 4) for n in kept},
+            "weights": {Features._fields[n]: round(float(self.weights[n]), 4) for n in kept},
+            "usual": {Features._fields[n]: round(float(self.usual[n]), 4) for n in kept},
         }
         file.write_text(json.dumps(model, indent=2) + "\n", encoding="utf-8")
 

@@ -56,7 +56,6 @@ class Features(NamedTuple):
         names: Share of the question's names that the chunk holds; 1 where it has none.
         dates: Share of its dates that the evidence holds; 1 where it has none.
         amount: How much of the question stands around an amount of the kind asked for; unknown where none is.
-        parts: The least probability of the sub-questions; unknown where there are none.
         yes_no: 1 where yes or no is asked.
         unread: 1 where the question is of a script whose cosines tell nothing.
     """
@@ -69,12 +68,11 @@ class Features(NamedTuple):
     names: float
     dates: float
     amount: float
-    parts: float
     yes_no: float
     unread: float
 
 
-NOTHING: Final = Features._make([0.0] * 7 + [UNKNOWN] * 2 + [0.0] * 2)
+NOTHING: Final = Features._make([0.0] * 7 + [UNKNOWN] + [0.0] * 2)
 
 
 @dataclass(frozen=True)
@@ -135,7 +133,6 @@ def features(given: AnswerInput, sentence: float = UNKNOWN) -> Features:
         names=_part(points.names, everywhere if given.before else chunk.points),
         dates=_part(frozenset(points.dates), everywhere),
         amount=_amount(kind, likely),
-        parts=min((b.probability for b in given.before), default=UNKNOWN),
         yes_no=float(kind.name == "yes_no"),
         unread=float(_UNREAD.search(given.question) is not None),
     )
@@ -176,7 +173,7 @@ class _Chunk:
 
     @classmethod
     def of(cls, evidence: Evidence, points: Asked) -> _Chunk:
-        numbers = points.numbers & frozenset(_NUMBER.findall(f"{evidence.title or ''} {evidence.text}"))
+        numbers = points.numbers & _numbers(f"{evidence.title or ''} {evidence.text}")
         days = frozenset(w for w in points.dates if holds(evidence, w))
         complete = numbers == points.numbers and len(days) == len(points.dates)
         phrases = points.phrases & _pairs(evidence.text)
@@ -232,6 +229,11 @@ def holds(evidence: Evidence, when: When) -> bool:
 def _days(text: str, published: date | None) -> frozenset[tuple[date, date]]:
     """First and last day of each date of a text."""
     return frozenset((w.from_day, w.to_day) for w in dates(text, published) if w.from_day and w.to_day)
+
+
+@lru_cache(maxsize=5_000)
+def _numbers(text: str) -> frozenset[str]:
+    return frozenset(_NUMBER.findall(text))
 
 
 def _words(evidence: Evidence) -> frozenset[str]:

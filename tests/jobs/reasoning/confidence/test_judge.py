@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.task import Draft, Statement
-from quern.jobs.reasoning.confidence.features import Features
+from quern.jobs.reasoning.confidence.features import Features, features, sentence_similarities
 from quern.jobs.reasoning.confidence.judge import Judgement, judged
 from quern.jobs.reasoning.confidence.model import fitted
 from quern.schemas.settings import AnswerSettings
@@ -59,3 +63,29 @@ def test_the_model_weighs_known_features_and_never_against_their_meaning() -> No
     model = fitted()
     assert set(model.weights) <= set(Features._fields)
     assert all(weight > 0 for weight in model.weights.values())
+
+
+@pytest.mark.parametrize(
+    ("when", "held"), [("20240302", 1.0), ("2 March 2024", 1.0), ("March 2024", 1.0), ("2023", 0.0)]
+)
+def test_a_chunk_holds_the_days_on_which_it_was_published(when: str, held: float) -> None:
+    found = Evidence(TEXT, "Collision", [TEXT], [0.8], datetime(2024, 3, 2, tzinfo=UTC))
+    assert features(AnswerInput(f"How many people were hurt in {when}?", [found])).dates == held
+
+
+def test_cosines_are_not_asked_of_a_script_that_the_model_does_not_read() -> None:
+    asked: list[str] = []
+
+    def encode(texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        asked.extend(texts)
+        return np.ones((len(texts), 1), dtype=np.float32)
+
+    chinese = AnswerInput("谁赔偿修理费？", [Evidence("修理费由保险公司赔偿。", None, ["赔偿"], [0.9])])
+    english = AnswerInput("Who was hurt?", [Evidence(TEXT, None, [TEXT], [0.9])])
+    unknown, known = sentence_similarities([chinese, english], encode, 2)
+    assert math.isnan(unknown)
+    assert known == 1.0
+    assert asked[0] == "Who was hurt?"
+    assert len(asked) == 3
+    assert math.isnan(features(chinese).similarity)
+    assert features(english).similarity == 0.9
