@@ -86,7 +86,7 @@ def _noted(rewriting: Rewriting, clarification: Clarification, named: Sequence[S
 def _told(change: Change) -> str:
     """A change as a sentence."""
     if change.why == "preamble":
-        return f"Answered was: {change.after}"
+        return f"The question was read as “{change.after}”"
     if change.why == "time":
         return f"“{change.before}” was read as {change.after.removeprefix(change.before).strip(' ()（）')}."
     return f"“{change.before}” was read as “{change.after}”."
