@@ -52,6 +52,7 @@ MONEY: Final = frozenset("crown dollar pound euro yuan yen".split())
 _AREAS: Final = frozenset({"hectare", "acre", "square metre", "square kilometre", "square mile", "平方米", "平方公里"})
 _WEIGHTS: Final = frozenset("kilogram gram tonne pound ounce".split())
 _SHARES: Final = frozenset({"per cent", "share", "percentage point"})
+UNITS: Final = LENGTHS | DURATIONS | MONEY | _AREAS | _WEIGHTS | _SHARES | {"degree", "litre", "tonne", "knot"}
 _OF_ADJECTIVE: Final = {
     "far": LENGTHS,
     "tall": LENGTHS,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -123,6 +123,7 @@ _PRONOUN: Final = re.compile(
 _STAMP: Final = re.compile(r"(?:Time|Date|Sent|Posted)\s*[:：]\s*(\S.{0,30})", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"\d{2,}")
 _ENDS: Final = tuple('.!?。！？…"”’)')
+_NAMESAKE: Final = 0.5  # What such a name is worth.
 _OTHER_WORD: Final = 0.8  # What a word of the question counts that is said by another word.
 
 
@@ -292,4 +293,8 @@ def _values(asked: _Asked, s: _Sentence, counted: int) -> tuple[Value, ...]:
     found = cell_values(asked.kind, s.row, asked.words, s.days) if s.row else typed(asked.kind, s.text, s.days)
     if s.speaker:
         found = [*found, *of_message(asked.kind, asked.text, s.speaker, s.stamp, counted + s.stamped)]
-    return tuple(v for v in found if v.text.lower() not in asked.text and not _words(v.text) <= asked.words)
+    new = (v for v in found if v.text.lower() not in asked.text and not _words(v.text) <= asked.words)
+    if asked.kind.name not in ("who", "where"):
+        return tuple(new)
+    # A name that shares a word with one of the question is often of its kind: `Lady Orrin` beside `Lady Maren`.
+    return tuple(replace(v, fit=v.fit * _NAMESAKE) if _words(v.text) & asked.named else v for v in new)

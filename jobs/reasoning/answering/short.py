@@ -101,8 +101,13 @@ def _disagree(kind: Kind, one: Choice, other: Choice) -> bool:
     if None in days or days[0] == days[1] or other.share < _RIVAL * one.share or one.value.label or other.value.label:
         return False
     units = [q.unit for c in (one, other) for q in amounts(c.value.text)[:1]]
-    alike_lines = abs(one.line.signals.own - other.line.signals.own) <= _SAME_SHARE
+    alike_lines = abs(_covered(one.line) - _covered(other.line)) <= _SAME_SHARE
     return len(units) == 2 and units[0] == units[1] and alike_lines
+
+
+def _covered(line: Line) -> float:
+    """Share of the question that a line has with what stands before it and its title."""
+    return line.signals.own + line.signals.before + line.signals.earlier + line.signals.title
 
 
 def _more(given: AnswerInput, said: Said, best: Sequence[Line], near: float) -> list[int]:

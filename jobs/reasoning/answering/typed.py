@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 
-from quern.jobs.reasoning.answering.kinds import LENGTHS, MONEY, Kind, is_person
+from quern.jobs.reasoning.answering.kinds import LENGTHS, MONEY, UNITS, Kind, is_person
 from quern.jobs.reasoning.answering.names import Name, chinese_names, names
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.tables import Row
@@ -183,7 +183,13 @@ def _amount(kind: Kind, q: Quantity, sentence: str) -> Value | None:
     if q.unit == "o'clock":
         return None
     if kind.name == "how_much" and not kind.noun:
-        return Value(q.start, q.end, q.text, 0.8 if q.unit else 0.6, same)
+        return Value(
+            q.start,
+            q.end,
+            q.text,
+            0.8 if q.unit in UNITS or (q.unit and not q.text.isascii()) else 0.5 if not q.unit else 0.35,
+            same,
+        )
     around = content_words(sentence[q.start : q.end + 40])
     if kind.noun & (content_words(q.text) | content_words(q.unit)):
         return Value(q.start, q.end, q.text, 1.0, same)

@@ -99,6 +99,11 @@ def test_where_sources_disagree_the_later_holds_and_the_other_is_told() -> None:
     assert short("How much did the repair of the mill cost?", new, old) == "2,900 crowns (earlier: 3,100 crowns)"
 
 
+def test_a_namesake_of_the_question_is_not_who_is_asked_for() -> None:
+    text = "The barge Lady Maud is kept in reserve. The barge Lady Wren was named by Ada Fell."
+    assert short("Who named the barge Lady Wren?", text) == "Ada Fell"
+
+
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
