@@ -118,7 +118,7 @@ _NUMBER: Final = re.compile(
     r"|\b(?P<share>(?:an?|one|two|three|four)[ -](?:third|quarter|fifth|tenth)s?(?=\s+of)"
     r"|half(?=\s+(?:of|an?|the|its|his|her|their)\b))"
     rf"|(?P<percent>百分之)(?P<han_percent>[{_NUMERAL}点\d.]+)"
-    rf"|(?P<han>[{_NUMERAL}]+)(?=\s*(?:{_KNOWN}|[个艘座家只条张件本部层块棵头台辆所间次场册盏根种项岁斤]))",
+    rf"|(?<![{_NUMERAL}])(?P<han>[{_NUMERAL}]{{1,24}}+)(?=\s*(?:{_KNOWN}|[个艘座家只条张件本部层块棵头台辆所间次场册盏根种项岁斤]))",
     re.IGNORECASE,
 )
 _UNIT: Final = re.compile(

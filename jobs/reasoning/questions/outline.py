@@ -20,6 +20,7 @@ from quern.jobs.reasoning.questions.references import proper_names
 from quern.schemas.words.scripts import HAN
 
 _CHINESE: Final = re.compile(f"[{HAN}]")
+_LONGEST: Final = 400  # Characters; the expressions that read a form may take seconds of a text of thousands.
 Way = Literal["single", "compare", "order", "both", "chain", "measure"]
 
 
@@ -54,8 +55,8 @@ class Outline:
 @lru_cache(maxsize=4096)
 def outline(question: str) -> Outline:
     """The form of `question`, by rule."""
-    if REFERENCE.search(question):
-        return Outline((), ())  # Its own `#1` would be taken for an answer.
+    if REFERENCE.search(question) or len(question) > _LONGEST:
+        return Outline((), ())  # Its own `#1` would be taken for an answer; a text so long is no question.
     if _CHINESE.search(question):
         return _of_texts(chinese_parts(question))
     sections: list[Section] = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from quern.jobs.reasoning.questions.decompose import (
@@ -89,6 +91,16 @@ def test_a_graph_of_a_model_that_does_not_hold_is_refused(
     found = checked(DecomposeInput("Who married the one who directed Jump?"), output)
     assert found.good is None
     assert [p.reason for p in found.problems] == [reason]
+
+
+def test_hostile_questions_are_read_in_no_time() -> None:
+    texts = ["the director of " * 130, "How many more " * 25 + "than B", "Did " + "A before B " * 30, "What #1 is #2?"]
+    started = time.process_time()
+    plans = decomposed(Reasoner(), texts)
+    assert time.process_time() - started < 2
+    assert all(fault_of_plan(plan.sub_questions) is None for plan in plans)
+    assert not plans[0].is_complex
+    assert not plans[3].is_complex
 
 
 def test_a_plan_may_be_a_mixture_of_chain_and_split() -> None:
