@@ -94,7 +94,8 @@ _PLACES: Final = (
 _PERSONS: Final = re.compile(
     r"(?:person|people|child|boy|girl|vet|president|king|queen|chief|mate|nurse|guide|cook|head|chair|judge|pupil|"
     r"student|"
-    r"friend|guest|wife|husband|clerk|poet|captain|priest|\w*(?:man|woman)|\w{2,}(?:er|or|ist|ian|eer|ess|ant|ee))",
+    r"friend|guest|wife|husband|clerk|poet|captain|priest|\w*(?:man|woman)|\w{2,}(?:er|or|ist|ian|eer|ess|ant)|"
+    r"(?:employ|refer|train|trust|refug|nomin|absent|licens)ee)",
 )
 # Things whose names end as those of persons do.
 _NO_PERSONS: Final = frozenset(

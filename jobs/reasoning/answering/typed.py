@@ -39,6 +39,7 @@ _MANNER = re.compile(
     r"\b(?:by\s+\w+ing|so\s+that|by\s+means\s+of|through|with\s+the\s+help|using|via)\b|通过|利用|借助|用"
 )
 _SHORTLY = 60  # Days: what is told next may have been a little before.
+_ROUGH = 0.6  # What a full hour in words is worth: `shortly before eight o'clock`.
 _MARKED = 0.5  # How well a sentence with a word of cause or manner fits, where no form can be asked for.
 _ROLE = re.compile(
     r"\b(?:[Tt]he|[Aa]n?|[Ii]ts|[Hh]is|[Hh]er|[Tt]heir|[Oo]ur|[Mm]y|"
@@ -125,7 +126,8 @@ def typed(kind: Kind, sentence: str, days: Days) -> list[Value]:
 
 
 def _clocks(sentence: str) -> list[Value]:
-    return [Value(m.start(), m.end(), m[0], 1.0, m[0].lower()) for m in _CLOCK.finditer(sentence)]
+    found = _CLOCK.finditer(sentence)
+    return [Value(m.start(), m.end(), m[0], _ROUGH if "clock" in m[0] else 1.0, m[0].lower()) for m in found]
 
 
 def _dates(sentence: str, days: Days) -> list[Value]:
