@@ -7,7 +7,7 @@ The sub-questions of all questions of a batch are answered level by level, each 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -140,9 +140,10 @@ class _OnItsWay:
         alone = AnswerInput(self.understood.question, found.evidence)
         return alone.after([self.parts[n].pair(alone) for n in self.plan.leaves()]), found
 
-    def asked(self, given: AnswerInput) -> list[AskedBefore]:
-        """All sub-questions with their answers, by their numbers, resting on the evidence of the whole question."""
-        return [self.parts[n].pair(given) for n in sorted(self.parts)]
+    def told(self, given: AnswerInput) -> list[AskedBefore]:
+        """All sub-questions by their numbers, with those answers that their evidence bears."""
+        pairs = [(self.parts[n].pair(given), self.parts[n].judgement) for n in sorted(self.parts)]
+        return [replace(pair, answer="", rests_on=()) if judgement.refused else pair for pair, judgement in pairs]
 
 
 class _Runner:
@@ -214,6 +215,7 @@ class _Runner:
         sentences = sentences_of(draft, citations)
         notes = [*way.understood.notes, *([judgement.detail] if judgement.detail else [])]
         parents = [sub.parents for sub in way.plan.sub_questions]
+        told = [replace(b, rests_on=()) if judgement.refused else b for b in way.told(given)]
         return Answer(
             query_id=way.question.query_id,
             question=way.question.question,
@@ -225,7 +227,7 @@ class _Runner:
             notes=notes,
             by=by,
             recipe=self._recipe.name,
-            sub_questions=sub_answers(way.asked(given), parents, citations),
+            sub_questions=sub_answers(told, parents, citations),
             citations=citations.all(),
             hits=found.hits,
             path=found.path,
