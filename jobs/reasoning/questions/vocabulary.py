@@ -107,6 +107,8 @@ class Vocabulary:
             edits: Most edits, 1 or 2.
             common: Whether the common words of the language are meant too, whether the index has them or not.
         """
+        if len(word) > _LONGEST:  # No word: and it has as many neighbours as letters.
+            return []
         sources = [self._index.words if self._index else (), self._dictionary if common else ()]
         one = {other for other in _one_edit_from(word) if any(other in words for words in sources)}
         if one or edits == 1:
