@@ -139,6 +139,7 @@ class SubAnswer(BaseModel):
 
 
 NOT_FOUND = "The corpus does not say."
+NOT_ANSWERED = "This question is not answered."
 
 
 class Answer(BaseModel):
@@ -182,7 +183,8 @@ class Answer(BaseModel):
     @property
     def answer(self) -> str:
         """The sentences as text, each followed by the `[n]` of its citations; a fixed sentence where there is none."""
-        return " ".join(f"{s.text} {cited(s.citations)}".rstrip() for s in self.sentences) or NOT_FOUND
+        nothing = NOT_ANSWERED if self.reason == "refused" else NOT_FOUND
+        return " ".join(f"{s.text} {cited(s.citations)}".rstrip() for s in self.sentences) or nothing
 
     @computed_field  # type: ignore[prop-decorator]
     @property

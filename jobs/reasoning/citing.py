@@ -367,7 +367,9 @@ def _days(text: str, published: date | None) -> frozenset[float]:
 def _following(sentence: str, numbers: frozenset[float]) -> frozenset[float]:
     """Numbers that follow from `numbers` and the times of the sentence: sums, differences, what lies between days."""
     found = {round(value, 6) for a, b in combinations(numbers, 2) for value in (a + b, abs(a - b))}
-    days = [when.from_day for when in dates(sentence) if when.from_day is not None]
+    # A range is one time of the sentence, and what lies between its ends follows too.
+    ends = (day for when in dates(sentence) for day in (when.from_day, when.to_day) if day is not None)
+    days = list(dict.fromkeys(ends))
     spans = [abs((one - other).days) / unit for one, other in combinations(days, 2) for unit in _DAYS]
     return frozenset([*found, *(float(n) for span in spans for n in (math.floor(span), math.ceil(span)))])
 

@@ -118,6 +118,13 @@ def test_a_draft_rests_on_what_it_cites() -> None:
     assert [TASK.rule(one).sources for one in turned] == [[1], []]
 
 
+def test_a_time_that_lies_between_two_days_follows_from_them() -> None:
+    source = Source("The journal retracted the paper published on 6 June 2023.", None, datetime(2024, 7, 9, tzinfo=UTC))
+    for said, cited in (("13 months: 6 June 2023 to 9 July 2024", [1]), ("14 months: 6 June 2023 to 9 July 2024", [])):
+        question = "How long after its publication was the paper retracted by the journal?"
+        assert TASK.rule(CitingInput(said, [source], (1,), question, alone=True)).sources == cited
+
+
 def test_answers_of_people_cite_the_sentences_they_were_written_from() -> None:
     """CLAPNQ: each answer against its own passage and the next five; floors below what was measured (.96, .99, .01)."""
     file = SHARED / "clapnq" / "answerable.jsonl"
