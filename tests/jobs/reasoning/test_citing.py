@@ -119,7 +119,9 @@ def test_a_draft_rests_on_what_it_cites() -> None:
 
 
 def test_a_time_that_lies_between_two_days_follows_from_them() -> None:
-    source = Source("The journal retracted the paper published on 6 June 2023.", None, datetime(2024, 7, 9, tzinfo=UTC))
+    source = Source(
+        "The journal today retracted the paper published on 6 June 2023.", None, datetime(2024, 7, 9, tzinfo=UTC)
+    )
     for said, cited in (("13 months: 6 June 2023 to 9 July 2024", [1]), ("17 months: 6 June 2023 to 9 July 2024", [])):
         question = "How long after its publication was the paper retracted by the journal?"
         assert TASK.rule(CitingInput(said, [source], (1,), question, alone=True)).sources == cited
