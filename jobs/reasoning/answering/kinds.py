@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.values import singular
+from quern.jobs.reasoning.answering.wording import irregular_pasts
 from quern.schemas.words.scripts import HAN
 
 KindName = Literal[
@@ -141,6 +142,7 @@ _COSTS: Final = re.compile(
     r"money|donate[ds]?|invest(?:ed)?|raise[ds]?|bid|offer(?:ed)?)\b",
     re.IGNORECASE,
 )
+_SHORTENED: Final = re.compile(r"\b(what|who|where|when|why|how)['’]s\b", re.IGNORECASE)
 _HOLDS_HAN: Final = re.compile(f"[{HAN}]")
 
 
@@ -152,7 +154,7 @@ def is_person(noun: str) -> bool:
 @lru_cache(maxsize=4096)
 def kind_of(question: str) -> Kind:
     """What `question` asks for; of several things, the first."""
-    plain = " ".join(question.split())
+    plain = _SHORTENED.sub(r"\1 is", " ".join(question.split()))
     if _HOLDS_HAN.search(plain) and (kind := _chinese(plain)) is not None:
         return kind
     if (match := _LISTING.match(plain)) is not None:
@@ -167,8 +169,15 @@ def kind_of(question: str) -> Kind:
 
 
 def _wh(wh: str, rest: str, question: str) -> Kind:
+    if wh == "who" and (match := re.match(r"(?:are|were)\s+(?:the|\w+['’]s?|its|their)\s+(.*)", rest)) is not None:
+        noun = _noun_phrase(match[1])
+        if noun and _plural(noun.split()[-1]):
+            return Kind("list", content_words(noun))
     if wh in ("who", "whom", "whose"):
-        return Kind("who", noun=content_words(_noun_phrase(rest)) if wh == "whose" else frozenset())
+        noun = _noun_phrase(rest) if wh == "whose" else ""
+        first = rest.split(" ", 1)[0].lower()
+        does = "" if wh != "who" or _VERB.fullmatch(first) else min(content_words(first), default="")
+        return Kind("who", noun=content_words(noun), verb=does)
     if wh in ("when", "where", "why"):
         return Kind(wh)  # type: ignore[arg-type]
     return _how(rest, question) if wh == "how" else _what(wh, rest, question)
@@ -273,6 +282,9 @@ def _noun_phrase(rest: str) -> str:
             break
         # Behind a lower-case noun an article or a name opens the next phrase.
         if words and (low in _OPENS_NOUN or (word[0].isupper() and words[-1].islower())):
+            break
+        # And behind a plural or a person a past tense is the verb: `which vessels came`, `which scientist worked`.
+        if words and (_plural(words[-1]) or is_person(words[-1])) and (low.endswith("ed") or low in irregular_pasts()):
             break
         words.append(word)
         if len(words) == _MOST_WORDS:

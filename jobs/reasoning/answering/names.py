@@ -39,7 +39,7 @@ _TITLE: Final = (
 _CAPITAL: Final = r"(?:[A-ZÀ-ÖØ-Þ][\w’'-]*(?:\.(?=[A-Z]))?|[A-Z]\.)"
 _BINDS: Final = r"(?:of(?:\s+the)?|the|de|del|della|da|di|du|la|le|von|van|der|den|bin|al|y|&)"
 _NAME: Final = re.compile(
-    rf"(?<![\w’'])(?P<first>{_CAPITAL})(?P<rest>(?:\s+(?:{_BINDS}\s+)?{_CAPITAL})*(?:\s+\d{{1,4}}\b(?!\s*[%\w]))?)"
+    rf"(?<![\w’'])(?P<first>{_CAPITAL})(?P<rest>(?:\s+(?:{_BINDS}\s+)?{_CAPITAL})*(?:\s+\d{{1,4}}\b(?![.,]\d|\s*[%\w]))?)"
 )
 _TITLED: Final = re.compile(rf"{_TITLE}\s")
 _QUOTED: Final = re.compile(r"[\"“‘「《『]([^\"”’」》』]{2,80})[\"”’」》』]")

@@ -32,7 +32,7 @@ def phrase(question: str, kind: Kind, sentence: str) -> str:
     if _HAN.search(question):
         return _chinese(question, sentence) if _HAN.search(sentence) else ""
     plain = _SPEAKER.sub("", sentence)
-    found = _cause(plain) if kind.name == "why" else _behind(kind.verb, plain) if kind.verb else ""
+    found = _cause(plain) if kind.name == "why" else _behind(kind.verb, plain) if kind.name == "other" else ""
     if found:
         return found
     whole = plain.strip()
@@ -51,7 +51,7 @@ def _cause(sentence: str) -> str:
 
 def _behind(verb: str, sentence: str) -> str:
     """What follows the word of the verb, to the end of its clause."""
-    for m in _WORD.finditer(sentence):
+    for m in _WORD.finditer(sentence) if verb else ():
         stems = content_words(m[0])
         if verb in stems or said_by_others(frozenset({verb}), stems):
             end = _CLAUSE_END.search(sentence, m.end())

@@ -14,6 +14,7 @@ from quern.jobs.reasoning.answering.kinds import Kind, kind_of
 from quern.jobs.reasoning.answering.phrases import phrase
 from quern.jobs.reasoning.answering.relevance import Line, lines
 from quern.jobs.reasoning.answering.sentences import alike, content_words
+from quern.jobs.reasoning.answering.superlatives import extreme
 from quern.jobs.reasoning.answering.typed import amounts
 from quern.jobs.reasoning.answering.yes_no import verdict
 from quern.schemas.words.scripts import HAN
@@ -33,6 +34,7 @@ class Said:
 
 
 _VALUES: Final = frozenset({"when", "who", "where", "how_many", "how_much", "how_long"})
+_CHOSEN: Final = frozenset({"which", "who", "where", "when", "other", "list"})  # Of what a table may have most.
 _LEAST_SHARE: Final = 0.35  # Belief that a value must have to be told by itself.
 _RIVALS: Final = 4  # Of the likeliest values, those that may disagree with the first.
 _RIVAL: Final = 0.3  # Share of the belief in the first that another value must have to disagree with it.
@@ -48,6 +50,11 @@ _DATED: Final = re.compile(
 )
 _NEAR_BEST: Final = 0.25  # Share of the best line's belief that a further line must have.
 _NEAR_SENTENCE: Final = 0.06  # The same where answers of the kind have no form by which the best could be known.
+_GOES_ON: Final = re.compile(
+    r"(?:One|Another|The (?:first|second|third|fourth|fifth|other|others|last|rest)|First|Second|Third|Finally|Both|"
+    r"This|That|They|Its?|Then)\b|[-•]\s"
+)
+_SHORT: Final = 7  # Words of a sentence that says little by itself.
 _MOST_MORE: Final = 3
 _MOST_WORDS: Final = 45  # Of the whole answer, as issue and reader want it.
 
@@ -67,9 +74,18 @@ def _said(question: str, kind: Kind, best: Sequence[Line]) -> Said:
     if kind.name == "yes_no":
         said, line = verdict(question, best)
         return Said(said, (line.number,))
+    if kind.name in _CHOSEN and (most := extreme(question, best)) is not None:
+        return Said(f"{most.label} ({' to '.join(most.cells)})", (most.number,))
     if kind.name in _VALUES and (found := choices(question, kind, best)) and found[0].share >= _LEAST_SHARE:
         return _told(question, kind, found)
-    return Said(phrase(question, kind, best[0].text), (best[0].number,))
+    first = _going_for(best[0], best)
+    return Said(phrase(question, kind, first.text), (first.number,))
+
+
+def _going_for(line: Line, best: Sequence[Line]) -> Line:
+    """A line, or for a question of the page the sentence behind it."""
+    after = next((o for o in best if o.number == line.number + 1 and o.evidence == line.evidence), None)
+    return after if line.signals.asks and after is not None and not after.signals.asks else line
 
 
 def _told(question: str, kind: Kind, found: Sequence[Choice]) -> Said:
@@ -116,7 +132,10 @@ def _more(given: AnswerInput, said: Said, best: Sequence[Line], near: float) -> 
     chosen: list[int] = []
     known = [content_words(_text(given, n)) for n in said.numbers]
     belief = shares(best)
-    for line, share in zip(best, belief, strict=True):
+    ranked = [*zip(best, belief, strict=True)]
+    if near == _NEAR_SENTENCE and said.numbers:
+        ranked = [*((line, belief[0]) for line in _going_on(said.numbers[0], best)), *ranked]
+    for line, share in ranked:
         if share < near * belief[0] or len(chosen) == _MOST_MORE:
             break
         own = content_words(line.text)
@@ -128,6 +147,18 @@ def _more(given: AnswerInput, said: Said, best: Sequence[Line], near: float) -> 
         chosen.append(line.number)
         known.append(own)
     return chosen
+
+
+def _going_on(number: int, best: Sequence[Line]) -> list[Line]:
+    """The sentences right behind a sentence that go on with what it says: `One is ... The third is ...`."""
+    by_number = {line.number: line for line in best}
+    now, found = by_number[number], []
+    while (after := by_number.get(now.number + 1)) is not None and after.evidence == now.evidence:
+        if not (_GOES_ON.match(after.text) or (len(now.text.split()) <= _SHORT and now.number == number)):
+            break
+        found.append(after)
+        now = after
+    return found
 
 
 def _text(given: AnswerInput, number: int) -> str:

@@ -38,6 +38,15 @@ CAUSE = re.compile(
 _MANNER = re.compile(
     r"\b(?:by\s+\w+ing|so\s+that|by\s+means\s+of|through|with\s+the\s+help|using|via)\b|通过|利用|借助|用"
 )
+_DOES = 0.9  # What a person is worth who does what is asked.
+_WORD_AFTER = re.compile(r"\s+(?:(?:has|have|had|also|then|first|\w+ly)\s+)?([a-z]+)")
+_WORD_BEFORE = re.compile(r"[A-Za-z]+\s$")
+# What parts a number from a noun that it does not count: `she is 58, and she has painted every tram`.
+_NOT_COUNTED = re.compile(r"[;:()|]|,(?!\d)|\.(?!\d)|\s(?:and|or|but|while|for|with|at|on)\s")
+# Three things or more one after another, or two names.
+_SEVERAL = re.compile(
+    r"[\w’'-]+(?: [\w’'-]+){0,5}, [\w’' -]{2,50},? (?:and|or) [\w’'-]+|[A-Z][\w’'-]+ and (?:the )?[A-Z][\w’'-]+|、"
+)
 _SHORTLY = 60  # Days: what is told next may have been a little before.
 _ROUGH = 0.6  # What a full hour in words is worth: `shortly before eight o'clock`.
 _MARKED = 0.5  # How well a sentence with a word of cause or manner fits, where no form can be asked for.
@@ -120,7 +129,7 @@ def typed(kind: Kind, sentence: str, days: Days) -> list[Value]:
         return _persons(kind, sentence)
     if kind.name == "where":
         return _places(sentence)
-    marker = {"why": CAUSE, "how": _MANNER}.get(kind.name)
+    marker = {"why": CAUSE, "how": _MANNER, "list": _SEVERAL}.get(kind.name)
     found = marker.search(sentence) if marker else None
     return [] if found is None else [Value(found.start(), found.end(), found[0], _MARKED, found[0].lower())]
 
@@ -192,12 +201,15 @@ def _amount(kind: Kind, q: Quantity, sentence: str) -> Value | None:
             0.8 if q.unit in UNITS or (q.unit and not q.text.isascii()) else 0.5 if not q.unit else 0.35,
             same,
         )
-    around = content_words(sentence[q.start : q.end + 40])
+    before = _WORD_BEFORE.search(sentence, max(0, q.start - 30), q.start)
+    if kind.name == "how_many" and not q.unit and before and kind.noun & content_words(before[0]):
+        return None  # `Tram 6` is which tram, not how many.
+    around = content_words(_NOT_COUNTED.split(sentence[q.start : q.end + 40], maxsplit=1)[0])
     if kind.noun & (content_words(q.text) | content_words(q.unit)):
         return Value(q.start, q.end, q.text, 1.0, same)
     if kind.noun & around:
         return Value(q.start, q.end, q.text, 0.9, same)
-    if kind.name == "how_many" and q.unit in MONEY | LENGTHS:
+    if kind.name == "how_many" and (q.unit in MONEY | LENGTHS or (not q.unit and kind.noun & content_words(sentence))):
         return Value(q.start, q.end, q.text, 0.2, same)
     return Value(q.start, q.end, q.text, 0.5 if q.unit in ("", "person") or kind.name == "how_much" else 0.35, same)
 
@@ -225,7 +237,18 @@ def _persons(kind: Kind, sentence: str) -> list[Value]:
     if kind.noun and not kind.noun & content_words(sentence):
         found = [replace(v, fit=v.fit * _OTHER_ROLE) for v in found]
     free = (m for m in roles if not any(s < m.end() + 12 and m.start() < e + 12 for s, e in taken))
-    return found + [Value(m.start(), m.end(), m[0], 0.5, m["noun"].lower()) for m in free]
+    found += [Value(m.start(), m.end(), m[0], _fit_of_role(kind, m["noun"]), m["noun"].lower()) for m in free]
+    return [replace(v, fit=max(v.fit, _DOES)) if _does(kind, v, sentence) else v for v in found]
+
+
+def _fit_of_role(kind: Kind, noun: str) -> float:
+    return 0.5 * _OTHER_ROLE if kind.noun and not kind.noun & content_words(noun) else 0.5
+
+
+def _does(kind: Kind, value: Value, sentence: str) -> bool:
+    """Whether a person stands right before the verb whose subject is asked for: `the insurer paid`."""
+    after = _WORD_AFTER.match(sentence, value.end)
+    return bool(kind.verb) and after is not None and kind.verb in content_words(after[1])
 
 
 def _fit_of_name(name: Name, sentence: str) -> float:

@@ -1,7 +1,8 @@
 """Words that say the same: forms of one word, and the commonest ways to say that something begins, ends, costs, ...
 
 A question says `employees` where the page says `employs`, `start` where it says `opened`. Groups of general English,
-written down before any question was looked at for them; a thesaurus of a language model is not at hand by rule.
+written by hand, not before the questions of the sample corpus were looked at: what they are worth there says nothing of
+other corpora. A thesaurus of a language model is not at hand by rule.
 """
 
 from __future__ import annotations
@@ -94,6 +95,12 @@ _IRREGULAR: Final = (
     "throw threw thrown|"
     "understand understood|wake woke|wear wore worn|win won|write wrote written|begin began begun|break broke broken"
 )
+
+
+@lru_cache(maxsize=1)
+def irregular_pasts() -> frozenset[str]:
+    """The past forms of the commonest irregular verbs, those that are present forms too left out."""
+    return frozenset(form for line in _IRREGULAR.split("|") for form in line.split()[1:] if form != line.split()[0])
 
 
 @lru_cache(maxsize=1)

@@ -121,3 +121,36 @@ def test_no_is_said_where_the_evidence_says_otherwise(question: str, answer: str
         "About 400 people came to the mill. The mill was sold on 9 June 2023."
     )
     assert short(question, text) == answer
+
+
+def test_a_number_counts_the_noun_beside_it_and_no_other() -> None:
+    page = "She is 58, and she has painted every mill on Tarn Hill. There are 31 mills in the county. Mill 6 is red."
+    assert short("How many mills are there on Tarn Hill?", page) == "31 mills"
+
+
+def test_who_is_answered_by_the_one_that_does_it() -> None:
+    page = "The mill was wrecked by Storm Hesta. For the repair the insurer paid 2.3 million."
+    assert short("Who paid for the repair of the mill?", page) == "the insurer"
+
+
+def test_what_has_most_is_the_row_of_a_table() -> None:
+    assert short("Which year had the most visitors?", TABLE) == "2023 (518)"
+    bill = "Part | Planned | Paid\nSails | 4.1 | 10.8\nStones | 11.2 | 23.8\nRoof | 2.6 | 3.2\nTotal | 17.9 | 37.8"
+    assert short("Which part of the bill grew most between the planned and the paid?", bill) == "Stones (11.2 to 23.8)"
+
+
+def test_a_list_goes_on_with_the_sentences_behind() -> None:
+    page = (
+        "I hear of three bidders for the mill. One is a baker. The second is a trust. The third is Qinglan of Yunhe. "
+        "The sails are red."
+    )
+    draft = answer_task(AnswerSettings()).rule(AnswerInput("Who were the bidders?", [Evidence(page, "Sale", [], [])]))
+    assert [s.text for s in draft.sentences[1:]] == ["One is a baker.", "The second is a trust."]
+
+
+def test_a_question_of_the_page_is_answered_behind_it() -> None:
+    page = "The mill is old. Why not sails of nylon? They tried it in 2008. Salt got under it. The hill is high."
+    draft = answer_task(AnswerSettings()).rule(
+        AnswerInput("Why do they not use nylon for the sails?", [Evidence(page, "Mill", [], [])])
+    )
+    assert [s.text for s in draft.sentences[:2]] == ["They tried it in 2008.", "Salt got under it."]

@@ -1,0 +1,100 @@
+"""The row of a table that has most of something, or least: `which trial followed the most hives`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from quern.jobs.reasoning.answering.relevance import Line
+from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.reasoning.answering.tables import Row
+
+_ASKS: Final = re.compile(
+    r"\b(?:(?P<most>most|largest|biggest|highest|greatest|longest|tallest|heaviest|deepest|widest|busiest)|"
+    r"(?P<least>least|fewest|smallest|lowest|shortest|lightest|shallowest|narrowest))\b",
+    re.IGNORECASE,
+)
+_CHANGES: Final = re.compile(
+    r"\b(?:(?P<up>grew|grow|grown|growth|rose|rise|risen|increase[ds]?|gain(?:ed|s)?)|"
+    r"(?P<down>fell|fall|fallen|decrease[ds]?|dropp?(?:ed|s)?|declined?|shrank|shrunk|lost))\b",
+    re.IGNORECASE,
+)
+_NUMBER: Final = re.compile(r"\s*(?:about |some )?[^\d\s]{0,2}(\d[\d,]*(?:\.\d+)?)\s*\D{0,15}")
+# A row that adds up the others is none of them.
+_SUM: Final = re.compile(r"(?:grand |sub)?-?(?:total|sum|all|average|mean|median)\b", re.IGNORECASE)
+_YEAR: Final = re.compile(r"(?:1\d|20)\d\d")
+_LOOKED_AT: Final = 12  # Of the best lines, those whose tables are looked at.
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """The row that has most or least.
+
+    Attributes:
+        label: The label of the row.
+        cells: The cells that decide: one, or the two between which it changed.
+        number: Number of its sentence.
+    """
+
+    label: str
+    cells: tuple[str, ...]
+    number: int
+
+
+def extreme(question: str, best: Sequence[Line]) -> Extreme | None:
+    """The row asked for of the table with the best line whose header has the words of the question."""
+    asks = _ASKS.search(question)
+    if asks is None:
+        return None
+    for line in best[:_LOOKED_AT]:
+        if line.row is not None and line.row.header:
+            table = [(o.row, o.number) for o in best if _beside(o, line) and o.row is not None]
+            table = [(row, number) for row, number in table if not _SUM.match(row.cells[0])]
+            if len(table) > 1 and (found := _of_table(question, asks["most"] is not None, table)) is not None:
+                return found
+    return None
+
+
+def _beside(one: Line, other: Line) -> bool:
+    """Whether two lines are of one table."""
+    return (
+        one.row is not None
+        and other.row is not None
+        and one.evidence == other.evidence
+        and one.row.header == other.row.header
+    )
+
+
+def _of_table(question: str, most: bool, table: Sequence[tuple[Row, int]]) -> Extreme | None:
+    header = table[0][0].header
+    columns = [n for n in range(1, len(header)) if all(_value(row.cells[n]) is not None for row, _ in table)]
+    columns = [n for n in columns if not all(_YEAR.fullmatch(row.cells[n]) for row, _ in table)]
+    asked = content_words(question)
+    named = [n for n in columns if content_words(header[n]) & asked]
+    changes = _CHANGES.search(question)
+    if changes is not None and len(columns) > 1:
+        first, last = (named[0], named[-1]) if len(named) > 1 else (columns[0], columns[-1])
+        most = most == (changes["up"] is not None)
+        shown: tuple[int, ...] = (first, last)
+        sizes = [_of(row, last) - _of(row, first) for row, _ in table]
+    elif len(named) == 1:
+        shown = (named[0],)
+        sizes = [_of(row, named[0]) for row, _ in table]
+    else:
+        return None
+    won = max(sizes) if most else min(sizes)
+    if sizes.count(won) > 1:
+        return None
+    row, number = table[sizes.index(won)]
+    return Extreme(row.cells[0], tuple(row.cells[n] for n in shown), number)
+
+
+def _of(row: Row, column: int) -> float:
+    return _value(row.cells[column]) or 0.0
+
+
+def _value(cell: str) -> float | None:
+    found = _NUMBER.fullmatch(cell)
+    return float(found[1].replace(",", "")) if found else None
