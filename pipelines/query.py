@@ -197,7 +197,7 @@ class _Runner:
         inputs = [given for given, _ in wholes]
         drafted = self._reasoner.run(self._task, inputs)
         encode = self._searcher.question_embedder.encode
-        judgements = judged(inputs, [done.output for done in drafted], self._settings.answer, encode)
+        judgements = judged(inputs, [done.output for done in drafted], self._settings.answer, encode, whole=True)
         drafts = [Draft(sentences=[]) if j.refused else d.output for d, j in zip(drafted, judgements, strict=True)]
         rows = zip(ways, wholes, self._cited(inputs, drafts), judgements, drafted, strict=True)
         return [self._composed(way, *whole, draft, judgement, done.by) for way, whole, draft, judgement, done in rows]

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
+from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, Evidence
 from quern.jobs.reasoning.answering.task import Draft, Statement
 from quern.jobs.reasoning.confidence.features import Features, features, sentence_similarities
 from quern.jobs.reasoning.confidence.judge import Judgement, judged
@@ -51,6 +51,17 @@ def test_a_refusal_says_what_the_evidence_lacks(question: str, reason: str, word
 def test_no_evidence_and_an_empty_draft_are_refused_whatever_the_risk() -> None:
     assert judge("How many people were hurt?", risk=1.0).reason == "nothing_found"
     assert judge("How many people were hurt?", 0.9, draft=Draft(sentences=[]), risk=1.0).refused
+
+
+@pytest.mark.parametrize(("parts", "refused"), [((0.99, 0.95), False), ((0.99, 0.2), True), ((), True)])
+def test_a_whole_question_is_answered_where_all_its_parts_are(parts: tuple[float, ...], refused: bool) -> None:
+    before = [AskedBefore(f"Part {n}?", "yes", probability=p) for n, p in enumerate(parts)]
+    alone = AnswerInput("Did the thaw come before the mending of the nets?", [Evidence(TEXT, None, [], [])])
+    settings = AnswerSettings(risk=0.1)
+    (whole,) = judged([alone.after(before)], [DRAFT], settings, whole=True)
+    assert whole.refused == refused
+    (part,) = judged([alone.after(before)], [DRAFT], settings)
+    assert part.refused
 
 
 def test_the_risk_decides_which_are_refused() -> None:
