@@ -45,8 +45,8 @@ def judged(
     """A judgement for each question, of the whole of its evidence; a draft that says nothing is refused anyway.
 
     With an embedder `encode`, the `answer.compared` likeliest sentences of each are compared with their question. A
-    question that stands at the end of its DAG (`whole`) is answered too where all its leaves are: its words need not stand
-    in one place. Of lihua_world's 43 such questions 4 are refused wrongly instead of 9, and no more of the 9
+    question that stands at the end of its DAG (`whole`) is answered too where all its leaves are, for its words need
+    not stand in one place. Of lihua_world's 43 such questions 4 are refused wrongly instead of 9, and no more of the 9
     that have no answer are answered; on the sample corpus nothing changes.
     """
     near: Iterable[float] = repeat(UNKNOWN)
