@@ -46,6 +46,7 @@ _CONVERTED: Final = {
 }
 _LONGEST: Final = 600  # Characters of a short answer.
 _NEXT_BEST: Final = 2  # Sentences of a part, the best among them, that may carry it.
+_NEXT_OTHERS: Final = 4  # Sentences of a part, of which one that no other part is told with may answer it.
 _NEARLY: Final = 1.5  # Log odds by which the next best sentence may be less likely than the best.
 _CLEARLY: Final = 2.0  # Log odds by which a sentence stands out for a part that alone was not answered.
 _MOST_GROUNDS: Final = 5
@@ -91,7 +92,11 @@ def combined(given: AnswerInput) -> Combined | None:
     `given.before` holds the leaves of the decomposition in its order.
     """
     groups = _groups(given)
-    told = [t for group in groups if (t := _section(given, *group)) is not None]
+    told: list[_Told] = []
+    for section, answers, measures in groups:
+        others = [_otherwise(given, a, told) if section.way in ("single", "chain") else a for a in answers]
+        if (found := _section(given, section, others, measures)) is not None:
+            told.append(found)
     if not told or (len(groups) == 1 and told[0].partly):
         return None
     text = "; ".join(_without_end(t.text) for t in told)
@@ -166,6 +171,19 @@ def _section(given: AnswerInput, section: Section, answers: list[AskedBefore], m
         text = _joined([a.answer for a in answers if a.answer])
     partly = section.way in ("compare", "order", "both") and not all(a.answer for a in answers)
     return _Told(text, rests_on, partly) if text else None
+
+
+def _otherwise(given: AnswerInput, part: AskedBefore, told: Sequence[_Told]) -> AskedBefore:
+    """A part whose sentence a part before it is told with already: with the next best, since parts ask for several."""
+    known = {_without_end(text) for t in told for text in t.text.split("; ")}
+    if not part.answer or _without_end(part.answer) not in known:
+        return part
+    ranked = lines(AnswerInput(part.question, given.evidence), kind_of(part.question))
+    for line in ranked[:_NEXT_OTHERS]:
+        text = " ".join(line.text.split())
+        if line.signals.heading == 0.0 and not line.signals.asks and not any(_without_end(text) in k for k in known):
+            return replace(part, answer=text, rests_on=[line.number])
+    return part
 
 
 def _clearest(given: AnswerInput, part: AskedBefore) -> AskedBefore:

@@ -47,6 +47,7 @@ class Kind:
     verb: str = ""
 
 
+NAMED: Final = "name"  # The verb where the name of a thing is asked for.
 LENGTHS: Final = frozenset("metre kilometre centimetre millimetre mile foot inch yard".split()) | {"nautical mile"}
 DURATIONS: Final = frozenset("second minute hour day week fortnight month year decade century".split())
 MONEY: Final = frozenset("crown dollar pound euro yuan yen".split())
@@ -142,6 +143,11 @@ _COSTS: Final = re.compile(
     r"money|donate[ds]?|invest(?:ed)?|raise[ds]?|bid|offer(?:ed)?)\b",
     re.IGNORECASE,
 )
+# What takes time and not room: `how long was the library shut because of the flood`.
+_LASTS: Final = re.compile(
+    r"\b(?:because|after|before|during|since|until|till|while|when|open(?:ed)?|closed?|shut|away|gone|suspended|delayed)\b",
+    re.IGNORECASE,
+)
 _SHORTENED: Final = re.compile(r"\b(what|who|where|when|why|how)['’]s\b", re.IGNORECASE)
 _HOLDS_HAN: Final = re.compile(f"[{HAN}]")
 
@@ -193,7 +199,10 @@ def _how(rest: str, question: str) -> Kind:
         money = not noun and _COSTS.search(question)
         return Kind("how_much", content_words(noun), MONEY if money or noun == "money" else frozenset())
     if word == "long":
-        return Kind("how_long", units=DURATIONS | (LENGTHS if _VERB.match(after) else frozenset()))
+        lengths = re.match(
+            r"(?:is|are|was|were|will|would|can|could|should|may|must)\b", after, re.IGNORECASE
+        ) and not _LASTS.search(after)
+        return Kind("how_long", units=DURATIONS | (LENGTHS if lengths else frozenset()))
     if word in _OF_ADJECTIVE:
         return Kind("how_much", content_words(re.sub(r"^an?\s", "", noun)), _OF_ADJECTIVE[word])
     return Kind("why") if word == "come" else Kind("how")
@@ -222,7 +231,11 @@ def _of_the(after: str, rest: str, question: str) -> Kind:
     if words[-1] in ("name", "names", "surname"):
         of = re.search(r"\bof\s+(?:the\s+|a\s+|an\s+)?([^,?]+)", after)
         named = _noun_phrase(of[1]) if of else ""
-        return _of_noun([w.lower() for w in _WORD.findall(named)] or ["name"], content_words(named), plural=False)
+        kind = _of_noun([w.lower() for w in _WORD.findall(named)] or ["name"], content_words(named), plural=False)
+        return kind if kind.name != "which" or not named else Kind("which", kind.noun, verb=NAMED)
+    if words[-1] in ("called", "named") and len(words) > 1:
+        kind = _of_noun(words[:-1], content_words(" ".join(words[:-1])), plural=False)
+        return kind if kind.name != "which" else Kind("which", kind.noun, verb=NAMED)
     if words[-1] in ("reason", "cause", "purpose"):
         return Kind("why")
     if re.fullmatch(_TIMES, words[-1]):

@@ -10,7 +10,7 @@ from typing import Final
 
 from quern.jobs.reasoning.answering.choosing import Choice, choices, shares
 from quern.jobs.reasoning.answering.inputs import AnswerInput
-from quern.jobs.reasoning.answering.kinds import Kind, kind_of
+from quern.jobs.reasoning.answering.kinds import NAMED, Kind, kind_of
 from quern.jobs.reasoning.answering.phrases import phrase
 from quern.jobs.reasoning.answering.relevance import Line, lines
 from quern.jobs.reasoning.answering.sentences import alike, content_words
@@ -76,7 +76,11 @@ def _said(question: str, kind: Kind, best: Sequence[Line]) -> Said:
         return Said(said, (line.number,))
     if kind.name in _CHOSEN and (most := extreme(question, best)) is not None:
         return Said(f"{most.label} ({' to '.join(most.cells)})", (most.number,))
-    if kind.name in _VALUES and (found := choices(question, kind, best)) and found[0].share >= _LEAST_SHARE:
+    if (
+        (kind.name in _VALUES or kind.verb == NAMED)
+        and (found := choices(question, kind, best))
+        and found[0].share >= _LEAST_SHARE
+    ):
         return _told(question, kind, found)
     first = _going_for(best[0], best)
     return Said(phrase(question, kind, first.text), (first.number,))

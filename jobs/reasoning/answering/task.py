@@ -135,4 +135,4 @@ def quoted(given: AnswerInput, numbers: Sequence[int]) -> list[Statement]:
 def answer_task(settings: AnswerSettings) -> Task[AnswerInput, Draft]:
     """The task of answering under `settings`."""
     does = _Answering(settings.sentences)
-    return Task("answer", 11, PROMPT, Draft, does.rule, does.check, enough=does.enough)
+    return Task("answer", 12, PROMPT, Draft, does.rule, does.check, enough=does.enough)

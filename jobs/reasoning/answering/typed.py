@@ -8,9 +8,10 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 
-from quern.jobs.reasoning.answering.kinds import LENGTHS, MONEY, UNITS, Kind, is_person
+from quern.jobs.reasoning.answering.kinds import LENGTHS, MONEY, NAMED, UNITS, Kind, is_person
 from quern.jobs.reasoning.answering.names import Name, chinese_names, names
 from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.reasoning.answering.spans_of_time import between
 from quern.jobs.reasoning.answering.tables import Row
 from quern.jobs.reasoning.answering.values import Quantity, When, dates, quantities
 
@@ -38,6 +39,8 @@ CAUSE = re.compile(
 _MANNER = re.compile(
     r"\b(?:by\s+\w+ing|so\s+that|by\s+means\s+of|through|with\s+the\s+help|using|via)\b|通过|利用|借助|用"
 )
+_CALLED = re.compile(r"\b(?:called|named|christened|dubbed|nicknamed|names?(?: is| was)?)\s+(?:the\s+)?[\"“'‘]?$")
+_OF_RANGE = 0.6  # What the time between two dates is worth against one that is told.
 _DOES = 0.9  # What a person is worth who does what is asked.
 _WORD_AFTER = re.compile(r"\s+(?:(?:has|have|had|also|then|first|\w+ly)\s+)?([a-z]+)")
 _WORD_BEFORE = re.compile(r"[A-Za-z]+\s$")
@@ -124,11 +127,16 @@ def typed(kind: Kind, sentence: str, days: Days) -> list[Value]:
     if kind.name == "when":
         return _clocks(sentence) if kind.units else _dates(sentence, days)
     if kind.name in ("how_many", "how_much", "how_long"):
-        return [v for q in amounts(sentence) if (v := _amount(kind, q, sentence)) is not None]
+        return [
+            *(v for q in amounts(sentence) if (v := _amount(kind, q, sentence)) is not None),
+            *_spans(kind, sentence, days),
+        ]
     if kind.name == "who":
         return _persons(kind, sentence)
     if kind.name == "where":
         return _places(sentence)
+    if kind.name == "which" and kind.verb == NAMED:
+        return _naming(sentence)
     marker = {"why": CAUSE, "how": _MANNER, "list": _SEVERAL}.get(kind.name)
     found = marker.search(sentence) if marker else None
     return [] if found is None else [Value(found.start(), found.end(), found[0], _MARKED, found[0].lower())]
@@ -214,6 +222,22 @@ def _amount(kind: Kind, q: Quantity, sentence: str) -> Value | None:
     return Value(q.start, q.end, q.text, 0.5 if q.unit in ("", "person") or kind.name == "how_much" else 0.35, same)
 
 
+def _spans(kind: Kind, sentence: str, days: Days) -> list[Value]:
+    """How long lies between the two dates of a range, where a time is asked for: `from 1886 to 1949`."""
+    unit = next((u for u in ("day", "week", "month", "year") if kind.name == "how_many" and u in kind.noun), "")
+    if not unit and kind.name != "how_long":
+        return []
+    found = []
+    for w in times(sentence, days.published):
+        if w.precision == "range" and w.from_day and w.to_day:
+            years = re.fullmatch(r"\d{4}\D+\d{4}", w.text) is not None
+            last = date(w.to_day.year, 1, 1) if years else w.to_day
+            same = Period(w.from_day, last)
+            long = between(w.from_day, last, True, unit)
+            found.append(Value(w.start, w.end, w.text, _OF_RANGE, same, long))
+    return found
+
+
 def _fit_of_unit(kind: Kind, q: Quantity, sentence: str) -> float:
     after = sentence[q.end : q.end + 20].lower()
     if q.unit in kind.units or any(u in q.text.lower() or after.strip().startswith(u) for u in kind.units if " " in u):
@@ -239,6 +263,17 @@ def _persons(kind: Kind, sentence: str) -> list[Value]:
     free = (m for m in roles if not any(s < m.end() + 12 and m.start() < e + 12 for s, e in taken))
     found += [Value(m.start(), m.end(), m[0], _fit_of_role(kind, m["noun"]), m["noun"].lower()) for m in free]
     return [replace(v, fit=max(v.fit, _DOES)) if _does(kind, v, sentence) else v for v in found]
+
+
+def _naming(sentence: str) -> list[Value]:
+    """The names of a sentence; one behind `called` or beside commas names what the sentence speaks of."""
+    found = []
+    for n in names(sentence):
+        called = _CALLED.search(sentence, max(0, n.start - 25), n.start) is not None
+        beside = sentence[max(0, n.start - 2) : n.start] == ", " and sentence[n.end : n.end + 1] in (",", ".")
+        fit = 1.0 if called else 0.9 if beside else 0.4 if n.role == "other" else 0.2
+        found.append(Value(n.start, n.end, n.text, fit, n.text.lower()))
+    return found
 
 
 def _fit_of_role(kind: Kind, noun: str) -> float:

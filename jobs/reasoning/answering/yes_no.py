@@ -64,6 +64,13 @@ _BOUND: Final = re.compile(
     r"below|shorter than)",
     re.IGNORECASE,
 )
+# How somebody who was asked begins who says yes, or no.
+_REPLY: Final = re.compile(
+    r"(?P<yes>yes|yeah|yep|yup|sure|of course|certainly|absolutely|definitely|indeed|是|对|好|当然|有的)|"
+    r"(?P<no>no|nope|nah|not|never|unfortunately|sadly|sorry|nobody|none|没|不|否)(?![\w’'])",
+    re.IGNORECASE,
+)
+_REPLIES: Final = 4  # Sentences behind a question among which its reply begins.
 _BY_SCORE: Final = 0.1  # What one of log odds counts against a share of the question.
 _LOOKED_AT: Final = 6  # Of the best lines, those that may tell.
 _ENOUGH: Final = 0.25  # Share of the question that a line must say itself to contradict it.
@@ -73,8 +80,23 @@ def verdict(question: str, best: Sequence[Line]) -> tuple[str, Line]:
     """`Yes` or `No` by the sentence that shares most with the question, and that sentence."""
     line = max(best[:_LOOKED_AT], key=lambda one: one.focus + _BY_SCORE * one.score)
     chinese = re.search(f"[{HAN}]", question) is not None
+    reply = _reply(line, best)
+    if reply is not None and (said := _REPLY.match(reply.text.removeprefix(f"{reply.speaker}:").strip())):
+        no = said["no"] is not None
+        return (("否" if no else "是") if chinese else ("No" if no else "Yes")), reply
     no = max(line.focus, line.signals.own) >= _ENOUGH and _contradicts(question, line, best)
     return (("否" if no else "是") if chinese else ("No" if no else "Yes")), line
+
+
+def _reply(line: Line, best: Sequence[Line]) -> Line | None:
+    """What is said to a question of the evidence: by the next speaker, or by the sentence behind where none speaks."""
+    if not line.signals.asks:
+        return None
+    behind = [o for o in best if o.evidence == line.evidence and 0 < o.number - line.number <= _REPLIES]
+    behind.sort(key=lambda o: o.number)
+    if not line.speaker:
+        return next(iter(behind), None)
+    return next((o for o in behind if o.speaker and o.speaker != line.speaker), None)
 
 
 def _contradicts(question: str, line: Line, best: Sequence[Line]) -> bool:

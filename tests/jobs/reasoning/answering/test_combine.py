@@ -51,3 +51,13 @@ def _answer(question: str, *answers: str) -> str:
 )  # fmt: skip
 def test_answers_are_combined_by_what_the_question_asks(question: str, answers: list[str], expected: str) -> None:
     assert _answer(question, *answers) == expected
+
+
+def test_two_parts_are_not_answered_by_one_sentence() -> None:
+    question = "What happened to the logbooks of the mill and where are the logbooks kept now?"
+    first, second = "The logbooks of the mill survived.", "The logbooks are kept in a dry store."
+    leaves = [s.text for s in outline(question).sub_questions]
+    before = [AskedBefore(q, first, [1], first) for q in leaves]
+    whole = combined(AnswerInput(question, [Evidence(f"{first} {second}", None, [], [])], before))
+    assert whole is not None
+    assert whole.text == "The logbooks of the mill survived; The logbooks are kept in a dry store"

@@ -154,3 +154,18 @@ def test_a_question_of_the_page_is_answered_behind_it() -> None:
         AnswerInput("Why do they not use nylon for the sails?", [Evidence(page, "Mill", [], [])])
     )
     assert [s.text for s in draft.sentences[:2]] == ["They tried it in 2008.", "Salt got under it."]
+
+
+def test_a_range_of_years_tells_how_long() -> None:
+    page = "The peat is nine metres deep. From 1886 to 1949 a chain ferry crossed the river at the mill."
+    assert short("For how many years was there a chain ferry at the mill?", page).startswith("63 years (1886 to 1949)")
+
+
+def test_what_a_thing_is_called_is_a_name() -> None:
+    page = "The mill's cat, Bosun, sleeps on the sacks. The cat of the mill is fed by Josef Arndt on Fridays."
+    assert short("What's the name of the cat of the mill?", page) == "Bosun"
+
+
+def test_what_is_replied_to_a_question_tells_yes_or_no() -> None:
+    chat = "Thrall: Have you seen the mill on Tarn Hill?\nJaina: Nope, I have been at work."
+    assert short("Has Jaina seen the mill on Tarn Hill?", chat) == "No"
