@@ -10,11 +10,13 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, Generic
 
 import numpy as np
 import pyarrow as pa
+from pydantic import ValidationError
 
 from quern.indexes.memo import Memo, commit_part, nest, unnest
 from quern.jobs.reasoning.task import Input, Output, Task
@@ -56,7 +58,8 @@ class TaskMemo(Generic[Input, Output]):
         if len(known):
             rows, _ = unnest(self._memo.lookup(prints[known]), "rows")
             for at, text in zip(known.tolist(), rows.column("output").to_pylist(), strict=True):
-                outputs[at] = self._output.model_validate_json(text)
+                with suppress(ValidationError):  # Of another form than outputs have now: it is made again.
+                    outputs[at] = self._output.model_validate_json(text)
         return outputs
 
     def keep(self, prints: Sequence[bytes], outputs: Sequence[Output], by: str) -> None:

@@ -121,8 +121,8 @@ def _pages(before: Answer, after: Answer) -> Iterator[PageChange]:
 
 
 def _evidence(answer: Answer) -> dict[str, frozenset[str]]:
-    """Digests of what each page says in the evidence."""
+    """Digests of what each page says in the evidence, and when."""
     said: dict[str, set[str]] = {}
     for hit in answer.hits:
-        said.setdefault(hit.url or hit.doc_id, set()).add(text_digest(hit.title, hit.text))
+        said.setdefault(hit.url or hit.doc_id, set()).add(text_digest(hit.title, hit.text, str(hit.published_at)))
     return {page: frozenset(digests) for page, digests in said.items()}

@@ -15,6 +15,8 @@ from quern.jobs.reasoning.task import Checked, Problem, Task
 from quern.schemas.settings import AnswerSettings
 
 _MOST_SENTENCES = 4  # The short answer and three that carry it.
+_MOST_CHARACTERS = 600  # Of one sentence.
+_MOST_SOURCES = 5  # Sentences that one may rest on.
 
 
 class Statement(BaseModel):
@@ -22,9 +24,10 @@ class Statement(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    text: str = Field(description="One sentence of the answer.", max_length=600)
+    text: str = Field(description="One sentence of the answer.", max_length=_MOST_CHARACTERS)
     rests_on: list[int] = Field(
-        description="Numbers of the sentences of the evidence that it rests on.", json_schema_extra={"maxItems": 5}
+        description="Numbers of the sentences of the evidence that it rests on.",
+        json_schema_extra={"maxItems": _MOST_SOURCES},
     )
 
 
@@ -82,14 +85,14 @@ class _Answering:
     def rule(self, given: AnswerInput) -> Draft:
         """The answer made of those before it, else the short answer of the kind asked for and what carries it."""
         if (whole := combined(given)) is not None:
-            short = Statement(text=whole.text, rests_on=whole.rests_on)
-            return Draft(sentences=[short, *quoted(given, whole.carrying)])
+            short = _statement(whole.text, whole.rests_on)
+            return Draft(sentences=[short, *quoted(given, whole.carrying)[: self.most]])
         if (said := short_answer(given)) is None:
             return Draft(sentences=[])
         carrying = quoted(given, said.numbers[: self.most])
         if not said.text:
             return Draft(sentences=carrying)
-        short = Statement(text=said.text, rests_on=[said.numbers[0]])
+        short = _statement(said.text, [said.numbers[0]])
         return Draft(sentences=[short, *carrying[: _MOST_SENTENCES - 1]])
 
     def check(self, given: AnswerInput, output: Draft) -> Checked[Draft]:
@@ -100,6 +103,9 @@ class _Answering:
         last = len(given.sentences)
         if len(output.sentences) > _MOST_SENTENCES:
             detail = f"{len(output.sentences)} sentences; say at most {_MOST_SENTENCES}, the short answer first"
+            return Checked(None, (Problem("too_many", detail),))
+        if any(len(set(s.rests_on)) > _MOST_SOURCES for s in output.sentences):
+            detail = f"a sentence rests on more than {_MOST_SOURCES} others; name those that say it"
             return Checked(None, (Problem("too_many", detail),))
         wrong = sorted({n for s in output.sentences for n in s.rests_on if not 1 <= n <= last})
         good = [s for s in output.sentences if s.text.strip() and s.rests_on and not set(s.rests_on) & set(wrong)]
@@ -129,10 +135,16 @@ def quoted(given: AnswerInput, numbers: Sequence[int]) -> list[Statement]:
     """The evidence's own sentences of these `numbers`, each on one line and resting on itself."""
     spans = [(number, given.sentences[number - 1]) for number in numbers]
     texts = [(number, given.evidence[at].text[start:end]) for number, (at, start, end) in spans]
-    return [Statement(text=" ".join(text.split())[:600], rests_on=[number]) for number, text in texts]
+    return [_statement(text, [number]) for number, text in texts]
+
+
+def _statement(text: str, rests_on: Sequence[int]) -> Statement:
+    """A sentence on one line; what a page writes without an end is cut to what a statement may have."""
+    return Statement(text=" ".join(text.split())[:_MOST_CHARACTERS], rests_on=list(rests_on)[:_MOST_SOURCES])
 
 
 def answer_task(settings: AnswerSettings) -> Task[AnswerInput, Draft]:
     """The task of answering under `settings`."""
     does = _Answering(settings.sentences)
-    return Task("answer", 12, PROMPT, Draft, does.rule, does.check, enough=does.enough)
+    kept = {"sentences": settings.sentences}
+    return Task("answer", 13, PROMPT, Draft, does.rule, does.check, enough=does.enough, constants=kept)

@@ -10,7 +10,7 @@ from quern.schemas.setting_group import Group, Positive
 class AnswerSettings(Group):
     """Answers by rules."""
 
-    sentences: Positive = Field(3, description="Most sentences of an answer.")
+    sentences: Positive = Field(3, description="Most sentences that carry the short answer.")
     risk: float = Field(
         0.28,
         ge=0,

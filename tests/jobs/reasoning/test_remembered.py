@@ -88,3 +88,15 @@ def test_what_the_rule_said_in_a_models_stead_is_asked_for_again(tmp_path: Path)
             asked.append(sum("two words" in str(b) for b in endpoint.asked[before:]))
     assert asked == [1, 0]
     assert (reasoner.computed, reasoner.reused) == (1, 1)
+
+
+def test_an_output_of_another_form_is_made_again(tmp_path: Path) -> None:
+    class Other(Tally):
+        pitch: int
+
+    line = Standing("one")
+    run(tmp_path, line)
+    again = replace(TALLY, output=Other, rule=lambda given: Other(words=1, shout=False, pitch=440))
+    with Reasoner(memo=tmp_path) as reasoner:
+        (done,) = reasoner.run(again, [line])
+    assert done.output.pitch == 440

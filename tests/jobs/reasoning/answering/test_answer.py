@@ -6,7 +6,7 @@ import pytest
 
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.task import Draft, Statement, answer_task
-from quern.schemas.settings import AnswerSettings
+from quern.schemas.settings import AnswerSettings, GeneratorSettings
 
 FERRY = (
     "The ferry Lady Orrin struck a dredger in fog. Fourteen people were hurt. "
@@ -139,3 +139,21 @@ def test_a_statement_has_no_number_and_no_name_that_its_sentences_have_not(said:
     checked = answer_task(AnswerSettings()).check(TWICE, draft((said, [1])))
     assert [p.reason for p in checked.problems] == reasons
     assert (checked.good is None) == bool(reasons)
+
+
+def test_what_a_page_writes_without_an_end_is_cut_to_a_sentence() -> None:
+    endless = evidence("The bridge closed because of " + "y" * 700 + " failure.")
+    said = answer_task(AnswerSettings()).rule(AnswerInput("Why did the bridge close?", [endless]))
+    assert said.sentences
+    assert max(len(s.text) for s in said.sentences) == 600
+
+
+def test_a_reply_that_rests_on_everything_rests_on_nothing() -> None:
+    many = AnswerInput("Who is there?", [evidence("Bran is there. " * 8)])
+    checked = answer_task(AnswerSettings()).check(many, draft(("Bran is there.", list(range(1, 8)))))
+    assert (checked.good, [p.reason for p in checked.problems]) == (None, ["too_many"])
+
+
+def test_another_number_of_sentences_is_another_answer_to_remember() -> None:
+    one, three = (answer_task(AnswerSettings(sentences=n)).configuration(GeneratorSettings()) for n in (1, 3))
+    assert one != three
