@@ -44,6 +44,7 @@ _CONVERTED: Final = {
     for kind, line in _KINDS.items()
     for unit, factor in zip(line.split()[::2], line.split()[1::2], strict=True)
 }
+_DECIDES: Final = re.compile(r"(?:yes|no|equal)\b", re.IGNORECASE)
 _LONGEST: Final = 600  # Characters of a short answer.
 _NEXT_BEST: Final = 2  # Sentences of a part, the best among them, that may carry it.
 _NEXT_OTHERS: Final = 4  # Sentences of a part, of which one that no other part is told with may answer it.
@@ -99,6 +100,9 @@ def combined(given: AnswerInput) -> Combined | None:
             told.append(found)
     if not told or (len(groups) == 1 and told[0].partly):
         return None
+    left_open = " or " in given.question or not _is_yes_no(given.question)
+    if len(groups) == 1 and not left_open and not _DECIDES.match(told[0].text):
+        return None  # Neither yes nor no: the evidence is asked as a whole.
     text = "; ".join(_without_end(t.text) for t in told)
     rests_on = list(dict.fromkeys(n for t in told for n in t.rests_on))
     short = f"{text[:1].upper()}{text[1:]}"[:_LONGEST]
@@ -290,6 +294,8 @@ def _compared(given: AnswerInput, section: Section, answers: list[AskedBefore]) 
     if pair is None:
         return _by_date(given, section, answers) or _sided(section, answers)
     one, other = pair
+    if one == other and set(answers[0].rests_on) == set(answers[1].rests_on):
+        return ""  # One value of one sentence cannot be that of both.
     values = f"{_number(one, other)} against {_text(other)}"
     if section.word in ("compare", "compared", "differ", "different", "differed", "difference", ""):
         if _HOW_MUCH.search(given.question) and _size(one) != _size(other):

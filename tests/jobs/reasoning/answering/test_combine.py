@@ -47,6 +47,7 @@ def _answer(question: str, *answers: str) -> str:
         ("When did the mill in Ostley open and when did it close?", ["8 May 2001.", ""], "8 May 2001"),
         ("Were Jeff Marr and Kyle Stone both in The Reeds?", ["Yes: he sang", "No: never"], "No: only Jeff Marr"),
         ("When did the mill in Ostley open and when did it close?", ["", ""], ""),
+        ("Was the cost of Ostley Bridge higher than the estimate of May 2020?", ["It rained.", "It is red."], ""),
     ],
 )  # fmt: skip
 def test_answers_are_combined_by_what_the_question_asks(question: str, answers: list[str], expected: str) -> None:
