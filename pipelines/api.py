@@ -14,8 +14,11 @@ import yaml
 
 from quern.indexes.catalog import Manifest, Warehouse
 from quern.pipelines import build as nightly
+from quern.pipelines.answers.question_rows import QuestionError
+from quern.pipelines.answers.questions import NoQuestionError, question_of
 from quern.pipelines.evaluation import recipes as evaluation
 from quern.pipelines.query import answer_questions, settings_to_ask_by
+from quern.pipelines.retrieve.filters import condition
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Answer, Question
@@ -48,7 +51,8 @@ def ask(
     """Answer one question from a snapshot, by default the published one.
 
     Raises:
-        QuernError: There is no such warehouse, snapshot or recipe.
+        QuernError: There is no such warehouse, snapshot or recipe, or the question cannot be answered: it is blank, too
+            long or no text.
     """
     (found,) = answer([question], warehouse, recipe=recipe, settings=settings, snapshot=snapshot)
     return found
@@ -67,10 +71,12 @@ def answer(
     A question is a text, a `Question`, or a mapping with its fields; a text gets its number as `query_id`.
 
     Raises:
-        QuernError: There is no such warehouse, snapshot or recipe.
+        QuernError: There is no such warehouse, snapshot or recipe; or, when its batch is reached, one of the questions
+            is none that can be answered.
     """
     (chosen,) = find_recipes(recipe)
-    return answer_questions(_searcher(warehouse, settings, snapshot), _questions(questions), chosen)
+    searcher = _searcher(warehouse, settings, snapshot)
+    return answer_questions(searcher, _questions(questions, searcher.settings), chosen)
 
 
 def evaluate(
@@ -91,17 +97,21 @@ def evaluate(
     figure of answers has its 95 % interval beside it, as `f1_low` and `f1_high`; `docs/howto/measure.md` has a list.
 
     Raises:
-        QuernError: There is nothing to measure, or there is no such warehouse, snapshot or recipe.
+        QuernError: There is nothing to measure, there is no such warehouse, snapshot or recipe, or one of the questions
+            is none that can be answered.
     """
-    chosen, asked = find_recipes(",".join(recipes)), list(_questions(questions))
-    searcher = _searcher(warehouse, settings, snapshot)
+    chosen, searcher = find_recipes(",".join(recipes)), _searcher(warehouse, settings, snapshot)
+    asked = list(_questions(questions, searcher.settings))
     return evaluation.evaluate(searcher, asked, chosen, list(k), answers=answers, by_type=by_type)
 
 
-def _questions(given: Iterable[str | Question | Mapping[str, object]]) -> Iterator[Question]:
+def _questions(given: Iterable[str | Question | Mapping[str, object]], settings: Settings) -> Iterator[Question]:
     for number, question in zip(count(1), given, strict=False):
         fields = {"query_id": f"{number}", "question": question} if isinstance(question, str) else question
-        yield Question.model_validate(fields)
+        try:
+            yield question_of(fields, settings.question.max_characters, condition)
+        except NoQuestionError as error:
+            raise QuestionError(f"question {number} cannot be answered: {error.detail}") from None
 
 
 def _settings(changes: Changes, base: Settings | None) -> Settings:

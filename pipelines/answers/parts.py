@@ -26,6 +26,8 @@ from quern.schemas.answers import Answer, Question
 from quern.schemas.errors import QuernError
 
 _FORMAT = 1
+# Of a run that was killed while it wrote its files, the last its report; what else is there is not ours.
+_LEFT_OVER = (".tmp-answers.*", ".tmp-rejects.jsonl", f".tmp-{'[a-z0-9_]' * 8}.html")
 
 
 class OutputError(QuernError):
@@ -138,8 +140,9 @@ def parts_of(directory: Path) -> Iterator[Parts]:
         raise OutputError(f"--out {directory} cannot be made a directory: {error.strerror}") from None
     busy = OutputError(f"another quern answer is writing to {directory}; wait for it or stop it")
     with exclusive(folder / "lock", busy):
-        for left_over in directory.glob(".tmp-*"):  # Of a run that was killed while it wrote its files.
-            left_over.unlink()
+        for left_over in (path for name in _LEFT_OVER for path in directory.glob(name)):
+            if left_over.is_file():
+                left_over.unlink()
         parts = Parts(folder)
         yield parts
         parts.end()

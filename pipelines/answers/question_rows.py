@@ -60,14 +60,14 @@ def rows_of(path: Path) -> Iterator[Row | BadRow]:
     read = _READERS.get(path.suffix.lower(), _json_rows)
     try:
         yield from read(path)
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, pa.ArrowException, csv.Error) as error:
         cause = getattr(error, "strerror", None) or " ".join(str(error).split())[:200]
         raise QuestionError(f"questions {path} cannot be read: {cause}") from None
 
 
 def row_count(path: Path) -> int | None:
-    """About how many rows a file has; None for standard input."""
-    if path == STDIN:
+    """About how many rows a file has; None for standard input and a pipe, which can be read only once."""
+    if path == STDIN or not path.is_file():
         return None
     try:
         if path.suffix.lower() in _PARQUET:
@@ -104,8 +104,12 @@ def _json_row(number: int, line: bytes) -> Row | BadRow:
         fields = json.loads(line.decode("utf-8"))
     except UnicodeDecodeError as error:
         return BadRow(number, "not_text", f"not UTF-8 at byte {error.start} of the line")
-    except (json.JSONDecodeError, RecursionError) as error:
-        return BadRow(number, "malformed", f"not valid JSON ({getattr(error, 'msg', 'nested too deeply')})")
+    except json.JSONDecodeError as error:
+        return BadRow(number, "malformed", f"not valid JSON ({error.msg})")
+    except RecursionError:
+        return BadRow(number, "malformed", "not valid JSON (nested too deeply)")
+    except ValueError:  # Python reads no number of more than 4,300 digits.
+        return BadRow(number, "malformed", "not valid JSON (a number has too many digits)")
     if not isinstance(fields, dict):
         return BadRow(number, "malformed", "is no JSON object")
     return Row(number, fields)
@@ -117,37 +121,59 @@ def _parquet_rows(path: Path) -> Iterator[Row | BadRow]:
         _check_columns(path, columns)
         number = 0
         for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=columns):
-            for fields in batch.to_pylist():
+            for at in range(batch.num_rows):
                 number += 1
-                # A null says that there is nothing, as a key that a line of JSON lacks.
-                yield Row(number, {n: v for n, v in fields.items() if v is not None})
+                yield _parquet_row(number, batch.slice(at, 1))
+
+
+def _parquet_row(number: int, row: pa.RecordBatch) -> Row | BadRow:
+    try:
+        (fields,) = row.to_pylist()
+    except UnicodeDecodeError:
+        return BadRow(number, "not_text", "a text is not UTF-8")
+    except (ValueError, OverflowError) as error:  # A date that Python has none of.
+        return BadRow(number, "malformed", str(error))
+    # A null says that there is nothing, as a key that a line of JSON lacks.
+    return Row(number, {n: v for n, v in fields.items() if v is not None})
 
 
 def _csv_rows(path: Path) -> Iterator[Row | BadRow]:
-    """Rows of CSV with a header; a list is written as JSON, or its members are set apart by `|`."""
+    """Rows of CSV with a header, each by its first line; a list is written as JSON, or its members set apart by `|`."""
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        reader = csv.DictReader(file)
-        _check_columns(path, reader.fieldnames or [])
+        # Strict: else a quote that is not closed takes all lines after it into its cell, and says nothing.
+        reader = csv.reader(file, strict=True)
+        names = next(reader, [])
+        _check_columns(path, names)
         while True:
+            first = reader.line_num + 1
             try:
                 cells = next(reader)
             except StopIteration:
                 return
             except csv.Error as error:
-                yield BadRow(reader.reader.line_num, "malformed", f"not valid CSV ({error})")
+                yield BadRow(first, "malformed", _csv_fault(error, first, reader.line_num))
                 continue
-            if None in cells:
-                yield BadRow(reader.line_num, "malformed", "has more cells than the header")
-            else:
-                yield Row(reader.line_num, {n: _cell(n, v) for n, v in cells.items() if v is not None and n in _FIELDS})
+            if len(cells) > len(names):
+                yield BadRow(first, "malformed", "has more cells than the header")
+            elif cells:
+                pairs = zip(names, cells, strict=False)
+                yield Row(first, {n: _cell(n, v) for n, v in pairs if n in _FIELDS})
+
+
+def _csv_fault(error: csv.Error, first: int, last: int) -> str:
+    """What is wrong with the row that was read from line `first` to `last`."""
+    cause = f"not valid CSV ({error})"
+    if last <= first:
+        return cause
+    return f"{cause}: a quote that opens in the row of line {first} is not closed there; lost up to line {last}"
 
 
 def _cell(name: str, value: str) -> object:
     text = value.strip()
-    if (name in LISTS and text.startswith("[")) or text.startswith("{"):
+    if name in LISTS and text.startswith(("[", "{")):
         try:
             return json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             return text
     if name in LISTS:
         return [part.strip() for part in text.split("|") if part.strip()]

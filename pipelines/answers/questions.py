@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -48,6 +48,49 @@ class QuestionReject:
         return json.dumps(asdict(self), ensure_ascii=False) + "\n"
 
 
+class NoQuestionError(QuestionError):
+    """What is given is no question that can be answered.
+
+    Attributes:
+        reason: Code, as of a `QuestionReject`.
+        detail: What exactly, in words.
+    """
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(f"the question cannot be answered: {detail}")
+        self.reason = reason
+        self.detail = detail
+
+
+def question_of(
+    given: Question | Mapping[str, object], most_characters: int, read_condition: Callable[[str], object] = void
+) -> Question:
+    """The question that the fields `given` state, one that can be answered.
+
+    Args:
+        given: The fields, or the question.
+        most_characters: `question.max_characters`.
+        read_condition: Reads a condition of `where`.
+
+    Raises:
+        NoQuestionError: It is none: a field is missing or of the wrong type, or its text cannot be used.
+    """
+    text = given.question if isinstance(given, Question) else given.get("question")
+    if isinstance(text, str) and (fault := fault_of(text, most_characters)):
+        raise NoQuestionError(fault.reason, fault.detail)
+    try:
+        question = Question.model_validate(given)
+        for condition in question.where:
+            read_condition(condition)
+    except ValidationError as error:
+        raise NoQuestionError(*_problem(error)) from None
+    except QuernError as error:
+        raise NoQuestionError("malformed", f"where: {error}") from None
+    if (name := _without_encoding(question)) is not None:
+        raise NoQuestionError("not_text", f"{name}: it has half of a surrogate pair, which no file can hold")
+    return question
+
+
 @dataclass
 class QuestionFile:
     """The questions of a file, `-` being JSON lines on standard input; to be read once.
@@ -71,7 +114,7 @@ class QuestionFile:
         Raises:
             QuestionError: There is none, or it cannot be read.
         """
-        if self.path == STDIN:
+        if self.path == STDIN or self.path.is_fifo():  # To open a pipe and close it would stop its writer.
             return
         try:
             self.path.open("rb").close()
@@ -105,17 +148,10 @@ class QuestionFile:
         known = str(fields["query_id"])[:_LONGEST_ID] if "query_id" in fields else None
         if known is not None and not known.strip():
             return QuestionReject(row.line, known, "missing", "query_id: it is blank")
-        text = fields.get("question")
-        if isinstance(text, str) and (fault := fault_of(text, self.most_characters)):
-            return QuestionReject(row.line, known, fault.reason, fault.detail)
         try:
-            question = Question.model_validate(fields)
-            for condition in question.where:
-                self.read_condition(condition)
-        except ValidationError as error:
-            return QuestionReject(row.line, known, *_problem(error))
-        except QuernError as error:
-            return QuestionReject(row.line, known, "malformed", f"where: {error}")
+            question = question_of(fields, self.most_characters, self.read_condition)
+        except NoQuestionError as error:
+            return QuestionReject(row.line, known, error.reason, error.detail)
         digest = blake2b(question.query_id.encode(), digest_size=16).digest()
         if digest in seen:
             return QuestionReject(row.line, known, "duplicate", f"query_id {known!r} was used before")
@@ -138,6 +174,17 @@ def read_questions(path: Path) -> list[Question]:
         raise QuestionError(f"{path}:{reject.line}: {reject.detail}; each line must be like {_EXAMPLE}")
 
     return list(QuestionFile(path).questions(refuse))
+
+
+def _without_encoding(question: Question) -> str | None:
+    """Name of the first field whose text UTF-8 cannot hold."""
+    for name, value in question:
+        for text in [value] if isinstance(value, str) else value or ():
+            try:
+                text.encode()
+            except UnicodeEncodeError:
+                return name
+    return None
 
 
 def _problem(error: ValidationError) -> tuple[str, str]:

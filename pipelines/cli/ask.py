@@ -42,17 +42,15 @@ def ask(
     as_json: AsJson = False,
 ) -> None:
     """Answer one question: the answer, its numbered citations, the chunks, and the path through the graph."""
-    from quern.pipelines.answers.question_rows import QuestionError
+    from quern.pipelines.answers.questions import question_of
     from quern.pipelines.answers.views.terminal import render_text
     from quern.pipelines.query import answer_questions
     from quern.pipelines.retrieve.recipes import find_recipes
-    from quern.schemas.answers import Question
 
-    if not question.strip():
-        raise QuestionError("the question is empty")
     (chosen,) = find_recipes(recipe)
     searcher = open_searcher(warehouse, snapshot, settings, override, where)
-    (answer,) = answer_questions(searcher, [Question(query_id="ask", question=question)], chosen)
+    asked = question_of({"query_id": "ask", "question": question}, searcher.settings.question.max_characters)
+    (answer,) = answer_questions(searcher, [asked], chosen)
     if picture:
         from quern.pipelines.inspect.graph.drawing import write_path
 

@@ -7,6 +7,7 @@ A condition is `COLUMN OPERATOR VALUE`: `site=tidewiki.example`, `published_at>=
 from __future__ import annotations
 
 import re
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -22,10 +23,13 @@ from quern.indexes.vectors import Positions
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.errors import QuernError
 from quern.schemas.tables import CHUNKS, DOCUMENTS, Table
+from quern.schemas.words.lines import shortened
 
 Mask = npt.NDArray[np.bool_]
 
-_CONDITION: Final = re.compile(r"\s*(\w+)\s*(>=|<=|!=|=|<|>)\s*(.*?)\s*", re.S)
+_CONDITION: Final = re.compile(r"(\w+)\s*(>=|<=|!=|=|<|>)\s*(.*)", re.S)
+_MOST_CHARACTERS: Final = 1000  # Of a condition: an address has less, and more is no condition but pasted text.
+MOST_MASKS: Final = 256  # Held for the next batches: as many as a batch has questions, each of one bit a chunk.
 _DATE: Final = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 
 
@@ -69,7 +73,10 @@ def condition(text: str) -> Condition:
     Raises:
         FilterError: It is not of the form, names no column, or its value is not of the column's type.
     """
-    found = _CONDITION.fullmatch(text)
+    if len(text) > _MOST_CHARACTERS:
+        start = shortened(text[:_MOST_CHARACTERS], 60)
+        raise FilterError(f"the filter {start!r} has {len(text):,} characters, more than {_MOST_CHARACTERS:,}")
+    found = _CONDITION.fullmatch(text.strip())
     if found is None:
         raise FilterError(f"the filter {text!r} is not COLUMN OPERATOR VALUE, such as site=example.org or {_EXAMPLE}")
     name, operator, value = found.groups()
@@ -91,14 +98,17 @@ def _columns(table: Table) -> list[str]:
 
 def _value(text: str, kind: pa.DataType, value: str) -> tuple[object, object]:
     """The first and last value that `value` stands for, of the type `kind`."""
+    values: tuple[object, object] = (value, value)
     try:
         if pa.types.is_timestamp(kind):
-            return _moments(value)
-        if pa.types.is_integer(kind):
-            return (int(value),) * 2
-    except ValueError:
+            values = _moments(value)
+        elif pa.types.is_integer(kind):
+            values = (int(value),) * 2
+        for each in values:  # What the column cannot hold is told here, not in the midst of a batch.
+            pa.scalar(each, kind)
+    except (ValueError, OverflowError):
         raise FilterError(f"the filter {text!r} compares {value!r} with a column of type {_named(kind)}") from None
-    return value, value
+    return values
 
 
 def _named(kind: pa.DataType) -> str:
@@ -153,8 +163,28 @@ def allowed(searcher: Searcher, filters: Sequence[Sequence[str]]) -> Allowed | N
     keys = [tuple(sorted(set(f))) for f in filters]
     number: dict[tuple[str, ...], int] = {}
     of_question = np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.int64)
-    masks = [searcher.held(_mask, key) for key in number]
-    return Allowed(np.stack(masks), of_question)
+    held = searcher.held(Masks)
+    return Allowed(np.stack([held.of(searcher, key) for key in number]), of_question)
+
+
+class Masks:
+    """The masks of the filters that were asked for last, for the next batches."""
+
+    def __init__(self, _: Searcher) -> None:
+        self._bits: OrderedDict[tuple[str, ...], npt.NDArray[np.uint8]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._bits)
+
+    def of(self, searcher: Searcher, conditions: tuple[str, ...]) -> Mask:
+        """The chunks that meet all conditions, shape (chunks,)."""
+        if conditions not in self._bits:
+            self._bits[conditions] = np.packbits(_mask(searcher, conditions))
+            if len(self._bits) > MOST_MASKS:
+                self._bits.popitem(last=False)
+        self._bits.move_to_end(conditions)
+        count = len(searcher.graph.members.chunks)
+        return np.unpackbits(self._bits[conditions], count=count).astype(np.bool_)
 
 
 def _mask(searcher: Searcher, conditions: tuple[str, ...]) -> Mask:
@@ -165,8 +195,9 @@ def _mask(searcher: Searcher, conditions: tuple[str, ...]) -> Mask:
         documents = each.table == "documents"
         keys = members.documents.keys if documents else members.chunks
         met = np.zeros(len(keys), dtype=np.bool_)
-        for batch in searcher.snapshot.table(each.table).batches(["doc_id" if documents else "chunk_id", each.column]):
-            at = positions_in(keys, batch.column(0))
-            met[at[at >= 0]] = each.holds(batch.column(1))[at >= 0]
+        key = "doc_id" if documents else "chunk_id"
+        for batch in searcher.snapshot.table(each.table).batches(list(dict.fromkeys([key, each.column]))):
+            at = positions_in(keys, batch.column(key))
+            met[at[at >= 0]] = each.holds(batch.column(each.column))[at >= 0]
         mask &= met[members.documents.of_chunk] if documents else met
     return mask

@@ -82,6 +82,16 @@ def test_a_damaged_part_is_answered_again(tmp_path: Path) -> None:
     assert run(tmp_path, questions(6), Answering()) == (["2", "3", "4", "5"], 2, "")
 
 
+def test_only_its_own_left_overs_are_removed(tmp_path: Path) -> None:
+    ours = [".tmp-answers.csv", ".tmp-rejects.jsonl", ".tmp-a1_b2c3d.html"]
+    others = [".tmp-notes.txt", ".tmp-index.html"]
+    for name in [*ours, *others]:
+        (tmp_path / name).touch()
+    (tmp_path / ".tmp-answers.kept").mkdir()
+    with parts_of(tmp_path):
+        assert sorted(p.name for p in tmp_path.glob(".tmp-*")) == sorted([*others, ".tmp-answers.kept"])
+
+
 def test_two_runs_do_not_write_to_one_place(tmp_path: Path) -> None:
     with parts_of(tmp_path), pytest.raises(OutputError, match="another quern answer"), parts_of(tmp_path):
         pass

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import sys
 import tracemalloc
 from pathlib import Path
@@ -80,6 +81,9 @@ def test_a_line_that_is_no_question_is_a_reject_and_the_others_go_on(tmp_path: P
         b'{"query_id": " ", "question": "Who?"}',
         b'{"query_id": "g", "question": "' + b"x" * (3 << 20) + b'"}',
         b"[" * 100_000,
+        b'{"query_id": "\\ud800", "question": "Who?"}',
+        b'{"query_id": "i", "question": "Who?", "answer": "\\udfff"}',
+        b'{"query_id": ' + b"9" * 5_000 + b', "question": "Who?"}',
         b'{"query_id": "h", "question": "Who is last?"}',
     ]
     (tmp_path / "q.jsonl").write_bytes(b"\n".join(lines))
@@ -88,11 +92,15 @@ def test_a_line_that_is_no_question_is_a_reject_and_the_others_go_on(tmp_path: P
     assert [(r.line, r.reason) for r in rejects] == [
         *((3, "malformed"), (4, "malformed"), (5, "missing"), (6, "empty"), (7, "too_long"), (8, "not_text")),
         *((9, "malformed"), (10, "duplicate"), (11, "malformed"), (12, "missing"), (13, "too_long"), (14, "malformed")),
+        *((15, "not_text"), (16, "not_text"), (17, "malformed")),
     ]
 
 
 def test_a_condition_that_cannot_be_read_is_a_reject(tmp_path: Path) -> None:
-    rows = [{"query_id": w, "question": "Who?", "where": w} for w in ("site=tides.example", "site", "no_column=1")]
+    rows = [
+        {"query_id": w, "question": "Who?", "where": w}
+        for w in ("site=tides.example", "site", "published_at>=9999-12-31")
+    ]
     rejects: list[QuestionReject] = []
     asked = QuestionFile(write(tmp_path / "q.jsonl", rows), read_condition=condition)
     assert [q.where for q in asked.questions(rejects.append)] == [["site=tides.example"]]
@@ -106,6 +114,43 @@ def test_broken_rows_of_csv_are_rejects(tmp_path: Path) -> None:
     questions, rejects = read(tmp_path / "q.csv")
     assert [q.query_id for q in questions] == ["a", "d"]
     assert [r.line for r in rejects] == [3, 4, 5, 7]
+
+
+def test_a_quote_that_is_not_closed_is_a_reject_of_the_line_where_it_opened(tmp_path: Path) -> None:
+    (tmp_path / "q.csv").write_text('query_id,question\n0,"Who\nwas it?"\n\n1,"Who is A?\n2,Who is B?\n3,Who is C?\n')
+    questions, rejects = read(tmp_path / "q.csv")
+    assert [q.question for q in questions] == ["Who\nwas it?"]
+    assert [r.line for r in rejects] == [5]
+    assert "opens in the row of line 5 is not closed there; lost up to line 7" in rejects[0].detail
+
+
+def test_only_a_cell_of_a_list_is_read_as_json(tmp_path: Path) -> None:
+    deep = '"' + '{""a"":' * 9_000 + '"'
+    rows = ['a,"{""x"": 1}, what is it?",', f"b,Who?,{deep}", 'c,Who?,"[""u"", ""v|w""]"']
+    (tmp_path / "q.csv").write_text("\n".join(["query_id,question,evidence_urls", *rows]))
+    questions, rejects = read(tmp_path / "q.csv")
+    assert rejects == []
+    assert questions[0].question == '{"x": 1}, what is it?'
+    assert questions[2].evidence_urls == ["u", "v|w"]
+
+
+def test_a_row_of_parquet_that_is_not_utf_8_is_a_reject(tmp_path: Path) -> None:
+    texts = pa.array([b"Who?", b"\xff\xfe?", b"Where?"]).view(pa.string())
+    pq.write_table(pa.table({"query_id": ["a", "b", "c"], "question": texts}), tmp_path / "q.parquet")
+    questions, rejects = read(tmp_path / "q.parquet")
+    assert [q.query_id for q in questions] == ["a", "c"]
+    assert [(r.line, r.reason) for r in rejects] == [(2, "not_text")]
+
+
+def test_a_pipe_is_read_once_by_its_questions_alone(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    writer = os.open(tmp_path / "pipe", os.O_RDWR)
+    os.write(writer, b'{"query_id": "a", "question": "Who?"}\n')
+    asked = QuestionFile(tmp_path / "pipe")
+    asked.check()
+    assert asked.size() is None
+    assert next(asked.questions(print)).query_id == "a"
+    os.close(writer)
 
 
 @pytest.mark.parametrize(

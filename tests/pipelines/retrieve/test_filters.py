@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from quern.pipelines.retrieve import filters
 from quern.pipelines.retrieve.batch import Batch
-from quern.pipelines.retrieve.filters import FilterError, condition
+from quern.pipelines.retrieve.filters import FilterError, allowed, condition
 from quern.pipelines.retrieve.recipes import RECIPES, find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.arrow_models import TIMESTAMP
@@ -56,6 +57,13 @@ def test_values_are_read_by_the_type_of_the_column() -> None:
         ("published_at>last week", "'last week' with a column of type date"),
         ("published_at=2024-13", "type date"),
         ("token_count=many", "type int32"),
+        ("token_count<99999999999999999999", "type int32"),
+        ("token_count<9999999999", "type int32"),
+        ("token_count<" + "9" * 500, "type int32"),
+        ("published_at>=9999-12-31", "type date"),
+        ("published_at<0001-01-01T00:00+05:00", "type date"),
+        ("site=\ud800", "type string"),
+        ("site=" + " " * 100_000 + "x", "100,006 characters, more than 1,000"),
         ("vector=1", "names no column"),
         ("__class__=1", "names no column"),
     ],
@@ -63,6 +71,23 @@ def test_values_are_read_by_the_type_of_the_column() -> None:
 def test_what_cannot_be_read_is_told(text: str, message: str) -> None:
     with pytest.raises(FilterError, match=message):
         condition(text)
+
+
+def test_a_filter_may_be_about_the_key_and_only_the_last_masks_are_held(
+    searcher: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(filters, "MOST_MASKS", 3)
+    members = searcher.graph.members
+    chunk, document = members.chunks[0].as_py(), members.documents.keys[0].as_py()
+    asked = [[f"chunk_id={chunk}"], [f"doc_id!={document}"], *([f"token_count<{n}"] for n in range(5))]
+    found = allowed(searcher, asked)
+    assert found is not None
+    assert np.flatnonzero(found.masks[0]).tolist() == [0]
+    assert found.masks[1].tolist() == (members.documents.of_chunk != 0).tolist()
+    again = allowed(searcher, asked[:2])
+    assert again is not None
+    assert again.masks.tolist() == found.masks[:2].tolist()
+    assert len(searcher.held(filters.Masks)) == 3
 
 
 def sites(searcher: Searcher, chunks: list[int]) -> set[str | None]:
