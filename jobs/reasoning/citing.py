@@ -7,7 +7,8 @@ and sentences of under 10 characters carry none (its released code).
 
 By rule, entities are told by their rarity among the sources rather than by a list of types: a word weighs its inverse
 document frequency, and numbers are compared by value. What shares less than half of the weight is no source. Several
-are cited where only together they have all numbers, as a comparison needs.
+are cited where only together they have all numbers, as a comparison needs. A difference need not stand anywhere where
+the sentence tells it as one: beside two numbers of its unit, or beside the two days that a time lies between.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cached_property, lru_cache
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -29,9 +30,10 @@ from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.task import Draft
 from quern.jobs.reasoning.prompts import disarmed
 from quern.jobs.reasoning.task import Checked, Problem, Task
-from quern.jobs.text.dates import dates
+from quern.jobs.text.dates import When, dates
 from quern.jobs.text.number_values import possible_numbers, stated_numbers
 from quern.jobs.text.numbers import english_value
+from quern.jobs.text.quantities import Quantity, quantities
 
 # Xinyu AI Search, section 3.6.1, and its released code.
 _LEAST_COSINE: Final = 0.6
@@ -49,7 +51,10 @@ _LONGEST: Final = 600  # Characters of one.
 _HEADING: Final = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*]+\*\*\s*$)")
 _PARTS: Final = re.compile(r";\s+|；")
 _VERDICT: Final = frozenset({"yes", "no", "是", "否"})
-_DAYS: Final = (1.0, 7.0, 30.44, 365.25)  # Of a day, a week, a month, a year.
+_DAYS: Final = {"day": 1.0, "week": 7.0, "month": 30.44, "year": 365.25}
+_ONE_UNIT: Final = {"percentage point": "per cent"}  # By which shares differ.
+# What stands between two numbers that are set against each other.
+_AGAINST: Final = re.compile(r"\s*(?:against|versus|vs\.?|compared (?:with|to)|对|比)\s*", re.IGNORECASE)
 
 Element = str | float
 
@@ -206,7 +211,7 @@ class _Search:
         given, named = self._given, list(numbers)
         missing = given.numbers.difference(*(self._own[n - 1] for n in named), *given.times)
         if missing:
-            missing -= _following(given.sentence, given.numbers - missing)
+            missing -= _following(given.sentence, missing, given.numbers - missing)
         late = [time for time in given.times if not any(time <= self._own[n - 1] for n in named)]
         if late:
             days = [self._own[n - 1] | given.sources[n - 1].days for n in named]
@@ -321,7 +326,7 @@ def _drafted(given: CitingInput) -> list[int]:
 def citing_task() -> Task[CitingInput, Cited]:
     """The task of citing a sentence."""
     does = _Citing()
-    return Task("cite", 1, PROMPT, Cited, does.rule, does.check)
+    return Task("cite", 2, PROMPT, Cited, does.rule, does.check)
 
 
 def citing_inputs(given: AnswerInput, draft: Draft) -> list[CitingInput]:
@@ -364,14 +369,52 @@ def _days(text: str, published: date | None) -> frozenset[float]:
     return frozenset(float(part) for day in times for part in (day.year, day.month, day.day))
 
 
-def _following(sentence: str, numbers: frozenset[float]) -> frozenset[float]:
-    """Numbers that follow from `numbers` and the times of the sentence: sums, differences, what lies between days."""
-    found = {round(value, 6) for a, b in combinations(numbers, 2) for value in (a + b, abs(a - b))}
-    # A range is one time of the sentence, and what lies between its ends follows too.
-    ends = (day for when in dates(sentence) for day in (when.from_day, when.to_day) if day is not None)
-    days = list(dict.fromkeys(ends))
-    spans = [abs((one - other).days) / unit for one, other in combinations(days, 2) for unit in _DAYS]
-    return frozenset([*found, *(float(n) for span in spans for n in (math.floor(span), math.ceil(span)))])
+def _following(sentence: str, missing: frozenset[float], known: frozenset[float]) -> frozenset[float]:
+    """Those of `missing` that the sentence tells as the difference of two numbers that are `known`, or of two days."""
+    times = dates(sentence)
+    counts = quantities(sentence, times)
+    return frozenset(
+        n
+        for n in missing
+        for q in counts
+        if math.isclose(q.value, n) and (_is_difference(q, counts, known, sentence) or _is_span(q, times))
+    )
+
+
+def _is_difference(q: Quantity, counts: Sequence[Quantity], known: frozenset[float], sentence: str) -> bool:
+    """Whether two neighbours among the sentence's quantities differ by `q` and count the same as it.
+
+    Where the numbers have no unit, they must be set against each other: `by 7,140 (8,340 against 1,200)`. One of two
+    may be without the unit that the other has: `68 against 61 metres`.
+    """
+
+    def told(one: Quantity, other: Quantity) -> bool:
+        units = {_unit(one), _unit(other)}
+        if not units <= {"", _unit(q)} or _unit(q) not in units:
+            return False
+        return "" not in units or _AGAINST.fullmatch(sentence[one.end : other.start]) is not None
+
+    return any(
+        one.value in known
+        and other.value in known
+        and math.isclose(abs(one.value - other.value), q.value)
+        and told(one, other)
+        for one, other in pairwise(c for c in counts if c is not q)
+    )
+
+
+def _unit(q: Quantity) -> str:
+    return _ONE_UNIT.get(q.unit, q.unit)
+
+
+def _is_span(q: Quantity, times: Sequence[When]) -> bool:
+    """Whether `q` tells how long lies between two of the times, or between the ends of a range, to the whole unit."""
+    if q.unit not in _DAYS:
+        return False
+    ends = [(t.from_day, t.to_day) if t.precision == "range" else (t.from_day,) for t in times]
+    days = [day for of in ends for day in of if day is not None]
+    spans = [abs((one - other).days) / _DAYS[q.unit] for one, other in combinations(days, 2)]
+    return any(q.value in (math.floor(span), math.ceil(span)) for span in spans)
 
 
 def _line(text: str) -> str:

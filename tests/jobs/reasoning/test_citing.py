@@ -50,6 +50,26 @@ def test_numbers_of_two_sources_need_both_and_what_follows_from_them_needs_none(
     assert cited(f"{comparison}, by 7,150", 3, 1) == []
 
 
+@pytest.mark.parametrize(
+    ("sentence", "sources"),
+    [
+        ("The bridge, built in 2010 and opened to traffic in 2020 by the harbour office, has 10 harbour arches.", []),
+        ("The bridge was built in 2010 and opened to traffic in 2020 by the harbour office by 4030 workers.", []),
+        ("The bridge opened to traffic in 2020, 10 years after the harbour office built it in 2010.", [1]),
+        ("The bridge opened to traffic in 2020, 30 years after the harbour office built it in 2010.", []),
+        ("The pier is seven metres longer (68 against 61 metres).", [2]),
+        ("The pier has seven lamps (68 against 61 metres).", []),
+        ("The pier is 129 metres long (68 and 61 metres).", []),
+    ],
+)
+def test_a_number_follows_only_where_it_is_told_as_a_difference(sentence: str, sources: list[int]) -> None:
+    found = [
+        Source("The bridge was built in 2010 and opened to traffic in 2020 by the harbour office."),
+        Source("The pier is 68 metres long, its lamps and the jetty are longer than 61 metres."),
+    ]
+    assert TASK.rule(CitingInput(sentence, found)).sources == sources
+
+
 def test_what_an_answer_was_drafted_from_stays_if_it_bears_the_sentence_out() -> None:
     assert cited("A market on Mondays", 3) == [3]
     assert cited("Ida Thorne", 4, question="Who opened the hall?") == [4]
