@@ -87,12 +87,15 @@ class AnswerInput:
 
     @property
     def identity(self) -> object:
-        """Everything that an answer depends on beside settings and model: under it, an answer is remembered."""
+        """Everything that an answer depends on beside settings and model: under it, an answer is remembered.
+
+        How probable the answers before it are is no part of it: that is judged with the answer, not answered from.
+        """
         evidence = [(e.text, e.title, e.published_at, [*e.quotes], [*e.similarities]) for e in self.evidence]
         return [
             self.question,
             evidence,
-            [(b.question, b.answer, [*b.rests_on], b.said, b.probability) for b in self.before],
+            [(b.question, b.answer, [*b.rests_on], b.said) for b in self.before],
         ]
 
     @property

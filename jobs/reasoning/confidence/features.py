@@ -190,7 +190,8 @@ def _weights(points: Asked, likely: Sequence[Line]) -> dict[object, float]:
 
 
 def _share(weight: dict[object, float], held: frozenset[object]) -> float:
-    return sum(weight[p] for p in held) / (sum(weight.values()) or 1.0)
+    # Sets differ in order from process to process: only an exact sum is the same in each.
+    return math.fsum(weight[p] for p in held) / (math.fsum(weight.values()) or 1.0)
 
 
 def _support(line: Line, chunk: _Chunk, sentence: float) -> float:

@@ -146,7 +146,7 @@ class Vocabulary:
 
     def company(self, word: str, others: Sequence[str]) -> float:
         """How much of the other words, by their rarity, stands in the best chunk that has `word`, in [0, 1]."""
-        rarity = {other: 1 / np.log(2 + self.frequency(other)) for other in set(others) if self.has(other)}
+        rarity = {other: 1 / np.log(2 + self.frequency(other)) for other in sorted(set(others)) if self.has(other)}
         if self._index is None or not rarity:
             return 0.0
         chunks = self._index.postings(word)

@@ -1,0 +1,78 @@
+"""Prints the answers, citations and signals of some questions: what must be the same whatever the seed of hashes."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, Evidence
+from quern.jobs.reasoning.answering.task import answer_task
+from quern.jobs.reasoning.citing import citing_inputs, citing_task
+from quern.jobs.reasoning.confidence.features import features
+from quern.jobs.reasoning.confidence.reasons import reason_of
+from quern.jobs.reasoning.questions.decompose import DecomposeInput, decomposition
+from quern.schemas.settings import AnswerSettings
+
+TEXTS = (
+    "The windmill on Tarn Hill was built in 1811 by Josef Arndt, a joiner from Elm Cross. It is 19 metres tall and "
+    "holds 240 sacks of rye. The repair cost 3,100 crowns and lasted nine days. The mill was not insured.",
+    "Tarn Hill lies north of Elm Cross. Its church was raised by Maria Lind in 1790 and is 31 metres tall. The harbour "
+    "office paid 4,200 crowns for the bells. Nobody was hurt when the tower fell in May 1820.",
+    "| Town | Inhabitants |\n| Elm Cross | 8,340 |\n| Tarn Hill | 1,200 |\n| Weir | 610 |",
+    "塔恩山上的磨坊建于1811年，由木匠王大力建造。磨坊高19米。修理费是3100克朗。",
+)
+ABOUT = (
+    "the windmill on Tarn Hill",
+    "the church of Tarn Hill",
+    "Elm Cross",
+    "the harbour office",
+    "the repair of the mill in 1811",
+)
+FORMS = (
+    "Who built {}?",
+    "When was {} built or raised?",
+    "How tall is {} in metres?",
+    "How much did {} cost or pay in crowns?",
+    "Why was {} not insured?",
+    "Was {} hurt when the tower fell?",
+)
+QUESTIONS = (
+    *(form.format(about) for form in FORMS for about in ABOUT),
+    "Which is taller, the windmill or the church, and by how much?",
+    "Which town has the most inhabitants?",
+    "磨坊是谁建造的？",
+)
+
+
+def main() -> None:
+    """Print a line for each question."""
+    evidence = [
+        Evidence(
+            text,
+            f"Page {n} of Tarn Hill",
+            ["Who built it? Josef Arndt"],
+            [0.3 + n / 10],
+            datetime(2024, 5, 6, tzinfo=UTC),
+        )
+        for n, text in enumerate(TEXTS)
+    ]
+    answers, cites = answer_task(AnswerSettings()), citing_task()
+    for question in QUESTIONS:
+        before = [
+            AskedBefore("How tall is the windmill?", "19 metres", [2]),
+            AskedBefore("How tall is the church?", "31 metres"),
+        ]
+        given = AnswerInput(question, evidence, before if " or " in question else ())
+        draft = answers.rule(given)
+        cited = [(cites.rule(one).sources, cites.render(one)) for one in citing_inputs(given, draft)]
+        print(
+            question,
+            draft,
+            cited,
+            [*map(repr, features(given))],
+            reason_of(given),
+            decomposition(DecomposeInput(question)),
+        )
+
+
+if __name__ == "__main__":
+    main()
