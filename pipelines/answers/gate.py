@@ -9,11 +9,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from quern.indexes.catalog import Snapshot
 from quern.schemas.answers import Answer, Citation
 
 log = logging.getLogger(__name__)
+
+_DROPPED: Final = "A citation was dropped: "
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,11 @@ def gated(answers: Sequence[Answer], snapshot: Snapshot) -> list[Answer]:
     return [_without(answer, wrong.get(n, ())) for n, answer in enumerate(answers)]
 
 
+def dropped(answer: Answer) -> int:
+    """How many citations of an answer that went through the gate were dropped, by its notes."""
+    return sum(note.startswith(_DROPPED) for note in answer.notes)
+
+
 def find_violations(answers: Sequence[Answer], snapshot: Snapshot) -> list[Violation]:
     """The citations of `answers` that are not what their documents say; one look at the table for all of them."""
     keys = sorted({c.doc_id for answer in answers for c in answer.citations})
@@ -86,6 +94,6 @@ def _without(answer: Answer, violations: Sequence[Violation]) -> Answer:
             "sentences": [s.model_copy(update={"citations": renumbered(s.citations)}) for s in answer.sentences],
             "sub_questions": [s.model_copy(update={"citations": renumbered(s.citations)}) for s in subs],
             "citations": [c.model_copy(update={"number": numbers[c.number]}) for c in kept],
-            "notes": [*answer.notes, *(f"A citation was dropped: {v.detail}." for v in violations)],
+            "notes": [*answer.notes, *(f"{_DROPPED}{v.detail}." for v in violations)],
         }
     )

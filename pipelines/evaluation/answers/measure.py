@@ -54,6 +54,8 @@ class Judgement:
         right: The same; of a gold yes or no, whether the answer says so too.
         evidence: Whether the evidence answers: the chunks that were found hold the words of the gold answer, or, of a
             gold yes or no, come from all gold documents.
+        judgeable: Whether that can be told: not of a gold yes or no whose evidence is not named, since every text would
+            do. Such a question counts in neither `brier` nor `ece`.
         cited: Its citations, where the question names its evidence.
         named: Whether the question names its evidence.
         words: Its length.
@@ -69,6 +71,7 @@ class Judgement:
     gold_words: float
     right: float
     evidence: float
+    judgeable: bool
     cited: Cited
     named: bool
     words: int
@@ -115,6 +118,7 @@ def _judgement(question: Question, answer: Answer, evidence: frozenset[str], cit
         gold_words=float(holds),
         right=float(right),
         evidence=float(answerable and reached),
+        judgeable=bool(evidence) or expected is None,
         cited=cited,
         named=bool(evidence),
         words=overlap.words(whole),
@@ -156,6 +160,11 @@ class Judgements:
         """1 where the evidence answers."""
         return self.column(lambda r: r.evidence)
 
+    @cached_property
+    def judgeable(self) -> Numbers:
+        """1 where it can be told whether the evidence answers."""
+        return self.column(lambda r: r.judgeable)
+
     def said(self, polarity: str) -> Numbers:
         """1 where the gold answer is this of yes and no."""
         return self.column(lambda r: r.polarity == polarity)
@@ -178,7 +187,7 @@ class Judgements:
             "yes_no no": (right, no),
             "false_refusals": (1.0 - found, answerable),
             "refused": (1.0 - found, 1.0 - answerable),
-            "brier": ((self.probability - self.evidence) ** 2, np.ones_like(found)),
+            "brier": ((self.probability - self.evidence) ** 2 * self.judgeable, self.judgeable),
             "citation_precision": (counts["precise"] * named, counts["citations"] * named),
             "citation_source": (counts["gold"] * named, counts["citations"] * named),
             "citation_numbers": (counts["supported"], counts["cited"]),
@@ -201,6 +210,10 @@ class Judgements:
             said = words[at][found[at] == 1]
             return float(np.median(said)) if len(said) else float("nan")
 
+        def calibration(at: Positions) -> float:
+            at = at[self.judgeable[at] == 1]
+            return risk.calibration_error(p[at], evidence[at])
+
         def calibration_of_answers(at: Positions) -> float:
             at = at[found[at] == 1]
             return risk.calibration_error(p[at], right[at])
@@ -210,7 +223,7 @@ class Judgements:
             "refused_at_8%_false": (lambda at: risk.refused_at(p[at], answerable[at]), 1.0 - answerable),
             "auroc": (lambda at: risk.area_under_roc(p[at], answerable[at]), every),
             "aurc": (lambda at: risk.area_under_risk_coverage(p[at], right[at]), every),
-            "ece": (lambda at: risk.calibration_error(p[at], evidence[at]), every),
+            "ece": (calibration, self.judgeable),
             "ece_right": (calibration_of_answers, found),
             "words": (middle, found),
         }
@@ -257,14 +270,14 @@ FIGURES: Final = {
     "refused_at_8%_false": "unanswerable questions below the probability that 8 % of the answerable are below",
     "auroc": "area under ROC of the probability, answerable against not",
     "aurc": "area under risk and coverage: mean share of wrong answers among the surest, over all coverages",
-    "ece": "expected calibration error against whether the evidence answers, ten bins of equal mass",
+    "ece": "expected calibration error against whether the evidence answers, if that can be told; ten bins of equal mass",
     "ece_right": "the same of the answers given, against whether they are right",
-    "brier": "Brier score against whether the evidence answers",
+    "brier": "Brier score against whether the evidence answers, if that can be told",
     "citation_source": "citations of a gold source",
     "citation_precision": "the same whose quotes or year of publication have each number of the sentence",
     "citation_numbers": "cited sentences all of whose numbers stand in their quotes or the year of publication",
     "citation_density": "sentences with a citation",
-    "quotes_equal": "quotes that equal the document's text at their span",
+    "quotes_equal": "quotes that equal the document's text at their span; those that the gate dropped do not",
     "words": "median length of an answer in words",
 }
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from quern.indexes.catalog import Snapshot
+from quern.pipelines.answers.gate import dropped
 from quern.schemas.answers import Answer, Citation
 
 _NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
@@ -26,7 +27,7 @@ class Cited:
         citations: Citations of all sentences.
         gold: Those whose source is one that the question names.
         precise: Those of them whose sentence is supported.
-        quotes: Quotes.
+        quotes: Quotes, those among them that the gate on quotes dropped.
         equal: Those that equal `documents.text` at their span.
     """
 
@@ -61,7 +62,8 @@ def _cited(answer: Answer, accepted: frozenset[str], texts: dict[str, str]) -> C
         gold += right
         precise += right if holds else 0
     equal = sum(texts.get(c.doc_id, "")[c.start : c.end] == c.quote for c in answer.citations)
-    return Cited(len(answer.sentences), cited, supported, citations, gold, precise, len(answer.citations), equal)
+    quotes = len(answer.citations) + dropped(answer)
+    return Cited(len(answer.sentences), cited, supported, citations, gold, precise, quotes, equal)
 
 
 def _numbers_of(citation: Citation) -> set[str]:

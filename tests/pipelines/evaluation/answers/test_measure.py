@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from quern.pipelines.evaluation.answers.measure import Judgement, figures, judged
+from quern.pipelines.answers.gate import Violation, _without
+from quern.pipelines.evaluation.answers.measure import Judgement, _judgement, figures, judged
+from quern.pipelines.evaluation.answers.sources import Cited, _cited
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Answer, Citation, Question, Sentence
 
@@ -92,3 +94,24 @@ def test_an_interval_holds_its_figure_and_is_the_same_each_time(searcher: Search
     assert told["right"].value == 0.75
     assert 0.5 < told["right"].low < 0.75 < told["right"].high < 0.95
     assert "refused" not in told, "no question is unanswerable"
+
+
+def test_a_gold_yes_without_named_evidence_says_nothing_of_the_evidence() -> None:
+    rows = []
+    for text, evidence in (("Yes", ()), ("Yes", ("gone",)), ("nine crew", ())):
+        question = Question(query_id="a", question="?", answer=text)
+        cited = Cited(*[0] * len(Cited.__dataclass_fields__))
+        rows.append(
+            _judgement(question, answer("a", 0.5, Sentence(text="No.", citations=[])), frozenset(evidence), cited)
+        )
+    told = figures(rows)
+    assert [r.judgeable for r in rows] == [False, True, True]
+    assert (told["brier"].value, told["brier"].questions) == (0.25, 2)
+    assert (told["ece"].value, told["ece"].questions) == (0.5, 2)
+    assert "ece" not in figures(rows[:1])
+
+
+def test_a_citation_that_the_gate_dropped_is_an_unequal_quote() -> None:
+    whole = answer("a", 0.9, Sentence(text="So.", citations=[1]), citations=(quote(1, "d", "So"),))
+    cited = _cited(_without(whole, [Violation(0, "a", whole.citations[0])]), frozenset(), {"d": "No"})
+    assert (cited.quotes, cited.equal) == (1, 0)
