@@ -61,7 +61,7 @@ _OF: Final = re.compile(
     rf"|for\s+|a\s+)*[A-Z0-9#][\w’'.&-]*)*)))(?!['’]s\b)"
 )
 _OWN: Final = re.compile(
-    rf"(?P<np>(?P<name>(?:[\"“][^\"”]+[\"”]|#\d|[A-Z][\w’'.&-]*?(?:\s+(?:of\s+|the\s+|and\s+|for\s+"
+    rf"(?P<np>(?P<name>(?:[\"“][^\"”]+[\"”]|#\d|(?<!\w)[A-Z][\w’'.&-]*?(?:\s+(?:of\s+|the\s+|and\s+|for\s+"
     rf"|a\s+)*[A-Z0-9][\w.&-]*)*))['’]s?\s+(?P<head>{_RELATION}|birth\s+(?:country|city|state|place)"
     rf"|country\s+of\s+(?:birth|citizenship|origin)|city\s+of\s+birth))\b(?!\s+(?:of|at|in)\s+[A-Z])"
 )
@@ -85,7 +85,7 @@ def chain(question: str) -> tuple[SubQuestion, ...]:
 
     Empty where the question describes nothing that must be found first.
     """
-    text = question.rstrip("?.!？ ")
+    text = " ".join(question.split()).rstrip("?.!？ ")
     found: list[SubQuestion] = []
     phrases: dict[int, str] = {}
     while len(found) < _MOST_HOPS and (inner := _innermost(text)) is not None:

@@ -12,9 +12,10 @@ from quern.schemas.words.scripts import HAN
 
 _LEAST_WORDS: Final = 3
 _MOST_CLAUSES: Final = 4
-_BETWEEN: Final = re.compile(r"\bbetween\s+(.+?)\s+and\s+(.+)$", re.I | re.S)
+_BETWEEN: Final = re.compile(r"\bbetween (.+?) and (.+)$", re.I)
+# Of a text whose white space is squeezed: two runs of it side by side would be tried in every way to part them.
 _CUT: Final = re.compile(
-    r"\s*,?\s+(?:before|after|until|while|since|then|and then|as well as)\s+|\s*;\s*|\s*,\s+(?:and|but|or|so)\s+", re.I
+    r"(?: ?,)? (?:before|after|until|while|since|then|and then|as well as) |;| ?, (?:and|but|or|so) ", re.I
 )
 # Chinese: a pause or a word for `before`, `after`, `meanwhile` between two events.
 _CUT_CHINESE: Final = re.compile(r"[，；,;]|(?:之前|以前|之后|以后|然后|同时)")
@@ -28,7 +29,7 @@ def clauses(question: str) -> list[str]:
     It is cut at words that join two events (`A before B`, `between A and B`) and at marks between main clauses, where
     both sides have at least three words. A clause keeps its own words alone: its subject may stand in another.
     """
-    stripped = question.strip().rstrip("?.!？。！ ")
+    stripped = " ".join(question.split()).rstrip("?.!？。！ ")
     if _CHINESE.search(stripped):
         parts = [p.strip() for p in _CUT_CHINESE.split(stripped)]
         parts = [p for p in parts if len(p) >= _LEAST_CHINESE]

@@ -416,6 +416,7 @@ def _completed(a: str, b: str) -> str:
 
 def _compared(text: str) -> Pair | None:
     """The sides of `How does A compare with B`, `the difference between A and B`, `How many ... A compared with B`."""
+    text = " ".join(text.split())
     m = re.fullmatch(
         r"how\s+(?P<aux>did|does|do|is|was|are|were)\s+(?P<a>.+?)\s+(?P<verb>compare|compared|differ|different"
         r"|differed)\s+(?:with|to|from|against)\s+(?P<b>.+)",

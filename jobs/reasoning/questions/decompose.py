@@ -110,6 +110,7 @@ def checked(given: DecomposeInput, output: Decomposition) -> Checked[Decompositi
 
 
 _DETAILS: Final = {
+    "blank": "a sub-question is blank",
     "too_many": f"more than {MOST_SUB_QUESTIONS} sub-questions",
     "duplicate": "a sub-question is there twice",
     "dangling": "a reference or a pair names a sub-question that is not there, or #k is no parent",
@@ -146,7 +147,7 @@ def _renumbered(output: Decomposition, kept: Sequence[int]) -> Decomposition:
 
 
 DECOMPOSE: Final = Task(
-    "decompose", 1, PROMPT, Decomposition, decomposition, checked, constants={"most": MOST_SUB_QUESTIONS}
+    "decompose", 2, PROMPT, Decomposition, decomposition, checked, constants={"most": MOST_SUB_QUESTIONS}
 )
 
 

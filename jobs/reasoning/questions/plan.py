@@ -96,12 +96,14 @@ class Plan:
 
 
 def fault_of_plan(sub_questions: Sequence[SubQuestion]) -> str | None:
-    """What is wrong with such a plan: `too_many`, `duplicate`, `dangling` or `cyclic`; None if nothing is.
+    """What is wrong with such a plan: `blank`, `too_many`, `duplicate`, `dangling` or `cyclic`; None if nothing is.
 
     A reference `#k` in a text must be to a parent.
     """
     if len(sub_questions) > MOST_SUB_QUESTIONS:
         return "too_many"
+    if any(not any(c.isalnum() for c in REFERENCE.sub("", s.text)) for s in sub_questions):
+        return "blank"
     texts = {" ".join(s.text.lower().split()).rstrip("?？") for s in sub_questions}
     if len(texts) < len(sub_questions):
         return "duplicate"

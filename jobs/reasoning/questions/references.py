@@ -107,7 +107,9 @@ def asked_for(question: str, pronoun: str) -> str:
 
 def wanted(question: str) -> str:
     """The noun phrase of a question with `which` or `what`: `the rule for the bridge in fog`; or empty."""
-    m = re.match(rf"(?:which|what)\s+(?P<np>.+?)\s+(?:{'|'.join(AUXILIARIES)})\b", question, re.IGNORECASE)
+    m = re.match(
+        rf"(?:which|what) (?P<np>.+?) (?:{'|'.join(AUXILIARIES)})\b", " ".join(question.split()), re.IGNORECASE
+    )
     return f"the {m['np']}" if m else ""
 
 

@@ -77,6 +77,8 @@ def test_a_question_that_asks_one_thing_stays_whole(question: str) -> None:
         (["Who directed Jump?", "Who married #1?"], [(1, 2), (2, 1)], "cyclic"),
         (["Who directed Jump?", "Who married #1?"], [], "dangling"),
         (["Who directed Jump?", "Who married #7?"], [(7, 2)], "dangling"),
+        (["Who founded Acme?", " "], [(1, 2)], "blank"),
+        (["Who founded Acme?", "#1?"], [(1, 2)], "blank"),
         (["Who directed Jump?", "who directed  Jump"], [], "duplicate"),
         ([f"Who directed Jump {n}?" for n in range(7)], [], "too_many"),
         (["Who directed Jump?", "What is the weather?"], [], "unlike"),

@@ -1,0 +1,77 @@
+"""The rules that read a text by expressions take time in proportion to its length, whatever it is a run of."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import date
+
+import pytest
+
+from quern.jobs.reasoning.answering import kinds, names, phrases, tables, typed, yes_no
+from quern.jobs.reasoning.citing import CitingInput, Source, citing_task
+from quern.jobs.reasoning.questions import chains, clauses, comparisons, decompose, preamble, references, refusal, times
+from quern.jobs.text.dates import dates
+from quern.jobs.text.quantities import quantities
+
+KIND = kinds.kind_of("Which ship sank?")
+RULES: dict[str, Callable[[str], object]] = {
+    "clauses": clauses.clauses,
+    "chain": chains.chain,
+    "compared": comparisons._compared,
+    "pair": comparisons.pair,
+    "decomposition": lambda text: decompose.decomposition(decompose.DecomposeInput(text)),
+    "preamble": preamble.question_alone,
+    "wanted": references.wanted,
+    "named": lambda text: references.named(text, "Who built the Acme tower?"),
+    "refusal": refusal.category_of,
+    "times": lambda text: times.spans(text, date(2024, 5, 5)),
+    "kind": kinds.kind_of,
+    "amounts": typed.amounts,
+    "names": names.names,
+    "phrase": lambda text: phrases.phrase("Which ship sank?", KIND, text),
+    "tables": tables.rows,
+    "yes_no": yes_no._NOT.search,
+    "dates": dates,
+    "quantities": quantities,
+    "citing": lambda text: citing_task().rule(CitingInput(text, [Source(text), Source(f"no {text}")], (1,))),
+}
+BEFORE = ("", "who", "What is the difference between a")
+RUNS = (
+    " ",
+    ",",
+    " ,",
+    "1",
+    "1,",
+    "1 ",
+    "A",
+    "A ",
+    "a-",
+    '"',
+    "#1 ",
+    "and ",
+    "of the ",
+    "the A ",
+    "which is ",
+    ", and ",
+)
+_LEAST = 0.1  # Seconds that no run of 2,000 characters may take, nor four times as many as of 1,000.
+
+
+def _seconds(rule: Callable[[str], object], text: str) -> float:
+    rule = getattr(rule, "__wrapped__", rule)  # Past the cache.
+    started = time.process_time()
+    rule(text)
+    return time.process_time() - started
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("name", RULES)
+def test_long_runs_take_no_more_than_their_length(name: str) -> None:
+    for before in BEFORE:
+        for run in RUNS:
+            short, long = (f"{before}{run * (n // len(run))}x" for n in (500, 2000))
+            took = _seconds(RULES[name], short)
+            assert took < _LEAST, f"{took:.2f} s of 500 characters of {run!r} after {before!r}"
+            took = _seconds(RULES[name], long)
+            assert took < 4 * _LEAST, f"{took:.2f} s of 2,000 characters of {run!r} after {before!r}"
