@@ -1,4 +1,4 @@
-"""The rules that read a text by expressions take time in proportion to its length, whatever it is a run of."""
+"""The rules that read a text by expressions stay quick as it grows to the 2,000 characters of a question, whatever it is a run of."""
 
 from __future__ import annotations
 
@@ -55,7 +55,10 @@ RUNS = (
     "which is ",
     ", and ",
 )
-_LEAST = 0.1  # Seconds that no run of 2,000 characters may take, nor four times as many as of 1,000.
+# Seconds of the longest run, which take .1 at most, and their ratio to a quarter of it: a cubic rule has 64.
+_MOST = 0.4
+_MOST_GROWTH = 30
+_NOISE = 0.005
 
 
 def _seconds(rule: Callable[[str], object], text: str) -> float:
@@ -67,11 +70,9 @@ def _seconds(rule: Callable[[str], object], text: str) -> float:
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("name", RULES)
-def test_long_runs_take_no_more_than_their_length(name: str) -> None:
+def test_long_runs_stay_quick(name: str) -> None:
     for before in BEFORE:
         for run in RUNS:
-            short, long = (f"{before}{run * (n // len(run))}x" for n in (500, 2000))
-            took = _seconds(RULES[name], short)
-            assert took < _LEAST, f"{took:.2f} s of 500 characters of {run!r} after {before!r}"
-            took = _seconds(RULES[name], long)
-            assert took < 4 * _LEAST, f"{took:.2f} s of 2,000 characters of {run!r} after {before!r}"
+            short, long = (_seconds(RULES[name], f"{before}{run * (n // len(run))}x") for n in (500, 2000))
+            told = f"{short:.3f} s, then {long:.3f} s of {run!r} after {before!r}"
+            assert long < min(_MOST, _MOST_GROWTH * max(short, _NOISE)), told
