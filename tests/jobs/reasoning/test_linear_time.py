@@ -1,4 +1,4 @@
-"""The rules that read a text by expressions stay quick as it grows to the 2,000 characters of a question, whatever it is a run of."""
+"""The rules that read a text by expressions stay quick as it grows to 2,000 characters, whatever it is a run of."""
 
 from __future__ import annotations
 
