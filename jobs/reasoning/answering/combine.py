@@ -16,7 +16,7 @@ from quern.jobs.reasoning.answering.contrast import contrasted
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore
 from quern.jobs.reasoning.answering.kinds import kind_of
 from quern.jobs.reasoning.answering.relevance import lines
-from quern.jobs.reasoning.answering.spans_of_time import between, counted
+from quern.jobs.reasoning.answering.spans_of_time import between, counted, days_of
 from quern.jobs.reasoning.answering.values import Quantity, When, dates, quantities
 from quern.jobs.reasoning.questions.outline import Section, outline
 from quern.jobs.reasoning.questions.plan import REFERENCE
@@ -385,6 +385,10 @@ def _ordered(given: AnswerInput, section: Section, answers: list[AskedBefore], m
     long = between(one.day, other.day, one.exact and other.exact, _unit_asked(measure or given.question))
     if re.match(r"how\s+(?:long|many|much)\b", section.text, re.IGNORECASE):
         return f"{long}: {one.text} to {other.text}"
+    if (limit := _LIMIT.fullmatch(section.word)) is not None:
+        further = abs((other.day - one.day).days) > days_of(limit["number"], limit["unit"])
+        yes = further == (limit["way"] in ("more", "longer"))
+        return f"{'Yes' if yes else 'No'}, {long}: {one.text} to {other.text}"
     first = one.day <= other.day
     if section.word in ("before or after", "after or before"):
         return f"{'before' if first else 'after'}: {one.text}, against {other.text}"
@@ -396,6 +400,9 @@ def _ordered(given: AnswerInput, section: Section, answers: list[AskedBefore], m
     won, lost = (one, other) if pick == 0 else (other, one)
     apart = f"; {long} apart" if measure else ""
     return f"{_side(section.sides[pick])} ({won.text}), {'after' if latest else 'before'} {lost.text}{apart}"
+
+
+_LIMIT: Final = re.compile(r"(?P<way>\w+)\s+than\s+(?P<number>\w+)\s+(?P<unit>day|week|month|year)s?")
 
 
 def _unit_asked(text: str) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from datetime import date
 from typing import Final
+
+from quern.jobs.text.numbers import english_value
 
 _DAYS: Final = {"hour": 1 / 24, "day": 1.0, "week": 7.0, "fortnight": 14.0, "month": 30.44, "year": 365.25}
 # The largest unit that is told: below so many days, days; then weeks; then months; then years.
@@ -48,6 +51,12 @@ def between(one: date, other: date, exact: bool, unit: str = "") -> str:
         )
     number = days / _DAYS[unit]
     return f"{'' if number == round(number) and exact else 'about '}{counted(round(number), unit)}"
+
+
+def days_of(number: str, unit: str) -> float:
+    """Days of `number` units, the number in digits or words, `a` for one; no limit where it is no number."""
+    value = 1 if number in ("a", "an") else int(number) if number.isdigit() else english_value(number)
+    return math.inf if value is None else value * _DAYS[unit]
 
 
 def _unit(days: int, months: float, exact: bool) -> str:

@@ -497,7 +497,30 @@ def _ordered(text: str) -> Pair | None:
     )
     if m:
         return Pair("order", (m["a"], m["b"]), tuple(asked_of_clause(x) for x in (m["a"], m["b"])), "between")
-    return None
+    return _further_apart(text)
+
+
+_THAN: Final = r"(?:more|less|longer|shorter)\s+than\s+(?:an?|\d{1,4}|[a-z]+)\s+(?:day|week|month|year)s?"
+_APART: Final = (
+    re.compile(
+        rf"(?:is|was)\s+the\s+(?:time\s+|length\s+of\s+)?(?:time|interval|span|gap|period)\s+(?:(?P<than>{_THAN})\s+)?"
+        rf"between\s+(?P<a>.+?)\s+and\s+(?P<b>.+?)(?:\s+(?P<late>{_THAN}))?(?:\s*\([^()]*\))?",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"did\s+(?:it\s+take\s+)?(?P<than>{_THAN})\s+(?:(?:pass|lie|elapse|go\s+by)\s+)?(?:from|between)\s+(?P<a>.+?)\s+"
+        r"(?:to|and)\s+(?P<b>[A-Z].+|the\s.+)",
+        re.IGNORECASE,
+    ),
+)
+
+
+def _further_apart(text: str) -> Pair | None:
+    """Two events and how far apart they may be: `Did it take more than a week from A to B`."""
+    m = next((m for pattern in _APART if (m := pattern.fullmatch(text)) is not None), None)
+    if m is None or (than := m["than"] or m.groupdict().get("late")) is None:
+        return None
+    return Pair("order", (m["a"], m["b"]), tuple(asked_of_clause(x) for x in (m["a"], m["b"])), than.lower())
 
 
 # What happened has a time; what can, would or usually does happen has none.
