@@ -33,22 +33,29 @@ def numbered(body: dict[str, Any]) -> dict[int, str]:
     return {int(n): text for n, text in re.findall(r"^\[(\d+)\] (.+)$", body["messages"][0]["content"], re.MULTILINE)}
 
 
+def is_to_answer(body: dict[str, Any]) -> bool:
+    """Whether a request asks for an answer, and not for one of the steps before and after it."""
+    return "You answer a question from numbered sentences" in body["messages"][0]["content"]
+
+
 def to_answer(endpoint: Endpoint) -> list[dict[str, Any]]:
-    """The requests that ask for an answer, among those of the steps before it."""
-    return [body for body in endpoint.asked if numbered(body)]
+    """The requests that ask for an answer."""
+    return [body for body in endpoint.asked if is_to_answer(body)]
 
 
-def says(*numbers: int) -> Said:
-    """What a model says that answers in these sentences of the evidence."""
-    return Said(
-        json.dumps({"sentences": [{"text": f"It says {'so ' * min(n, 9)}here.", "rests_on": [n]} for n in numbers]})
-    )
+def says(body: dict[str, Any], *numbers: int) -> Said:
+    """What a model says that answers with these sentences of the evidence, and to other steps: nothing of use."""
+    if not is_to_answer(body):
+        return Said("no idea")
+    known = numbered(body)
+    said = [{"text": known.get(n, "It says so."), "rests_on": [n]} for n in numbers]
+    return Said(json.dumps({"sentences": said}))
 
 
 def test_a_model_is_given_numbered_sentences_and_those_that_it_names_are_cited(
     mini_web: Path, quern_here: Quern, serve: Callable[[Script], Endpoint]
 ) -> None:
-    endpoint = serve(lambda number, body: says(3, 1))
+    endpoint = serve(lambda number, body: says(body, 3, 1))
     asked = quern_here("ask", "-w", mini_web, "--json", *by(endpoint), QUESTION)
     assert asked.returncode == 0, asked.stderr
     answer = json.loads(asked.stdout)
@@ -57,7 +64,7 @@ def test_a_model_is_given_numbered_sentences_and_those_that_it_names_are_cited(
     assert QUESTION in body["messages"][0]["content"]
     assert list(sentences) == list(range(1, len(sentences) + 1))
     assert answer["by"] == "openai"
-    assert answer["answer"] == "It says so so so here. [1] It says so here. [2]"
+    assert answer["answer"] == f"{sentences[3]} [1] {sentences[1]} [2]"
     assert [" ".join(c["quote"].split()) for c in answer["citations"]] == [sentences[3], sentences[1]]
     for citation in answer["citations"]:
         (hit,) = (h for h in answer["hits"] if h["chunk_id"] == citation["chunk_id"])
@@ -67,7 +74,7 @@ def test_a_model_is_given_numbered_sentences_and_those_that_it_names_are_cited(
 def test_a_model_that_names_no_sentence_says_that_the_corpus_does_not_say(
     mini_web: Path, quern_here: Quern, serve: Callable[[Script], Endpoint]
 ) -> None:
-    asked = quern_here("ask", "-w", mini_web, "--json", *by(serve(lambda number, body: says())), QUESTION)
+    asked = quern_here("ask", "-w", mini_web, "--json", *by(serve(lambda number, body: says(body))), QUESTION)
     answer = json.loads(asked.stdout)
     assert (answer["found"], answer["answer"], answer["by"]) == (False, "The corpus does not say.", "openai")
 
@@ -75,7 +82,7 @@ def test_a_model_that_names_no_sentence_says_that_the_corpus_does_not_say(
 def test_numbers_that_are_none_are_asked_for_again(
     mini_web: Path, quern_here: Quern, serve: Callable[[Script], Endpoint]
 ) -> None:
-    endpoint = serve(lambda number, body: says(9999) if len(body["messages"]) == 1 else says(2))
+    endpoint = serve(lambda number, body: says(body, 9999) if len(body["messages"]) == 1 else says(body, 2))
     answer = json.loads(quern_here("ask", "-w", mini_web, "--json", *by(endpoint), QUESTION).stdout)
     first, again = to_answer(endpoint)
     assert "there is no sentence 9999" in again["messages"][-1]["content"]
@@ -88,7 +95,7 @@ def test_where_a_model_talks_nonsense_the_rule_stands_in_and_the_closing_line_co
     questions = tmp_path / "q.jsonl"
     texts = [QUESTION, "What did the Tollen Bridge cost?", "When did the first tram cross?"]
     questions.write_text("\n".join(json.dumps({"query_id": t, "question": t}) for t in texts))
-    endpoint = serve(lambda number, body: Said("no idea") if "Lady Orrin?" in str(body) else says(1))
+    endpoint = serve(lambda number, body: Said("no idea") if "Lady Orrin?" in str(body) else says(body, 1))
     answered = quern_here("answer", questions, "-w", mini_web, "--out", tmp_path / "model", *by(endpoint))
     assert "for 1 the rule stood in for the model" in answered.stdout, answered.stderr
     by_rules = quern_here("answer", questions, "-w", mini_web, "--out", tmp_path / "rules")
@@ -102,7 +109,7 @@ def test_where_a_model_talks_nonsense_the_rule_stands_in_and_the_closing_line_co
 def test_an_endpoint_that_is_gone_is_an_error_that_names_it(
     mini_web: Path, quern_here: Quern, serve: Callable[[Script], Endpoint]
 ) -> None:
-    endpoint = serve(lambda number, body: says(1))
+    endpoint = serve(lambda number, body: says(body, 1))
     endpoint.stop()
     asked = quern_here(
         "ask", "-w", mini_web, *by(endpoint), "--set", "generator.tries=1", "--set", "generator.timeout=2", QUESTION
