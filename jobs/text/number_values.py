@@ -13,7 +13,7 @@ from quern.jobs.text.chinese_numerals import arabic
 from quern.jobs.text.chinese_numerals import value as chinese_value
 from quern.jobs.text.numbers import english_value, with_digits
 
-_SCALES: Final = {
+SCALES: Final = {
     "hundred": 1e2,
     "thousand": 1e3,
     "k": 1e3,
@@ -80,7 +80,7 @@ def _of_digits(text: str) -> list[float]:
     found = []
     for match in _DIGITS.finditer(text):
         scale = (match["scale"] or match["han"] or "").lower()
-        found.append(round(_number(match) * _SCALES.get(scale, 1.0), 6))
+        found.append(round(_number(match) * SCALES.get(scale, 1.0), 6))
     return found
 
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from quern.jobs.text.chinese_numerals import value as chinese_value
 from quern.jobs.text.dates import When, dates
+from quern.jobs.text.number_values import SCALES
 from quern.jobs.text.numbers import english_value
 
 
@@ -36,23 +37,8 @@ _WORDS: Final = (
     "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|"
     "eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|billion"
 )
-_SCALES: Final = {
-    "hundred": 1e2,
-    "thousand": 1e3,
-    "k": 1e3,
-    "million": 1e6,
-    "m": 1e6,
-    "mn": 1e6,
-    "billion": 1e9,
-    "bn": 1e9,
-    "trillion": 1e12,
-    "dozen": 12.0,
-    "百": 1e2,
-    "千": 1e3,
-    "万": 1e4,
-    "亿": 1e8,
-    "": 1.0,
-}
+# Behind an amount, and nowhere else, an `m` is a million.
+_SCALES: Final = {**SCALES, "m": 1e6, "": 1.0}
 # Units by the ways of writing them; what is not here is named by the noun behind the number.
 _UNITS: Final = {
     unit: name

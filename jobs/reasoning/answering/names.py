@@ -42,7 +42,6 @@ _NAME: Final = re.compile(
     rf"(?<![\w’'])(?P<first>{_CAPITAL})(?P<rest>(?:\s+(?:{_BINDS}\s+)?{_CAPITAL})*(?:\s+\d{{1,4}}\b(?![.,]\d|\s*[%\w]))?)"
 )
 _TITLED: Final = re.compile(rf"{_TITLE}\s")
-_QUOTED: Final = re.compile(r"[\"“‘「《『]([^\"”’」》』]{2,80})[\"”’」》』]")
 _SAYS: Final = (
     r"(?:said|says|say|wrote|writes|told|tells|asked|asks|added|explained|thinks|believes|recalls|recalled|replied|"
     r"announced|complained|warned|warns|joked|admits|admitted|argues|argued|suggests|suggested|reported|agreed)"
