@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
@@ -181,9 +181,9 @@ class _Runner:
 
     def _answer_parts(self, ways: Sequence[_OnItsWay]) -> None:
         """Answer the sub-questions level by level, those of all questions together."""
-        depth = max((len(way.plan.levels()) for way in ways), default=0)
-        for level in range(depth):
-            now = [(way, n) for way in ways if level < len(way.plan.levels()) for n in way.plan.levels()[level]]
+        levels = [way.plan.levels() for way in ways]
+        for level in range(max(map(len, levels), default=0)):
+            now = [(way, n) for way, of in zip(ways, levels, strict=True) for n in chain(*of[level : level + 1])]
             evidence = self._found([way.text(n) for way, n in now], [way.question.where for way, _ in now])
             inputs = [way.given(n, found) for (way, n), found in zip(now, evidence, strict=True)]
             drafts = [done.output for done in self._reasoner.run(self._task, inputs)]
