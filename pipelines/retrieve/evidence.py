@@ -98,7 +98,13 @@ def _evidence(batch: Batch, hits: Sequence[Sequence[Hit]]) -> list[list[Evidence
     return [
         [
             Evidence(
-                h.text, h.title, [texts[n] for n in mine], [next(cosines) for _ in mine], h.published_at, h.chunk_id
+                h.text,
+                h.title,
+                [texts[n] for n in mine],
+                [next(cosines) for _ in mine],
+                h.published_at,
+                h.chunk_id,
+                h.doc_id,
             )
             for h, mine in zip(row, of_row, strict=True)
         ]

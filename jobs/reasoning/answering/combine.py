@@ -13,6 +13,7 @@ from datetime import date
 from typing import Final
 
 from quern.jobs.reasoning.answering.contrast import contrasted
+from quern.jobs.reasoning.answering.further import earns_its_place
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore
 from quern.jobs.reasoning.answering.kinds import kind_of
 from quern.jobs.reasoning.answering.relevance import lines
@@ -119,7 +120,9 @@ def _carrying(given: AnswerInput, short: str, rests_on: Sequence[int]) -> list[i
         if before.answer and any(n in rests_on and n not in said for n in before.rests_on):
             ranked = lines(AnswerInput(before.question, given.evidence), kind_of(before.question))
             near = [line.number for line in ranked[:_NEXT_BEST] if line.score >= ranked[0].score - _NEARLY]
-            said.extend(n for n in near if _sentence(given, n) not in short)
+            own = AnswerInput(before.question, given.evidence)
+            answering = [*before.rests_on, *near[:1]]
+            said.extend(n for n in near if _sentence(given, n) not in short and earns_its_place(own, answering, n))
     texts = {_sentence(given, n): n for n in reversed(said)}
     return list(dict.fromkeys(n for n in said if texts[_sentence(given, n)] == n))
 

@@ -25,6 +25,7 @@ class Evidence:
         similarities: Cosine of each with the user's question.
         published_at: Publication time of its document, if known.
         chunk_id: The chunk's key, by which the same chunk is known among the evidence of several questions.
+        page: The key of its document; chunks without one are taken to be of one page.
     """
 
     text: str
@@ -33,6 +34,7 @@ class Evidence:
     similarities: Sequence[float]
     published_at: datetime | None = None
     chunk_id: str = ""
+    page: str = ""
 
 
 class Span(NamedTuple):
@@ -91,7 +93,11 @@ class AnswerInput:
 
         How probable the answers before it are is no part of it: that is judged with the answer, not answered from.
         """
-        evidence = [(e.text, e.title, e.published_at, [*e.quotes], [*e.similarities]) for e in self.evidence]
+        pages = [e.page for e in self.evidence]
+        evidence = [
+            (e.text, e.title, e.published_at, [*e.quotes], [*e.similarities], pages.index(e.page))
+            for e in self.evidence
+        ]
         return [
             self.question,
             evidence,

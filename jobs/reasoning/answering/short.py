@@ -9,6 +9,7 @@ from datetime import date
 from typing import Final
 
 from quern.jobs.reasoning.answering.choosing import Choice, choices, shares
+from quern.jobs.reasoning.answering.further import earns_its_place
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.kinds import NAMED, Kind, kind_of
 from quern.jobs.reasoning.answering.phrases import phrase
@@ -145,7 +146,7 @@ def _more(given: AnswerInput, said: Said, best: Sequence[Line], near: float) -> 
         own = content_words(line.text)
         if line.number in said.numbers or any(alike(own, other) for other in known):
             continue
-        if words + _length(line.text) > _MOST_WORDS:
+        if words + _length(line.text) > _MOST_WORDS or not earns_its_place(given, said.numbers, line.number):
             continue
         words += _length(line.text)
         chosen.append(line.number)
