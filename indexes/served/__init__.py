@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pydantic
 
+from quern.indexes.served.lancedb_import import import_lancedb
 from quern.indexes.stages import Stage
 from quern.schemas.tables import Table
 
@@ -62,26 +62,13 @@ class ServedTable:
         return self.lance.search().where(where).select(columns).limit(self.rows).to_arrow().select(columns)
 
 
-def _lancedb() -> Any:
-    """LanceDB, without the argument checks of a REST client that it imports and that nothing here uses.
-
-    pydantic builds a model for each of the client's 366 functions: 0.6 s of the 1.8 s of processor time that it takes.
-    """
-    checked = pydantic.validate_call
-    vars(pydantic)["validate_call"] = lambda function: function
-    try:
-        import lancedb  # A second and more; commands that read no served table have no need of it.
-    finally:
-        vars(pydantic)["validate_call"] = checked
-    return lancedb
-
-
 class ServedTables:
     """The LanceDB database of a warehouse."""
 
     def __init__(self, directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True)
-        self._database = _lancedb().connect(str(directory))
+        # Loaded only here: commands that read no table have no need of it.
+        self._database = import_lancedb().connect(str(directory))
 
     def open(self, table: Table, version: int) -> ServedTable:
         """The table as it was at `version`."""

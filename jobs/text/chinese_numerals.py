@@ -15,12 +15,14 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from quern.schemas.words.patterns import lazy_pattern
+
 _DIGITS: Final = dict(zip("零〇一二三四五六七八九两兩", [0, 0, *range(1, 10), 2, 2], strict=True)) | dict(
     zip("壹贰叁肆伍陆柒捌玖貳參陸", [*range(1, 10), 2, 3, 6], strict=True)
 )
 _UNITS: Final = {"十": 10, "百": 100, "千": 1000, "拾": 10, "佰": 100, "仟": 1000}
 _LARGE: Final = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
-_FORMAL: Final = re.compile("[壹贰叁肆伍陆柒捌玖貳參陸拾佰仟]")
+_FORMAL: Final = lazy_pattern("[壹贰叁肆伍陆柒捌玖貳參陸拾佰仟]")
 _ALL: Final = "".join([*_DIGITS, *_UNITS, *_LARGE])
 _PLAIN: Final = "零〇一二三四五六七八九"
 
@@ -30,8 +32,8 @@ _MEASURES: Final = (
     "元 美元 欧元 英镑 日元 港元 克朗 块钱 万 亿 公里 千米 里 米 厘米 毫米 平方 立方 吨 公斤 千克 克 斤 升 毫升 度 "
     "条 张 份 项 种 件 本 部 篇 首 支 枚 颗 套 间 所 户"
 )
-_MEASURE: Final = re.compile("|".join(sorted(_MEASURES.split(), key=len, reverse=True)))
-_MONEY: Final = re.compile("[元圆块]|人民币|美元|欧元|英镑")
+_MEASURE: Final = lazy_pattern("|".join(sorted(_MEASURES.split(), key=len, reverse=True)))
+_MONEY: Final = lazy_pattern("[元圆块]|人民币|美元|欧元|英镑")
 # Before a lone digit these make a name or the end of another word: 张三个子高, 星期五天气, 三番五次, 数十年.
 _NO_DIGIT_AFTER: Final = frozenset(
     "王李张刘陈杨赵黄周吴徐孙朱马胡郭林何高梁郑罗宋谢唐韩曹许邓萧冯曾程蔡彭潘袁于董余苏叶吕魏蒋田杜丁沈姜范江"
@@ -55,14 +57,14 @@ _IDIOMS: Final = (
     "(?:[二三五六七八九]十?|十)里[桥庄店铺堡坡沟坪墩亭台河] (?:二月二|三月三|六月六|九月九)(?![日号])"
 )
 # Years of an era and days of the lunar calendar keep their numerals: GB/T 15835-2011, 4.2.1.
-_ERA: Final = re.compile(
+_ERA: Final = lazy_pattern(
     "(?:洪武|建文|永乐|洪熙|宣德|正统|景泰|天顺|成化|弘治|正德|嘉靖|隆庆|万历|泰昌|天启|崇祯|顺治|康熙|雍正|乾隆|嘉庆|道光|咸丰|同治"
     "|光绪|宣统|民国|贞观|开元|天宝|元和|元丰|绍兴|淳熙|明治|大正|昭和|平成|令和|农历|阴历|旧历|腊月|正月)$"
     "|(?:农历|阴历|旧历)[^，。；\\n]{1,4}月$"
 )
 _ERA_REACH: Final = 8
-_IDIOM: Final = re.compile("|".join(sorted(set(_IDIOMS.split()), key=len, reverse=True)))
-_NUMERAL: Final = re.compile(
+_IDIOM: Final = lazy_pattern("|".join(sorted(set(_IDIOMS.split()), key=len, reverse=True)))
+_NUMERAL: Final = lazy_pattern(
     rf"(?P<idiom>(?:{_IDIOM.pattern})(?!(?<=[{_ALL}])[{_ALL}]))"
     rf"|(?P<share>[百千]分之)(?P<percent>百|[{_ALL}]+(?:点[{_PLAIN}]+)?)"
     rf"|(?P<below>[{_ALL}]+)分之(?P<above>[{_ALL}]+)"
@@ -70,7 +72,7 @@ _NUMERAL: Final = re.compile(
     rf"|(?P<whole>[{_ALL}]+)点(?P<part>[{_PLAIN}]+)(?P<large>[万亿]?)(?![{_ALL}])"
     rf"|(?P<run>[{_ALL}]+)"
 )
-_WEEKDAY: Final = re.compile("(?:星期|礼拜|(?<![一二三四五六七八九十每])周)$")
+_WEEKDAY: Final = lazy_pattern("(?:星期|礼拜|(?<![一二三四五六七八九十每])周)$")
 _LONGEST: Final = 24  # Characters of a numeral; longer runs are no numbers.
 
 

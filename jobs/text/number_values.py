@@ -12,6 +12,7 @@ from typing import Final
 from quern.jobs.text.chinese_numerals import arabic
 from quern.jobs.text.chinese_numerals import value as chinese_value
 from quern.jobs.text.numbers import english_value, with_digits
+from quern.schemas.words.patterns import lazy_pattern
 
 SCALES: Final = {
     "hundred": 1e2,
@@ -28,7 +29,7 @@ SCALES: Final = {
     "万": 1e4,
     "亿": 1e8,
 }
-_DIGITS: Final = re.compile(
+_DIGITS: Final = lazy_pattern(
     r"(?P<number>\d{1,3}(?:[,\u202f\u00a0]\d{3})+(?!\d|,\d)(?:\.\d+)?|\d+(?:[.:]\d+)?)"
     r"(?:(?:\s|-)?(?P<scale>hundred|thousand|million|billion|trillion|dozen|bn|mn|k)\b|(?P<han>[百千万亿]))?",
     re.IGNORECASE,
@@ -38,7 +39,7 @@ _SMALL: Final = (
     "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion trillion"
 )
 _WORD: Final = rf"(?:{'|'.join(sorted(_SMALL.split(), key=len, reverse=True))})"
-_WORDS: Final = re.compile(rf"\b{_WORD}(?:(?:[ -]| and ){_WORD})*\b", re.IGNORECASE)
+_WORDS: Final = lazy_pattern(rf"\b{_WORD}(?:(?:[ -]| and ){_WORD})*\b", re.IGNORECASE)
 _ORDINALS: Final = {
     word: float(n)
     for n, word in enumerate(
@@ -47,8 +48,8 @@ _ORDINALS: Final = {
         start=1,
     )
 } | {"once": 1.0, "twice": 2.0, "half": 0.5, "dozen": 12.0, "pair": 2.0, "both": 2.0, "single": 1.0}
-_ORDINAL: Final = re.compile(rf"\b(?:{'|'.join(_ORDINALS)})\b", re.IGNORECASE)
-_HAN: Final = re.compile("[零〇一二两三四五六七八九十百千万亿]+")
+_ORDINAL: Final = lazy_pattern(rf"\b(?:{'|'.join(_ORDINALS)})\b", re.IGNORECASE)
+_HAN: Final = lazy_pattern("[零〇一二两三四五六七八九十百千万亿]+")
 
 
 @lru_cache(maxsize=50_000)

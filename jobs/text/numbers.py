@@ -8,6 +8,7 @@ from typing import Final
 
 from quern.jobs.text.chinese_numerals import arabic
 from quern.schemas.settings import NormaliseSettings
+from quern.schemas.words.patterns import lazy_pattern
 
 _CHINESE: Final = "zh"
 _ENGLISH: Final = "en"
@@ -26,9 +27,9 @@ def _class(characters: list[str]) -> str:
 
 # Unicode's decimal digits (category Nd) other than ASCII's; full-width ones are among them.
 _DIGITS: Final = {c: str(unicodedata.digit(c)) for c in map(chr, range(0x80, 0x20000)) if c.isdecimal()}
-_DIGIT: Final = re.compile(f"[{_class(list(_DIGITS))}]")
+_DIGIT: Final = lazy_pattern(f"[{_class(list(_DIGITS))}]")
 # Arabic decimal and thousands separators and the per cent sign mean the ASCII ones beside a digit.
-_ARABIC_MARK: Final = re.compile(r"(?<=\d)[٫٬](?=\d)|(?<=\d)٪")
+_ARABIC_MARK: Final = lazy_pattern(r"(?<=\d)[٫٬](?=\d)|(?<=\d)٪")
 _ARABIC_MARKS: Final = {"٫": ".", "٬": ",", "٪": "%"}
 
 _SMALL: Final = {
@@ -45,12 +46,12 @@ _SCALES: Final = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion"
 _UP_TO_NINE: Final = "|".join(w for w, n in _SMALL.items() if 0 < n < 10)
 _PART: Final = rf"(?:(?:{'|'.join(_TENS)})(?:[- ](?:{_UP_TO_NINE}))?|{'|'.join(sorted(_SMALL, key=len, reverse=True))})"
 _SCALE: Final = "|".join(_SCALES)
-_NUMBER_WORDS: Final = re.compile(
+_NUMBER_WORDS: Final = lazy_pattern(
     rf"\b{_PART}(?: (?:{_SCALE})\b)*(?: (?:and )?{_PART}(?: (?:{_SCALE})\b)+)*(?:(?<=hundred|housand|million|billion)"
     rf"(?: and)? {_PART})?\b(?![-'’]\w)",
     re.IGNORECASE,
 )
-_WORD: Final = re.compile(r"[a-z]+", re.IGNORECASE)
+_WORD: Final = lazy_pattern(r"[a-z]+", re.IGNORECASE)
 
 
 def with_digits(text: str) -> str:

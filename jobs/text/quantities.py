@@ -11,6 +11,7 @@ from quern.jobs.text.chinese_numerals import value as chinese_value
 from quern.jobs.text.dates import When, dates
 from quern.jobs.text.number_values import SCALES
 from quern.jobs.text.numbers import english_value
+from quern.schemas.words.patterns import lazy_pattern
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ _NUMERAL: Final = "零〇一二三四五六七八九十百千万亿两"
 _PLAIN: Final = "零一二三四五六七八九"
 _HALVES: Final = {"half": 0.5, "third": 1 / 3, "quarter": 0.25, "fifth": 0.2, "tenth": 0.1}
 
-_NUMBER: Final = re.compile(
+_NUMBER: Final = lazy_pattern(
     r"(?<![\w.,:/-])(?P<hour>1?\d|2[0-3])[.:](?P<minute>[0-5]\d)(?:\s?(?P<noon>[ap]\.?m\b\.?))?"
     r"(?!\s*(?:m\b|million|per|%)|[\d,:]|\.\d)"
     r"|(?<![\w.,:/-])(?P<hour2>1?\d)\s?(?P<noon2>[ap]\.?m\b\.?)"
@@ -107,11 +108,11 @@ _NUMBER: Final = re.compile(
     rf"|(?<![{_NUMERAL}])(?P<han>[{_NUMERAL}]{{1,24}}+)(?=\s*(?:{_KNOWN}|[个艘座家只条张件本部层块棵头台辆所间次场册盏根种项岁斤]))",
     re.IGNORECASE,
 )
-_UNIT: Final = re.compile(
+_UNIT: Final = lazy_pattern(
     rf"[\s-]?(?P<unit>{_KNOWN})|\s?(?P<zh>[个艘座家只条张件本部层棵头台辆所间次场册盏根种项岁斤])", re.IGNORECASE
 )
-_MORE: Final = re.compile(r"\s+and\s+a\s+(half|quarter)\b")
-_NOUN: Final = re.compile(r"[\s-]([A-Za-z]+(?:['’]s)?)")
+_MORE: Final = lazy_pattern(r"\s+and\s+a\s+(half|quarter)\b")
+_NOUN: Final = lazy_pattern(r"[\s-]([A-Za-z]+(?:['’]s)?)")
 # Words of closed classes and the commonest verbs: a counted noun does not lie behind them.
 _STOP: Final = frozenset(
     "a about above after against ago all also among an and are as at back be been before behind below between but by "
@@ -121,7 +122,7 @@ _STOP: Final = frozenset(
     "they this those through thus till to too under until up upon us very was we were what when where which while who "
     "whose why will with within without would yet you your".split()
 )
-_SINGULAR_S: Final = re.compile(r"(?:ss|us|is|ics|'s|’s)$")
+_SINGULAR_S: Final = lazy_pattern(r"(?:ss|us|is|ics|'s|’s)$")
 _PLURALS: Final = {
     "people": "person",
     "men": "man",
@@ -134,11 +135,11 @@ _PLURALS: Final = {
     "fish": "fish",
     "crew": "crew",
 }
-_NAME_BEFORE: Final = re.compile(
+_NAME_BEFORE: Final = lazy_pattern(
     r"(?:(?<=[a-z,;:] )|(?<=[A-Z][a-z] ))[A-Z][\w’'-]*\s$|\b[A-Z][\w’'-]*\s[A-Z][\w’'-]*\s$"
 )
 _MOST_NOUNS: Final = 3
-_NEEDS: Final = re.compile(
+_NEEDS: Final = lazy_pattern(
     rf"[\d{_NUMERAL}]|\b(?:{_WORDS}|dozen|half|third|quarter|fifth|tenth|"
     r"an? (?:minute|hour|day|week|fortnight|month|year|decade|century))",
     re.IGNORECASE,
@@ -301,7 +302,7 @@ _PARTS: Final = {
     "hour": ("minute", 60),
     "foot": ("inch", 12),
 }
-_AND: Final = re.compile(r"(?:\s+and\s+|,?\s+|-)")
+_AND: Final = lazy_pattern(r"(?:\s+and\s+|,?\s+|-)")
 
 
 def _compound(text: str, found: list[Quantity]) -> list[Quantity]:

@@ -10,20 +10,21 @@ from __future__ import annotations
 import re
 from typing import Final, Literal
 
+from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.scripts import CJK
 
 Punctuation = Literal["outside_cjk", "all"]
 
 _OFFSET: Final = 0xFEE0
 _SPACE: Final = "\u3000"
-_FULL: Final = re.compile("[\uff01-\uff5e\u3000]")
+_FULL: Final = lazy_pattern("[\uff01-\uff5e\u3000]")
 # The scripts with the punctuation that stands among them.
 _CJK: Final = f"{CJK}\u3001-\u303f“”‘’—…"
 _OWN: Final = "，！？：；"
 # What is not the script's own punctuation, and that where no character of the script is on either side.
-_FOREIGN: Final = re.compile(f"[\uff01-\uff5e\u3000](?<![{_OWN}])|(?<![{_CJK}{_OWN}])[{_OWN}](?![{_CJK}{_OWN}])")
+_FOREIGN: Final = lazy_pattern(f"[\uff01-\uff5e\u3000](?<![{_OWN}])|(?<![{_CJK}{_OWN}])[{_OWN}](?![{_CJK}{_OWN}])")
 # A half-width mark ends a sentence or clause only before a space.
-_CROWDED: Final = re.compile(f"(?:[{_OWN}](?!\\d)|(?<!\\d)[{_OWN}])(?=[^\\s{_OWN}”’」』】》\"')）])")
+_CROWDED: Final = lazy_pattern(f"(?:[{_OWN}](?!\\d)|(?<!\\d)[{_OWN}])(?=[^\\s{_OWN}”’」』】》\"')）])")
 
 
 def _half(match: re.Match[str]) -> str:

@@ -6,11 +6,11 @@ space and stems them needs no knowledge of names in CamelCase or of scripts with
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
+from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.scripts import CJK
 
 # Raised when the same text gives other words: part of the fingerprint of what is made of words.
@@ -22,16 +22,16 @@ STOP_WORDS = frozenset(
     "to was will with did do does from he her him his how she what when where which who whom whose why".split()
 )
 
-_POSSESSIVE = re.compile(r"['’][sS]\b")
-_WORD = re.compile(r"[^\W_]+")
+_POSSESSIVE = lazy_pattern(r"['’][sS]\b")
+_WORD = lazy_pattern(r"[^\W_]+")
 # Vowel signs and other marks inside words of, say, Devanagari or Thai, which `\w` does not match.
 _INNER = "".join(c for c in map(chr, range(0x370, 0xFE00)) if unicodedata.category(c) in ("Mn", "Mc"))
-_MARKED_WORD = re.compile(f"[^\\W_](?:[^\\W_]|[{_INNER}])*")
-_MARKS = re.compile("[\u0300-\u036f]+")
-_HUMP = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
-_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z]{2})|[A-Z]?[a-z]+|[A-Z]+|[^A-Za-z]+")
-_HAS_CJK = re.compile(f"[{CJK}]")
-_RUN = re.compile(f"[{CJK}]+|[^{CJK}]+")
+_MARKED_WORD = lazy_pattern(f"[^\\W_](?:[^\\W_]|[{_INNER}])*")
+_MARKS = lazy_pattern("[\u0300-\u036f]+")
+_HUMP = lazy_pattern(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
+_PART = lazy_pattern(r"[A-Z]+(?=[A-Z][a-z]{2})|[A-Z]?[a-z]+|[A-Z]+|[^A-Za-z]+")
+_HAS_CJK = lazy_pattern(f"[{CJK}]")
+_RUN = lazy_pattern(f"[{CJK}]+|[^{CJK}]+")
 
 
 def search_terms(*texts: str | None) -> str:

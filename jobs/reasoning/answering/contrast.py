@@ -20,6 +20,7 @@ from quern.jobs.reasoning.answering.kinds import DURATIONS, LENGTHS, MONEY, Kind
 from quern.jobs.reasoning.answering.relevance import Line, lines
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.typed import Value
+from quern.schemas.words.patterns import lazy_pattern
 
 _WEIGHED: Final = 10  # Of each side, the likeliest values.
 # Log odds, set by hand on the comparisons and orders of the sample corpus. A value
@@ -46,7 +47,7 @@ _STEM: Final = 5  # Letters in which words of one family agree.
 _PUBLISHED: Final = 0.35
 _PUBLISHED_IF_SAID: Final = 8.0
 # What is said is said on the day of its text; dates in it are of what it speaks of.
-_SAID: Final = re.compile(
+_SAID: Final = lazy_pattern(
     r"when\s+(?:did|was|were|had|has|have)\s+(?:[\w’'.,-]+\s+){0,6}?"
     r"(?:announce|publish|report|say|tell|ask|send|message|share|mention|suggest|remind|recommend|discuss|invite|warn|"
     r"statement|news|propose|confirm|complain|wonder|debate|start\s+a\s+vote|consult|comfort|agree|talk|write"
@@ -145,7 +146,7 @@ def _kinds(questions: Sequence[str], word: str) -> list[Kind]:
     return [*typed[:1], Kind("when")] if _OLD.match(questions[0]) else typed[:1]
 
 
-_MONEY_WORD: Final = re.compile(
+_MONEY_WORD: Final = lazy_pattern(
     r"\b(?:budgets?|costs?|prices?|bill|fares?|fined?|fees?|revenue|income|turnover|profit|loss|salary|wages?|pay"
     r"|paid|spent|"
     r"spend|earn|offer|worth|tax|grant|debt|invest\w*)\b",
@@ -153,17 +154,17 @@ _MONEY_WORD: Final = re.compile(
 )
 
 
-_OLD: Final = re.compile(r"how\s+old\s+(?:is|was|are|were)\s+(.+?)(?=\?|$)", re.IGNORECASE)
+_OLD: Final = lazy_pattern(r"how\s+old\s+(?:is|was|are|were)\s+(.+?)(?=\?|$)", re.IGNORECASE)
 
 
 _SHARES: Final = frozenset({"per cent", "share", "percentage point"})
-_IN_SHARES: Final = re.compile(
+_IN_SHARES: Final = lazy_pattern(
     r"\b(?:effect|rate|share|reduction|increase|growth|success|turnout"
     r"|support)\b",
     re.IGNORECASE,
 )
 # `How long is the Orrin`, with no verb behind it, asks for a length sooner than for a time.
-_OF_THING: Final = re.compile(r"how\s+long\s+(?:is|was|are|were)\s+(?:(?:the|a)\s+)?[\w\s’'-]+\?$", re.IGNORECASE)
+_OF_THING: Final = lazy_pattern(r"how\s+long\s+(?:is|was|are|were)\s+(?:(?:the|a)\s+)?[\w\s’'-]+\?$", re.IGNORECASE)
 
 
 def _candidates(
@@ -275,7 +276,7 @@ def _comparable(one: _Candidate, other: _Candidate) -> bool:
     return named in MONEY if _OF_MONEY.search(bare) else named not in MONEY | LENGTHS | DURATIONS | _SHARES
 
 
-_OF_MONEY: Final = re.compile(r"(?:million|billion|thousand|[万亿])$")
+_OF_MONEY: Final = lazy_pattern(r"(?:million|billion|thousand|[万亿])$")
 
 
 def _unit(sided: Sided) -> str:

@@ -10,6 +10,7 @@ from typing import Final, Literal
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.values import singular
 from quern.jobs.reasoning.answering.wording import irregular_pasts
+from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.scripts import HAN
 
 KindName = Literal[
@@ -93,7 +94,7 @@ _PLACES: Final = (
     "place|city|town|village|country|county|state|province|district|region|island|continent|street|road|venue|location|"
     "neighbourhood|borough|municipality|address"
 )
-_PERSONS: Final = re.compile(
+_PERSONS: Final = lazy_pattern(
     r"(?:person|people|child|boy|girl|vet|president|king|queen|chief|mate|nurse|guide|cook|head|chair|judge|pupil|"
     r"student|"
     r"friend|guest|wife|husband|clerk|poet|captain|priest|\w*(?:man|woman)|\w{2,}(?:er|or|ist|ian|eer|ess|ant)|"
@@ -116,40 +117,42 @@ _PREPOSITION: Final = (
     r"in|on|at|by|to|from|for|with|of|under|after|before|through|until|since|about|into|over|against|within|up to|"
     r"during|between|upon|than"
 )
-_OPENS: Final = re.compile(
+_OPENS: Final = lazy_pattern(
     rf"^(?:(?:and|so|but|then|please|well)?,?\s*|[^,?]{{3,80}},\s+)(?:{_AUXILIARY})\b(?!\s*,)", re.IGNORECASE
 )
-_WH: Final = re.compile(
+_WH: Final = lazy_pattern(
     rf"(?:^|[,;:?.!]\s*(?:and\s+)?|\band\s+|\b(?:{_PREPOSITION})\s+|^(?:can|could) you (?:tell|say) (?:me )?)"
     rf"(?P<wh>how|what|which|when|where|who|whom|whose|why)\b(?P<rest>[^?]*)",
     re.IGNORECASE,
 )
-_ANY_WH: Final = re.compile(r"\b(?P<wh>how|what|which|when|where|who|whom|whose|why)\b(?P<rest>[^?]*)", re.IGNORECASE)
-_LISTING: Final = re.compile(r"^(?:please\s+)?(?:list|name|enumerate)\b(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
-_TELLING: Final = re.compile(r"^(?:please\s+)?(?:explain|describe|tell|trace|summari[sz]e|outline)\b", re.IGNORECASE)
-_VERB: Final = re.compile(rf"(?:{_AUXILIARY})\b", re.IGNORECASE)
-_WORD: Final = re.compile(r"[A-Za-z][\w'’-]*")
+_ANY_WH: Final = lazy_pattern(r"\b(?P<wh>how|what|which|when|where|who|whom|whose|why)\b(?P<rest>[^?]*)", re.IGNORECASE)
+_LISTING: Final = lazy_pattern(r"^(?:please\s+)?(?:list|name|enumerate)\b(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
+_TELLING: Final = lazy_pattern(r"^(?:please\s+)?(?:explain|describe|tell|trace|summari[sz]e|outline)\b", re.IGNORECASE)
+_VERB: Final = lazy_pattern(rf"(?:{_AUXILIARY})\b", re.IGNORECASE)
+_WORD: Final = lazy_pattern(r"[A-Za-z][\w'’-]*")
 _ENDS_NOUN: Final = frozenset(
     f"{_AUXILIARY}|{_PREPOSITION}|that|who|which|there|not|and|or|you|he|she|it|they|we".split("|")
 )
 _OPENS_NOUN: Final = frozenset("a an the this these those his her its their our your my out up off down".split())
 _MOST_WORDS: Final = 5  # Of a noun phrase.
-_HAPPENED: Final = re.compile(r"\b(?:happen(?:ed|s)?|occurred|became of|come of|took place|going on)\b", re.IGNORECASE)
-_DEFINING: Final = re.compile(
+_HAPPENED: Final = lazy_pattern(
+    r"\b(?:happen(?:ed|s)?|occurred|became of|come of|took place|going on)\b", re.IGNORECASE
+)
+_DEFINING: Final = lazy_pattern(
     r"^\s*(?:is|are)\s+(?:an?\s+)?[\w'’-]+(?:\s+[\w'’-]+){0,2}$|.*\bstand for$", re.IGNORECASE
 )
-_COSTS: Final = re.compile(
+_COSTS: Final = lazy_pattern(
     r"\b(?:cost|costs|pay|paid|pays|charge[ds]?|spend|spent|earn|earns|price[ds]?|fined?|fee|sell|sold|worth|owe[ds]?|"
     r"money|donate[ds]?|invest(?:ed)?|raise[ds]?|bid|offer(?:ed)?)\b",
     re.IGNORECASE,
 )
 # What takes time and not room: `how long was the library shut because of the flood`.
-_LASTS: Final = re.compile(
+_LASTS: Final = lazy_pattern(
     r"\b(?:because|after|before|during|since|until|till|while|when|open(?:ed)?|closed?|shut|away|gone|suspended|delayed)\b",
     re.IGNORECASE,
 )
-_SHORTENED: Final = re.compile(r"\b(what|who|where|when|why|how)['’]s\b", re.IGNORECASE)
-_HOLDS_HAN: Final = re.compile(f"[{HAN}]")
+_SHORTENED: Final = lazy_pattern(r"\b(what|who|where|when|why|how)['’]s\b", re.IGNORECASE)
+_HOLDS_HAN: Final = lazy_pattern(f"[{HAN}]")
 
 
 def is_person(noun: str) -> bool:

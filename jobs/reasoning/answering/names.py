@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
 
+from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.scripts import HAN
 
 
@@ -38,27 +39,27 @@ _TITLE: Final = (
 )
 _CAPITAL: Final = r"(?:[A-ZÀ-ÖØ-Þ][\w’'-]*(?:\.(?=[A-Z]))?|[A-Z]\.)"
 _BINDS: Final = r"(?:of(?:\s+the)?|the|de|del|della|da|di|du|la|le|von|van|der|den|bin|al|y|&)"
-_NAME: Final = re.compile(
+_NAME: Final = lazy_pattern(
     rf"(?<![\w’'])(?P<first>{_CAPITAL})(?P<rest>(?:\s+(?:{_BINDS}\s+)?{_CAPITAL})*(?:\s+\d{{1,4}}\b(?![.,]\d|\s*[%\w]))?)"
 )
-_TITLED: Final = re.compile(rf"{_TITLE}\s")
+_TITLED: Final = lazy_pattern(rf"{_TITLE}\s")
 _SAYS: Final = (
     r"(?:said|says|say|wrote|writes|told|tells|asked|asks|added|explained|thinks|believes|recalls|recalled|replied|"
     r"announced|complained|warned|warns|joked|admits|admitted|argues|argued|suggests|suggested|reported|agreed)"
 )
-_SAID_AFTER: Final = re.compile(rf"\s+(?:also\s+|then\s+)?{_SAYS}\b")
-_SAID_BEFORE: Final = re.compile(rf"\b{_SAYS}\s+(?:the\s+)?(?:[a-z]+\s+){{0,3}}$")
-_ROLE_AFTER: Final = re.compile(r"(?:,\s+(?:an?|the|who|whose|its|his|her|aged|\d{2}\b)\b|\s+who\b|\s*\(born)")
-_ROLE_BEFORE: Final = re.compile(
+_SAID_AFTER: Final = lazy_pattern(rf"\s+(?:also\s+|then\s+)?{_SAYS}\b")
+_SAID_BEFORE: Final = lazy_pattern(rf"\b{_SAYS}\s+(?:the\s+)?(?:[a-z]+\s+){{0,3}}$")
+_ROLE_AFTER: Final = lazy_pattern(r"(?:,\s+(?:an?|the|who|whose|its|his|her|aged|\d{2}\b)\b|\s+who\b|\s*\(born)")
+_ROLE_BEFORE: Final = lazy_pattern(
     r"\b(?:by|with|named|called|after|whom|poet|author|writer|singer|actor|actress|architect|engineer|driver|captain|"
     r"master|"
     r"director|librarian|auditor|leader|chief|manager|treasurer|president|geologist|professor|founder|owner|farmer|"
     r"(?:[a-z]+(?:ist|ian|eer|keeper|maker|worker|teacher|officer|man|woman)))\s+$"
 )
-_PLACE_BEFORE: Final = re.compile(
+_PLACE_BEFORE: Final = lazy_pattern(
     r"\b(?:in|at|near|from|to|on|off|outside|inside|around|above|below|beside|behind)\s+(?:the\s+)?$"
 )
-_PLACE_END: Final = re.compile(
+_PLACE_END: Final = lazy_pattern(
     r"(?:Street|Road|Lane|Avenue|Square|Row|Court|Steps|Quay|Mole|Wharf|Bridge|Gardens?|Park|Meadow|Green|Hill|Hall|"
     r"House|"
     r"Church|School|College|University|Library|Hospital|Infirmary|Station|Airport|Port|Harbou?r|Bay|Island|Isle|Sound|"
@@ -86,19 +87,19 @@ _NO_NAME: Final = frozenset(
     "did has have had can could will would shall should must i'm i'll i've it's that's don't let's what's she's he's "
     "we're they're you're time".split()
 )
-_PLACEHOLDER: Final = re.compile(r"\[[A-Z]+\]")
-_SPEAKER: Final = re.compile(r"\s*(?P<name>[A-Z][\w’'-]*(?:\s+[A-Z][\w’'-]*){0,3}):\s")
+_PLACEHOLDER: Final = lazy_pattern(r"\[[A-Z]+\]")
+_SPEAKER: Final = lazy_pattern(r"\s*(?P<name>[A-Z][\w’'-]*(?:\s+[A-Z][\w’'-]*){0,3}):\s")
 # The hundred commonest surnames of China by the census of 2010, and common ones of two characters.
 _SURNAMES: Final = "欧阳|司马|诸葛|上官|皇甫|" + "|".join(
     "王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴夏钟汪田任姜范方石"
     "姚谭廖邹熊金陆郝孔白崔康毛邱秦江史顾侯邵孟龙万段钱汤尹黎易常武乔贺赖龚文鲁谷"
 )
 # What stands before and after a Chinese name: a role, a verb of saying, a mark.
-_CHINESE: Final = re.compile(
+_CHINESE: Final = lazy_pattern(
     rf"(?:(?<=[，。、；：“”（）是由与和为叫长师员匠夫工家授人者任手生士导记医])|^)(?P<name>(?:{_SURNAMES})[{HAN}]{{1,2}}?)"
     rf"(?=[，。、；：“”（）说称表在与和的等为是从教告介认指建创设写画发主担任安装]|$|老师|教授|先生|女士|一个人)"
 )
-_FOREIGN: Final = re.compile(f"[{HAN}]{{1,6}}(?:[·・•][{HAN}]{{1,6}})+")
+_FOREIGN: Final = lazy_pattern(f"[{HAN}]{{1,6}}(?:[·・•][{HAN}]{{1,6}})+")
 
 
 @lru_cache(maxsize=50_000)

@@ -10,21 +10,22 @@ from typing import Final
 from quern.jobs.reasoning.answering.relevance import Line
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.tables import Row
+from quern.schemas.words.patterns import lazy_pattern
 
-_ASKS: Final = re.compile(
+_ASKS: Final = lazy_pattern(
     r"\b(?:(?P<most>most|largest|biggest|highest|greatest|longest|tallest|heaviest|deepest|widest|busiest)|"
     r"(?P<least>least|fewest|smallest|lowest|shortest|lightest|shallowest|narrowest))\b",
     re.IGNORECASE,
 )
-_CHANGES: Final = re.compile(
+_CHANGES: Final = lazy_pattern(
     r"\b(?:(?P<up>grew|grow|grown|growth|rose|rise|risen|increase[ds]?|gain(?:ed|s)?)|"
     r"(?P<down>fell|fall|fallen|decrease[ds]?|dropp?(?:ed|s)?|declined?|shrank|shrunk|lost))\b",
     re.IGNORECASE,
 )
-_NUMBER: Final = re.compile(r"\s*(?:about |some )?[^\d\s]{0,2}(\d[\d,]*(?:\.\d+)?)\s*\D{0,15}")
+_NUMBER: Final = lazy_pattern(r"\s*(?:about |some )?[^\d\s]{0,2}(\d[\d,]*(?:\.\d+)?)\s*\D{0,15}")
 # A row that adds up the others is none of them.
-_SUM: Final = re.compile(r"(?:grand |sub)?-?(?:total|sum|all|average|mean|median)\b", re.IGNORECASE)
-_YEAR: Final = re.compile(r"(?:1\d|20)\d\d")
+_SUM: Final = lazy_pattern(r"(?:grand |sub)?-?(?:total|sum|all|average|mean|median)\b", re.IGNORECASE)
+_YEAR: Final = lazy_pattern(r"(?:1\d|20)\d\d")
 _LOOKED_AT: Final = 12  # Of the best lines, those whose tables are looked at.
 
 

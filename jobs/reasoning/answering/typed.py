@@ -14,8 +14,9 @@ from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.spans_of_time import between
 from quern.jobs.reasoning.answering.tables import Row
 from quern.jobs.reasoning.answering.values import Quantity, When, dates, quantities
+from quern.schemas.words.patterns import lazy_pattern
 
-_CLOCK = re.compile(
+_CLOCK = lazy_pattern(
     r"(?<![\d.,])(?:[01]?\d|2[0-4])[.:][0-5]\d(?:\s?[ap]\.?m\b\.?)?(?![\d%]|\s*(?:m\b|million|billion|per\b|metres|"
     r"nautical|km\b|kilo|crowns|hours|litres|degrees|tonnes))|\b(?:1[0-2]|[1-9])\s?[ap]\.?m\b\.?|\b(?:noon|midnight)\b|"
     r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\s+o['’]clock|"
@@ -24,11 +25,11 @@ _CLOCK = re.compile(
 )
 
 
-_DAY_OF_MONTH = re.compile(
+_DAY_OF_MONTH = lazy_pattern(
     r"\d{1,2}(?:st|nd|rd|th)?(?: of)? [A-Z][a-z]+\.?|[A-Z][a-z]+\.? \d{1,2}(?:st|nd|rd|th)?|\d{1,2}月\d{1,2}[日号]"
 )
 _OTHER_ROLE = 0.6  # What a name is worth where the sentence lacks the role that is asked for: `the vet`.
-CAUSE = re.compile(
+CAUSE = lazy_pattern(
     r"\b(?:because(?:\s+of)?|since(?!\s+(?:\d|then|the\s+\d|[A-Z][a-z]+\s+\d))|so\s+that|in\s+order\s+to|due\s+to|"
     r"owing\s+to|on\s+account\s+of|as\s+a\s+result|thanks\s+to|caused\s+by|for\s+fear|to\s+(?:avoid|prevent|thank|"
     r"protect|"
@@ -36,24 +37,24 @@ CAUSE = re.compile(
     r"因为|由于|因此|导致|原因|为了|以便",
     re.IGNORECASE,
 )
-_MANNER = re.compile(
+_MANNER = lazy_pattern(
     r"\b(?:by\s+\w+ing|so\s+that|by\s+means\s+of|through|with\s+the\s+help|using|via)\b|通过|利用|借助|用"
 )
-_CALLED = re.compile(r"\b(?:called|named|christened|dubbed|nicknamed|names?(?: is| was)?)\s+(?:the\s+)?[\"“'‘]?$")
+_CALLED = lazy_pattern(r"\b(?:called|named|christened|dubbed|nicknamed|names?(?: is| was)?)\s+(?:the\s+)?[\"“'‘]?$")
 _OF_RANGE = 0.6  # What the time between two dates is worth against one that is told.
 _DOES = 0.9  # What a person is worth who does what is asked.
-_WORD_AFTER = re.compile(r"\s+(?:(?:has|have|had|also|then|first|\w+ly)\s+)?([a-z]+)")
-_WORD_BEFORE = re.compile(r"[A-Za-z]+\s$")
+_WORD_AFTER = lazy_pattern(r"\s+(?:(?:has|have|had|also|then|first|\w+ly)\s+)?([a-z]+)")
+_WORD_BEFORE = lazy_pattern(r"[A-Za-z]+\s$")
 # What parts a number from a noun that it does not count: `she is 58, and she has painted every tram`.
-_NOT_COUNTED = re.compile(r"[;:()|]|,(?!\d)|\.(?!\d)|\s(?:and|or|but|while|for|with|at|on)\s")
+_NOT_COUNTED = lazy_pattern(r"[;:()|]|,(?!\d)|\.(?!\d)|\s(?:and|or|but|while|for|with|at|on)\s")
 # Three things or more one after another, or two names.
-_SEVERAL = re.compile(
+_SEVERAL = lazy_pattern(
     r"[\w’'-]+(?: [\w’'-]+){0,5}, [\w’' -]{2,50},? (?:and|or) [\w’'-]+|[A-Z][\w’'-]+ and (?:the )?[A-Z][\w’'-]+|、"
 )
 _SHORTLY = 60  # Days: what is told next may have been a little before.
 _ROUGH = 0.6  # What a full hour in words is worth: `shortly before eight o'clock`.
 _MARKED = 0.5  # How well a sentence with a word of cause or manner fits, where no form can be asked for.
-_ROLE = re.compile(
+_ROLE = lazy_pattern(
     r"\b(?:[Tt]he|[Aa]n?|[Ii]ts|[Hh]is|[Hh]er|[Tt]heir|[Oo]ur|[Mm]y|"
     r"[\w-]+['’]s)\s+(?:[a-z][\w-]*\s+){0,2}?(?P<noun>[a-z]{3,})"
     r"(?:\s+of\s+(?:the\s+|its\s+)?[\w’'-]+(?:\s+[A-Z][\w’'-]+)*)?"
@@ -296,7 +297,7 @@ def _fit_of_name(name: Name, sentence: str) -> float:
     return {1: 0.4, 2: 0.75, 3: 0.6}.get(len(name.text.split()), 0.4)
 
 
-_MESSAGE = re.compile(
+_MESSAGE = lazy_pattern(
     r"\b(?:ask|tell|told|inform|invite|remind|confirm|express|send|sent|share|mention|announce|propose|suggest|message|"
     r"complain|request|say|said|discuss|recommend|post)(?:s|ed|ing)?\b",
     re.IGNORECASE,

@@ -14,10 +14,11 @@ from quern.jobs.reasoning.questions.plan import SubQuestion
 from quern.jobs.reasoning.questions.references import proper_names
 from quern.jobs.reasoning.questions.words import AUXILIARIES, BE, CLOSED, bare, is_past, is_verb
 from quern.jobs.text.quantities import singular
+from quern.schemas.words.patterns import lazy_pattern
 
 _MOST_HOPS: Final = 3
 # People by their doings end in -er, -or, -ist, -ian, -ant; the rest are kin and offices.
-_PERSON: Final = re.compile(
+_PERSON: Final = lazy_pattern(
     r"(?:(?!number|river|water|paper|tower|center|chapter|letter|computer|order|power|corner|border|newspaper"
     r"|cover|theater"
     r"|tractor|factor|motor|sector|harbor|error|mirror|color|floor|door)\w+(?:[^aeiou]er|or|ist|ian|eer|man|woman)"
@@ -44,36 +45,36 @@ _THAT: Final = (
     r"|(?:directed|written|produced|created|founded|composed|performed|owned|built|published|designed|made"
     r"|recorded)\s+by)"
 )
-_RELATIVE: Final = re.compile(
+_RELATIVE: Final = lazy_pattern(
     rf"\b(?P<np>(?:the|an?)\s+(?P<head>(?:(?!{_THAT}\b|of\b|in\b|to\b|for\b|is\b|was\b|are\b|were\b|did\b"
     rf"|and\b)[\w’'-]+\s+){{1,4}}?)(?P<that>{_THAT})\s+(?P<clause>(?:[^,?]|,(?=\s+(?:19|20)\d\d\b))+))",
     re.IGNORECASE,
 )
 # `the city Kevin Durant played for`: a relative clause without its pronoun, of a name and a verb.
-_BARE: Final = re.compile(
+_BARE: Final = lazy_pattern(
     rf"\b(?P<np>the\s+(?P<head>{_RELATION}|person|man|woman|film|movie|book|song|album|place)\s+(?P<clause>"
     rf"(?:[A-Z#][\w’'-]*\s+)+(?:(?:is|was|are|were)\s+)?\w+[^,?]*))"
 )
-_OF: Final = re.compile(
+_OF: Final = lazy_pattern(
     rf"\b(?P<np>the\s+(?P<head>(?:[a-z]+\s+)?{_RELATION})\s+(?:of|for|to)\s+(?P<name>(?:the\s+)?"
     rf"(?:(?!which\b|what\b|whose\b)[a-z]+\s+){{0,2}}?(?:[\"“][^\"”]+[\"”]|#\d|[A-Z0-9][\w’'.&-]*(?:\s+(?:of\s+"
     rf"|the\s+|and\s+|in\s+|to\s+"
     rf"|for\s+|a\s+)*[A-Z0-9#][\w’'.&-]*)*)))(?!['’]s\b)"
 )
-_OWN: Final = re.compile(
+_OWN: Final = lazy_pattern(
     rf"(?P<np>(?P<name>(?:[\"“][^\"”]+[\"”]|#\d|(?<!\w)[A-Z][\w’'.&-]*?(?:\s+(?:of\s+|the\s+|and\s+|for\s+"
     rf"|a\s+)*[A-Z0-9][\w.&-]*)*))['’]s?\s+(?P<head>{_RELATION}|birth\s+(?:country|city|state|place)"
     rf"|country\s+of\s+(?:birth|citizenship|origin)|city\s+of\s+birth))\b(?!\s+(?:of|at|in)\s+[A-Z])"
 )
 # These are followed by what they say, not by what they are: `the claim that the radar was off`.
-_SAID: Final = re.compile(
+_SAID: Final = lazy_pattern(
     r"(?:claim|fact|idea|news|belief|announcement|rumou?r|report|statement|hope|view|evidence|promise|suspicion|theory|"
     r"proof|warning|finding|conclusion|argument|allegation|assumption|time|day|year|moment|reason|way|date|week"
     r"|month)s?$",
     re.IGNORECASE,
 )
 # `the city of Casterby` is Casterby.
-_PLACE: Final = re.compile(
+_PLACE: Final = lazy_pattern(
     r"(?:country|state|city|town|county|district|region|province|continent|river|band|group|company|university|network"
     r"|party|school|college|league|team)$"
 )
@@ -111,7 +112,7 @@ def _asked(phrase: str, head: str) -> str:
     return f"{word} {be} {_definite(phrase)}"
 
 
-_DOES: Final = re.compile(r"(?:the|an?)\s+(?P<head>[\w\s'’-]+?)\s+(?:that|who|which)\s+(?P<clause>.+)", re.IGNORECASE)
+_DOES: Final = lazy_pattern(r"(?:the|an?)\s+(?P<head>[\w\s'’-]+?)\s+(?:that|who|which)\s+(?P<clause>.+)", re.IGNORECASE)
 _ANYBODY: Final = frozenset("person man woman one individual people".split())
 
 

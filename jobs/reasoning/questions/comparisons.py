@@ -10,6 +10,7 @@ from quern.jobs.reasoning.questions.clause_forms import asked_of_clause, asked_o
 from quern.jobs.reasoning.questions.references import has_pronoun, named, proper_names, subject
 from quern.jobs.reasoning.questions.words import AUXILIARIES, PREPOSITIONS, bare, base, is_past, is_verb
 from quern.jobs.text.quantities import quantities, singular
+from quern.schemas.words.patterns import lazy_pattern
 
 Way = Literal["compare", "order", "both"]
 
@@ -56,7 +57,7 @@ _COMPARATIVE: Final = (
     r"[a-z]{3,}(?:er|est)\b|best\b|worst\b|worse\b)"
 )
 _REACH: Final = 24  # Characters in which a number must begin.
-_QUANTITY: Final = re.compile(
+_QUANTITY: Final = lazy_pattern(
     r"\b(?:number|amount|cost|costs|price|prices|fare|fares|fee|total|rate|share|size|length|height|width|depth|weight|"
     r"population|budget|estimate|area|age|speed|salary|value|bill|fine|temperature|turnover|income|revenue|income|"
     r"capacity|percentage|level|score|count|sum)\b",
@@ -65,7 +66,7 @@ _QUANTITY: Final = re.compile(
 
 
 # What sets the scene of a question: `In the 2010 census, which ...`.
-_LED: Final = re.compile(
+_LED: Final = lazy_pattern(
     r"((?:in|on|at|after|before|during|according\s+to|as\s+of|for|by|from|since)\s+[^,?]+),\s+"
     r"(?=(?:which|who|what|whose|did|was|is|were|are|has|had|does|do|how)\b)",
     re.IGNORECASE,
@@ -101,7 +102,7 @@ def _adjective(comparative: str) -> str:
     return f"{stem}e" if stem in _MUTE_E else stem
 
 
-_OR: Final = re.compile(r",?\s+or\s+", re.IGNORECASE)
+_OR: Final = lazy_pattern(r",?\s+or\s+", re.IGNORECASE)
 
 
 def _listed(text: str) -> list[str]:
@@ -112,7 +113,7 @@ def _listed(text: str) -> list[str]:
 
 
 # Names with a comma of their own: `Minden, Nevada or Ely, Nevada`.
-_PLACES: Final = re.compile(
+_PLACES: Final = lazy_pattern(
     r"(?P<head>(?:[Ww]hich|[Ww]ho|[Ww]hat)\b[^,:]+)[,:]\s+(?P<a>[A-Z][^,]+,\s+[A-Z][^,]+?),?\s+or\s+"
     r"(?P<b>[A-Z][^,]+,\s+[A-Z][^,]+)"
 )
@@ -397,7 +398,7 @@ def _many(aux: str, verb: str, a: str, b: str, noun: str, word: str) -> Pair:
     return Pair("compare", (a, b), tuple(raised(f"{asked} {aux} {x} {verb} {rest}") for x in (a, b)), word)
 
 
-_MONTH: Final = re.compile(
+_MONTH: Final = lazy_pattern(
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December|\d)"
 )
 
@@ -502,12 +503,12 @@ def _ordered(text: str) -> Pair | None:
 
 _THAN: Final = r"(?:more|less|longer|shorter)\s+than\s+(?:an?|\d{1,4}|[a-z]+)\s+(?:day|week|month|year)s?"
 _APART: Final = (
-    re.compile(
+    lazy_pattern(
         rf"(?:is|was)\s+the\s+(?:time\s+|length\s+of\s+)?(?:time|interval|span|gap|period)\s+(?:(?P<than>{_THAN})\s+)?"
         rf"between\s+(?P<a>.+?)\s+and\s+(?P<b>.+?)(?:\s+(?P<late>{_THAN}))?(?:\s*\([^()]*\))?",
         re.IGNORECASE,
     ),
-    re.compile(
+    lazy_pattern(
         rf"did\s+(?:it\s+take\s+)?(?P<than>{_THAN})\s+(?:(?:pass|lie|elapse|go\s+by)\s+)?(?:from|between)\s+(?P<a>.+?)\s+"
         r"(?:to|and)\s+(?P<b>[A-Z].+|the\s.+)",
         re.IGNORECASE,
@@ -524,8 +525,8 @@ def _further_apart(text: str) -> Pair | None:
 
 
 # What happened has a time; what can, would or usually does happen has none.
-_HAPPENED: Final = re.compile(r"(?:did|was|were|had|has|have|is|are)\s", re.IGNORECASE)
-_IN_TIME: Final = re.compile(r"\s(before\s+or\s+after|after\s+or\s+before|before|after)\s", re.IGNORECASE)
+_HAPPENED: Final = lazy_pattern(r"(?:did|was|were|had|has|have|is|are)\s", re.IGNORECASE)
+_IN_TIME: Final = lazy_pattern(r"\s(before\s+or\s+after|after\s+or\s+before|before|after)\s", re.IGNORECASE)
 
 
 def _cut_in_time(text: str) -> tuple[str, str, str] | None:
@@ -539,7 +540,7 @@ def _cut_in_time(text: str) -> tuple[str, str, str] | None:
 _NAMED: Final = r"(?:(?:the|an?)\s+)?(?:[a-z]+\s+){0,3}?[A-Z\"“\d][^,]*?"
 
 
-_BOTH: Final = re.compile(
+_BOTH: Final = lazy_pattern(
     r"(?P<aux>are|were|is|was|do|did|does|have|has)\s+(?:both\s+(?:of\s+)?|either\s+)?"
     rf"(?P<a>{_NAMED})\s+(?:and|or)\s+(?P<b>{_NAMED})\s+"
     r"(?P<rest>(?:both\s+|each\s+|all\s+)?(?:(?!by\b|of\b|and\b)[a-z]"
@@ -581,7 +582,7 @@ def _lone_names(a: str) -> bool:
     return not any(w in AUXILIARIES or is_verb(w) or (w in PREPOSITIONS and w != "of") for w in words)
 
 
-_MORE: Final = re.compile(
+_MORE: Final = lazy_pattern(
     r"(?P<by>by\s+)?how\s+(?:many|much)\s+(?P<unit>(?!more\b|less\b)[a-z]+s\s+)?(?P<comp>more|fewer|less|\w+er)\s+"
     r"(?P<noun>.*?)\s*"
     rf"\b(?P<aux>{'|'.join(sorted(AUXILIARIES))})\s+(?P<a>.+?)\s+than\s+(?P<b>.+)",

@@ -18,6 +18,7 @@ from quern.jobs.reasoning.questions.references import (
     wanted,
 )
 from quern.jobs.reasoning.questions.words import AUXILIARIES, PREPOSITIONS, base, is_past
+from quern.schemas.words.patterns import lazy_pattern
 
 _LEAD: Final = rf"(?:(?:{'|'.join(sorted(PREPOSITIONS))})\s+)?"
 _AUX: Final = rf"(?:{'|'.join(sorted(AUXILIARIES))})"
@@ -29,26 +30,26 @@ _ASKS: Final = (
     rf"|later\s+)?"
     r"(?:\w+ed|\w{3,}s|took|came|went|got|made|won|led|left|lay|ran|wrote|paid|sold|built|held|became|gave|found)\b"
 )
-_CUT: Final = re.compile(
+_CUT: Final = lazy_pattern(
     rf"(?:\s*[,;]\s*|\s+)(?:and|but|or)\s+(?:then\s+|also\s+|if\s+so,?\s+)?(?={_ASKS})|\s*;\s*(?={_ASKS})"
     rf"|[?？]\s+(?=\S)|\s*,\s+(?=(?:what|who|when|where|why|how|which)\b[^,?]*,\s+(?:and|or)\s+(?:what|who|when"
     rf"|where|why|how|which|{_LEAD}))",
     re.IGNORECASE,
 )
-_START: Final = re.compile(rf"\s*(?:{_LEAD}(?:what|which|who|whom|whose|when|where|why|how)|{_AUX}|[A-Z][a-z]+)\b")
-_TWO_WORDS: Final = re.compile(
+_START: Final = lazy_pattern(rf"\s*(?:{_LEAD}(?:what|which|who|whom|whose|when|where|why|how)|{_AUX}|[A-Z][a-z]+)\b")
+_TWO_WORDS: Final = lazy_pattern(
     r"(?P<a>when|where|why|how|who)\s+and\s+(?P<b>when|where|why|how|by\s+whom|at\s+what\s+\w+"
     r"|in\s+which\s+\w+)\s+(?P<rest>.+)",
     re.IGNORECASE,
 )
-_HEADED: Final = re.compile(rf"(?P<head>[^:?]{{8,}}):\s+(?P<list>(?={_ASKS}).+)", re.IGNORECASE | re.DOTALL)
-_BECAME: Final = re.compile(
+_HEADED: Final = lazy_pattern(rf"(?P<head>[^:?]{{8,}}):\s+(?P<list>(?={_ASKS}).+)", re.IGNORECASE | re.DOTALL)
+_BECAME: Final = lazy_pattern(
     r"^(?:trace|describe|explain|tell|show|list|compare|say|summari[sz]e)\s+(?:me\s+)?(?:what\s+became\s+of|how"
     r"|what\s+happened\s+to)?\s*",
     re.IGNORECASE,
 )
 # What asks for a measure of what was asked before, and is worked out from its answers: `and by how much`.
-_MEASURE: Final = re.compile(
+_MEASURE: Final = lazy_pattern(
     r"by\s+(?:how\s+much|how\s+many|what)\b|how\s+(?:many|much)\s+\w+\s+(?:lay|passed|elapsed|were|went|are"
     r"|is)\b.*\b(?:between|apart|later|earlier)"
     r"|how\s+(?:long|far|many\s+\w+)\s+(?:before|after|apart|between|later|earlier)\b",
@@ -58,13 +59,13 @@ _STEP: Final = (
     r"(?:when|after|before|at|in|on|during|by|under|with|for|since|until|from)\s+(?:the|its|his|her"
     r"|their|an?|it|they|he|she|\d|[A-Z])"
 )
-_SERIES: Final = re.compile(
+_SERIES: Final = lazy_pattern(
     rf"(?P<stem>(?:{_LEAD}(?:what|which|who|when|where|why|how)|{_AUX})\b.+?)\s+(?P<steps>{_STEP}[^,]+"
     rf"(?:,\s+{_STEP}[^,]+)+,?\s+and\s+{_STEP}[^,]+)",
     re.IGNORECASE,
 )
 _LEAST_WORDS: Final = 3
-_SCOPE: Final = re.compile(r"\s((?:after|before|during|since|in|at|for|on)\s+(?:the\s+)?[^,?]*?[A-Z][\w’'-]*[^,?]*)$")
+_SCOPE: Final = lazy_pattern(r"\s((?:after|before|during|since|in|at|for|on)\s+(?:the\s+)?[^,?]*?[A-Z][\w’'-]*[^,?]*)$")
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ def _named(pieces: list[str]) -> list[Part]:
     return found
 
 
-_WHEN_WAS_THAT: Final = re.compile(
+_WHEN_WAS_THAT: Final = lazy_pattern(
     r"(?P<word>when|where|why)\s+(?:was|is|did|does)\s+(?:that|this|it)(?:\s+(?:happen|occur"
     r"|take\s+place))?",
     re.IGNORECASE,

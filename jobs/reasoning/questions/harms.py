@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from quern.schemas.words.patterns import lazy_pattern
+
 
 def words(text: str) -> frozenset[str]:
     """The words of a list that is written as one text; `_` stands for a space."""
@@ -281,7 +283,7 @@ PRIVATE: Final = (
     r"|dating)(?: account| password| login| log-?in| messages| pin)+|dna|fingerprints?|diary"
 )
 # What makes of an act a move in a game, a scene or a figure of speech.
-FICTION: Final = re.compile(
+FICTION: Final = lazy_pattern(
     r"\b(?:video ?games?|board games?|card games?|games?|gaming|role-?play(?:ing)? game|rpg|fps|mmo|novels?"
     r"|fiction(?:al)?|short stor(?:y|ies)|stor(?:y|ies|yline)|screenplays?|scripts? for (?:a|my|the) (?:film"
     r"|movie|play|show)|films\b|(?:an?|the|my|our|this|in|action|horror|short) films?|movies?|tv (?:show|series)|sitcom"
@@ -297,7 +299,7 @@ FICTION: Final = re.compile(
     r"|pubg|apex legends|cyberpunk|terraria|age of empires"
     r"|for a (?:film|movie|show|scene)|(?:fight|action|film|stunt) scene|rehearsal|magic trick|debate club)\b"
 )
-FIGURES: Final = re.compile(
+FIGURES: Final = lazy_pattern(
     r"\b(?:heart|hearts|attention|the show|the spotlight|thunder|laughter|laugh|happiness|joy|dinner|lunch"
     r"|a date|coffee|a drink|drinks|the movies|photos?|pictures?|selfies?|portraits?|video of|kisses|kindness"
     r"|compliments?|"

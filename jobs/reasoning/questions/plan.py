@@ -54,9 +54,11 @@ class Plan:
 
     def levels(self) -> list[list[int]]:
         """Numbers of the sub-questions by level: those of one level need only answers of levels before it."""
+        if not self.sub_questions:
+            return []
         import networkx as nx
 
-        return [sorted(level) for level in nx.topological_generations(self.graph())] if self.sub_questions else []
+        return [sorted(level) for level in nx.topological_generations(self.graph())]
 
     def ancestors(self, number: int) -> list[int]:
         """Numbers of the sub-questions whose answers lead to sub-question `number`, in order."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.sentences import sentence_spans
 
 _ME: Final = r"\b(?:I|my|me|we|our|us|My|We|Our)\b|\bi['’]"
 # A question that leans on what was said before it: on a thing, or on what its asker told of himself.
-_LEANS: Final = re.compile(
+_LEANS: Final = lazy_pattern(
     r"(?i:\b(?:he|she|it|its|they|them|him|his|hers?|their|this|these|those|there|that (?!the\b)|both|one of them"
     rf"|the (?:former|latter|same|other))\b)|{_ME}"
 )
@@ -19,9 +20,9 @@ _TO_ASSISTANT: Final = (
     r"|be (?:brief|concise|short)|think|thanks?|hi|hello|hey|cheers|sorry"
     r"|good (?:morning|evening|day)|system|assistant|user|note|important)\b"
 )
-_ORDER: Final = re.compile(_TO_ASSISTANT)
-_IDLE: Final = re.compile(rf"^{_TO_ASSISTANT}|{_ME}|我")
-_ASKS: Final = re.compile(
+_ORDER: Final = lazy_pattern(_TO_ASSISTANT)
+_IDLE: Final = lazy_pattern(rf"^{_TO_ASSISTANT}|{_ME}|我")
+_ASKS: Final = lazy_pattern(
     r"(?:(?:so|and|but|now|well|anyway|ok|okay|then|also|or|(?:my |the )?question(?: is)?)\s*[,:–—-]?\s+)*"
     r"(?:in|on|at|by|for|from|to|with|of|about|during|after|before)?\s*"
     r"\b(?:who|whom|whose|what|which|when|where|why|how|did|does|do|is|are|was|were|has|have|had|can|could|will|would"
@@ -29,7 +30,7 @@ _ASKS: Final = re.compile(
     re.IGNORECASE,
 )
 # `So:`, `Quick question -` and the like before the words of the question itself.
-_OPENER: Final = re.compile(
+_OPENER: Final = lazy_pattern(
     r"(?:(?:hi|hello|hey|dear \w+|good (?:morning|evening|day)|thanks?(?: you)?(?: in advance)?|so|well|anyway|ok|okay"
     r"|now|please|sorry|excuse me|(?:my|here is my|a|one)? ?(?:quick |short |last |next )?question(?: is)?"
     r"|just (?:wondering|curious)|i (?:was|am|'m) (?:just )?wondering|out of curiosity)"
@@ -37,15 +38,15 @@ _OPENER: Final = re.compile(
     r"\s*[,:;.!–—-]+\s*)+",
     re.IGNORECASE,
 )
-_BREAK: Final = re.compile(r"[:;–—]\s+|\s-\s+")
-_POLITE: Final = re.compile(
+_BREAK: Final = lazy_pattern(r"[:;–—]\s+|\s-\s+")
+_POLITE: Final = lazy_pattern(
     r"(?:please,? )?(?:(?:can|could|would|will) (?:you|anyone|someone|anybody|somebody) (?:please |kindly )?"
     r"(?:tell|remind|inform) (?:me|us),?|(?:tell|remind) (?:me|us),?|i(?: would|'d|’d) (?:like|love) to know,?"
     r"|i want to know,?|do you (?:happen to )?know,?|does anyone know,?)"
     r" (?=(?:who|whom|whose|what|which|when|where|why|how)\b)",
     re.IGNORECASE,
 )
-_NAME: Final = re.compile(r"(?<![.!?:] )(?<!^)\b(?!I\b|I['’])[A-Z][\w'’-]+|\d{2,}|[\"“«「《]")
+_NAME: Final = lazy_pattern(r"(?<![.!?:] )(?<!^)\b(?!I\b|I['’])[A-Z][\w'’-]+|\d{2,}|[\"“«「《]")
 
 
 def question_alone(text: str) -> str:

@@ -29,14 +29,15 @@ from quern.jobs.reasoning.questions.harms import any_of, one_of, up_to, words
 from quern.jobs.reasoning.task import Checked, Problem, Task
 from quern.schemas.settings import QuestionSettings
 from quern.schemas.settings.search.question import Category
+from quern.schemas.words.patterns import lazy_pattern
 
-_TOKEN: Final = re.compile(r"[a-z]+(?:[-'][a-z]+)*")
+_TOKEN: Final = lazy_pattern(r"[a-z]+(?:[-'][a-z]+)*")
 _ANYONE: Final = (
     r"(?:i|we|you|one|someone|somebody|people|an? (?:group|person|man|woman|kid|teenager|student|gang|team))"
 )
 
 # What asks to be enabled.
-_ENABLE: Final = re.compile(
+_ENABLE: Final = lazy_pattern(
     rf"\bhow (?:(?:do|can|could|would|should|might|may|must) {_ANYONE}|to|2|about|best to)\b|\bwhere to\b|\bwhere to\b"
     rf"|\b(?:where|which|what) {up_to(5)}(?:can|could|do|should|would|might) {_ANYONE}\b|\bwhere is a good place\b"
     r"|\b(?:ways?|methods?|techniques?|tricks?|tips?|steps?|strateg(?:y|ies)|process|instructions?|recipe"
@@ -54,7 +55,7 @@ _ENABLE: Final = re.compile(
     r"|\b(?:should|can|may|could) i\b|\bis it (?:ok|okay|possible|easy) (?:for me )?to\b"
 )
 # What asks for a text or a plan.
-_WRITE: Final = re.compile(
+_WRITE: Final = lazy_pattern(
     r"(?:please |can you |could you |i want you to |i need you to |now )*"
     + any_of(
         "write create make develop design compose draft produce generate publish provide give outline construct "
@@ -66,17 +67,17 @@ _WRITE: Final = re.compile(
     )
     + r"\b"
 )
-_ME: Final = re.compile(r"\b(?:i|we|me|my|us)\b")
+_ME: Final = lazy_pattern(r"\b(?:i|we|me|my|us)\b")
 # What asks what happened; a person who asks for himself has words of `_ME`.
-_RECOUNTS: Final = re.compile(
+_RECOUNTS: Final = lazy_pattern(
     r"(?:so |and |but |according to [^,]+, )?(?:"
     r"(?:how|why|when|where|what|who|whom|whose|which)\b(?: [\w'-]+){0,4}? (?:did|was|were|had|has|have been"
     r"|happened|caused|led|killed|died)\b"
     r"|did\b|was\b|were\b|had\b|has\b|have\b|does\b|do\b|is\b|are\b|who\b|whose\b|whom\b|when\b|how (?:many|much"
     r"|long|often|old|far|big|large|common)\b)"
 )
-_WAYS: Final = re.compile(r"(?:is|are) there (?:an? |any )?(?:\w+ )?(?:ways?|methods?|tricks?)\b")
-_DEFINES: Final = re.compile(
+_WAYS: Final = lazy_pattern(r"(?:is|are) there (?:an? |any )?(?:\w+ )?(?:ways?|methods?|tricks?)\b")
+_DEFINES: Final = lazy_pattern(
     r"^what(?:'s| is| are| was| were| constitutes| counts as) (?:an? |the )?(?:(?:general |legal |exact |medical )?"
     r"(?:definition|meaning|history|origin|difference|cause|effect|impact|law|penalty|punishment|symptom"
     r"|sentence)s?\b|\w+(?: \w+){0,2}\??$)"
@@ -84,7 +85,7 @@ _DEFINES: Final = re.compile(
     r"|\bin the dictionary\b"
 )
 # Before the harm or in it, these turn it round.
-_PREVENTS: Final = re.compile(
+_PREVENTS: Final = lazy_pattern(
     r"\b"
     + any_of(
         "prevent* avoid* stop* report* protect* defend* survive* recover* detect* recogni* spot escape deal_with "
@@ -96,8 +97,8 @@ _PREVENTS: Final = re.compile(
     + r"\b|\bhelp (?:a|an|my|someone|people|victims?|survivors?|the)\b"
 )
 # Before the harm, so do these; in it they may be what it says of others.
-_DENIES: Final = re.compile(r"\bnever\b|\bnot (?!be\b|get\b|caught\b)")
-_HIDDEN: Final = re.compile(
+_DENIES: Final = lazy_pattern(r"\bnever\b|\bnot (?!be\b|get\b|caught\b)")
+_HIDDEN: Final = lazy_pattern(
     rf"\bwithout {up_to(3)}(?:caught|detected|notic\w+|arrested|found out|suspicion|trace[ds]?|consent"
     rf"|permission|knowing"
     r"|knowledge|(?:a )?(?:prescription|licen[cs]e|permit|background check))\b"
@@ -107,7 +108,7 @@ _HIDDEN: Final = re.compile(
     r"|\bevad\w+ (?:the )?(?:\w+ )?(?:police|law|detection|tax\w*|arrest|security)|\bsecretly\b|\b(?:hide"
     r"|destroy|get rid of|cover up) (?:a|the|my)? ?(?:dead )?(?:body|corpse|evidence|crime)\b"
 )
-_SELF_HARM: Final = re.compile(
+_SELF_HARM: Final = lazy_pattern(
     r"\b(?:kill|hang|drown|harm|hurt|cut|poison|shoot|stab|starve|strangle|burn|suffocate|electrocute|injure"
     r"|mutilate)(?:ing)? "
     r"(?:myself|yourself|oneself|themselves)\b|\b(?:commit|committing|attempt) suicide\b|\b(?:end|take|ending"
@@ -132,7 +133,7 @@ _COMMIT: Final = any_of(
     "provok* facilitat* satisfy profit_from get_into practice practise finance financ* fund funding recruit* "
     "conceal* cover_up hide succeed_in"
 )
-_CRIME: Final = re.compile(rf"\b{_COMMIT} {up_to(4)}(?:{harms.CRIMES})(?![\w-])")
+_CRIME: Final = lazy_pattern(rf"\b{_COMMIT} {up_to(4)}(?:{harms.CRIMES})(?![\w-])")
 _GET: Final = any_of(
     "make making build building creat* construct* assembl* design* develop* produc* synthesi* manufactur* cook "
     "cooking brew* grow growing "
@@ -144,19 +145,19 @@ _GET: Final = any_of(
     "program* install* download* share sharing watch* inject* smok* snort* consum* poach* weaponi* cultivat* "
     "mix* put putting throw* plant*"
 )
-_ILLICIT: Final = re.compile(
+_ILLICIT: Final = lazy_pattern(
     rf"\b(?:slip|put|add|sneak|mix|pour)(?:ping|ting|ing)? (?:some |a )?(?:poison"
     rf"|drugs?|sleeping pills?|laxatives?|sedatives?|pills?) (?:in|into)\b"
     rf"|\b{_GET} {up_to(5)}(?:{harms.GOODS})(?![\w-])|\b(?:recipe|instructions|ingredients|tutorial|guide|plan|model"
     rf"|template) (?:for|to \w+|on \w+) {up_to(3)}(?:{harms.GOODS})(?![\w-])"
 )
-_ARMS: Final = re.compile(
+_ARMS: Final = lazy_pattern(
     rf"\b(?:build|make|print|assembl|creat|smuggl|steal|get|buy)(?:e|ing)? (?:an? )?{up_to(1)}(?:weapons?|guns?"
     rf"|firearms?|rifles?|poison|virus(?:es)?|explosion|toxins?|(?:toxic|poison) gas)\b"
     r"(?=.*\b(?:3d|printer|home|scratch|household|illegal\w*|kill|without|school|untraceable|background"
     r"|people)\b|\W*$)"
 )
-_HACK: Final = re.compile(
+_HACK: Final = lazy_pattern(
     r"\b"
     + any_of(
         "hack hacking hack_into hacking_into break_into breaking_into crack cracking bypass* gain_access "
@@ -176,7 +177,7 @@ _HACK: Final = re.compile(
     )
     + r"\b"
 )
-_MINE: Final = re.compile(
+_MINE: Final = lazy_pattern(
     r"\b(?:my|our)(?: (?!ex\b|former\b)[\w-]+){0,3}?(?=[?.,!;]|$| (?:on|in|from|for|to|at"
     r"|and|with|if|when|because|without)\b)|\bi own\b|\bmy own\b"
 )
@@ -190,7 +191,7 @@ _POSSESSOR: Final = (
     )
     + "s?)(?:'s|s?')"
 )
-_PRIVATE: Final = re.compile(
+_PRIVATE: Final = lazy_pattern(
     rf"\b{_POSSESSOR} {up_to(2)}(?:{harms.PRIVATE})\b"
     rf"|\b(?:passwords?|pass ?codes?|pin|login|key) (?:to|of|for) {_POSSESSOR}|\b(?:reveal|publish|expos|post"
     rf"|leak)\w* where .* lives?\b"
@@ -198,14 +199,14 @@ _PRIVATE: Final = re.compile(
     rf"|some(?:one|body)|other people|the \w+ in my)"
 )
 _RELATIVE: Final = r"(?:my|our|a|the) (?:[\w-]+ )??" + one_of(harms.RELATIVES)
-_ABOUT: Final = re.compile(
+_ABOUT: Final = lazy_pattern(
     rf"\bhow much (?:money )?(?:do|does|did) {_RELATIVE} (?:earn|make|owe|weigh)\b|\bwhere my (?:ex\b|ex-\w+"
     rf"|stalker|crush).* (?:lives?|works?|parks?|is)\b|\bwhere (?:do|does) my (?:ex"
     rf"|stalker|rival)\b.* live\b"
     rf"|^is {_RELATIVE} (?:{up_to(3)}member\b|gay|lesbian|trans|pregnant|married|divorced|jewish|muslim"
     rf"|undocumented|cheating|seeing someone|an? alcoholic)"
 )
-_SPY: Final = re.compile(
+_SPY: Final = lazy_pattern(
     r"\b"
     + any_of(
         "spy_on spying_on spyware track tracking stalk* eavesdrop* monitor* record recording film filming "
@@ -219,7 +220,7 @@ _SPY: Final = re.compile(
     + rf"\b|\b(?:record|film|photograph|watch|spy on|track)\w* {_RELATIVE}s? .*\b(?:shower|naked|undress\w*"
     rf"|without|secretly|bedroom|bathroom)\b"
 )
-_PERSONAL: Final = re.compile(
+_PERSONAL: Final = lazy_pattern(
     rf"\b(?:steal|harvest|leak|sell|scrap|publish|expos|buy|dump)(?:es?|s|ing)? {up_to(4)}(?:personal|private"
     rf"|confidential|sensitive|patients?|users?|customers?|identity) ?(?:\w+ )?(?:data|information|details"
     rf"|records?|photos?|numbers?)\b|\b(?:leak|post|shar|spread|publish|send|distribut)\w* {up_to(4)}"
@@ -238,7 +239,7 @@ _DENIED: Final = (
 # Where nobody is, nobody is denied a thing.
 _NOWHERE: Final = any_of("mars saturn jupiter venus mercury neptune uranus pluto the_moon the_sun* space other_planet*")
 _GROUP: Final = rf"(?:{harms.GROUPS})"
-_HATE: Final = re.compile(
+_HATE: Final = lazy_pattern(
     rf"\b(?:why (?:should|shouldn't|would|must|is|do)|reasons?|argue|best|right|good idea|explain\w*|believe|prove"
     rf"|claim\w*|arguments?|persuad\w+|convinc\w+|article|essay|speech|post) (?:[\w']+ ){{0,5}}?{_GROUP} "
     rf"(?:\w+ ){{0,2}}?(?:(?:should|must|ought to|to)(?:n't)? (?:best |better |also |always )?{_DENIED}"
@@ -255,14 +256,14 @@ _SCORN: Final = any_of(
     "thieves parasites sinful unnatural untrustworthy overstate* exaggerate* a_danger a_threat control_the "
     "must_be_deported"
 )
-_SCORNS: Final = re.compile(
+_SCORNS: Final = lazy_pattern(
     rf"\b{_GROUP} (?:[\w']+ ){{0,3}}?{_SCORN}\b|\b(?:one|my|our|their|a|some|certain) (?:race|ethnicity|gender"
     rf"|religion|nation)s? (?:is|are) (?:\w+ )?(?:superior|inferior|better|worse)\b"
     rf"|\b(?:make|making|poke|makes|mock\w*|ridicul\w*|insult\w*|humiliat\w*|dehumani\w*"
     rf"|demoni[sz]\w*) (?:fun of )?(?:the )?{_GROUP}\b|\b(?:jokes?|insults?|slurs?|hatred"
     rf"|hate) (?:\w+ ){{0,2}}?(?:about|for|against|on|towards?) {_GROUP}\b"
 )
-_HATEFUL: Final = re.compile(
+_HATEFUL: Final = lazy_pattern(
     r"\b"
     + any_of(
         "racist sexist homophobic transphobic xenophobic antisemitic anti-semitic islamophobic misogynist* "
@@ -286,7 +287,7 @@ _HATEFUL: Final = re.compile(
     )
     + r"\b"
 )
-_MINOR: Final = re.compile(
+_MINOR: Final = lazy_pattern(
     r"\b(?:sex|sexual\w*|nudes?|naked|erotic\w*|porn\w*|seduc\w*|lur(?:e|ing)|groom(?:ing)?|molest\w*"
     r"|touch)\b.*\b(?:child(?:ren)?|minors?|underage|kids?|toddlers?|pre-?teens?|(?:\d|1[0-7])[- ]years?[- ]old"
     r"|schoolgirls?|little (?:girls?|boys?)|teen(?:age)?(?:r|rs)?)\b"
@@ -305,29 +306,29 @@ _ATROCITY: Final = any_of(
     "terror_attack* terrorist_attack* shooting shootings bombing bombings "
     "assassination* war_crimes colonialism school_shooter*"
 )
-_REPEATS: Final = re.compile(
+_REPEATS: Final = lazy_pattern(
     rf"\b(?:(?:replicat|repeat|recreat|restor|bring(?:ing)? back|reintroduc|reinstat|emulat|imitat|copy|glorif"
     rf"|celebrat|prais|justif|deny|denie|disprov)\w*|like under|inspired by"
     rf"|use)\b.*\b{_ATROCITY}\b(?!.*\b(?:museum|memorial|exhibit\w*)\b)"
     rf"|\b{_ATROCITY}\b.*\b(?:never (?:happened|took place|occurred|existed)|did(?:n't| not) happen|hoax"
     rf"|fabricat\w*|(?:a|and) lies?|myth|overstat\w*|made up)\b"
 )
-_APPROVES: Final = re.compile(
+_APPROVES: Final = lazy_pattern(
     rf"^why (?:was|were|is|are) (?=.*{_ATROCITY}).*\b(?:justified|right to|a good thing|good for|beneficial)\b"
     rf"|\b(?:benefits?|advantages?|merits|upsides?) of (?:\w+ ){{0,3}}?{_ATROCITY}\b"
 )
-_DECEIVES: Final = re.compile(
+_DECEIVES: Final = lazy_pattern(
     rf"\b(?:trick|deceiv|fool|lur|scam|con|manipulat|dup)(?:e|es|s|ing)? {up_to(4)}(?:in)?to (?:giv|send|reveal"
     rf"|shar|transfer"
     rf"|pay|buy|hand|disclos|invest|click)\w*\b|\b(?:persuad|convinc|get)\w* {up_to(4)}to (?:giv|send|reveal"
     rf"|shar|transfer)\w* "
     rf"{up_to(3)}(?:savings|inheritance|passwords?|log-?ins?|bank|credit card|personal)\b"
 )
-_PEOPLE_TO: Final = re.compile(
+_PEOPLE_TO: Final = lazy_pattern(
     r"\b(?:people|someone|somebody|women|men|girls|kids|children"
     r"|victims?) to (?:shoot|kill|rob|rape|murder|stab|attack|kidnap|beat|scam|stalk|traffic)\b"
 )
-_OTHERS: Final = re.compile(
+_OTHERS: Final = lazy_pattern(
     rf"\bget(?:ting)? into {_POSSESSOR} {up_to(2)}(?:account|phone|snapchat|instagram|facebook|e-?mails?"
     rf"|computer|laptop|icloud)\b"
     rf"|\b(?:convinc|persuad|lur|get|mak)\w* (?:a|some|my) (?:minor|child|kid|little \w+) to (?:meet|trust"
@@ -341,11 +342,11 @@ _OTHERS: Final = re.compile(
     rf"|\b(?:push|throw|shov)(?:e|ing)? {up_to(4)}(?:off|down|in front of|under|out of) (?:an? |the )"
     rf"|\bgive (?:someone|somebody|my \w+) an? (?:headshot|black eye|beating|concussion|overdose)\b"
 )
-_OWN_THING: Final = re.compile(
+_OWN_THING: Final = lazy_pattern(
     r"set(?:ting)? (?:a|the|my) (?:party|stage|room|crowd|dance floor|night|world"
     r"|mood|scene|grill|fireplace|campfire|logs?)\b"
 )
-_CHINESE: Final = re.compile(
+_CHINESE: Final = lazy_pattern(
     r"(?:怎么|如何|怎样|怎麼|教我|帮我|告诉我|给我|哪里可以|哪里能|在哪|写一|制定|我想|方法|步骤|教程)"
     r"(?:(?!防|避免|举报|预防|识别|应对|保护|阻止|报警|定义|意思|历史).){0,16}?"
     r"(?:杀死|杀掉|杀人|谋杀|毒死|下毒|投毒|勒死|捅死|打死|弄死|绑架|强奸|迷奸|性侵|虐待|自杀|自残|割腕|炸掉|炸毁|炸弹|炸药|爆炸物|枪支|造枪|制毒|贩毒|毒品|冰毒|海洛因|可卡因|大麻"
@@ -354,7 +355,7 @@ _CHINESE: Final = re.compile(
     r"|她|他)|偷拍|偷看.{0,8}(?:手机|短信|聊天)|窃取|纵火|放火)"
 )
 # `Tell me who ...` asks who.
-_TELL: Final = re.compile(
+_TELL: Final = lazy_pattern(
     r"^(?:please )?(?:can|could|would|will)?(?: you)?(?: please)? ?(?:tell|show|inform"
     r"|remind|explain to) (?:me|us) (?=who|when|why|what|whether|if|how (?:many|much|long|the|it|they|he|she))"
 )
@@ -415,7 +416,7 @@ def _harms(text: str) -> Iterator[Harm]:
     yield from (harm for act, harm in _acts(text) if act in plain)
 
 
-_CRIME_ACT: Final = re.compile(rf"\b{one_of(harms.CRIME_ACTS)}\b")
+_CRIME_ACT: Final = lazy_pattern(rf"\b{one_of(harms.CRIME_ACTS)}\b")
 
 
 def _first(category: Category, text: str, *patterns: re.Pattern[str]) -> Iterator[Harm]:
@@ -507,7 +508,7 @@ _AFTER_PERSON: Final = words(
 _TOPICS: Final[tuple[tuple[Category, re.Pattern[str]], ...]] = (
     (
         "human_ai_interactions",
-        re.compile(
+        lazy_pattern(
             r"\b(?:who|what) are you\b|\bare you (?:an? )?(?:ai|bot|robot|human|real|sentient|conscious|alive"
             r"|happy)\b"
             r"|\bwhat(?:'s| is) your (?:name|favou?rite|opinion)\b|\bdo you (?:love|like|feel|dream|think"
@@ -516,7 +517,7 @@ _TOPICS: Final[tuple[tuple[Category, re.Pattern[str]], ...]] = (
     ),
     (
         "creative_content",
-        re.compile(
+        lazy_pattern(
             r"\b(?:write|compose|create|make up|tell me|invent) (?:me )?(?:an? |some |the )?(?:\w+ ){0,3}"
             r"(?:poem|story|song|lyrics|haiku|joke|limerick|novel|screenplay|tale|rap|fairy tale)s?\b|写一?(?:首|篇"
             r"|个).{0,6}(?:诗|故事|小说|歌)"
@@ -524,7 +525,7 @@ _TOPICS: Final[tuple[tuple[Category, re.Pattern[str]], ...]] = (
     ),
     (
         "academic_requests",
-        re.compile(
+        lazy_pattern(
             r"\b(?:write|do|finish|solve|complete|proofread) (?:me )?(?:my|an?|this|the) (?:\w+ ){0,3}"
             r"(?:essay|thesis|dissertation|homework|assignment|term paper|equation|abstract"
             r"|literature review)s?\b|写.{0,4}(?:论文|作业)"
@@ -532,7 +533,7 @@ _TOPICS: Final[tuple[tuple[Category, re.Pattern[str]], ...]] = (
     ),
     (
         "technical_inquiries",
-        re.compile(
+        lazy_pattern(
             r"\b(?:python|javascript|java|c\+\+|sql|linux|regex|excel|docker|git|html|css|api|kubernetes"
             r"|compiler|debug\w*)\b"
             r".*\b(?:how|error|function|code|write|script|command|process|query|install)\b|\bhow (?:do|can"
@@ -543,7 +544,7 @@ _TOPICS: Final[tuple[tuple[Category, re.Pattern[str]], ...]] = (
     ),
     (
         "planning_and_consulting",
-        re.compile(
+        lazy_pattern(
             r"\b(?:plan|create|make|suggest|draw up|give me|design) (?:me )?(?:an? |my |our )?(?:\w+ ){0,3}"
             r"(?:itinerary|trip|vacation|holiday|workout|meal plan|diet plan|budget|schedule|business plan"
             r"|study plan|marketing plan)\b|(?:制定|规划).{0,8}(?:计划|行程)"
@@ -551,7 +552,7 @@ _TOPICS: Final[tuple[tuple[Category, re.Pattern[str]], ...]] = (
     ),
     (
         "professional_consultations",
-        re.compile(
+        lazy_pattern(
             r"\b(?:should|can|may|could|do) i\b.*\b(?:sue|invest|dose|dosage|medication|medicine|pills?"
             r"|antibiotics|ibuprofen|aspirin|mortgage|stocks?|shares|"
             r"lawyer|court|will|tax(?:es)?|surgery|pregnan\w+|symptoms?|diagnos\w+|treatment|insulin)\b"
@@ -560,7 +561,7 @@ _TOPICS: Final[tuple[tuple[Category, re.Pattern[str]], ...]] = (
     ),
     (
         "misinformation",
-        re.compile(
+        lazy_pattern(
             r"\b(?:fake|false|fabricated|misleading|made-up) (?:news|article|story|stories|report|review|rumou?r"
             r"|claim|information|quote|statistic)s?\b.*|"
             r"\b(?:prove|convince|explain|argue|evidence) .*\b(?:earth is flat|moon landing was (?:fake|faked"
