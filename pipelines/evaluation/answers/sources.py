@@ -6,9 +6,11 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Final
 
 from quern.indexes.catalog import Snapshot
+from quern.jobs.text.dates import dates
 from quern.pipelines.answers.gate import dropped
 from quern.schemas.answers import Answer, Citation
 
@@ -22,8 +24,9 @@ class Cited:
     Attributes:
         sentences: Sentences of the answer.
         cited: Those with a citation.
-        supported: Those with citations whose quotes and years of publication, together, hold every number of the
-            sentence: `8 May 2024` may rest on `on 8 May` in a page of that year.
+        supported: Those with citations whose quotes, read on their days of publication, together hold every number of
+            the sentence: `8 May 2024` may rest on `on 8 May` in a page of that year, or on `Wednesday` in one of that
+            day.
         citations: Citations of all sentences.
         gold: Those whose source is one that the question names.
         precise: Those of them whose sentence is supported.
@@ -54,7 +57,7 @@ def _cited(answer: Answer, accepted: frozenset[str], texts: dict[str, str]) -> C
     cited = supported = citations = gold = precise = 0
     for sentence in answer.sentences:
         named = [source[n] for n in sentence.citations]
-        holds = numbers(sentence.text) <= {n for c in named for n in _numbers_of(c)}
+        holds = _holds(sentence.text, named)
         right = sum(c.doc_id in accepted for c in named)
         cited += bool(named)
         supported += bool(named) and holds
@@ -66,9 +69,19 @@ def _cited(answer: Answer, accepted: frozenset[str], texts: dict[str, str]) -> C
     return Cited(len(answer.sentences), cited, supported, citations, gold, precise, quotes, equal)
 
 
-def _numbers_of(citation: Citation) -> set[str]:
-    day = citation.published_at
-    return numbers(citation.quote) | ({str(day.year)} if day else set())
+def _holds(text: str, named: Sequence[Citation]) -> bool:
+    """Whether each number of `text` stands in a quote, is a year of publication, or is of a day that a quote names."""
+    days = {day for c in named for day in _days(c)}
+    known = {n for c in named for n in numbers(c.quote)}
+    known |= {str(c.published_at.year) for c in named if c.published_at}
+    told = [when for when in dates(text) if when.from_day in days and when.to_day in days]
+    return numbers(text) <= known.union(*(numbers(when.text) for when in told))
+
+
+def _days(citation: Citation) -> set[date]:
+    """The first and last days of the times that a quote names, read on its day of publication."""
+    published = citation.published_at.date() if citation.published_at else None
+    return {day for when in dates(citation.quote, published) for day in (when.from_day, when.to_day) if day}
 
 
 def numbers(text: str) -> set[str]:

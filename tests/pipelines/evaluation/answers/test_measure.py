@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -115,3 +116,13 @@ def test_a_citation_that_the_gate_dropped_is_an_unequal_quote() -> None:
     whole = answer("a", 0.9, Sentence(text="So.", citations=[1]), citations=(quote(1, "d", "So"),))
     cited = _cited(_without(whole, [Violation(0, "a", whole.citations[0])]), frozenset(), {"d": "No"})
     assert (cited.quotes, cited.equal) == (1, 0)
+
+
+def test_a_day_that_a_quote_names_by_its_publication_is_told_by_it() -> None:
+    published = quote(1, "d", "She sailed on Wednesday.").model_copy(update={"published_at": datetime(2024, 5, 9)})
+
+    def supported(text: str) -> int:
+        said = answer("a", 0.9, Sentence(text=text, citations=[1]), citations=(published,))
+        return _cited(said, frozenset("d"), {}).precise
+
+    assert [supported("On 8 May 2024."), supported("On 7 May 2024."), supported("8 ships.")] == [1, 0, 0]
