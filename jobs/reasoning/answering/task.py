@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from quern.jobs.reasoning.answering.combine import combined
 from quern.jobs.reasoning.answering.grounds import ungrounded
 from quern.jobs.reasoning.answering.inputs import AnswerInput
+from quern.jobs.reasoning.answering.originals import originals
 from quern.jobs.reasoning.answering.short import short_answer
 from quern.jobs.reasoning.task import Checked, Problem, Task
 from quern.schemas.settings import AnswerSettings
@@ -85,14 +86,15 @@ class _Answering:
     def rule(self, given: AnswerInput) -> Draft:
         """The answer made of those before it, else the short answer of the kind asked for and what carries it."""
         if (whole := combined(given)) is not None:
-            short = _statement(whole.text, whole.rests_on)
-            return Draft(sentences=[short, *quoted(given, whole.carrying)[: self.most]])
+            short = _statement(whole.text, originals(given, whole.rests_on))
+            return Draft(sentences=[short, *quoted(given, originals(given, whole.carrying))[: self.most]])
         if (said := short_answer(given)) is None:
             return Draft(sentences=[])
-        carrying = quoted(given, said.numbers[: self.most])
+        numbers = originals(given, said.numbers[: self.most])
+        carrying = quoted(given, numbers)
         if not said.text:
             return Draft(sentences=carrying)
-        short = _statement(said.text, [said.numbers[0]])
+        short = _statement(said.text, numbers[:1])
         return Draft(sentences=[short, *carrying[: _MOST_SENTENCES - 1]])
 
     def check(self, given: AnswerInput, output: Draft) -> Checked[Draft]:
@@ -147,4 +149,4 @@ def answer_task(settings: AnswerSettings) -> Task[AnswerInput, Draft]:
     """The task of answering under `settings`."""
     does = _Answering(settings.sentences)
     kept = {"sentences": settings.sentences}
-    return Task("answer", 15, PROMPT, Draft, does.rule, does.check, enough=does.enough, constants=kept)
+    return Task("answer", 16, PROMPT, Draft, does.rule, does.check, enough=does.enough, constants=kept)
