@@ -113,6 +113,7 @@ _UNIT: Final = lazy_pattern(
 )
 _MORE: Final = lazy_pattern(r"\s+and\s+a\s+(half|quarter)\b")
 _NOUN: Final = lazy_pattern(r"[\s-]([A-Za-z]+(?:['’]s)?)")
+_NOT: Final = re.compile(r"\bnot\s+$", re.IGNORECASE)
 # Words of closed classes and the commonest verbs: a counted noun does not lie behind them.
 _STOP: Final = frozenset(
     "a about above after against ago all also among an and are as at back be been before behind below between but by "
@@ -162,7 +163,7 @@ def quantities(text: str, times: Sequence[When] | None = None) -> list[Quantity]
     """The quantities of `text`, in order and disjoint; none of them is part of a date.
 
     A number that belongs to a name (`Hopper 3`) or an ordinal (`the 3rd`) is none, and neither is `one` where it
-    counts nothing.
+    counts nothing, or in `not one`.
 
     Args:
         text: The text.
@@ -240,6 +241,8 @@ def _english(text: str, m: re.Match[str]) -> Quantity | None:
         sign = (m["sign"] or "").lower()
         return _with_unit(text, m.start(), end, number * _SCALES[scale], sign)
     words = m["words"].lower()
+    if words == "one" and _NOT.search(text, max(0, m.start() - 5), m.start()) is not None:
+        return None
     known = _word_value(words)
     return None if known is None else _with_unit(text, m.start(), m.end(), known, "")
 

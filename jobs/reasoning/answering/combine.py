@@ -17,6 +17,7 @@ from quern.jobs.reasoning.answering.further import earns_its_place
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore
 from quern.jobs.reasoning.answering.kinds import kind_of
 from quern.jobs.reasoning.answering.relevance import lines
+from quern.jobs.reasoning.answering.short import short_answer
 from quern.jobs.reasoning.answering.spans_of_time import between, counted, days_of
 from quern.jobs.reasoning.answering.values import Quantity, When, dates, quantities
 from quern.jobs.reasoning.questions.outline import Section, outline
@@ -47,6 +48,7 @@ _CONVERTED: Final = {
 }
 _DECIDES: Final = re.compile(r"(?:yes|no|equal)\b", re.IGNORECASE)
 _LONGEST: Final = 600  # Characters of a short answer.
+_SHORT: Final = 6  # Words of an answer that is no whole sentence.
 _NEXT_BEST: Final = 2  # Sentences of a part, the best among them, that may carry it.
 _NEXT_OTHERS: Final = 4  # Sentences of a part, of which one that no other part is told with may answer it.
 _NEARLY: Final = 1.5  # Log odds by which the next best sentence may be less likely than the best.
@@ -163,7 +165,7 @@ def _section(given: AnswerInput, section: Section, answers: list[AskedBefore], m
     if section.way in ("compare", "order") or (measures and len(answers) == 2):
         answers = _together(given, section, answers)
     if section.way == "single" and len(given.before) > 1:
-        answers = [a if a.answer else _clearest(given, a) for a in answers]
+        answers = [_in_short(given, a) if a.answer else _clearest(given, a) for a in answers]
     rests_on = tuple(dict.fromkeys(n for a in answers for n in a.rests_on))
     text = ""
     if measures and len(answers) > 1 and section.way == "single":
@@ -191,6 +193,16 @@ def _otherwise(given: AnswerInput, part: AskedBefore, told: Sequence[_Told]) -> 
         if line.signals.heading == 0.0 and not line.signals.asks and not any(_without_end(text) in k for k in known):
             return replace(part, answer=text, rests_on=[line.number])
     return part
+
+
+def _in_short(given: AnswerInput, part: AskedBefore) -> AskedBefore:
+    """A part whose answer is a whole sentence, with a value or phrase where the evidence of all parts has one."""
+    if len(part.answer.split()) <= _SHORT:
+        return part
+    said = short_answer(AnswerInput(part.question, given.evidence))
+    if said is None or not said.text:
+        return part
+    return replace(part, answer=said.text, rests_on=said.numbers[:1], said=said.text)
 
 
 def _clearest(given: AnswerInput, part: AskedBefore) -> AskedBefore:

@@ -56,7 +56,7 @@ def test_what_a_date_leaves_open_is_read_against_the_day_of_publication() -> Non
             ("half an hour", 0.5, "hour"),
         ]),
         ("the 61-metre ferry, 18 per cent longer", [("61-metre", 61, "metre"), ("18 per cent", 18, "per cent")]),
-        ("No one knows the first of them.", []),
+        ("No one knows the first of them, and not one book is lost.", []),
         ("每斤1680元，百分之十八，三百六十盏灯", [
             ("1680元", 1680, "yuan"),
             ("百分之十八", 18, "per cent"),

@@ -66,3 +66,13 @@ def test_two_parts_are_not_answered_by_one_sentence() -> None:
     whole = combined(AnswerInput(question, [Evidence(f"{first} {second}", None, [], [])], before))
     assert whole is not None
     assert whole.text == "The logbooks of the mill survived; The logbooks are kept in a dry store"
+
+
+def test_a_part_that_was_told_a_sentence_is_told_a_value_where_the_evidence_has_one() -> None:
+    question = "Who built the mill in Ostley and how many sacks does the mill in Ostley hold?"
+    long, held = "The mill in Ostley was full of sacks when it burned on Friday.", "The mill in Ostley holds 240 sacks."
+    leaves = [s.text for s in outline(question).sub_questions]
+    before = [AskedBefore(leaves[0], "Josef Arndt", [], ""), AskedBefore(leaves[1], long, [1], long)]
+    whole = combined(AnswerInput(question, [Evidence(f"{long} {held}", None, [], [])], before))
+    assert whole is not None
+    assert (whole.text, whole.rests_on) == ("Josef Arndt; 240 sacks", [2])
