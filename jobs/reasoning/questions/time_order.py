@@ -1,0 +1,76 @@
+"""Questions of two events and their order in time, as one question for each: `Did A happen before B`."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from quern.jobs.reasoning.questions.clause_forms import asked_of_clause, asked_of_question, is_event, raised
+from quern.jobs.reasoning.questions.pairs import Pair
+from quern.jobs.reasoning.questions.references import has_pronoun, named, subject
+from quern.schemas.words.patterns import lazy_pattern
+
+
+def ordered(text: str) -> Pair | None:
+    """Two events and their times: `Did A happen before B`, `How long after A was B`."""
+    if _HAPPENED.match(text) and (cut := _cut_in_time(text)) is not None:
+        question, word, b = cut
+        first = asked_of_question(question, "When")
+        if first is not None:
+            whole = named(b, question) if has_pronoun(b) else b
+            return Pair("order", (question, b), (first, asked_of_clause(whole, by=subject(question))), word)
+    m = re.fullmatch(
+        r"how\s+(?:long|(?:many|much)\s+(?P<unit>[a-z]+))(?:\s+(?P<time>time|later))?\s+(?P<word>after|before)\s+"
+        r"(?P<a>.+?)\s+(?P<aux>was|were|did|is|has|had|does|do|will)\s+(?P<b>.+)",
+        text,
+        re.IGNORECASE,
+    )
+    if m and not re.match(r"(?:that|it|this)\b", m["b"]):
+        second = raised(f"when {m['aux']} {m['b']}")
+        a = named(m["a"], second) if has_pronoun(m["a"]) else m["a"]
+        return Pair("order", (m["a"], m["b"]), (asked_of_clause(a), second), m["word"].lower())
+    m = re.fullmatch(
+        r"how\s+(?:long|(?:many|much)\s+[a-z]+)\s+(?:was\s+it\s+|were\s+there\s+|(?:passed|elapsed|lay|went\s+by"
+        r"|lie|are\s+there|is\s+there|is\s+it|was\s+there)\s+)between\s+(?P<a>.+?)\s+and\s+(?P<b>.+)",
+        text,
+        re.IGNORECASE,
+    )
+    if m:
+        return Pair("order", (m["a"], m["b"]), tuple(asked_of_clause(x) for x in (m["a"], m["b"])), "between")
+    return _further_apart(text)
+
+
+_THAN: Final = r"(?:more|less|longer|shorter)\s+than\s+(?:an?|\d{1,4}|[a-z]+)\s+(?:day|week|month|year)s?"
+_APART: Final = (
+    lazy_pattern(
+        rf"(?:is|was)\s+the\s+(?:time\s+|length\s+of\s+)?(?:time|interval|span|gap|period)\s+(?:(?P<than>{_THAN})\s+)?"
+        rf"between\s+(?P<a>.+?)\s+and\s+(?P<b>.+?)(?:\s+(?P<late>{_THAN}))?(?:\s*\([^()]*\))?",
+        re.IGNORECASE,
+    ),
+    lazy_pattern(
+        rf"did\s+(?:it\s+take\s+)?(?P<than>{_THAN})\s+(?:(?:pass|lie|elapse|go\s+by)\s+)?(?:from|between)\s+(?P<a>.+?)\s+"
+        r"(?:to|and)\s+(?P<b>[A-Z].+|the\s.+)",
+        re.IGNORECASE,
+    ),
+)
+
+
+def _further_apart(text: str) -> Pair | None:
+    """Two events and how far apart they may be: `Did it take more than a week from A to B`."""
+    m = next((m for pattern in _APART if (m := pattern.fullmatch(text)) is not None), None)
+    if m is None or (than := m["than"] or m.groupdict().get("late")) is None:
+        return None
+    return Pair("order", (m["a"], m["b"]), tuple(asked_of_clause(x) for x in (m["a"], m["b"])), than.lower())
+
+
+# What happened has a time; what can, would or usually does happen has none.
+_HAPPENED: Final = lazy_pattern(r"(?:did|was|were|had|has|have|is|are)\s", re.IGNORECASE)
+_IN_TIME: Final = lazy_pattern(r"\s(before\s+or\s+after|after\s+or\s+before|before|after)\s", re.IGNORECASE)
+
+
+def _cut_in_time(text: str) -> tuple[str, str, str] | None:
+    """Question, word and second event of `Did A happen before B`, cut at the last word of time before an event."""
+    cuts = [(text[: m.start()], m[1].lower(), text[m.end() :]) for m in _IN_TIME.finditer(text)]
+    events = [c for c in cuts if (len(c[2].split()) >= 3 or " or " in c[1]) and len(c[0].split()) >= 3]
+    told = [c for c in events if is_event(c[2])]
+    return told[-1] if told else events[0] if events else None
