@@ -7,13 +7,12 @@ mixture. The rule reads the form of the question (`.outline`); most questions ar
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from quern.jobs.reasoning.prompts import disarmed
+from quern.jobs.reasoning.questions.asked import QuestionInput
 from quern.jobs.reasoning.questions.outline import outline
 from quern.jobs.reasoning.questions.plan import MOST_SUB_QUESTIONS, REFERENCE, Plan, SubQuestion, fault_of_plan
 from quern.jobs.reasoning.runner import Reasoner
@@ -50,23 +49,6 @@ class Decomposition(BaseModel):
     )
 
 
-@dataclass(frozen=True)
-class DecomposeInput:
-    """A question to be taken apart."""
-
-    question: str
-
-    @property
-    def identity(self) -> object:
-        """All that a decomposition depends on: a standing question is taken apart once."""
-        return self.question
-
-    @property
-    def quoted(self) -> dict[str, object]:
-        """The fields for a prompt."""
-        return {"question": disarmed(self.question)}
-
-
 PROMPT = """\
 You take a question apart into the questions that must be answered first.
 
@@ -83,14 +65,14 @@ Return JSON: {"is_complex": true or false, "sub_queries": ["..."], "parent_child
 """
 
 
-def decomposition(given: DecomposeInput) -> Decomposition:
+def decomposition(given: QuestionInput) -> Decomposition:
     """The question taken apart by rule."""
     subs = outline(given.question).sub_questions
     relations = [Relation(parent=p, child=n) for n, s in enumerate(subs, 1) for p in s.parents]
     return Decomposition(is_complex=bool(subs), sub_queries=[s.text for s in subs], parent_child=relations)
 
 
-def checked(given: DecomposeInput, output: Decomposition) -> Checked[Decomposition]:
+def checked(given: QuestionInput, output: Decomposition) -> Checked[Decomposition]:
     """The decomposition, if its graph holds; sub-questions beside the question or the same as it are dropped."""
     if not output.is_complex or not output.sub_queries:
         return Checked(Decomposition(is_complex=False, sub_queries=[], parent_child=[]))
@@ -157,7 +139,7 @@ def decomposed(reasoner: Reasoner, questions: Sequence[str]) -> list[Plan]:
     Raises:
         GeneratorError: The model cannot be asked any more.
     """
-    done = reasoner.run(DECOMPOSE, [DecomposeInput(q) for q in questions])
+    done = reasoner.run(DECOMPOSE, [QuestionInput(q) for q in questions])
     return [_plan(q, d.output) for q, d in zip(questions, done, strict=True)]
 
 

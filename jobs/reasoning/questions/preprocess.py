@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from quern.jobs.reasoning.questions.asked import QuestionInput
 from quern.jobs.reasoning.questions.clarify import CLARIFY, Clarification, ClarifyInput
-from quern.jobs.reasoning.questions.refusal import RefusalInput, refusal_task
+from quern.jobs.reasoning.questions.refusal import refusal_task
 from quern.jobs.reasoning.questions.rewrite import REWRITE, Change, RewriteInput, Rewriting
 from quern.jobs.reasoning.questions.times import Span, spans
 from quern.jobs.reasoning.questions.vocabulary import Vocabulary
@@ -61,7 +62,7 @@ def understood(
     Raises:
         GeneratorError: The model cannot be asked any more.
     """
-    refusals = [done.output for done in reasoner.run(refusal_task(settings), [RefusalInput(q) for q in questions])]
+    refusals = [done.output for done in reasoner.run(refusal_task(settings), [QuestionInput(q) for q in questions])]
     seen = [Understood(q, r.category if r.refused else None) for q, r in zip(questions, refusals, strict=True)]
     asked = [n for n, one in enumerate(seen) if settings.rewrite and one.refused is None]
     now = settings.now or now

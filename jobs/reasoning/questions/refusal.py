@@ -23,8 +23,8 @@ from typing import Final, get_args
 
 from pydantic import BaseModel, ConfigDict
 
-from quern.jobs.reasoning.prompts import disarmed
 from quern.jobs.reasoning.questions import harms
+from quern.jobs.reasoning.questions.asked import QuestionInput
 from quern.jobs.reasoning.questions.harms import any_of, one_of, up_to, words
 from quern.jobs.reasoning.task import Checked, Problem, Task
 from quern.schemas.settings import QuestionSettings
@@ -581,23 +581,6 @@ class Refusal(BaseModel):
     category: Category | None
 
 
-@dataclass(frozen=True)
-class RefusalInput:
-    """A question that may have to be refused."""
-
-    question: str
-
-    @property
-    def identity(self) -> object:
-        """All that its refusal depends on."""
-        return self.question
-
-    @property
-    def quoted(self) -> dict[str, object]:
-        """What the prompt says of it."""
-        return {"question": disarmed(self.question)}
-
-
 def category_of(question: str) -> Category | None:
     """The category of a question, harm before all others; None for one that simply asks."""
     harm = harm_of(question)
@@ -624,16 +607,16 @@ category is refused.
 """
 
 
-def refusal_task(settings: QuestionSettings) -> Task[RefusalInput, Refusal]:
+def refusal_task(settings: QuestionSettings) -> Task[QuestionInput, Refusal]:
     """The task of refusing under `question.refused`."""
     refused = settings.refused
     others = [category for category in get_args(Category) if category not in refused]
 
-    def rule(given: RefusalInput) -> Refusal:
+    def rule(given: QuestionInput) -> Refusal:
         category = category_of(given.question)
         return Refusal(refused=category in refused, category=category)
 
-    def check(_: RefusalInput, output: Refusal) -> Checked[Refusal]:
+    def check(_: QuestionInput, output: Refusal) -> Checked[Refusal]:
         if output.refused == (output.category in refused):
             return Checked(output)
         said = f"{output.category} is {'not ' if output.refused else ''}a category that is refused: say so"

@@ -9,7 +9,8 @@ from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.reasoning.citing import citing_inputs, citing_task
 from quern.jobs.reasoning.confidence.features import features
 from quern.jobs.reasoning.confidence.reasons import reason_of
-from quern.jobs.reasoning.questions.decompose import DecomposeInput, decomposition
+from quern.jobs.reasoning.questions.asked import QuestionInput
+from quern.jobs.reasoning.questions.decompose import decomposition
 from quern.schemas.settings import AnswerSettings
 
 TEXTS = (
@@ -70,7 +71,7 @@ def main() -> None:
             cited,
             [*map(repr, features(given))],
             reason_of(given),
-            decomposition(DecomposeInput(question)),
+            decomposition(QuestionInput(question)),
         )
 
 

@@ -11,6 +11,7 @@ import pytest
 from quern.jobs.reasoning.answering import kinds, names, phrases, tables, typed, yes_no
 from quern.jobs.reasoning.citing import CitingInput, Source, citing_task
 from quern.jobs.reasoning.questions import chains, clauses, comparisons, decompose, preamble, references, refusal, times
+from quern.jobs.reasoning.questions.asked import QuestionInput
 from quern.jobs.text.dates import dates
 from quern.jobs.text.quantities import quantities
 
@@ -20,7 +21,7 @@ RULES: dict[str, Callable[[str], object]] = {
     "chain": chains.chain,
     "compared": comparisons._compared,
     "pair": comparisons.pair,
-    "decomposition": lambda text: decompose.decomposition(decompose.DecomposeInput(text)),
+    "decomposition": lambda text: decompose.decomposition(QuestionInput(text)),
     "preamble": preamble.question_alone,
     "wanted": references.wanted,
     "named": lambda text: references.named(text, "Who built the Acme tower?"),

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
+from quern.jobs.reasoning.questions.asked import QuestionInput
 from quern.jobs.reasoning.questions.decompose import (
-    DecomposeInput,
     Decomposition,
     Relation,
     checked,
@@ -43,7 +43,7 @@ from quern.jobs.reasoning.runner import Reasoner
     ],
 )  # fmt: skip
 def test_a_question_with_several_answers_is_split(question: str, expected: list[str]) -> None:
-    output = decomposition(DecomposeInput(question))
+    output = decomposition(QuestionInput(question))
     assert output.sub_queries == expected
     assert output.parent_child == []
 
@@ -90,7 +90,7 @@ def test_a_graph_of_a_model_that_does_not_hold_is_refused(
     output = Decomposition(
         is_complex=True, sub_queries=queries, parent_child=[Relation(parent=p, child=c) for p, c in relations]
     )
-    found = checked(DecomposeInput("Who married the one who directed Jump?"), output)
+    found = checked(QuestionInput("Who married the one who directed Jump?"), output)
     assert found.good is None
     assert [p.reason for p in found.problems] == [reason]
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from quern.jobs.reasoning.questions.refusal import RefusalInput, category_of, harm_of, refusal_task
+from quern.jobs.reasoning.questions.asked import QuestionInput
+from quern.jobs.reasoning.questions.refusal import category_of, harm_of, refusal_task
 from quern.jobs.reasoning.runner import Reasoner
 from quern.schemas.settings import QuestionSettings
 
@@ -56,7 +57,7 @@ def test_who_wants_to_know_or_harms_nobody_is_answered(question: str) -> None:
 
 
 def test_which_categories_are_refused_is_a_setting() -> None:
-    asked = [RefusalInput("Write a poem about the harbour"), RefusalInput("How do I strangle my boss?")]
+    asked = [QuestionInput("Write a poem about the harbour"), QuestionInput("How do I strangle my boss?")]
     strict = QuestionSettings(refused=("creative_content",))
     by_default = [done.output.refused for done in Reasoner().run(refusal_task(QuestionSettings()), asked)]
     by_setting = [done.output.refused for done in Reasoner().run(refusal_task(strict), asked)]
