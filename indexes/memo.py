@@ -13,8 +13,8 @@ import logging
 import time
 import uuid
 from collections import OrderedDict
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +32,7 @@ _INPUT = pa.binary(FINGERPRINT_BYTES)
 _PARTS = "[0-9]*.arrow"  # Not what a writer that was killed left of a part.
 _BATCH_ROWS = 256
 _OPEN_BATCHES = 16
+_COMMIT_SECONDS = 20.0
 _OPTIONS = pa.ipc.IpcWriteOptions(compression="zstd")
 
 
@@ -62,6 +63,68 @@ def commit_part(directory: Path, part: pa.RecordBatch) -> Path:
 
     write_whole(path, write)
     return path
+
+
+class MemoWriter:
+    """Results on their way into a memo: gathered, and written as one part when there are many, or after 20 seconds.
+
+    Args:
+        directory: Of the memo; made when something is first written.
+        schema: Of the rows made.
+        most: Inputs that are gathered.
+        checked: What becomes of the rows of a part before they are written.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        schema: pa.Schema,
+        most: int,
+        checked: Callable[[pa.RecordBatch], pa.RecordBatch] = lambda rows: rows,
+    ) -> None:
+        self._directory, self._schema, self._most, self._checked = directory, schema, most, checked
+        self._gathered = _Gathered()
+        self._committed_at = time.monotonic()
+
+    def __len__(self) -> int:
+        """Inputs whose results are not yet written."""
+        return len(self._gathered.prints)
+
+    def add(
+        self, fingerprint: bytes, rows: Sequence[Mapping[str, object]], rejects: Iterable[tuple[str, str, bool]] = ()
+    ) -> None:
+        """Take what came of an input: rows, and (reason, detail, transient) of what was left out."""
+        number, gathered = len(self), self._gathered
+        gathered.prints.append(fingerprint)
+        gathered.rows += rows
+        gathered.parents += [number] * len(rows)
+        gathered.rejects += [(number, *reject) for reject in rejects]
+
+    def commit_if_due(self) -> None:
+        """Write what was gathered if it is much, or has waited long."""
+        if len(self) >= self._most or time.monotonic() - self._committed_at > _COMMIT_SECONDS:
+            self.commit()
+
+    def commit(self) -> None:
+        """Write what was gathered; what cannot be written is not kept for another try."""
+        self._committed_at = time.monotonic()
+        gathered, self._gathered = self._gathered, _Gathered()
+        if not gathered.prints:
+            return
+        rows = self._checked(pa.RecordBatch.from_pylist(gathered.rows, schema=self._schema))
+        prints = np.frombuffer(b"".join(gathered.prints), dtype=np.dtype((np.void, FINGERPRINT_BYTES)))
+        self._directory.mkdir(parents=True, exist_ok=True)
+        commit_part(self._directory, nest(prints, rows, np.asarray(gathered.parents, dtype=np.int64), gathered.rejects))
+
+
+@dataclass
+class _Gathered:
+    """Results of inputs; `parents` has the position of each row's input."""
+
+    prints: list[bytes] = field(default_factory=list)
+    rows: list[Mapping[str, object]] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)
+    rejects: list[tuple[int, str, str, bool]] = field(default_factory=list)
 
 
 def committed_inputs(directory: Path) -> int:

@@ -8,9 +8,8 @@ the answer that it gave, without asking again.
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, Generic
 
@@ -18,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import ValidationError
 
-from quern.indexes.memo import Memo, commit_part, nest, unnest
+from quern.indexes.memo import Memo, MemoWriter, unnest
 from quern.jobs.reasoning.task import Input, Output, Task
 from quern.schemas.digests import FINGERPRINT_BYTES, Fingerprints, settings_digest
 from quern.schemas.settings import GeneratorSettings
@@ -28,7 +27,6 @@ log = logging.getLogger(__name__)
 _MADE: Final = pa.schema([("output", pa.string()), ("by", pa.string())])
 _PRINT: Final = np.dtype((np.void, FINGERPRINT_BYTES))
 _MOST_PENDING: Final = 4096
-_COMMIT_SECONDS: Final = 20.0
 
 
 def identity_of(given: object) -> object:
@@ -47,9 +45,7 @@ class TaskMemo(Generic[Input, Output]):
     def __init__(self, root: Path, task: Task[Input, Output], generator: GeneratorSettings) -> None:
         self._directory = root / task.name / settings_digest(task.configuration(generator))
         self._memo, self._output = Memo(self._directory), task.output
-        self._prints: list[bytes] = []
-        self._made: list[dict[str, str]] = []
-        self._committed_at = time.monotonic()
+        self._writer = MemoWriter(self._directory, _MADE, _MOST_PENDING)
 
     def known(self, prints: Fingerprints) -> list[Output | None]:
         """What is remembered of each input; None where nothing is, or what is there cannot be read as an output."""
@@ -64,21 +60,21 @@ class TaskMemo(Generic[Input, Output]):
 
     def keep(self, prints: Sequence[bytes], outputs: Sequence[Output], by: str) -> None:
         """Remember outputs that need no other try; they are written in groups, and when the memo is closed."""
-        self._prints += prints
-        self._made += [{"output": output.model_dump_json(), "by": by} for output in outputs]
-        if len(self._prints) >= _MOST_PENDING or time.monotonic() - self._committed_at > _COMMIT_SECONDS:
-            self.commit()
+        for fingerprint, output in zip(prints, outputs, strict=True):
+            self._writer.add(fingerprint, [{"output": output.model_dump_json(), "by": by}])
+        with self._unless_read_only():
+            self._writer.commit_if_due()
 
     def commit(self) -> None:
         """Write what is not yet written."""
-        self._committed_at = time.monotonic()
-        if not self._prints:
-            return
-        rows = pa.RecordBatch.from_pylist(self._made, schema=_MADE)
-        prints = np.frombuffer(b"".join(self._prints), dtype=_PRINT)
+        with self._unless_read_only():
+            self._writer.commit()
+
+    @contextmanager
+    def _unless_read_only(self) -> Iterator[None]:
+        """Where nothing can be written, as in a warehouse that is read from a share: answers do not need its memo."""
+        pending = len(self._writer)
         try:
-            self._directory.mkdir(parents=True, exist_ok=True)
-            commit_part(self._directory, nest(prints, rows, np.arange(len(prints)), ()))
-        except OSError as error:  # A warehouse that is read from a share: answers do not need its memo.
-            log.warning("%d outputs are not remembered: %s", len(prints), error)
-        self._prints, self._made = [], []
+            yield
+        except OSError as error:
+            log.warning("%d outputs are not remembered: %s", pending, error)

@@ -9,13 +9,11 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final, Generic, cast
+from typing import Any, Generic, cast
 
-import numpy as np
 import pyarrow as pa
 
-from quern.indexes.memo import commit_part, nest
+from quern.indexes.memo import MemoWriter
 from quern.jobs.core.contract import Job, Outcome, Reject, outcome
 from quern.jobs.core.missing_rows import INPUT
 from quern.jobs.core.work import Ran, Work
@@ -26,8 +24,6 @@ from quern.jobs.reasoning.generators.contract import GeneratorError
 from quern.jobs.reasoning.task import Input, Output, Problem, Task
 from quern.schemas.contract.validate import validate
 from quern.schemas.settings import EngineSettings, GeneratorSettings
-
-_COMMIT_SECONDS: Final = 20.0
 
 
 class TaskJob(Job, Generic[Input, Output]):
@@ -140,46 +136,32 @@ def _conversations(work: Work, job: TaskJob[Any, Any]) -> Iterator[Conversation[
             yield Conversation((row, fingerprint), given)
 
 
-@dataclass
 class _Committer:
-    """Finished rows on their way into the memo."""
+    """Finished rows on their way into the memo; `done` is how many of them have something valid."""
 
-    work: Work
-    prints: list[bytes] = field(default_factory=list)
-    rows: list[dict[str, object]] = field(default_factory=list)
-    parents: list[int] = field(default_factory=list)
-    rejects: list[tuple[int, str, str, bool]] = field(default_factory=list)
-    done: int = 0
-    committed_at: float = field(default_factory=time.monotonic)
+    def __init__(self, work: Work) -> None:
+        makes = work.job.makes
+        self._job = cast("TaskJob[Any, Any]", work.job)
+        self._writer = MemoWriter(work.memo, makes.schema, work.task_rows, lambda rows: validate(rows, makes))
+        self.done = 0
 
     def add(self, conversation: Conversation[Any, Any]) -> None:
         """Take a finished row: what is good of it, and what was wrong as rejects.
 
         A row with something valid is done; one with nothing may have better luck in the next build.
         """
-        job, number = cast("TaskJob[Any, Any]", self.work.job), len(self.prints)
         row, fingerprint = conversation.key
-        self.prints.append(fingerprint)
         problems, nothing = conversation.problems, conversation.good is None
+        made: list[dict[str, object]] = []
         if conversation.good is not None:
-            made = job.made(row, conversation.good)
-            self.rows += made
-            self.parents += [number] * len(made)
+            made = self._job.made(row, conversation.good)
         elif problems:
             tries = f" (reply {conversation.replies})" if conversation.replies > 1 else ""
             problems = (Problem(problems[0].reason, problems[0].detail[:450] + tries),)
-        self.rejects += [(number, p.reason, printable(p.detail)[:500], nothing) for p in problems]
+        self._writer.add(fingerprint, made, [(p.reason, printable(p.detail)[:500], nothing) for p in problems])
         self.done += not nothing
-        if len(self.prints) >= self.work.task_rows or time.monotonic() - self.committed_at > _COMMIT_SECONDS:
-            self.commit()
+        self._writer.commit_if_due()
 
     def commit(self) -> None:
         """Write what was taken to the memo."""
-        self.committed_at = time.monotonic()
-        if not self.prints:
-            return
-        makes = self.work.job.makes
-        made = validate(pa.RecordBatch.from_pylist(self.rows, schema=makes.schema), makes)
-        prints = np.frombuffer(b"".join(self.prints), dtype=np.dtype((np.void, 16)))
-        commit_part(self.work.memo, nest(prints, made, np.asarray(self.parents, dtype=np.int64), self.rejects))
-        self.prints, self.rows, self.parents, self.rejects = [], [], [], []
+        self._writer.commit()

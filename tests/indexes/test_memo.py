@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from quern.indexes.memo import Memo, commit_part, committed_inputs, nest, unnest
+from quern.indexes.memo import Memo, MemoWriter, commit_part, committed_inputs, nest, unnest
 from quern.schemas.digests import Fingerprints, row_fingerprints
 
 MADE = pa.schema([pa.field("v", pa.list_(pa.float32(), 2), False), pa.field("s", pa.string())])
@@ -105,3 +106,19 @@ def test_a_writer_that_dies_leaves_no_part(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="disk full"):
         commit_part(tmp_path, Unwritable())  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_gathered_is_written_in_parts_with_its_rejects(tmp_path: Path) -> None:
+    writer = MemoWriter(tmp_path / "new", pa.schema([("v", pa.string())]), most=2)
+    keys = prints(["a", "b", "c"])
+    rows: list[list[Mapping[str, object]]] = [[{"v": "1"}, {"v": "2"}], [], [{"v": "3"}]]
+    for key, made in zip(keys, rows, strict=True):
+        writer.add(bytes(key), made, () if made else [("bad", "too short", True)])
+        writer.commit_if_due()
+    assert len(writer) == 1, "the third waits"
+    writer.commit()
+    memo = Memo(tmp_path / "new")
+    assert memo.final(keys).tolist() == [True, False, True]
+    made, parents = unnest(memo.lookup(keys), "rows")
+    assert (made.column("v").to_pylist(), parents.tolist()) == (["1", "2", "3"], [0, 0, 2])
+    assert unnest(memo.lookup(keys), "rejects")[0].column("reason").to_pylist() == ["bad"]
