@@ -120,6 +120,8 @@ _PREPOSITION: Final = (
 _OPENS: Final = lazy_pattern(
     rf"^(?:(?:and|so|but|then|please|well)?,?\s*|[^,?]{{3,80}},\s+)(?:{_AUXILIARY})\b(?!\s*,)", re.IGNORECASE
 )
+# What is told before the question itself: `I travel in May. Is it free then?`
+_SCENE: Final = lazy_pattern(r".*[^\W\d_]{2,}[.!?]\s+(?=[A-Z](?:[^.!?]|\.(?=\d))*\?$)", re.DOTALL)
 _WH: Final = lazy_pattern(
     rf"(?:^|[,;:?.!]\s*(?:and\s+)?|\band\s+|\b(?:{_PREPOSITION})\s+|^(?:can|could) you (?:tell|say) (?:me )?)"
     rf"(?P<wh>how|what|which|when|where|who|whom|whose|why)\b(?P<rest>[^?]*)",
@@ -169,6 +171,8 @@ def kind_of(question: str) -> Kind:
     if (match := _LISTING.match(plain)) is not None:
         return Kind("list", content_words(_noun_phrase(match["rest"])))
     match = _WH.search(plain)
+    if match is None and (scene := _SCENE.match(plain)) is not None:
+        plain = plain[scene.end() :]
     if (opens := _OPENS.match(plain)) is not None and (match is None or match.start() >= opens.end() - 3):
         return Kind("yes_no")
     match = match or _ANY_WH.search(plain)

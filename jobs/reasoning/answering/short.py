@@ -73,8 +73,8 @@ def short_answer(given: AnswerInput) -> Said | None:
 
 def _said(question: str, kind: Kind, best: Sequence[Line]) -> Said:
     if kind.name == "yes_no":
-        said, line = verdict(question, best)
-        return Said(said, (line.number,))
+        said = verdict(question, best)
+        return Said(said.with_reason, (said.line.number,))
     if kind.name in _CHOSEN and (most := extreme(question, best)) is not None:
         return Said(f"{most.label} ({' to '.join(most.cells)})", (most.number,))
     if (

@@ -95,7 +95,8 @@ class _Answering:
         if not said.text:
             return Draft(sentences=carrying)
         short = _statement(said.text, numbers[:1])
-        return Draft(sentences=[short, *carrying[: _MOST_SENTENCES - 1]])
+        further = [s for s in carrying if s.text not in short.text]
+        return Draft(sentences=[short, *further[: _MOST_SENTENCES - 1]])
 
     def check(self, given: AnswerInput, output: Draft) -> Checked[Draft]:
         """The sentences that rest on sentences that the evidence has; a blank one says nothing.

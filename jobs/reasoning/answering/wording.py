@@ -75,7 +75,11 @@ _GROUPS: Final = (
     "film movie",
     "shop store",
     "doctor physician",
-    "car vehicle",
+    "car vehicle van lorry truck",
+    "bicycle bike cycle",
+    "prosecute prosecution charge court trial sue",
+    "oblige require compel obligatory mandatory compulsory",
+    "rule regulation law",
     "child kid",
     "study research trial",
 )

@@ -8,7 +8,7 @@ from datetime import date
 
 import pytest
 
-from quern.jobs.reasoning.answering import kinds, names, phrases, tables, typed, yes_no
+from quern.jobs.reasoning.answering import kinds, names, phrases, polarity, scopes, tables, typed, yes_no
 from quern.jobs.reasoning.citing import CitingInput, Source, citing_task
 from quern.jobs.reasoning.questions import chains, clauses, comparisons, decompose, preamble, references, refusal, times
 from quern.jobs.reasoning.questions.asked import QuestionInput
@@ -32,7 +32,9 @@ RULES: dict[str, Callable[[str], object]] = {
     "names": names.names,
     "phrase": lambda text: phrases.phrase("Which ship sank?", KIND, text),
     "tables": tables.rows,
-    "yes_no": yes_no._NOT.search,
+    "denies": polarity.denies,
+    "scopes": scopes.scopes,
+    "yes_no": yes_no._BUT_NOT.search,
     "dates": dates,
     "quantities": quantities,
     "citing": lambda text: citing_task().rule(CitingInput(text, [Source(text), Source(f"no {text}")], (1,))),

@@ -42,7 +42,7 @@ def test_the_best_synthetic_query_that_quotes_a_sentence_speaks_for_it() -> None
         "Hurt? Fourteen people were hurt.": 0.1,
     }
     said = answer("Did anybody look at the screen?", evidence(nodes=nodes))
-    assert said[:2] == ["Yes", "The captain said that the radar was on."]
+    assert said[0] == "Yes: The captain said that the radar was on."
 
 
 def test_no_evidence_gives_no_sentence() -> None:

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import pytest
+
+from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
+from quern.jobs.reasoning.answering.polarity import denies, opposed
+from quern.jobs.reasoning.answering.scopes import scopes
+from quern.jobs.reasoning.answering.task import answer_task
+from quern.schemas.settings import AnswerSettings
+
+RULES = """\
+The mill is a quiet place with a long history. Visitors may photograph the stones but not the miller.
+Bicycles go free from 1 November to the end of March. No drums may be played in the yard after 21.30.
+Only members of the trust may climb the cap. The shop is open Tuesday to Saturday.
+Up to 40 people may stand on the deck.
+The bakery broke even last year. Four of the six sails were replaced. The new road did not open until June 2021.
+The owner refused to sell the pond. The loaves were ready within fourteen hours. The mill no longer grinds rye.
+The barn was damp and the morning was foggy.
+- Monday
+- closed
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("May visitors photograph the stones?", "Yes"),
+        ("Can I photograph the miller?", "No"),
+        ("Do bicycles go free in May?", "No"),
+        ("Do bicycles go free in January?", "Yes"),
+        ("Could we play drums in the yard at eleven at night?", "No"),
+        ("Could we play drums in the yard at 8 pm?", "Yes"),
+        ("May children climb the cap?", "No"),
+        ("Is the shop open on Sundays?", "No"),
+        ("Is the shop open on Fridays?", "Yes"),
+        ("Can 60 people stand on the deck?", "No"),
+        ("Can 25 people stand on the deck?", "Yes"),
+        ("Did the bakery lose money last year?", "No"),
+        ("Were all the sails replaced?", "No"),
+        ("Did the new road open in June 2021?", "Yes"),
+        ("Did the owner sell the pond?", "No"),
+        ("Did the owner refuse to sell the pond?", "Yes"),
+        ("Were the loaves ready in less than a day?", "Yes"),
+        ("Does the mill still grind rye?", "No"),
+        ("Isn't the mill a quiet place?", "Yes"),
+        ("Was the morning clear?", "No"),
+        ("I am free next week. Is it closed on Mondays?", "Yes"),
+    ],
+)
+def test_the_sentence_that_decides_tells_yes_or_no(question: str, answer: str) -> None:
+    given = AnswerInput(question, [Evidence(RULES, "Rules", [], [])])
+    assert answer_task(AnswerSettings()).rule(given).short.partition(":")[0] == answer
+
+
+def test_words_of_denial_that_deny_nothing_do_not() -> None:
+    plain = ["not only cars", "no fewer than 12", "did not open until June", "No. 3 dock", "nothing but fog"]
+    assert [t for t in plain if denies(t)] == []
+    assert denies("it no longer carries cars")
+    assert opposed("Was it accepted?", "It was rejected.") == "accepted"
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "places"),
+    [
+        ("from 1 November to the end of March", "month", {10, 11, 0, 1, 2}),
+        ("from Friday to Monday", "weekday", {4, 5, 6, 0}),
+        ("from 10 pm to 1 am", "hour", {44, 45, 46, 47, 0, 1}),
+        ("after 22.45", "hour", {45, 46, 47}),
+    ],
+)
+def test_what_returns_goes_round_the_year_the_week_and_the_day(text: str, unit: str, places: set[int]) -> None:
+    assert {s.unit: set(s.places) for s in scopes(text)} == {unit: places}
+
+
+def test_one_day_is_none_that_returns() -> None:
+    assert scopes("on Wednesday", returning=True) == []
+    assert scopes("on 3 May 2024") == []
+    assert scopes("after eight years") == []
