@@ -1,0 +1,140 @@
+"""Two points joined to a range, and the words around a time that say on which side of it the text speaks."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from quern.jobs.text.dates import readings
+from quern.jobs.text.dates.points import Point
+from quern.jobs.text.dates.readings import Reading
+from quern.jobs.text.dates.tokens import Line
+from quern.jobs.text.dates.when import Signal
+
+_JOIN: Final = re.compile(r",?(?:[67]|--?|6-|7I)t?")
+_WITH_AND: Final = re.compile(r"(?:8|6|-)t?")
+
+
+def ranged(line: Line, points: list[Point]) -> list[Point]:
+    """The points, with two that a range joins as one."""
+    found: list[Point] = []
+    for point in points:
+        whole = _range(line, found[-1], point) if found else None
+        if whole is None:
+            found.append(point)
+        else:
+            found[-1] = whole
+    return found
+
+
+def _range(line: Line, one: Point, other: Point) -> Point | None:
+    """From the start of the first to the end of the second, where the words between say so."""
+    if other.first - one.end > 3 or other.first <= one.end:
+        return None
+    between = line.codes[one.end : other.first]
+    before = line.codes[max(0, one.first - 2) : one.first]
+    if between.startswith("8"):
+        if not re.search(r"2t?$", before) or not _WITH_AND.fullmatch(between):
+            return None
+    elif not _JOIN.fullmatch(between):
+        return None
+    a, b = one.reading, other.reading
+    if "range" in (a.precision, b.precision) or a.bare or (b.unit in ("now", "near") and between == "-"):
+        return None
+    if between == "-" and a.unit == "year" and b.unit != "year":
+        return None
+    reading = from_to(a, b)
+    if reading is None:
+        return None
+    found = Point(one.first, other.end, reading)
+    if before[-1:] in ("1", "2"):
+        found.outer_first = one.first - 1
+    elif before[-1:] == "t" and before[:1] in ("1", "2"):
+        found.outer_first = one.first - 2
+    return found
+
+
+_YEARLESS: Final = ("day", "month", "season")
+
+
+def from_to(a: Reading, b: Reading) -> Reading | None:
+    """The days from the first of `a` to the last of `b`; an open year is the other's, or the nearest that fits."""
+    begin, end = a, b
+    if b.open and b.unit in _YEARLESS and (not a.open or (a.first and b.first and a.first > b.first)):
+        end = _behind(b, a) or b
+    elif a.open and not b.open and a.unit in _YEARLESS:
+        begin = _before(a, b) or a
+    first, last = begin.first, end.last
+    if first is None or end.first is None or last is None or first > last:
+        return None
+    months = (end.first.year - first.year) * 12 + end.first.month - first.month
+    if a.unit == b.unit == "year":
+        length = f"P{months // 12}Y"
+    elif a.unit == b.unit == "month":
+        length = f"P{months}M"
+    else:
+        length = f"P{(end.first - first).days}D"
+    if not (a.open and b.open):
+        return Reading(first, last, "range", readings.interval(first, end.first, length), unit="range")
+    timex = f"(XXXX-{first:%m-%d},XXXX-{end.first:%m-%d},{length})"
+    return Reading(first, last, "range", timex, unit="range", month=b.month, day=b.day)
+
+
+def _behind(b: Reading, a: Reading) -> Reading | None:
+    """The end of a range, in the year of its begin or the next."""
+    if a.first is None:
+        return None
+    found = readings.in_year(b, a.first.year)
+    if found is None or found.last is None or found.last < a.first:
+        return readings.in_year(b, a.first.year + 1)
+    return found
+
+
+def _before(a: Reading, b: Reading) -> Reading | None:
+    """The begin of a range, in the year of its end or the one before."""
+    if b.first is None:
+        return None
+    found = readings.in_year(a, b.first.year)
+    if found is not None and found.first is not None and found.first > b.first:
+        return readings.in_year(a, b.first.year - 1)
+    return found
+
+
+_SIGNALS: Final[dict[str, Signal]] = {"3": "before", "4": "after", "5": "since", "7": "until", "9": "until"}
+_SIGNAL: Final = re.compile(r"(?P<signal>[34579])[It]*$")
+_OR: Final = re.compile(r"[8x](?P<l>[lA])")
+# A time of the day: 3:30, 3 pm, in the morning, around 5 o'clock, from 2 to 2:30 pm.
+_CLOCK: Final = r"(?:it?p|I?p|k[m]?p?|[ab](?:k|[abdeh])?mp?)"
+_AFTER: Final = re.compile(rf"(?:,?[iI1239745]*{_CLOCK}(?:[-678]{_CLOCK})?)+")
+_SHORT_AFTER: Final = re.compile(
+    r"[12](?:k|[abdeh])[-678](?:k|[abdeh])m?(?![-uUHa-z])|I(?:[ab])(?![-uUHx])|(?<=p)I[ab](?!x)"
+)
+_BEFORE: Final = re.compile(rf"(?:[12]?{_CLOCK}(?:[-678]{_CLOCK})?)[It,]*$")
+
+
+def signalled(line: Line, point: Point, floor: int, ceiling: int) -> None:
+    """Give the point its signal and its outer span: preposition and time of day are words of the time."""
+    codes, r = line.codes, point.reading
+    first = point.outer_first if point.outer_first >= 0 else point.first
+    end = point.end
+    if r.precision == "day":
+        after = _AFTER.match(codes, end, ceiling) or _SHORT_AFTER.match(codes, end, ceiling)
+        end = after.end() if after is not None else end
+        before = _BEFORE.search(codes[max(floor, first - 8) : first])
+        if before is not None and before[0]:
+            first -= len(before[0])
+    if r.precision != "range" and (signal := _SIGNAL.search(codes[max(floor, first - 3) : first])) is not None:
+        kind = _SIGNALS[signal["signal"]]
+        token = line.tokens[first - len(signal[0])]
+        if signal["signal"] != "9":
+            first -= len(signal[0])
+            point.reading = replace(r, signal=kind)
+        elif token.end:
+            point.reading = replace(r, signal=kind)
+    elif (after_or := _OR.match(codes, end, ceiling)) is not None and r.precision != "range":
+        word = line.tokens[after_or.end() - 1]
+        kind = "since" if line.text[word.start : word.end].lower() == "later" else "until"
+        point.reading = replace(r, signal=kind)
+        end = after_or.end()
+    point.outer_first, point.outer_end = first, end
