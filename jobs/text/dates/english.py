@@ -153,7 +153,7 @@ def _when(line: Line, point: Point) -> When:
     if (
         first
         and line.codes[first - 1] == "t"
-        and (line.codes[first] in "ESoc" or line.codes[first + 1 : first + 2] in ("D", "s"))
+        and (line.codes[first] in "ESoc" or line.codes[first + 1 : first + 2] in ("D", "s", "3", "4"))
     ):
         first -= 1  # `the end of May`, `the first quarter`, `the 1990s`
     start, end = tokens[first].start, tokens[point.end - 1].end
