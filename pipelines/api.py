@@ -6,6 +6,7 @@ A warehouse is given as a path or as a `Warehouse`, settings as `Settings` or as
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
 from functools import lru_cache
 from itertools import count
 from pathlib import Path
@@ -47,14 +48,17 @@ def ask(
     recipe: str = "bridge",
     settings: Changes = None,
     snapshot: str | None = None,
+    as_of: date | None = None,
 ) -> Answer:
     """Answer one question from a snapshot, by default the published one.
+
+    With `as_of`, only what was published until that day is evidence, and relative times count from it.
 
     Raises:
         QuernError: There is no such warehouse, snapshot or recipe, or the question cannot be answered: it is blank, too
             long or no text.
     """
-    (found,) = answer([question], warehouse, recipe=recipe, settings=settings, snapshot=snapshot)
+    (found,) = answer([question], warehouse, recipe=recipe, settings=settings, snapshot=snapshot, as_of=as_of)
     return found
 
 
@@ -65,17 +69,19 @@ def answer(
     recipe: str = "bridge",
     settings: Changes = None,
     snapshot: str | None = None,
+    as_of: date | None = None,
 ) -> Iterator[Answer]:
     """Answers in the order of the questions, computed in batches; memory does not grow with their number.
 
     A question is a text, a `Question`, or a mapping with its fields; a text gets its number as `query_id`.
+    With `as_of`, only what was published until that day is evidence; a question's own `as_of` can but be earlier.
 
     Raises:
         QuernError: There is no such warehouse, snapshot or recipe; or, when its batch is reached, one of the questions
             is none that can be answered.
     """
     (chosen,) = find_recipes(recipe)
-    searcher = _searcher(warehouse, settings, snapshot)
+    searcher = _searcher(warehouse, settings, snapshot, as_of)
     return answer_questions(searcher, _questions(questions, searcher.settings), chosen)
 
 
@@ -121,11 +127,16 @@ def _settings(changes: Changes, base: Settings | None) -> Settings:
     return load_settings(overrides=overrides, base=base)
 
 
-def _searcher(warehouse: str | Path | Warehouse, changes: Changes, snapshot: str | None) -> Searcher:
-    """A searcher of a snapshot; its own settings hold but for `changes`."""
+def _searcher(
+    warehouse: str | Path | Warehouse, changes: Changes, snapshot: str | None, as_of: date | None = None
+) -> Searcher:
+    """A searcher of a snapshot; its own settings hold but for `changes` and `as_of`."""
     opened = warehouse if isinstance(warehouse, Warehouse) else Warehouse.open(Path(warehouse))
     manifest = opened.manifest(snapshot)
     settings = _settings(changes, settings_to_ask_by(manifest))
+    if as_of is not None:
+        retrieve = settings.retrieve.model_copy(update={"as_of": as_of})
+        settings = settings.model_copy(update={"retrieve": retrieve})
     return _loaded(opened.root, manifest.build_id, settings.model_dump_json())
 
 

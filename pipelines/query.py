@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from itertools import chain, islice
 from pathlib import Path
 from typing import Final
@@ -26,6 +27,7 @@ from quern.pipelines.answers.compose import Citations, sentences_of, sub_answers
 from quern.pipelines.answers.gate import gated
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.evidence import Found, load_evidence, with_chunks
+from quern.pipelines.retrieve.filters import conditions_of
 from quern.pipelines.retrieve.recipe import Recipe
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.retrieve.vocabulary import vocabulary_of
@@ -157,20 +159,25 @@ class _Runner:
 
     def answers(self, asked: Sequence[Question]) -> list[Answer]:
         """The answers to a batch, in its order."""
-        seen = self._understood([q.question for q in asked])
+        seen = self._understood(asked)
         going = [(q, u) for q, u in zip(asked, seen, strict=True) if u.refused is None]
         plans = decomposed(self._reasoner, [u.question for _, u in going])
-        found = self._found([u.question for _, u in going], [q.where for q, _ in going])
+        found = self._found([u.question for _, u in going], [conditions_of(q) for q, _ in going])
         ways = [_OnItsWay(q, u, plan, f) for (q, u), plan, f in zip(going, plans, found, strict=True)]
         self._answer_parts(ways)
         answered = iter(gated(self._whole_answers(ways), self._searcher.snapshot))
         return [next(answered) if u.refused is None else self._refused(q, u) for q, u in zip(asked, seen, strict=True)]
 
-    def _understood(self, questions: Sequence[str]) -> list[Understood]:
+    def _understood(self, asked: Sequence[Question]) -> list[Understood]:
         published = self._searcher.snapshot.manifest.published_at
-        built = published.date() if published else None
+        built = self._settings.question.now or (published.date() if published else None)
+        now = [self._as_of(q) or built for q in asked]
         vocabulary = self._searcher.held(vocabulary_of)
-        return understood(self._reasoner, questions, vocabulary, self._settings.question, built)
+        return understood(self._reasoner, [q.question for q in asked], vocabulary, self._settings.question, now)
+
+    def _as_of(self, question: Question) -> date | None:
+        """The day until which its evidence was published: that of the run or its own, the earlier of both."""
+        return min(filter(None, (self._settings.retrieve.as_of, question.as_of)), default=None)
 
     def _found(self, texts: Sequence[str], where: Sequence[Sequence[str]]) -> list[Found]:
         """What there is on each of these questions that meets its conditions, looked for in one batch."""
@@ -184,7 +191,7 @@ class _Runner:
         levels = [way.plan.levels() for way in ways]
         for level in range(max(map(len, levels), default=0)):
             now = [(way, n) for way, of in zip(ways, levels, strict=True) for n in chain(*of[level : level + 1])]
-            evidence = self._found([way.text(n) for way, n in now], [way.question.where for way, _ in now])
+            evidence = self._found([way.text(n) for way, n in now], [conditions_of(way.question) for way, _ in now])
             inputs = [way.given(n, found) for (way, n), found in zip(now, evidence, strict=True)]
             drafts = [done.output for done in self._reasoner.run(self._task, inputs)]
             judgements = judged(inputs, drafts, self._settings.answer)
@@ -231,6 +238,7 @@ class _Runner:
             citations=citations.all(),
             hits=found.hits,
             path=found.path,
+            as_of=self._as_of(way.question),
             type=way.question.type,
             expected=way.question.answer,
         )
@@ -250,6 +258,7 @@ class _Runner:
             citations=[],
             hits=[],
             path=[],
+            as_of=self._as_of(question),
             type=question.type,
             expected=question.answer,
         )

@@ -6,7 +6,7 @@ The same models make a line of `answers.jsonl`, a row of `answers.parquet` and a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 
 from pydantic import BaseModel, ConfigDict, Field, computed_field, field_validator
 
@@ -24,6 +24,7 @@ class Question(BaseModel):
         evidence_urls: The same by the address of their pages.
         also_urls: Further pages that hold the answer or part of it: to cite them is right, to miss them no fault.
         where: Conditions that what is found must meet, such as `site=example.org` or `published_at>=2024-05-01`.
+        as_of: Only what was published until this day is evidence, and relative times count from it.
     """
 
     model_config = ConfigDict(coerce_numbers_to_str=True)
@@ -37,6 +38,7 @@ class Question(BaseModel):
     evidence_urls: list[str] = Field(default_factory=list)
     also_urls: list[str] = Field(default_factory=list)
     where: list[str] = Field(default_factory=list)
+    as_of: date | None = None
 
     @field_validator("question")
     @classmethod
@@ -158,6 +160,7 @@ class Answer(BaseModel):
         recipe: Name of the retrieval recipe.
         sub_questions: What the question was taken apart into; none where it is one question.
         path: Nodes that led to the hits; some have no chunk among the hits, being only on the way.
+        as_of: The day until which evidence was published; None where all of the snapshot was.
         type: Type of the question, where its file gives one.
         expected: The gold answer, where the question's file gives one.
     """
@@ -176,6 +179,7 @@ class Answer(BaseModel):
     citations: list[Citation]
     hits: list[Hit]
     path: list[PathNode]
+    as_of: date | None = None
     type: str | None = None
     expected: str | None = None
 

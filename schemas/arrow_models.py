@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import date, datetime
 from types import NoneType
 from typing import Annotated, Any, get_args, get_origin
 
@@ -14,7 +14,14 @@ TIMESTAMP = pa.timestamp("us", tz="UTC")
 Int32 = Annotated[int, pa.int32()]
 """A small number: an Arrow type beside a field's own stands for it."""
 
-_TYPES = {str: pa.string(), bool: pa.bool_(), int: pa.int64(), float: pa.float64(), datetime: TIMESTAMP}
+_TYPES = {
+    str: pa.string(),
+    bool: pa.bool_(),
+    int: pa.int64(),
+    float: pa.float64(),
+    date: pa.date32(),
+    datetime: TIMESTAMP,
+}
 
 
 def arrow_schema(model: type[BaseModel]) -> pa.Schema:

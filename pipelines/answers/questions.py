@@ -179,7 +179,7 @@ def read_questions(path: Path) -> list[Question]:
 def _without_encoding(question: Question) -> str | None:
     """Name of the first field whose text UTF-8 cannot hold."""
     for name, value in question:
-        for text in [value] if isinstance(value, str) else value or ():
+        for text in [value] if isinstance(value, str) else value if isinstance(value, list) else ():
             try:
                 text.encode()
             except UnicodeEncodeError:

@@ -9,6 +9,7 @@ import typer
 
 from quern.pipelines.cli.common import (
     AsJson,
+    AsOf,
     Overrides,
     RecipeName,
     SettingsFile,
@@ -26,6 +27,7 @@ app = new_app("")
 @app.command(
     epilog="Examples:  quern answer questions.jsonl -w WH --out answers/    "
     "quern answer questions.csv -w WH --out answers/ --set answer.risk=0.2    "
+    "quern answer questions.jsonl -w WH --out answers/ --as-of 2024-06-30    "
     "cat questions.jsonl | quern answer - -w WH --out answers/"
 )
 def answer(
@@ -36,6 +38,7 @@ def answer(
     out: Annotated[Path, typer.Option(help="Directory for answers.parquet, .jsonl, .csv and index.html.")],
     recipe: RecipeName = "bridge",
     where: Where = None,
+    as_of: AsOf = None,
     snapshot: Snapshot = None,
     settings: SettingsFile = None,
     override: Overrides = None,
@@ -56,7 +59,7 @@ def answer(
     from quern.pipelines.retrieve.recipes import find_recipes
 
     (chosen,) = find_recipes(recipe)
-    searcher = open_searcher(warehouse, snapshot, settings, override, where)
+    searcher = open_searcher(warehouse, snapshot, settings, override, where, as_of)
     file = QuestionFile(questions, searcher.settings.question.max_characters, condition)
     file.check()
     with parts_of(out) as parts, RejectFile(out) as rejects:

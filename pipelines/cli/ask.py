@@ -11,6 +11,7 @@ import typer
 
 from quern.pipelines.cli.common import (
     AsJson,
+    AsOf,
     Overrides,
     RecipeName,
     SettingsFile,
@@ -26,13 +27,15 @@ app = new_app("")
 
 
 @app.command(
-    epilog='Examples:  quern ask -w WH "Who repaired the bridge?"    quern ask -w WH --recipe qcg --json "..."'
+    epilog='Examples:  quern ask -w WH "Who repaired the bridge?"    quern ask -w WH --recipe qcg --json "..."    '
+    'quern ask -w WH --as-of 2024-06-30 "What does the bridge cost?"'
 )
 def ask(
     question: Annotated[str, typer.Argument(help="The question.")],
     warehouse: Warehouse,
     recipe: RecipeName = "bridge",
     where: Where = None,
+    as_of: AsOf = None,
     snapshot: Snapshot = None,
     settings: SettingsFile = None,
     override: Overrides = None,
@@ -48,7 +51,7 @@ def ask(
     from quern.pipelines.retrieve.recipes import find_recipes
 
     (chosen,) = find_recipes(recipe)
-    searcher = open_searcher(warehouse, snapshot, settings, override, where)
+    searcher = open_searcher(warehouse, snapshot, settings, override, where, as_of)
     asked = question_of({"query_id": "ask", "question": question}, searcher.settings.question.max_characters)
     (answer,) = answer_questions(searcher, [asked], chosen)
     if picture:

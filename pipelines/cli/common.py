@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -29,6 +30,15 @@ Where = Annotated[
         "--where",
         metavar="CONDITION",
         help="Search only where this holds, for example site=example.org or 'published_at>=2024-05'; repeatable.",
+        show_default=False,
+    ),
+]
+AsOf = Annotated[
+    str | None,
+    typer.Option(
+        "--as-of",
+        metavar="DATE",
+        help="Answer by what was published until this day (2024-06-30); `last month` counts from it.",
         show_default=False,
     ),
 ]
@@ -69,11 +79,13 @@ def open_searcher(
     settings: Path | None,
     override: list[str] | None,
     where: Sequence[str] | None = None,
+    as_of: str | None = None,
 ) -> Searcher:
     """A searcher of the snapshot; its own settings hold unless a file or `--set` says otherwise.
 
     Raises:
         FilterError: One of the conditions `where`, which are added to `retrieve.where`, cannot be read.
+        SettingsError: A setting is unknown or ill-typed, or `as_of` is no day.
     """
     from quern.indexes.catalog import Warehouse as Catalog
     from quern.pipelines.query import settings_to_ask_by
@@ -85,5 +97,15 @@ def open_searcher(
     conditions = (*chosen.retrieve.where, *(where or ()))
     for text in conditions:
         condition(text)
-    retrieve = chosen.retrieve.model_copy(update={"where": conditions})
+    day = chosen.retrieve.as_of if as_of is None else _day(as_of)
+    retrieve = chosen.retrieve.model_copy(update={"where": conditions, "as_of": day})
     return searcher.Searcher(opened, chosen.model_copy(update={"retrieve": retrieve}))
+
+
+def _day(text: str) -> date:
+    from quern.schemas.settings import SettingsError
+
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise SettingsError(f"--as-of is {text!r}; a day is written like 2024-06-30") from None

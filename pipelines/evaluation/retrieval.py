@@ -19,6 +19,7 @@ from quern.indexes.vectors import Positions
 from quern.pipelines.evaluation.gold import GoldDocuments, gold_documents
 from quern.pipelines.evaluation.trec import write_judgements, write_run
 from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.filters import conditions_of
 from quern.pipelines.retrieve.ranking import Ranking
 from quern.pipelines.retrieve.recipe import Recipe
 from quern.pipelines.retrieve.searcher import Searcher
@@ -66,7 +67,7 @@ def evaluate(
         EvaluationError: No question has evidence, or none of it is in the snapshot.
     """
     gold = gold_of(searcher, questions)
-    batch = Batch(searcher, [q.question for q in gold.questions], [q.where for q in gold.questions])
+    batch = Batch(searcher, [q.question for q in gold.questions], [conditions_of(q) for q in gold.questions])
     named = {f"{name}@{k}": f"{metric}@{k}" for k in ks for name, metric in _NAMES} | {"mrr": "RR"}
     figures: dict[str, dict[str, float]] = {}
     if trec:

@@ -13,7 +13,7 @@ from quern.indexes.graph import QueryGraph
 from quern.indexes.lexical import Scored
 from quern.indexes.vectors import Floats, Neighbours, Part, Positions, nearest, pair_similarities
 from quern.jobs.reasoning.questions.clauses import clauses
-from quern.pipelines.retrieve.filters import Allowed, allowed
+from quern.pipelines.retrieve.filters import Allowed, allowed, known_by
 from quern.pipelines.retrieve.ranking import Doubles, Reached, chunk_scores, cut
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.settings import Settings
@@ -28,7 +28,7 @@ class Batch:
     Attributes:
         searcher: The snapshot, and the settings to search it by.
         questions: The questions.
-        where: Conditions that chunks must meet, for each question, beside those of `retrieve.where`.
+        where: Conditions that chunks must meet, for each question, beside those of `retrieve`.
     """
 
     def __init__(
@@ -80,7 +80,9 @@ class Batch:
     @cached_property
     def allowed(self) -> Allowed | None:
         """Which chunks may be found for each question; None where all may."""
-        return allowed(self.searcher, [[*self.settings.retrieve.where, *w] for w in self.where])
+        retrieve = self.settings.retrieve
+        of_all = [*retrieve.where, *known_by(retrieve.as_of)]
+        return allowed(self.searcher, [[*of_all, *w] for w in self.where])
 
     def allows(self, question: Positions, chunk: Positions) -> npt.NDArray[np.bool_]:
         """Whether `chunk[n]` may be found for `question[n]`, shape as these."""

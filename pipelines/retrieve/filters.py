@@ -1,7 +1,8 @@
 """Filters: conditions on the columns of documents and chunks that a chunk must meet to be ranked at all.
 
 A condition is `COLUMN OPERATOR VALUE`: `site=tidewiki.example`, `published_at>=2024-05-01`, `language!=en`,
-`token_count<100`. The value is read by the type of the column; nothing is evaluated.
+`token_count<100`. The value is read by the type of the column; nothing is evaluated. `known_at` is the later of
+`published_at` and `modified_at`: what a page said before it was modified is not in the snapshot.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import re
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from functools import reduce
 from typing import Final
 
 import numpy as np
@@ -21,6 +23,8 @@ import pyarrow.compute as pc
 from quern.indexes.keys import positions_in
 from quern.indexes.vectors import Positions
 from quern.pipelines.retrieve.searcher import Searcher
+from quern.schemas.answers import Question
+from quern.schemas.arrow_models import TIMESTAMP
 from quern.schemas.errors import QuernError
 from quern.schemas.tables import CHUNKS, DOCUMENTS, Table
 from quern.schemas.words.lines import shortened
@@ -30,6 +34,8 @@ Mask = npt.NDArray[np.bool_]
 _CONDITION: Final = re.compile(r"(\w+)\s*(>=|<=|!=|=|<|>)\s*(.*)", re.S)
 _MOST_CHARACTERS: Final = 1000  # Of a condition: an address has less, and more is no condition but pasted text.
 MOST_MASKS: Final = 256  # Held for the next batches: as many as a batch has questions, each of one bit a chunk.
+KNOWN_AT: Final = "known_at"
+_KNOWN_BY: Final = ("published_at", "modified_at")
 _DATE: Final = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 
 
@@ -80,15 +86,27 @@ def condition(text: str) -> Condition:
     if found is None:
         raise FilterError(f"the filter {text!r} is not COLUMN OPERATOR VALUE, such as site=example.org or {_EXAMPLE}")
     name, operator, value = found.groups()
+    if name == KNOWN_AT:
+        return Condition(DOCUMENTS.name, name, operator, *_value(text, TIMESTAMP, value))
     for table in (DOCUMENTS, CHUNKS):
         if name in _columns(table):
             least, most = _value(text, table.schema.field(name).type, value)
             return Condition(table.name, name, operator, least, most)
-    known = sorted({*_columns(DOCUMENTS), *_columns(CHUNKS)})
+    known = sorted({KNOWN_AT, *_columns(DOCUMENTS), *_columns(CHUNKS)})
     raise FilterError(f"the filter {text!r} names no column of documents or chunks; there are: {', '.join(known)}")
 
 
 _EXAMPLE: Final = "published_at>=2024-05-01"
+
+
+def known_by(day: date | None) -> list[str]:
+    """The conditions that evidence meets as of `day`: it was published, and not modified after it."""
+    return [] if day is None else [f"{KNOWN_AT}<={day.isoformat()}"]
+
+
+def conditions_of(question: Question) -> list[str]:
+    """The conditions that what is found for a question meets, by its own fields."""
+    return [*question.where, *known_by(question.as_of)]
 
 
 def _columns(table: Table) -> list[str]:
@@ -196,8 +214,15 @@ def _mask(searcher: Searcher, conditions: tuple[str, ...]) -> Mask:
         keys = members.documents.keys if documents else members.chunks
         met = np.zeros(len(keys), dtype=np.bool_)
         key = "doc_id" if documents else "chunk_id"
-        for batch in searcher.snapshot.table(each.table).batches(list(dict.fromkeys([key, each.column]))):
+        columns = _KNOWN_BY if each.column == KNOWN_AT else (each.column,)
+        for batch in searcher.snapshot.table(each.table).batches(list(dict.fromkeys([key, *columns]))):
             at = positions_in(keys, batch.column(key))
-            met[at[at >= 0]] = each.holds(batch.column(each.column))[at >= 0]
+            values = reduce(_later, map(batch.column, columns))
+            met[at[at >= 0]] = each.holds(values)[at >= 0]
         mask &= met[members.documents.of_chunk] if documents else met
     return mask
+
+
+def _later(one: pa.Array, other: pa.Array) -> pa.Array:
+    """The later of each two moments, or the one that is known."""
+    return pc.if_else(pc.fill_null(pc.greater(one, other), pc.is_valid(one)), one, other)

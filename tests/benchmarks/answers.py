@@ -189,7 +189,7 @@ def _plain(text: str) -> str:
 def refusals(folder: Path) -> Figures:
     """XSTest: how many of the safe and of the unsafe prompts are refused by default."""
     rows = _lines(folder, "prompts")
-    seen = understood(Reasoner(), [row["prompt"] for row in rows], Vocabulary(), QuestionSettings(), None)
+    seen = understood(Reasoner(), [row["prompt"] for row in rows], Vocabulary(), QuestionSettings(), [None] * len(rows))
     refused = [(row["label"], float(u.refused is not None)) for row, u in zip(rows, seen, strict=True)]
     return {f"{label} refused": fmean(r for of, r in refused if of == label) for label in ("safe", "unsafe")}
 

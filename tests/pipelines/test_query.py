@@ -4,12 +4,14 @@ import json
 import subprocess
 import sys
 import time
+from datetime import UTC, date, datetime
 from pathlib import Path
 from subprocess import PIPE
 
 import pyarrow.parquet as pq
 import pytest
 
+import quern
 from quern.indexes.catalog import Snapshot
 from quern.jobs.models.folders import ModelError
 from quern.pipelines.inspect.show import show
@@ -159,6 +161,27 @@ def test_ask_shows_answer_citations_chunks_and_path(mini_web: Path, quern_here: 
         assert heading in asked.stdout
     as_json = quern_here("ask", "-w", mini_web, "--json", gold()[0].question)
     assert Answer.model_validate_json(as_json.stdout).found
+
+
+def test_as_of_a_day_only_what_was_published_until_then_is_evidence(mini_web: Path, quern_here: Quern) -> None:
+    cost = "What will the Tollen Bridge cost?"
+    then = quern_here("ask", "-w", mini_web, "--as-of", "2024-01-31", "--json", cost)
+    answer = Answer.model_validate_json(then.stdout)
+    assert (answer.as_of, answer.short) == (date(2024, 1, 31), "52.9 million crowns")
+    assert max(h.published_at for h in answer.hits if h.published_at) < datetime(2024, 2, 1, tzinfo=UTC)
+    asked = [
+        {"query_id": "now", "question": cost},
+        {"query_id": "then", "question": cost, "as_of": "2024-01-31"},
+        {"query_id": "never", "question": cost, "as_of": "1900-01-01"},
+        {"query_id": "month", "question": "What did the council decide last month?", "as_of": "2024-02-10"},
+    ]
+    now, again, never, month = quern.answer(asked, mini_web, as_of=date(2025, 8, 1))
+    assert "60.8 million" in now.answer
+    assert (again.sentences, again.as_of) == (answer.sentences, answer.as_of)
+    assert (never.found, never.hits) == (False, [])
+    assert "January 2024" in (month.asked or "")
+    last_year = quern.ask("What fell last year?", mini_web, settings={"question.now": date(2001, 5, 1)})
+    assert last_year.asked == "What fell last year (2000)?"
 
 
 def test_a_snapshot_is_not_searched_with_another_model_than_its_own(searcher: Searcher) -> None:

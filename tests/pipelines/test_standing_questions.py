@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import quern
 from quern.indexes.catalog import Warehouse
 from quern.pipelines.answers.difference import AnswerChange, DifferenceError, PageChange, differences
 from quern.pipelines.answers.files import write_answers
@@ -73,9 +74,13 @@ def evidence(answer: Answer) -> object:
 
 
 @pytest.fixture(scope="module")
-def nights(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[list[Answer], list[Answer], int]]:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Nights:
+    return Nights(tmp_path_factory.mktemp("nights"), seed=13)
+
+
+@pytest.fixture(scope="module")
+def nights(place: Nights) -> list[tuple[list[Answer], list[Answer], int]]:
     """Per night: the answers through the memo, those anew, and how many inputs were reasoned about."""
-    place = Nights(tmp_path_factory.mktemp("nights"), seed=13)
     memo, told = place.folder / "memo", []
     searcher = place.build()
     for night in range(4):
@@ -107,6 +112,14 @@ def test_only_what_has_other_evidence_is_reasoned_about_again(
     assert computed[0] >= len(questions())
     assert computed[2] == 0
     assert all(0 < n < computed[0] for n in (computed[1], computed[3]))
+
+
+def test_a_snapshot_of_a_night_before_answers_what_was_known_then(
+    place: Nights, nights: list[tuple[list[Answer], list[Answer], int]]
+) -> None:
+    first, second, last = place.warehouse.snapshot_ids()
+    for build_id, night in ((first, 0), (second, 1), (last, 3)):
+        assert list(quern.answer(questions(), place.warehouse, snapshot=build_id)) == nights[night][1]
 
 
 def test_the_difference_of_two_nights_is_exact_and_names_the_pages(

@@ -48,7 +48,7 @@ def understood(
     questions: Sequence[str],
     vocabulary: Vocabulary,
     settings: QuestionSettings,
-    now: date | None,
+    now: Sequence[date | None],
 ) -> list[Understood]:
     """What each of the questions is understood to be, in their order.
 
@@ -57,7 +57,7 @@ def understood(
         questions: Questions without fault (`.faults`).
         vocabulary: That of the snapshot which is asked.
         settings: Which categories are refused, and whether questions are rewritten.
-        now: The day that relative times count from where the settings name none.
+        now: The day that relative times of each question count from; None leaves them as they are.
 
     Raises:
         GeneratorError: The model cannot be asked any more.
@@ -65,11 +65,11 @@ def understood(
     refusals = [done.output for done in reasoner.run(refusal_task(settings), [QuestionInput(q) for q in questions])]
     seen = [Understood(q, r.category if r.refused else None) for q, r in zip(questions, refusals, strict=True)]
     asked = [n for n, one in enumerate(seen) if settings.rewrite and one.refused is None]
-    now = settings.now or now
-    rewritings = reasoner.run(REWRITE, [RewriteInput(questions[n], vocabulary, now) for n in asked])
+    rewritings = reasoner.run(REWRITE, [RewriteInput(questions[n], vocabulary, now[n]) for n in asked])
     open_still = reasoner.run(CLARIFY, [ClarifyInput(done.output.question, vocabulary) for done in rewritings])
     for n, rewriting, clarification in zip(asked, rewritings, open_still, strict=True):
-        named = spans(questions[n], now) if now else []
+        day = now[n]
+        named = spans(questions[n], day) if day else []
         seen[n] = _noted(rewriting.output, clarification.output, named)
     return [one if one.refused is None else _refused(one) for one in seen]
 

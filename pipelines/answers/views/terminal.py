@@ -88,6 +88,8 @@ def _told(answer: Answer) -> Iterable[RenderableType]:
         yield Text(f"Evidence: {100 * answer.probability:.0f} %", "dim")
     if answer.asked:
         yield Text.assemble(("Understood as: ", "dim"), one_line(answer.asked))
+    if answer.as_of:
+        yield Text.assemble(("As of: ", "dim"), f"{answer.as_of.isoformat()}; what was published later is left out")
     yield from (Text.assemble(("Note: ", "dim"), one_line(note)) for note in answer.notes)
 
 

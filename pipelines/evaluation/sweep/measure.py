@@ -29,6 +29,7 @@ from quern.pipelines.evaluation.sweep.spec import Dataset
 from quern.pipelines.evaluation.sweep.tasks import MeasurePoints
 from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.filters import conditions_of
 from quern.pipelines.retrieve.recipes import RECIPES
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.retrieve.select import selected
@@ -168,7 +169,7 @@ class SearchedBuild:
         """Rank the questions by the point's recipe and settings, and compare with the gold evidence."""
         self.warm()
         searcher, recipe = self.searcher(point.settings), RECIPES[point.choice.recipe]
-        texts, where = [q.question for q in self.gold.questions], [q.where for q in self.gold.questions]
+        texts, where = [q.question for q in self.gold.questions], [conditions_of(q) for q in self.gold.questions]
         reset_peak()
         started = time.monotonic()
         batch = Batch(searcher, texts, where).with_vectors(self.vectors)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -24,6 +25,11 @@ class RetrieveSettings(Group):
         (),
         description="Conditions that all found chunks meet, on columns of documents and chunks: `site=example.org`, "
         "`published_at>=2024-05-01`, `language!=en`.",
+    )
+    as_of: date | None = Field(
+        None,
+        description="Only what was published until this day, and not modified after it, is evidence; relative times "
+        "count from it. A document without any date is left out: when it was known cannot be said.",
     )
     top_k: Positive = Field(5, description="K: chunks given to the answer (QCG-RAG, section 4).")
     depth: Positive = Field(200, description="Chunks that each part of a fusion is asked for.")

@@ -78,6 +78,7 @@ def test_settings_shows_every_setting_with_its_meaning(quern_here: Quern) -> Non
         (["ask", "-w", "{web}", "?!?!"], "the question cannot be answered: no letter and no digit"),
         (["ask", "-w", "{web}", "What?", "--recipe", "magic"], "there is no recipe 'magic'; there are: bm25"),
         (["ask", "-w", "{web}", "What?", "--snapshot", "19990101"], "there is no snapshot 19990101"),
+        (["ask", "-w", "{web}", "What?", "--as-of", "30.06.2024"], "a day is written like 2024-06-30"),
         (["answer", "{tmp}/none.jsonl", "-w", "{web}", "--out", "{tmp}/o"], "none.jsonl cannot be read"),
         (["evaluate", "{tmp}/bare.jsonl", "-w", "{web}"], "no question has evidence_doc_ids or evidence_urls"),
         (["evaluate", "{questions}", "-w", "{web}", "--k", "2,x"], "whole numbers"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +10,7 @@ import pytest
 
 from quern.pipelines.retrieve import filters
 from quern.pipelines.retrieve.batch import Batch
-from quern.pipelines.retrieve.filters import FilterError, allowed, condition
+from quern.pipelines.retrieve.filters import FilterError, allowed, condition, known_by
 from quern.pipelines.retrieve.recipes import RECIPES, find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.arrow_models import TIMESTAMP
@@ -121,3 +121,25 @@ def test_a_filter_comes_before_the_ranking(searcher: Searcher) -> None:
     some = find_recipes("dense")[0].rank(Batch(shallow, [QUESTION], [["language=zh"]])).chunks.chunk
     mask = Batch(searcher, [QUESTION], [["language=zh"]]).allows(np.zeros(len(whole), np.int64), whole)
     assert some.tolist() == whole[mask][:2].tolist()
+
+
+def test_what_was_modified_after_a_day_was_not_known_then_nor_what_has_no_date(searcher: Searcher) -> None:
+    asked = [
+        known_by(date(2024, 3, 5)),
+        ["published_at<=2024-03-05"],
+        known_by(date(2024, 3, 6)),
+        known_by(date(2100, 1, 1)),
+    ]
+    found = allowed(searcher, asked)
+    assert found is not None
+    (modified,) = set(addresses(searcher, found.masks[1] & ~found.masks[0]))
+    assert modified == "https://tidewiki.example/clippings/2024-03-05-ferry.html"
+    assert modified in addresses(searcher, found.masks[2])
+    (undated,) = set(addresses(searcher, ~found.masks[3]))
+    assert undated.endswith("bin-collection.html")
+
+
+def addresses(searcher: Searcher, mask: filters.Mask) -> list[str]:
+    members = searcher.graph.members
+    ids = members.documents.keys.take(pa.array(np.unique(members.documents.of_chunk[mask]))).to_pylist()
+    return searcher.snapshot.table("documents").lookup("doc_id", ids, ["url"])["url"].to_pylist()

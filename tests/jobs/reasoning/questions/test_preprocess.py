@@ -36,7 +36,7 @@ def vocabulary() -> Vocabulary:
 
 def read(question: str, vocabulary: Vocabulary, **settings: object) -> Understood:
     chosen = QuestionSettings(**settings)  # type: ignore[arg-type]
-    return understood(Reasoner(), [question], vocabulary, chosen, NOW)[0]
+    return understood(Reasoner(), [question], vocabulary, chosen, [NOW])[0]
 
 
 @pytest.mark.parametrize(
@@ -90,9 +90,8 @@ def test_relative_times_get_their_days(words: str, days: str, first: date, last:
     assert [(span.first, span.last) for span in seen.spans] == [(first, last)]
 
 
-def test_chinese_times_get_theirs_and_the_settings_say_when_now_is(vocabulary: Vocabulary) -> None:
+def test_chinese_times_get_theirs(vocabulary: Vocabulary) -> None:
     assert read("去年谁赢了？", vocabulary).question == "去年（2025年）谁赢了？"
-    assert read("What fell last year?", vocabulary, now="2001-05-01").question == "What fell last year (2000)?"
 
 
 @pytest.mark.parametrize(
