@@ -16,6 +16,7 @@ _LINES: Final = 12  # Of the best, those whose values are weighed.
 _FIT: Final = 4.0  # Log odds between a value that fits fully and one that does not.
 _NEAR: Final = 1.5  # Log odds of a value beside the words of the question against one far from them.
 _PART: Final = 0.2  # Share of the belief in a month or year that a day of it must have to be told for it.
+_FULLER: Final = 0.3  # Share of the belief in a name that a fuller form of it must have to be told for it.
 _REACH: Final = 60.0  # Characters at which nearness has fallen to a half.
 
 
@@ -50,11 +51,20 @@ def choices(question: str, kind: Kind, lines: Sequence[Line]) -> list[Choice]:
     found = []
     for rows in said.values():
         rows.sort(key=lambda row: (-row[0], row[2].number))
-        _, value, line = rows[0]
+        _, value, line = _fullest(rows)
         others = tuple(dict.fromkeys(other.number for _, _, other in rows[1:] if other.number != line.number))
         found.append(Choice(value, line, sum(p for p, _, _ in rows) / belief[0], others))
     found.sort(key=lambda c: (-c.share, c.line.number))
     return _exact(found)
+
+
+def _fullest(rows: list[tuple[float, Value, Line]]) -> tuple[float, Value, Line]:
+    """Of a name that is said in several ways the fullest that is believed in enough: `Dr Lin Hartwell`."""
+    first = rows[0]
+    if not isinstance(first[1].same, str):
+        return first
+    longer = [r for r in rows if first[1].text in r[1].text or set(first[1].text.split()) < set(r[1].text.split())]
+    return max((r for r in longer if r[0] >= _FULLER * first[0]), key=lambda r: len(r[1].text.split()), default=first)
 
 
 def _exact(found: list[Choice]) -> list[Choice]:

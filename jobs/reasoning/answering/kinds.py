@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final, Literal
 
+from quern.jobs.reasoning.answering.idioms import asks_cause, asks_clock, asks_his_name, asks_price
+from quern.jobs.reasoning.answering.persons import is_person
 from quern.jobs.reasoning.answering.sentences import content_words
-from quern.jobs.reasoning.answering.values import singular
+from quern.jobs.reasoning.answering.values import quantities, singular
 from quern.jobs.reasoning.answering.wording import irregular_pasts
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.scripts import HAN
@@ -40,12 +43,14 @@ class Kind:
         noun: Stems of the words that name the thing asked for: `passengers` in `how many passengers`.
         units: Units that an answer may have; empty where any will do. `name` of a unit as in `Quantity.unit`.
         verb: Stem of the verb whose object or complement is asked for: `find` in `what did the divers find`.
+        grain: How exact a time is asked for: `year`, `month` or `day`; empty where any will do.
     """
 
     name: KindName
     noun: frozenset[str] = frozenset()
     units: frozenset[str] = frozenset()
     verb: str = ""
+    grain: str = ""
 
 
 NAMED: Final = "name"  # The verb where the name of a thing is asked for.
@@ -79,7 +84,10 @@ _OF_MEASURE: Final = {
     for units, nouns in (
         (LENGTHS, "height length width depth distance girth thickness diameter altitude elevation range"),
         (DURATIONS, "duration age"),
-        (MONEY, "price cost fee fine salary wage fare budget rent toll deposit sum"),
+        (
+            MONEY,
+            "price cost fee fine salary wage fare budget rent toll deposit sum bill charge payment expense loan debt",
+        ),
         (_SHARES, "share percentage proportion"),
         (_WEIGHTS, "weight mass"),
         (_AREAS, "area"),
@@ -94,21 +102,6 @@ _PLACES: Final = (
     "place|city|town|village|country|county|state|province|district|region|island|continent|street|road|venue|location|"
     "neighbourhood|borough|municipality|address"
 )
-_PERSONS: Final = lazy_pattern(
-    r"(?:person|people|child|boy|girl|vet|president|king|queen|chief|mate|nurse|guide|cook|head|chair|judge|pupil|"
-    r"student|"
-    r"friend|guest|wife|husband|clerk|poet|captain|priest|\w*(?:man|woman)|\w{2,}(?:er|or|ist|ian|eer|ess|ant)|"
-    r"(?:employ|refer|train|trust|refug|nomin|absent|licens)ee)",
-)
-# Things whose names end as those of persons do.
-_NO_PERSONS: Final = frozenset(
-    "answer banner border centre center chapter character color colour committee computer corner cover dinner driver "
-    "employer error factor fever flavor flavour flower harbor layer letter liquor manner matter meter minister "
-    "mirror monitor motor newspaper number order paper partner plant poster power printer quarter restaurant river "
-    "sector sensor shelter soccer suffer summer sweater theater timer tower tractor trailer transmitter tree water "
-    "weather "
-    "winter coffee fee business address process princess success access dress press illness element".split()
-) - {"minister", "partner", "princess", "driver"}
 _AUXILIARY: Final = (
     r"is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must|"
     r"isn't|aren't|wasn't|weren't|don't|doesn't|didn't|hasn't|haven't|hadn't|can't|couldn't|won't|wouldn't"
@@ -124,7 +117,7 @@ _OPENS: Final = lazy_pattern(
 _SCENE: Final = lazy_pattern(r".*[^\W\d_]{2,}[.!?]\s+(?=[A-Z](?:[^.!?]|\.(?=\d))*\?$)", re.DOTALL)
 _WH: Final = lazy_pattern(
     rf"(?:^|[,;:?.!]\s*(?:and\s+)?|\band\s+|\b(?:{_PREPOSITION})\s+|^(?:can|could) you (?:tell|say) (?:me )?)"
-    rf"(?P<wh>how|what|which|when|where|who|whom|whose|why)\b(?P<rest>[^?]*)",
+    rf"(?P<wh>how|what|which|when|where|who|whom|whose|why)\b(?=(?P<rest>[^?]*))",
     re.IGNORECASE,
 )
 _ANY_WH: Final = lazy_pattern(r"\b(?P<wh>how|what|which|when|where|who|whom|whose|why)\b(?P<rest>[^?]*)", re.IGNORECASE)
@@ -153,13 +146,24 @@ _LASTS: Final = lazy_pattern(
     r"\b(?:because|after|before|during|since|until|till|while|when|open(?:ed)?|closed?|shut|away|gone|suspended|delayed)\b",
     re.IGNORECASE,
 )
-_SHORTENED: Final = lazy_pattern(r"\b(what|who|where|when|why|how)['’]s\b", re.IGNORECASE)
+_SHORTENED: Final = lazy_pattern(r"\b(what|who|where|when|why|how)(?:['’]s|s)\b", re.IGNORECASE)
+_SORT: Final = lazy_pattern(
+    r"(?:(?:exact\s+)?(?:sort|kind|type|breed|species|variety|make|brand|style)s?)\s+of\b", re.IGNORECASE
+)
+_OF_THEM: Final = lazy_pattern(
+    r"of\s+(?:all\s+)?(?:the|these|those|its|his|her|their|our|(?:the\s+)?[\w-]+['’]s?)\s+(?P<rest>.*)", re.IGNORECASE
+)
+# A phrase without a verb asks for what it names: `price of a queen bee?`
+_PHRASE: Final = lazy_pattern(
+    r"(?:the\s+|an?\s+)?(?P<rest>[\w'’ ,-]{3,60}?\s+(?:of|for|in|on|at|to|from)\s.*)", re.IGNORECASE
+)
+_OWNED: Final = r"(?:the|(?:[\w’'-]+\s+){0,3}?[\w-]+(?:['’]s|s['’]))"
+_PERCENT: Final = lazy_pattern(r"\bas a (?:percentage|share|proportion)\b|\bin per ?cent\b", re.IGNORECASE)
+_IN_UNIT: Final = lazy_pattern(
+    r",\s+in\s+(?P<unit>(?:square\s+|nautical\s+)?[a-z]+)\b(?=\s*[,?]|\s*$|\s+of\b)", re.IGNORECASE
+)
+_INDEFINITE: Final = lazy_pattern(r"\b(?:an?|the|one)\s+(?:[a-z-]+\s+){0,2}?(?P<noun>[a-z]+)\b", re.IGNORECASE)
 _HOLDS_HAN: Final = lazy_pattern(f"[{HAN}]")
-
-
-def is_person(noun: str) -> bool:
-    """Whether a noun in the singular and in lower case names a person by its role, as far as its form tells."""
-    return noun not in _NO_PERSONS and _PERSONS.fullmatch(noun) is not None
 
 
 @lru_cache(maxsize=4096)
@@ -170,15 +174,42 @@ def kind_of(question: str) -> Kind:
         return kind
     if (match := _LISTING.match(plain)) is not None:
         return Kind("list", content_words(_noun_phrase(match["rest"])))
-    match = _WH.search(plain)
+    match = _asking(plain)
     if match is None and (scene := _SCENE.match(plain)) is not None:
         plain = plain[scene.end() :]
     if (opens := _OPENS.match(plain)) is not None and (match is None or match.start() >= opens.end() - 3):
         return Kind("yes_no")
     match = match or _ANY_WH.search(plain)
-    if match is None:
-        return Kind("what_happened" if _TELLING.match(plain) else "other")
-    return _wh(match["wh"].lower(), match["rest"].strip(), plain)
+    kind = _phrased(plain) if match is None else _wh(match["wh"].lower(), match["rest"].strip(), plain)
+    return _in_unit(kind, plain)
+
+
+def _in_unit(kind: Kind, question: str) -> Kind:
+    """The kind with the unit that a question wants its number in: `the length, in minutes, of`."""
+    found = _IN_UNIT.search(question) if kind.name == "how_much" else None
+    if found is None or (unit := singular(found["unit"].lower()).replace("feet", "foot")) not in UNITS:
+        return kind
+    return replace(kind, name="how_long" if unit in DURATIONS else kind.name, noun=frozenset(), units=frozenset({unit}))
+
+
+def _asking(question: str) -> re.Match[str] | None:
+    """The question word that asks, behind a clause of time or place that leads to it: `when it rains, who ...`."""
+    found = list(_WH.finditer(question))
+    for match, later in pairwise(found):
+        if match["wh"].lower() not in ("when", "where") or _VERB.match(match["rest"].strip()):
+            return match
+        if "," not in question[match.start() : later.start("wh")]:
+            return match
+    return found[-1] if found else None
+
+
+def _phrased(question: str) -> Kind:
+    """What a question without a question word asks for: what its first noun names."""
+    if _TELLING.match(question):
+        return Kind("what_happened")
+    if (match := _PHRASE.match(question)) is None or not question.rstrip().endswith("?"):
+        return Kind("how_much", units=MONEY) if asks_price(question) else Kind("other")
+    return _of_the(match["rest"].lower(), match["rest"], question)
 
 
 def _wh(wh: str, rest: str, question: str) -> Kind:
@@ -186,11 +217,15 @@ def _wh(wh: str, rest: str, question: str) -> Kind:
         noun = _noun_phrase(match[1])
         if noun and _plural(noun.split()[-1]):
             return Kind("list", content_words(noun))
+    if wh == "who" and re.match(r"(?:all|else)\b", rest):
+        return Kind("list", content_words(_noun_phrase(rest.split(" ", 1)[-1])))
     if wh in ("who", "whom", "whose"):
         noun = _noun_phrase(rest) if wh == "whose" else ""
         first = rest.split(" ", 1)[0].lower()
         does = "" if wh != "who" or _VERB.fullmatch(first) else min(content_words(first), default="")
         return Kind("who", noun=content_words(noun), verb=does)
+    if wh == "when" and asks_clock(question):
+        return Kind("when", units=frozenset({"o'clock"}))
     if wh in ("when", "where", "why"):
         return Kind(wh)  # type: ignore[arg-type]
     return _how(rest, question) if wh == "how" else _what(wh, rest, question)
@@ -202,15 +237,24 @@ def _how(rest: str, question: str) -> Kind:
     noun = _noun_phrase(after)
     if word == "many":
         return Kind("how_many", content_words(" ".join([noun, *map(singular, noun.split())])))
-    if word == "much":
-        money = not noun and _COSTS.search(question)
+    if word in ("often", "frequently"):
+        return Kind("how_many", frozenset({"time"}))
+    if _PERCENT.search(question) and word not in ("far", "long"):
+        return Kind("how_much", content_words(noun), _SHARES)
+    if word.rstrip(".,!") == "much":
+        money = not noun and (_COSTS.search(question) or asks_price(question))
         return Kind("how_much", content_words(noun), MONEY if money or noun == "money" else frozenset())
+    if word == "far" and re.match(r"(?:ahead|in advance|beforehand|back)\b", after, re.IGNORECASE):
+        return Kind("how_long", units=DURATIONS)
     if word == "long":
         lengths = re.match(
             r"(?:is|are|was|were|will|would|can|could|should|may|must)\b", after, re.IGNORECASE
         ) and not _LASTS.search(after)
         return Kind("how_long", units=DURATIONS | (LENGTHS if lengths else frozenset()))
     if word in _OF_ADJECTIVE:
+        if not _OF_ADJECTIVE[word] and not noun:  # `how big is its workforce`: the number of what the subject names.
+            owned = re.match(rf"(?:{_AUXILIARY})\s+(?:{_OWNED}|its|his|her|their)\s+(?P<rest>.*)", after, re.IGNORECASE)
+            noun = _noun_phrase(owned["rest"]) if owned else ""
         return Kind("how_much", content_words(re.sub(r"^an?\s", "", noun)), _OF_ADJECTIVE[word])
     return Kind("why") if word == "come" else Kind("how")
 
@@ -219,9 +263,19 @@ def _what(wh: str, rest: str, question: str) -> Kind:
     lower = rest.lower()
     if re.match(rf"(?:exact\s+)?(?:time|hour|o'clock)s?\b|(?:{_TIMES})s?\b", lower):
         clock = frozenset({"o'clock"}) if re.match(r"(?:exact\s+)?(?:time|hour)", lower) else frozenset[str]()
-        return Kind("when", units=clock)
-    if (match := re.match(r"(?:is|was|were|are)\s+(?:the|\w+['’]s?)\s+(?:exact\s+|full\s+)?(.*)", lower)) is not None:
+        return Kind("when", units=clock, grain=_grain(lower))
+    if wh == "what" and asks_his_name(lower):
+        return Kind("who", _role_before(question))
+    if wh == "what" and asks_price(question):
+        return Kind("how_much", units=MONEY)
+    if wh == "what" and asks_cause(question):
+        return Kind("why")
+    if (match := re.match(rf"(?:is|was|were|are)\s+{_OWNED}\s+(?:exact\s+|full\s+)?(.*)", lower)) is not None:
         return _of_the(match[1], rest, question)
+    if _SORT.match(rest) is not None:  # The answer is said in place of the noun, seldom beside it.
+        return Kind("which")
+    if wh == "which" and (match := _OF_THEM.match(rest)) is not None:
+        return _of_them(match["rest"])
     noun = _noun_phrase(rest)
     if not noun or re.match(r"(?:happen|occurred|caused|became|led|made|prompted)", lower):
         return _what_verb(rest, question)
@@ -229,9 +283,35 @@ def _what(wh: str, rest: str, question: str) -> Kind:
     return _of_noun(words, content_words(noun), plural=_plural(words[-1])) if words else Kind("other")
 
 
+def _grain(rest: str) -> str:
+    """How exact the time is that `what year`, `which day` and the like ask for."""
+    found = re.match(r"(?:exact\s+)?(year|month|day|date)\b", rest)
+    return "" if found is None else found[1].replace("date", "day")
+
+
+def _role_before(question: str) -> frozenset[str]:
+    """Stems of the first role that a question gives a person whose name it asks for: `a vet was on board`."""
+    roles = (m["noun"].lower() for m in _INDEFINITE.finditer(question))
+    return next((content_words(noun) for noun in roles if is_person(noun)), frozenset())
+
+
+def _of_them(rest: str) -> Kind:
+    """`Which of the N ...`: one of them, or several where the verb is a plural's."""
+    noun = _noun_phrase(
+        re.sub(r"^(?:\w+\s+)?(?:\d+|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\s+", "", rest)
+    )
+    words = [w.lower() for w in _WORD.findall(noun)]
+    if not words:
+        return Kind("which")
+    plural = re.match(r".*?\b(?:are|were|have)\b", rest[len(noun) :].split(",")[0]) is not None
+    kind = _of_noun([*words[:-1], singular(words[-1])], content_words(noun), plural=plural)
+    return Kind("who") if kind.name == "who" else kind  # Of several of a role, the one meant is seldom called by it.
+
+
 def _of_the(after: str, rest: str, question: str) -> Kind:
     """`What is the N of ...`: the noun says what is asked for."""
-    parts = re.split(rf"\s+(?:{_PREPOSITION}|that|which|who|when|where|{_AUXILIARY})\b|[,?]", after, maxsplit=1)
+    ends = rf"\s+(?:{_PREPOSITION}|that|which|who|when|where|each|every|per|now|{_AUXILIARY})\b|[,?]"
+    parts = re.split(ends, after, maxsplit=1)
     words = _WORD.findall(parts[0])
     if not words or len(words) > _MOST_WORDS:
         return Kind("other", verb=_main_verb(_WORD.findall(rest)))
@@ -246,7 +326,7 @@ def _of_the(after: str, rest: str, question: str) -> Kind:
     if words[-1] in ("reason", "cause", "purpose"):
         return Kind("why")
     if re.fullmatch(_TIMES, words[-1]):
-        return Kind("when")
+        return Kind("when", grain=_grain(words[-1]))
     return _of_noun(words, content_words(" ".join(words)), plural=_plural(words[-1]))
 
 
@@ -304,7 +384,14 @@ def _noun_phrase(rest: str) -> str:
         if words and (low in _OPENS_NOUN or (word[0].isupper() and words[-1].islower())):
             break
         # And behind a plural or a person a past tense is the verb: `which vessels came`, `which scientist worked`.
-        if words and (_plural(words[-1]) or is_person(words[-1])) and (low.endswith("ed") or low in irregular_pasts()):
+        past = low.endswith("ed") or low in irregular_pasts()
+        if words and past and (_plural(words[-1]) or is_person(words[-1])):
+            break
+        # Behind any noun it is, where an article, a preposition or the like follows: `which firm made the strips`.
+        after = _WORD.match(rest, match.end() + 1)
+        if words and past and after and after[0].lower() in _ENDS_NOUN | _OPENS_NOUN:
+            break
+        if words and low in ("more", "most", "less", "fewer", "least"):
             break
         words.append(word)
         if len(words) == _MOST_WORDS:
@@ -318,9 +405,14 @@ def _plural(word: str) -> bool:
     return len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is", "ics", "'s", "’s"))
 
 
+_COUNTED: Final = lazy_pattern(r"(?:多少|几)(?P<unit>[^？?，。\s]{1,4})")
 _CHINESE: Final[tuple[tuple[str, Kind], ...]] = (
     (r"[吗嗎][？?]?$|是否|是不是|有没有|能不能|会不会|可不可以", Kind("yes_no")),
-    (r"为什么|为何|為什麼|为啥|因为什么|因何|(?:原因|起因|目的)(?:是|为)?(?:什么|啥)", Kind("why")),
+    (
+        r"为什么|为何|為什麼|为啥|因为什么|因何|(?:原因|起因|目的)(?:是|为)?(?:什么|啥)|(?:怎么|怎样|如何).{0,2}(?:引起|造成|引发|导致|起火|烧)",
+        Kind("why"),
+    ),
+    (r"哪一?年|何年|几几年", Kind("when", grain="year")),
     (
         r"什么时候|何时|何時|什么时间|哪一?年|哪一?天|哪一?日|哪个?月|几月|几号|几时|何年|哪个?(?:年代|世纪|时期|朝代)|什么年代",
         Kind("when"),
@@ -335,10 +427,11 @@ _CHINESE: Final[tuple[tuple[str, Kind], ...]] = (
         r"多久|多长时间|几(?:年|天|个月|小时|分钟|周|个星期)(?!级)|多少(?:年|天|个月|小时|分钟|周)",
         Kind("how_long", units=DURATIONS),
     ),
-    (r"多少岁|几岁|多大年纪|年龄多大", Kind("how_much", units=frozenset({"岁", "year"}))),
+    (r"多少岁|几岁|多大(?:年纪|岁数|年龄)|(?:年龄|岁数|年纪)多大", Kind("how_much", units=frozenset({"岁", "year"}))),
     (r"多少(?:元|克朗|美元|英镑|欧元|钱|经费|资金)", Kind("how_much", units=MONEY)),
     (r"多[高长远深宽厚]", Kind("how_much", units=LENGTHS)),
     (r"多大|多重|多快|占多大|百分之几|面积|多少", Kind("how_much")),
+    (r"几(?=[个名位次家艘只条座人种盏本块辆间场台棵根份支项])", Kind("how_many")),
     (r"哪些|哪几|有什么|都有|分别是", Kind("list")),
     (r"怎么|怎样|如何|怎么样", Kind("how")),
     (r"^什么是|是什么(?:意思)?[？?]?$|指的?是什么|何谓", Kind("definition")),
@@ -350,7 +443,13 @@ _CHINESE: Final[tuple[tuple[str, Kind], ...]] = (
 def _chinese(question: str) -> Kind | None:
     for pattern, kind in _CHINESE:
         if re.search(pattern, question):
-            if kind.name == "how_much" and (unit := re.search(r"多少(?P<unit>[^？?，。\s]{1,2})", question)):
-                return Kind("how_many", content_words(unit["unit"]), kind.units)
+            if kind.name in ("how_much", "how_many") and not kind.units and (counted := _COUNTED.search(question)):
+                return _counted(counted["unit"])
             return kind
     return None
+
+
+def _counted(after: str) -> Kind:
+    """How many of what a Chinese question names behind its `how many`: in the unit that a number there would have."""
+    unit = next((q.unit for q in quantities(f"3{after.removeprefix('个') or after}") if q.start == 0 and q.unit), "")
+    return Kind("how_many", content_words(after[:2]), frozenset({unit}) if unit else frozenset())

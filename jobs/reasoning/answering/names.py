@@ -67,6 +67,19 @@ _PLACE_END: Final = lazy_pattern(
     r"Exchange|Museum|Theat(?:re|er)|Stadium|Castle|Tower|Ledges|Head|Point|Depot|Yard|Basement|Cafe|Café|Market|Dock|"
     r"Gate)$"
 )
+_PLACE_FIRST: Final = lazy_pattern(r"(?:Port|Mount|Lake|Cape|Fort|Isle|Bay of|Gulf of|River|North|South|East|West)\s")
+# Nouns that end or make up the names of bodies: none of them is a person, though `who` may ask for one.
+_BODY: Final = lazy_pattern(
+    r"\b(?:Council|Committee|Board|Bureau|Journal|Court|Department|Institute|Society|Association|Company|Co|Ltd|Inc|Corp|"
+    r"Corporation|Group|Bank|Press|Party|Club|Union|Trust|Foundation|Agency|Authority|Ministry|Office|Police|Team|News|"
+    r"Times|Gazette|Courier|Review|Lines?|Holdings|Industries|Systems|Services|Works|Brothers|Sons|Daughters|Partners|"
+    r"Commission|Federation|Centre|Center|\w{3,}ing)$"
+)
+_OF_A_BODY: Final = lazy_pattern(r"\s+of\b.*$")
+_BY_TITLE: Final = lazy_pattern(
+    r"(?:Mr|Mrs|Ms|Miss|Dr|Prof|Professor|Sir|Judge|Captain|Capt|Councillor|Senator|Inspector)\b"
+)
+_THE: Final = lazy_pattern(r"\bthe\s+$")
 # Words that begin sentences and name nothing by themselves.
 _NO_NAME: Final = frozenset(
     "a an the this that these those he she it they we i you his her its our their my your there here in on at by for "
@@ -108,6 +121,8 @@ def names(text: str) -> tuple[Name, ...]:
     found = []
     for m in _NAME.finditer(text):
         start, end = _trimmed(text, m.start(), m.end())
+        if _BY_TITLE.match(text, start):  # `Dr Lin Hartwell of the Department`: the body is another name.
+            end = start + len(_OF_A_BODY.sub("", text[start:end]))
         if start < end and not _PLACEHOLDER.match(text, max(0, start - 1), end + 1):
             found.append(Name(start, end, text[start:end], _role(text, start, end)))
     return tuple(found)
@@ -121,6 +136,11 @@ def chinese_names(text: str) -> tuple[Name, ...]:
     found = [Name(m.start("name"), m.end("name"), m["name"], "person") for m in _CHINESE.finditer(text)]
     found += [Name(m.start(), m.end(), m[0], "person") for m in _FOREIGN.finditer(text)]
     return tuple(sorted(found, key=lambda n: n.start))
+
+
+def is_body(name: str) -> bool:
+    """Whether a name is one of a company, an office or another body, by its last word."""
+    return _BODY.search(name) is not None
 
 
 def speaker(line: str) -> str:
@@ -145,8 +165,10 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _role(text: str, start: int, end: int) -> Literal["person", "place", "other"]:
     name = text[start:end]
-    if _PLACE_END.search(name):
+    if _PLACE_END.search(name) or _PLACE_FIRST.match(name):
         return "place"
+    if _BODY.search(name) or _THE.search(text, max(0, start - 5), start):
+        return "other"  # Nobody is called by a name with an article: `the Lady Orrin` is a ship.
     many = len(name.split())
     if _TITLED.match(name) and many > 1:
         return "person"

@@ -8,13 +8,16 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 
-from quern.jobs.reasoning.answering.kinds import LENGTHS, MONEY, NAMED, UNITS, Kind, is_person
-from quern.jobs.reasoning.answering.names import Name, chinese_names, names
+from quern.jobs.reasoning.answering.kinds import LENGTHS, MONEY, NAMED, UNITS, Kind
+from quern.jobs.reasoning.answering.names import Name, chinese_names, is_body, names
+from quern.jobs.reasoning.answering.persons import is_person, same_roles, told_by_age
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.spans_of_time import between
 from quern.jobs.reasoning.answering.tables import Row
 from quern.jobs.reasoning.answering.values import Quantity, When, dates, quantities
+from quern.jobs.reasoning.answering.wording import said_by_others
 from quern.schemas.words.patterns import lazy_pattern
+from quern.schemas.words.scripts import HAN
 
 _CLOCK = lazy_pattern(
     r"(?<![\d.,])(?:[01]?\d|2[0-4])[.:][0-5]\d(?:\s?[ap]\.?m\b\.?)?(?![\d%]|\s*(?:m\b|million|billion|per\b|metres|"
@@ -28,13 +31,19 @@ _CLOCK = lazy_pattern(
 _DAY_OF_MONTH = lazy_pattern(
     r"\d{1,2}(?:st|nd|rd|th)?(?: of)? [A-Z][a-z]+\.?|[A-Z][a-z]+\.? \d{1,2}(?:st|nd|rd|th)?|\d{1,2}月\d{1,2}[日号]"
 )
+_OTHER_NOUN = 0.8  # What a number is worth that counts what the question calls by another word.
+# Stems of the nouns of many people together: `how big is the workforce` asks for so many people.
+_PEOPLE = content_words(
+    "workforce staff crew population audience crowd membership payroll team household people person"
+)
+_BODY = 0.45  # What the name of a body is worth where a person is asked for.
 _OTHER_ROLE = 0.6  # What a name is worth where the sentence lacks the role that is asked for: `the vet`.
 CAUSE = lazy_pattern(
     r"\b(?:because(?:\s+of)?|since(?!\s+(?:\d|then|the\s+\d|[A-Z][a-z]+\s+\d))|so\s+that|in\s+order\s+to|due\s+to|"
     r"owing\s+to|on\s+account\s+of|as\s+a\s+result|thanks\s+to|caused\s+by|for\s+fear|to\s+(?:avoid|prevent|thank|"
     r"protect|"
     r"save|mark|honour|honor|help|make|keep)|except\s+(?:during|for)|the\s+(?:\w+\s+)?(?:cause|reason)\s+(?:is|was))\b|"
-    r"因为|由于|因此|导致|原因|为了|以便",
+    r"因为|由于|因此|导致|原因|为了|以便|引起|造成|引发|所致|因(?![素子特果])",
     re.IGNORECASE,
 )
 _MANNER = lazy_pattern(
@@ -51,6 +60,12 @@ _NOT_COUNTED = lazy_pattern(r"[;:()|]|,(?!\d)|\.(?!\d)|\s(?:and|or|but|while|for
 _SEVERAL = lazy_pattern(
     r"[\w’'-]+(?: [\w’'-]+){0,5}, [\w’' -]{2,50},? (?:and|or) [\w’'-]+|[A-Z][\w’'-]+ and (?:the )?[A-Z][\w’'-]+|、"
 )
+_YEAR_WRITTEN = lazy_pattern(r"(?:1\d|20)\d\d|[〇零一二三四五六七八九]{4}年")
+_HAN = lazy_pattern(f"[{HAN}]")
+_LIES = lazy_pattern(
+    rf"(?:位[于在]|[坐座]落[于在]|地处|[设建葬]在|葬于|出生[于在]|来自|分布[于在]|居住?在|住在)(?P<at>[{HAN}][^，。；,;！？]{{1,24}}?)"
+    r"(?=[，。；,;！？]|$|境内)"
+)
 _SHORTLY = 60  # Days: what is told next may have been a little before.
 _ROUGH = 0.6  # What a full hour in words is worth: `shortly before eight o'clock`.
 _MARKED = 0.5  # How well a sentence with a word of cause or manner fits, where no form can be asked for.
@@ -59,6 +74,14 @@ _ROLE = lazy_pattern(
     r"[\w-]+['’]s)\s+(?:[a-z][\w-]*\s+){0,2}?(?P<noun>[a-z]{3,})"
     r"(?:\s+of\s+(?:the\s+|its\s+)?[\w’'-]+(?:\s+[A-Z][\w’'-]+)*)?"
 )
+
+
+# An age that is told without its unit: `Wilf Arkwright, 91,`, `aged twelve`, `she is 58`.
+_AGED = lazy_pattern(
+    r"[A-Z][\w’'-]+, #(?:,|\.|\)|$)|\baged #|\b(?:he|she|who) (?:is|was|turned|turns) #\s*(?:,|\.|and|when|but|$)|"
+    r"# years? old"
+)
+_PRICED = lazy_pattern(r"\b(?:fares?|prices?|tickets?|fees?|costs?|single|return|charges?|rate)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -126,7 +149,7 @@ def amounts(sentence: str) -> tuple[Quantity, ...]:
 def typed(kind: Kind, sentence: str, days: Days) -> list[Value]:
     """The values of `sentence` that are of the `kind`, in order; none for kinds whose answers have no form."""
     if kind.name == "when":
-        return _clocks(sentence) if kind.units else _dates(sentence, days)
+        return _clocks(sentence) if kind.units else _dates(sentence, days, kind.grain)
     if kind.name in ("how_many", "how_much", "how_long"):
         return [
             *(v for q in amounts(sentence) if (v := _amount(kind, q, sentence)) is not None),
@@ -148,12 +171,21 @@ def _clocks(sentence: str) -> list[Value]:
     return [Value(m.start(), m.end(), m[0], _ROUGH if "clock" in m[0] else 1.0, m[0].lower()) for m in found]
 
 
-def _dates(sentence: str, days: Days) -> list[Value]:
-    fits = {"day": 1.0, "range": 1.0, "month": 0.9, "week": 0.5, "season": 0.8, "year": 0.75}
+def _dates(sentence: str, days: Days, grain: str) -> list[Value]:
     return [
-        Value(w.start, w.end, w.text.rstrip("."), fits[w.precision], Period(w.from_day, w.to_day), _meaning(w))
+        Value(w.start, w.end, w.text.rstrip("."), _fit_of_date(w, grain), Period(w.from_day, w.to_day), _meaning(w))
         for w in _placed(sentence, days)
     ]
+
+
+def _fit_of_date(when: When, grain: str) -> float:
+    """How well a date answers; one that leaves open what is asked for, or a day for a year, answers less well."""
+    fits = {"day": 1.0, "range": 1.0, "month": 0.9, "week": 0.5, "season": 0.8, "year": 0.75}
+    if grain == "year":
+        return 1.0 if when.precision == "year" else 0.9 if _YEAR_WRITTEN.search(when.text) else 0.4
+    if grain in ("day", "month") and when.precision in ("year", "season"):
+        return 0.4
+    return fits[when.precision]
 
 
 def _placed(sentence: str, days: Days) -> list[When]:
@@ -176,7 +208,7 @@ def _following(when: When, told: date) -> When:
 def _meaning(when: When) -> str:
     """The date in full where the text leaves its year open; empty where it does not."""
     first, last = when.from_day, when.to_day
-    if first is None or last is None or re.search(r"(?:1\d|20)\d\d|[〇零一二三四五六七八九]{4}年", when.text):
+    if first is None or last is None or _YEAR_WRITTEN.search(when.text):
         return ""
     if not when.text.isascii():
         days = {"day": f"{first.year}年{first.month}月{first.day}日", "month": f"{first.year}年{first.month}月"}
@@ -214,13 +246,17 @@ def _amount(kind: Kind, q: Quantity, sentence: str) -> Value | None:
     if kind.name == "how_many" and not q.unit and before and kind.noun & content_words(before[0]):
         return None  # `Tram 6` is which tram, not how many.
     around = content_words(_NOT_COUNTED.split(sentence[q.start : q.end + 40], maxsplit=1)[0])
-    if kind.noun & (content_words(q.text) | content_words(q.unit)):
+    counted = content_words(q.text) | content_words(q.unit)
+    if kind.noun & counted or (q.unit == "person" and kind.noun & _PEOPLE):
         return Value(q.start, q.end, q.text, 1.0, same)
     if kind.noun & around:
         return Value(q.start, q.end, q.text, 0.9, same)
+    if said_by_others(kind.noun, sorted(counted | around)):
+        return Value(q.start, q.end, q.text, _OTHER_NOUN, same)
     if kind.name == "how_many" and (q.unit in MONEY | LENGTHS or (not q.unit and kind.noun & content_words(sentence))):
         return Value(q.start, q.end, q.text, 0.2, same)
-    return Value(q.start, q.end, q.text, 0.5 if q.unit in ("", "person") or kind.name == "how_much" else 0.35, same)
+    open_still = q.unit in ("", "person") or (kind.name == "how_much" and q.unit in UNITS)
+    return Value(q.start, q.end, q.text, 0.5 if open_still else 0.35, same)
 
 
 def _spans(kind: Kind, sentence: str, days: Days) -> list[Value]:
@@ -241,6 +277,10 @@ def _spans(kind: Kind, sentence: str, days: Days) -> list[Value]:
 
 def _fit_of_unit(kind: Kind, q: Quantity, sentence: str) -> float:
     after = sentence[q.end : q.end + 20].lower()
+    if "岁" in kind.units and not q.unit and _AGED.search(f"{sentence[max(0, q.start - 30) : q.start]}#{after}"):
+        return 1.0
+    if kind.units & MONEY and not q.unit and re.fullmatch(r"\d+\.\d\d", q.text) and _PRICED.search(sentence):
+        return 0.9
     if q.unit in kind.units or any(u in q.text.lower() or after.strip().startswith(u) for u in kind.units if " " in u):
         return 1.0
     if kind.name == "how_long":
@@ -259,7 +299,7 @@ def _persons(kind: Kind, sentence: str) -> list[Value]:
     ]
     roles = [m for m in _ROLE.finditer(sentence) if is_person(m["noun"].lower())]
     taken = [(v.start, v.end) for v in found if v.fit >= 0.75]
-    if kind.noun and not kind.noun & content_words(sentence):
+    if kind.noun and not same_roles(kind.noun) & (content_words(sentence) | told_by_age(sentence)):
         found = [replace(v, fit=v.fit * _OTHER_ROLE) for v in found]
     free = (m for m in roles if not any(s < m.end() + 12 and m.start() < e + 12 for s, e in taken))
     found += [Value(m.start(), m.end(), m[0], _fit_of_role(kind, m["noun"]), m["noun"].lower()) for m in free]
@@ -291,6 +331,10 @@ def _fit_of_name(name: Name, sentence: str) -> float:
     """How likely a name is a person's; a word with a capital from the start of a sentence is seldom one."""
     if name.role == "person":
         return 1.0
+    if is_body(name.text):
+        return _BODY
+    if sentence[max(0, name.start - 4) : name.start].lower() == "the ":
+        return 0.3
     opens = name.start == 0 or sentence[name.start - 2 : name.start] in (": ", "! ", "? ", ". ")
     if " " not in name.text and (name.text.isupper() or (opens and re.match(r"[,!]?\s[a-z]", sentence[name.end :]))):
         return 0.15
@@ -317,6 +361,9 @@ def of_message(kind: Kind, question: str, speaker: str, stamp: str, also: int) -
 
 
 def _places(sentence: str) -> list[Value]:
+    """The names of places; in Chinese what stands behind a verb of lying somewhere."""
+    if _HAN.search(sentence):
+        return [Value(m.start("at"), m.end("at"), m["at"], 1.0, m["at"]) for m in _LIES.finditer(sentence)]
     fits = {"place": 1.0, "other": 0.4, "person": 0.0}
     return [Value(n.start, n.end, n.text, fits[n.role], n.text.lower()) for n in names(sentence) if n.role != "person"]
 

@@ -33,6 +33,20 @@ from quern.jobs.reasoning.answering.kinds import kind_of
         ("How is the flour moved?", "how"),
         ("What happened to the mill in 1911?", "what_happened"),
         ("What is a millrace?", "definition"),
+        ("When the wheel broke, who mended it?", "who"),
+        ("there was a nurse at the mill when it burned, whats her name", "who"),
+        ("By grinding at night, what was the miller saving each year?", "how_much"),
+        ("What did the miller charge the bakers for a sack?", "how_much"),
+        ("What did the miller pay for?", "other"),
+        ("What do the bakers get per week?", "how_much"),
+        ("price of a sack of rye?", "how_much"),
+        ("How far ahead must a sack be ordered?", "how_long"),
+        ("How often is the stone dressed?", "how_many"),
+        ("What is it that keeps the wheel from turning?", "why"),
+        ("Which of the miller's four mills burned?", "which"),
+        ("Who else was asked to run it?", "list"),
+        ("火是怎么引起的？", "why"),
+        ("磨坊最多能坐几个人？", "how_many"),
         ("磨坊什么时候开放？", "when"),
         ("磨坊是谁建的？", "who"),
         ("磨坊在哪里？", "where"),
@@ -52,3 +66,11 @@ def test_the_thing_that_is_counted_and_the_unit_that_is_wanted_are_known() -> No
     assert kind_of("How many sacks of rye does it hold?").noun == {"sack"}
     assert "metre" in kind_of("How wide is the pond?").units
     assert "crown" in kind_of("How much did the roof cost?").units
+
+
+def test_an_hour_a_year_or_a_unit_that_is_wanted_is_known() -> None:
+    assert kind_of("Until when is the mill open on Fridays?").units == {"o'clock"}
+    assert not kind_of("When did the mill open on Friday 3 May 1908?").units
+    assert kind_of("In what year did it open?").grain == "year"
+    assert kind_of("Average length, in minutes, of a stop?").units == {"minute"}
+    assert kind_of("那里能坐几位客人？").units == {"person"}

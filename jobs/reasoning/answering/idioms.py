@@ -1,0 +1,70 @@
+"""How English asks for a price, an hour, a cause or a name without the word for it: `what did they charge for`.
+
+Frames of general English: verbs of paying, words of opening hours and timetables, verbs of hindering.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from quern.schemas.words.patterns import lazy_pattern
+
+_ASKS_WHAT: Final = r"\bwhat\s+(?:do|does|did|is|are|was|were|has|have|had|will|would|could|might|must|should)\b"
+_PER: Final = (
+    r"(?:(?:per|each|every)\s+[a-z]+|an?\s+(?:day|night|week|month|year|hour|head)|"
+    r"daily|weekly|monthly|yearly|annually)\b"
+)
+# What is paid is an amount, unless it is paid `for`: `what did they pay for?`
+_PAYS: Final = lazy_pattern(
+    rf"{_ASKS_WHAT}[^?]{{0,150}}?\b(?:(?:cost|charged?|charging|pay|pays|paid|paying|spend|spent|spending|earn|earned|earning|"
+    r"fetch|fetched)\b(?!\s+for\s*(?:[?.]|$))"
+    r"|set\s+aside\b"
+    # Who asks `for the boat` what, asks a price; what is asked `for` and nothing behind it is any thing.
+    r"|ask(?:ed|ing)?\s+for\s+(?:the|an?|its|his|her|their|each|one)\b"
+    rf"|(?:get|gets|receive[sd]?|got|mak(?:e|es|ing)|made|sav(?:e|ed|es|ing)|los(?:e|es|ing|t))\s+{_PER})",
+    re.IGNORECASE,
+)
+_BARE: Final = lazy_pattern(r"\bhow much\s*[?.!]*$", re.IGNORECASE)
+_WEEKDAY: Final = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_TIMETABLED: Final = lazy_pattern(
+    rf"\b(?:of the day|(?:on|every|each)\s+(?:an?\s+)?{_WEEKDAY}s?\b(?!\s+\d)|{_WEEKDAY}s\b|"
+    r"on (?:weekdays|weekends|holidays)|at (?:the )?weekends?|each day|every day|daily|each (?:morning|evening|night)|"
+    r"every (?:morning|evening|night))",
+    re.IGNORECASE,
+)
+_RUNS: Final = lazy_pattern(
+    r"\b(?:open|opens|shut|shuts|close|closes|start|starts|begin|begins|end|ends|finish|finishes|leave|leaves|arrive|"
+    r"arrives|depart|departs|sail|sails|run|runs|go|goes|set off|sets off|back|get|gets)\b",
+    re.IGNORECASE,
+)
+_HINDERS: Final = lazy_pattern(
+    r"\bwhat(?:\s+is\s+it\s+that|\s+was\s+it\s+that|\s+(?:is|was|has|had|have|are|were)(?:\s+been)?|\s+exactly)?\s+"
+    r"(?:stop(?:s|ped|ping)|keep(?:s|ing)|kept|prevent(?:s|ed|ing)|hinder(?:s|ed|ing)|hold(?:s|ing)?\s+\w+\s+(?:back|up)|"
+    r"held\s+\w+\s+(?:back|up)|explains|explained|forced|drove|behind|made|makes|caused|causes|causing|led to|prompted|"
+    r"brought about|triggered|sparked)\b",
+    re.IGNORECASE,
+)
+_HIS_NAME: Final = lazy_pattern(
+    r"(?:is|was)\s+(?:his|her)\s+(?:full\s+|first\s+|last\s+)?(?:sur)?name\b", re.IGNORECASE
+)
+
+
+def asks_price(question: str) -> bool:
+    """Whether an amount of money is asked for by a verb of paying, or by a bare `how much` at the end."""
+    return _PAYS.search(question) is not None or _BARE.search(question) is not None
+
+
+def asks_clock(question: str) -> bool:
+    """Whether `when` asks for an hour: of what goes by a timetable or has opening hours."""
+    return _TIMETABLED.search(question) is not None and _RUNS.search(question) is not None
+
+
+def asks_cause(question: str) -> bool:
+    """Whether `what` asks for what made something happen or keeps it from happening."""
+    return _HINDERS.search(question) is not None
+
+
+def asks_his_name(rest: str) -> bool:
+    """Whether what follows `what` asks for the name of a person told of before: `what is his name`."""
+    return _HIS_NAME.match(rest) is not None
