@@ -63,8 +63,8 @@ _SEVERAL = lazy_pattern(
 _YEAR_WRITTEN = lazy_pattern(r"(?:1\d|20)\d\d|[〇零一二三四五六七八九]{4}年")
 _HAN = lazy_pattern(f"[{HAN}]")
 _LIES = lazy_pattern(
-    rf"(?:位[于在]|[坐座]落[于在]|地处|[设建葬]在|葬于|出生[于在]|来自|分布[于在]|居住?在|住在)(?P<at>[{HAN}][^，。；,;！？]{{1,24}}?)"
-    r"(?=[，。；,;！？]|$|境内)"
+    rf"(?:(?P<lies>位[于在]|[坐座]落[于在]|地处)|[设建葬]在|葬于|出生[于在]|来自|分布[于在]|居?住在)"
+    rf"(?P<at>[{HAN}][^，。；,;！？]{{1,24}}?)(?=[，。；,;！？]|$|境内)"
 )
 _SHORTLY = 60  # Days: what is told next may have been a little before.
 _ROUGH = 0.6  # What a full hour in words is worth: `shortly before eight o'clock`.
@@ -363,7 +363,10 @@ def of_message(kind: Kind, question: str, speaker: str, stamp: str, also: int) -
 def _places(sentence: str) -> list[Value]:
     """The names of places; in Chinese what stands behind a verb of lying somewhere."""
     if _HAN.search(sentence):
-        return [Value(m.start("at"), m.end("at"), m["at"], 1.0, m["at"]) for m in _LIES.finditer(sentence)]
+        return [
+            Value(m.start("at"), m.end("at"), m["at"], 1.0 if m["lies"] else 0.6, m["at"])
+            for m in _LIES.finditer(sentence)
+        ]
     fits = {"place": 1.0, "other": 0.4, "person": 0.0}
     return [Value(n.start, n.end, n.text, fits[n.role], n.text.lower()) for n in names(sentence) if n.role != "person"]
 
