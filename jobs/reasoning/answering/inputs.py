@@ -9,6 +9,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from quern.jobs.reasoning.prompts import disarmed
+from quern.schemas.digests import text_digest
 from quern.schemas.words.sentences import sentence_spans
 
 _LONGEST_TITLE = 300  # Characters in a prompt.
@@ -35,6 +36,11 @@ class Evidence:
     published_at: datetime | None = None
     chunk_id: str = ""
     page: str = ""
+
+    @property
+    def digest(self) -> str:
+        """Digest of all that an answer depends on but for the question's own cosines and what page it is of."""
+        return _digest(self.text, self.title, tuple(self.quotes), self.published_at)
 
 
 class Span(NamedTuple):
@@ -94,10 +100,7 @@ class AnswerInput:
         How probable the answers before it are is no part of it: that is judged with the answer, not answered from.
         """
         pages = [e.page for e in self.evidence]
-        evidence = [
-            (e.text, e.title, e.published_at, [*e.quotes], [*e.similarities], pages.index(e.page))
-            for e in self.evidence
-        ]
+        evidence = [(e.digest, [*e.similarities], pages.index(e.page)) for e in self.evidence]
         return [
             self.question,
             evidence,
@@ -120,6 +123,12 @@ class AnswerInput:
         ]
         before = [{"question": disarmed(b.question), "answer": disarmed(b.answer)} for b in self.before]
         return {"question": disarmed(self.question), "evidence": documents, "before": before}
+
+
+@lru_cache(maxsize=2048)
+def _digest(text: str, title: str | None, quotes: tuple[str, ...], published_at: datetime | None) -> str:
+    """The digest of a chunk: questions of a batch share chunks."""
+    return text_digest(text, title, str(published_at), *quotes)
 
 
 @lru_cache(maxsize=4096)
