@@ -1,7 +1,7 @@
 """The vocabulary of an index: its words with the chunks that have them, and the names that stand in its texts.
 
 Words come from the lexical index, which has them anyway. What else is needed is made when a question first asks for
-it: 13 bytes a word to find words that are spelled alike, and about 300 bytes a name.
+it: 13 bytes a word to find words that are spelled alike, and about 450 bytes a name.
 """
 
 from __future__ import annotations
