@@ -129,21 +129,36 @@ class Picture:
     def numbers(self) -> str:
         """What the report draws from, as JSON: height, tops of the boxes by column, edges.
 
-        An edge is the numbers of its two boxes, its strength in tenths, and the heights of the lanes between them.
+        Boxes are numbered column by column, the question is 0. Each other box that has edges, all but the chunks of a
+        path, has a list of them, empty where it has none: the box before it, the chunk behind it (0 for none), the
+        strength of both in tenths, and the heights of the lanes to the chunk. -1 is no box.
         """
         number = {id(box): n for n, box in enumerate(self.boxes)}
-        edges = []
+        ends = len(self.columns[-1].boxes)
+        linked = len(number) - 1 - (ends if len(self.columns) > 2 else 0)
+        edges: list[list[float]] = [[] for _ in range(linked)]
         for edge in self.edges:
             start, *lanes, end = edge.boxes
-            heights = (_short(lane.middle) for lane in lanes)
-            edges.append([number[id(start)], number[id(end)], round(10 * edge.strength), *heights])
-        tops = [[_short(box.y) for box in column.boxes] for column in self.columns]
+            before, behind = number[id(start)], number[id(end)]
+            inward = behind <= linked
+            own = edges[(behind if inward else before) - 1]
+            own[:3] = [*(own[:2] or (-1, 0)), round(10 * edge.strength)]
+            own[0 if inward else 1] = before if inward else behind
+            own += [_short(lane.middle) for lane in lanes]
+        tops = [_short_tops([box.y for box in column.boxes]) for column in self.columns]
         return json.dumps([_short(self.height), tops, edges], separators=(",", ":"))
 
 
 def _short(number: float) -> float:
     """A number without a fraction that nobody sees."""
     return int(number) if number == int(number) else round(number, 1)
+
+
+def _short_tops(tops: list[float]) -> list[float]:
+    """Tops of boxes; of three and more that follow each other closely, the first and how many there are, negative."""
+    step = _ROW + _SPACE
+    even = all(abs(y - tops[0] - n * step) < 0.01 for n, y in enumerate(tops))
+    return [_short(tops[0]), -len(tops)] if even and len(tops) > 2 else [_short(y) for y in tops]
 
 
 def counted(number: int, noun: str) -> str:

@@ -6,7 +6,7 @@
   const entries = all("nav .contents li");
 
   // ---- The graph of an answer, drawn when it is opened: boxes from the lists beside it, places from its numbers.
-  const TOP = 34, ROW = 42, LINE = 14, PADDING = 11, GAP = 46, QUESTION = 140;
+  const TOP = 34, ROW = 42, SPACE = 14, LINE = 14, PADDING = 11, GAP = 46, QUESTION = 140;
   const pen = document.createElement("canvas").getContext("2d");
   const font = (weight, size) => `${weight} ${size}px ${getComputedStyle(document.body).fontFamily}`;
 
@@ -98,7 +98,12 @@
   };
 
   const draw = (part) => {
-    const [height, tops, edges] = JSON.parse(part.dataset.graph);
+    const [height, even, links] = JSON.parse(part.dataset.graph);
+    const tops = even.map(([y, more, ...rest]) => (more < 0
+      ? Array.from({ length: -more }, (_, i) => y + i * (ROW + SPACE)) : [y, more, ...rest].filter((top) => top !== undefined)));
+    const edges = links.flatMap(([before, chunk, tenths, ...lanes], i) => [
+      before >= 0 && [before, i + 1, tenths], chunk && [i + 1, chunk, tenths, ...lanes],
+    ]).filter(Boolean).sort((one, other) => one[2] - other[2]);
     const columns = contentsOf(part);
     const last = tops.length - 1;
     const width = Math.max(176, Math.min(300, (part.clientWidth - 36 - QUESTION - last * GAP) / last));

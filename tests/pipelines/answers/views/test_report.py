@@ -353,9 +353,13 @@ def test_without_a_path_the_picture_joins_the_question_to_its_chunks():
 )
 def test_a_strange_path_is_still_drawn(tmp_path, path):
     (numbers,) = page(tmp_path, answer(hits=[hit(), hit(2)], path=path)).xpath("//@data-graph")
-    height, tops, edges = json.loads(numbers)
+    height, tops, links = json.loads(numbers)
     assert all(0 < top < height for column in tops for top in column)
-    assert all(edge[0] < edge[1] < sum(map(len, tops)) and 0 <= edge[2] <= 10 for edge in edges)
+    boxes = sum(map(len, tops))
+    for box, (before, chunk, tenths, *_) in enumerate(filter(None, links), 1):
+        assert -1 <= before < box < boxes
+        assert chunk == 0 or box < chunk < boxes
+        assert 0 <= tenths <= 10
 
 
 @given(st.text(), st.integers(40, 300), st.integers(1, 3))
