@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import log
 from typing import Final
 
-from quern.jobs.reasoning.questions.vocabulary import Near, Vocabulary, distance
+from quern.jobs.reasoning.questions.vocabulary import LONGEST, Near, Vocabulary, distance
 from quern.schemas.words.scripts import CJK, SOUTH_EAST_ASIAN
 from quern.schemas.words.terms import STOP_WORDS, search_terms
 
@@ -123,7 +123,7 @@ def _small_word(word: str, written: str, first: bool, vocabulary: Vocabulary) ->
 
 def _parted(word: str, written: str, vocabulary: Vocabulary) -> str | None:
     """Two words of the index that were written as one, where they stand in one chunk."""
-    if written[0].isupper() or len(word) <= _LONG:
+    if written[0].isupper() or not _LONG < len(word) <= 2 * LONGEST:
         return None
     pairs = [(word[:at], word[at:]) for at in range(2, len(word) - 1)]
     joint = [pair for pair in pairs if _stand_together(*pair, vocabulary)]

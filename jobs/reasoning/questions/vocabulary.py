@@ -21,7 +21,7 @@ from quern.jobs.reasoning.questions.words import CLOSED
 from quern.schemas.words.terms import STOP_WORDS
 
 _SHORTEST: Final = 3
-_LONGEST: Final = 24
+LONGEST: Final = 24  # Letters of a word; what has more is none.
 # Endings of English words, and what the word may have had in their place.
 _ENDINGS: Final = (
     *(
@@ -107,7 +107,7 @@ class Vocabulary:
             edits: Most edits, 1 or 2.
             common: Whether the common words of the language are meant too, whether the index has them or not.
         """
-        if len(word) > _LONGEST:  # No word: and it has as many neighbours as letters.
+        if len(word) > LONGEST:  # No word: and it has as many neighbours as letters.
             return []
         sources = [self._index.words if self._index else (), self._dictionary if common else ()]
         one = {other for other in _one_edit_from(word) if any(other in words for words in sources)}
@@ -134,7 +134,7 @@ class Vocabulary:
     @cached_property
     def _words(self) -> list[str]:
         words = self._index.words if self._index else ()
-        return [w for w in words if _SHORTEST <= len(w) <= _LONGEST and w.isascii() and w.isalpha()]
+        return [w for w in words if _SHORTEST <= len(w) <= LONGEST and w.isascii() and w.isalpha()]
 
     @cached_property
     def _lengths(self) -> npt.NDArray[np.int8]:
