@@ -27,10 +27,11 @@ from quern.jobs.core.table_job import run_whole
 from quern.jobs.engines import Engines
 from quern.jobs.pages.pages import ReadPages
 from quern.jobs.reasoning.table import GeneratorEngine
+from quern.pipelines.build import build
 from quern.pipelines.cli.common import LOGGERS
 from quern.pipelines.cli.main import main
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.schemas.settings import EngineSettings, IngestSettings
+from quern.schemas.settings import EngineSettings, IngestSettings, load_settings
 from quern.schemas.tables import REJECTS, Table
 from tests.beside import LongBuilds, end
 
@@ -55,7 +56,7 @@ LONG_BUILDS: dict[str, tuple[Path, *tuple[str, ...]]] = {
 }
 
 # `make check` leaves out what builds, starts an engine or a process, or takes seconds: tests that need these fixtures,
-_SLOW_FIXTURES = frozenset({"mini_web", "searcher", "long_build", "quern", "shared"})
+_SLOW_FIXTURES = frozenset({"mini_web", "searcher", "long_build", "quern", "shared", "spark"})
 # and these, by the beginning of their names.
 _SLOW_TESTS = (
     "tests/benchmarks/",
@@ -117,6 +118,12 @@ def run_quern(*arguments: object, timeout: float = 600, cwd: Path = ROOT, **envi
     return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
 
 
+def build_here(source: Path, warehouse: Path, *overrides: str) -> Path:
+    """Build `source` in this process, without the time that a process takes to start; returns the warehouse."""
+    build(source, Warehouse.create(warehouse), load_settings(None, ["engine.engine=local", *overrides]))
+    return warehouse
+
+
 @pytest.fixture(scope="session")
 def quern() -> Quern:
     return run_quern
@@ -124,7 +131,7 @@ def quern() -> Quern:
 
 @pytest.fixture
 def quern_here(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Quern:
-    """The command line in this process: for commands that only read, without the time that a process takes to start.
+    """The command line in this process: for what starts no engine, without the time that a process takes to start.
 
     Output is that of the file descriptors, as of a process; an error that `quern` would end with a traceback
     is raised.
@@ -232,6 +239,44 @@ def long_build(request: pytest.FixtureRequest, _long_builds: LongBuilds) -> Path
 def searcher(mini_web: Path) -> Searcher:
     snapshot = Warehouse.open(mini_web).snapshot()
     return Searcher(snapshot, snapshot.manifest.known_settings())
+
+
+class SharedSpark:
+    """A Spark that starts for the first test that needs one and serves those after it: Java takes seconds to start."""
+
+    def __init__(self) -> None:
+        self._engines = Engines(EngineSettings(engine="spark", cores=2))
+
+    def engines(self) -> Engines:
+        """Engines that do all by Spark, with Spark started."""
+        spark = self._engines.spark(0, 0)
+        assert spark is not None
+        with pytest.MonkeyPatch.context() as patch:
+            # Workers must be able to import the job that a test there declares.
+            patch.setenv("PYTHONPATH", str(ROOT / "tests" / "jobs" / "core"), prepend=os.pathsep)
+            spark.start()
+        return self._engines
+
+    def close(self) -> None:
+        """Stop it, before a test that starts and stops a Spark of its own: a process can have only one."""
+        self._engines.close()
+
+
+@pytest.fixture(scope="session")
+def _shared_spark() -> Iterator[SharedSpark]:
+    shared = SharedSpark()
+    yield shared
+    shared.close()
+
+
+@pytest.fixture
+def spark(_shared_spark: SharedSpark) -> Engines:
+    return _shared_spark.engines()
+
+
+@pytest.fixture
+def no_spark(_shared_spark: SharedSpark) -> None:
+    _shared_spark.close()
 
 
 @pytest.fixture

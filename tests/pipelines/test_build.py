@@ -15,7 +15,7 @@ import pytest
 
 from quern.indexes.catalog import Manifest, Warehouse
 from quern.pipelines.build import STEPS
-from tests.conftest import CORPUS, ROOT, Quern
+from tests.conftest import CORPUS, ROOT, Quern, build_here
 
 PER_ROW = ("clean", "chunk", "doc2query", "embed")
 
@@ -47,12 +47,9 @@ def site(one_site: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def built_site(one_site: Path, tmp_path_factory: pytest.TempPathFactory, quern: Quern) -> Path:
+def built_site(one_site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A warehouse with that site, built in one process; tests must not write to it."""
-    warehouse = tmp_path_factory.mktemp("built-site") / "warehouse"
-    built = quern("build", one_site, "-w", warehouse, "--engine", "local")
-    assert built.returncode == 0, built.stderr
-    return warehouse
+    return build_here(one_site, tmp_path_factory.mktemp("built-site") / "warehouse")
 
 
 @pytest.fixture
@@ -75,9 +72,9 @@ def test_a_build_passes_its_audit_and_says_what_it_took(mini_web: Path) -> None:
     assert all(i["unindexed_rows"] == 0 for t in built.tables.values() for i in t.indexes.values())
 
 
-def test_a_second_build_computes_nothing_and_starts_no_engine(copied: Path, quern: Quern) -> None:
+def test_a_second_build_computes_nothing_and_starts_no_engine(copied: Path, quern_here: Quern) -> None:
     before = digests(copied)
-    again = quern("build", CORPUS / "pages", "-w", copied)
+    again = quern_here("build", CORPUS / "pages", "-w", copied)
     assert again.returncode == 0, again.stderr
     for line in (x for x in again.stderr.splitlines() if x.startswith(tuple(f"job={j} " for j in PER_ROW))):
         assert "reused=all computed=0" in line
@@ -89,12 +86,12 @@ def test_a_second_build_computes_nothing_and_starts_no_engine(copied: Path, quer
     assert log.count("reused=all") >= 5
 
 
-def test_one_changed_page_costs_one_page(copied: Path, tmp_path: Path, quern: Quern) -> None:
+def test_one_changed_page_costs_one_page(copied: Path, tmp_path: Path, quern_here: Quern) -> None:
     before = manifest(copied)
     pages = tmp_path / "pages"
     shutil.copytree(CORPUS / "pages", pages)
     shutil.copytree(CORPUS / "update", pages, dirs_exist_ok=True)
-    assert quern("build", pages, "-w", copied).returncode == 0
+    assert quern_here("build", pages, "-w", copied).returncode == 0
     after = manifest(copied)
     clean = next(j for j in after.jobs if j["job"] == "clean")
     assert (clean["computed"], clean["reused"]) == (1, before.tables["pages"].rows - 1)
@@ -104,7 +101,7 @@ def test_one_changed_page_costs_one_page(copied: Path, tmp_path: Path, quern: Qu
         for s in (Warehouse.open(copied).snapshot(before.build_id), Warehouse.open(copied).snapshot())
     )
     assert sum(old[d] != new[d] for d in old) == 1, "the page keeps its id, and its digest says that it changed"
-    assert quern("snapshots", "rollback", "-w", copied).returncode == 0
+    assert quern_here("snapshots", "rollback", "-w", copied).returncode == 0
     assert manifest(copied).build_id == before.build_id
 
 
@@ -123,18 +120,15 @@ def test_spark_changes_no_digest(begun: Path, one_site: Path, tmp_path: Path, qu
 
 
 @pytest.fixture(scope="module")
-def begun(one_site: Path, tmp_path_factory: pytest.TempPathFactory, quern: Quern) -> Path:
+def begun(one_site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A warehouse with a few pages of the site, built in one process; tests must not write to it."""
-    warehouse = tmp_path_factory.mktemp("begun") / "warehouse"
     first = one_site / "brannock-review.example" / "2024" / "02"
-    built = quern("build", first, "-w", warehouse, "--engine", "local")
-    assert built.returncode == 0, built.stderr
-    return warehouse
+    return build_here(first, tmp_path_factory.mktemp("begun") / "warehouse")
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_build_publishes_nothing_and_goes_on_where_it_stopped(
-    site: Path, begun: Path, built_site: Path, tmp_path: Path, quern: Quern, stop: signal.Signals
+    site: Path, begun: Path, built_site: Path, tmp_path: Path, quern_here: Quern, stop: signal.Signals
 ) -> None:
     warehouse = tmp_path / "warehouse"
     command = ["build", str(site), "-w", str(warehouse), "--engine", "local", "--set", "engine.task_rows=4"]
@@ -152,7 +146,7 @@ def test_an_interrupted_build_publishes_nothing_and_goes_on_where_it_stopped(
     assert process.returncode == 130, errors
     assert "interrupted; run the same command again" in errors
     assert manifest(warehouse).build_id == published
-    assert quern(*command).returncode == 0
+    assert quern_here(*command).returncode == 0
     assert sum(j["reused"] for j in jobs(warehouse) if j["job"] in PER_ROW) > 0
     assert digests(warehouse) == digests(built_site)
 
@@ -161,37 +155,37 @@ def committed(warehouse: Path) -> int:
     return len(list((warehouse / "memo").rglob("*.arrow")))
 
 
-def test_a_build_with_too_many_rejects_is_not_published(site: Path, warehouse: Path, quern: Quern) -> None:
+def test_a_build_with_too_many_rejects_is_not_published(site: Path, warehouse: Path, quern_here: Quern) -> None:
     published = manifest(warehouse).build_id
     for n in range(40):
         (site / f"broken-{n}.html").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes([n]) * 100)
-    refused = quern("build", site, "-w", warehouse, "--engine", "local")
+    refused = quern_here("build", site, "-w", warehouse, "--engine", "local")
     assert refused.returncode == 2
     assert "failed its audit and was not published: pages rejected share" in refused.stderr
     assert "first reject: broken-0.html: not_html" in refused.stderr
     assert manifest(warehouse).build_id == published
-    allowed = quern("build", site, "-w", warehouse, "--engine", "local", "--set", "audit.max_reject_share=0.9")
+    allowed = quern_here("build", site, "-w", warehouse, "--engine", "local", "--set", "audit.max_reject_share=0.9")
     assert allowed.returncode == 0, allowed.stderr
     assert manifest(warehouse).rejects == {"ingest: not_html": 40}
 
 
 @pytest.mark.parametrize("table", ["documents", "edges"])
-def test_a_damaged_table_is_not_taken_over_but_mended(site: Path, warehouse: Path, quern: Quern, table: str) -> None:
+def test_a_damaged_table_is_not_taken_over_but_mended(
+    site: Path, warehouse: Path, quern_here: Quern, table: str
+) -> None:
     before = manifest(warehouse)
     path = warehouse / before.tables[table].file
     content = bytearray(path.read_bytes())
     content[4:200] = bytes(196)
     path.write_bytes(content)
-    again = quern("build", site, "-w", warehouse, "--engine", "local")
+    again = quern_here("build", site, "-w", warehouse, "--engine", "local")
     assert again.returncode == 0, again.stderr
     assert f"table {table} is damaged" in again.stderr
     assert digests(warehouse) == {name: version.digest for name, version in before.tables.items()}
     assert Warehouse.open(warehouse).snapshot().stage(table).as_written()
 
 
-def test_documents_given_as_jsonl_keep_their_ids_and_bad_lines_are_rejected(
-    tmp_path: Path, quern: Quern, quern_here: Quern
-) -> None:
+def test_documents_given_as_jsonl_keep_their_ids_and_bad_lines_are_rejected(tmp_path: Path, quern_here: Quern) -> None:
     rows: list[dict[str, Any]] = [
         {"doc_id": f"d{n}", "title": "Tides", "text": f"High water at berth {n} is at {n} o'clock in the morning."}
         for n in range(1, 9)
@@ -200,7 +194,7 @@ def test_documents_given_as_jsonl_keep_their_ids_and_bad_lines_are_rejected(
     lines = [*(json.dumps(r) for r in rows), "{not json", json.dumps({"doc_id": "x"}), ""]
     with gzip.open(tmp_path / "docs.jsonl.gz", "wt") as file:
         file.write("\n".join(lines))
-    built = quern("build", tmp_path / "docs.jsonl.gz", "-w", tmp_path / "wh", "--engine", "local", "--json")
+    built = quern_here("build", tmp_path / "docs.jsonl.gz", "-w", tmp_path / "wh", "--engine", "local", "--json")
     assert built.returncode == 0, built.stderr
     found = json.loads(built.stdout)
     assert found["tables"]["documents"]["rows"] == 8
@@ -211,7 +205,7 @@ def test_documents_given_as_jsonl_keep_their_ids_and_bad_lines_are_rejected(
 
 
 def test_of_pages_that_name_one_canonical_address_the_page_at_that_address_stays(
-    tmp_path: Path, quern: Quern, quern_here: Quern
+    tmp_path: Path, quern_here: Quern
 ) -> None:
     host = tmp_path / "pages" / "tides.example"
     host.mkdir(parents=True)
@@ -223,7 +217,7 @@ def test_of_pages_that_name_one_canonical_address_the_page_at_that_address_stays
     (host / "quay.html").write_text(
         page.format("High water at the quay is at nine, and low water at three in the afternoon.")
     )
-    assert quern("build", tmp_path / "pages", "-w", tmp_path / "wh", "--engine", "local").returncode == 0
+    assert quern_here("build", tmp_path / "pages", "-w", tmp_path / "wh", "--engine", "local").returncode == 0
     page_of = json.loads(
         quern_here("show", "page", "https://tides.example/quay.html", "-w", tmp_path / "wh", "--json").stdout
     )
@@ -234,12 +228,14 @@ def test_of_pages_that_name_one_canonical_address_the_page_at_that_address_stays
     assert copy["to"]["rejects"][0]["reason"] == "duplicate_key"
 
 
-def test_a_corpus_that_shrinks_is_not_published_unless_that_is_meant(site: Path, warehouse: Path, quern: Quern) -> None:
+def test_a_corpus_that_shrinks_is_not_published_unless_that_is_meant(
+    site: Path, warehouse: Path, quern_here: Quern
+) -> None:
     few = site / "brannock-review.example" / "2024" / "02"
-    refused = quern("build", few, "-w", warehouse, "--engine", "local")
+    refused = quern_here("build", few, "-w", warehouse, "--engine", "local")
     assert refused.returncode == 2
     assert "documents lost since the last build" in refused.stderr
-    assert quern("build", few, "-w", warehouse, "--engine", "local", "--set", "audit.max_shrink=1").returncode == 0
+    assert quern_here("build", few, "-w", warehouse, "--engine", "local", "--set", "audit.max_shrink=1").returncode == 0
 
 
 @pytest.mark.parametrize("long_build", ["all by Spark [1] 库 %20"], indirect=True)
@@ -283,12 +279,12 @@ def children(pid: int) -> list[psutil.Process]:
     return [p for p in psutil.Process(pid).children(recursive=True) if "java" in p.name()]
 
 
-def test_a_folder_in_which_nothing_can_be_used_is_refused(tmp_path: Path, quern: Quern) -> None:
+def test_a_folder_in_which_nothing_can_be_used_is_refused(tmp_path: Path, quern_here: Quern) -> None:
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages" / "empty.html").write_bytes(b"")
-    refused = quern("build", tmp_path / "pages", "-w", tmp_path / "wh", "--engine", "local")
+    refused = quern_here("build", tmp_path / "pages", "-w", tmp_path / "wh", "--engine", "local")
     assert refused.returncode == 2
     assert "was not published" in refused.stderr
-    asked = quern("ask", "-w", tmp_path / "wh", "What?")
+    asked = quern_here("ask", "-w", tmp_path / "wh", "What?")
     assert (asked.returncode, "nothing is published" in asked.stderr) == (2, True)
     assert (len(asked.stderr.splitlines()), asked.stdout) == (1, "")

@@ -117,6 +117,7 @@ def test_an_ingest_that_was_stopped_is_not_seen_and_goes_on_where_it_was(
     assert not (page_store(warehouse).directory / "killed.pages.parquet").exists()
 
 
+@pytest.mark.usefixtures("no_spark")
 def test_spark_and_this_process_read_the_same(warehouse: Warehouse, tmp_path: Path, run: Run) -> None:
     source = tmp_path / "in"
     archive(source / "large.warc.gz", [f"l{n}" for n in range(60)])
@@ -200,7 +201,7 @@ def test_objects_of_a_bucket_are_read_by_pattern_split_and_remembered(
 
 
 def test_an_interrupted_command_says_so_and_a_build_without_pages_takes_the_store(
-    warehouse: Warehouse, tmp_path: Path, quern: Quern
+    warehouse: Warehouse, tmp_path: Path, quern_here: Quern
 ) -> None:
     body = b"<p>" + b"High water at the quay is at nine. " * 3000
     for n in range(200):
@@ -219,6 +220,6 @@ def test_an_interrupted_command_says_so_and_a_build_without_pages_takes_the_stor
     lines = [json.dumps({"doc_id": str(n), "text": text}) for n, text in enumerate(texts)]
     put(tmp_path / "d.jsonl", "\n".join(lines).encode())
     add(warehouse, tmp_path / "d.jsonl")
-    built = quern("build", "-w", warehouse.root, "--engine", "local", "--json")
+    built = quern_here("build", "-w", warehouse.root, "--engine", "local", "--json")
     assert built.returncode == 0, built.stderr
     assert json.loads(built.stdout)["tables"]["documents"]["rows"] == 3

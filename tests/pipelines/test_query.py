@@ -29,10 +29,15 @@ def gold() -> list[Question]:
     return [Question(query_id=q["query_id"], question=q["question"]) for q in read_jsonl(CORPUS / "questions.jsonl")]
 
 
+def questions_of(recipe: str) -> list[Question]:
+    """All gold questions of the recipe that answers unless another is named, every third of the others."""
+    return gold() if recipe == "bridge" else gold()[::3]
+
+
 @pytest.fixture(scope="module")
 def answers(searcher: Searcher) -> dict[str, list[Answer]]:
-    """All gold questions through every recipe."""
-    return {name: list(answer_questions(searcher, gold(), recipe)) for name, recipe in ANSWERING.items()}
+    """Gold questions through every recipe."""
+    return {name: list(answer_questions(searcher, questions_of(name), recipe)) for name, recipe in ANSWERING.items()}
 
 
 def test_every_citation_quotes_its_document_exactly(searcher: Searcher, answers: dict[str, list[Answer]]) -> None:
@@ -84,9 +89,9 @@ def test_a_path_leads_from_matched_nodes_along_edges(searcher: Searcher, answers
 def test_a_question_gets_the_same_answer_alone_as_in_a_batch(
     searcher: Searcher, answers: dict[str, list[Answer]]
 ) -> None:
-    for n in (0, 17, 60):
+    for n in (0, 17, 35):
         for name, recipe in ANSWERING.items():
-            (alone,) = answer_questions(searcher, [gold()[n]], recipe)
+            (alone,) = answer_questions(searcher, [questions_of(name)[n]], recipe)
             assert alone == answers[name][n]
 
 
@@ -97,10 +102,10 @@ def test_a_strange_question_is_answered_or_not_found_by_every_recipe(searcher: S
         assert answer.found == bool(answer.citations)
 
 
-def test_a_batch_writes_the_same_answers_to_all_files(mini_web: Path, tmp_path: Path, quern: Quern) -> None:
+def test_a_batch_writes_the_same_answers_to_all_files(mini_web: Path, tmp_path: Path, quern_here: Quern) -> None:
     questions = tmp_path / "q.jsonl"
     questions.write_text("\n".join(q.model_dump_json() for q in gold()[:12]))
-    done = quern("answer", questions, "-w", mini_web, "--out", tmp_path / "out", "--json")
+    done = quern_here("answer", questions, "-w", mini_web, "--out", tmp_path / "out", "--json")
     assert done.returncode == 0, done.stderr
     lines = [Answer.model_validate(x) for x in read_jsonl(tmp_path / "out" / "answers.jsonl")]
     rows = [Answer.model_validate(x) for x in pq.read_table(tmp_path / "out" / "answers.parquet").to_pylist()]

@@ -1,4 +1,4 @@
-"""A build whose steps run one by one, each in a process of its own, publishes what a whole build does."""
+"""A build whose steps run one by one, also in processes of their own, publishes what a whole build does."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from quern.pipelines.build import STEPS
 from quern.pipelines.stage import run_stage, stage_names
 from quern.pipelines.staged import BUILDS, StagedBuild
 from quern.schemas.settings import Settings, load_settings
-from tests.conftest import Quern, start_quern
+from tests.conftest import Quern, build_here, start_quern
 
 ID = "20240101T0600"
 
@@ -30,12 +30,9 @@ def pages(one_site: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def whole(pages: Path, tmp_path_factory: pytest.TempPathFactory, quern: Quern) -> Path:
+def whole(pages: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A warehouse that was built in one process; tests must not write to it."""
-    warehouse = tmp_path_factory.mktemp("whole") / "warehouse"
-    built = quern("build", pages, "-w", warehouse, "--engine", "local")
-    assert built.returncode == 0, built.stderr
-    return warehouse
+    return build_here(pages, tmp_path_factory.mktemp("whole") / "warehouse")
 
 
 def in_one_process(settings: Settings) -> Settings:
@@ -55,27 +52,30 @@ def killed(warehouse: Path, name: str) -> None:
         process.send_signal(signal.SIGKILL)
 
 
-@pytest.mark.timeout(1800)  # Some twenty processes, of which each imports the house.
+# Stages that run in a process of their own, the last of them with a model; a process takes seconds to start.
+ALONE = ("clean", "deduplicate", "embed_pairs")
+
+
 def test_stages_run_one_by_one_publish_what_a_whole_build_does(
-    pages: Path, whole: Path, tmp_path: Path, quern: Quern
+    pages: Path, whole: Path, tmp_path: Path, quern: Quern, quern_here: Quern
 ) -> None:
     warehouse = tmp_path / "warehouse"
-    early = staged(quern, warehouse, "ingest", "--source", tmp_path / "none")
+    early = staged(quern_here, warehouse, "ingest", "--source", tmp_path / "none")
     assert (early.returncode, (warehouse / "warehouse.json").exists()) == (2, False)
     for name in stage_names():
         if name == "clean":
             killed(warehouse, name)
-            late = staged(quern, warehouse, "chunk")
+            late = staged(quern_here, warehouse, "chunk")
             assert late.returncode == 2
             assert "the step chunk of build 20240101T0600 needs deduplicate first" in late.stderr
         more = ("--source", pages, "--set", "engine.task_rows=2") if name == "ingest" else ()
-        done = staged(quern, warehouse, name, *more)
+        done = staged(quern if name in ALONE else quern_here, warehouse, name, *more)
         assert done.returncode == 0, done.stderr
     assert digests(warehouse) == digests(whole)
     jobs = [job["job"] for job in Warehouse.open(warehouse).manifest().jobs]
     assert jobs == [job["job"] for job in Warehouse.open(whole).manifest().jobs]
     assert not (warehouse / "builds").exists()
-    again = staged(quern, warehouse, "publish")
+    again = staged(quern_here, warehouse, "publish")
     assert (again.returncode, "published already" in again.stderr) == (0, True)
 
 
@@ -95,7 +95,7 @@ def test_a_publication_that_was_cut_short_is_tried_again(pages: Path, whole: Pat
     assert digests(catalog.root) == digests(whole)
 
 
-def test_a_stage_that_cannot_run_says_why(pages: Path, tmp_path: Path, quern: Quern, quern_here: Quern) -> None:
+def test_a_stage_that_cannot_run_says_why(pages: Path, tmp_path: Path, quern_here: Quern) -> None:
     warehouse = tmp_path / "warehouse"
     catalog = Warehouse.create(warehouse)
     unknown = staged(quern_here, warehouse, "clean")
@@ -105,7 +105,7 @@ def test_a_stage_that_cannot_run_says_why(pages: Path, tmp_path: Path, quern: Qu
     with catalog.lock():
         busy = staged(quern_here, warehouse, "ingest", "--source", pages)
     assert (busy.returncode, "another build is writing" in busy.stderr) == (2, True)
-    assert staged(quern, warehouse, "ingest", "--source", pages).returncode == 0
+    assert staged(quern_here, warehouse, "ingest", "--source", pages).returncode == 0
     finished = staged(quern_here, warehouse, "ingest")
     assert (finished.returncode, "finished already" in finished.stderr) == (0, True)
     other = staged(quern_here, warehouse, "clean", "--set", "chunk.tokens=100")

@@ -15,9 +15,9 @@ import pytest
 from quern.indexes.stages import Stage
 from quern.jobs.audit.suites import name_of, shares_suite, suite_of
 from quern.jobs.audit.validation import Audit, Check, audit
-from quern.jobs.engines import SparkEngine
+from quern.jobs.engines import Engines
 from quern.schemas.contract.expectations import LOST, RECALL, SHARES, Limits
-from quern.schemas.settings import AuditSettings, EngineSettings
+from quern.schemas.settings import AuditSettings
 from quern.schemas.tables import TABLES, Table
 from tests.conftest import ROOT
 
@@ -326,7 +326,7 @@ def test_a_fault_of_the_machine_is_raised_and_blames_no_table(sound: dict[str, S
         audit({"nodes": gone}, {}, limits(), "run")
 
 
-def test_spark_and_arrow_find_the_same(sound: dict[str, Stage], tmp_path: Path) -> None:
+def test_spark_and_arrow_find_the_same(sound: dict[str, Stage], tmp_path: Path, spark: Engines) -> None:
     further = {
         "chunk_id": "further",
         "doc_id": "gone",
@@ -345,13 +345,12 @@ def test_spark_and_arrow_find_the_same(sound: dict[str, Stage], tmp_path: Path) 
         "chunks": stage_of(folder / "c", DECLARED["chunks"], chunks),
         "edges": stage_of(folder / "e", DECLARED["edges"], edges),
     }
-    engine = SparkEngine(EngineSettings(cores=2))
+    session = spark.shuffler(0, 0)
+    session.conf.set("spark.sql.codegen.wholeStage", "false")  # Compiling takes longer than these few rows.
     try:
-        session = engine.session()
-        session.conf.set("spark.sql.codegen.wholeStage", "false")  # Compiling takes longer than these few rows.
         by_spark = audit(stages, {LOST: 0.6}, limits(documents=1000), "run", session)
     finally:
-        engine.close()
+        session.conf.unset("spark.sql.codegen.wholeStage")
     by_arrow = audit(stages, {LOST: 0.6}, limits(documents=1000), "run")
     assert len(failed(by_arrow)) >= 12
     assert list(by_spark.checks) == list(by_arrow.checks)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -238,13 +238,12 @@ def test_a_batch_of_numbered_rows_has_few_rows_and_bytes(
     assert max(b.nbytes for b in read) <= 2 * 16_000
 
 
-@pytest.fixture(scope="module")
-def engines() -> Any:
+@pytest.fixture
+def ray(monkeypatch: pytest.MonkeyPatch) -> Iterator[Engines]:
     # Workers must be able to import the job, which lives in this file.
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
-    with Engines(EngineSettings(local_below=0)) as started:
-        started.choose(Split(), 1).start()
-        yield started
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=os.pathsep)
+    with Engines(EngineSettings(engine="ray")) as engines:
+        yield engines
 
 
 class AsModel(Split):
@@ -255,8 +254,9 @@ class AsModel(Split):
 
 @pytest.mark.parametrize(("name", "job"), [("spark", Split()), ("spark", Known()), ("ray", AsModel())])
 def test_the_engine_changes_nothing(
-    name: str, job: Job, engines: Engines, run: Run, staged: Staged, tmp_path: Path
+    name: str, job: Job, run: Run, staged: Staged, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
+    engines: Engines = request.getfixturevalue(name)
     rows = texts(150)
     rows[11]["text"] = "raise"
     expected = derive(Split(), staged(TEXTS, rows), run)

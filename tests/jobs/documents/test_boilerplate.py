@@ -15,7 +15,7 @@ from quern.jobs.core.view import View
 from quern.jobs.documents import boilerplate
 from quern.jobs.documents.boilerplate import COLUMN, RepeatedLines, marked_drafts
 from quern.jobs.engines import Engines
-from quern.schemas.settings import EngineSettings, NormaliseSettings
+from quern.schemas.settings import NormaliseSettings
 from quern.schemas.tables import DOCUMENTS, Table
 
 Staged = Callable[[Table, list[dict[str, Any]]], Stage]
@@ -91,7 +91,9 @@ def test_other_columns_come_with_it(staged: Staged, run: Run) -> None:
     assert next(view.batches()).schema.names == [*DOCUMENTS.schema.names, COLUMN]
 
 
-def test_spark_and_this_process_find_the_same(staged: Staged, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spark_and_this_process_find_the_same(
+    staged: Staged, run: Run, spark: Engines, monkeypatch: pytest.MonkeyPatch
+) -> None:
     drafts = site_of(7) + site_of(3, site="pier.example", page="https://pier.example/")
     drafts += [
         draft(n, f"{BODY.format(n=n)}\nRing the bell.\n{FOOT}", "sea.example", "https://sea.example/") for n in range(9)
@@ -100,8 +102,7 @@ def test_spark_and_this_process_find_the_same(staged: Staged, run: Run, monkeypa
     here = repeated(stage, NormaliseSettings(), run)
     lines = found(marked_drafts(stage, here, NormaliseSettings()))
     monkeypatch.setattr(boilerplate, "_SHUFFLE_ROWS", 1)
-    with Engines(EngineSettings(engine="spark", cores=2)) as engines:
-        run.engines = engines
-        there = repeated(stage, NormaliseSettings(), run)
+    run.engines = spark
+    there = repeated(stage, NormaliseSettings(), run)
     assert (there.digest, there.rows) == (here.digest, here.rows)
     assert found(marked_drafts(stage, there, NormaliseSettings())) == lines == [[1]] * 7 + [[]] * 3 + [[1, 2]] * 9

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import random
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -197,15 +197,6 @@ def test_a_damaged_state_costs_a_full_run(nights: Nights, tmp_path: Path) -> Non
     (state / "signatures.parquet").write_bytes(b"PAR1")
     assert NightStates(states).newest(lambda path, _: path) is None
     assert keepers(nights.night(CORPUS)) == first
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[Engines]:
-    with pytest.MonkeyPatch.context() as patch, Engines(EngineSettings(engine="spark", cores=2)) as engines:
-        # Java's second compiler takes longer than all that it would speed up here.
-        patch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
-        engines.shuffler(0, 0)
-        yield engines
 
 
 def test_spark_gives_the_same_documents_whatever_the_partitions(

@@ -8,6 +8,8 @@ import pytest
 from quern.jobs.engines import EngineError, SparkEngine
 from quern.schemas.settings import EngineSettings
 
+pytestmark = pytest.mark.usefixtures("no_spark")
+
 
 def javas() -> list[int]:
     """Java processes that this one started and that live."""

@@ -150,7 +150,11 @@ def test_a_rejected_page_says_why(mini_web: Path, quern_here: Quern) -> None:
     assert page["to"]["rejects"][0]["reason"] == "no_text"
 
 
-def test_without_java_spark_is_refused_with_the_command_that_installs_it(tmp_path: Path, quern: Quern) -> None:
-    done = quern("build", CORPUS / "pages", "-w", tmp_path / "wh", PATH="/nonexistent", JAVA_HOME="")
+def test_without_java_spark_is_refused_with_the_command_that_installs_it(
+    tmp_path: Path, quern_here: Quern, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    monkeypatch.setenv("JAVA_HOME", "")
+    done = quern_here("build", CORPUS / "pages", "-w", tmp_path / "wh")
     assert done.returncode == 2
     assert "apt-get install openjdk-17-jre-headless" in done.stderr

@@ -134,7 +134,7 @@ def test_retrieval_and_answers_on_the_mini_web_keep_their_floors(searcher: Searc
     indirect=["long_build"],
 )
 def test_retrieval_and_answers_on_a_benchmark_keep_their_floors(
-    name: str, long_build: Path, shared: Path, quern: Quern
+    name: str, long_build: Path, shared: Path, quern_here: Quern
 ) -> None:
     folder, floors = shared / name, FLOORS[name]
     for file, digest in floors["sha256"].items():
@@ -143,16 +143,16 @@ def test_retrieval_and_answers_on_a_benchmark_keep_their_floors(
     assert manifest.peak_memory_bytes < 2 << 30
     embedded = [j for j in manifest.jobs if j["job"] == "embed"]
     assert embedded[0]["notes"] == {"cut_texts": 0}
-    done = quern("evaluate", folder / "queries.jsonl", "-w", long_build, "--k", "2,5,10", "--json")
+    done = quern_here("evaluate", folder / "queries.jsonl", "-w", long_build, "--k", "2,5,10", "--json")
     figures = json.loads(done.stdout)
     assert above(figures, floors["retrieval"]) == {}, figures
     assert answers_above(figures, floors["answers"]) == {}, figures["bridge"]
 
 
-def test_main_text_on_the_extraction_benchmark_keeps_its_floor(shared: Path, quern: Quern) -> None:
+def test_main_text_on_the_extraction_benchmark_keeps_its_floor(shared: Path, quern_here: Quern) -> None:
     folder, floors = shared / "article_extraction_benchmark", FLOORS["article_extraction_benchmark"]
     assert sha256(folder / "ground-truth.json") == floors["sha256"]["ground-truth.json"]
-    figures = json.loads(quern("evaluate-extraction", folder, "--json").stdout)
+    figures = json.loads(quern_here("evaluate-extraction", folder, "--json").stdout)
     assert figures["f1"] >= floors["f1"], figures
 
 
