@@ -303,7 +303,7 @@ def _of_them(rest: str) -> Kind:
     words = [w.lower() for w in _WORD.findall(noun)]
     if not words:
         return Kind("which")
-    plural = re.match(r".*?\b(?:are|were|have)\b", rest[len(noun) :].split(",")[0]) is not None
+    plural = re.match(r".*?\b(?:are|were|have|do)\b", rest[len(noun) :].split(",")[0]) is not None
     kind = _of_noun([*words[:-1], singular(words[-1])], content_words(noun), plural=plural)
     return Kind("who") if kind.name == "who" else kind  # Of several of a role, the one meant is seldom called by it.
 

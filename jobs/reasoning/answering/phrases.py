@@ -22,6 +22,9 @@ _MOST_CAUSE: Final = 25  # Words of a cause.
 _MOST_WORDS: Final = 14  # Of a phrase that is told by itself.
 _HAN: Final = re.compile(f"[{HAN}]")
 _HAN_CLAUSE: Final = re.compile(r"[，。；！？：,;]")
+_HAN_CAUSE: Final = re.compile(
+    r"由(?!于)([^，。；]{2,30}?)(?:所?引起|所?造成|引发|导致|所致)|(?:因为|由于|(?<![原起])因(?![素子特果此]))([^，。；]{2,30})"
+)
 _BINDS: Final = re.compile(
     r"^(?:[的之]|就|也|则|都|主要|一般|通常|被?(?:称为|称作|叫做|叫作|叫)|是|为|有|在|于|由|由于|因为|因|包括|分别|指)+"
 )
@@ -30,6 +33,8 @@ _BINDS: Final = re.compile(
 def phrase(question: str, kind: Kind, sentence: str) -> str:
     """The part of `sentence` that answers; empty where it cannot be told from the rest."""
     if _HAN.search(question):
+        if kind.name == "why" and (caused := _HAN_CAUSE.search(sentence)) is not None:
+            return next(part for part in caused.groups() if part)
         return _chinese(question, sentence) if _HAN.search(sentence) else ""
     plain = _SPEAKER.sub("", sentence)
     found = _cause(plain) if kind.name == "why" else _behind(kind.verb, plain) if kind.name == "other" else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final
 
@@ -15,6 +15,7 @@ from quern.jobs.reasoning.answering.kinds import NAMED, Kind, kind_of
 from quern.jobs.reasoning.answering.phrases import phrase
 from quern.jobs.reasoning.answering.relevance import Line, lines
 from quern.jobs.reasoning.answering.sentences import alike, content_words
+from quern.jobs.reasoning.answering.series import likeliest
 from quern.jobs.reasoning.answering.superlatives import extreme
 from quern.jobs.reasoning.answering.typed import amounts
 from quern.jobs.reasoning.answering.yes_no import verdict
@@ -28,10 +29,12 @@ class Said:
     Attributes:
         text: The answer, in words of the evidence; empty where the first of the sentences is the answer.
         numbers: Sentences of the evidence, the one that says most first.
+        items: The sentences whose items the answer lists; empty where it is of one sentence.
     """
 
     text: str
     numbers: tuple[int, ...]
+    items: tuple[int, ...] = ()
 
 
 _VALUES: Final = frozenset({"when", "who", "where", "how_many", "how_much", "how_long"})
@@ -58,6 +61,8 @@ _GOES_ON: Final = re.compile(
 _SHORT: Final = 7  # Words of a sentence that says little by itself.
 _MOST_MORE: Final = 3
 _MOST_WORDS: Final = 45  # Of the whole answer, as issue and reader want it.
+_EXPLAINED: Final = frozenset({"why", "how"})
+_MOST_EXPLAINED: Final = 60  # Of one that explains: a cause is seldom told in one sentence.
 
 
 def short_answer(given: AnswerInput) -> Said | None:
@@ -67,8 +72,10 @@ def short_answer(given: AnswerInput) -> Said | None:
     if not best:
         return None
     said = _said(given.question, kind, best)
+    if said.items:
+        return said
     near = _NEAR_BEST if kind.name in _VALUES or kind.name == "yes_no" else _NEAR_SENTENCE
-    return Said(said.text, (*said.numbers, *_more(given, said, best, near)))
+    return replace(said, numbers=(*said.numbers, *_more(given, said, best, near, kind.name in _EXPLAINED)))
 
 
 def _said(question: str, kind: Kind, best: Sequence[Line]) -> Said:
@@ -83,6 +90,9 @@ def _said(question: str, kind: Kind, best: Sequence[Line]) -> Said:
         and found[0].share >= _LEAST_SHARE
     ):
         return _told(question, kind, found)
+    if kind.name == "list" and (series := likeliest(best)) is not None:
+        lead = (series.lead,) if series.lead else series.numbers[:1]
+        return Said("; ".join(series.items), lead, series.numbers)
     first = _going_for(best[0], best)
     return Said(phrase(question, kind, first.text), (first.number,))
 
@@ -131,27 +141,38 @@ def _covered(line: Line) -> float:
     return line.signals.own + line.signals.before + line.signals.earlier + line.signals.title
 
 
-def _more(given: AnswerInput, said: Said, best: Sequence[Line], near: float) -> list[int]:
-    """Further sentences that answer nearly as well, as many as keep the answer short."""
+def _more(given: AnswerInput, said: Said, best: Sequence[Line], near: float, explains: bool) -> list[int]:
+    """Further sentences that answer nearly as well, as many as keep the answer short.
+
+    What explains goes on in the sentence behind: where the first only says what is asked, that one says why.
+    """
+    most = _MOST_EXPLAINED if explains else _MOST_WORDS
     words = _length(said.text) + sum(_length(_text(given, n)) for n in said.numbers)
     chosen: list[int] = []
     known = [content_words(_text(given, n)) for n in said.numbers]
     belief = shares(best)
     ranked = [*zip(best, belief, strict=True)]
     if near == _NEAR_SENTENCE and said.numbers:
-        ranked = [*((line, belief[0]) for line in _going_on(said.numbers[0], best)), *ranked]
+        behind = _behind(said.numbers[0], best) if explains else _going_on(said.numbers[0], best)
+        ranked = [*((line, belief[0]) for line in behind), *ranked]
     for line, share in ranked:
         if share < near * belief[0] or len(chosen) == _MOST_MORE:
             break
         own = content_words(line.text)
         if line.number in said.numbers or any(alike(own, other) for other in known):
             continue
-        if words + _length(line.text) > _MOST_WORDS or not earns_its_place(given, said.numbers, line.number):
+        if words + _length(line.text) > most or not earns_its_place(given, said.numbers, line.number):
             continue
         words += _length(line.text)
         chosen.append(line.number)
         known.append(own)
     return chosen
+
+
+def _behind(number: int, best: Sequence[Line]) -> list[Line]:
+    """The sentence right behind a sentence, of the same page and no heading."""
+    now = next(line for line in best if line.number == number)
+    return [o for o in best if o.number == number + 1 and o.evidence == now.evidence and not o.signals.heading]
 
 
 def _going_on(number: int, best: Sequence[Line]) -> list[Line]:

@@ -94,7 +94,7 @@ class _Answering:
         carrying = quoted(given, numbers)
         if not said.text:
             return Draft(sentences=carrying)
-        short = _statement(said.text, numbers[:1])
+        short = _statement(said.text, originals(given, said.items) or numbers[:1])
         further = [s for s in carrying if s.text not in short.text]
         return Draft(sentences=[short, *further[: _MOST_SENTENCES - 1]])
 

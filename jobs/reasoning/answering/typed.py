@@ -43,7 +43,7 @@ CAUSE = lazy_pattern(
     r"owing\s+to|on\s+account\s+of|as\s+a\s+result|thanks\s+to|caused\s+by|for\s+fear|to\s+(?:avoid|prevent|thank|"
     r"protect|"
     r"save|mark|honour|honor|help|make|keep)|except\s+(?:during|for)|the\s+(?:\w+\s+)?(?:cause|reason)\s+(?:is|was))\b|"
-    r"因为|由于|因此|导致|原因|为了|以便|引起|造成|引发|所致|因(?![素子特果])",
+    r"因为|由于|因此|导致|原因(?!正在|不明|尚|待)|为了|以便|引起|(?<!没有)(?<!未)造成|引发|所致|(?<![原起])因(?![素子特果此])",
     re.IGNORECASE,
 )
 _MANNER = lazy_pattern(

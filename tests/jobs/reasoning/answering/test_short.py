@@ -139,13 +139,14 @@ def test_what_has_most_is_the_row_of_a_table() -> None:
     assert short("Which part of the bill grew most between the planned and the paid?", bill) == "Stones (11.2 to 23.8)"
 
 
-def test_a_list_goes_on_with_the_sentences_behind() -> None:
+def test_a_list_is_told_from_the_sentences_of_its_items() -> None:
     page = (
         "I hear of three bidders for the mill. One is a baker. The second is a trust. The third is Qinglan of Yunhe. "
         "The sails are red."
     )
     draft = answer_task(AnswerSettings()).rule(AnswerInput("Who were the bidders?", [Evidence(page, "Sale", [], [])]))
-    assert [s.text for s in draft.sentences[1:]] == ["One is a baker.", "The second is a trust."]
+    assert draft.short == "a baker; a trust; Qinglan of Yunhe"
+    assert len(draft.sentences[0].rests_on) == 3
 
 
 def test_a_question_of_the_page_is_answered_behind_it() -> None:
@@ -169,3 +170,37 @@ def test_what_a_thing_is_called_is_a_name() -> None:
 def test_what_is_replied_to_a_question_tells_yes_or_no() -> None:
     chat = "Thrall: Have you seen the mill on Tarn Hill?\nJaina: Nope, I have been at work."
     assert short("Has Jaina seen the mill on Tarn Hill?", chat) == "No: Jaina: Nope, I have been at work."
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "I hear of three bidders. One is a fund that owns bakeries. One is the staff, which has no money. "
+        "The third is Arndt and Sons. It would keep all jobs.",
+        "Three have bid for the mill:\n- a fund that owns bakeries;\n- the staff\n- Arndt and Sons.\nAll want the pond.",
+    ],
+)
+def test_all_items_of_a_series_are_listed(told: str) -> None:
+    assert short("Who were the bidders for the mill?", told) == "a fund that owns bakeries; the staff; Arndt and Sons"
+
+
+def test_why_goes_on_with_the_sentence_behind_what_is_asked() -> None:
+    told = "Nobody could see the mill from the road. A hedge had grown before it. The road is old."
+    found = [Evidence(told, "The mill on Tarn Hill", [], [])]
+    draft = answer_task(AnswerSettings()).rule(AnswerInput("Why could nobody see the mill from the road?", found))
+    assert "A hedge had grown before it." in [s.text for s in draft.sentences]
+
+
+def test_a_person_is_no_ship_and_no_body_and_a_child_is_known_by_the_age() -> None:
+    told = "The Lady Maren was painted by the Harbour Company. Lorcan Tighe, 12, told the council of the hole."
+    assert short("Which kid told the council of the hole in the Lady Maren?", told) == "Lorcan Tighe"
+
+
+def test_the_year_that_is_asked_for_is_one_that_is_written() -> None:
+    told = "On 3 May the mill was opened to visitors. The mill was opened in 1811."
+    assert short("In what year was the mill opened?", told) == "1811"
+
+
+def test_chinese_words_that_share_a_rare_character_say_the_same() -> None:
+    told = "磨坊的火灾由老鼠咬断电线引起。磨坊每年有客人。"
+    assert short("那场大火是怎么引起的？", told, title=None) == "老鼠咬断电线"
