@@ -177,7 +177,7 @@ def test_what_is_replied_to_a_question_tells_yes_or_no() -> None:
     [
         "I hear of three bidders. One is a fund that owns bakeries. One is the staff, which has no money. "
         "The third is Arndt and Sons. It would keep all jobs.",
-        "Three have bid for the mill:\n- a fund that owns bakeries;\n- the staff\n- Arndt and Sons.\nAll want the pond.",
+        "Three have bid for the mill:\n- a fund that owns bakeries;\n- the staff\n- Arndt and Sons.\nAll want it.",
     ],
 )
 def test_all_items_of_a_series_are_listed(told: str) -> None:
