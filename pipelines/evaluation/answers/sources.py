@@ -74,8 +74,17 @@ def _holds(text: str, named: Sequence[Citation]) -> bool:
     days = {day for c in named for day in _days(c)}
     known = {n for c in named for n in numbers(c.quote)}
     known |= {str(c.published_at.year) for c in named if c.published_at}
-    told = [when for when in dates(text) if when.from_day in days and when.to_day in days]
-    return numbers(text) <= known.union(*(numbers(when.text) for when in told))
+    told = (form for day in days for form in _written(day) if form in text)
+    return numbers(text) <= known.union(*map(numbers, told))
+
+
+def _written(day: date) -> list[str]:
+    """A day as an answer writes it, and its month."""
+    month = f"{day:%B}"
+    return [
+        *(f"{day.day} {month}", f"{month} {day.day}", f"{month} {day.year}", day.isoformat()),
+        *(f"{day.month}月{day.day}日", f"{day.year}年{day.month}月"),
+    ]
 
 
 def _days(citation: Citation) -> set[date]:
