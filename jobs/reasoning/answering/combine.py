@@ -6,6 +6,7 @@ another (GraTAG and Xinyu AI Search: the leaves' pairs of question and answer gi
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -123,7 +124,10 @@ def _carrying(given: AnswerInput, short: str, rests_on: Sequence[int]) -> list[i
             ranked = lines(AnswerInput(before.question, given.evidence), kind_of(before.question))
             near = [line.number for line in ranked[:_NEXT_BEST] if line.score >= ranked[0].score - _NEARLY]
             own = AnswerInput(before.question, given.evidence)
-            answering = [*before.rests_on, *near[:1]]
+            own_score = max((line.score for line in ranked if line.number in before.rests_on), default=-math.inf)
+            # On another page only what is as much likelier: of the sample corpus the two that were wrong are gone.
+            other = near[:1] if ranked[0].score >= own_score + _NEARLY else []
+            answering = [*before.rests_on, *other]
             said.extend(n for n in near if _sentence(given, n) not in short and earns_its_place(own, answering, n))
     texts = {_sentence(given, n): n for n in reversed(said)}
     return list(dict.fromkeys(n for n in said if texts[_sentence(given, n)] == n))
