@@ -318,7 +318,7 @@ def _compared(given: AnswerInput, section: Section, answers: list[AskedBefore]) 
     values = f"{_number(one, other)} against {_text(other)}"
     if section.word in ("compare", "compared", "differ", "different", "differed", "difference", ""):
         if _HOW_MUCH.search(given.question) and _size(one) != _size(other):
-            return f"{counted(abs(one.value - other.value), one.unit)} ({values})" if one.unit == other.unit else values
+            return f"{_apart(one, other)} ({values})" if _apart(one, other) else values
         return values
     return _winner(given, section, pair)
 
@@ -341,8 +341,8 @@ def _winner(given: AnswerInput, section: Section, pair: tuple[Quantity, Quantity
     won, lost = pair if first else (pair[1], pair[0])
     values = f"{_number(won, lost)} against {_text(lost)}"
     by = ""
-    if _HOW_MUCH.search(given.question) and won.unit == lost.unit:
-        by = f", by {counted(abs(won.value - lost.value), won.unit)}"
+    if _HOW_MUCH.search(given.question) and _apart(won, lost):
+        by = f", by {_apart(won, lost)}"
     if sizes[0] == sizes[1]:
         return f"Equal: {pair[0].text} each"
     if " or " in section.word:
@@ -351,6 +351,12 @@ def _winner(given: AnswerInput, section: Section, pair: tuple[Quantity, Quantity
     if _is_yes_no(section.text) and " or " not in section.text:
         return f"{'Yes' if first else 'No'}: {_number(*pair)} against {_text(pair[1])}"
     return f"{_side(section.sides[0 if first else 1])}{by} ({values})"
+
+
+def _apart(one: Quantity, other: Quantity) -> str:
+    """The difference of two quantities, a bare number counting what the other does; empty where they have two units."""
+    units = sorted({one.unit, other.unit} - {""})
+    return counted(abs(one.value - other.value), next(iter(units), "")) if len(units) < 2 else ""
 
 
 def _is_yes_no(text: str) -> bool:

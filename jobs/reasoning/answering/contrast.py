@@ -96,7 +96,10 @@ def contrasted(given: AnswerInput, questions: Sequence[str], answers: Sequence[s
         return []
     for kind in _kinds(questions, word):
         asked = [_OLD.sub("When was \\1 founded or born", q) for q in questions] if kind.name == "when" else questions
-        pairs = _pairs(given, asked, answers, kind, near=kind.name != "when" and _OLD.match(questions[0]) is not None)
+        vague = _OLD.match(questions[0]) is not None or kind_of(questions[0]).name == "how"
+        if kind_of(questions[0]).name == "how" and not all(answers):
+            continue  # Neither is it known by what they are compared nor that both are spoken of.
+        pairs = _pairs(given, asked, answers, kind, near=kind.name != "when" and vague)
         if pairs:
             return _likeliest(pairs, word)
     return []
@@ -138,7 +141,8 @@ def _kinds(questions: Sequence[str], word: str) -> list[Kind]:
     if not typed:
         any_amount = word in ("compare", "compared", "difference") or " or " in word
         shares_first = [Kind("how_much", units=_SHARES)] if _IN_SHARES.search(questions[0]) else []
-        return [*shares_first, Kind("how_much")] if any_amount else []
+        adjective = _HOW.match(questions[0])  # `How busy was A`: by what is not said.
+        return [*shares_first, Kind("how_much")] if any_amount or adjective else []
     if typed[0].name == "how_long" and _OF_THING.match(questions[0]):
         return [replace(typed[0], units=LENGTHS), replace(typed[0], units=DURATIONS)]
     if typed[0].name == "how_much" and not typed[0].units and _MONEY_WORD.search(questions[0]):
@@ -146,6 +150,7 @@ def _kinds(questions: Sequence[str], word: str) -> list[Kind]:
     return [*typed[:1], Kind("when")] if _OLD.match(questions[0]) else typed[:1]
 
 
+_HOW: Final = lazy_pattern(r"how\s+(?!much\b|many\b|is\b|was\b|are\b|were\b|did\b|do\b|does\b)[a-z]+\b", re.IGNORECASE)
 _MONEY_WORD: Final = lazy_pattern(
     r"\b(?:budgets?|costs?|prices?|bill|fares?|fined?|fees?|revenue|income|turnover|profit|loss|salary|wages?|pay"
     r"|paid|spent|"
@@ -175,6 +180,8 @@ def _candidates(
     for choice in choices(given.question, kind, ranked)[:_WEIGHED]:
         value, line = choice.value, choice.line
         if kind.units and value.fit < _LEAST_FIT:
+            continue
+        if kind.name != "when" and _DIFFERENCE.match(line.text, value.end):
             continue
         side = _of_side(given, line, value, own, others)
         odds = math.log(max(choice.share, 1e-6)) + side
@@ -219,7 +226,11 @@ def _published(
 def _of_side(given: AnswerInput, line: Line, value: Value | None, own: frozenset[str], others: frozenset[str]) -> float:
     """Log odds that what `line` says belongs to the side of the words `own`."""
     start, end = (value.start, value.end) if value else (0, len(line.text))
-    to_own, to_others = _distance(line.text, start, end, own), _distance(line.text, start, end, others)
+    first, last = _half(line.text, start, end)
+    half, rest = line.text[first:last], content_words(f"{line.text[:first]} {line.text[last:]}")
+    to_own, to_others = (_distance(half, start - first, end - first, words) for words in (own, others))
+    if to_own == to_others == math.inf and _said(rest, own) != _said(rest, others):
+        return _OTHERS_NEARER if _said(rest, own) else _OWN_NEAR / 2  # `44 cars, compared with 36 on the Orrin`.
     if to_others < to_own:
         alone = to_own == math.inf
         return _OTHERS_ALONE / (1.0 + to_others / (3 * _FAR)) if alone else _OTHERS_NEARER / (1.0 + to_others / _FAR)
@@ -232,6 +243,21 @@ def _of_side(given: AnswerInput, line: Line, value: Value | None, own: frozenset
     if _said(title, others) and not _said(title, own):
         return _OTHERS_ALONE
     return _OWN_IN_CHUNK if _said(chunk, own) else _OWN_NOWHERE
+
+
+def _half(text: str, start: int, end: int) -> tuple[int, int]:
+    """The part of a sentence that a value stands in, where the sentence sets one thing against another."""
+    cuts = [(m.start(), m.end()) for m in _AGAINST.finditer(text) if not m.start() < end <= m.end()]
+    return max((b for _, b in cuts if b <= start), default=0), min((a for a, _ in cuts if a >= end), default=len(text))
+
+
+# `0.9 million under the budget` is no value of either.
+_DIFFERENCE: Final = lazy_pattern(
+    r"\s(?:[a-z]+\s)?(?:under|below|above|more|less|fewer|higher|lower|longer|shorter|cheaper|dearer|older|younger)\b",
+)
+_AGAINST: Final = lazy_pattern(
+    r"\b(?:compared (?:with|to)|as opposed to|against|than|versus|vs|whereas)\b", re.IGNORECASE
+)
 
 
 def _said(some: frozenset[str], words: frozenset[str]) -> bool:

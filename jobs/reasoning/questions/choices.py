@@ -165,9 +165,12 @@ def _of_first(m: re.Match[str]) -> tuple[Way, str, str]:
 def _of_adjective(m: re.Match[str]) -> tuple[Way, str, str]:
     rest = m["rest"] or ""
     word = m["comp"].lower()
-    if re.match(r"\s*(?:[a-z]+\b)", rest) and m.groupdict().get("article"):
-        return "compare", f"how {plain_form(word)} {m['be']} the {rest.strip()} of @", word
+    if m.groupdict().get("article"):  # `the longer ship`: what the sides are needs not be asked.
+        rest = _NOUN.sub("", rest)
     return "compare", f"how {plain_form(word)} {m['be']} @ {rest}", word
+
+
+_NOUN: Final = lazy_pattern(rf"^\s*(?:(?!(?:{'|'.join(sorted(PREPOSITIONS))})\b)[a-z]+\s*){{1,2}}(?=\s|$)")
 
 
 def _of_passive(m: re.Match[str]) -> tuple[Way, str, str]:
@@ -177,8 +180,18 @@ def _of_passive(m: re.Match[str]) -> tuple[Way, str, str]:
     return "compare", f"{much} {m['be']} @ {m['verb']} {rest}", m["comp"].lower()
 
 
+def _asked_by(m: re.Match[str]) -> tuple[str, str] | None:
+    """The auxiliary and plain form of the verb of a match; None where its word is no verb."""
+    verb = m["verb"].lower()
+    if m["aux"]:
+        return m["aux"].strip().lower(), verb
+    return _did(verb) if is_past(verb) or is_verb(base(verb)) or verb in ("has", "have", "had") else None
+
+
 def _of_amount(m: re.Match[str]) -> tuple[Way, str, str] | None:
-    aux, plain = _did(m["verb"])
+    if (asked := _asked_by(m)) is None:
+        return None
+    aux, plain = asked
     noun, rest, word = (m["noun"] or "").strip(), m["rest"] or "", m["comp"].lower()
     if noun and bare(noun.split()[0]) in PREPOSITIONS:
         noun, rest = "", f"{noun} {rest}"
@@ -192,9 +205,18 @@ def _of_size(m: re.Match[str]) -> tuple[Way, str, str]:
     return "compare", f"what {be} the {m['noun']} of @ {m['rest'] or ''}", m["comp"].lower()
 
 
-def _of_manner(m: re.Match[str]) -> tuple[Way, str, str]:
-    aux, plain = _did(m["verb"])
+def _of_manner(m: re.Match[str]) -> tuple[Way, str, str] | None:
+    if (asked := _asked_by(m)) is None:
+        return None
+    aux, plain = asked
+    if plain in _STANDS:
+        be = "was" if aux == "did" else "is" if aux == "does" else "are"
+        return "compare", f"how {plain_form(m['comp'])} {be} @ {m['rest'] or ''}", m["comp"].lower()
     return "compare", f"how {plain_form(m['comp'])} {aux} @ {plain} {m['rest'] or ''}", m["comp"].lower()
+
+
+# Verbs that say no more than `be` beside an adjective.
+_STANDS: Final = frozenset("stand rise lie measure look seem rank prove remain reach".split())
 
 
 def _of_truth(m: re.Match[str]) -> tuple[Way, str, str] | None:
@@ -232,14 +254,13 @@ _HEADS: Final = (
         _of_size,
     ),
     (
-        rf"{_WHO}\s+(?P<verb>\w+)\s+(?:the\s+)?(?P<comp>more|fewer|less|most|fewest|least)(?P<noun>\s+[a-z]+"
+        rf"{_WHO}\s+(?P<aux>(?:did|does|do)\s+)?(?P<verb>\w+)\s+(?:the\s+)?(?P<comp>more|fewer|less|most|fewest|least)(?P<noun>\s+[a-z]+"
         rf"(?:\s+(?!in\b|at\b|on\b|of\b|for\b|by\b|to\b|from\b|over\b|as\b|during\b|with\b)[a-z]+)?)?"
         rf"(?P<rest>\s+.*)?",
         _of_amount,
     ),
     (
-        rf"{_WHO}\s+(?P<verb>\w+)\s+(?P<comp>longer|shorter|faster|slower|higher|lower|farther|further|deeper)"
-        rf"(?P<rest>\s+.*)?",
+        rf"{_WHO}\s+(?P<aux>(?:did|does|do)\s+)?(?P<verb>\w+)\s+(?P<comp>{COMPARATIVE})(?P<rest>\s+.*)?",
         _of_manner,
     ),
     (rf"{_WHO}\s+(?P<verb>\w+)\s+(?P<rest>.+)", _of_truth),

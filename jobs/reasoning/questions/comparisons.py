@@ -6,10 +6,11 @@ import re
 from dataclasses import replace
 from typing import Final
 
+from quern.jobs.reasoning.questions.canonical import canonical, resolved
 from quern.jobs.reasoning.questions.choices import COMPARATIVE, choice, plain_form
 from quern.jobs.reasoning.questions.clause_forms import asked_of_clause, raised
 from quern.jobs.reasoning.questions.pairs import Pair, is_upper, parallel
-from quern.jobs.reasoning.questions.references import proper_names
+from quern.jobs.reasoning.questions.references import proper_names, subject
 from quern.jobs.reasoning.questions.time_order import ordered
 from quern.jobs.reasoning.questions.words import AUXILIARIES, PREPOSITIONS, bare, is_past, is_verb
 from quern.jobs.text.quantities import quantities, singular
@@ -33,7 +34,7 @@ _LED: Final = lazy_pattern(
 def pair(question: str) -> Pair | None:
     """The two things that `question` compares, with what is asked of each; None where it compares nothing."""
     text = " ".join(question.split()).rstrip("?.!？ ")
-    text = re.sub(r"\s+and\s+by\s+(?:how\s+much|how\s+many\s+\w+|what\s+\w+)\b(?=,|$)", "", text)
+    text = canonical(text)
     led = _LED.match(text)
     if led and (inner := pair(text[led.end() :])) is not None:
         return replace(inner, questions=tuple(raised(f"{led[1]}, {q[:1].lower()}{q[1:]}") for q in inner.questions))
@@ -50,7 +51,7 @@ def _yes_or_no(text: str) -> Pair | None:
         return None
     aux, rest = m["aux"].lower(), m["rest"]
     than = re.fullmatch(
-        r"(?P<a>.+?)\s+(?P<comp>(?:higher|bigger|larger|longer|more|older|earlier)\s+or\s+\w+"
+        rf"(?P<a>.+?)\s+(?P<comp>(?:{COMPARATIVE}|more|fewer|less|earlier|later)\s+or\s+\w+"
         rf"|{COMPARATIVE}|more|fewer|less|earlier|later|sooner)\s*(?P<noun>.*?)\s*\bthan\s+(?P<b>.+)",
         rest,
         re.IGNORECASE,
@@ -70,10 +71,17 @@ def _yes_or_no(text: str) -> Pair | None:
 
 def _than(aux: str, m: re.Match[str]) -> Pair | None:
     a, b, word, noun = m["a"], m["b"], m["comp"].lower(), m["noun"].strip()
-    if noun.startswith("likely") or (quantities(b[:_REACH]) and quantities(b[:_REACH])[0].start == 0):
+    if (
+        noun.startswith("likely")
+        or re.match(r"(?:twice|half|double|a\s+(?:third|quarter|tenth))\b", b)
+        or (quantities(b[:_REACH]) and quantities(b[:_REACH])[0].start == 0)
+    ):
         return None  # `more than three weeks` compares with a number, not with a thing.
     first = word.split(" or ")[0].split()[0] if " or " in word else word
+    if _ADVERBIAL.match(b):
+        return _elsewhere(aux, m, first)
     if aux in ("is", "was", "are", "were"):
+        b = resolved(b, a)
         if first in ("earlier", "later", "sooner"):
             return Pair("order", (a, b), tuple(asked_of_clause(x) for x in (a, b)), word)
         if _QUANTITY.search(a):
@@ -87,7 +95,7 @@ def _than(aux: str, m: re.Match[str]) -> Pair | None:
     if at is None:
         return None
     who, verb = " ".join(words[:at]), " ".join(words[at:])
-    b = re.sub(r"\s+(?:did|does|do|has|had|was|is)$", "", b)
+    b = resolved(re.sub(r"\s+(?:did|does|do|has|had|was|is)$", "", b), who)
     if first in ("earlier", "later", "sooner"):
         return Pair("order", (who, b), tuple(raised(f"when {aux} {x} {verb} {noun}") for x in (who, b)), word)
     if first in ("more", "less", "fewer"):
@@ -97,6 +105,43 @@ def _than(aux: str, m: re.Match[str]) -> Pair | None:
     return Pair(
         "compare", (who, b), tuple(raised(f"how {plain_form(first)} {aux} {x} {verb} {noun}") for x in (who, b)), word
     )
+
+
+_ADVERBIAL: Final = lazy_pattern(rf"(?:{'|'.join(sorted(PREPOSITIONS))}|when|now|today|it|they)\b", re.IGNORECASE)
+_NOW: Final = lazy_pattern(r"\b(?:now|today|currently|at\s+present|this\s+(?:year|month|week))(?:\s*\([^()]*\))?$")
+_YEAR_BESIDE: Final = lazy_pattern(
+    r"(?:in\s+)?(?:the|a)\s+year\s+(?:(?P<before>before|earlier|previously)|after|later)$", re.IGNORECASE
+)
+
+
+def _elsewhere(aux: str, m: re.Match[str], first: str) -> Pair | None:
+    """One thing at two places or times: `more guests on Mill Green than on the quay`, `dearer in 2024 than in 2022`."""
+    a, b, noun = m["a"], m["b"], m["noun"].strip()
+    if first in ("more", "less", "fewer"):
+        counted = re.match(r"(?P<noun>[a-z]+s|people)\b\s*(?P<rest>.*)", noun)
+        asked = f"how many {counted['noun']}" if counted else "how much"
+        whole = f"{asked} {aux} {a} {counted['rest'] if counted else noun}"
+    else:
+        whole = f"how {plain_form(first)} {aux} {a} {noun}"
+    return _two_of(whole.strip(), b, m["comp"].lower())
+
+
+def _two_of(whole: str, b: str, word: str) -> Pair | None:
+    """A question for the one of two places or times, and the same with `b` in that one's place; None without one."""
+    if re.match(r"(?:it|they)\b", b, re.IGNORECASE):
+        return None
+    now = _NOW.search(whole)
+    cut = (whole[: now.start()].strip(), now[0]) if now else parallel(whole, b)
+    if cut is None or len(cut[0].split()) < _LEAST_ASKED:
+        return None
+    stem, side = cut
+    year = re.findall(r"\b(?:1\d|20)\d\d\b", side)
+    if year and (beside := _YEAR_BESIDE.search(b)) is not None:
+        b = f"{b[: beside.start()]}in {int(year[-1]) + (-1 if beside['before'] else 1)}"
+    return Pair("compare", (side, b), (raised(f"{stem} {side}"), raised(f"{stem} {b}")), word)
+
+
+_LEAST_ASKED: Final = 4  # Words of a question that two places or times are put to.
 
 
 def _many(aux: str, verb: str, a: str, b: str, noun: str, word: str) -> Pair:
@@ -153,6 +198,16 @@ def _compared(text: str) -> Pair | None:
     m = re.fullmatch(
         r"(?P<left>.+?)\s*,?\s+(?:as\s+)?(?:compared|as\s+opposed)\s+(?:with|to)\s+(?P<right>.+)", text, re.IGNORECASE
     )
+    about = subject(m["left"]) if m else ""
+    if (
+        m
+        and about
+        and re.match(r"(?:the|an?|its|that|those)\s", m["right"])
+        and not re.search(r"\s(?:in|at|on)\s", about)
+    ):
+        right = resolved(m["right"], about)
+        other = m["left"].replace(about, right, 1)
+        return Pair("compare", (about, right), (raised(m["left"]), raised(other)), "compared")
     if m and (cut := parallel(m["left"], m["right"])):
         left, a = cut
         right = m["right"]
@@ -242,6 +297,11 @@ def _by_how_much(text: str) -> Pair | None:
     at = next((i for i in verbs if not is_upper(words[i])), len(words))
     who, verb = " ".join(words[:at]), " ".join(words[at:])
     b = re.sub(r"\s+(?:did|does|do|has|had|was|is|were|are)$", "", m["b"])
+    if _ADVERBIAL.match(b):
+        counted = word in ("more", "fewer", "less")
+        asked = f"how many {noun}" if counted and noun else "how much" if counted else f"how {plain_form(word)}"
+        return _two_of(f"{asked} {aux} {m['a']}", b, "difference")
+    b = resolved(b, who)
     if word in ("more", "fewer", "less"):
         return _many(aux, verb, who, b, noun, "difference") if noun or verb else None
     return Pair(

@@ -38,6 +38,7 @@ _OPENER: Final = lazy_pattern(
     r"\s*[,:;.!–—-]+\s*)+",
     re.IGNORECASE,
 )
+_SIDES: Final = lazy_pattern(r"\b(?:vs|versus|or)\b", re.IGNORECASE)  # What is set beside each other.
 _BREAK: Final = lazy_pattern(r"[:;–—]\s+|\s-\s+")
 _POLITE: Final = lazy_pattern(
     r"(?:please,? )?(?:(?:can|could|would|will) (?:you|anyone|someone|anybody|somebody) (?:please |kindly )?"
@@ -83,7 +84,7 @@ def _after_break(text: str) -> str:
     """The question after a colon or dash, where nothing before it is named and nothing after it leans on that."""
     for found in _BREAK.finditer(text):
         before, after = text[: found.start()], text[found.end() :]
-        if _ASKS.match(before) or _NAME.search(before) or _LEANS.search(after):
+        if _ASKS.match(before) or _NAME.search(before) or _SIDES.search(before) or _LEANS.search(after):
             return text
         if _ASKS.match(after):
             return after

@@ -35,6 +35,26 @@ from quern.jobs.reasoning.runner import Reasoner
             "How many guests did the fair draw on Long Field in 2021?"]),
         ("Was the cost of Ostley Bridge higher or lower than the estimate of May 2020?", [
             "What was the cost of Ostley Bridge?", "What was the estimate of May 2020 for Ostley Bridge?"]),
+        ("the Marr Tunnel vs the Ostley Bridge - which is longer and by how much", [
+            "How long is the Marr Tunnel?", "How long is the Ostley Bridge?"]),
+        ("Is the Marr Tunnel longer than the Ostley Bridge, or shorter?", [
+            "How long is the Marr Tunnel?", "How long is the Ostley Bridge?"]),
+        ("Is the Marr Tunnel or the Ostley Bridge the longer crossing?", [
+            "How long is the Marr Tunnel?", "How long is the Ostley Bridge?"]),
+        ("Which of the mill and the barn is older?", ["How old is the mill?", "How old is the barn?"]),
+        ("Did the tram or the bus carry more passengers in 2019?", [
+            "How many passengers did the tram carry in 2019?", "How many passengers did the bus carry in 2019?"]),
+        ("In which year did the fair draw more guests, 2019 or 2021?", [
+            "How many guests did the fair draw in 2019?", "How many guests did the fair draw in 2021?"]),
+        ("Was the mill dearer in 2019 than in 2021?", [
+            "How dear was the mill in 2019?", "How dear was the mill in 2021?"]),
+        ("How many fewer guests did the fair get on Mill Green in 2021 than on the quay the year before?", [
+            "How many guests did the fair get on Mill Green in 2021?",
+            "How many guests did the fair get on the quay in 2020?"]),
+        ("Is the new Ostley mill larger than the old one?", [
+            "How large is the new Ostley mill?", "How large is the old Ostley mill?"]),
+        ("What stands taller, the mill or the barn by the pond?", [
+            "How tall is the mill?", "How tall is the barn by the pond?"]),
         ("Had Brandt and Okafor merged before or after the plant was sold?", [
             "When had Brandt and Okafor merged?", "When was the plant sold?"]),
         ("Were Jeff Marr and Kyle Stone both in The Reeds?", [
@@ -63,6 +83,7 @@ def test_what_is_only_described_is_asked_for_first() -> None:
         "How many passengers and cars will the new ferry carry?",
         "What did the harbour engineer say about the wall?",
         "Is Rock and Roll still played in Ostley?",
+        "Do adults pay more than twice the fare of a child?",
         "When was the bridge between Ostley and Marr opened?",
         "谁在今年的灯会上唱歌？",
     ],
