@@ -25,6 +25,7 @@ from tests.benchmarks.ingest import benchmark_ingest, benchmark_memory
 from tests.benchmarks.knn import Part, benchmark_knn
 from tests.benchmarks.normalise import benchmark_normalise
 from tests.benchmarks.personal_data import evaluate_personal_data
+from tests.benchmarks.relevance import benchmark_relevance
 from tests.benchmarks.retrieval import benchmark_retrieval
 
 _HELP = (
@@ -41,6 +42,7 @@ _HELP = (
     "ingest: WARC files to documents, pages a second of all cores, with --memory the peak of a 2 GB file; "
     "knn: the graph builder against faiss, hnswlib, pynndescent, on the nodes of each --warehouse or synthetic ones; "
     "normalise: the final form of documents, documents a second; personal-data: precision and recall on gold spans; "
+    "relevance: how often the right sentence comes first, and weights fitted anew, of --folder and each --warehouse; "
     "retrieval: a batch of questions against networkx question by question, in --warehouse or a synthetic graph"
 )
 
@@ -67,6 +69,7 @@ _FOLDERS: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "decomposition": lambda options: benchmark_decomposition(options.folder),
     "extract": lambda options: benchmark_extraction(options.folder, options.repeats),
     "ingest": lambda options: _ingest(options),
+    "relevance": lambda options: benchmark_relevance(options.folder, options.warehouse or []),
 }
 
 

@@ -118,6 +118,11 @@ class _Gold:
     null: bool = False
 
 
+def evidence_of(folder: Path, questions: Sequence[str]) -> list[list[Evidence]]:
+    """The best chunks of the warehouse in `folder` for each question."""
+    return [found.evidence[:_EVIDENCE] for found in _found(folder, questions)]
+
+
 def _of_gold(name: str, folder: Path, gold: Sequence[_Gold]) -> Iterator[Case]:
     for asked, found in zip(gold, _found(folder, [g.question for g in gold]), strict=True):
         hits = [({h.doc_id, h.url}, e) for h, e in zip(found.hits, found.evidence, strict=True)]
