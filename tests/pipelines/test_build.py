@@ -111,14 +111,6 @@ def test_the_engine_changes_no_digest(mini_web: Path, long_build: Path) -> None:
     assert digests(mini_web) == digests(long_build)
 
 
-def test_spark_changes_no_digest(begun: Path, one_site: Path, tmp_path: Path, quern: Quern) -> None:
-    few = one_site / "brannock-review.example" / "2024" / "02"
-    built = quern("build", few, "-w", tmp_path / "warehouse", "--engine", "spark")
-    assert built.returncode == 0, built.stderr
-    assert {j["engine"] for j in jobs(tmp_path / "warehouse")} == {"driver", "spark"}
-    assert digests(tmp_path / "warehouse") == digests(begun)
-
-
 @pytest.fixture(scope="module")
 def begun(one_site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A warehouse with a few pages of the site, built in one process; tests must not write to it."""
@@ -239,9 +231,13 @@ def test_a_corpus_that_shrinks_is_not_published_unless_that_is_meant(
 
 
 @pytest.mark.parametrize("long_build", ["all by Spark [1] 库 %20"], indirect=True)
-def test_a_warehouse_whose_path_spark_would_take_for_a_pattern(long_build: Path) -> None:
+def test_spark_changes_no_digest_in_a_warehouse_whose_path_it_would_take_for_a_pattern(
+    long_build: Path, tmp_path: Path
+) -> None:
     assert manifest(long_build).tables["documents"].rows == 11
-    assert {j["engine"] for j in jobs(long_build) if j["job"] in PER_ROW} == {"spark"}
+    assert {j["engine"] for j in jobs(long_build)} == {"driver", "spark"}
+    here = build_here(CORPUS / "pages" / "brannock-review.example", tmp_path / "warehouse")
+    assert digests(long_build) == digests(here)
 
 
 def test_an_interrupted_start_of_spark_leaves_no_process(site: Path, tmp_path: Path) -> None:
