@@ -21,7 +21,7 @@ def known_scripts(tokenizer: Tokenizer) -> frozenset[str]:
     """The scripts of which at least 1,000 entries of the vocabulary have a letter."""
     numbers = sorted(tokenizer.get_vocab(with_added_tokens=False).values())
     entries = tokenizer.decode_batch([[n] for n in numbers], skip_special_tokens=False)
-    counted = Counter(script for entry in entries for script in set(map(_script, entry)))
+    counted = Counter(script for entry in entries for script in _scripts(entry))
     return frozenset(script for script, count in counted.items() if script and count >= _ENTRIES)
 
 
@@ -29,6 +29,11 @@ def readable(texts: Sequence[str], known: frozenset[str]) -> npt.NDArray[np.floa
     """Share of each text's letters that are of `known` scripts, shape (texts,); 1 for a text without letters."""
     scripts = [[script for script in map(_script, text) if script] for text in texts]
     return np.array([sum(s in known for s in of) / len(of) if of else 1.0 for of in scripts], dtype=np.float64)
+
+
+def _scripts(entry: str) -> set[str]:
+    """The scripts of an entry's letters; those of plain words, most of them, are not looked at one by one."""
+    return {"LATIN"} if entry.isascii() and entry.isalpha() else set(map(_script, entry))
 
 
 @lru_cache(maxsize=1 << 16)
