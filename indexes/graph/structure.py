@@ -152,3 +152,19 @@ def _large(table: Columns, names: Sequence[str]) -> Iterator[pa.Table]:
             part = []
     if part:
         yield pa.Table.from_batches(part)
+
+
+def projected(owner: Positions, size: int, edges: Edges) -> sparse.csr_array:
+    """Chunk to chunk: how many `edges`, in whatever direction, join the nodes of two chunks; symmetric.
+
+    Args:
+        owner: Position of each node's chunk.
+        size: Number of chunks.
+        edges: The edges.
+    """
+    ends = (owner[edges.source], owner[edges.target])
+    between = sparse.coo_array((np.ones(len(edges), dtype=np.int64), ends), shape=(size, size)).tocsr()
+    both = (between + between.T).tocsr()
+    both.setdiag(0)
+    both.eliminate_zeros()
+    return both

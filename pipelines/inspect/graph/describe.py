@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from quern.indexes.catalog import Snapshot
-from quern.pipelines.inspect.graph.communities import Communities, communities
+from quern.indexes.graph.communities import Communities, communities
 from quern.pipelines.inspect.graph.structure import Structure, edge_figures, load_structure, projection_figures
 
 _TITLES = 3

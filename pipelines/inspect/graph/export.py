@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 from lxml import etree
 
 from quern.indexes.catalog import Snapshot
+from quern.indexes.graph.communities import Communities
 from quern.indexes.storage import write_whole
-from quern.pipelines.inspect.graph.communities import Communities
 from quern.pipelines.inspect.graph.structure import Structure
 from quern.schemas.errors import QuernError
 

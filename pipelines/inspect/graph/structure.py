@@ -14,7 +14,7 @@ import pyarrow as pa
 from scipy import sparse, stats
 from scipy.sparse import csgraph
 
-from quern.indexes.graph.structure import Edges, Tables, joined, read_edges, read_members
+from quern.indexes.graph.structure import Edges, Tables, joined, projected, read_edges, read_members
 
 Counts = npt.NDArray[np.int64]
 
@@ -58,13 +58,7 @@ class Structure:
     @cached_property
     def projection(self) -> sparse.csr_array:
         """Chunk to chunk: how many edges, of any kind and direction, join the nodes of two chunks; symmetric."""
-        edges, size = self.all_edges, len(self.chunks)
-        ends = (self.owner[edges.source], self.owner[edges.target])
-        between = sparse.coo_array((np.ones(len(edges), dtype=np.int64), ends), shape=(size, size)).tocsr()
-        both = (between + between.T).tocsr()
-        both.setdiag(0)
-        both.eliminate_zeros()
-        return both
+        return projected(self.owner, len(self.chunks), self.all_edges)
 
 
 def load_structure(snapshot: Tables) -> Structure:

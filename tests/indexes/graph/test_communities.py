@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from quern.pipelines.inspect.graph.communities import communities, modularity, propagate_labels
+from quern.indexes.graph.communities import communities, modularity, propagate_labels
 
 
 @st.composite
