@@ -17,10 +17,14 @@ from quern.jobs.documents.boilerplate import RepeatedLines
 from quern.jobs.documents.clean import Clean
 from quern.jobs.documents.deduplicate import Deduplicate
 from quern.jobs.documents.normalise import Normalise
+from quern.jobs.events.embedded import embedded_events
+from quern.jobs.events.find import FindEvents
+from quern.jobs.events.merge import MergeEvents
 from quern.jobs.graph.filter import Filter
 from quern.jobs.graph.link import Link
 from quern.jobs.pages.pages import ReadPages
 from quern.jobs.queries.doc2query import Doc2Query
+from quern.jobs.timelines.build import BuildTimelines
 from quern.jobs.vectors.embedded_tables import embedded_chunks, embedded_pairs
 from quern.pipelines.staged import Begun, BuildRefusedError, StagedBuild, log_file
 from quern.schemas.settings import ChunkSettings, EmbedSettings, NormaliseSettings, Settings
@@ -48,11 +52,27 @@ STEPS: Final = (
     Step(
         "doc2query", Doc2Query, needs=("doc2query", "generator", "normalise"), reads=("bare_chunks",), makes=("pairs",)
     ),
+    Step("find_events", FindEvents, needs=("events", "generator"), reads=("bare_chunks",), makes=("found_events",)),
     Step("embed_chunks", embedded_chunks, needs=("embed", "normalise"), reads=("bare_chunks",), makes=("chunks",)),
     Step("embed_pairs", embedded_pairs, needs=("embed", "normalise"), reads=("pairs",), makes=("embedded_pairs",)),
+    Step(
+        "embed_events",
+        embedded_events,
+        needs=("embed", "normalise"),
+        reads=("found_events",),
+        makes=("embedded_events",),
+    ),
     Step("filter", Filter, needs=("filter",), reads=("embedded_pairs", "chunks"), makes=("queries", "nodes")),
     Step(
         "link", Link, needs=("link", "neighbours", "embed"), reads=("nodes", "documents", "queries"), makes=("edges",)
+    ),
+    Step("merge_events", MergeEvents, needs=("events", "embed"), reads=("embedded_events",), makes=("events",)),
+    Step(
+        "timelines",
+        BuildTimelines,
+        needs=("timelines",),
+        reads=("events", "documents", "chunks", "nodes", "edges"),
+        makes=("timelines",),
     ),
 )
 

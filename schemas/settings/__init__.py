@@ -9,6 +9,7 @@ from quern.schemas.settings.build.clean import CleanSettings
 from quern.schemas.settings.build.deduplicate import DeduplicateSettings
 from quern.schemas.settings.build.doc2query import Doc2QuerySettings
 from quern.schemas.settings.build.embed import EmbedSettings
+from quern.schemas.settings.build.events import EventSettings
 from quern.schemas.settings.build.filter import FilterSettings
 from quern.schemas.settings.build.generator import GeneratorSettings
 from quern.schemas.settings.build.ingest import IngestSettings
@@ -16,6 +17,7 @@ from quern.schemas.settings.build.link import LinkSettings
 from quern.schemas.settings.build.neighbours import NeighbourSettings
 from quern.schemas.settings.build.normalise import NormaliseSettings
 from quern.schemas.settings.build.quality import QualitySettings
+from quern.schemas.settings.build.timelines import TimelineSettings
 from quern.schemas.settings.run import RunSettings
 from quern.schemas.settings.run.audit import AuditSettings
 from quern.schemas.settings.run.crawl import CrawlSettings
@@ -48,6 +50,7 @@ __all__ = [
     "Doc2QuerySettings",
     "EmbedSettings",
     "EngineSettings",
+    "EventSettings",
     "FilterSettings",
     "GeneratorSettings",
     "GraphSettings",
@@ -65,6 +68,7 @@ __all__ = [
     "SearchSettings",
     "Settings",
     "SettingsError",
+    "TimelineSettings",
     "changes_results",
     "describe",
     "group_doc",

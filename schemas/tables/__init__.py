@@ -14,21 +14,25 @@ from quern.schemas.contract.table import VECTOR, Table
 from quern.schemas.tables.chunks import CHUNKS
 from quern.schemas.tables.documents import DOCUMENTS
 from quern.schemas.tables.edges import EDGES
+from quern.schemas.tables.events import EVENTS
 from quern.schemas.tables.nodes import NODES
 from quern.schemas.tables.pages import PAGES
 from quern.schemas.tables.queries import QUERIES
 from quern.schemas.tables.rejects import REJECTS
+from quern.schemas.tables.timelines import TIMELINES
 
 __all__ = [
     "CHUNKS",
     "DOCUMENTS",
     "EDGES",
+    "EVENTS",
     "NODES",
     "NO_LOSS",
     "PAGES",
     "QUERIES",
     "REJECTS",
     "TABLES",
+    "TIMELINES",
     "TIMESTAMP",
     "VECTOR",
     "Table",

@@ -8,6 +8,7 @@ from quern.schemas.settings.build.clean import CleanSettings
 from quern.schemas.settings.build.deduplicate import DeduplicateSettings
 from quern.schemas.settings.build.doc2query import Doc2QuerySettings
 from quern.schemas.settings.build.embed import EmbedSettings
+from quern.schemas.settings.build.events import EventSettings
 from quern.schemas.settings.build.filter import FilterSettings
 from quern.schemas.settings.build.generator import GeneratorSettings
 from quern.schemas.settings.build.ingest import IngestSettings
@@ -15,6 +16,7 @@ from quern.schemas.settings.build.link import LinkSettings
 from quern.schemas.settings.build.neighbours import NeighbourSettings
 from quern.schemas.settings.build.normalise import NormaliseSettings
 from quern.schemas.settings.build.quality import QualitySettings
+from quern.schemas.settings.build.timelines import TimelineSettings
 
 
 class BuildSettings(Group):
@@ -32,3 +34,5 @@ class BuildSettings(Group):
     filter: FilterSettings = FilterSettings()
     link: LinkSettings = LinkSettings()
     neighbours: NeighbourSettings = NeighbourSettings()
+    events: EventSettings = EventSettings()
+    timelines: TimelineSettings = TimelineSettings()

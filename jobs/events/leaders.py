@@ -1,0 +1,155 @@
+"""Which reports are of one event: each joins the first before it that it is near to and does not contradict in time.
+
+Reports are given in the order in which they are kept: precise before vague, earlier before later. A report joins the
+first *leader* with a cosine above the bar and days in common, else it leads (Xinyu, section 3.6.2: above .9 the later
+is discarded; its released code: precise before vague). So the result is a function of the reports alone.
+
+After a night's changes only new reports, those that have lost their leader, and those near a new leader are decided
+again. Exact: what a matrix product rounds near the bar is computed anew in float64, so no block decides anything.
+Memory: 40 bytes a report, and blocks of `_BLOCK` reports by `_WIDTH` leaders, however many a day has.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from quern.indexes.vectors import Floats, Positions
+
+Bools = npt.NDArray[np.bool_]
+_BLOCK: Final = 256
+_WIDTH: Final = 8192
+_ROUNDED: Final = 1e-5
+NEW: Final = -1
+"""The leader before of a report that was not there, or whose leader is gone."""
+
+
+@dataclass(frozen=True)
+class Dated:
+    """Reports in the order in which they are kept; arrays of shape (reports,).
+
+    Attributes:
+        first: First day of each, as a number.
+        last: Last day of each.
+        vectors: Their vectors, shape (reports, d).
+    """
+
+    first: Positions
+    last: Positions
+    vectors: Floats
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def near(self, rows: Positions, others: Positions, same: float) -> Bools:
+        """Whether each of `rows` and each of `others` are of one event, shape (rows, others)."""
+        cosine = np.asarray(self.vectors[rows]) @ np.asarray(self.vectors[others]).T
+        near: Bools = cosine > same
+        for row, other in np.argwhere(np.abs(cosine - same) < _ROUNDED):
+            near[row, other] = self._cosine(rows[row], others[other]) > same
+        at_once = (self.first[rows, None] <= self.last[others]) & (self.first[others] <= self.last[rows, None])
+        return near & at_once
+
+    def _cosine(self, one: int, other: int) -> float:
+        return float(np.sum(self.vectors[one].astype(np.float64) * self.vectors[other].astype(np.float64)))
+
+
+@dataclass(frozen=True)
+class Led:
+    """Reports by the events that they are of.
+
+    Attributes:
+        leader: Position of each report's leader; its own of one that leads, shape (reports,).
+        searched: How many reports were decided anew.
+    """
+
+    leader: Positions
+    searched: int
+
+
+def lead(reports: Dated, same: float, before: Positions | None = None) -> Led:
+    """The leader of each report.
+
+    Args:
+        reports: The reports, in the order in which they are kept.
+        same: Cosine above which two are of one event.
+        before: Position of each report's leader of last night, among reports that have not changed; `NEW` for others.
+    """
+    known = np.full(len(reports), NEW, dtype=np.int64) if before is None else before
+    state = _State(reports, same, known)
+    for start in range(0, len(reports), _BLOCK):
+        state.decide(np.arange(start, min(start + _BLOCK, len(reports))))
+    return Led(state.leader, state.searched)
+
+
+@dataclass
+class _State:
+    """What is decided so far."""
+
+    reports: Dated
+    same: float
+    known: Positions
+    leader: Positions = field(init=False)
+    searched: int = 0
+
+    def __post_init__(self) -> None:
+        size = len(self.reports)
+        self.leader = np.full(size, NEW, dtype=np.int64)
+        self._leads = np.zeros(size, dtype=np.bool_)
+        self._fresh = np.zeros(size, dtype=np.bool_)  # Leaders that did not lead last night.
+
+    def decide(self, block: Positions) -> None:
+        """Find the leaders of a block of reports."""
+        known = self.known[block]
+        inside = known >= block[0]
+        # A leader in the block itself is not decided yet: it led last night, and loses that to a fresh leader alone.
+        stays = (known >= 0) & (inside | self._leads[np.maximum(known, 0)])
+        overlapping = self._overlapping(block)
+        fresh = overlapping[self._fresh[overlapping]]
+        if stays.all() and len(fresh) == 0:
+            self.leader[block] = known
+            self._leads[block[known == block]] = True
+            return
+        first = np.full(len(block), len(self.reports), dtype=np.int64)
+        first[~stays] = self._first(block[~stays], overlapping)
+        first[stays] = self._first(block[stays], fresh)
+        within = self.reports.near(block, block, self.same)
+        for at, report in enumerate(block):
+            self._settle(at, int(report), int(first[at]), bool(stays[at]), block, within[at])
+
+    def _settle(self, at: int, report: int, first: int, stays: bool, block: Positions, within: Bools) -> None:
+        """Decide one report, of which `first` is the first near leader before its block that was asked for."""
+        before = int(self.known[report])
+        if stays and before != report and before >= block[0] and not self._leads[before]:
+            stays = False  # Its leader, in the same block, leads no more.
+            first = int(self._first(block[at : at + 1], self._overlapping(block))[0])
+        asked = self._fresh if stays else self._leads
+        near = np.flatnonzero(within[:at] & asked[block[:at]])
+        found = min(first, int(block[near[0]]) if len(near) else len(self.reports), before if stays else report)
+        self.searched += not stays or found != before
+        self.leader[report] = found
+        if found == report:
+            self._leads[report] = True
+            self._fresh[report] = before != report
+
+    def _overlapping(self, block: Positions) -> Positions:
+        """The leaders before a block whose days may meet those of its reports, in order."""
+        reports, until = self.reports, int(block[0])
+        low, high = reports.first[block].min(), reports.last[block].max()
+        return np.flatnonzero(self._leads[:until] & (reports.last[:until] >= low) & (reports.first[:until] <= high))
+
+    def _first(self, rows: Positions, others: Positions) -> Positions:
+        """The first of `others`, in order, that each of `rows` is near to; the number of reports for none."""
+        found = np.full(len(rows), len(self.reports), dtype=np.int64)
+        for start in range(0, len(others), _WIDTH):
+            open_ = np.flatnonzero(found == len(self.reports))
+            if len(open_) == 0:
+                break
+            part = others[start : start + _WIDTH]
+            near = self.reports.near(rows[open_], part, self.same)
+            hit = near.any(axis=1)
+            found[open_[hit]] = part[near[hit].argmax(axis=1)]
+        return found

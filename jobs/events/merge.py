@@ -1,0 +1,211 @@
+"""The table `events`: reports of one event as one row, the report kept first, with all its sources.
+
+Needs the whole table of reports: their days, and their vectors in a memory-mapped file of the build's work directory.
+In memory are some 150 bytes a report, and the rows of those that were merged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from quern.indexes.stages import Stage
+from quern.indexes.vectors import Floats, Positions, vector_matrix
+from quern.jobs.core.contract import Counts, Made
+from quern.jobs.core.run import Run
+from quern.jobs.core.table_job import TableJob
+from quern.jobs.events.leaders import NEW, Dated, Led, lead
+from quern.jobs.vectors.embed import Embed
+from quern.jobs.vectors.embedded_tables import dimension
+from quern.schemas.settings import EmbedSettings, EventSettings
+from quern.schemas.tables import EVENTS, Table
+
+_BUILD_DAY: Final = re.compile(r"(\d{4})(\d\d)(\d\d)T")
+_DAY_US: Final = 86_400_000_000
+_SOURCE: Final = ("event_id", "chunk_id", "doc_id", "start", "end")
+_MOST_ENTITIES: Final = 24
+
+
+@dataclass(frozen=True)
+class MergeEvents(TableJob):
+    """Reports of one event made one row.
+
+    Attributes:
+        settings: From which cosine on reports are of one event.
+        embedding: What made their vectors.
+    """
+
+    settings: EventSettings
+    embedding: EmbedSettings
+
+    name: ClassVar[str] = "merge_events"
+    version: ClassVar[int] = 1
+
+    @property
+    def incremental(self) -> bool:
+        """What was merged last night, of the published events."""
+        return True
+
+    @cached_property
+    def _embed(self) -> Embed:
+        return Embed(self.embedding)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """`events`."""
+        return (EVENTS.with_dimension(dimension(self._embed)),)
+
+    def configuration(self) -> Mapping[str, object]:
+        """The cosine, and what the vectors are made by."""
+        return {"same": self.settings.same, "embed": self._embed.fingerprint()}
+
+    def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
+        """Merge the reports; those of pages that say they are of later than tonight count only by dates they write."""
+        (found,) = inputs.values()
+        laid = _lay(found, dimension(self._embed), run)
+        led = lead(laid.dated, self.settings.same, self._before(laid, run))
+        with run.writer(self.tables[0]) as writer:
+            for batch in _merged(found, laid, led):
+                writer.write(batch)
+        made = writer.stage()
+        kept, lost = len(laid.dated), found.rows - len(laid.dated)
+        notes = {"merged": kept - made.rows, "published_later": lost}
+        counts = Counts(found.rows, made.rows, kept - led.searched, led.searched, lost, notes=notes)
+        return Made((made,), counts, final=not laid.early)
+
+    def _before(self, laid: _Laid, run: Run) -> Positions | None:
+        """Leaders of last night, if the published events were made in the same way and are as they were written."""
+        if run.parent is None or EVENTS.name not in run.parent.manifest.tables:
+            return None
+        record = next((r for r in run.parent.manifest.steps if EVENTS.name in r.makes), None)
+        published = run.parent.stage(EVENTS.name)
+        if record is None or record.fingerprint != self.fingerprint() or not published.path.exists():
+            return None
+        if not published.as_written():
+            return None
+        known = np.full(len(laid.dated), NEW, dtype=np.int64)
+        for batch in published.batches(["event_id", "sources"]):
+            members = batch.column("sources").flatten().field("event_id")
+            sizes = pc.list_value_length(batch.column("sources")).to_numpy()
+            led_by = batch.column("event_id").take(pa.array(np.repeat(np.arange(batch.num_rows), sizes)))
+            member, leader = (pc.index_in(ids, laid.keys).fill_null(NEW).to_numpy() for ids in (members, led_by))
+            known[member[member >= 0]] = leader[member >= 0]
+        return known
+
+
+@dataclass(frozen=True)
+class _Laid:
+    """The reports in the order in which they are kept.
+
+    Attributes:
+        keys: Their keys.
+        dated: Their days and vectors.
+        early: Whether pages were left aside that say they are published after tonight.
+    """
+
+    keys: pa.Array
+    dated: Dated
+    early: bool
+
+
+def _lay(found: Stage, width: int, run: Run) -> _Laid:
+    """Precise before vague, earlier before later, what was before what is planned; then by publication and key."""
+    columns = ["event_id", "from_day", "to_day", "expected", "published_at", "summary", "timex"]
+    schema = pa.schema([found.table.schema.field(name) for name in columns])
+    rows = pa.Table.from_batches(found.batches(columns[:5]), pa.schema(list(schema)[:5]))
+    trusted = np.ones(rows.num_rows, dtype=np.bool_)
+    early = _published_later(found, run)
+    trusted[list(early)] = False
+    run.reject(MergeEvents.name, [(key, "published_later", detail) for key, detail in early.values()])
+    first, last, published = (
+        rows[name].cast(pa.int64()).fill_null(np.iinfo(np.int64).max).to_numpy()
+        for name in ("from_day", "to_day", "published_at")
+    )
+    key_order = np.empty(rows.num_rows, dtype=np.int64)
+    key_order[pc.sort_indices(rows["event_id"]).to_numpy()] = np.arange(rows.num_rows)
+    expected = rows["expected"].to_numpy().astype(np.int8)
+    order = np.lexsort((key_order, published, expected, first, last - first))
+    order = order[trusted[order]]
+    place = np.full(rows.num_rows, -1, dtype=np.int64)
+    place[order] = np.arange(len(order))
+    matrix = _mapped(run.work / "events.f32", len(order), width)
+    at = 0
+    for batch in found.batches(["vector"]):
+        vectors = vector_matrix(batch.column(0))
+        target = place[at : at + len(vectors)]
+        matrix[target[target >= 0]] = vectors[target >= 0]
+        at += len(vectors)
+    dated = Dated(first[order] // _DAY_US, last[order] // _DAY_US, matrix)
+    return _Laid(rows["event_id"].combine_chunks().take(pa.array(order)), dated, bool(early))
+
+
+def _published_later(found: Stage, run: Run) -> dict[int, tuple[str, str]]:
+    """Row to key and detail of reports whose page says that it is published after tonight, but for dates it writes out.
+
+    Such a page is told (a reject), not trusted: neither its own day nor what is counted from it dates an event.
+    """
+    day = _BUILD_DAY.match(run.build_id)
+    if day is None:
+        return {}
+    tonight = datetime(int(day[1]), int(day[2]), int(day[3]), 23, 59, 59, tzinfo=UTC)
+    left: dict[int, tuple[str, str]] = {}
+    at = 0
+    for batch in found.batches(["event_id", "published_at", "timex", "summary"]):
+        later = pc.fill_null(pc.greater(batch.column("published_at"), pa.scalar(tonight)), False)
+        for row in np.flatnonzero(later.to_numpy(zero_copy_only=False)):
+            key, published, timex, summary = (column[int(row)].as_py() for column in batch.columns)
+            if timex[:4] not in summary:
+                left[at + int(row)] = (key, f"its page says that it is published on {published.date()}: {timex}")
+        at += batch.num_rows
+    return left
+
+
+def _mapped(path: Path, rows: int, width: int) -> Floats:
+    if rows == 0:
+        return np.empty((0, width), dtype=np.float32)
+    return np.memmap(path, dtype=np.float32, mode="w+", shape=(rows, width))
+
+
+def _merged(found: Stage, laid: _Laid, led: Led) -> Iterator[pa.RecordBatch]:
+    """The reports that lead, each with its sources, and with the names that any of them gives."""
+    followers = _followers(found, laid, led)
+    schema = EVENTS.with_dimension(laid.dated.vectors.shape[1]).schema
+    for batch in found.batches():
+        place = pc.fill_null(pc.index_in(batch.column("event_id"), laid.keys), -1).to_numpy()
+        leads = np.flatnonzero((place >= 0) & (led.leader[np.maximum(place, 0)] == place)) if len(place) else place
+        rows = batch.take(pa.array(leads))
+        sources, named = [], []
+        own = rows.select([*_SOURCE, "entities"]).to_pylist()
+        for at, row in zip(place[leads].tolist(), own, strict=True):
+            names = row.pop("entities")
+            others = followers.get(at, [])
+            sources.append([row, *({name: other[name] for name in _SOURCE} for other in others)])
+            named.append(list(dict.fromkeys([*names, *(n for o in others for n in o["entities"])]))[:_MOST_ENTITIES])
+        made = {
+            "sources": pa.array(sources, schema.field("sources").type),
+            "entities": pa.array(named, pa.list_(pa.string())),
+        }
+        columns = [made[name] if name in made else rows.column(name) for name in schema.names]
+        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _followers(found: Stage, laid: _Laid, led: Led) -> dict[int, list[dict[str, Any]]]:
+    """Position of a leader to the reports that it leads, in the order in which they are kept."""
+    followers: defaultdict[int, list[tuple[int, dict[str, Any]]]] = defaultdict(list)
+    for batch in found.batches([*_SOURCE, "entities"]):
+        place = pc.fill_null(pc.index_in(batch.column("event_id"), laid.keys), -1).to_numpy()
+        places = np.maximum(place, 0)
+        follows = np.flatnonzero((place >= 0) & (led.leader[places] != place)) if len(laid.keys) else place[:0]
+        for at, row in zip(place[follows].tolist(), batch.take(pa.array(follows)).to_pylist(), strict=True):
+            followers[int(led.leader[at])].append((at, row))
+    return {leader: [row for _, row in sorted(rows, key=lambda r: r[0])] for leader, rows in followers.items()}

@@ -1,0 +1,173 @@
+"""Whether a sentence tells that something happened, or is planned: by its finite verb, in English and Chinese.
+
+General statements, definitions, questions, headings, instructions and conditions tell no event. No tagger: closed
+classes of grammar (auxiliaries, irregular pasts, words before a participle that make it an adjective) decide.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal
+
+from quern.schemas.words.scripts import HAN
+
+Telling = Literal["past", "state", "plan", "present"]
+"""What is told: what happened; how things were, which is an event only with a date of its own; what is planned; or
+in the present tense of headlines."""
+
+# Simple pasts that do not end in -ed and are no other word that is as common.
+_IRREGULAR: Final = frozenset(
+    "arose ate awoke became began bent bet bit bled blew bound bought bred broke brought built burnt burst came caught "
+    "chose clung crept dealt dove drank drew drove dug fed fell felt fled flew flung forbade foresaw forgave forgot "
+    "fought found froze gave got grew ground hung heard held hid hit hurt kept knelt knew laid leant leapt led left "
+    "lent lit lost made meant met mistook oversaw overtook overthrew paid proved put quit ran rang rebuilt rode rose "
+    "said sang sank sat saw sent set shone shook shot shrank shut slept slid sold sought spent split spoke sprang "
+    "spread sprung spun stole stood strove struck stuck stung swam swept swore swung taught thought threw told took "
+    "tore undertook underwent understood upheld wept went withdrew withstood woke won wore wove wrote".split()
+)
+# The same form is a noun or a present as often: a past only after a subject of one of these kinds.
+_DOUBTFUL: Final = frozenset("bet bound cut ground hit hurt left lit put quit saw set shot shut split spread".split())
+_NOT_PAST: Final = frozenset(
+    "hundred red bed need speed seed feed indeed exceed succeed proceed embed shed sled united limited weed breed deed "
+    "greed heed reed steed agreed-upon unprecedented aged beloved biased crowded detailed dedicated experienced "
+    "gifted interested learned naked rugged sacred skilled so-called supposed talented tired used wicked wretched "
+    "related based located".split()
+)
+_PARTICIPLE: Final = (
+    r"(?:\w+ed|been|become|begun|bound|bought|born|broken|brought|built|burnt|caught|chosen|come|cut|dealt|done|drawn|"
+    r"driven|drunk|dug|eaten|fallen|fed|felt|fought|found|flown|forced|forgotten|frozen|given|gone|got|grown|heard|"
+    r"held|hidden|hit|hurt|kept|known|laid|led|left|lent|lit|lost|made|met|paid|put|rebuilt|ridden|risen|run|said|seen|"
+    r"sent|set|shaken|shot|shown|shut|sold|sought|spent|split|spoken|spread|stolen|struck|stuck|sung|sunk|swept|sworn|"
+    r"taken|taught|thrown|told|torn|understood|undergone|won|withdrawn|worn|written)"
+)
+_ADVERB: Final = r"(?:\s+(?:not|never|also|already|since|now|just|then|once|first|later|only|recently|\w+ly))*"
+_PERFECT: Final = re.compile(rf"\b(?:has|have|had|['’]ve|['’]s|['’]d){_ADVERB}\s+(?:been\s+)?{_PARTICIPLE}\b", re.I)
+_PERFECT_NOW: Final = re.compile(rf"\b(?:has|have){_ADVERB}\s+(?:been\s+)?{_PARTICIPLE}\b", re.I)
+_PERFECT_PAST: Final = re.compile(rf"\bhad{_ADVERB}\s+(?:been\s+)?{_PARTICIPLE}\b", re.I)
+_NOT_GONE: Final = re.compile(
+    r"\b(?:said|says|told|announced|reported|replied|added|stated|wrote|explained|has|have|was|were|will)\b", re.I
+)
+_PASSIVE: Final = re.compile(rf"\b(?:was|were|got){_ADVERB}\s+(?:being\s+)?{_PARTICIPLE}\b", re.I)
+_HISTORIC: Final = re.compile(rf"\b(?:is|are)\s+being\s+{_PARTICIPLE}\b", re.I)
+_STATE: Final = re.compile(r"\b(?:was|were|had|did|could)\b", re.I)
+_PLAN: Final = re.compile(
+    r"\b(?:will|shall|going\s+to|['’]ll)\b(?!\s+of\b)"
+    r"|\b(?:is|are|was|were|be)(?:\s+(?:not|now|also|still|\w+ly))?\s+(?:due|set|expected|scheduled|planned|anticipated|"
+    r"to\s+(?:be|have|\w+))\b|\b(?:plans?|planned|planning|intends?|intended|aims?|aimed|hopes?|hoped|expects?|"
+    r"expected|proposes?|proposed|scheduled|due|set|slated)\s+(?:to|for|on|in|by|next|until)\b"
+    r"|\b(?:is|are)\s+\w+ing\b|\b(?:deadline|tomorrow)\b|\bnext\s+(?:week|month|year|spring|summer|autumn|winter)\b"
+    r"|\blet['’]s\b|\bsee\s+you\b",
+    re.I,
+)
+_PLAN_ZH: Final = re.compile("将|会在|拟|预计|计划|定于|即将|有望|准备|明[天日年]|下[周月个]|截止|截至|到期")
+_WORD: Final = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+# A participle after one of these is an adjective: `the damaged ship`, `by trained staff`.
+_ADJECTIVAL: Final = frozenset(
+    "a an the this that these those its his her their our my your of by with for in at on to from and or as than some "
+    "any each every most many several no more less newly very highly badly is are be being am".split()
+)
+_CONDITION: Final = re.compile(r"(?:if|unless|whether|when(?:ever)?|should|suppose|imagine)\b", re.I)
+_GENERAL: Final = re.compile(
+    r"\b(?:usually|typically|normally|generally|often|sometimes|always|every\s+(?:day|week|month|year|\w+day)|"
+    r"each\s+(?:day|week|month|year)|would\s+(?:be|have|like)|might|may|can(?:not)?|should|must|ought)\b",
+    re.I,
+)
+_HEADLINE: Final = re.compile(r"(?:[A-Z0-9][^\s]*|[a-z][^\s]*)(?:\s+[^\s]+){0,7}?\s+(?P<verb>[a-z]{2,}s)\s+\S")
+_HEADLINE_TO: Final = re.compile(r"^[A-Z].*\bto\s+(?:be\s+)?[a-z]{3,}\b")
+_QUESTION: Final = re.compile(r"[?？][\"'”’»)\]]*\s*$")
+_ASKED_ZH: Final = re.compile("[吗呢][。！]?$|^(?:为什么|怎么|如何|什么|谁|哪)")
+_HAN: Final = re.compile(f"[{HAN}]")
+# Marks of what happened: aspect, passive, verbs of news. A sentence of news without one of them is judged by its lead.
+_PAST_ZH: Final = re.compile(
+    "了|过(?![程去渡滤于分度敏])|已|曾|被|获|遭|[发公宣颁]布|宣告|举[行办]|召开|开[始幕馆台业工通播放园]|完[成工]|竣工|启[动用]|成立|签[署订约]|"
+    "发[生现起]|出[现生版任席]|起火|抵达|当选|任命|逝世|去世|投[产入运]|建成|落成|通[过车航]|批准|达成|收购|关闭|恢复|首[次演发航]|"
+    "[说称]：|表示|指出|介绍|透露|增至|降至|升至|突破|夺[得冠]|击败|辞职|捐赠|捐出|结束|扑灭|受[伤损]|死亡|倒塌|沉没|展出|亮相|上映|揭[牌幕]"
+)
+_IS_ZH: Final = re.compile(f"^[{HAN}《》“”·A-Za-z0-9]{{1,14}}(?:，[^，。]{{0,20}}，)?是(?!在|因|为了|由于)")
+
+
+def telling(sentence: str) -> Telling | None:
+    """What kind of event a sentence tells; None where it tells none."""
+    if _QUESTION.search(sentence):
+        return None
+    return _chinese(sentence) if len(_HAN.findall(sentence)) * 3 > len(sentence) else _english(sentence)
+
+
+def perfect(sentence: str) -> bool:
+    """Whether a sentence tells in the present perfect: what is new, whatever day it names beside."""
+    return _PERFECT_NOW.search(sentence) is not None
+
+
+def gone(sentence: str) -> bool:
+    """Whether a sentence tells, in the past perfect alone, of what lay before the time that it is told of."""
+    return bool(_PERFECT_PAST.search(sentence)) and not _NOT_GONE.search(_PERFECT_PAST.sub("", sentence))
+
+
+def plans(sentence: str) -> bool:
+    """Whether a sentence speaks plainly of what is to come."""
+    return bool(_PLAN.search(sentence) or _PLAN_ZH.search(sentence))
+
+
+def telling_chinese(clause: str) -> bool:
+    """Whether a Chinese clause has a mark of what happened."""
+    return _PAST_ZH.search(clause) is not None
+
+
+def headline(line: str) -> bool:
+    """Whether a title without a past tense tells an event in the present of headlines: `Airbus wins order`."""
+    if len(_HAN.findall(line)) >= 4:
+        return _PAST_ZH.search(line) is not None
+    match = _HEADLINE.match(line)
+    return bool(match and match["verb"] not in _NO_VERB) or _HEADLINE_TO.match(line) is not None
+
+
+# Frequent words in -s that are no verbs.
+_NO_VERB: Final = frozenset(
+    "is was has does its his hers ours yours theirs this thus as us always perhaps across towards besides sometimes "
+    "news series species means less yes plus versus years months weeks days hours minutes people".split()
+)
+
+
+def _english(sentence: str) -> Telling | None:
+    words = _WORD.findall(sentence)
+    if len(words) < 4 or _CONDITION.match(sentence):
+        return None
+    if _PASSIVE.search(sentence) or _PERFECT.search(sentence) or _simple_past(words):
+        return "past"
+    if _PLAN.search(sentence) and not _GENERAL.search(sentence):
+        return "plan"
+    if _HISTORIC.search(sentence):
+        return "past"
+    if _STATE.search(sentence):
+        return "state"
+    return None
+
+
+def _simple_past(words: list[str]) -> bool:
+    """Whether one of the words is a past tense by its form and by the word before it."""
+    before, since = "", 9  # Words since a present `be`: what `is covered` is now.
+    for word in (w.lower() for w in words):
+        since = 0 if word in _PRESENT_BE else since + 1
+        participle = since <= 2 or not before or before in _ADJECTIVAL or before.endswith(("'s", "’s"))
+        if word in _IRREGULAR:
+            if since > 2 and (word not in _DOUBTFUL or not (participle or before in _AUXILIARY)):
+                return True
+        elif word.endswith("ed") and len(word) > 4 and word not in _NOT_PAST and "-" not in word and not participle:
+            return True
+        before = word
+    return False
+
+
+_PRESENT_BE: Final = frozenset("is are am be being".split())
+_AUXILIARY: Final = frozenset("will would can could may might must shall should do does did not".split())
+
+
+def _chinese(sentence: str) -> Telling | None:
+    if len(_HAN.findall(sentence)) < 6 or _ASKED_ZH.search(sentence):
+        return None
+    past = _PAST_ZH.search(sentence) is not None
+    if _IS_ZH.match(sentence) and not re.search("了|于", sentence):
+        return None
+    if past:
+        return "past"
+    return "plan" if _PLAN_ZH.search(sentence) else "state"

@@ -1,0 +1,267 @@
+"""The table `timelines`: events by entity, by community of the query graph and by site (Xinyu, section 3.6.2).
+
+Needs whole tables: an event belongs to as many topics as it names. In memory are days, title and names of each event,
+and the graph's structure (`indexes.graph.structure`). A timeline whose events are those of last night is taken over.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar, Final
+
+import numpy as np
+import pyarrow as pa
+
+from quern.indexes.graph.communities import communities
+from quern.indexes.graph.structure import joined, projected, read_edges, read_members
+from quern.indexes.stages import Stage
+from quern.jobs.core.contract import Counts, Made
+from quern.jobs.core.run import Run
+from quern.jobs.core.table_job import TableJob
+from quern.jobs.timelines.granularity import granularity
+from quern.jobs.timelines.topics import display_name, keywords, name_key
+from quern.schemas.digests import text_digest
+from quern.schemas.settings import TimelineSettings
+from quern.schemas.tables import TIMELINES, Table
+
+_BATCH: Final = 1024
+_NAMED: Final = 3  # Keywords that stand for a community's name.
+
+
+@dataclass(frozen=True)
+class Event:
+    """An event as timelines are made of it.
+
+    Attributes:
+        event_id: Its key.
+        from_day: First day.
+        to_day: Last day.
+        precision: Unit of its date.
+        title: What happened.
+        entities: Whom it names.
+        sources: How many reports there are of it.
+    """
+
+    event_id: str
+    from_day: datetime
+    to_day: datetime
+    precision: str
+    title: str
+    entities: tuple[str, ...]
+    sources: int
+
+    @property
+    def place(self) -> tuple[datetime, datetime, str]:
+        """Where it stands in the order of time: by its first day, the more exact first."""
+        return (self.from_day, self.to_day, self.event_id)
+
+    @property
+    def fingerprint(self) -> str:
+        """All that a timeline depends on of it: its key says the rest."""
+        return "\x1f".join([self.event_id, str(self.sources), *self.entities])
+
+
+@dataclass(frozen=True)
+class Topic:
+    """Events that have something in common.
+
+    Attributes:
+        kind: What that is.
+        key: By which the topic is known; empty for a community, which its events make.
+        name: What it is called; empty for a community.
+        events: The events, in the order of time.
+    """
+
+    kind: str
+    key: str
+    name: str
+    events: tuple[Event, ...]
+
+    @property
+    def timeline_id(self) -> str:
+        """The key of its timeline."""
+        members = [] if self.key else [event.event_id for event in self.events]
+        return text_digest(self.kind, self.key, *members)[:20]
+
+    @property
+    def digest(self) -> str:
+        """Digest of what its timeline depends on."""
+        return text_digest(self.name, *(event.fingerprint for event in self.events))
+
+
+@dataclass(frozen=True)
+class BuildTimelines(TableJob):
+    """The timelines of all topics that have events enough.
+
+    Attributes:
+        settings: How many events and keywords they have.
+    """
+
+    settings: TimelineSettings
+
+    name: ClassVar[str] = "timelines"
+    version: ClassVar[int] = 1
+
+    @property
+    def incremental(self) -> bool:
+        """Timelines of last night are taken over where their events are the same."""
+        return True
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """`timelines`."""
+        return (TIMELINES,)
+
+    def configuration(self) -> Mapping[str, object]:
+        """The settings."""
+        return self.settings.results()
+
+    def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
+        """The timelines of the `events`, which `documents` give their sites, and `nodes` and `edges` communities."""
+        before = self._before(run)
+        rows: list[dict[str, Any]] = []
+        written = computed = 0
+        with run.writer(TIMELINES) as writer:
+            for topic in self._topics(inputs):
+                known = before.get(topic.timeline_id)
+                same = known is not None and known["digest"] == topic.digest
+                rows.append(known if same and known else self._row(topic))
+                written, computed = written + 1, computed + (not same)
+                if len(rows) == _BATCH:
+                    writer.write(pa.RecordBatch.from_pylist(rows, schema=TIMELINES.schema))
+                    rows = []
+            if rows:
+                writer.write(pa.RecordBatch.from_pylist(rows, schema=TIMELINES.schema))
+        counts = Counts(inputs["events"].rows, written, written - computed, computed, 0)
+        return Made((writer.stage(),), counts)
+
+    def _before(self, run: Run) -> dict[str, dict[str, Any]]:
+        """Last night's timelines by their keys, if they were made in the same way and are as they were written."""
+        if run.parent is None or TIMELINES.name not in run.parent.manifest.tables:
+            return {}
+        record = next((r for r in run.parent.manifest.steps if TIMELINES.name in r.makes), None)
+        published = run.parent.stage(TIMELINES.name)
+        if record is None or record.fingerprint != self.fingerprint() or not published.path.exists():
+            return {}
+        if not published.as_written():
+            return {}
+        return {row["timeline_id"]: row for batch in published.batches() for row in batch.to_pylist()}
+
+    def _row(self, topic: Topic) -> dict[str, Any]:
+        events, most = topic.events, self.settings.keywords
+        titles = [event.title for event in events]
+        named = [name for event in events for name in event.entities]
+        words = keywords(named, titles, topic.name, most)
+        return {
+            "timeline_id": topic.timeline_id,
+            "kind": topic.kind,
+            "topic": topic.name or ", ".join(words[:_NAMED]) or titles[0],
+            "keywords": words,
+            "granularity": granularity([e.from_day.date() for e in events], [e.precision for e in events]),
+            "from_day": events[0].from_day,
+            "to_day": max(event.to_day for event in events),
+            "event_count": len(events),
+            "event_ids": [event.event_id for event in events],
+            "titles": titles,
+            "digest": topic.digest,
+        }
+
+    def _topics(self, inputs: Mapping[str, Stage]) -> Iterator[Topic]:
+        """All topics with events enough, each kind in the order of its keys."""
+        read = _read(inputs["events"])
+        community = _communities(inputs)
+        yield from self._by_entity(read)
+        chunks: defaultdict[str, list[Event]] = defaultdict(list)
+        sites: defaultdict[str, list[Event]] = defaultdict(list)
+        site_of = _sites(inputs["documents"])
+        for one in read:
+            if (number := community.get(one.chunk)) is not None:
+                chunks[f"{number:09d}"].append(one.event)
+            for site in {site_of[doc] for doc in one.documents if doc in site_of}:
+                sites[site].append(one.event)
+        for _, events in sorted(chunks.items()):
+            yield from self._topic("community", "", "", events)
+        for site, events in sorted(sites.items()):
+            yield from self._topic("site", site, site, events)
+
+    def _by_entity(self, read: list[_Read]) -> Iterator[Topic]:
+        events: defaultdict[str, list[Event]] = defaultdict(list)
+        forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for one in read:
+            keys = {key: name for name in reversed(one.event.entities) if (key := name_key(name))}
+            for key, name in keys.items():
+                events[key].append(one.event)
+                forms[key][name] += 1
+        for key in sorted(events):
+            yield from self._topic("entity", key, display_name(forms[key]), events[key])
+
+    def _topic(self, kind: str, key: str, name: str, events: list[Event]) -> Iterator[Topic]:
+        """The topic, if it has events enough; of too many those stay that most reports tell, then the most exact."""
+        if len(events) < self.settings.least:
+            return
+        if len(events) > self.settings.most:
+            events = sorted(events, key=lambda e: (-e.sources, e.to_day - e.from_day, e.place))[: self.settings.most]
+        yield Topic(kind, key, name, tuple(sorted(events, key=lambda e: e.place)))
+
+
+@dataclass(frozen=True)
+class _Read:
+    """An event and what its topics are found by.
+
+    Attributes:
+        event: The event.
+        chunk: Chunk whose report was kept.
+        documents: Documents of all reports.
+    """
+
+    event: Event
+    chunk: str
+    documents: tuple[str, ...]
+
+
+def _read(events: Stage) -> list[_Read]:
+    """The events in the order of their keys, so that equal tables give equal timelines."""
+    columns = ["event_id", "from_day", "to_day", "precision", "title", "entities", "sources", "chunk_id"]
+    found = []
+    for batch in events.batches(columns):
+        for row in batch.to_pylist():
+            sources = row.pop("sources")
+            chunk = row.pop("chunk_id")
+            event = Event(**{**row, "entities": tuple(row["entities"]), "sources": len(sources)})
+            found.append(_Read(event, chunk, tuple(dict.fromkeys(source["doc_id"] for source in sources))))
+    return sorted(found, key=lambda one: one.event.event_id)
+
+
+def _sites(documents: Stage) -> dict[str, str]:
+    return {
+        doc: site
+        for batch in documents.batches(["doc_id", "site"])
+        for doc, site in zip(*(column.to_pylist() for column in batch.columns), strict=True)
+        if site
+    }
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """Staged tables as a snapshot gives them."""
+
+    stages: Mapping[str, Stage]
+
+    def table(self, name: str) -> Stage:
+        """The table `name`."""
+        return self.stages[name]
+
+
+def _communities(inputs: Mapping[str, Stage]) -> dict[str, int]:
+    """Chunk to its community; a chunk that is alone in its community has none."""
+    if inputs["nodes"].rows == 0:
+        return {}
+    members = read_members(_Tables(inputs))
+    edges = joined(list(read_edges(_Tables(inputs), members.nodes).values()))
+    division = communities(projected(members.owner, len(members.chunks), edges))
+    alone = division.sizes[division.of] < 2
+    numbers = np.where(alone, -1, division.of).tolist()
+    return {chunk: n for chunk, n in zip(members.chunks.to_pylist(), numbers, strict=True) if n >= 0}

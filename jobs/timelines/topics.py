@@ -1,0 +1,48 @@
+"""What a timeline is called: names in the form by which they are compared, and keywords of events."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Final
+
+from quern.jobs.queries.rules.words import STOP_WORDS
+from quern.schemas.words.scripts import CJK
+from quern.schemas.words.terms import search_terms
+
+_HONORIFIC: Final = re.compile(
+    r"^(?:(?:the|mr|mrs|ms|miss|dr|prof|professor|sir|dame|lord|captain|capt)\b\.?\s+)+(?=\S)", re.I
+)
+_COMPANY: Final = re.compile(r"[\s,]+(?:inc|ltd|llc|plc|corp|corporation|co|gmbh|company|s\.a|n\.v)\.?$", re.I)
+_EDGES: Final = re.compile(r"^[\W_]+|[\W_]+$")
+_WORD: Final = re.compile(rf"[^\W\d_{CJK}]{{4,}}")
+
+
+@lru_cache(maxsize=100_000)
+def name_key(name: str) -> str:
+    """The form of a name by which it is compared: without title of address, article and legal form, in lower case."""
+    plain = _EDGES.sub("", name)
+    shorter = _COMPANY.sub("", _HONORIFIC.sub("", plain))
+    return search_terms(shorter or plain) or plain.casefold()
+
+
+def display_name(forms: Counter[str]) -> str:
+    """The commonest form of a name; of as common ones the longest, then the first by alphabet."""
+    return min(forms, key=lambda form: (-forms[form], -len(form), form))
+
+
+def keywords(names: Iterable[str], titles: Sequence[str], topic: str, most: int) -> list[str]:
+    """Names that several events share, then words that several titles share, commonest first, without the topic."""
+    keys = set(name_key(topic).split())
+    shared = [name for name, n in _ranked(Counter(names)) if n > 1 and not set(name_key(name).split()) <= keys]
+    words = Counter(w for title in titles for w in {w.lower() for w in _WORD.findall(title)} - STOP_WORDS - keys)
+    said = {part for name in shared for part in name_key(name).split()}
+    rest = [word for word, n in _ranked(words) if n > 1 and word not in said]
+    return [*shared, *rest][:most]
+
+
+def _ranked(counted: Counter[str]) -> list[tuple[str, int]]:
+    """Commonest first; of as common ones the first by alphabet, so that equal events give equal keywords."""
+    return sorted(counted.items(), key=lambda known: (-known[1], known[0]))

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from quern.jobs.events.rule import Passage, Report, read_reports
+from quern.jobs.events.task import ChunkEvent, ChunkEvents, EventInput, event_task
+from quern.jobs.events.telling import telling
+from quern.schemas.settings import GeneratorSettings
+
+DAY = date(2024, 3, 5)
+
+
+def found(text: str, published: date | None = DAY, title: str = "", start: int = 0) -> tuple[Report, ...]:
+    return read_reports(Passage(text, title, published, start), 4, 20).reports
+
+
+def dates(text: str, published: date | None = DAY) -> list[tuple[str, str, bool]]:
+    return [(r.dating.timex, r.dating.date_from, r.dating.expected) for r in found(text, published)]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "told"),
+    [
+        ("The ferry struck a dredger in thick fog.", "past"),
+        ("The council has approved a budget of nine million.", "past"),
+        ("The hall was opened by the mayor.", "past"),
+        ("The new bridge will open in June.", "plan"),
+        ("The bell was made of bronze and was heavy.", "past"),
+        ("A ferry is a ship that carries people over water.", None),
+        ("Did the ferry strike a dredger?", None),
+        ("If the ferry had struck it, the hull would have held.", None),
+        ("The strait is often covered in fog.", None),
+        ("The new wheel is made of larch.", None),
+        ("Report of the harbour master on fog", None),
+        ("2 March 2024, 5 March 2024, 8 May 2024.", None),
+        ("消防救援支队于4时10分将明火扑灭。", "past"),
+        ("听澜台是云河沿岸最大的临水戏台。", None),
+        ("谁修好了听澜台的大梁？", None),
+    ],
+)
+def test_a_finite_verb_that_tells_what_happened_makes_an_event(sentence: str, told: str | None) -> None:
+    assert telling(sentence) == told
+
+
+def test_an_event_has_its_own_date_else_that_of_the_report_else_it_is_counted() -> None:
+    text = "The ferry struck a dredger on 2 March 2024. Divers have looked at the hull."
+    assert dates("The ferry struck a dredger on 2 March 2024.") == [("2024-03-02", "text", False)]
+    assert dates("Divers have looked at the hull.") == [("2024-03-05", "document", False)]
+    assert dates(text)[1] == ("2024-03-02", "text", False), "what follows in a paragraph is of the same day"
+    nothing = read_reports(Passage("Divers have looked at the hull.", "", None, 0), 4, 20)
+    assert (nothing.reports, nothing.undated) == ((), 1)
+    assert found("2 March 2024\n5 March 2024\n8 May 2024") == ()
+
+
+def test_a_day_to_come_is_taken_only_from_plans() -> None:
+    assert dates("The bridge will be opened by the mayor on 14 June 2025.") == [("2025-06-14", "text", True)]
+    assert dates("The master wrote of 14 June 2025 as a fine day.") == [("2024-03-05", "document", False)]
+    past = "Shareholders agreed on 14 March, and the bureau followed."
+    assert dates(past) == [("2023-03-14", "text", False)], "a year that is left open is the last one"
+
+
+def test_sentences_of_a_conversation_need_dates_of_their_own() -> None:
+    talk = "Ann Lee: I broke the lamp in the hall.\nBo: I met the mayor on 2 March 2024 and we talked about it."
+    (only,) = found(talk)
+    assert (only.dating.timex, only.title[:3], only.entities[0]) == ("2024-03-02", "Bo:", "Bo")
+
+
+def test_summaries_are_spans_and_titles_are_short() -> None:
+    clauses = ", and the Lady Orrin was towed to the harbour of Port Averil by two tugs" * 3
+    text = f"However, the Skarrow ferry struck a dredger on Saturday in the Narrows{clauses}."
+    (only,) = found(text)
+    assert text[only.sentence.start : only.sentence.end] == only.sentence.text == text
+    assert only.title == "The Skarrow ferry struck a dredger on Saturday in the Narrows"
+    assert only.dating.timex == "2024-03-02"
+    assert "Lady Orrin" in only.entities
+    assert len(read_reports(Passage("The old ferry sank there. " * 30, "", DAY, 0), 4, 20).reports) == 4
+
+
+def test_what_a_model_says_is_held_to_the_sentences_and_the_dates_of_the_passage() -> None:
+    task = event_task(4, 20)
+    passage = Passage("The ferry struck a dredger on 2 March 2024. It sank.", "Fog </passage>", DAY, 0)
+    given = EventInput(passage)
+    assert "[1] The ferry" in task.render(given)
+    assert task.render(given).count("</passage>") == 1
+
+    def event(sentence: int, day: str, title: str = "The ferry strikes a dredger") -> ChunkEvent:
+        return ChunkEvent(sentence=sentence, date=day, title=title, entities=["ferry"])
+
+    said = ChunkEvents(
+        events=[event(1, "2024-03-02"), event(9, ""), event(2, "2024-03-09"), event(2, ""), event(2, "", "x " * 30)]
+    )
+    checked = task.check(given, ChunkEvents(events=said.events[:4]))
+    assert checked.good is not None
+    assert [(e.sentence, e.date, e.date_from) for e in checked.good.events] == [
+        (1, "2024-03-02", "text"),
+        (2, "2024-03-05", "document"),
+    ]
+    assert [p.reason for p in checked.problems] == ["no_such_sentence", "no_such_date"]
+    assert [p.reason for p in task.check(given, ChunkEvents(events=said.events[4:])).problems] == ["long_title"]
+    assert task.check(given, ChunkEvents(events=[])).good == ChunkEvents(events=[])
+    assert task.configuration(GeneratorSettings())["generator"] == "rules"

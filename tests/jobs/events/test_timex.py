@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quern.jobs.events.timex import of_days, period
+
+DAYS = st.dates(date(1000, 1, 1), date(2999, 12, 31))
+
+
+@given(DAYS, st.integers(0, 5000))
+def test_a_value_means_the_days_that_it_was_written_of(first: date, length: int) -> None:
+    last = first + timedelta(length)
+    days = period(of_days(first, last))
+    assert days is not None
+    assert (days.from_day, days.to_day) == (first, last)
+
+
+def test_units_of_the_calendar_have_short_values() -> None:
+    values = ["2024-03-02", "2024-W09", "2024-03", "2024-Q1", "2024-SP", "2024-WI", "2024-H2", "2024", "198X"]
+    for value in values:
+        days = period(value)
+        assert days is not None
+        assert of_days(days.from_day, days.to_day) == value
+
+
+def test_what_is_in_no_calendar_is_no_value() -> None:
+    for value in ("2024-02-30", "2024-13", "0000", "2024-W54", "2024-3-2", "", "soon", "2024/2023", "9999-12-32"):
+        assert period(value) is None
+    assert period("9999") is not None
