@@ -28,17 +28,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from quern.indexes.catalog import Manifest, Warehouse
-    from quern.pipelines.api import answer, ask, build, evaluate
+    from quern.pipelines.api import answer, ask, build, evaluate, timeline
     from quern.schemas.answers import Answer, Question
     from quern.schemas.errors import QuernError
     from quern.schemas.settings import Settings
+    from quern.schemas.timelines import Timeline
 
 _HOMES = {
-    **dict.fromkeys(("answer", "ask", "build", "evaluate"), "quern.pipelines.api"),
+    **dict.fromkeys(("answer", "ask", "build", "evaluate", "timeline"), "quern.pipelines.api"),
     **dict.fromkeys(("Manifest", "Warehouse"), "quern.indexes.catalog"),
     **dict.fromkeys(("Answer", "Question"), "quern.schemas.answers"),
     "QuernError": "quern.schemas.errors",
     "Settings": "quern.schemas.settings",
+    "Timeline": "quern.schemas.timelines",
 }
 
 __all__ = [
@@ -47,11 +49,13 @@ __all__ = [
     "QuernError",
     "Question",
     "Settings",
+    "Timeline",
     "Warehouse",
     "answer",
     "ask",
     "build",
     "evaluate",
+    "timeline",
 ]
 
 

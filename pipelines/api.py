@@ -22,8 +22,10 @@ from quern.pipelines.query import answer_questions, settings_to_ask_by
 from quern.pipelines.retrieve.filters import condition
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
+from quern.pipelines.timelines.query import asked_timeline, wanted_of
 from quern.schemas.answers import Answer, Question
 from quern.schemas.settings import Settings, load_settings
+from quern.schemas.timelines import Timeline
 
 Changes = Settings | Mapping[str, object] | None
 
@@ -83,6 +85,29 @@ def answer(
     (chosen,) = find_recipes(recipe)
     searcher = _searcher(warehouse, settings, snapshot, as_of)
     return answer_questions(searcher, _questions(questions, searcher.settings), chosen)
+
+
+def timeline(
+    topic: str | None,
+    warehouse: str | Path | Warehouse,
+    *,
+    entity: str | None = None,
+    start: str | date | None = None,
+    end: str | date | None = None,
+    most: int | None = None,
+    settings: Changes = None,
+    snapshot: str | None = None,
+) -> Timeline:
+    """What happened, in order of time: of a topic, or of an entity where `topic` is None or a name that events have.
+
+    A topic's timeline has one event of each document about it, an entity's all that name it; `most` those that fit
+    best. Days are dates or texts such as 2024, 2024-03 and 2024-03-02.
+
+    Raises:
+        QuernError: There is no such warehouse or snapshot, it has no events, or what was asked cannot be read.
+    """
+    wanted = wanted_of(start, end, most)
+    return asked_timeline(_searcher(warehouse, settings, snapshot), topic, entity, wanted)
 
 
 def evaluate(

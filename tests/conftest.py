@@ -79,6 +79,7 @@ _SLOW_TESTS = (
     "tests/pipelines/evaluation/sweep/test_sweep_run.py",
     "tests/pipelines/retrieve/recipes/",
     "tests/pipelines/test_",
+    "tests/pipelines/timelines/",
     "tests/test_api.py::test_the_example",
 )
 

@@ -28,6 +28,7 @@ from quern.pipelines.cli import (
     snapshots,
     stage,
     sweep,
+    timeline,
 )
 from quern.pipelines.cli.common import LOGGERS, new_app
 from quern.schemas.errors import QuernError
@@ -47,6 +48,7 @@ for topic in (
     ingest,
     ask,
     answer,
+    timeline,
     evaluate,
     sweep,
     recipes,

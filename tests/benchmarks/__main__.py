@@ -27,6 +27,7 @@ from tests.benchmarks.normalise import benchmark_normalise
 from tests.benchmarks.personal_data import evaluate_personal_data
 from tests.benchmarks.relevance import benchmark_relevance
 from tests.benchmarks.retrieval import benchmark_retrieval
+from tests.benchmarks.timelines import benchmark_timelines
 
 _HELP = (
     "answers: all figures of answers, over the sample corpus and the sets of --folder; --warehouse each that is built; "
@@ -43,6 +44,8 @@ _HELP = (
     "knn: the graph builder against faiss, hnswlib, pynndescent, on the nodes of each --warehouse or synthetic ones; "
     "normalise: the final form of documents, documents a second; personal-data: precision and recall on gold spans; "
     "relevance: how often the right sentence comes first, and weights fitted anew, of --folder and each --warehouse; "
+    "timelines: gold timelines of the sample corpus and of --folder, days, order, sentences, share of a build; --only "
+    "sample, airbus, apple, lihua; "
     "retrieval: a batch of questions against networkx question by question, in --warehouse or a synthetic graph"
 )
 
@@ -58,6 +61,7 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "embed": lambda options: _embed(options),
     "graph": lambda options: benchmark_graph(options.nodes, options.repeats),
     "knn": lambda options: benchmark_knn(options.nodes, options.warehouse or (), min(5, options.repeats), options.part),
+    "timelines": lambda options: benchmark_timelines(options.folder or _DATASETS, options.only or ()),
     "retrieval": lambda options: benchmark_retrieval(
         (options.warehouse or [None])[0], options.questions, repeats=options.repeats
     ),
@@ -115,7 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--warehouse", type=Path, action="append", help="of retrieval: whose graph is searched; of knn: whose nodes"
     )
     parser.add_argument("--part", choices=get_args(Part), help="of knn: what is measured; default: all")
-    parser.add_argument("--only", action="append", help="of answers: a set to take; repeatable")
+    parser.add_argument("--only", action="append", help="of answers, timelines: a set to take; repeatable")
     parser.add_argument(
         "--floors", action="store_true", help="of answers: set the floors that tests keep to the figures"
     )

@@ -50,9 +50,9 @@
         note: find("em", node) ? find("em", node).textContent : "",
       })),
     }));
-    const chunks = all(".evidence > ol > li", answer).map((chunk, i) => ({
+    const chunks = all(".evidence > ol > li", answer).map((chunk) => ({
       kind: "chunk",
-      text: `${i + 1} · ${find("h4 bdi", chunk).textContent}`,
+      text: `${find(".rank", chunk).textContent} · ${find("h4 bdi", chunk).textContent}`,
       href: `#${chunk.id}`,
     }));
     const question = { kind: "question", text: find("h2", answer).textContent };

@@ -1,0 +1,178 @@
+"""The events of a snapshot as a search reads them: by the chunks that report them, and by the names that they have."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import log
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from quern.indexes.catalog import Snapshot
+from quern.indexes.graph.structure import read_columns
+from quern.indexes.vectors import Floats, vector_matrix
+from quern.jobs.timelines.topics import display_name, name_key
+from quern.pipelines.retrieve.searcher import Searcher
+from quern.schemas.errors import QuernError
+from quern.schemas.tables import EVENTS
+from quern.schemas.timelines import TimelineEvent, TimelineSource
+
+_COLUMNS: Final = ["event_id", "sources", "entities"]
+_SHOWN: Final = [name for name in EVENTS.schema.names if name not in ("vector", "chunk_id", "doc_id", "start", "end")]
+
+
+class NoEventsError(QuernError):
+    """A snapshot that has no table of events; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class EventIndex:
+    """Keys, sources and names of a snapshot's events; some 300 bytes of memory an event.
+
+    Attributes:
+        snapshot: The snapshot.
+    """
+
+    snapshot: Snapshot
+
+    @cached_property
+    def _rows(self) -> pa.Table:
+        if EVENTS.name not in self.snapshot.manifest.tables:
+            raise NoEventsError(
+                f"snapshot {self.snapshot.manifest.build_id} has no events: it was built before there were; build again"
+            )
+        return read_columns(self.snapshot.table(EVENTS.name), _COLUMNS).combine_chunks()
+
+    @cached_property
+    def _of_chunk(self) -> dict[str, list[str]]:
+        sources = self._rows["sources"].combine_chunks()
+        sizes = np.diff(sources.offsets.to_numpy())
+        events = self._rows["event_id"].to_pylist()
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        chunks = sources.flatten().field("chunk_id").to_pylist()
+        for chunk, at in zip(chunks, np.repeat(np.arange(len(events)), sizes).tolist(), strict=True):
+            found[chunk].append(events[at])
+        return dict(found)
+
+    @cached_property
+    def names(self) -> dict[str, dict[str, int]]:
+        """Each name as it is compared, with its forms and how many events have each."""
+        found: defaultdict[str, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
+        for named in self._rows["entities"].to_pylist():
+            for name in named:
+                found[name_key(name)][name] += 1
+        return {key: dict(forms) for key, forms in found.items()}
+
+    @cached_property
+    def _by_word(self) -> dict[str, set[str]]:
+        """Word to the names that have it."""
+        found: defaultdict[str, set[str]] = defaultdict(set)
+        for key in self.names:
+            for word in key.split():
+                found[word].add(key)
+        return dict(found)
+
+    def of_chunks(self, chunk_ids: Sequence[str]) -> dict[str, list[str]]:
+        """Keys of the events that each chunk reports, in no particular order."""
+        return {chunk: self._of_chunk[chunk] for chunk in chunk_ids if chunk in self._of_chunk}
+
+    def of_documents(self, doc_ids: Sequence[str]) -> dict[str, list[str]]:
+        """Keys of the events that each document was the first to report, in no particular order."""
+        wanted = set(doc_ids)
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        for event, document in zip(self._rows["event_id"].to_pylist(), self._first_documents, strict=True):
+            if document in wanted:
+                found[document].append(event)
+        return dict(found)
+
+    @cached_property
+    def _first_documents(self) -> list[str]:
+        """Document of each event's first report."""
+        sources = self._rows["sources"].combine_chunks()
+        return pc.list_element(sources, 0).field("doc_id").to_pylist()  # type: ignore[no-any-return]
+
+    def called(self, key: str) -> str:
+        """The commonest form of a name."""
+        from collections import Counter
+
+        return display_name(Counter(self.names[key]))
+
+    def rarity(self, word: str) -> float:
+        """How much a word of a name tells: its idf among names."""
+        return log(1 + len(self.names) / (1 + len(self._by_word.get(word, ()))))
+
+    def near_names(self, name: str) -> dict[str, float]:
+        """Names that share words with `name`, each with how alike they are, in (0, 1]: Dice's measure by rarity."""
+        words = set(name_key(name).split())
+        weight = {word: self.rarity(word) for word in words}
+        found = {}
+        for key in sorted({key for word in words for key in self._by_word.get(word, ())}):
+            others = set(key.split())
+            shared = sum(weight[word] for word in words & others)
+            found[key] = 2 * shared / (sum(weight.values()) + sum(map(self.rarity, others)))
+        return found
+
+    def naming(self, keys: dict[str, float]) -> dict[str, float]:
+        """Keys of the events that have one of these names, each with the most that a name of it counts."""
+        found: dict[str, float] = {}
+        for event, named in zip(self._rows["event_id"].to_pylist(), self._rows["entities"].to_pylist(), strict=True):
+            best = max((keys.get(name_key(name), 0.0) for name in named), default=0.0)
+            if best > 0:
+                found[event] = best
+        return found
+
+    def load(self, event_ids: Sequence[str]) -> list[TimelineEvent]:
+        """The events of these keys, in the order of time, with the addresses of their reports."""
+        rows = self.snapshot.table(EVENTS.name).lookup("event_id", sorted(set(event_ids)), _SHOWN).to_pylist()
+        documents = sorted({source["doc_id"] for row in rows for source in row["sources"]})
+        of = self.snapshot.table("documents").lookup("doc_id", documents, ["doc_id", "url", "title"]).to_pylist()
+        known = {row["doc_id"]: row for row in of}
+        return sorted((_event(row, known) for row in rows), key=lambda event: event.place)
+
+    def vectors(self, event_ids: Sequence[str]) -> Floats:
+        """The vectors of these events, in their order, shape (events, d)."""
+        rows = self.snapshot.table(EVENTS.name).lookup("event_id", list(event_ids), ["event_id", "vector"])
+        place = {key: at for at, key in enumerate(rows["event_id"].to_pylist())}
+        matrix = vector_matrix(rows["vector"].combine_chunks())
+        return matrix[[place[key] for key in event_ids]]
+
+
+def events_of(searcher: Searcher) -> EventIndex:
+    """The events of a searcher's snapshot, read once."""
+    return searcher.held(_index)
+
+
+def _index(searcher: Searcher) -> EventIndex:
+    return EventIndex(searcher.snapshot)
+
+
+def events_of_chunks(searcher: Searcher, chunk_ids: Sequence[str]) -> list[TimelineEvent]:
+    """The events that these chunks report, merged and in the order of time: the paper's timeline of an answer.
+
+    Xinyu AI Search, section 3.6.2: from the selected chunks. An event that several of them report comes once.
+    """
+    index = events_of(searcher)
+    found = index.of_chunks(chunk_ids)
+    return index.load([event for events in found.values() for event in events])
+
+
+def _event(row: dict[str, Any], documents: dict[str, dict[str, Any]]) -> TimelineEvent:
+    sources = [_source(source, documents.get(source["doc_id"], {})) for source in row["sources"]]
+    days = {"from_day": row["from_day"].date(), "to_day": row["to_day"].date()}
+    return TimelineEvent(**{**row, **days, "sources": sources})
+
+
+def _source(source: dict[str, Any], document: dict[str, Any]) -> TimelineSource:
+    return TimelineSource(
+        chunk_id=source["chunk_id"],
+        doc_id=source["doc_id"],
+        url=document.get("url"),
+        title=document.get("title"),
+        start=source["start"],
+        end=source["end"],
+    )

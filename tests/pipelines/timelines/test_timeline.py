@@ -1,0 +1,122 @@
+"""Events and timelines of whole builds: what is read of pages, what a night changes, what is shown."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import quern
+from quern.indexes.catalog import Warehouse
+from quern.pipelines.retrieve.searcher import Searcher
+from quern.pipelines.timelines.events import events_of_chunks
+from quern.schemas.settings import Settings
+from tests.conftest import Quern
+
+FERRY = "The ferry Lady Orrin struck the dredger Marl Hopper in thick fog on Saturday."
+TOMORROW = (datetime.now(UTC).date() + timedelta(1)).isoformat()
+DOCUMENTS = [
+    ("d1", "2024-03-04", FERRY + "\nCaptain Edda Marsh said that the bell had been heard."),
+    ("d2", "2024-03-05", "The master of the Lady Orrin was heard on Tuesday.\n" + FERRY),
+    ("d3", "2024-05-08", "The Lady Orrin came back from the yard at Dunmere on Wednesday."),
+    ("d4", "2025-02-11", "A court fined the owners of the Lady Orrin on Tuesday, and Captain Edda Marsh was cleared."),
+    ("d5", TOMORROW, "The Lady Orrin was sold yesterday.\nThe Lady Orrin sailed to Skarrow on 8 May 2024."),
+    ("d6", None, "The owners have told nobody of it."),
+    ("d7", "2024-06-14", "The mayor opened the Tollen Bridge on Friday."),
+    ("d8", "2025-01-09", "A tram crossed the Tollen Bridge for the first time."),
+]
+SETTINGS = {"engine.engine": "local"}
+
+
+def write(path: Path, documents: list[tuple[str, str | None, str]]) -> Path:
+    rows = [
+        {"doc_id": key, "site": "courier.example", "published_at": day, "text": text} for key, day, text in documents
+    ]
+    path.write_text("".join(json.dumps({k: v for k, v in row.items() if v}) + "\n" for row in rows))
+    return path
+
+
+def rows(warehouse: Path, table: str) -> list[dict[str, Any]]:
+    return [r for b in Warehouse.open(warehouse).snapshot().stage(table).batches() for r in b.to_pylist()]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("events")
+    quern.build(write(folder / "documents.jsonl", DOCUMENTS), folder / "warehouse", SETTINGS)
+    return folder / "warehouse"
+
+
+def test_events_quote_documents_and_reports_of_one_event_are_one_row(built: Path) -> None:
+    texts = {row["doc_id"]: row["text"] for row in rows(built, "documents")}
+    events = rows(built, "events")
+    assert all(texts[e["doc_id"]][e["start"] : e["end"]] == e["summary"] for e in events)
+    for event in events:
+        for source in event["sources"]:
+            assert texts[source["doc_id"]][source["start"] : source["end"]].strip()
+    (struck,) = (e for e in events if "struck" in e["summary"])
+    assert [source["doc_id"] for source in struck["sources"]] == ["d1", "d2"], "the earlier report is kept"
+    assert struck["timex"] == "2024-03-02"
+
+
+def test_a_page_of_tomorrow_is_told_and_dates_nothing(built: Path) -> None:
+    assert [e["timex"] for e in rows(built, "events") if e["doc_id"] == "d5"] == ["2024-05-08"]
+    rejected = {r["reason"]: r["key"] for r in rows(built, "rejects")}
+    assert rejected["no_date"] == "d6-0"
+    assert "published_later" in rejected
+
+
+def test_timelines_are_by_entity_and_site_in_order_of_time(built: Path) -> None:
+    timelines = {(t["kind"], t["topic"]): t for t in rows(built, "timelines")}
+    ferry = timelines["entity", "Lady Orrin"]
+    day = {e["event_id"]: e["from_day"] for e in rows(built, "events")}
+    days = [day[key] for key in ferry["event_ids"]]
+    assert days == sorted(days)
+    assert len(days) == ferry["event_count"] == len(ferry["titles"]) >= 4
+    assert ("site", "courier.example") in timelines
+    assert ("entity", "Dunmere") not in timelines, "one event is no timeline"
+
+
+def test_after_a_night_tables_are_those_of_a_full_build(built: Path, tmp_path: Path) -> None:
+    changed = [*DOCUMENTS[1:], ("d9", "2024-05-09", "The Lady Orrin came back from the yard at Dunmere on Wednesday.")]
+    changed[0] = (changed[0][0], changed[0][1], changed[0][2].replace("heard", "asked"))
+    pages = write(tmp_path / "documents.jsonl", changed)
+    shutil.copytree(built, tmp_path / "night")
+    night = quern.build(pages, tmp_path / "night", SETTINGS)
+    full = quern.build(pages, tmp_path / "full", SETTINGS)
+    for table in ("events", "timelines"):
+        assert night.tables[table].digest == full.tables[table].digest
+    jobs = {job["job"]: job for job in night.jobs}
+    assert 0 < jobs["merge_events"]["computed"] < jobs["merge_events"]["rows_in"]
+    assert jobs["timelines"]["reused"] > 0
+
+
+def test_a_timeline_is_shown_of_topic_and_entity(built: Path, quern_here: Quern) -> None:
+    shown = quern_here("timeline", "-w", built, "lady orrin", "--from", "2024-03", "--to", "2024-05-31", "--json")
+    found = json.loads(shown.stdout)
+    assert (found["kind"], found["topic"]) == ("entity", "Lady Orrin")
+    assert [e["timex"][:7] for e in found["events"]] == sorted(e["timex"][:7] for e in found["events"])
+    assert {e["timex"][:4] for e in found["events"]} == {"2024"}
+    plain = quern_here("timeline", "-w", built, "the court and the owners of the ferry").stdout
+    assert "2025-02-11" in plain
+    assert len(quern.timeline(None, built, entity="Edda Marsh", most=1).events) == 1
+    for wrong, told in (
+        ((), "name a topic"),
+        (("x", "--entity", "y"), "not both"),
+        ((" ",), "blank"),
+        (("x", "--from", "2024-02-30"), "write a date"),
+        (("x", "--from", "2025", "--to", "2024"), "the first is after the last"),
+    ):
+        stopped = quern_here("timeline", "-w", built, *wrong)
+        assert (stopped.returncode, told in stopped.stderr) == (2, True), stopped.stderr
+
+
+def test_chunks_that_were_found_give_their_merged_events_in_order(built: Path) -> None:
+    searcher = Searcher(Warehouse.open(built).snapshot(), Settings())
+    events = events_of_chunks(searcher, ["d4-0", "d2-0", "d1-0", "gone"])
+    assert [e.timex for e in events] == sorted(e.timex for e in events)
+    assert sum("struck" in e.summary for e in events) == 1
