@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, datetime, timedelta
 from typing import Final
 
 from quern.jobs.reasoning.answering.contrast import contrasted
@@ -19,7 +19,7 @@ from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore
 from quern.jobs.reasoning.answering.kinds import kind_of
 from quern.jobs.reasoning.answering.relevance import lines
 from quern.jobs.reasoning.answering.short import short_answer
-from quern.jobs.reasoning.answering.spans_of_time import between, counted, days_of
+from quern.jobs.reasoning.answering.spans_of_time import between, counted, so_asked
 from quern.jobs.reasoning.answering.values import Quantity, When, dates, quantities
 from quern.jobs.reasoning.questions.outline import Section, outline
 from quern.jobs.reasoning.questions.plan import REFERENCE
@@ -410,16 +410,15 @@ def _ordered(given: AnswerInput, section: Section, answers: list[AskedBefore], m
     long = between(one.day, other.day, one.exact and other.exact, _unit_asked(measure or given.question))
     if re.match(r"how\s+(?:long|many|much)\b", section.text, re.IGNORECASE):
         return f"{long}: {one.text} to {other.text}"
-    if (limit := _LIMIT.fullmatch(section.word)) is not None:
-        further = abs((other.day - one.day).days) > days_of(limit["number"], limit["unit"])
-        yes = further == (limit["way"] in ("more", "longer"))
+    yes = so_asked(section.word, _days_between(given, answers, one, other))
+    if yes is not None and section.word not in ("before", "after"):
         return f"{'Yes' if yes else 'No'}, {long}: {one.text} to {other.text}"
     first = one.day <= other.day
     if section.word in ("before or after", "after or before"):
         return f"{'before' if first else 'after'}: {one.text}, against {other.text}"
-    if section.word in ("before", "after"):
-        yes = first == (section.word == "before") and one.day != other.day
-        return f"{'Yes' if yes else 'No'}: {one.text}, {'before' if first else 'after'} {other.text}"
+    if yes is not None:
+        placed_by = "on the day of" if one.day == other.day else "before" if first else "after"
+        return f"{'Yes' if yes else 'No'}: {one.text}, {placed_by} {other.text}"
     latest = section.word in ("later", "last", "latest", "more recently", "most recently")
     pick = 0 if first != latest else 1
     won, lost = (one, other) if pick == 0 else (other, one)
@@ -427,7 +426,18 @@ def _ordered(given: AnswerInput, section: Section, answers: list[AskedBefore], m
     return f"{_side(section.sides[pick])} ({won.text}), {'after' if latest else 'before'} {lost.text}{apart}"
 
 
-_LIMIT: Final = re.compile(r"(?P<way>\w+)\s+than\s+(?P<number>\w+)\s+(?P<unit>day|week|month|year)s?")
+def _days_between(given: AnswerInput, answers: Sequence[AskedBefore], one: _Time, other: _Time) -> float:
+    """Days from one time to the other, by the hours at which their texts were published where those are the times."""
+    hours = [_published(given, a, t.day) for a, t in zip(answers, (one, other), strict=False)]
+    if len(hours) == 2 and hours[0] is not None and hours[1] is not None:
+        return (hours[1] - hours[0]).total_seconds() / timedelta(days=1).total_seconds()
+    return float((other.day - one.day).days)
+
+
+def _published(given: AnswerInput, answer: AskedBefore, day: date) -> datetime | None:
+    """When the first text that an answer rests on was published, if that was on `day`."""
+    at = [given.evidence[given.sentences[n - 1].evidence].published_at for n in answer.rests_on[:1]]
+    return at[0] if at and at[0] is not None and at[0].date() == day else None
 
 
 def _unit_asked(text: str) -> str:

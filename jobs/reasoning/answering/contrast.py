@@ -19,6 +19,7 @@ from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.kinds import DURATIONS, LENGTHS, MONEY, Kind, kind_of
 from quern.jobs.reasoning.answering.relevance import Line, lines
 from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.reasoning.answering.spans_of_time import so_asked
 from quern.jobs.reasoning.answering.typed import Value
 from quern.schemas.words.patterns import lazy_pattern
 
@@ -40,7 +41,7 @@ _ONE_UNIT: Final = 0.8
 _ONE_SENTENCE: Final = 1.0
 _ANSWERED: Final = 0.5
 _EXACT: Final = 0.2
-_AS_ASKED: Final = 0.7  # Who asks whether A was before B mostly takes it to be so.
+_AS_ASKED: Final = 1.6  # Who asks whether A was before B mostly takes it to be so: 45 of 54 times in lihua_world.
 _COUNTED: Final = 1.0  # A sentence with a word like the noun that is counted: `employs 620 people` for employees.
 _STEM: Final = 5  # Letters in which words of one family agree.
 # A date of publication stands for that of an event, by what the question says of it.
@@ -123,11 +124,12 @@ def _pairs(
 
 def _likeliest(pairs: Sequence[tuple[float, list[Sided]]], word: str) -> list[Sided]:
     """The likeliest pair; of two events in time, the likeliest in the likelier order, all pairs weighed together."""
-    if word in ("before", "after"):
+    if so_asked(word, 0.0) is not None:
         orders: tuple[list[tuple[float, list[Sided]]], list[tuple[float, list[Sided]]]] = ([], [])
         for odds, (one, other) in pairs:
             if one.day is not None and other.day is not None and one.day != other.day:
-                orders[(one.day < other.day) == (word == "before")].append((odds, [one, other]))
+                so = so_asked(word, float((other.day - one.day).days))
+                orders[so is True].append((odds, [one, other]))
         unlike, as_asked = (sum(math.exp(odds) for odds, _ in order) for order in orders)
         if unlike or as_asked:
             pairs = orders[as_asked * math.exp(_AS_ASKED) >= unlike]

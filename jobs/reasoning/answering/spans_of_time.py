@@ -7,6 +7,7 @@ from datetime import date
 from typing import Final
 
 from quern.jobs.text.numbers import english_value
+from quern.schemas.words.patterns import lazy_pattern
 
 _DAYS: Final = {"hour": 1 / 24, "day": 1.0, "week": 7.0, "fortnight": 14.0, "month": 30.44, "year": 365.25}
 # The largest unit that is told: below so many days, days; then weeks; then months; then years.
@@ -57,6 +58,22 @@ def days_of(number: str, unit: str) -> float:
     """Days of `number` units, the number in digits or words, `a` for one; no limit where it is no number."""
     value = 1 if number in ("a", "an") else int(number) if number.isdigit() else english_value(number)
     return math.inf if value is None else value * _DAYS[unit]
+
+
+def so_asked(word: str, days: float) -> bool | None:
+    """Whether one event lies `days` before another as a question takes it to: `before`, `after`, `more than a week`.
+
+    None where it takes nothing of it to be so.
+    """
+    if word in ("before", "after"):
+        return days > 0.0 if word == "before" else days < 0.0
+    limit = _LIMIT.fullmatch(word)
+    if limit is None:
+        return None
+    return (abs(days) > days_of(limit["number"], limit["unit"])) == (limit["way"] in ("more", "longer"))
+
+
+_LIMIT: Final = lazy_pattern(r"(?P<way>\w+)\s+than\s+(?P<number>\w+)\s+(?P<unit>day|week|month|year)s?")
 
 
 def _unit(days: int, months: float, exact: bool) -> str:
