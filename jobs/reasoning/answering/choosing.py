@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from quern.jobs.reasoning.answering.kinds import Kind
 from quern.jobs.reasoning.answering.relevance import Line
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.typed import Period, Value
+from quern.schemas.words.patterns import lazy_pattern
 
 _LINES: Final = 12  # Of the best, those whose values are weighed.
 _FIT: Final = 4.0  # Log odds between a value that fits fully and one that does not.
 _NEAR: Final = 1.5  # Log odds of a value beside the words of the question against one far from them.
 _PART: Final = 0.2  # Share of the belief in a month or year that a day of it must have to be told for it.
 _FULLER: Final = 0.3  # Share of the belief in a name that a fuller form of it must have to be told for it.
+# What will be is not told by a day before that of its text. By reason alone: no set at hand asks so.
+_WILL: Final = lazy_pattern(
+    r"(?:when|(?:on|by|from|in|until)\s+(?:what|which|when)\b.*?|what\s+(?:date|day))\s+will\b", re.IGNORECASE
+)
+_PAST: Final = 0.1
 _REACH: Final = 60.0  # Characters at which nearness has fallen to a half.
 
 
@@ -42,9 +49,13 @@ def choices(question: str, kind: Kind, lines: Sequence[Line]) -> list[Choice]:
     asked = content_words(question)
     said: dict[object, list[tuple[float, Value, Line]]] = {}
     belief = shares(lines[:_LINES])
+    ahead = kind.name == "when" and _WILL.match(question) is not None
     for line, odds in zip(lines[:_LINES], belief, strict=True):
         if not line.values:
             continue
+        if ahead:
+            fits = (v.fit if _ahead(v, line) else v.fit * _PAST for v in line.values)
+            line = replace(line, values=tuple(replace(v, fit=f) for v, f in zip(line.values, fits, strict=True)))
         weights = [math.exp(_FIT * v.fit + _NEAR * _nearness(v, line.text, asked, kind)) for v in line.values]
         for value, weight in zip(line.values, weights, strict=True):
             said.setdefault(value.same, []).append((odds * weight / sum(weights) * value.fit, value, line))
@@ -84,6 +95,12 @@ def shares(lines: Sequence[Line]) -> list[float]:
     top = max(line.score for line in lines)
     odds = [math.exp(line.score - top) for line in lines]
     return [o / sum(odds) for o in odds]
+
+
+def _ahead(value: Value, line: Line) -> bool:
+    """Whether a time does not lie before the day on which its line was published."""
+    last = value.same.last if isinstance(value.same, Period) else None
+    return last is None or line.published is None or last > line.published
 
 
 def _nearness(value: Value, text: str, asked: frozenset[str], kind: Kind) -> float:

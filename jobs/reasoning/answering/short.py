@@ -17,8 +17,10 @@ from quern.jobs.reasoning.answering.relevance import Line, lines
 from quern.jobs.reasoning.answering.sentences import alike, content_words
 from quern.jobs.reasoning.answering.series import likeliest
 from quern.jobs.reasoning.answering.superlatives import extreme
-from quern.jobs.reasoning.answering.typed import amounts
+from quern.jobs.reasoning.answering.superseded import Standing, one_thing, stage, standing
+from quern.jobs.reasoning.answering.typed import Period, amounts
 from quern.jobs.reasoning.answering.yes_no import verdict
+from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.scripts import HAN
 
 
@@ -52,6 +54,7 @@ _DATED: Final = re.compile(
     r"estimated?|estimate|expected|budget(?:ed)?|each|per)\b|年|最初|原",
     re.IGNORECASE,
 )
+_PLANNED: Final = lazy_pattern(r"\b(?:when|date|day|month|year)\s+(?:will|is|are)\b|\bby\s+when\b", re.IGNORECASE)
 _NEAR_BEST: Final = 0.25  # Share of the best line's belief that a further line must have.
 _NEAR_SENTENCE: Final = 0.06  # The same where answers of the kind have no form by which the best could be known.
 _GOES_ON: Final = re.compile(
@@ -71,9 +74,14 @@ def short_answer(given: AnswerInput) -> Said | None:
     best = lines(given, kind)
     if not best:
         return None
+    held = standing(given.question, best) if kind.name != "yes_no" else Standing([*best], {})
+    best = held.lines
     said = _said(given.question, kind, best)
     if said.items:
         return said
+    first, *others = said.numbers
+    denials = [held.denials[first]] if first in held.denials else []
+    said = replace(said, numbers=tuple(dict.fromkeys([first, *denials, *others])))
     near = _NEAR_BEST if kind.name in _VALUES or kind.name == "yes_no" else _NEAR_SENTENCE
     return replace(said, numbers=(*said.numbers, *_more(given, said, best, near, kind.name in _EXPLAINED)))
 
@@ -106,12 +114,16 @@ def _going_for(line: Line, best: Sequence[Line]) -> Line:
 def _told(question: str, kind: Kind, found: Sequence[Choice]) -> Said:
     """The likeliest value; where a later source gives another for the same, that one, and the earlier beside it."""
     first = found[0]
-    other = next((c for c in found[1:_RIVALS] if _disagree(kind, first, c)), None)
-    if other is None or _DATED.search(question):
+    others = [c for c in found[1:_RIVALS] if _disagree(question, kind, first, c)]
+    asked = stage(question)
+    if not others or (_DATED.search(question) and not asked):
         also = (first.value.also,) if first.value.also else ()
         return Said(_worded(first), (first.line.number, *also))
-    old, new = sorted((first, other), key=lambda c: c.line.published or date.min)
-    return Said(f"{_worded(new)} (earlier: {_worded(old)})", (new.line.number, old.line.number))
+    *before, last = sorted((first, *others), key=lambda c: c.line.published or date.min)
+    if asked == "first":
+        return Said(_worded(before[0]), (before[0].line.number,))
+    earlier = ", then ".join(map(_worded, before))
+    return Said(f"{_worded(last)} (earlier: {earlier})", (last.line.number, *(c.line.number for c in before)))
 
 
 def _worded(choice: Choice) -> str:
@@ -121,19 +133,32 @@ def _worded(choice: Choice) -> str:
     return f"{value.means or value.text} ({beside})" if beside else value.text
 
 
-def _disagree(kind: Kind, one: Choice, other: Choice) -> bool:
+def _disagree(question: str, kind: Kind, one: Choice, other: Choice) -> bool:
     """Whether two values answer the same question differently, by sources of different days.
 
-    Only amounts are compared: of dates and names a question may have several that hold.
+    Amounts are compared, and the days for which something is planned: of other dates, and of names, a question may
+    have several that hold.
     """
+    days = one.line.published, other.line.published
+    if None in days or days[0] == days[1] or one.value.label or other.value.label:
+        return False
+    if kind.name == "when":
+        planned = _PLANNED.search(question) is not None and _ahead(one) and _ahead(other)
+        return planned and one_thing(one.line, one.value, other.line, other.value)
     if kind.name not in ("how_many", "how_much", "how_long"):
         return False
-    days = one.line.published, other.line.published
-    if None in days or days[0] == days[1] or other.share < _RIVAL * one.share or one.value.label or other.value.label:
-        return False
     units = [q.unit for c in (one, other) for q in amounts(c.value.text)[:1]]
-    alike_lines = abs(_covered(one.line) - _covered(other.line)) <= _SAME_SHARE
-    return len(units) == 2 and units[0] == units[1] and alike_lines
+    if len(units) < 2 or units[0] != units[1]:
+        return False
+    if one_thing(one.line, one.value, other.line, other.value):
+        return True
+    return other.share >= _RIVAL * one.share and abs(_covered(one.line) - _covered(other.line)) <= _SAME_SHARE
+
+
+def _ahead(choice: Choice) -> bool:
+    """Whether a day lies behind the day on which its line was published, as what is planned does."""
+    day = choice.value.same[0] if isinstance(choice.value.same, Period) else None
+    return day is not None and choice.line.published is not None and day > choice.line.published
 
 
 def _covered(line: Line) -> float:
