@@ -67,6 +67,13 @@ class Names:
         """How often the word stands in the corpus with a capital."""
         return self._said[word]
 
+    def together(self, one: str, other: str) -> bool:
+        """Whether two words, in any case, stand one behind the other in a name."""
+        if not one or not other:
+            return False
+        first, second = one.title(), other.title()
+        return any(f" {first} {second} " in f" {name} " for name in self._forms.get(first, ()))
+
     def forms(self, word: str) -> list[Form]:
         """The names of several words that have the word, each counted with the longer ones that it is a part of."""
         found = self._forms.get(word, Counter())

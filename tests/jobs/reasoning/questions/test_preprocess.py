@@ -47,6 +47,11 @@ def read(question: str, vocabulary: Vocabulary, **settings: object) -> Understoo
         ("How many pasengers did the Lady Orin carry?", "How many passengers did the Lady Orrin carry?"),
         ("wich wall was repaired at the harbuor?", "which wall was repaired at the harbour?"),
         ("When was the quaywall repaired?", "When was the quay wall repaired?"),
+        (
+            "Where was Eda Marsch told of the dreger?",
+            "Where was Edda Marsh told of the dredger?",
+        ),  # Each by the others.
+        ("What is the Lantern Festvals's day?", "What is the Lantern Festival's day?"),  # Two edits, in a name.
     ],
 )
 def test_words_are_spelled_as_the_index_spells_them(question: str, spelled: str, vocabulary: Vocabulary) -> None:
