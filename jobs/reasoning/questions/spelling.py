@@ -42,8 +42,8 @@ _FIRST: Final = 3.6  # If the first letters are the same.
 _UNSEEN: Final = 1.4  # Times the groups of three letters that no word has, two at most.
 _SWAPPED: Final = 1.7  # If the letters are the same, in another order.
 _IN_INDEX: Final = 2.0  # If the index has the word, not the language alone.
-# If it makes up a name of the index with the word beside it. Not fitted: 2, 4 and 6 do the same on 834 random typos, two
-# in names and one beside them in each of 600 questions over those corpora (234 of 242, 370 of 379, 193 of 213 mended).
+# If it makes up a name of the index with the word beside it. Not fitted: 2, 4 and 6 do the same on 834 random typos,
+# two in names and one beside them in a question over those corpora (234 of 242, 370 of 379, 193 of 213 mended).
 _NAMED: Final = 4.0
 # Times that each word is looked at, the second beside the others as they were mended: with one round and no names 232,
 # 368 and 181 were mended. Of 376 words that these corpora lack 21 are changed instead of 19.
