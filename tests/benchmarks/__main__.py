@@ -35,7 +35,8 @@ _HELP = (
     "confidence: how well answerable questions are told, each set of --folder held out, --warehouse each of demo, "
     "lihua, musique, cmrc; with --fit the model is written; "
     "crawl: a local site of 5,000 pages, pages a second, and what a kill costs; "
-    "dates: dates in sentences, F1 and days, of --folder; "
+    "dates: dates in sentences, F1 and days, and in news, and their speed against dateparser's, of --folder or the "
+    "shared sets; "
     "decomposition: questions taken apart by rule against people's, of --folder; "
     "deduplicate: near duplicates, recall, precision, documents a second; "
     "embed: texts a second against sentence-transformers, with --recall what precision costs; "
@@ -57,6 +58,7 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
         options.folder or _DATASETS, options.warehouse or (), options.only or ()
     ),
     "crawl": lambda options: benchmark_crawl(repeats=min(3, options.repeats)),
+    "dates": lambda options: benchmark_dates(options.folder or _DATASETS / "date_expressions"),
     "deduplicate": lambda options: benchmark_deduplicate(options.documents, min(3, options.repeats)),
     "embed": lambda options: _embed(options),
     "graph": lambda options: benchmark_graph(options.nodes, options.repeats),
@@ -69,7 +71,6 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
 # Those that read --folder.
 _FOLDERS: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "confidence": lambda options: benchmark_confidence(options.folder, options.warehouse or [], fit=options.fit),
-    "dates": lambda options: benchmark_dates(options.folder),
     "decomposition": lambda options: benchmark_decomposition(options.folder),
     "extract": lambda options: benchmark_extraction(options.folder, options.repeats),
     "ingest": lambda options: _ingest(options),

@@ -14,7 +14,8 @@ unless the text speaks of what is to come, and tells what it cannot resolve (`Wh
 from __future__ import annotations
 
 import re
-from datetime import date
+from dataclasses import replace
+from datetime import date, datetime
 from typing import Final
 
 from quern.jobs.text.dates.chinese import chinese_times
@@ -44,21 +45,29 @@ def dates(text: str, default: date | None = None, order: Order | None = None, *,
 
     Args:
         text: A sentence or more; what it said before decides `three days later` and `that year`.
-        default: The day of the text.
+        default: The day of the text, or its time, from which hours are counted.
         order: In which order it writes day and month in digits (see `order_of`). Without one, 4/5/2016 is read month
             first and told as ambiguous, unless another date of the text decides.
         vague: Whether times that lean on the moment of writing are wanted too: `now`, `ten minutes ago`, and `that day`
             where the text has named none.
     """
-    found = _times(text, default, order)
+    found = _times(text.translate(_NARROW), default, order)
+    if not text.isascii():
+        found = [replace(w, text=text[w.start : w.end]) if _WIDE.search(text, w.start, w.end) else w for w in found]
     return found if vague else [w for w in found if not w.present and w.flaw != "unanchored"]
+
+
+# Digits and marks of full width as those of ASCII, each as long as it was.
+_NARROW: Final = dict(zip(range(0xFF0D, 0xFF1B), range(0x2D, 0x3B), strict=True))
+_WIDE: Final = re.compile("[\uff0d-\uff1a]")
 
 
 def _times(text: str, default: date | None, order: Order | None) -> list[When]:
     told = default is not None and _AHEAD.search(text) is None
     if order is None and "/" in text:
         order = order_of(text=text)
-    setting = Setting(default, order, told)
+    now = default if isinstance(default, datetime) else None
+    setting = Setting(now.date() if now is not None else default, order, told, now)
     chinese, english = chinese_times(text, setting), english_times(text, setting)
     if not chinese or not english:
         return chinese or english

@@ -118,9 +118,10 @@ def _same(text: str, one: _Span, other: _Span) -> _Span | None:
     if between not in ("", "，", ",", "（", "("):
         return None
     a, b = one.reading, other.reading
+    end = other.end + (between in ("（", "(") and text[other.end : other.end + 1] in ("）", ")"))
     if b.unit == "weekday" and a.unit == "day" and a.first is not None and b.first is not None:
         flaw: Flaw = "" if a.first.weekday() == b.first.weekday() or a.open else "contradictory"
-        return _Span(one.start, other.end, replace(a, flaw=a.flaw or flaw), (one.outer[0], other.outer[1]))
+        return _Span(one.start, end, replace(a, flaw=a.flaw or flaw), (one.outer[0], end))
     return None
 
 
@@ -180,7 +181,10 @@ _AFTER: Final[tuple[tuple[re.Pattern[str], Signal], ...]] = (
     (re.compile("或(?:之|以)?[后後]|及(?:之|以)[后後]|起|以来|以來|开始"), "since"),
     (re.compile("或(?:之|以)?前|及(?:之|以)前|为止"), "until"),
     (re.compile("(?:之|以)[后後]|[后後](?!半|来|天)"), "after"),
-    (re.compile("(?:之|以)前|前(?!半|后|往|景|夕|天|锋|任|沿|线|台|方|提|途|面|身)"), "before"),
+    (
+        re.compile("(?:之|以)前|前(?![\\d一二两三四五六七八九十半后往景夕天锋任沿线台方提途面身])"),
+        "before",
+    ),
 )
 _BEFORE: Final[tuple[tuple[re.Pattern[str], Signal], ...]] = (
     (re.compile("(?:截止到?|截至|截止至|直到|不晚于)$"), "until"),
@@ -188,6 +192,7 @@ _BEFORE: Final[tuple[tuple[re.Pattern[str], Signal], ...]] = (
     (re.compile("(?:晚于)$"), "after"),
     (re.compile("(?:自从|自|不早于)$"), "since"),
 )
+_TO_TIME: Final = re.compile(rf"[到至-](?=[\d一二两三四五六七八九十上中下晚凌早]){_CLOCK}")
 _TIME_OF_DAY: Final = re.compile(_CLOCK)
 
 
@@ -197,6 +202,9 @@ def _signalled(text: str, span: _Span, ceiling: int) -> None:
     r = span.reading
     if r.precision == "day" and (clock := _TIME_OF_DAY.match(text, end, ceiling)) is not None:
         end = clock.end()
+        if clock[0] and (to := _TO_TIME.match(text, end)) is not None:
+            end = to.end()
+            start -= text[start - 1 : start] in ("从", "自")
     for pattern, signal in _AFTER:
         if (m := pattern.match(text, end)) is not None and r.precision != "range":
             r, end = replace(r, signal=signal), m.end()

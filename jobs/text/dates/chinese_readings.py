@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, timedelta
 from typing import Final
@@ -50,30 +51,10 @@ def number(numeral: str | None) -> int:
 
 
 def read(m: re.Match[str], setting: Setting, anchor: date | None) -> Reading | None:
-    """The meaning of one match."""
-    now = setting.reference
-    if m["cent"] or m["cent2"] or m["dec"]:
-        return _long(m, now)
-    if m["iso"]:
-        return _iso(m["iso"])
-    if m["era"] or m["y"] or m["y2"] or m["yr"]:
-        return _with_year(m, setting, anchor)
-    if m["near"]:
-        return _near(m["near"], now, anchor)
-    if m["wk"]:
-        return _week(m, now)
-    if m["wdd"]:
-        return _weekday(WEEKDAYS[m["wdd"]], setting)
-    if m["mstep"] or m["qstep"] or m["hstep"] or m["mhalf"] or m["edge"]:
-        return _step(m, now)
-    if m["pastn"]:
-        return _past(m, now)
-    if m["agon"]:
-        return _ago(m, now)
-    if m["hn"]:
-        return Reading(now, now, "day", "PRESENT_REF", unit="now", present=True)
-    if m["day"] or m["day2"]:
-        return _lone_day(int(m["day"] or m["day2"]), setting)
+    """The meaning of one match, by the group that took part in it."""
+    for groups, reader in _READERS:
+        if any(m[group] for group in groups):
+            return reader(m, setting, anchor)
     return _without_year(m, setting)
 
 
@@ -85,9 +66,9 @@ def _iso(digits: str) -> Reading | None:
 def _long(m: re.Match[str], now: date | None) -> Reading | None:
     """Decades and centuries: 20世纪80年代, 九十年代, 21世纪."""
     if m["cent2"]:
-        return readings.century_of(number(m["cent2"]))
+        return readings.century_of(_century(m["cent2"], now))
     years = number(m["cdec"] or m["dec"])
-    century = number(m["cent"]) - 1 if m["cent"] else 19
+    century = _century(m["cent"], now) - 1 if m["cent"] else 19
     if years >= 1000:
         century, years = divmod(years, 100)
     if not 0 <= years <= 90 or years % 10 or not 0 < century < 30:
@@ -97,6 +78,13 @@ def _long(m: re.Match[str], now: date | None) -> Reading | None:
     return readings.part_of(found, PARTS[part[0]]) if part else found
 
 
+def _century(word: str, now: date | None) -> int:
+    """Which century is meant: 21世纪, 上世纪, 本世纪."""
+    if word[0] not in "上本":
+        return number(word)
+    return (now.year if now is not None else 2000) // 100 + (word == "本")
+
+
 def _with_year(m: re.Match[str], setting: Setting, anchor: date | None) -> Reading | None:
     """A time of a year that the text names or tells from its own."""
     if m["era"]:
@@ -104,7 +92,7 @@ def _with_year(m: re.Match[str], setting: Setting, anchor: date | None) -> Readi
     elif m["y"]:
         year = number(m["y"])
     elif m["y2"]:
-        year = int(m["y2"])
+        year = number(m["y2"])
         year += 1900 if year >= 50 else 2000
     else:
         here = anchor if m["yr"][0] in "当當同次翌" else setting.reference
@@ -141,19 +129,28 @@ def _in_year(m: re.Match[str], year: int, prefix: str) -> Reading | None:
         return readings.iso_week(year, number(week)) if number(week) else None
     if month := group("ymonth"):
         return readings.month_of(year, number(month)) if 1 <= number(month) <= 12 else None
+    if unit := group("firstu"):
+        return _edge_units(number(group("firstn")), unit, year)
     if unit := group("lastu"):
-        count, kind = number(group("lastn")) or 1, UNITS[unit.replace("个", "")]
-        end = date(year, 12, 31)
-        if kind == "week":  # Whole weeks of the year, as ISO 8601 counts them.
-            end = readings.monday(date(year, 12, 28)) + timedelta(6)
-        end += timedelta(1)
-        first = readings.moved(end, -count, kind)
-        return readings.days(
-            first, end - timedelta(1), "range", readings.interval(first, end, f"P{count}{kind[0].upper()}")
-        )
+        return _edge_units(-(number(group("lastn")) or 1), unit, year)
     if holiday := group("yhol"):
         return _holiday(holiday, year)
     return readings.year_of(year)
+
+
+def _edge_units(count: int, word: str, year: int) -> Reading:
+    """So many units from the start of a year, or up to its end where the count is negative."""
+    unit = _unit_of(word)
+    first, end = date(year, 1, 1), date(year, 12, 31)
+    if unit == "week":  # Whole weeks, as ISO 8601 counts them.
+        first, end = readings.monday(date(year, 1, 4)), readings.monday(date(year, 12, 28)) + timedelta(6)
+    end += timedelta(1)
+    if count > 0:
+        end = readings.moved(first, count, unit)
+    else:
+        first = readings.moved(end, count, unit)
+    length = f"P{abs(count)}{unit[0].upper()}"
+    return readings.days(first, end - timedelta(1), "range", readings.interval(first, end, length))
 
 
 def _holiday(name: str, year: int) -> Reading | None:
@@ -202,7 +199,7 @@ def _without_year(m: re.Match[str], setting: Setting) -> Reading | None:
         return _open_month(m, setting)
     if season := m["rs"]:
         return readings.open_season(SEASONS[season[0]], now, told=told) if len(season) > 1 else None
-    if m["rlastu"] or m["ryweek"] or m["rymonth"]:
+    if m["rlastu"] or m["rfirstu"] or m["ryweek"] or m["rymonth"]:
         return None
     if (holiday := m["ryhol"]) and now is not None and holiday in HOLIDAYS:
         return readings.open_day(*HOLIDAYS[holiday], now, told=told)
@@ -246,6 +243,12 @@ def _week(m: re.Match[str], now: date | None) -> Reading | None:
     if not m["wkd"]:
         return readings.week_of(day)
     return readings.weekend_of(day) if m["wkd"] == "末" else readings.weekday_of(day, WEEKDAYS[m["wkd"]])
+
+
+def _weekend(now: date | None) -> Reading:
+    if now is None:
+        return Reading(None, None, "week", "XXXX-WXX-WE", unit="weekend")
+    return readings.weekend_of(now)
 
 
 def _weekday(weekday: int, setting: Setting) -> Reading:
@@ -299,7 +302,7 @@ def _past(m: re.Match[str], now: date | None) -> Reading | None:
     if unit == "month" and "个" not in m["pastu"] and len(word) == 1:
         return None
     if unit == "moment":
-        return Reading(now, now, "day", "PRESENT_REF", unit="now", present=True)
+        return readings.moment(now)
     if now is None:
         return Reading(None, None, "range", "XXXX", unit="range")
     length = f"P{count}{unit[0].upper()}"
@@ -319,20 +322,27 @@ def _ago(m: re.Match[str], now: date | None) -> Reading | None:
     if not 0 < count < 5000 or unit in ("century", "decade") or (unit == "month" and "个" not in m["agou"]):
         return None
     if unit == "moment" or now is None:
-        return Reading(now, now, "day", "PRESENT_REF", unit="now", present=True)
+        return readings.moment(now)
     return readings.a_day(readings.moved(now, -count if m["ago"] == "前" else count, unit))
 
 
-def _lone_day(day: int, setting: Setting) -> Reading | None:
-    """29日: of the month in which it is nearest."""
-    now, timex = setting.reference, f"XXXX-XX-{day:02}"
-    if now is None:
-        return Reading(None, None, "day", timex, unit="day")
-    here = now.replace(day=1)
-    months = [readings.after_months(here, n) for n in (-2, -1, 0, 1)]
-    known = [
-        d.first for m in months if (d := readings.day_of(m.year, m.month, day)) is not None and d.first is not None
-    ]
-    past = [d for d in known if d <= now or not setting.told]
-    nearest = min(past or known, key=lambda d: abs((d - now).days))
-    return Reading(nearest, nearest, "day", timex, unit="day")
+_Reader = Callable[[re.Match[str], Setting, date | None], Reading | None]
+_READERS: Final[tuple[tuple[tuple[str, ...], _Reader], ...]] = (
+    (("cent", "cent2", "dec"), lambda m, setting, _: _long(m, setting.reference)),
+    (("iso",), lambda m, _, __: _iso(m["iso"])),
+    (("era", "y", "y2", "yr"), _with_year),
+    (("near",), lambda m, setting, anchor: _near(m["near"], setting.reference, anchor)),
+    (("wk",), lambda m, setting, _: _week(m, setting.reference)),
+    (("wdd",), lambda m, setting, _: _weekday(WEEKDAYS[m["wdd"]], setting)),
+    (("mstep", "qstep", "hstep", "mhalf", "edge"), lambda m, setting, _: _step(m, setting.reference)),
+    (("weekend",), lambda _, setting, __: _weekend(setting.reference)),
+    (("pastn",), lambda m, setting, _: _past(m, setting.reference)),
+    (("agon",), lambda m, setting, _: _ago(m, setting.reference)),
+    (("hn",), lambda _, setting, __: readings.moment(setting.reference)),
+    (
+        ("day", "day2", "day3"),
+        lambda m, setting, _: readings.lone_day(
+            number(m["day"] or m["day2"] or m["day3"]), setting.reference, told=setting.told
+        ),
+    ),
+)

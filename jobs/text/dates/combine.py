@@ -44,7 +44,8 @@ def _pair(line: Line, one: Point, other: Point) -> Point | None:
     reading = _together(a, b, between)
     if reading is None:
         return None
-    return Point(one.first, other.end, reading)
+    closed = "(" in between and line.codes[other.end : other.end + 1] == ")"
+    return Point(one.first, other.end + closed, reading)
 
 
 def _together(a: Reading, b: Reading, between: str) -> Reading | None:
@@ -60,7 +61,16 @@ def _together(a: Reading, b: Reading, between: str) -> Reading | None:
         return _weekday_in(b, a)
     if b.unit == "month" and a.unit == "day" and a.timex.startswith("XXXX-XX-") and between in ("", "f", "ft"):
         return None if b.first is None else readings.day_of(b.first.year, b.first.month, int(a.timex[-2:]))
+    if "shifted" in (a.unit, b.unit) and "weekday" in (a.unit, b.unit) and between in ("", "I", ","):
+        return _weekday_up_to(*((a, b) if a.unit == "weekday" else (b, a)))
     return _same_day(a, b, between)
+
+
+def _weekday_up_to(weekday: Reading, last: Reading) -> Reading | None:
+    """`Sunday three weeks after 15 January`: the last such day up to then."""
+    if weekday.first is None or last.first is None:
+        return None
+    return readings.a_day(last.first - timedelta((last.first.weekday() - weekday.first.weekday()) % 7))
 
 
 def _weekday_in(weekday: Reading, week: Reading) -> Reading | None:
@@ -88,9 +98,12 @@ def _same_day(a: Reading, b: Reading, between: str) -> Reading | None:
 
 _COUNT: Final = "[abdehzgn]"
 _PART: Final = re.compile(r"(?P<E>E)(?P<of>(?:-?ft?)?)[-it]*$")
-_ORDINAL: Final = re.compile(r"(?:(?P<o>o)|(?P<L>L))-?(?P<u>u)(?:ft?|i)$")
-_DAYS: Final = re.compile(r"(?:(?P<o>o)|(?P<L>L))(?P<n>[abde])(?P<u>U)(?:ft?|i)$")
+_ORDINAL: Final = re.compile(r"(?:(?P<o>o)|(?P<L>L))-?(?P<u>u)[fi]t?$")
+_DAYS: Final = re.compile(r"(?:(?P<o>o)|(?P<L>L))(?P<n>[abde])(?P<u>U)[fi]t?$")
 _WEEKDAY: Final = re.compile(r"(?:(?P<o>o)|(?P<L>L))(?P<W>W)(?:ft?|it?)$")
+_DAY_OF: Final = re.compile(r"(?P<o>o)(?:ft?)$")
+_FROM_TO: Final = re.compile(r"(?P<d>[oad])[-67]t?(?P<e>[oad])(?:[fi]t?)?$")
+_BESIDE: Final = re.compile(r"t?(?P<u>u)(?P<way>[34])t?$")
 _SHIFT: Final = re.compile(rf"(?P<n>{_COUNT})(?P<B>B)?(?P<u>[uU])(?P<way>[3415])I?t?u?$")
 _LATER: Final = re.compile(r"(?P<l>[lrA])(?:it?|ft?|t)?$")
 _OWN: Final = re.compile(r"s?D?(?:sD)?(?P<o>o)(?P<u>u)")
@@ -222,6 +235,33 @@ def _nth_weekday(line: Line, m: re.Match[str], offset: int, r: Reading, _: Setti
     return readings.a_day(holidays.nth_weekday(r.first.year, month, _int(line, offset + m.start("W")), n))
 
 
+def _day_of(line: Line, m: re.Match[str], offset: int, r: Reading, _: Setting) -> Reading | None:
+    """`the 20th of next month`."""
+    if r.first is None or r.unit != "month" or r.part:
+        return None
+    return readings.day_of(r.first.year, r.first.month, _int(line, offset + m.start("o")))
+
+
+def _days_from_to(line: Line, m: re.Match[str], offset: int, r: Reading, _: Setting) -> Reading | None:
+    """`4-22 this month`."""
+    if r.first is None or r.unit != "month" or r.part:
+        return None
+    one, other = (
+        readings.day_of(r.first.year, r.first.month, _int(line, offset + m.start(group))) for group in ("d", "e")
+    )
+    if one is None or other is None or one.first is None or other.first is None or one.first >= other.first:
+        return None
+    length = f"P{(other.first - one.first).days}D"
+    return readings.days(one.first, other.first, "range", readings.interval(one.first, other.first, length))
+
+
+def _beside(line: Line, m: re.Match[str], offset: int, r: Reading, _: Setting) -> Reading | None:
+    """`the day after Christmas`."""
+    if line.tokens[offset + m.start("u")].value != "day" or r.first is None or r.last is None or r.precision != "day":
+        return None
+    return readings.a_day(r.first + timedelta(1 if m["way"] == "4" else -1))
+
+
 def _shift(line: Line, m: re.Match[str], offset: int, r: Reading, _: Setting) -> Reading | None:
     """`two weeks before 13 May`, `three days from tomorrow`."""
     n, unit = _int(line, offset + m.start("n")), str(line.tokens[offset + m.start("u")].value)
@@ -237,7 +277,7 @@ def _shift(line: Line, m: re.Match[str], offset: int, r: Reading, _: Setting) ->
             r.first, end - timedelta(1), "range", readings.interval(r.first, end, f"P{n}{unit[0].upper()}")
         )
     from_day = r.first if sign < 0 or r.last is None or m["way"] == "5" else r.last
-    return readings.a_day(readings.moved(from_day, sign * n, "business" if m["B"] else unit))
+    return replace(readings.a_day(readings.moved(from_day, sign * n, "business" if m["B"] else unit)), unit="shifted")
 
 
 def _later(line: Line, m: re.Match[str], offset: int, r: Reading, setting: Setting) -> Reading | None:
@@ -251,9 +291,7 @@ def _later(line: Line, m: re.Match[str], offset: int, r: Reading, setting: Setti
     if token.value == "rest" and "f" not in m[0]:
         return None
     if r.unit == "near" or r.first == r.last:
-        return (
-            replace(r, part="end" if word == "later" else "start", bare=False) if word in ("later", "earlier") else None
-        )
+        return replace(r, part="start" if word == "earlier" else "end", bare=False)
     if not r.first <= now <= r.last:
         return None
     if word == "earlier":
@@ -274,9 +312,12 @@ _WEEK: Final = re.compile(r"(?P<u>u)(?:5I?|ft?|x)$")
 _LEFT_RULES: Final = (
     (_WEEK, _week_from),
     (_DAYS, _days_of),
+    (_FROM_TO, _days_from_to),
+    (_DAY_OF, _day_of),
     (_ORDINAL, _ordinal),
     (_WEEKDAY, _nth_weekday),
     (_SHIFT, _shift),
+    (_BESIDE, _beside),
     (_LATER, _later),
     (_PART, _part),
 )

@@ -17,9 +17,9 @@ from quern.jobs.text.dates.tokens import Line, tokenised
 from quern.jobs.text.dates.when import When
 
 # What repeats or means no time: `every Monday`, `Friday mornings`, `each two days`.
-_REPEATED: Final = re.compile(r"v[abdehgo]?B?[uUWMSpoHTLNb]+(?:p)?|[WR]q|[abdehg]6?pU")
+_REPEATED: Final = re.compile(r"v[abdehgox]?B?[uUWMSpoHTLNb]+(?:p|[8,/-]+[WMuS]p?)*|[WR]q|[abdehg]6?pU")
 # Letters without which a text names no time.
-_TIMELY: Final = re.compile("[MWSRGJVYjcXQCDo]|[uUHp][3-6AlFsL]?|[LNT]")
+_TIMELY: Final = re.compile("[MWSRGJVYjcXQCDouUHpwLNT]|I[ad]")
 
 
 @cache
@@ -129,7 +129,9 @@ def _holiday(line: Line, at: int, setting: Setting) -> Point | None:
         years = [y for y in (reference.year - 1, reference.year, reference.year + 1) if 1 < y < 9999]
         nearest = min(years, key=lambda y: abs((holidays.on(name, y) - reference).days))
         day = holidays.on(name, nearest)
-        step = line.tokens[first - 1].value if first and line.codes[first - 1] in "LN" else 0
+        stepped = first > 0 and line.codes[first - 1] in "LNT"
+        step = line.tokens[first - 1].value if stepped else 0
+        first -= stepped
         if step == -1 and day >= reference:
             day = holidays.on(name, nearest - 1)
         if step == 1 and day <= reference:
@@ -161,6 +163,9 @@ def _when(line: Line, point: Point) -> When:
         min(start, tokens[point.outer_first].start) if point.outer_first >= 0 else start,
         tokens[point.outer_end - 1].end if point.outer_end >= 0 else end,
     )
+    if line.codes[point.end - 1] == ".":
+        end = tokens[point.end - 2].end
+        outer = (outer[0], end if outer[1] == tokens[point.end - 1].end else outer[1])
     return When(
         start,
         end,

@@ -3,9 +3,10 @@
 Letters: a d h n numbers (1-12, 13-31, other up to 99, larger), Y a year, b e numbers in words (1-12, 13-31), o an
 ordinal of 1-31, g `a`; M month, W weekday, w weekdays, S season, u U a unit in singular and plural, H units below a
 day, B `business`; L last, N next, T this; A ago, F from now; E a part of a unit, r `rest`, l `later`; R today and the
-like, p a part of the day, m `pm`; t the, f of, i in, I on; 1 from, 2 between, 3 before, 4 after, 5 since, 6 to,
-7 until, 8 and, 9 by; v each; Q `q` before its number, C `fy` before a year; c a decade in a word, D the `s` of one in
-digits; X a holiday; G a date in digits, J one without a year, V a month and year, j two years, k a time; x any other.
+like, p a part of the day, m `pm` and time zones; t the, f of, i in, I on; 1 from, 2 between, 3 before, 4 after,
+5 since, 6 to, 7 until, 8 and, 9 by, 0 than; v each; Q `q` before its number, C `fy` before a year; c a decade in a
+word, D the `s` of one in digits; X a holiday; G a date in digits, J one without a year, V a month and year, j two
+years, k a time; x any other.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ _NOW: Final = {
     "tomorow": 1,
     "tmr": 1,
     "now": None,
+    "eod": 0,
 }
 # Words that are months or weekdays only where they are written so, or beside a number: others are words of their own.
 DOUBTFUL: Final = frozenset("may march mar jan dec sat sun mon wed fri second fall spring".split())
@@ -65,7 +67,8 @@ def lexicon() -> dict[str, Meaning]:
     words |= {name: ("c", 1920 + 10 * n) for n, name in enumerate(_DECADES.split())}
     words |= dict.fromkeys(HOLIDAY_WORDS, ("X", None))
     words |= {"yr": ("u", "year"), "yrs": ("U", "year"), "wk": ("u", "week"), "wks": ("U", "week")}
-    words |= dict.fromkeys("hour hours hr hrs h minute minutes min mins second seconds sec secs".split(), ("H", None))
+    words |= dict.fromkeys("hour hours hr hrs h".split(), ("H", 3600))
+    words |= dict.fromkeys("minute minutes min mins".split(), ("H", 60)) | dict.fromkeys(("seconds", "sec"), ("H", 1))
     words["second"] = ("o", 2)
     words |= dict.fromkeys(("business", "working", "work", "trading", "calendar"), ("B", None))
     words |= dict.fromkeys(("last", "past", "previous", "preceding", "prior"), ("L", -1))
@@ -92,6 +95,8 @@ def lexicon() -> dict[str, Meaning]:
     words |= {"before": ("3", None), "since": ("5", None), "starting": ("5", None), "beginning": ("E", "start")}
     words |= dict.fromkeys(("to", "through", "thru"), ("6", None))
     words |= dict.fromkeys(("until", "till", "til", "untill"), ("7", None))
+    words |= {"than": ("0", None)}
+    words |= dict.fromkeys("gmt utc est edt cst cdt mst pst pdt cet cest bst ist jst".split(), ("m", None))
     words |= {"and": ("8", None), "by": ("9", None)}
     words |= dict.fromkeys(("each", "every", "any", "daily", "weekly", "monthly"), ("v", None))
     return words

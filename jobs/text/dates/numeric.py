@@ -39,7 +39,7 @@ _SHORT: Final = re.compile(r"(\d\d?)/(\d\d?)")
 _SHORT_YEAR: Final = re.compile(r"(1\d|20)\d\d[-–/]\d\d")
 _CLOCK: Final = re.compile(r"(?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d)?")
 _COMPACT: Final = re.compile(r"((?:19|20)\d\d)(0[1-9]|1[0-2])([0-2]\d|3[01])")
-_YEAR_MONTH: Final = re.compile(r"((?:19|20)\d\d)[-/.](0[1-9]|1[0-2])")
+_YEAR_MONTH: Final = re.compile(r"((?:19|20)\d\d)(?:[-/](0?[1-9]|1[0-2])|\.(0[1-9]|1[0-2]))")
 _MONTH_YEAR: Final = re.compile(r"(0?[1-9]|1[0-2])/((?:19|20)\d\d)")
 _DAY_YEAR: Final = re.compile(r"(\d\d?),(\d{4})")
 _DATE: Final = r"(?:\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{4}|\d\d?/\d\d?/\d\d|\d\d?/\d\d?)"
@@ -77,13 +77,14 @@ def _whole(run: str) -> tuple[str, int | NumericDate | None] | None:
         return "G", NumericDate(int(m[1]), int(m[3]), int(m[4]), ordered=True)
     if m := _SLASHED.fullmatch(run):
         short, dots = len(m[4]) == 2, m[2] == "."
-        if short and (m[2] == "-" or dots):
+        if short and dots:
             return "x", None
-        return "G", NumericDate(int(m[4]), int(m[1]), int(m[3]), short=short, dots=dots)
+        date = NumericDate(int(m[4]), int(m[1]), int(m[3]), short=short, dots=dots)
+        return ("J" if short and m[2] == "-" else "G"), date
     if (m := _SHORT_YEAR.fullmatch(run)) and int(run[5:]) == (int(run[:4]) + 1) % 100:
         return "j", NumericDate(int(run[:4]), int(run[5:]), 0, ordered=True)
     if m := _YEAR_MONTH.fullmatch(run):
-        return "V", NumericDate(int(m[1]), int(m[2]), 0, ordered=True)
+        return "V", NumericDate(int(m[1]), int(m[2] or m[3]), 0, ordered=True)
     if m := _MONTH_YEAR.fullmatch(run):
         return "V", NumericDate(int(m[2]), int(m[1]), 0, ordered=True)
     if m := _SHORT.fullmatch(run):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, datetime
 from typing import Final
 
 from quern.jobs.text.dates import readings
@@ -23,11 +23,13 @@ class Setting:
         reference: The day of the text, usually that of its publication.
         order: In which order it writes day and month in digits; null where that is not known.
         told: Whether it tells what was: it has a reference and speaks of nothing that is to come.
+        now: The time of the text, where that is known to the hour.
     """
 
     reference: date | None
     order: Order | None
     told: bool
+    now: datetime | None = None
 
 
 @dataclass(slots=True)
@@ -86,14 +88,14 @@ class Match:
 
     @property
     def before(self) -> str:
-        """The code before the match."""
+        """The code before the match; ^ where it begins the text."""
         at = self.found.start()
-        return self.line.codes[at - 1] if at else ""
+        return self.line.codes[at - 1] if at else "^"
 
     @property
     def after(self) -> str:
-        """The code after the match."""
-        return self.line.codes[self.found.end() : self.found.end() + 1]
+        """The code after the match; $ where it ends the text."""
+        return self.line.codes[self.found.end() : self.found.end() + 1] or "$"
 
     def small(self, group: str) -> bool:
         """Whether a month's name is written small, and is a word of its own then: may, march."""
@@ -112,13 +114,18 @@ _LEAD: Final = r"(?:(?P<W>W)\.?[,(]?(?:t|It)?)?"
 
 def _dated(m: Match, month: int, day: int) -> Reading | None:
     """The day of a month, of the year in `y` if there is one; the weekday before it must be its own."""
-    if m.has("y"):
-        found = readings.day_of(m.number("y"), month, day)
+    if m.has("y") or m.has("short"):
+        found = readings.day_of(_written_year(m), month, day)
     else:
         found = readings.open_day(month, day, m.setting.reference, told=m.setting.told)
     if found is not None and m.has("W"):
         return with_weekday(found, m.number("W"))
     return found
+
+
+def _written_year(m: Match) -> int:
+    """The year behind a month or day, also in short: `5 May '16`."""
+    return m.number("y") if m.has("y") else _full_year(m.number("short"), m.setting.reference)
 
 
 def with_weekday(reading: Reading, weekday: int) -> Reading:
@@ -147,11 +154,11 @@ def _day_first(m: Match) -> Reading | None:
 
 
 def _month_first(m: Match) -> Reading | None:
-    if m.small("m") and m.found["d"] not in "o" and not m.has("y") and m.after not in "ip,.-67kJ" + "":
+    if m.small("m") and m.found["d"] not in "o" and not m.has("y") and m.after not in "ip,.-67kJ$":
         return None
     if not m.has("y") and m.after in ("U", "H", "B", "M", "k") and m.found["d"] in "ade":
         return None if m.after != "k" or m.found["d"] == "e" else _dated(m, m.number("m"), m.number("d"))
-    if not m.has("y") and m.found["d"] == "e":
+    if m.found["d"] == "e" and not m.has("y") and (m.small("m") or m.after == "x"):
         return None
     return _dated(m, m.number("m"), m.number("d"))
 
@@ -200,27 +207,22 @@ def _weekday_and_day(m: Match) -> Reading | None:
     return None
 
 
+_HOUR: Final = re.compile(r"I(?:k|[ab]m)|$")
+
+
 def _lone_day(m: Match) -> Reading | None:
     """`on the 17th`: of the month in which it is nearest."""
     reference, day = m.setting.reference, m.number("d")
-    if m.line.text[m.line.tokens[m.found.start() - 2].start :][:2].lower() != "on":
+    begin = m.line.tokens[m.found.start() - (2 if m.before == "t" else 1)].start
+    if m.line.text[begin : begin + 2].lower() != "on":
         return None
-    if m.after in ("x", "f", "-", "u", "U", "M", "S", "W", "b", "p") and m.after and word_follows(m):
+    if m.before == "I" and not _HOUR.match(m.line.codes, m.found.end()):
+        return None  # `on 15`, `on 15 at 8:00`
+    if m.after in ("x", "f", "-", "u", "U", "M", "S", "W", "b", "p") and word_follows(m):
         return None
-    if m.found["d"] != "o" and m.after not in ("", ".", "1", "2", "3", "4", "I"):
+    if m.found["d"] != "o" and m.after not in ("$", ".", "1", "2", "3", "4", "I"):
         return None
-    timex = f"XXXX-XX-{day:02}"
-    if reference is None:
-        return Reading(None, None, "day", timex, unit="day")
-    here = reference.replace(day=1)
-    days = [readings.day_of(d.year, d.month, day) for d in (readings.after_months(here, n) for n in (-1, 0, 1))]
-    known = [
-        d.first for d in days if d is not None and d.first is not None and (d.first <= reference or not m.setting.told)
-    ]
-    if not known:
-        return None
-    nearest = min(known, key=lambda d: abs((d - reference).days))
-    return Reading(nearest, nearest, "day", timex, unit="day")
+    return readings.lone_day(day, reference, told=m.setting.told)
 
 
 # ---- dates in digits
@@ -261,24 +263,24 @@ def _full_year(short: int, reference: date | None) -> int:
     return last - (last - short) % 100
 
 
+_SECOND: Final = re.compile("[-67]t?[JG]")
+
+
 def _digits_without_year(m: Match) -> Reading | None:
-    """`on 22/04`, `10/1-11/2`; a fraction, a score, `24/7` are none."""
+    """`on 22/04`, `10/1-11/2`, `next 5/12`; a fraction, a score, `24/7` are none."""
     token = m.token("g")
     if token is None or not isinstance(token.value, NumericDate) or (token.value.one, token.value.two) == (24, 7):
         return None
-    around = m.before in _PREPOSITIONS or m.before == "W" or m.has("W") or m.found.start() == 0 == len(m.line.codes) - 1
-    joined = m.before == "-" or re.match(r"[-67]t?[JG]", m.line.codes[m.found.end() : m.found.end() + 3])
-    if not (around or joined) or (m.after in ("f", "u", "U", "H", "x") and not joined and m.before not in "19N5W67I"):
+    joined = m.before == "-" or _SECOND.match(m.line.codes, m.found.end()) is not None
+    led = m.before in _PREPOSITIONS or m.before == "W" or m.has("step") or m.has("W")
+    if not joined and (m.after in "fuUH" or not (led or len(m.line.codes) == 1)):
         return None
-    if not joined and m.after in ("f", "u", "U", "H"):
-        return None
-    found = _digits(m)
-    reference = m.setting.reference
-    if found is None or found.first is None or reference is None or m.before not in ("L", "N"):
+    found, reference, step = _digits(m), m.setting.reference, _value(m, "step")
+    if found is None or found.first is None or reference is None or not step or not found.open:
         return found
-    if m.before == "N" and found.first <= reference:
+    if step == 1 and found.first <= reference:
         return readings.in_year(found, reference.year + (found.first.year == reference.year))
-    if m.before == "L" and found.first >= reference:
+    if step == -1 and found.first >= reference:
         return readings.in_year(found, reference.year - (found.first.year == reference.year))
     return found
 
@@ -301,7 +303,7 @@ def _spaced(m: Match) -> Reading | None:
 
 
 def _month_of_year(m: Match) -> Reading | None:
-    return readings.month_of(m.number("y"), m.number("m"))
+    return readings.month_of(_written_year(m), m.number("m"))
 
 
 def _lone_month(m: Match) -> Reading | None:
@@ -309,12 +311,14 @@ def _lone_month(m: Match) -> Reading | None:
     token = m.token("m")
     if token is None or (m.after in ("x", "W") and _goes_on(m)):
         return None
+    if _BESIDE_YEAR.match(m.line.codes, m.found.end()) and not m.small("m"):
+        return readings.open_month(m.number("m"), m.setting.reference, told=m.setting.told)
     before = m.line.codes[max(0, m.found.start() - 3) : m.found.start()]
-    if m.small("m") and not re.search(r"[1256734][t]?$|[iI]t?$", before):
+    if m.small("m") and (not re.search(r"[1256734][t]?$|[iI]t?$", before) or _names_more(m)):
         return None
     if not re.search(r"[iI12345679f8]t?$|E-?$|[LNT]$|-$|^$", before) and m.after not in ("-", "6", "7"):
         return None
-    if not before and m.after not in ("-", "6", "7", ""):
+    if not before and m.after not in ("-", "6", "7", "$"):
         return None
     return readings.open_month(m.number("m"), m.setting.reference, told=m.setting.told)
 
@@ -324,6 +328,18 @@ def word_follows(m: Match) -> bool:
     return m.found.end() < len(m.line.tokens) and m.line.text[m.line.tokens[m.found.end()].start].isalpha()
 
 
+def _names_more(m: Match) -> bool:
+    """Whether the word behind a month that is written small is neither a function word nor a time of its own."""
+    if not word_follows(m) or m.after != "x":
+        return False
+    token = m.line.tokens[m.found.end()]
+    return m.line.text[token.start : token.end].lower() not in _FUNCTION
+
+
+_BESIDE_YEAR: Final = re.compile("f?t?[LNT]u")
+_FUNCTION: Final = frozenset(
+    "or for but with is was were we i he she they it when where as because so if has had".split()
+)
 _PAST_TENSE: Final = re.compile(r"[a-z]+ed\b")
 
 
@@ -333,7 +349,7 @@ def _goes_on(m: Match) -> bool:
         return False
     following = m.line.tokens[m.found.end()]
     token = m.line.tokens[m.found.end() - 1]
-    if m.line.text[token.end : following.start].strip() or (m.before in "12675" and m.before):
+    if m.line.text[token.end : following.start].strip() or m.before in "12675":
         return False
     word = m.line.text[following.start : following.end]
     return (word[0].isupper() and m.number("m") in (4, 5, 6, 8) and m.before not in "iI") or bool(
@@ -347,6 +363,8 @@ def _season_of_year(m: Match) -> Reading | None:
 
 def _lone_season(m: Match) -> Reading | None:
     """`in summer`, `in the fall`, `the whole winter`; not `the fall of Rome`, `the winter games`."""
+    if m.after == "f" and _BESIDE_YEAR.match(m.line.codes, m.found.end()):
+        return readings.open_season(str(_value(m, "s")), m.setting.reference, told=m.setting.told)
     if (
         m.after in ("f", "x", "-", "u", "U")
         and (m.word("s") in ("fall", "spring") or m.before != "i")
@@ -391,6 +409,14 @@ _BEFORE_YEAR: Final = re.compile(
     r"|early|late|mid|the|winter|summer|spring|autumn|through)[\s(-]*$",
     re.IGNORECASE,
 )
+# After these a number before a noun in the plural is a count: for 2000 passengers; not so in 2000 sales fell.
+_COUNTING: Final = re.compile(r"\b(?:for|than|about|around|of|to|and|or|over|through|the)\s+$", re.IGNORECASE)
+_NUMBERED: Final = re.compile(
+    r"\b(?:flight|room|page|chapter|section|article|act|volume|version|model|building|suite|unit|highway|route|box|bus"
+    r"|line|windows|office|gate|no\.?|number|order|case|form|iso|rfc)\s+$",
+    re.IGNORECASE,
+)
+_JOINED_ON: Final = re.compile(r"-(?!present\b|now\b|today\b)[A-Za-z]")
 _COUNTED: Final = re.compile(r"\s+(?!was\b|is\b|has\b|as\b|this\b|its\b|his\b)(?:[a-z]{3,}\s+)?[a-z]{2,}s\b")
 _MEASURED: Final = re.compile(
     r"\s*(?:%|per\b|percent\b|km|kg|mph|feet|miles?\b|metres?\b|meters?\b|dollars?\b|euros?\b|hours?\b|rpm|kcal|mm\b|million"
@@ -398,10 +424,16 @@ _MEASURED: Final = re.compile(
 )
 
 
+def _numbers_a_thing(m: Match, token: Token) -> bool:
+    """Whether it is the number of a thing, or a part of a word: `Room 2019`, `a 1900-page book`."""
+    text = m.line.text
+    return bool(_NUMBERED.search(text, max(0, token.start - 12), token.start) or _JOINED_ON.match(text, token.end))
+
+
 def _year(m: Match) -> Reading | None:
     """A year alone counts from 1800 where nothing is counted by it, earlier and later ones after a preposition."""
     year, token, text = m.number("y"), m.token("y"), m.line.text
-    if token is None or _MEASURED.match(text, token.end):
+    if token is None or _MEASURED.match(text, token.end) or "n" in (m.before, m.after) or _numbers_a_thing(m, token):
         return None
     at = m.found.start()
     range_after = re.match(r"-Y", m.line.codes[at + 1 : at + 3]) and 0 < m.line.tokens[at + 2].value - year < 300  # type: ignore[operator]
@@ -409,6 +441,8 @@ def _year(m: Match) -> Reading | None:
     if range_after or range_before:
         return readings.year_of(year)
     counted = _COUNTED.match(text, token.end) is not None
+    if counted and _COUNTING.search(text, max(0, token.start - 12), token.start):
+        return None
     if not _BEFORE_YEAR.search(text, max(0, token.start - 12), token.start) and (not 1800 <= year < 2100 or counted):
         return None
     if not 1800 <= year < 2100 and counted:
@@ -451,7 +485,7 @@ def _fiscal(m: Match) -> Reading | None:
 
 def _decade(m: Match) -> Reading | None:
     first = m.number("y")
-    if m.found["y"] in "hd" and m.line.codes[m.found.start() - 1 : m.found.start()] not in ("t", "E", "-"):
+    if m.found["y"] in "hd" and m.line.codes[m.found.start() - 1 : m.found.start()] not in ("t", "E", "-", "s"):
         return None
     first = first if first > 99 else 1900 + first
     return readings.decade_of(first) if first % 10 == 0 else None
@@ -476,7 +510,7 @@ def _week_of_year(m: Match) -> Reading | None:
 
 # The rules in the order in which they are tried: letters with which they begin, expression, reading.
 ABSOLUTE: Final[tuple[tuple[str, str, Rule], ...]] = (
-    ("Y", r"(?P<y>Y)[-/]?(?P<m>M)\.?[-/]?(?P<d>[ad])(?![-/])", lambda m: _dated(m, m.number("m"), m.number("d"))),
+    ("Y", r"(?P<y>Y)[-/,]?(?P<m>M)\.?[-/]?(?P<d>[ad])(?![-/])", lambda m: _dated(m, m.number("m"), m.number("d"))),
     ("Y", r"(?P<y>Y)[-/](?P<d>[ad])[-/](?P<m>M)", lambda m: _dated(m, m.number("m"), m.number("d"))),
     (
         "adoeW",
@@ -489,18 +523,20 @@ ABSOLUTE: Final[tuple[tuple[str, str, Rule], ...]] = (
         _days_of_month,
     ),
     ("adoeW", rf"{_LEAD}(?P<d>[adoe])f?t?[-/]?(?P<m>M)\.?(?:[-/,]{{0,1}}f?(?P<y>Y))?", _day_first),
-    ("MW", rf"{_LEAD}(?P<m>M)\.?t?-?(?P<d>[adoe])(?:[,-]?f?(?P<y>Y))?", _month_first),
+    ("MW", rf"{_LEAD}(?P<m>M)\.?t?[-/]?(?P<d>[adoe])(?:[,-]{{0,1}}[fi]?(?P<y>Y)|,?s(?P<short>[adh]))?", _month_first),
     ("M", r"(?P<m>M)\.?(?:[,/-]|ft?|it?)?(?P<y>Y)", _month_of_year),
+    ("M", r"(?P<m>M)\.?,?s(?P<short>[dh])", _month_of_year),
     ("GW", rf"{_LEAD}(?P<g>G)", _digits),
-    ("JW", rf"{_LEAD}(?P<g>J)", _digits_without_year),
+    ("JWLNT", rf"(?P<step>[LNT])?{_LEAD}(?P<g>J)", _digits_without_year),
     ("V", r"(?P<g>V)", _digits_of_month),
     ("Y", r"(?P<y>Y)(?P<m>a)(?P<d>[ad])(?!-)", _spaced),
     ("Y", r"(?P<y>Y)-?Q(?P<n>a)", _quarter),
+    ("Y", r"(?P<y>Y),?t?(?P<n>o)-?(?P<u>u)", _quarter),
     ("Q", r"Q(?P<n>a)(?:[fs-]|ft)?(?P<y>Y)?", _quarter),
     ("oL", r"(?:(?P<n>o)|(?P<l>L))-?(?P<u>u)(?:(?:f|i)t?)?(?P<y>Y)", _quarter),
     ("o", r"(?P<n>o)-?(?P<u>u)", _quarter),
-    ("o", r"(?P<n>o)(?P<u>u)(?:f|i)t?(?P<y>Y)", _half),
-    ("H", r"(?P<h>H)(?P<n>a)(?P<y>Y)", _half),
+    ("o", r"(?P<n>o)(?P<u>u)(?:(?:f|i)t?)?(?P<y>Y)", _half),
+    ("H", r"(?P<h>H)(?P<n>a)f?(?P<y>Y)", _half),
     ("S", r"(?P<s>S)-?(?:f|i)?t?(?P<y>Y)", _season_of_year),
     ("o", r"(?P<n>o)-?(?P<u>u)", _century),
     ("Y", r"(?P<y>Y)s?D", _decade),
@@ -512,7 +548,7 @@ ABSOLUTE: Final[tuple[tuple[str, str, Rule], ...]] = (
     ("u", r"(?P<u>u)(?P<y>Y)", _named_year),
     ("u", r"(?P<u>u)(?P<n>[adh])(?:,?f?(?P<y>Y))?", _week_of_year),
     ("W", r"(?P<W>W),?t?(?P<d>[do])", _weekday_and_day),
-    ("oad", r"(?<=It)(?P<d>[oad])", _lone_day),
+    ("oad", r"(?:(?<=It)|(?<=I))(?P<d>[oad])", _lone_day),
     ("S", r"(?:(?<=[it579])|(?<=tx))(?P<s>S)", _lone_season),
     ("M", r"(?P<m>M)", _lone_month),
     ("Y", r"(?P<y>Y)", _year),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import timedelta
 from typing import Final
 
 from quern.jobs.text.dates import readings
@@ -12,7 +13,9 @@ from quern.jobs.text.dates.readings import Reading
 from quern.jobs.text.dates.tokens import Line
 from quern.jobs.text.dates.when import Signal
 
-_JOIN: Final = re.compile(r",?(?:[67]|--?|6-|7I)t?")
+# A time of the day: 3:30, 3 pm, in the morning, around 5 o'clock.
+_CLOCK: Final = r"(?:it?p|I?p|km{0,2}p?|[ab](?:k|[abdeh])?m{1,2}p?)"
+_JOIN: Final = re.compile(rf"(?:,?I?{_CLOCK})?,?(?:[67]|--?|6-|7I)(?:{_CLOCK}I?)?t?")
 _WITH_AND: Final = re.compile(r"(?:8|6|-)t?")
 
 
@@ -30,7 +33,7 @@ def ranged(line: Line, points: list[Point]) -> list[Point]:
 
 def _range(line: Line, one: Point, other: Point) -> Point | None:
     """From the start of the first to the end of the second, where the words between say so."""
-    if other.first - one.end > 3 or other.first <= one.end:
+    if other.first - one.end > 9 or other.first <= one.end:
         return None
     between = line.codes[one.end : other.first]
     before = line.codes[max(0, one.first - 2) : one.first]
@@ -61,6 +64,8 @@ _YEARLESS: Final = ("day", "month", "season")
 def from_to(a: Reading, b: Reading) -> Reading | None:
     """The days from the first of `a` to the last of `b`; an open year is the other's, or the nearest that fits."""
     begin, end = a, b
+    if a.unit == b.unit == "weekday" and a.first is not None and b.first is not None and a.first > b.first:
+        end = readings.a_day(b.first + timedelta(7))  # From Thursday to Monday.
     if b.open and b.unit in _YEARLESS and (not a.open or (a.first and b.first and a.first > b.first)):
         end = _behind(b, a) or b
     elif a.open and not b.open and a.unit in _YEARLESS:
@@ -102,15 +107,20 @@ def _before(a: Reading, b: Reading) -> Reading | None:
 
 
 _SIGNALS: Final[dict[str, Signal]] = {"3": "before", "4": "after", "5": "since", "7": "until", "9": "until"}
-_SIGNAL: Final = re.compile(r"(?P<signal>[34579])[It]*$")
-_OR: Final = re.compile(r"[8x](?P<l>[lA])")
-# A time of the day: 3:30, 3 pm, in the morning, around 5 o'clock, from 2 to 2:30 pm.
-_CLOCK: Final = r"(?:it?p|I?p|k[m]?p?|[ab](?:k|[abdeh])?mp?)"
+_SIGNAL: Final = re.compile(r"(?:(?P<signal>[34579])|(?P<prior>L6)|(?P<later>l0)|(?P<earlier>A0)|(?P<begin>EI))[It]*$")
+_FROM: Final = re.compile("[12]t?$")
+_OR: Final = re.compile(r"[8x](?P<l>[lA]|[34](?=[.,)]|$))")
 _AFTER: Final = re.compile(rf"(?:,?[iI1239745]*{_CLOCK}(?:[-678]{_CLOCK})?)+")
 _SHORT_AFTER: Final = re.compile(
-    r"[12](?:k|[abdeh])[-678](?:k|[abdeh])m?(?![-uUHa-z])|I(?:[ab])(?![-uUHx])|(?<=p)I[ab](?!x)"
+    r"[12]?(?:k|[ab]m?)[-6](?:k|[ab])m?(?![-uUHMad])|[12](?:k|[abdeh]m?)[-678](?:k|[abdeh])m?(?![-uUHa-z])|I(?:[ab])(?![-uUHx])|(?<=p)I[ab](?!x)"
 )
-_BEFORE: Final = re.compile(rf"(?:[12]?{_CLOCK}(?:[-678]{_CLOCK})?)[It,]*$")
+_HOUR: Final = re.compile("I[ab](?![-uUHx])")
+_BEFORE: Final = re.compile(rf"(?:[12]?{_CLOCK}(?:[-678]{_CLOCK})?|[12](?:k|[abdeh])m?[-678](?:k|[abdeh])m?)[It,]*$")
+
+
+def _words(signal: re.Match[str]) -> Signal:
+    """The signal of two words: `prior to`, `later than`, `beginning on`."""
+    return "since" if signal["begin"] else "after" if signal["later"] else "before"
 
 
 def signalled(line: Line, point: Point, floor: int, ceiling: int) -> None:
@@ -118,14 +128,19 @@ def signalled(line: Line, point: Point, floor: int, ceiling: int) -> None:
     codes, r = line.codes, point.reading
     first = point.outer_first if point.outer_first >= 0 else point.first
     end = point.end
+    lead = _FROM.search(codes[max(floor, first - 2) : first])
+    if r.precision == "range" and point.outer_first < 0 and lead is not None:
+        first -= len(lead[0])
     if r.precision == "day":
         after = _AFTER.match(codes, end, ceiling) or _SHORT_AFTER.match(codes, end, ceiling)
         end = after.end() if after is not None else end
+        if after is not None and (more := _HOUR.match(codes, end, ceiling)) is not None:
+            end = more.end()
         before = _BEFORE.search(codes[max(floor, first - 8) : first])
         if before is not None and before[0]:
             first -= len(before[0])
     if r.precision != "range" and (signal := _SIGNAL.search(codes[max(floor, first - 3) : first])) is not None:
-        kind = _SIGNALS[signal["signal"]]
+        kind: Signal = _SIGNALS[signal["signal"]] if signal["signal"] else _words(signal)
         token = line.tokens[first - len(signal[0])]
         if signal["signal"] != "9":
             first -= len(signal[0])
@@ -134,7 +149,7 @@ def signalled(line: Line, point: Point, floor: int, ceiling: int) -> None:
             point.reading = replace(r, signal=kind)
     elif (after_or := _OR.match(codes, end, ceiling)) is not None and r.precision != "range":
         word = line.tokens[after_or.end() - 1]
-        kind = "since" if line.text[word.start : word.end].lower() == "later" else "until"
+        kind = "since" if line.text[word.start : word.end].lower() in ("later", "after") else "until"
         point.reading = replace(r, signal=kind)
         end = after_or.end()
     point.outer_first, point.outer_end = first, end

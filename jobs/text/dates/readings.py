@@ -5,10 +5,14 @@ from __future__ import annotations
 from calendar import monthrange
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from functools import lru_cache
+from typing import Final
 
 from quern.jobs.text.dates.when import Flaw, Part, Precision, Signal
 
 _WEEK = 7
+# How many times are kept as they were read last: a text names the same ones again and again.
+_KEPT: Final = 4096
 # What lies more than a month ahead of a text that speaks of no plans is the year before's.
 _SOON = timedelta(31)
 
@@ -86,11 +90,13 @@ def days(first: date, last: date, precision: Precision, timex: str, unit: str = 
     return Reading(first, last, precision, timex, unit=unit or precision)
 
 
+@lru_cache(_KEPT)
 def a_day(day: date) -> Reading:
     """One day."""
     return days(day, day, "day", day.isoformat())
 
 
+@lru_cache(_KEPT)
 def day_of(year: int, month: int, day: int) -> Reading | None:
     """A day of the calendar; one that no month has, such as 31 February, is told as impossible."""
     if not (1 <= month <= 12 and 1 <= day <= 31 and 1 <= year <= 9999):
@@ -102,6 +108,7 @@ def day_of(year: int, month: int, day: int) -> Reading | None:
     return days(only, only, "day", timex)
 
 
+@lru_cache(_KEPT)
 def open_day(month: int, day: int, reference: date | None, *, told: bool) -> Reading | None:
     """A day without a year: of the year in which it is nearest to `reference`, but past where a text tells (`told`)."""
     if not (1 <= month <= 12 and 1 <= day <= 31):
@@ -130,6 +137,27 @@ def nearest_year(month: int, day: int, reference: date) -> int:
     return min(near, key=distance)
 
 
+def moment(now: date | None) -> Reading:
+    """The moment of writing."""
+    return Reading(now, now, "day", "PRESENT_REF", unit="now", present=True)
+
+
+@lru_cache(_KEPT)
+def lone_day(day: int, reference: date | None, *, told: bool) -> Reading | None:
+    """A day without a month: of the month in which it is nearest to `reference`, but past where a text tells."""
+    timex = f"XXXX-XX-{day:02}"
+    if reference is None:
+        return Reading(None, None, "day", timex, unit="day")
+    here = reference.replace(day=1)
+    near = (day_of(m.year, m.month, day) for m in (after_months(here, n) for n in (-2, -1, 0, 1)))
+    known = [d.first for d in near if d is not None and d.first is not None]
+    past = [d for d in known if d <= reference or not told]
+    if not known:
+        return None
+    nearest = min(past or known, key=lambda d: abs((d - reference).days))
+    return Reading(nearest, nearest, "day", timex, unit="day")
+
+
 def months(year: int, month: int, count: int, precision: Precision, timex: str, unit: str = "") -> Reading:
     """`count` months from `month` on."""
     first = date(year, month, 1)
@@ -137,11 +165,13 @@ def months(year: int, month: int, count: int, precision: Precision, timex: str, 
     return days(first, end.replace(day=monthrange(end.year, end.month)[1]), precision, timex, unit)
 
 
+@lru_cache(_KEPT)
 def month_of(year: int, month: int) -> Reading:
     """A month."""
     return months(year, month, 1, "month", f"{year:04}-{month:02}")
 
 
+@lru_cache(_KEPT)
 def open_month(month: int, reference: date | None, *, told: bool) -> Reading:
     """A month without a year: the nearest, but past where a text tells."""
     timex = f"XXXX-{month:02}"
@@ -153,6 +183,7 @@ def open_month(month: int, reference: date | None, *, told: bool) -> Reading:
     return replace(month_of(year, month), timex=timex, month=month)
 
 
+@lru_cache(_KEPT)
 def year_of(year: int) -> Reading:
     """A year."""
     return months(year, 1, 12, "year", f"{year:04}")
@@ -208,6 +239,7 @@ def monday(day: date) -> date:
     return day - timedelta(day.weekday())
 
 
+@lru_cache(_KEPT)
 def week_of(day: date) -> Reading:
     """The week in which a day lies."""
     first = monday(day)
@@ -231,6 +263,7 @@ def weekend_of(day: date) -> Reading:
     return days(first + timedelta(5), first + timedelta(6), "week", timex, "weekend")
 
 
+@lru_cache(_KEPT)
 def weekday_of(day: date, weekday: int) -> Reading:
     """That weekday of the week in which a day lies."""
     return a_day(monday(day) + timedelta(weekday))

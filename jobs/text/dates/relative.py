@@ -37,7 +37,7 @@ def _near(m: Match) -> Reading | None:
     token, reference = m.token("R"), m.setting.reference
     step = token.value if token is not None else None
     if step is None:
-        return Reading(reference, reference, "day", "PRESENT_REF", unit="now", present=True)
+        return readings.moment(reference)
     if reference is None or not isinstance(step, int):
         return _unknown("day")
     return replace(readings.a_day(reference + timedelta(step)), unit="near")
@@ -64,11 +64,13 @@ def _stepped_unit(m: Match) -> Reading | None:
     """`last week`, `next year`, `this quarter`, `that day`, `the following day`."""
     unit, step, day = _unit(m), _step(m), m.setting.reference
     word = m.word("L")
-    if unit == "half" or (m.after == "f" and not _names_unit(m)) or (unit == "day" and word in ("last", "past")):
+    if unit == "half" or (m.after == "f" and not _names_unit(m)) or (unit == "day" and word == "past"):
         return None
     if word == "past" and unit in ("decade", "century") and day is not None:
         first = readings.moved(day, -1, unit)
-        return readings.days(first, day - timedelta(1), "range", f"P{10 if unit == 'decade' else 100}Y")
+        years = 10 if unit == "decade" else 100
+        timex = readings.interval(first, day, f"P{years}Y")
+        return readings.days(first, day - timedelta(1), "range", timex)
     anchored = step is None or word in ("following", "previous", "preceding") or (unit == "day" and bool(step))
     if anchored:
         day = _anchored(m, unit)
@@ -110,6 +112,8 @@ def _names_unit(m: Match) -> bool:
 
 
 def _working_week(m: Match) -> Reading | None:
+    if _unit(m) == "day" and m.setting.reference is not None:
+        return readings.a_day(readings.moved(m.setting.reference, _step(m) or 0, "business"))
     if _unit(m) != "week":
         return None
     found = _stepped_unit(m)
@@ -125,19 +129,33 @@ def _stepped_units(m: Match) -> Reading | None:
         return None
     if m.after == "f" and m.word("L") in ("last", "next"):
         return None
-    length = f"P{count}{'BD' if m.has('B') else unit[0].upper()}"
+    years = {"decade": 10, "century": 100}.get(unit)
+    length = f"P{count * years}Y" if years else f"P{count}{'BD' if m.has('B') else unit[0].upper()}"
     if reference is None:
         return replace(_unknown(unit), precision="range", unit="range")
-    if unit in ("quarter", "decade", "century"):
+    if unit == "quarter" or (years and m.word("L") != "past"):
         return _whole_units(unit, step, count, reference, length)
     if m.has("B"):
         unit = "business"
     if step < 0:
-        first, end = readings.moved(reference, -count, unit), reference
+        first, end = _further(m, readings.moved(reference, -count, unit), -1), reference
     else:
         first = reference + timedelta(1)
-        end = readings.moved(reference, count, unit) + timedelta(1)
+        end = _further(m, readings.moved(reference, count, unit), 1) + timedelta(1)
     return readings.days(first, end - timedelta(1), "range", readings.interval(first, end, length))
+
+
+def _further(m: Match, day: date, sign: int) -> date:
+    """The day moved by the further parts of a length too."""
+    if not m.has("more"):
+        return day
+    count = 0
+    for token in m.line.tokens[m.found.start("more") : m.found.end("more")]:
+        if isinstance(token.value, int):
+            count = token.value
+        elif isinstance(token.value, str):
+            day = readings.moved(day, sign * count, token.value)
+    return day
 
 
 def _whole_units(unit: str, step: int, count: int, reference: date, length: str) -> Reading | None:
@@ -183,6 +201,16 @@ def _stepped_month(m: Match) -> Reading | None:
     return readings.month_of(year, month) if token is None else readings.season_of(year, str(token.value))
 
 
+def _weekdays_ago(m: Match) -> Reading | None:
+    """`two Sundays ago`."""
+    day, count = m.setting.reference, m.number("n")
+    if day is None:
+        return _unknown("day")
+    if m.word("A") in ("ago", "earlier"):
+        return readings.a_day(day - timedelta((day.weekday() - m.number("W") - 1) % 7 + 1 + 7 * (count - 1)))
+    return readings.a_day(day + timedelta((m.number("W") - day.weekday() - 1) % 7 + 1 + 7 * (count - 1)))
+
+
 def _part_of_day(m: Match) -> Reading | None:
     """`this morning`, `last night`, `that evening`."""
     step, day = _step(m), m.setting.reference
@@ -195,7 +223,17 @@ def _part_of_day(m: Match) -> Reading | None:
     return replace(readings.a_day(day + timedelta(step or 0)), unit="near")
 
 
-_TOLD: Final = re.compile(r"\b(?:\w+ed|was|were|had|did|won|made|took|grew|rose|fell|became|lost|sold|came)\b")
+# How far before a time the verb may stand that says whether it is to come or was, in characters: half a sentence.
+_NEAR_VERB: Final = 60
+_TOLD: Final = re.compile(
+    r"\b(?:\w+ed|was|were|had|did|won|made|took|grew|rose|fell|became|lost|sold|came)\b|\b(?:time|first|once|twice)\s*$"
+)
+
+
+def _took(m: Match) -> bool:
+    """Whether the text tells what was, and how long it took: `built in three years`."""
+    at = m.line.tokens[m.found.start()].start
+    return m.setting.told and _TOLD.search(m.line.text, max(0, at - _NEAR_VERB), at) is not None
 
 
 def _ahead(m: Match) -> Reading | None:
@@ -204,14 +242,13 @@ def _ahead(m: Match) -> Reading | None:
     token = m.line.tokens[m.found.start()]
     if m.after == "f" or reference is None or not 0 < count < 5000 or unit in ("half", "weekend"):
         return None
-    before = m.line.text[max(0, token.start - 80) : token.start]
-    if m.setting.told and (_TOLD.search(before) or re.search(r"\b(?:time|first|once|twice)\s*$", before)):
+    if _took(m):
         return None
     end = readings.moved(reference, count, "business" if m.has("B") else unit)
     if m.line.text[token.start : token.end].lower() == "within":
         first = reference + timedelta(1)
         return readings.days(first, end, "range", readings.interval(reference, end, f"P{count}{unit[0].upper()}"))
-    return readings.a_day(end)
+    return replace(readings.a_day(end), unit="shifted")
 
 
 def _ago(m: Match) -> Reading | None:
@@ -226,22 +263,26 @@ def _ago(m: Match) -> Reading | None:
     if day is None:
         return _unknown("day")
     sign = 1 if word in ("later", "hence") else -1
-    found = readings.a_day(readings.moved(day, sign * count, "business" if m.has("B") else unit))
+    then = readings.moved(day, sign * count, "business" if m.has("B") else unit)
+    found = readings.a_day(_further(m, then, sign))
     return replace(found, flaw="unanchored") if lost else found
 
 
 def _moment(m: Match) -> Reading | None:
     """`ten minutes ago`, `in two hours`: told from the moment of writing."""
-    reference = m.setting.reference
-    if m.found.re.pattern.startswith("i") and (m.setting.told or m.after == "f"):
+    codes, reference, now = m.found[0], m.setting.reference, m.setting.now
+    if codes[0] == "i" and (m.after == "f" or _took(m)):
         return None
-    return Reading(
-        reference, reference, "day", reference.isoformat() if reference else "PRESENT_REF", unit="now", present=True
-    )
+    values = {c: t.value for c, t in zip(codes, m.line.tokens[m.found.start() :], strict=False)}
+    unit, count = values["H"], next(v for c, v in values.items() if c in _COUNT)
+    if now is None or not isinstance(unit, int) or not isinstance(count, int):
+        return replace(readings.moment(reference), timex=reference.isoformat() if reference else "PRESENT_REF")
+    back = "L" in codes or (m.word("A") in ("ago", "earlier") if m.has("A") else False)
+    then = (now + timedelta(seconds=count * unit * (-1 if back else 1))).date()
+    first, last = sorted((then, now.date())) if "L" in codes or "N" in codes else (then, then)
+    return Reading(first, last, "day", then.isoformat(), unit="now", present=True)
 
 
-# How far before a weekday the verb may stand that says that it is to come, in characters: half a sentence of news.
-_NEAR_VERB: Final = 60
 _FUTURE: Final = re.compile(r"(?:\b(?:will|shall|to be|going to|scheduled|due|expected|plans?)\b|['’]ll\b)[^.;!?]*$")
 
 
@@ -254,6 +295,8 @@ def _weekday(m: Match) -> Reading | None:
     if m.before == "x" and m.after == "x" and not word[0].isupper() and len(word) < 6:
         return None
     weekday = m.number("W")
+    if m.before in "oL" and m.after == "f":  # `the first Monday of May`
+        return None
     timex = f"XXXX-WXX-{weekday + 1}"
     if reference is None:
         return Reading(None, None, "day", timex, unit="weekday")
@@ -276,17 +319,29 @@ def _weekend(m: Match) -> Reading | None:
 def _bare_unit(m: Match) -> Reading | None:
     """`the year`, a time only beside another: `the end of the year`."""
     unit, reference = _unit(m), m.setting.reference
-    if unit in ("half", "quarter", "century", "weekend"):
+    if m.after in "345" or unit in ("half", "quarter", "century", "weekend"):
         return None
     if reference is None:
         return replace(_unknown(unit), bare=True)
     found = readings.unit_around(unit, reference)
-    return None if found is None else replace(found, bare=True)
+    if found is None:
+        return None
+    at = m.found.start() - 2
+    alone = at >= 0 and m.line.codes[at] in "iI" and m.after in "$.,"  # `blocked for the day`
+    return replace(found, flaw="unanchored") if alone else replace(found, bare=True)
+
+
+def _beyond(m: Match) -> Reading | None:
+    """`the week after next`, `the year before last`."""
+    unit, day = _unit(m), m.setting.reference
+    if unit not in ("week", "weekend", "month", "year", "quarter"):
+        return None
+    return _unknown(unit) if day is None else _around(unit, day, 2 if m.has("after") else -2)
 
 
 def _day_before(m: Match) -> Reading | None:
     """`the day before`, `the day after`, at the end of a clause: beside the day that was spoken of last."""
-    if _unit(m) != "day" or m.after not in ("", ".", ",", ")", "-"):
+    if _unit(m) != "day" or m.after not in ("$", ".", ",", ")", "-"):
         return None
     day = _anchored(m, "day") or m.setting.reference
     if day is None:
@@ -305,7 +360,7 @@ def _to_date(m: Match) -> Reading | None:
             return None
         around = readings.unit_around(_unit(m), reference)
         return None if around is None else replace(around, last=reference)
-    return Reading(reference, reference, "day", "PRESENT_REF", unit="now", present=True)
+    return readings.moment(reference)
 
 
 def _this_moment(m: Match) -> Reading | None:
@@ -313,30 +368,34 @@ def _this_moment(m: Match) -> Reading | None:
     word, reference = m.word("x"), m.setting.reference
     if not (word == "date" or (word in ("time", "moment", "point") and m.before == "I")):
         return None
-    return Reading(reference, reference, "day", "PRESENT_REF", unit="now", present=True)
+    return readings.moment(reference)
 
 
+# Further parts of a length: `and 2 weeks and 2 days`.
+_MORE: Final = rf"(?:[8,]{{0,2}}{_COUNT}[uU]){{0,3}}"
 _N: Final = rf"g?(?P<n>{_COUNT})f?"
 RELATIVE: Final[tuple[tuple[str, str, Rule], ...]] = (
     ("u", r"(?P<u>u)(?:3|(?P<after>4))(?P<R>R)", _day_beside),
-    ("u", r"(?P<u>u)6(?P<x>x)", _to_date),
+    ("u", r"(?P<u>u)-?6-?(?P<x>x)", _to_date),
     ("R", r"(?P<R>R)", _near),
     ("T", r"T(?P<x>x)", _this_moment),
-    ("LN", rf"(?P<L>[LN])g?(?P<n>{_COUNT})f?(?P<B>B)?(?P<u>U)", _stepped_units),
+    ("LN", rf"(?P<L>[LN])g?(?P<n>{_COUNT})f?(?P<B>B)?(?P<u>U)(?P<more>{_MORE})", _stepped_units),
     ("abdeh", r"(?P<n>[abdeh])(?P<L>[LN])(?P<u>U)", _stepped_units),
-    ("LN", rf"[LN]{_COUNT}?H(?!f)", lambda m: None if m.found[0][1:] == "H" and m.after == "f" else _moment(m)),
+    ("LN", rf"[LN]{_COUNT}H(?!f)", _moment),
     ("abdeh", r"[abdeh][LN]H", _moment),
     ("LNT", r"(?P<this>T)?(?P<L>[LNT])(?P<W>W)", _stepped_weekday),
     ("LNT", r"(?P<L>[LNT])(?:(?P<M>M)|(?P<S>S))(?![ad])", _stepped_month),
     ("LT", r"(?P<L>[LT])(?P<p>p)", _part_of_day),
+    ("abe", r"(?P<n>[abe])(?P<W>[wW])(?P<A>A|l|1R)", _weekdays_ago),
     ("LNT", r"(?P<L>[LNT])(?P<B>B)(?P<u>u)", _working_week),
     ("LNT", r"(?P<L>[LNT])(?P<u>u)", _stepped_unit),
-    ("gabdehzn", rf"{_N}(?P<B>B)?(?P<u>[uU])(?P<A>[AlF])", _ago),
-    ("abdehgzn", rf"(?P<n>{_COUNT})H[AlF]", _moment),
+    ("gabdehzn", rf"{_N}(?P<B>B)?(?P<u>[uU])(?P<more>{_MORE})(?P<A>[AlF])", _ago),
+    ("abdehgzn", rf"(?P<n>{_COUNT})H(?P<A>[AlF])", _moment),
     ("abdehgzn", rf"(?P<n>{_COUNT})H1R", _moment),
-    ("i", rf"it?{_N}(?P<B>B)?(?P<u>[uU])(?:s(?:[xD]x)?)?(?![1-5])", _ahead),
+    ("i", rf"i(?:x0)?t?{_N}(?P<B>B)?(?P<u>[uU])(?:s(?:[xD]x)?)?(?![1-5])", _ahead),
     ("i", rf"i(?:{_COUNT})H", _moment),
     ("W", r"(?P<W>W)", _weekday),
+    ("u", r"(?P<u>u)(?:3L|(?P<after>4)N)(?=[^uUW]|$)", _beyond),
     ("u", r"(?P<u>u)(?:3|(?P<after>4))(?=[.,)]|$)", _day_before),
     ("u", r"(?P<u>u)", _weekend),
     ("u", r"(?<=t)(?P<u>u)", _bare_unit),

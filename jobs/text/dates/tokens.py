@@ -120,7 +120,7 @@ def _add_number(run: str, start: int, text: str, codes: list[str], tokens: list[
     if not before.isascii() and before not in _BEFORE_NUMBER:
         before = " "
     after = text[start + len(run) : start + len(run) + 1]
-    if run.isdecimal() and after > "\u2e80":  # Chinese counts by it: 2000元.
+    if run.isdecimal() and (after > "\u2e80" or (len(run) == 8 and after == "-")):  # Chinese counts by it: 2000元.
         before = "$"
     junk = before in _BEFORE_NUMBER or len(run) > _LONGEST
     if not junk and (before.isalpha() or (before in "-.," and start > 1 and not text[start - 2].isspace())):

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import date
+import json
+import time
+from datetime import date, datetime
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from quern.jobs.text.dates import dates
+from quern.jobs.text.dates import dates, order_of
 from quern.jobs.text.quantities import quantities
+from tests.benchmarks.date_expressions import evaluate_dates
 
 
 @pytest.mark.parametrize(
@@ -43,6 +49,142 @@ def test_what_a_date_leaves_open_is_read_against_the_day_of_publication() -> Non
     assert [w.from_day for w in dates("on 2 March")] == [None]
     told, planned = dates("It was sold on 15 November.", published), dates("It will be sold on 15 November.", published)
     assert [str(w.from_day) for w in (*told, *planned)] == ["2023-11-15", "2024-11-15"]
+
+
+PUBLISHED = datetime(2016, 11, 7, 16, 12)  # A Monday.
+
+
+@pytest.mark.parametrize(
+    ("text", "timex", "days"),
+    [
+        ("the second week of 2021", "2021-W02", "2021-01-11 2021-01-17"),
+        ("last week", "2016-W44", "2016-10-31 2016-11-06"),
+        ("Wednesday next week", "2016-11-16", "2016-11-16 2016-11-16"),
+        ("the third quarter of last year", "2015-Q3", "2015-07-01 2015-09-30"),
+        ("in the summer of 2016", "2016-SU", "2016-06-01 2016-08-31"),
+        ("the early 1990s", "199", "1990-01-01 1993-12-31"),
+        ("in the 15th century", "14", "1400-01-01 1499-12-31"),
+        ("from 4 to 17 September 2016", "(2016-09-04,2016-09-17,P13D)", "2016-09-04 2016-09-17"),
+        ("from Nov to March", "(XXXX-11-01,XXXX-03-01,P4M)", "2016-11-01 2017-03-31"),
+        ("on 5 March", "XXXX-03-05", "2016-03-05 2016-03-05"),
+        ("March of last year", "2015-03", "2015-03-01 2015-03-31"),
+        ("two months after next Friday", "2017-01-18", "2017-01-18 2017-01-18"),
+        ("the first Monday of next month", "2016-12-05", "2016-12-05 2016-12-05"),
+        ("the last 3 months", "(2016-08-07,2016-11-07,P3M)", "2016-08-07 2016-11-06"),
+        ("He left on May 3 1999; two days later", "1999-05-05", "1999-05-05 1999-05-05"),
+        ("20160408_08:38", "2016-04-08", "2016-04-08 2016-04-08"),
+        ("2016-04-08T23:30:00-05:00", "2016-04-08", "2016-04-08 2016-04-08"),
+        ("nineteen ninety six", "1996", "1996-01-01 1996-12-31"),
+        ("in 10 hours", "2016-11-08", "2016-11-08 2016-11-08"),
+        ("easter 2019", "2019-04-21", "2019-04-21 2019-04-21"),
+        ("上周五", "2016-11-04", "2016-11-04 2016-11-04"),
+        ("2019年第三季度", "2019-Q3", "2019-07-01 2019-09-30"),
+        ("1995 - 1997年", "(1995-01-01,1997-01-01,P2Y)", "1995-01-01 1997-12-31"),
+        ("2009年9月16日至23日", "(2009-09-16,2009-09-23,P7D)", "2009-09-16 2009-09-23"),
+        ("20世纪80年代", "198", "1980-01-01 1989-12-31"),
+        ("三天前", "2016-11-04", "2016-11-04 2016-11-04"),
+        ("民国113年3月5日", "2024-03-05", "2024-03-05 2024-03-05"),
+        ("２０１９年３月５日", "2019-03-05", "2019-03-05 2019-03-05"),
+    ],
+)
+def test_a_time_has_its_value_and_its_days(text: str, timex: str, days: str) -> None:
+    found = dates(text, PUBLISHED, vague=True)[-1]
+    assert (found.timex, f"{found.from_day} {found.to_day}") == (timex, days)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You may not; they march on, and the fall of Rome came.",
+        "It costs $1999, 2,000 dollars or €2016.",
+        "Python 3.11 and release 10.4.1 of v2.0.2016",
+        "Call (206) 555-1212 or 0800 2010 3040.",
+        "They won 3-2, then 21-19, 6/4 and 10-9.",
+        "April Smith met May Jones and June Carter.",
+        "for three days, every Monday, Friday mornings and 24/7",
+        "Room 2019, flight 1990, a 1900-page book",
+        "5号线到3号楼，每周一，2000元，三年级",
+    ],
+)
+def test_no_date_is_found_where_none_is_meant(text: str) -> None:
+    assert dates(text, PUBLISHED) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "flaw", "day"),
+    [
+        ("31 February 2020", "impossible", "None"),
+        ("am 30.02.2016", "impossible", "None"),
+        ("2023年2月29日", "impossible", "None"),
+        ("04/05/2016", "ambiguous", "2016-04-05"),
+        ("Monday, 5 March 2024", "contradictory", "2024-03-05"),
+        ("tomorrow, 13/04/21", "contradictory", "2021-04-13"),
+        ("农历2015年十月初一", "lunar", "None"),
+        ("今年春节", "lunar", "None"),
+        ("on 9999-12-31", "", "9999-12-31"),
+    ],
+)
+def test_what_is_wrong_or_unsure_is_told_and_not_guessed(text: str, flaw: str, day: str) -> None:
+    assert [(w.flaw, str(w.from_day)) for w in dates(text, PUBLISHED)] == [(flaw, day)]
+
+
+def test_day_and_month_are_ordered_by_site_language_and_the_other_dates_of_a_text() -> None:
+    assert [order_of(host="www.example.co.uk"), order_of("en-US"), order_of("de"), order_of("en", "example.com")] == [
+        "day first",
+        "month first",
+        "day first",
+        None,
+    ]
+    assert [str(w.from_day) for w in dates("04/05/2016", order="day first")] == ["2016-05-04"]
+    assert [str(w.from_day) for w in dates("04/05/2016, 13/05/2016")] == ["2016-05-04", "2016-05-13"]
+
+
+@pytest.mark.parametrize(
+    ("text", "signal", "days"),
+    [
+        ("since 2011", "since", ("2011-01-01", "None")),
+        ("until 5 May 2016", "until", ("None", "2016-05-05")),
+        ("after 2011", "after", ("2011-12-31", "None")),
+        ("2018年7月9日或之前", "until", ("None", "2018-07-09")),
+    ],
+)
+def test_a_signal_opens_one_side(text: str, signal: str, days: tuple[str, str]) -> None:
+    (found,) = dates(text)
+    assert (found.signal, tuple(map(str, found.days))) == (signal, days)
+    assert found.outer == (0, len(text))
+
+
+_WORDS = (
+    "may March 5 31 Feb 2019 30.02. 9999-12-31 10/1 0000-00-00 the of , . - / to from between 3pm last next week first "
+    "twenty days ago in century early now Christmas Eve 年 月 日 2019年 29日 上周 初一 康熙 至 前 十 ² ٣"
+).split()
+
+
+@given(st.lists(st.sampled_from(_WORDS), max_size=14), st.sampled_from(["", " "]), st.sampled_from([1, 2016, 9999]))
+def test_hostile_text_gives_disjoint_spans_with_ordered_days(words: list[str], between: str, year: int) -> None:
+    text, end = between.join(words), 0
+    for when in dates(text, date(year, 12, 31), vague=True):
+        assert end <= when.start < when.end
+        assert text[when.start : when.end] == when.text
+        assert (when.from_day is None) == (when.to_day is None) or when.flaw
+        assert when.from_day is None or when.to_day is None or when.from_day <= when.to_day
+        end = when.end
+
+
+@pytest.mark.parametrize("run", ["1", "May 5 ", "in the ", "2019-", "twenty-", "first week of ", "3月", "十", " "])
+def test_a_hundred_thousand_characters_take_less_than_two_seconds(run: str) -> None:
+    started = time.process_time()
+    dates(run * (100_000 // len(run)), PUBLISHED)
+    assert time.process_time() - started < 2  # .05 to 1 on an idle core.
+
+
+def test_figures_on_the_shared_cases_are_as_good_as_their_floors(shared: Path) -> None:
+    floors = json.loads((Path(__file__).parents[2] / "floors.json").read_text("utf-8"))["date_expressions"]
+    found: dict[str, float] = {}
+    for language in ("english", "chinese"):
+        found |= evaluate_dates(shared / "date_expressions" / f"{language}.jsonl", language)
+    assert {name: found[name] for name, floor in floors["at least"].items() if found[name] < floor} == {}
+    assert {name: found[name] for name, most in floors["at most"].items() if found[name] > most} == {}
 
 
 @pytest.mark.parametrize(
