@@ -23,11 +23,12 @@ from quern.jobs.text.dates.english import english_times
 from quern.jobs.text.dates.order import order_of
 from quern.jobs.text.dates.points import Setting
 from quern.jobs.text.dates.when import Flaw, Order, Part, Precision, Signal, When
+from quern.schemas.words.patterns import lazy_pattern
 
 __all__ = ["Flaw", "Order", "Part", "Precision", "Signal", "When", "dates", "order_of"]
 
 # Words of what is to come: without one of them, a text tells what was.
-_AHEAD: Final = re.compile(
+_AHEAD: Final = lazy_pattern(
     r"\b(?:will|shall|would|next|due|plans?|planned|planning|(?:from|by|until|till)\s+\d|expected|scheduled"
     r"|deadline|to\s+be|going\s+to"
     r"|is\s+to|are\s+to)\b"
@@ -59,7 +60,7 @@ def dates(text: str, default: date | None = None, order: Order | None = None, *,
 
 # Digits and marks of full width as those of ASCII, each as long as it was.
 _NARROW: Final = dict(zip(range(0xFF0D, 0xFF1B), range(0x2D, 0x3B), strict=True))
-_WIDE: Final = re.compile("[\uff0d-\uff1a]")
+_WIDE: Final = lazy_pattern("[\uff0d-\uff1a]")
 
 
 def _times(text: str, default: date | None, order: Order | None) -> list[When]:

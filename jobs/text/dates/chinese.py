@@ -18,6 +18,7 @@ from quern.jobs.text.dates.points import Setting
 from quern.jobs.text.dates.ranges import from_to
 from quern.jobs.text.dates.readings import Reading
 from quern.jobs.text.dates.when import Flaw, Signal, When
+from quern.schemas.words.patterns import lazy_pattern
 
 
 @dataclass
@@ -40,8 +41,8 @@ class _Span:
 # How far a title's bracket may stand before a word of it, in characters.
 _TITLE: Final = 20
 # A text without one of these names no time in Chinese.
-_HINT: Final = re.compile(r"[年月日号號周週季节節天今昨明晚晨早旦]|世纪|星期|礼拜|小时|分钟|\d-\d")
-_EVERY: Final = re.compile("每[一个隔]?$")
+_HINT: Final = lazy_pattern(r"[年月日号號周週季节節天今昨明晚晨早旦]|世纪|星期|礼拜|小时|分钟|\d-\d")
+_EVERY: Final = lazy_pattern("每[一个隔]?$")
 
 
 def chinese_times(text: str, setting: Setting) -> list[When]:
@@ -91,10 +92,10 @@ _CLOCK: Final = (
 
 # ---- ranges and signals
 
-_JOIN: Final = re.compile(r"\s*(?:到|至|—+|–|-|~|～|－)\s*")
-_WITH: Final = re.compile(r"\s*[和与與及]\s*")
-_FIRST: Final = re.compile(rf"({YEAR}|(?P<short>{DAY}))(?P<unit>[日号])?\s*(?:到|至|—+|–|-|~|～|－)\s*$")
-_SECOND_DAY: Final = re.compile(rf"\s*(?:到|至|—+|–|-|~|～|－)\s*({DAY})[日号]")
+_JOIN: Final = lazy_pattern(r"\s*(?:到|至|—+|–|-|~|～|－)\s*")
+_WITH: Final = lazy_pattern(r"\s*[和与與及]\s*")
+_FIRST: Final = lazy_pattern(rf"({YEAR}|(?P<short>{DAY}))(?P<unit>[日号])?\s*(?:到|至|—+|–|-|~|～|－)\s*$")
+_SECOND_DAY: Final = lazy_pattern(rf"\s*(?:到|至|—+|–|-|~|～|－)\s*({DAY})[日号]")
 
 
 def _joined(text: str, spans: list[_Span], setting: Setting) -> list[_Span]:
@@ -178,22 +179,22 @@ def _from_to(a: Reading, b: Reading) -> Reading | None:
 
 
 _AFTER: Final[tuple[tuple[re.Pattern[str], Signal], ...]] = (
-    (re.compile("或(?:之|以)?[后後]|及(?:之|以)[后後]|起|以来|以來|开始"), "since"),
-    (re.compile("或(?:之|以)?前|及(?:之|以)前|为止"), "until"),
-    (re.compile("(?:之|以)[后後]|[后後](?!半|来|天)"), "after"),
+    (lazy_pattern("或(?:之|以)?[后後]|及(?:之|以)[后後]|起|以来|以來|开始"), "since"),
+    (lazy_pattern("或(?:之|以)?前|及(?:之|以)前|为止"), "until"),
+    (lazy_pattern("(?:之|以)[后後]|[后後](?!半|来|天)"), "after"),
     (
-        re.compile("(?:之|以)前|前(?![\\d一二两三四五六七八九十半后往景夕天锋任沿线台方提途面身])"),
+        lazy_pattern("(?:之|以)前|前(?![\\d一二两三四五六七八九十半后往景夕天锋任沿线台方提途面身])"),
         "before",
     ),
 )
 _BEFORE: Final[tuple[tuple[re.Pattern[str], Signal], ...]] = (
-    (re.compile("(?:截止到?|截至|截止至|直到|不晚于)$"), "until"),
-    (re.compile("(?:早于|先于)$"), "before"),
-    (re.compile("(?:晚于)$"), "after"),
-    (re.compile("(?:自从|自|不早于)$"), "since"),
+    (lazy_pattern("(?:截止到?|截至|截止至|直到|不晚于)$"), "until"),
+    (lazy_pattern("(?:早于|先于)$"), "before"),
+    (lazy_pattern("(?:晚于)$"), "after"),
+    (lazy_pattern("(?:自从|自|不早于)$"), "since"),
 )
-_TO_TIME: Final = re.compile(rf"[到至-](?=[\d一二两三四五六七八九十上中下晚凌早]){_CLOCK}")
-_TIME_OF_DAY: Final = re.compile(_CLOCK)
+_TO_TIME: Final = lazy_pattern(rf"[到至-](?=[\d一二两三四五六七八九十上中下晚凌早]){_CLOCK}")
+_TIME_OF_DAY: Final = lazy_pattern(_CLOCK)
 
 
 def _signalled(text: str, span: _Span, ceiling: int) -> None:

@@ -12,6 +12,7 @@ from quern.jobs.text.dates.points import Point, Setting, with_weekday
 from quern.jobs.text.dates.readings import Reading
 from quern.jobs.text.dates.tokens import Line
 from quern.jobs.text.dates.when import Part
+from quern.schemas.words.patterns import lazy_pattern
 
 _LEFT: Final = 12
 
@@ -97,16 +98,16 @@ def _same_day(a: Reading, b: Reading, between: str) -> Reading | None:
 
 
 _COUNT: Final = "[abdehzgn]"
-_PART: Final = re.compile(r"(?P<E>E)(?P<of>(?:-?ft?)?)[-it]*$")
-_ORDINAL: Final = re.compile(r"(?:(?P<o>o)|(?P<L>L))-?(?P<u>u)[fi]t?$")
-_DAYS: Final = re.compile(r"(?:(?P<o>o)|(?P<L>L))(?P<n>[abde])(?P<u>U)[fi]t?$")
-_WEEKDAY: Final = re.compile(r"(?:(?P<o>o)|(?P<L>L))(?P<W>W)(?:ft?|it?)$")
-_DAY_OF: Final = re.compile(r"(?P<o>o)(?:ft?)$")
-_FROM_TO: Final = re.compile(r"(?P<d>[oad])[-67]t?(?P<e>[oad])(?:[fi]t?)?$")
-_BESIDE: Final = re.compile(r"t?(?P<u>u)(?P<way>[34])t?$")
-_SHIFT: Final = re.compile(rf"(?P<n>{_COUNT})(?P<B>B)?(?P<u>[uU])(?P<way>[3415])I?t?u?$")
-_LATER: Final = re.compile(r"(?P<l>[lrA])(?:it?|ft?|t)?$")
-_OWN: Final = re.compile(r"s?D?(?:sD)?(?P<o>o)(?P<u>u)")
+_PART: Final = lazy_pattern(r"(?P<E>E)(?P<of>(?:-?ft?)?)[-it]*$")
+_ORDINAL: Final = lazy_pattern(r"(?:(?P<o>o)|(?P<L>L))-?(?P<u>u)[fi]t?$")
+_DAYS: Final = lazy_pattern(r"(?:(?P<o>o)|(?P<L>L))(?P<n>[abde])(?P<u>U)[fi]t?$")
+_WEEKDAY: Final = lazy_pattern(r"(?:(?P<o>o)|(?P<L>L))(?P<W>W)(?:ft?|it?)$")
+_DAY_OF: Final = lazy_pattern(r"(?P<o>o)(?:ft?)$")
+_FROM_TO: Final = lazy_pattern(r"(?P<d>[oad])[-67]t?(?P<e>[oad])(?:[fi]t?)?$")
+_BESIDE: Final = lazy_pattern(r"t?(?P<u>u)(?P<way>[34])t?$")
+_SHIFT: Final = lazy_pattern(rf"(?P<n>{_COUNT})(?P<B>B)?(?P<u>[uU])(?P<way>[3415])I?t?u?$")
+_LATER: Final = lazy_pattern(r"(?P<l>[lrA])(?:it?|ft?|t)?$")
+_OWN: Final = lazy_pattern(r"s[xD](?P<o>o)u|(?P<p>o)u(?!f)")
 
 
 def _modified(line: Line, point: Point, floor: int, setting: Setting) -> Point:
@@ -136,7 +137,7 @@ def _owned(line: Line, point: Point) -> Point:
     """`next year's first quarter`."""
     if point.reading.unit != "year" or point.reading.first is None:
         return point
-    m = re.compile(r"s[xD](?P<o>o)(?P<u>u)|(?P<p>[o])(?P<v>u)(?!f)").match(line.codes, point.end)
+    m = _OWN.match(line.codes, point.end)
     if m is None:
         return point
     first = m.start("o") if m["o"] else m.start("p")
@@ -308,7 +309,7 @@ def _week_from(line: Line, m: re.Match[str], offset: int, r: Reading, _: Setting
     return readings.week_of(r.first)
 
 
-_WEEK: Final = re.compile(r"(?P<u>u)(?:5I?|ft?|x)$")
+_WEEK: Final = lazy_pattern(r"(?P<u>u)(?:5I?|ft?|x)$")
 _LEFT_RULES: Final = (
     (_WEEK, _week_from),
     (_DAYS, _days_of),

@@ -15,11 +15,12 @@ from quern.jobs.text.dates.readings import Reading
 from quern.jobs.text.dates.relative import RELATIVE
 from quern.jobs.text.dates.tokens import Line, tokenised
 from quern.jobs.text.dates.when import When
+from quern.schemas.words.patterns import lazy_pattern
 
 # What repeats or means no time: `every Monday`, `Friday mornings`, `each two days`.
-_REPEATED: Final = re.compile(r"v[abdehgox]?B?[uUWMSpoHTLNb]+(?:p|[8,/-]+[WMuS]p?)*|[WR]q|[abdehg]6?pU")
+_REPEATED: Final = lazy_pattern(r"v[abdehgox]?B?[uUWMSpoHTLNb]+(?:p|[8,/-]+[WMuS]p?)*|[WR]q|[abdehg]6?pU")
 # Letters without which a text names no time.
-_TIMELY: Final = re.compile("[MWSRGJVYjcXQCDouUHpwLNT]|I[ad]")
+_TIMELY: Final = lazy_pattern("[MWSRGJVYjcXQCDouUHpwLNT]|I[ad]")
 
 
 @cache
@@ -27,7 +28,7 @@ def _rules() -> dict[str, tuple[tuple[re.Pattern[str], Rule], ...]]:
     """The rules by the letter with which they begin."""
     found: dict[str, list[tuple[re.Pattern[str], Rule]]] = {}
     for letters, expression, rule in (*ABSOLUTE, *RELATIVE):
-        pattern = re.compile(expression)
+        pattern = lazy_pattern(expression)
         for letter in letters:
             found.setdefault(letter, []).append((pattern, rule))
     return {letter: tuple(rules) for letter, rules in found.items()}

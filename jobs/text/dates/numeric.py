@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
+
+from quern.schemas.words.patterns import lazy_pattern
 
 
 @dataclass(frozen=True)
@@ -33,18 +34,18 @@ class NumericDate:
 # Code, value, offset, length.
 Piece = tuple[str, int | NumericDate | None, int, int]
 
-_ISO: Final = re.compile(r"(\d{4})([-/.])(\d\d?)\2(\d\d?)")
-_SLASHED: Final = re.compile(r"(\d\d?)([-/.])(\d\d?)\2(\d{4}|\d\d)")
-_SHORT: Final = re.compile(r"(\d\d?)/(\d\d?)")
-_SHORT_YEAR: Final = re.compile(r"(1\d|20)\d\d[-–/]\d\d")
-_CLOCK: Final = re.compile(r"(?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d)?")
-_COMPACT: Final = re.compile(r"((?:19|20)\d\d)(0[1-9]|1[0-2])([0-2]\d|3[01])")
-_YEAR_MONTH: Final = re.compile(r"((?:19|20)\d\d)(?:[-/](0?[1-9]|1[0-2])|\.(0[1-9]|1[0-2]))")
-_MONTH_YEAR: Final = re.compile(r"(0?[1-9]|1[0-2])/((?:19|20)\d\d)")
-_DAY_YEAR: Final = re.compile(r"(\d\d?),(\d{4})")
+_ISO: Final = lazy_pattern(r"(\d{4})([-/.])(\d\d?)\2(\d\d?)")
+_SLASHED: Final = lazy_pattern(r"(\d\d?)([-/.])(\d\d?)\2(\d{4}|\d\d)")
+_SHORT: Final = lazy_pattern(r"(\d\d?)/(\d\d?)")
+_SHORT_YEAR: Final = lazy_pattern(r"(1\d|20)\d\d[-–/]\d\d")
+_CLOCK: Final = lazy_pattern(r"(?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d)?")
+_COMPACT: Final = lazy_pattern(r"((?:19|20)\d\d)(0[1-9]|1[0-2])([0-2]\d|3[01])")
+_YEAR_MONTH: Final = lazy_pattern(r"((?:19|20)\d\d)(?:[-/](0?[1-9]|1[0-2])|\.(0[1-9]|1[0-2]))")
+_MONTH_YEAR: Final = lazy_pattern(r"(0?[1-9]|1[0-2])/((?:19|20)\d\d)")
+_DAY_YEAR: Final = lazy_pattern(r"(\d\d?),(\d{4})")
 _DATE: Final = r"(?:\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{4}|\d\d?/\d\d?/\d\d|\d\d?/\d\d?)"
-_TWO_DATES: Final = re.compile(rf"({_DATE})[-–—~]({_DATE})")
-_TWO: Final = re.compile(r"(\d{1,4}|\d\d?:\d\d)[-–—~](\d{1,4}|\d\d?:\d\d)")
+_TWO_DATES: Final = lazy_pattern(rf"({_DATE})[-–—~]({_DATE})")
+_TWO: Final = lazy_pattern(r"(\d{1,4}|\d\d?:\d\d)[-–—~](\d{1,4}|\d\d?:\d\d)")
 
 
 @lru_cache(4096)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from quern.jobs.text.dates.when import Order
+from quern.schemas.words.patterns import lazy_pattern
 
-_WRITTEN: Final = re.compile(r"(?<![\d/.-])(\d\d?)/(\d\d?)/(?:\d{4}|\d\d)(?![\d/])")
+_WRITTEN: Final = lazy_pattern(r"(?<![\d/.-])(\d\d?)/(\d\d?)/(?:\d{4}|\d\d)(?![\d/])")
 # Top-level domains of countries that write the month first (Unicode CLDR 44, short dates: en-US, en-PH and their like).
 _MONTH_FIRST: Final = frozenset(("us", "gov", "mil", "edu", "ph", "pr", "gu", "fm", "mh", "pw"))
 # Those of countries that write English with the day first, by the same source.

@@ -13,6 +13,7 @@ from quern.jobs.text.dates.numeric import NumericDate
 from quern.jobs.text.dates.readings import Reading
 from quern.jobs.text.dates.tokens import Line, Token
 from quern.jobs.text.dates.when import Order
+from quern.schemas.words.patterns import lazy_pattern
 
 
 @dataclass(frozen=True)
@@ -207,7 +208,7 @@ def _weekday_and_day(m: Match) -> Reading | None:
     return None
 
 
-_HOUR: Final = re.compile(r"I(?:k|[ab]m)|$")
+_HOUR: Final = lazy_pattern(r"I(?:k|[ab]m)|$")
 
 
 def _lone_day(m: Match) -> Reading | None:
@@ -263,7 +264,7 @@ def _full_year(short: int, reference: date | None) -> int:
     return last - (last - short) % 100
 
 
-_SECOND: Final = re.compile("[-67]t?[JG]")
+_SECOND: Final = lazy_pattern("[-67]t?[JG]")
 
 
 def _digits_without_year(m: Match) -> Reading | None:
@@ -336,11 +337,11 @@ def _names_more(m: Match) -> bool:
     return m.line.text[token.start : token.end].lower() not in _FUNCTION
 
 
-_BESIDE_YEAR: Final = re.compile("f?t?[LNT]u")
+_BESIDE_YEAR: Final = lazy_pattern("f?t?[LNT]u")
 _FUNCTION: Final = frozenset(
     "or for but with is was were we i he she they it when where as because so if has had".split()
 )
-_PAST_TENSE: Final = re.compile(r"[a-z]+ed\b")
+_PAST_TENSE: Final = lazy_pattern(r"[a-z]+ed\b")
 
 
 def _goes_on(m: Match) -> bool:
@@ -404,21 +405,21 @@ def _half(m: Match) -> Reading | None:
     return readings.half_of(m.number("y"), n) if 1 <= n <= 2 else None
 
 
-_BEFORE_YEAR: Final = re.compile(
+_BEFORE_YEAR: Final = lazy_pattern(
     r"\b(?:in|since|by|until|till|during|from|of|to|between|before|after|and|or|around|about|for|than|year|circa|c\."
     r"|early|late|mid|the|winter|summer|spring|autumn|through)[\s(-]*$",
     re.IGNORECASE,
 )
 # After these a number before a noun in the plural is a count: for 2000 passengers; not so in 2000 sales fell.
-_COUNTING: Final = re.compile(r"\b(?:for|than|about|around|of|to|and|or|over|through|the)\s+$", re.IGNORECASE)
-_NUMBERED: Final = re.compile(
+_COUNTING: Final = lazy_pattern(r"\b(?:for|than|about|around|of|to|and|or|over|through|the)\s+$", re.IGNORECASE)
+_NUMBERED: Final = lazy_pattern(
     r"\b(?:flight|room|page|chapter|section|article|act|volume|version|model|building|suite|unit|highway|route|box|bus"
     r"|line|windows|office|gate|no\.?|number|order|case|form|iso|rfc)\s+$",
     re.IGNORECASE,
 )
-_JOINED_ON: Final = re.compile(r"-(?!present\b|now\b|today\b)[A-Za-z]")
-_COUNTED: Final = re.compile(r"\s+(?!was\b|is\b|has\b|as\b|this\b|its\b|his\b)(?:[a-z]{3,}\s+)?[a-z]{2,}s\b")
-_MEASURED: Final = re.compile(
+_JOINED_ON: Final = lazy_pattern(r"-(?!present\b|now\b|today\b)[A-Za-z]")
+_COUNTED: Final = lazy_pattern(r"\s+(?!was\b|is\b|has\b|as\b|this\b|its\b|his\b)(?:[a-z]{3,}\s+)?[a-z]{2,}s\b")
+_MEASURED: Final = lazy_pattern(
     r"\s*(?:%|per\b|percent\b|km|kg|mph|feet|miles?\b|metres?\b|meters?\b|dollars?\b|euros?\b|hours?\b|rpm|kcal|mm\b|million"
     r"|billion|m\b|°|hrs?\b|GMT|UTC|EST|people\b|men\b|women\b|words\b)"
 )

@@ -12,11 +12,12 @@ from quern.jobs.text.dates.points import Point
 from quern.jobs.text.dates.readings import Reading
 from quern.jobs.text.dates.tokens import Line
 from quern.jobs.text.dates.when import Signal
+from quern.schemas.words.patterns import lazy_pattern
 
 # A time of the day: 3:30, 3 pm, in the morning, around 5 o'clock.
 _CLOCK: Final = r"(?:it?p|I?p|km{0,2}p?|[ab](?:k|[abdeh])?m{1,2}p?)"
-_JOIN: Final = re.compile(rf"(?:,?I?{_CLOCK})?,?(?:[67]|--?|6-|7I)(?:{_CLOCK}I?)?t?")
-_WITH_AND: Final = re.compile(r"(?:8|6|-)t?")
+_JOIN: Final = lazy_pattern(rf"(?:,?I?{_CLOCK})?,?(?:[67]|--?|6-|7I)(?:{_CLOCK}I?)?t?")
+_WITH_AND: Final = lazy_pattern(r"(?:8|6|-)t?")
 
 
 def ranged(line: Line, points: list[Point]) -> list[Point]:
@@ -107,15 +108,15 @@ def _before(a: Reading, b: Reading) -> Reading | None:
 
 
 _SIGNALS: Final[dict[str, Signal]] = {"3": "before", "4": "after", "5": "since", "7": "until", "9": "until"}
-_SIGNAL: Final = re.compile(r"(?:(?P<signal>[34579])|(?P<prior>L6)|(?P<later>l0)|(?P<earlier>A0)|(?P<begin>EI))[It]*$")
-_FROM: Final = re.compile("[12]t?$")
-_OR: Final = re.compile(r"[8x](?P<l>[lA]|[34](?=[.,)]|$))")
-_AFTER: Final = re.compile(rf"(?:,?[iI1239745]*{_CLOCK}(?:[-678]{_CLOCK})?)+")
-_SHORT_AFTER: Final = re.compile(
+_SIGNAL: Final = lazy_pattern(r"(?:(?P<signal>[34579])|L6|(?P<later>l0)|(?P<earlier>A0)|(?P<begin>EI))[It]*$")
+_FROM: Final = lazy_pattern("[12]t?$")
+_OR: Final = lazy_pattern(r"[8x](?P<l>[lA]|[34](?=[.,)]|$))")
+_AFTER: Final = lazy_pattern(rf"(?:,?[iI1239745]*{_CLOCK}(?:[-678]{_CLOCK})?)+")
+_SHORT_AFTER: Final = lazy_pattern(
     r"[12]?(?:k|[ab]m?)[-6](?:k|[ab])m?(?![-uUHMad])|[12](?:k|[abdeh]m?)[-678](?:k|[abdeh])m?(?![-uUHa-z])|I(?:[ab])(?![-uUHx])|(?<=p)I[ab](?!x)"
 )
-_HOUR: Final = re.compile("I[ab](?![-uUHx])")
-_BEFORE: Final = re.compile(rf"(?:[12]?{_CLOCK}(?:[-678]{_CLOCK})?|[12](?:k|[abdeh])m?[-678](?:k|[abdeh])m?)[It,]*$")
+_HOUR: Final = lazy_pattern("I[ab](?![-uUHx])")
+_BEFORE: Final = lazy_pattern(rf"(?:[12]?{_CLOCK}(?:[-678]{_CLOCK})?|[12](?:k|[abdeh])m?[-678](?:k|[abdeh])m?)[It,]*$")
 
 
 def _words(signal: re.Match[str]) -> Signal:

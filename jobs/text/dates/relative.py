@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from datetime import date, timedelta
 from typing import Final
@@ -10,6 +9,7 @@ from typing import Final
 from quern.jobs.text.dates import readings
 from quern.jobs.text.dates.points import Match, Rule, word_follows
 from quern.jobs.text.dates.readings import Reading
+from quern.schemas.words.patterns import lazy_pattern
 
 # A count that the text leaves vague.
 _COUNT: Final = "[abdehzgn]"
@@ -225,7 +225,7 @@ def _part_of_day(m: Match) -> Reading | None:
 
 # How far before a time the verb may stand that says whether it is to come or was, in characters: half a sentence.
 _NEAR_VERB: Final = 60
-_TOLD: Final = re.compile(
+_TOLD: Final = lazy_pattern(
     r"\b(?:\w+ed|was|were|had|did|won|made|took|grew|rose|fell|became|lost|sold|came)\b|\b(?:time|first|once|twice)\s*$"
 )
 
@@ -283,7 +283,7 @@ def _moment(m: Match) -> Reading | None:
     return Reading(first, last, "day", then.isoformat(), unit="now", present=True)
 
 
-_FUTURE: Final = re.compile(r"(?:\b(?:will|shall|to be|going to|scheduled|due|expected|plans?)\b|['’]ll\b)[^.;!?]*$")
+_FUTURE: Final = lazy_pattern(r"(?:\b(?:will|shall|to be|going to|scheduled|due|expected|plans?)\b|['’]ll\b)[^.;!?]*$")
 
 
 def _weekday(m: Match) -> Reading | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import date
 from typing import Final
@@ -10,8 +9,9 @@ from typing import Final
 from quern.jobs.text.dates.lexicon import DOUBTFUL, lexicon
 from quern.jobs.text.dates.numeric import NumericDate, numeric
 from quern.jobs.text.numbers import english_value
+from quern.schemas.words.patterns import lazy_pattern
 
-_TOKEN: Final = re.compile(
+_TOKEN: Final = lazy_pattern(
     r"(?P<word>[^\W\d_]+(?:['’](?=clock)[a-z]+)?)|(?P<number>\d[\d.,:/–—~-]*(?<=\d)|\d)|(?P<mark>[^\s\w]|_)"
 )
 _NUMBER_WORDS: Final = frozenset(
@@ -19,7 +19,7 @@ _NUMBER_WORDS: Final = frozenset(
     "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand".split()
 )
 _TENS: Final = frozenset("twenty thirty".split())
-_ORDINAL: Final = re.compile("-?o")
+_ORDINAL: Final = lazy_pattern("-?o")
 _COUNTS: Final = {"few": 3, "several": 3, "couple": 2}
 _SUFFIXES: Final = frozenset(("st", "nd", "rd", "th"))
 _MARKS: Final = {**dict(zip("-–—~'’", "----ss", strict=True)), **{mark: mark for mark in "/,.()"}}
