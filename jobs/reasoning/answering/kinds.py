@@ -54,6 +54,10 @@ class Kind:
 
 
 NAMED: Final = "name"  # The verb where the name of a thing is asked for.
+NAMESAKE: Final = "name after"  # The same where it is asked whom or what a thing is named after.
+_NAMESAKE: Final = re.compile(
+    r"\bafter\s+(?:whom|who|what|which)\b.*\b(?:named|called)\b|\b(?:named|called)\s+after\s*\?", re.IGNORECASE
+)
 LENGTHS: Final = frozenset("metre kilometre centimetre millimetre mile foot inch yard".split()) | {"nautical mile"}
 DURATIONS: Final = frozenset("second minute hour day week fortnight month year decade century".split())
 MONEY: Final = frozenset("crown dollar pound euro yuan yen".split())
@@ -172,6 +176,8 @@ def kind_of(question: str) -> Kind:
     plain = _SHORTENED.sub(r"\1 is", " ".join(question.split()))
     if _HOLDS_HAN.search(plain) and (kind := _chinese(plain)) is not None:
         return kind
+    if _NAMESAKE.search(plain):
+        return Kind("which", verb=NAMESAKE)  # A person, or as often a place or a thing.
     if (match := _LISTING.match(plain)) is not None:
         return Kind("list", content_words(_noun_phrase(match["rest"])))
     match = _asking(plain)

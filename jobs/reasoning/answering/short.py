@@ -11,7 +11,7 @@ from typing import Final
 from quern.jobs.reasoning.answering.choosing import Choice, choices, shares
 from quern.jobs.reasoning.answering.further import earns_its_place
 from quern.jobs.reasoning.answering.inputs import AnswerInput
-from quern.jobs.reasoning.answering.kinds import NAMED, Kind, kind_of
+from quern.jobs.reasoning.answering.kinds import NAMED, NAMESAKE, Kind, kind_of
 from quern.jobs.reasoning.answering.phrases import phrase
 from quern.jobs.reasoning.answering.relevance import Line, lines
 from quern.jobs.reasoning.answering.sentences import alike, content_words
@@ -93,7 +93,7 @@ def _said(question: str, kind: Kind, best: Sequence[Line]) -> Said:
     if kind.name in _CHOSEN and (most := extreme(question, best)) is not None:
         return Said(f"{most.label} ({' to '.join(most.cells)})", (most.number,))
     if (
-        (kind.name in _VALUES or kind.verb == NAMED)
+        (kind.name in _VALUES or kind.verb in (NAMED, NAMESAKE))
         and (found := choices(question, kind, best))
         and found[0].share >= _LEAST_SHARE
     ):

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 
-from quern.jobs.reasoning.answering.kinds import LENGTHS, MONEY, NAMED, UNITS, Kind
+from quern.jobs.reasoning.answering.kinds import LENGTHS, MONEY, NAMED, NAMESAKE, UNITS, Kind
 from quern.jobs.reasoning.answering.names import Name, chinese_names, is_body, names
 from quern.jobs.reasoning.answering.persons import is_person, same_roles, told_by_age
 from quern.jobs.reasoning.answering.sentences import content_words
@@ -159,6 +159,8 @@ def typed(kind: Kind, sentence: str, days: Days) -> list[Value]:
         return _persons(kind, sentence)
     if kind.name == "where":
         return _places(sentence)
+    if kind.verb == NAMESAKE:
+        return [Value(*m.span("who"), m["who"], 1.0, m["who"].lower()) for m in _AFTER.finditer(sentence)]
     if kind.name == "which" and kind.verb == NAMED:
         return _naming(sentence)
     marker = {"why": CAUSE, "how": _MANNER, "list": _SEVERAL}.get(kind.name)
@@ -304,6 +306,12 @@ def _persons(kind: Kind, sentence: str) -> list[Value]:
     free = (m for m in roles if not any(s < m.end() + 12 and m.start() < e + 12 for s, e in taken))
     found += [Value(m.start(), m.end(), m[0], _fit_of_role(kind, m["noun"]), m["noun"].lower()) for m in free]
     return [replace(v, fit=max(v.fit, _DOES)) if _does(kind, v, sentence) else v for v in found]
+
+
+# Whom or what something is named after: `called Lady Maren, after the island's first schoolmistress`.
+_AFTER = re.compile(
+    r"\b(?:named?|names|called|christened)\b[^.;:]{0,60}?\bafter\s+(?P<who>[^.;:,]{2,60}?)(?=[.;:,]|\s+(?:and|who|which)\b|$)"
+)
 
 
 def _naming(sentence: str) -> list[Value]:

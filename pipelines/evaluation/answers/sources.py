@@ -7,13 +7,16 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import combinations
 from typing import Final
 
 from quern.indexes.catalog import Snapshot
 from quern.jobs.text.dates import dates
+from quern.jobs.text.quantities import quantities
 from quern.pipelines.answers.gate import dropped
 from quern.schemas.answers import Answer, Citation
 
+_DAYS: Final = {"day": 1.0, "week": 7.0, "month": 30.44, "year": 365.25}
 _NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
@@ -75,7 +78,19 @@ def _holds(text: str, named: Sequence[Citation]) -> bool:
     known = {n for c in named for n in numbers(c.quote)}
     known |= {str(c.published_at.year) for c in named if c.published_at}
     told = (form for day in days for form in _written(day) if form in text)
-    return numbers(text) <= known.union(*map(numbers, told))
+    return numbers(text) <= known.union(*map(numbers, told), _spans(text))
+
+
+def _spans(text: str) -> set[str]:
+    """The numbers of the times that lie between two days that the text tells itself: `63 years (1886 to 1949)`.
+
+    They need not stand in a quote: the days must.
+    """
+    ends = [day for when in dates(text) for day in (when.from_day, when.to_day) if day]
+    apart = [abs((one - other).days) for one, other in combinations(ends, 2)]
+    spans = (q for q in quantities(text) if q.unit in _DAYS)
+    near = (q for q in spans if any(abs(q.value * _DAYS[q.unit] - days) < _DAYS[q.unit] for days in apart))
+    return {n for q in near for n in numbers(q.text)}
 
 
 def _written(day: date) -> list[str]:

@@ -12,7 +12,7 @@ from quern.jobs.reasoning.answering.kinds import kind_of
         ("On what date did the mill open?", "when"),
         ("At what time does the mill close?", "when"),
         ("Who built the mill?", "who"),
-        ("After whom is the mill named?", "who"),
+        ("After whom is the mill named?", "which"),
         ("What is the name of the baker who rents it?", "who"),
         ("Where is the mill?", "where"),
         ("In which town does the miller live?", "where"),

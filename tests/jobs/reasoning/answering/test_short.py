@@ -56,6 +56,12 @@ def test_chinese_is_answered_in_short(question: str, answer: str) -> None:
     assert short(question, CHINESE, title=None) == answer
 
 
+def test_a_namesake_is_what_stands_behind_after() -> None:
+    told = "The barge was bought in May. She will be called Agnes, after the first miller. Josef Arndt steers her."
+    assert short("After whom is the barge Agnes named?", told) == "the first miller"
+    assert short("Who was the barge Agnes named after?", told) == "the first miller"
+
+
 def test_a_day_without_a_year_follows_what_was_told_before_it() -> None:
     told = "The merger was announced on 23 January 2019. The mills were joined on 15 August."
     assert short("When were the mills joined?", told) == "15 August 2019 (15 August)"

@@ -126,3 +126,9 @@ def test_a_day_that_a_quote_names_by_its_publication_is_told_by_it() -> None:
         return _cited(said, frozenset("d"), {}).precise
 
     assert [supported("On 8 May 2024."), supported("On 7 May 2024."), supported("8 ships.")] == [1, 0, 0]
+    spans = published.model_copy(update={"quote": "from 1886 to 1949"})
+    said = [
+        answer("a", 0.9, Sentence(text=f"{n} years (1886 to 1949)", citations=[1]), citations=(spans,))
+        for n in (63, 65)
+    ]
+    assert [_cited(a, frozenset("d"), {}).precise for a in said] == [1, 0]
