@@ -20,6 +20,7 @@ from quern.jobs.reasoning.answering.task import Draft, answer_task
 from quern.jobs.reasoning.citing import citing_inputs, citing_task, recited
 from quern.jobs.reasoning.confidence.judge import Judgement, judged
 from quern.jobs.reasoning.questions.decompose import decomposed
+from quern.jobs.reasoning.questions.outline import numbers_told
 from quern.jobs.reasoning.questions.plan import Plan
 from quern.jobs.reasoning.questions.preprocess import Understood, understood
 from quern.jobs.reasoning.runner import Reasoner
@@ -137,10 +138,10 @@ class _OnItsWay:
         return alone.after([self.parts[p].pair(alone) for p in self.plan.ancestors(n)])
 
     def whole(self) -> tuple[AnswerInput, Found]:
-        """What the question is answered from: its evidence with that of its parts, after the pairs of the leaves."""
+        """What the question is answered from: its evidence with that of its parts, after the pairs asked for."""
         found = with_chunks(self.found, [(part.found, part.rests_in) for part in self.parts.values()])
         alone = AnswerInput(self.understood.question, found.evidence)
-        return alone.after([self.parts[n].pair(alone) for n in self.plan.leaves()]), found
+        return alone.after([self.parts[n].pair(alone) for n in numbers_told(self.plan)]), found
 
     def told(self, given: AnswerInput) -> list[AskedBefore]:
         """All sub-questions by their numbers, with those answers that their evidence bears."""

@@ -21,7 +21,7 @@ from quern.jobs.reasoning.answering.relevance import lines
 from quern.jobs.reasoning.answering.short import short_answer
 from quern.jobs.reasoning.answering.spans_of_time import between, counted, so_asked
 from quern.jobs.reasoning.answering.values import Quantity, When, dates, quantities
-from quern.jobs.reasoning.questions.outline import Section, outline
+from quern.jobs.reasoning.questions.outline import Section, asked_numbers, outline
 from quern.jobs.reasoning.questions.plan import REFERENCE
 
 _LESS: Final = frozenset(
@@ -143,7 +143,7 @@ def _groups(given: AnswerInput) -> list[tuple[Section, list[AskedBefore], list[S
     """The sections of the question, each with its answers and with the sections of measures behind it."""
     form = outline(given.question)
     needed = {p for s in form.sub_questions for p in s.parents}
-    leaves = [n for n in range(1, len(form.sub_questions) + 1) if n not in needed]
+    leaves = asked_numbers(form, [n for n in range(1, len(form.sub_questions) + 1) if n not in needed])
     asked = [form.sub_questions[n - 1].text for n in leaves]
     if not asked or len(asked) != len(given.before) or not all(map(_is_asked, asked, given.before)):
         return []  # A sub-question after its ancestors, or a question that a model took apart otherwise.

@@ -17,6 +17,7 @@ from quern.jobs.reasoning.questions.references import (
     subject,
     wanted,
 )
+from quern.jobs.reasoning.questions.wanted import spoken_of
 from quern.jobs.reasoning.questions.words import AUXILIARIES, PREPOSITIONS, base, is_past
 from quern.schemas.words.patterns import lazy_pattern
 
@@ -26,14 +27,14 @@ _AUX: Final = rf"(?:{'|'.join(sorted(AUXILIARIES))})"
 # subject, then its verb. `and what the council said` is neither, being part of another sentence.
 _ASKS: Final = (
     rf"{_LEAD}(?:(?:what|which|whose|how)(?:\s+(?!{_AUX}\b)[\w'’-]+){{0,5}}?|who|whom|when|where|why|how)\s+{_AUX}\s+\S"
-    rf"|(?:who|what|which\s+\w+|whose\s+\w+|how\s+(?:many|much)(?:\s+[\w'’-]+){{1,6}}?)\s+(?:first\s+|then\s+"
+    rf"|(?:who|what|which\s+\w+|whose\s+\w+|how\s+(?:many|much)(?:\s+[\w'’-]+){{0,6}}?)\s+(?:first\s+|then\s+"
     rf"|later\s+)?"
     r"(?:\w+ed|\w{3,}s|took|came|went|got|made|won|led|left|lay|ran|wrote|paid|sold|built|held|became|gave|found)\b"
 )
 _CUT: Final = lazy_pattern(
     rf"(?:\s*[,;]\s*|\s+)(?:and|but|or)\s+(?:then\s+|also\s+|if\s+so,?\s+)?(?={_ASKS})|\s*;\s*(?={_ASKS})"
     rf"|[?？]\s+(?=\S)|\s*,\s+(?=(?:what|who|when|where|why|how|which)\b[^,?]*,\s+(?:and|or)\s+(?:what|who|when"
-    rf"|where|why|how|which|{_LEAD}))",
+    rf"|where|why|how|which|{_LEAD})|(?:what|who|when|where|why|how|which)\b[^,?]*\s(?:and|or)\s+{_ASKS})",
     re.IGNORECASE,
 )
 _START: Final = lazy_pattern(rf"\s*(?:{_LEAD}(?:what|which|who|whom|whose|when|where|why|how)|{_AUX}|[A-Z][a-z]+)\b")
@@ -170,6 +171,9 @@ def _later(piece: str, earlier: str, found: list[Part]) -> Part:
     if when is not None and (event := _same_event(when["word"], earlier)) is not None:
         place = next(i for i, p in enumerate(found) if p.text == earlier)
         return event if event.needs is None else replace(event, needs=place)
+    if (meant := spoken_of(piece, earlier)) is not None:
+        place = next(i for i, p in enumerate(found) if p.text == earlier)
+        return Part(raised(meant[0]), needs=place, stands_for=meant[1])
     pronoun = first_pronoun(piece)
     described = asked_for(earlier, pronoun) if pronoun else ""
     if not described and pronoun and object_pronoun(piece) == pronoun:

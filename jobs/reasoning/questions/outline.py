@@ -6,6 +6,7 @@ The rule of the decomposition lays it out, and what combines the answers reads i
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, Literal
@@ -15,7 +16,7 @@ from quern.jobs.reasoning.questions.chinese import chinese_parts
 from quern.jobs.reasoning.questions.clause_forms import asked_of_clause
 from quern.jobs.reasoning.questions.comparisons import pair
 from quern.jobs.reasoning.questions.coordination import parts
-from quern.jobs.reasoning.questions.plan import MOST_SUB_QUESTIONS, REFERENCE, SubQuestion
+from quern.jobs.reasoning.questions.plan import MOST_SUB_QUESTIONS, REFERENCE, Plan, SubQuestion
 from quern.jobs.reasoning.questions.references import proper_names
 from quern.schemas.words.scripts import HAN
 
@@ -83,6 +84,20 @@ def outline(question: str) -> Outline:
         return Outline((), ())
     whole = len(subs) > 1 or any(s.way == "measure" for s in sections)
     return Outline(tuple(sections), tuple(subs)) if whole and subs else Outline((), ())
+
+
+def asked_numbers(form: Outline, leaves: Sequence[int]) -> list[int]:
+    """Numbers of the sub-questions whose answers make the whole: the leaves, and parents that are asked for themselves.
+
+    `Who built the mill, and when was he born` asks for both.
+    """
+    return sorted({*leaves, *(s.numbers[-1] for s in form.sections if s.numbers)})
+
+
+def numbers_told(plan: Plan) -> list[int]:
+    """The same of a plan; the leaves, where it is not the rule's."""
+    form = outline(plan.question)
+    return asked_numbers(form, plan.leaves()) if form.sub_questions == plan.sub_questions else plan.leaves()
 
 
 _OF_EVENT: Final = re.compile(

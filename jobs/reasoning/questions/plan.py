@@ -7,12 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from quern.schemas.words.patterns import lazy_pattern
+
 if TYPE_CHECKING:
     import networkx as nx
 
 REFERENCE: Final = re.compile(r"#(\d{1,2})(?!\d)")
 MOST_SUB_QUESTIONS: Final = 6  # Xinyu AI Search and GraTAG, prompt of the decomposition.
 
+# What a noun phrase has not, and a sentence has: a verb for all of it, a pronoun that opens it.
+_SENTENCE: Final = lazy_pattern(
+    r"\b(?:is|are|was|were|has|have|had|will|would|can|could|did|does|do)\b|^(?:it|he|she|they|we|i|yes|no|there)\b",
+    re.IGNORECASE,
+)
 _MOST_NAME_WORDS: Final = 10  # Of an answer that may stand in another question; a sentence cannot.
 
 
@@ -85,8 +92,8 @@ class Plan:
             parent = int(match[1])
             if parent not in sub.parents:
                 return match[0]
-            answer = " ".join(answers.get(parent, "").split()).rstrip(".!?。！？ ")
-            name = answer if len(answer.split()) <= _MOST_NAME_WORDS else ""
+            answer = " ".join(answers.get(parent, "").split()).partition(" (")[0].rstrip(".!?。！？ ")
+            name = answer if len(answer.split()) <= _MOST_NAME_WORDS and not _SENTENCE.search(answer) else ""
             return name or sub.stands_for.get(parent) or self._asked_for(parent)
 
         return REFERENCE.sub(words, sub.text)

@@ -42,8 +42,8 @@ def subject(question: str) -> str:
     if start is None or start > 8:
         return ""
     rest = words[start + 1 :]
-    if rest and is_past(bare(rest[0])):
-        return ""  # `Which company was fined`: the subject stands before.
+    if rest and (is_past(bare(rest[0])) or bare(rest[0]) in PREPOSITIONS):
+        return ""  # `Which company was fined`, `Which trawler is behind it`: the subject stands before.
     end = _length(rest, passive=bare(words[start]) in BE)
     return " ".join(rest[:end]).strip(" ,;:") if 0 < end <= _MOST_WORDS else ""
 

@@ -78,6 +78,29 @@ def test_what_is_only_described_is_asked_for_first() -> None:
 
 
 @pytest.mark.parametrize(
+    ("question", "child"),
+    [
+        ("Which firm repaired the mill, and when was that firm set up?", "When was #1 set up?"),
+        ("Which lost barge is behind the fair, and in what year did it sink?", "In what year did #1 sink?"),
+        ("Which geologist warned Ostley, and when did the town log his letter?", "When did the town log #1's letter?"),
+        ("What school does the lad who rang attend, and how did its pupils cope?", "How did #1's pupils cope?"),
+        ("Which island did the ferry serve, and how high is the hill there?", "How high is the hill in #1?"),
+        ("Who found the cat, and what is that person's job?", "What is #1's job?"),
+    ],
+)
+def test_what_a_later_part_speaks_of_is_what_the_first_asks_for(question: str, child: str) -> None:
+    output = decomposition(QuestionInput(question))
+    assert output.sub_queries[1:] == [child]
+    assert output.parent_child == [Relation(parent=1, child=2)]
+
+
+def test_a_parent_is_filled_in_as_a_noun_phrase() -> None:
+    plan = decomposed(Reasoner(), ["Which firm repaired the mill, and when was that firm set up?"])[0]
+    assert plan.filled(2, {1: "Brandt (Marr)."}) == "When was Brandt set up?"
+    assert plan.filled(2, {1: "It was Brandt."}) == "When was the firm that repaired the mill set up?"
+
+
+@pytest.mark.parametrize(
     "question",
     [
         "How many passengers and cars will the new ferry carry?",
