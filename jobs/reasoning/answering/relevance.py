@@ -163,7 +163,7 @@ def _sentences(text: str, published: date | None) -> tuple[_Sentence, ...]:
         row = table.get(line_start)
         said_by = speaker(text[line_start : line_start + 80])
         words = _words(sentence) | (_words(said_by) if said_by else frozenset())
-        words |= _words(" ".join(row.header)) if row else frozenset()
+        words |= _words(" ".join((row.cells[0], *row.header))) if row else frozenset()
         found.append(_Sentence(sentence, words, said_by, row, Days(published, year), stamp, stamped))
         if (told := _STAMP.fullmatch(sentence)) is not None:
             stamp, stamped = told[1], n

@@ -12,6 +12,7 @@ from quern.jobs.reasoning.answering.choosing import Choice, choices, shares
 from quern.jobs.reasoning.answering.further import earns_its_place
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.kinds import NAMED, NAMESAKE, Kind, kind_of
+from quern.jobs.reasoning.answering.numbered import numbered_first
 from quern.jobs.reasoning.answering.phrases import phrase
 from quern.jobs.reasoning.answering.relevance import Line, lines
 from quern.jobs.reasoning.answering.sentences import alike, content_words
@@ -71,7 +72,7 @@ _MOST_EXPLAINED: Final = 60  # Of one that explains: a cause is seldom told in o
 def short_answer(given: AnswerInput) -> Said | None:
     """The short answer to the question of `given` with what it rests on; none where nothing was found."""
     kind = kind_of(given.question)
-    best = lines(given, kind)
+    best = numbered_first(given.question, lines(given, kind))
     if not best:
         return None
     held = standing(given.question, best) if kind.name != "yes_no" else Standing([*best], {})

@@ -8,6 +8,8 @@ from functools import lru_cache
 from typing import Final
 
 SEPARATOR: Final = " | "
+_DASH: Final = "- "
+_MOST_LABEL: Final = 4  # Words of a label: `Tuesday to Thursday`.
 _DIGIT: Final = re.compile(r"\d")
 
 
@@ -29,7 +31,7 @@ class Row:
 @lru_cache(maxsize=20_000)
 def rows(text: str) -> dict[int, Row]:
     """The rows of the tables of a chunk by the first character of their line, headers left out."""
-    found: dict[int, Row] = {}
+    found: dict[int, Row] = _paired(text)
     block: list[tuple[int, str]] = []
     at = 0
     for line in (*text.split("\n"), ""):
@@ -40,6 +42,32 @@ def rows(text: str) -> dict[int, Row]:
             block = []
         at += len(line) + 1
     return found
+
+
+def _paired(text: str) -> dict[int, Row]:
+    """The values of a list of labels and values in turn, as pages write hours: `- Friday`, `- 9.30 to 17.00`."""
+    found: dict[int, Row] = {}
+    run: list[tuple[int, str]] = []
+    at = 0
+    for line in (*text.split("\n"), ""):
+        if line.startswith(_DASH):
+            run.append((at, line.removeprefix(_DASH).strip()))
+        else:
+            found |= _pairs(run)
+            run = []
+        at += len(line) + 1
+    return found
+
+
+def _pairs(run: list[tuple[int, str]]) -> dict[int, Row]:
+    labels, values = [cell for _, cell in run[::2]], run[1::2]
+    short = all(len(label.split()) <= _MOST_LABEL and not _DIGIT.search(label) for label in labels)
+    if len(labels) != len(values) or len(values) < 2 or not short:
+        return {}
+    if 2 * sum(bool(_DIGIT.search(value)) for _, value in values) < len(values):
+        return {}
+    pairs = zip(labels, values, strict=True)
+    return {at: Row((label, value), (), (0, len(_DASH))) for label, (at, value) in pairs if label and value}
 
 
 def _block(lines: list[tuple[int, str]]) -> dict[int, Row]:

@@ -14,7 +14,7 @@ from quern.jobs.reasoning.answering.persons import is_person, same_roles, told_b
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.spans_of_time import between
 from quern.jobs.reasoning.answering.tables import Row
-from quern.jobs.reasoning.answering.values import Quantity, When, dates, quantities
+from quern.jobs.reasoning.answering.values import Quantity, When, dates, quantities, singular
 from quern.jobs.reasoning.answering.wording import said_by_others
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.scripts import HAN
@@ -66,6 +66,7 @@ _LIES = lazy_pattern(
     rf"(?:(?P<lies>位[于在]|[坐座]落[于在]|地处)|[设建葬]在|葬于|出生[于在]|来自|分布[于在]|居?住在)"
     rf"(?P<at>[{HAN}][^，。；,;！？]{{1,24}}?)(?=[，。；,;！？]|$|境内)"
 )
+_BARE = lazy_pattern(r"[\d.,]+")
 _SHORTLY = 60  # Days: what is told next may have been a little before.
 _ROUGH = 0.6  # What a full hour in words is worth: `shortly before eight o'clock`.
 _MARKED = 0.5  # How well a sentence with a word of cause or manner fits, where no form can be asked for.
@@ -184,7 +185,9 @@ def _fit_of_date(when: When, grain: str) -> float:
     """How well a date answers; one that leaves open what is asked for, or a day for a year, answers less well."""
     fits = {"day": 1.0, "range": 1.0, "month": 0.9, "week": 0.5, "season": 0.8, "year": 0.75}
     if grain == "year":
-        return 1.0 if when.precision == "year" else 0.9 if _YEAR_WRITTEN.search(when.text) else 0.4
+        if when.precision == "year":  # `this year` is one, but often said of an age.
+            return 1.0 if _YEAR_WRITTEN.search(when.text) else 0.7
+        return 0.9 if _YEAR_WRITTEN.search(when.text) else 0.4
     if grain in ("day", "month") and when.precision in ("year", "season"):
         return 0.4
     return fits[when.precision]
@@ -394,8 +397,18 @@ def cell_values(kind: Kind, row: Row, asked: frozenset[str], days: Days) -> list
         match = len(head & (asked | kind.noun)) / len(head) if head else 0.0
         fit = _cell_fit(kind, cell, row.header[n] if row.header else row.cells[0], days) * (0.55 + 0.45 * match)
         if fit > 0.0:
-            found.append(Value(start, start + len(cell), cell, fit, cell.lower(), label=row.cells[0] if n else ""))
+            text = _with_unit(kind, cell, row.header[n]) if row.header else cell
+            found.append(Value(start, start + len(cell), text, fit, cell.lower(), label=row.cells[0] if n else ""))
     return found
+
+
+def _with_unit(kind: Kind, cell: str, head: str) -> str:
+    """A bare number with the unit that is asked for and named above it: `41` under `Duration in minutes`."""
+    if not kind.units or not _BARE.fullmatch(cell):
+        return cell
+    return next(
+        (f"{cell} {word}" for word in re.findall(r"[a-z]+", head.lower()) if singular(word) in kind.units), cell
+    )
 
 
 def _cell_fit(kind: Kind, cell: str, head: str, days: Days) -> float:
@@ -403,7 +416,9 @@ def _cell_fit(kind: Kind, cell: str, head: str, days: Days) -> float:
     if kind.name in ("how_many", "how_much", "how_long"):
         if not re.search(r"\d", cell) and not amounts(cell):
             return 0.0
-        if kind.units and (own := amounts(f"{cell} {head}" if re.fullmatch(r"[\d.,]+", cell) else cell)):
+        if _with_unit(kind, cell, head) != cell:
+            return 1.0
+        if kind.units and (own := amounts(f"{cell} {head}" if _BARE.fullmatch(cell) else cell)):
             return max(_fit_of_unit(kind, q, cell) for q in own) or 0.3
         return 0.9
     if kind.name == "when":

@@ -210,3 +210,18 @@ def test_the_year_that_is_asked_for_is_one_that_is_written() -> None:
 def test_chinese_words_that_share_a_rare_character_say_the_same() -> None:
     told = "磨坊的火灾由老鼠咬断电线引起。磨坊每年有客人。"
     assert short("那场大火是怎么引起的？", told, title=None) == "老鼠咬断电线"
+
+
+def test_hours_are_read_from_labels_and_values_in_turn() -> None:
+    hours = "The mill opens daily.\n- Monday\n- closed\n- Friday\n- 9.30 to 17.00\n- Saturday\n- 10.00 to 16.00"
+    assert short("Until when is the mill open on Fridays?", hours) == "9.30 to 17.00 (Friday)"
+
+
+def test_a_bare_number_has_the_unit_of_its_column() -> None:
+    table = "Month | Mornings | Mean stop in minutes\nMarch | 14 | 53\nApril | 9 | 41"
+    assert short("Mean length, in minutes, of a stop in April?", table) == "41 minutes (April)"
+
+
+def test_a_thing_is_known_by_its_number() -> None:
+    trees = "The ash at 16 Mill Lane was planted by Ida Eames. The ash at 106 Mill Lane was planted by Linus Yarrow."
+    assert short("Who planted the ash at 106 Mill Lane?", trees) == "Linus Yarrow"
