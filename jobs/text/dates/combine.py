@@ -304,14 +304,39 @@ def _later(line: Line, m: re.Match[str], offset: int, r: Reading, setting: Setti
 
 def _week_from(line: Line, m: re.Match[str], offset: int, r: Reading, _: Setting) -> Reading | None:
     """`the week of 5 May`, `the week starting on 4 February`."""
-    if line.tokens[offset + m.start("u")].value != "week" or r.first is None or r.unit != "day":
+    unit = line.tokens[offset + m.start("u")].value
+    if unit not in ("week", "weekend") or r.first is None or r.unit != "day":
         return None
-    return readings.week_of(r.first)
+    if m[0][-1] == "x":
+        token = line.tokens[offset + m.end() - 1]
+        if line.text[token.start : token.end].lower() not in _ENDING or unit != "week":
+            return None
+        first = r.first - timedelta(6)
+        return readings.days(first, r.first, "range", readings.interval(first, r.first, "P7D"))
+    return readings.week_of(r.first) if unit == "week" else readings.weekend_of(r.first)
+
+
+def _up_to(line: Line, m: re.Match[str], offset: int, r: Reading, _: Setting) -> Reading | None:
+    """`the three months ended June 30`, `the 12 months to March`."""
+    token = line.tokens[offset + m.start("way")]
+    n, unit = _int(line, offset + m.start("n")), str(line.tokens[offset + m.start("u")].value)
+    if r.last is None or not 0 < n < 100 or unit not in ("day", "week", "month", "year"):
+        return None
+    if m["way"] == "x" and line.text[token.start : token.end].lower() not in _ENDING:
+        return None
+    end = r.last + timedelta(1)
+    first = readings.moved(end, -n, unit)
+    return readings.days(first, r.last, "range", readings.interval(first, end, f"P{n}{unit[0].upper()}"))
+
+
+_ENDING: Final = ("ended", "ending")
 
 
 _WEEK: Final = lazy_pattern(r"(?P<u>u)(?:5I?|ft?|x)$")
+_UP_TO: Final = lazy_pattern(rf"(?P<n>{_COUNT})(?P<u>U)(?P<way>[x6])t?$")
 _LEFT_RULES: Final = (
     (_WEEK, _week_from),
+    (_UP_TO, _up_to),
     (_DAYS, _days_of),
     (_FROM_TO, _days_from_to),
     (_DAY_OF, _day_of),

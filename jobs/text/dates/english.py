@@ -20,7 +20,7 @@ from quern.schemas.words.patterns import lazy_pattern
 # What repeats or means no time: `every Monday`, `Friday mornings`, `each two days`.
 _REPEATED: Final = lazy_pattern(r"v[abdehgox]?B?[uUWMSpoHTLNb]+(?:p|[8,/-]+[WMuS]p?)*|[WR]q|[abdehg]6?pU")
 # Letters without which a text names no time.
-_TIMELY: Final = lazy_pattern("[MWSRGJVYjcXQCDouUHpwLNT]|I[ad]")
+_TIMELY: Final = lazy_pattern("[MWSRGJVYjcXQCDouUHpwLNT]|It?[ad]")
 
 
 @cache

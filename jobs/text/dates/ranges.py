@@ -65,8 +65,8 @@ _YEARLESS: Final = ("day", "month", "season")
 def from_to(a: Reading, b: Reading) -> Reading | None:
     """The days from the first of `a` to the last of `b`; an open year is the other's, or the nearest that fits."""
     begin, end = a, b
-    if a.unit == b.unit == "weekday" and a.first is not None and b.first is not None and a.first > b.first:
-        end = readings.a_day(b.first + timedelta(7))  # From Thursday to Monday.
+    if b.unit == "weekday" and a.first is not None and b.first is not None and a.first > b.first:
+        end = readings.a_day(b.first + timedelta(7 * ((a.first - b.first).days // 7 + 1)))  # From Thursday to Monday.
     if b.open and b.unit in _YEARLESS and (not a.open or (a.first and b.first and a.first > b.first)):
         end = _behind(b, a) or b
     elif a.open and not b.open and a.unit in _YEARLESS:
@@ -133,24 +133,18 @@ def signalled(line: Line, point: Point, floor: int, ceiling: int) -> None:
     if r.precision == "range" and point.outer_first < 0 and lead is not None:
         first -= len(lead[0])
     if r.precision == "day":
-        after = _AFTER.match(codes, end, ceiling) or _SHORT_AFTER.match(codes, end, ceiling)
-        end = after.end() if after is not None else end
-        if after is not None and (more := _HOUR.match(codes, end, ceiling)) is not None:
-            end = more.end()
+        for pattern in (_AFTER, _SHORT_AFTER, _HOUR):
+            if (after := pattern.match(codes, end, ceiling)) is not None and (pattern is not _HOUR or end > point.end):
+                end = after.end()
         before = _BEFORE.search(codes[max(floor, first - 8) : first])
         if before is not None and before[0]:
             first -= len(before[0])
     if r.precision != "range" and (signal := _SIGNAL.search(codes[max(floor, first - 3) : first])) is not None:
         kind: Signal = _SIGNALS[signal["signal"]] if signal["signal"] else _words(signal)
-        token = line.tokens[first - len(signal[0])]
-        if signal["signal"] != "9":
-            first -= len(signal[0])
-            point.reading = replace(r, signal=kind)
-        elif token.end:
-            point.reading = replace(r, signal=kind)
-    elif (after_or := _OR.match(codes, end, ceiling)) is not None and r.precision != "range":
-        word = line.tokens[after_or.end() - 1]
-        kind = "since" if line.text[word.start : word.end].lower() in ("later", "after") else "until"
+        first -= len(signal[0]) if signal["signal"] != "9" else 0
         point.reading = replace(r, signal=kind)
+    elif r.precision != "range" and (after_or := _OR.match(codes, end, ceiling)) is not None:
         end = after_or.end()
+        word = line.text[line.tokens[end - 1].start : line.tokens[end - 1].end].lower()
+        point.reading = replace(r, signal="since" if word in ("later", "after") else "until")
     point.outer_first, point.outer_end = first, end

@@ -230,6 +230,14 @@ _TOLD: Final = lazy_pattern(
 )
 
 
+def _unit_ago(m: Match) -> Reading | None:
+    """`the year-ago quarter`, `a year-earlier loss`."""
+    unit, day = _unit(m), m.setting.reference
+    if unit not in ("week", "month", "quarter", "year"):
+        return None
+    return _unknown(unit) if day is None else _around(unit, day, -1)
+
+
 def _took(m: Match) -> bool:
     """Whether the text tells what was, and how long it took: `built in three years`."""
     at = m.line.tokens[m.found.start()].start
@@ -309,17 +317,25 @@ def _weekday(m: Match) -> Reading | None:
 
 def _weekend(m: Match) -> Reading | None:
     """`the weekend`: of the week of the text."""
-    if _unit(m) != "weekend" or m.before not in "tIi9":
+    if _unit(m) != "weekend" or m.before not in "tIi9" or m.after == "f":
         return None
     if m.setting.reference is None:
         return _unknown("weekend", "XXXX-WXX-WE")
     return readings.weekend_of(m.setting.reference)
 
 
+def _said_more(m: Match) -> bool:
+    """Whether the words behind `the week` say which one it is: `of 5 May`, `starting on`, `ended`."""
+    if m.after not in "fx5":
+        return False
+    token = m.line.tokens[m.found.end()]
+    return m.line.text[token.start : token.end].lower() in ("of", "starting", "beginning", "ended", "ending")
+
+
 def _bare_unit(m: Match) -> Reading | None:
     """`the year`, a time only beside another: `the end of the year`."""
     unit, reference = _unit(m), m.setting.reference
-    if m.after in "345" or unit in ("half", "quarter", "century", "weekend"):
+    if m.after in "34" or (unit == "week" and _said_more(m)) or unit in ("half", "quarter", "century", "weekend"):
         return None
     if reference is None:
         return replace(_unknown(unit), bare=True)
@@ -392,8 +408,9 @@ RELATIVE: Final[tuple[tuple[str, str, Rule], ...]] = (
     ("gabdehzn", rf"{_N}(?P<B>B)?(?P<u>[uU])(?P<more>{_MORE})(?P<A>[AlF])", _ago),
     ("abdehgzn", rf"(?P<n>{_COUNT})H(?P<A>[AlF])", _moment),
     ("abdehgzn", rf"(?P<n>{_COUNT})H1R", _moment),
-    ("i", rf"i(?:x0)?t?{_N}(?P<B>B)?(?P<u>[uU])(?:s(?:[xD]x)?)?(?![1-5])", _ahead),
+    ("i", rf"i(?:x0)?t?{_N}(?P<B>B)?(?P<u>[uU])(?:s(?:[xD]x)?)?(?![1-6])", _ahead),
     ("i", rf"i(?:{_COUNT})H", _moment),
+    ("u", r"(?P<u>u)-A", _unit_ago),
     ("W", r"(?P<W>W)", _weekday),
     ("u", r"(?P<u>u)(?:3L|(?P<after>4)N)(?=[^uUW]|$)", _beyond),
     ("u", r"(?P<u>u)(?:3|(?P<after>4))(?=[.,)]|$)", _day_before),
