@@ -1,14 +1,14 @@
 """Times that English and Chinese texts name: found, and resolved to days.
 
 An English text becomes a line of codes, one letter a word, over which small expressions find points in time
-(`points`, `relative`); neighbours are joined (`combine`), then ranges and signals (`ranges`). Chinese has an expression
-of its own (`chinese_forms`), compiled when the first text needs it. Each pass is linear in the text.
+(`days`, `units`, `relative`); neighbours are joined (`combine`), then ranges and signals (`ranges`). Chinese has an
+expression of its own (`chinese_forms`), compiled when the first text needs it. Each pass is linear in the text.
 
 Written out rather than taken from a library, for none is right alone. Recognizers-Text has the widest grammar but takes
 ten milliseconds a sentence, reads each month and weekday as a time twice (past and future) and says which is meant of
-none; dateparser's search takes one millisecond a sentence, finds dates in `may`, `on` and bare numbers, and reads
-4月20日 as the 20th of the present month; jionlp knows Chinese only and needs the span given. Ours decides for what was,
-unless the text speaks of what is to come, and tells what it cannot resolve (`When.flaw`).
+none; dateparser's search takes some milliseconds a sentence, finds dates in `may march` and `2000`, misses `the third
+quarter` and reads 4月20日 as a day of July; jionlp knows Chinese only and needs the span given. Ours decides for what
+was, unless the text speaks of what is to come, and tells what it cannot resolve (`When.flaw`).
 """
 
 from __future__ import annotations
