@@ -166,6 +166,9 @@ _PERCENT: Final = lazy_pattern(r"\bas a (?:percentage|share|proportion)\b|\bin p
 _IN_UNIT: Final = lazy_pattern(
     r",\s+in\s+(?P<unit>(?:square\s+|nautical\s+)?[a-z]+)\b(?=\s*[,?]|\s*$|\s+of\b)", re.IGNORECASE
 )
+_WHO_IS: Final = lazy_pattern(
+    r"(?:is|was|are|were)\s+(?P<name>[A-Z][\w'’-]*\.?(?:\s+[A-Z][\w'’-]*\.?)*)\s*(?:$|[,.]|and\b)"
+)
 _INDEFINITE: Final = lazy_pattern(r"\b(?:an?|the|one)\s+(?:[a-z-]+\s+){0,2}?(?P<noun>[a-z]+)\b", re.IGNORECASE)
 _HOLDS_HAN: Final = lazy_pattern(f"[{HAN}]")
 
@@ -225,6 +228,8 @@ def _wh(wh: str, rest: str, question: str) -> Kind:
             return Kind("list", content_words(noun))
     if wh == "who" and re.match(r"(?:all|else)\b", rest):
         return Kind("list", content_words(_noun_phrase(rest.split(" ", 1)[-1])))
+    if wh == "who" and (match := _WHO_IS.match(rest)) is not None:
+        return Kind("definition", content_words(match["name"]))  # Not who has a role: what the named one is.
     if wh in ("who", "whom", "whose"):
         noun = _noun_phrase(rest) if wh == "whose" else ""
         first = rest.split(" ", 1)[0].lower()

@@ -62,9 +62,12 @@ _GOES_ON: Final = re.compile(
     r"(?:One|Another|The (?:first|second|third|fourth|fifth|other|others|last|rest)|First|Second|Third|Finally|Both|"
     r"This|That|They|Its?|Then)\b|[-•]\s"
 )
+_OF_ONE: Final = re.compile(r"(?:He|She|It|They|His|Her|Its|Their)\b")
+_HAN: Final = re.compile(f"[{HAN}]")
 _SHORT: Final = 7  # Words of a sentence that says little by itself.
 _MOST_MORE: Final = 3
 _MOST_WORDS: Final = 45  # Of the whole answer, as issue and reader want it.
+_WHOLE: Final = 0.8  # Share of a sentence's words from which on a phrase of it says no less.
 _EXPLAINED: Final = frozenset({"why", "how"})
 _MOST_EXPLAINED: Final = 60  # Of one that explains: a cause is seldom told in one sentence.
 
@@ -84,7 +87,7 @@ def short_answer(given: AnswerInput) -> Said | None:
     denials = [held.denials[first]] if first in held.denials else []
     said = replace(said, numbers=tuple(dict.fromkeys([first, *denials, *others])))
     near = _NEAR_BEST if kind.name in _VALUES or kind.name == "yes_no" else _NEAR_SENTENCE
-    return replace(said, numbers=(*said.numbers, *_more(given, said, best, near, kind.name in _EXPLAINED)))
+    return replace(said, numbers=(*said.numbers, *_more(given, said, best, near, kind)))
 
 
 def _said(question: str, kind: Kind, best: Sequence[Line]) -> Said:
@@ -103,7 +106,10 @@ def _said(question: str, kind: Kind, best: Sequence[Line]) -> Said:
         lead = (series.lead,) if series.lead else series.numbers[:1]
         return Said("; ".join(series.items), lead, series.numbers)
     first = _going_for(best[0], best)
-    return Said(phrase(question, kind, first.text), (first.number,))
+    told = phrase(question, kind, first.text)
+    if not _HAN.search(told) and len(told.split()) >= _WHOLE * len(first.text.split()):
+        told = ""  # The sentence itself is as short.
+    return Said(told, (first.number,))
 
 
 def _going_for(line: Line, best: Sequence[Line]) -> Line:
@@ -167,11 +173,12 @@ def _covered(line: Line) -> float:
     return line.signals.own + line.signals.before + line.signals.earlier + line.signals.title
 
 
-def _more(given: AnswerInput, said: Said, best: Sequence[Line], near: float, explains: bool) -> list[int]:
+def _more(given: AnswerInput, said: Said, best: Sequence[Line], near: float, kind: Kind) -> list[int]:
     """Further sentences that answer nearly as well, as many as keep the answer short.
 
     What explains goes on in the sentence behind: where the first only says what is asked, that one says why.
     """
+    explains = kind.name in _EXPLAINED
     most = _MOST_EXPLAINED if explains else _MOST_WORDS
     words = _length(said.text) + sum(_length(_text(given, n)) for n in said.numbers)
     chosen: list[int] = []
@@ -179,7 +186,7 @@ def _more(given: AnswerInput, said: Said, best: Sequence[Line], near: float, exp
     belief = shares(best)
     ranked = [*zip(best, belief, strict=True)]
     if near == _NEAR_SENTENCE and said.numbers:
-        behind = _behind(said.numbers[0], best) if explains else _going_on(said.numbers[0], best)
+        behind = _behind(said.numbers[0], best) if explains else _going_on(said.numbers[0], best, kind)
         ranked = [*((line, belief[0]) for line in behind), *ranked]
     for line, share in ranked:
         if share < near * belief[0] or len(chosen) == _MOST_MORE:
@@ -201,12 +208,13 @@ def _behind(number: int, best: Sequence[Line]) -> list[Line]:
     return [o for o in best if o.number == number + 1 and o.evidence == now.evidence and not o.signals.heading]
 
 
-def _going_on(number: int, best: Sequence[Line]) -> list[Line]:
-    """The sentences right behind a sentence that go on with what it says: `One is ... The third is ...`."""
+def _going_on(number: int, best: Sequence[Line], kind: Kind) -> list[Line]:
+    """The sentences right behind a sentence that go on with what it says: `The third is ...`, `She is ...`."""
+    goes_on = _OF_ONE if kind.name == "definition" else _GOES_ON
     by_number = {line.number: line for line in best}
     now, found = by_number[number], []
     while (after := by_number.get(now.number + 1)) is not None and after.evidence == now.evidence:
-        if not (_GOES_ON.match(after.text) or (len(now.text.split()) <= _SHORT and now.number == number)):
+        if not (goes_on.match(after.text) or (len(now.text.split()) <= _SHORT and now.number == number)):
             break
         found.append(after)
         now = after

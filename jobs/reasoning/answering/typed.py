@@ -66,6 +66,14 @@ _LIES = lazy_pattern(
     rf"(?:(?P<lies>位[于在]|[坐座]落[于在]|地处)|[设建葬]在|葬于|出生[于在]|来自|分布[于在]|居?住在)"
     rf"(?P<at>[{HAN}][^，。；,;！？]{{1,24}}?)(?=[，。；,;！？]|$|境内)"
 )
+# What says beside a name what it names: an apposition behind it, or a role before it.
+_INTRODUCES = lazy_pattern(
+    r"(?P<what>,\s+(?:an?|the|aged|\d{1,2})\b|\s+(?:is|was)\s+(?:an?|the|\d))|,\s+(?:who|whose|its|his|her)\b|\s+who\b"
+)
+_ROLE_BEFORE = lazy_pattern(
+    r"(?P<what>\b(?:[a-z]+(?:er|or|ist|ian|eer|man|woman|ant|ess)|the [a-z]+|chief|[Tt]he [A-Z][a-z]+),?\s+$)"
+)
+_CLAUSE = lazy_pattern(r"[,;:.!?]|$")
 _BARE = lazy_pattern(r"[\d.,]+")
 _SHORTLY = 60  # Days: what is told next may have been a little before.
 _ROUGH = 0.6  # What a full hour in words is worth: `shortly before eight o'clock`.
@@ -164,9 +172,30 @@ def typed(kind: Kind, sentence: str, days: Days) -> list[Value]:
         return [Value(*m.span("who"), m["who"], 1.0, m["who"].lower()) for m in _AFTER.finditer(sentence)]
     if kind.name == "which" and kind.verb == NAMED:
         return _naming(sentence)
+    if kind.name == "definition":
+        return _introduced(kind, sentence)
     marker = {"why": CAUSE, "how": _MANNER, "list": _SEVERAL}.get(kind.name)
     found = marker.search(sentence) if marker else None
     return [] if found is None else [Value(found.start(), found.end(), found[0], _MARKED, found[0].lower())]
+
+
+def _clause_end(sentence: str, at: int) -> int:
+    found = _CLAUSE.search(sentence, at)
+    return found.start() if found else len(sentence)
+
+
+def _introduced(kind: Kind, sentence: str) -> list[Value]:
+    """What stands beside the name that is asked about and says what it names: `Ann Lee, 83,`, `the poet Ann Lee`."""
+    values = []
+    for name in names(sentence):
+        if kind.noun <= content_words(name.text):
+            behind = _INTRODUCES.match(sentence, name.end)
+            found = behind or _ROLE_BEFORE.search(sentence, 0, name.start)
+            if found is not None:
+                start, end = found.start(), _clause_end(sentence, found.end()) if behind else found.end()
+                fit = 1.0 if found["what"] else _MARKED
+                values.append(Value(start, end, sentence[start:end], fit, sentence[start:end]))
+    return values
 
 
 def _clocks(sentence: str) -> list[Value]:

@@ -225,3 +225,8 @@ def test_a_bare_number_has_the_unit_of_its_column() -> None:
 def test_a_thing_is_known_by_its_number() -> None:
     trees = "The ash at 16 Mill Lane was planted by Ida Eames. The ash at 106 Mill Lane was planted by Linus Yarrow."
     assert short("Who planted the ash at 106 Mill Lane?", trees) == "Linus Yarrow"
+
+
+def test_who_somebody_is_is_said_where_the_name_is_introduced() -> None:
+    told = "Everybody thanked Edda Marsh, who blushed. The doors were shut by Edda Marsh, the miller of Tarn Hill."
+    assert "the miller of Tarn Hill" in short("Who is Edda Marsh?", told)
