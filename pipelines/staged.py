@@ -167,7 +167,7 @@ class StagedBuild:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
         preload = spark_modules(self.steps, self.settings)
         with new_run(self.begun.build_id, self.warehouse, self.settings, work, self.warehouse.stages, preload) as run:
-            run.source, run.parent = self.source, self.parent
+            run.source, run.parent, run.started_at = self.source, self.parent, self.begun.started_at
             yield run
 
     def prepare(self, steps: Sequence[Step], run: Run) -> None:

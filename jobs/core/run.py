@@ -7,6 +7,7 @@ import shutil
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,6 +75,7 @@ class Run:
         task_rows: Rows of one committed part, unless the job says otherwise.
         cores: Cores of this machine that the build may use.
         source: What pages are read from: files, or the page store.
+        started_at: When the build began; None where that is not known.
         parent: The published snapshot that this build is made upon; None for the first.
         quiet: Whether jobs are not logged.
         reports: One per finished job, in order.
@@ -89,6 +91,7 @@ class Run:
     task_rows: int
     cores: int
     source: Path | PageStore | None = None
+    started_at: datetime | None = None
     parent: Snapshot | None = None
     quiet: bool = False
     reports: list[JobReport] = field(default_factory=list)

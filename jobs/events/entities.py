@@ -28,6 +28,7 @@ _FUNCTION_WORD: Final = (
 )
 _NUMBERED: Final = re.compile(rf" \d{{1,4}}[A-Z]?(?=[.,;:)’'\"]*$|[;:)’'\"]|[.,] |\s+{_FUNCTION_WORD})")
 _CAMEL: Final = re.compile(r"(?<![\w.@/-])[a-z]{1,2}[A-Z]\w+(?:\s(?:[A-Z]\w*|\d\w{0,2}))*(?![\w@/])")
+_CONTRACTION: Final = re.compile(r"[’'](?:ll|ve|re|m|d|t)\b", re.I)
 _OPENS: Final = re.compile(r"[^\w]*")
 _FEWEST: Final = 2
 _MOST: Final = 12
@@ -58,6 +59,8 @@ def entities(sentence: str, others: Sequence[str], title: str) -> list[str]:
 def _english(sentence: str, others: Sequence[str], title: str) -> Iterable[str]:
     """The names; a single word at the head of the sentence is one where it has its capital elsewhere too."""
     for name in names(sentence):
+        if _CONTRACTION.search(name.text):
+            continue
         if _OPENS.fullmatch(sentence, 0, name.start) and name.text.isalpha() and not name.text.isupper():
             inner = re.compile(rf"(?<=[\w,;'’-] ){re.escape(name.text)}\b")
             if not any(map(inner.search, (sentence, title, *others))):

@@ -6,11 +6,10 @@ In memory are some 150 bytes a report, and the rows of those that were merged.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -30,7 +29,6 @@ from quern.jobs.vectors.embedded_tables import dimension
 from quern.schemas.settings import EmbedSettings, EventSettings
 from quern.schemas.tables import EVENTS, Table
 
-_BUILD_DAY: Final = re.compile(r"(\d{4})(\d\d)(\d\d)T")
 _DAY_US: Final = 86_400_000_000
 _SOURCE: Final = ("event_id", "chunk_id", "doc_id", "start", "end")
 _MOST_ENTITIES: Final = 24
@@ -154,10 +152,9 @@ def _published_later(found: Stage, run: Run) -> dict[int, tuple[str, str]]:
 
     Such a page is told (a reject), not trusted: neither its own day nor what is counted from it dates an event.
     """
-    day = _BUILD_DAY.match(run.build_id)
-    if day is None:
+    if run.started_at is None:
         return {}
-    tonight = datetime(int(day[1]), int(day[2]), int(day[3]), 23, 59, 59, tzinfo=UTC)
+    tonight = datetime.combine(run.started_at.astimezone(UTC).date(), time.max, UTC)
     left: dict[int, tuple[str, str]] = {}
     at = 0
     for batch in found.batches(["event_id", "published_at", "timex", "summary"]):

@@ -20,7 +20,7 @@ from quern.jobs.events.timex import Period, of_days, period, timex
 from quern.jobs.events.titles import shortened
 from quern.jobs.queries.rules.units import dialogue_speakers, person_name, word_count
 from quern.jobs.reasoning.answering.names import speaker
-from quern.jobs.text.dates import Order, dates, order_of
+from quern.jobs.text.dates import Order, When, dates, order_of
 from quern.schemas.words.sentences import sentence_spans
 from quern.schemas.words.terms import search_terms
 
@@ -161,7 +161,7 @@ def read_reports(passage: Passage, most: int, title_words: int) -> Reports:
     undated, carried, place = 0, _NOTHING, -1
     news: Dating | None = None
     for sentence in sentences:
-        tells = _tells(sentence, passage.title)
+        tells = _said(sentence) if talk else _tells(sentence, passage.title)
         headed = _is_title(sentence.text, passage.title)
         place += not headed and len(sentence.text) > _SHORT
         own = own_dating(sentence.said, passage.published, order) if tells else None
@@ -171,6 +171,9 @@ def read_reports(passage: Passage, most: int, title_words: int) -> Reports:
         news = news or (_news(own, passage.published) if own and place <= _OPENING and passage.first else None)
         if tells is None:
             continue
+        if own and talk and tells == "plan":
+            own = _next(own, passage.published)
+        # Of a hundred undated turns of LiHua-World that tell of the past, few tell what happened that day.
         dating = own or (None if talk else _borrowed(sentence, tells, passage, carried, news))
         if dating is None:
             undated += not talk and tells in ("past", "present")
@@ -232,7 +235,7 @@ def report(
         title = f"{sentence.who}: {said}" if sentence.who else said
     if not named:
         others = tuple(s.text for s in passage.sentences if s.number != sentence.number)
-        named = entities(sentence.text, others, passage.title)
+        named = entities(sentence.said, others, passage.title)
         if sentence.who:
             named = list(dict.fromkeys([sentence.who, *named]))
     return Report(sentence, dating, title, tuple(named))
@@ -247,15 +250,17 @@ def own_dating(said: str, published: date | None, order: Order | None = None) ->
     found: list[tuple[bool, bool, int, int, str]] = []
     for when in dates(said, published, order):
         days = period(value) if (value := timex(when)) else None
-        if days is None or _spans(days, published):
+        if days is None or _spans(days, published) or _names_thing(said, when, days):
             continue
         later = published is not None and days.from_day > published
-        if later and not ahead:
+        if later and not ahead and _OPEN_YEAR.match(when.timex):
             # A year that the text leaves open is then the last one, not the next.
-            days = None if _YEAR.search(when.text) else _year_before(days)
-            if days is None or (published is not None and days.from_day > published):
+            days = _year_before(days)
+            if days is None:
                 continue
             later, value = False, of_days(days.from_day, days.to_day)
+        elif later and not ahead and _NUMBER.search(when.text):
+            continue
         found.append((later, bool(when.signal), _EXACT.get(days.precision, _DECADE), when.start, value))
     if not found:
         return None
@@ -263,7 +268,22 @@ def own_dating(said: str, published: date | None, order: Order | None = None) ->
     return Dating(value, "text", later)
 
 
-_YEAR: Final = re.compile(r"\d{4}|[〇零一二三四五六七八九]{4}年")
+# A day and a month without a year; a time that is told in words alone (`this weekend`) is to come where it says so.
+_OPEN_YEAR: Final = re.compile(r"XXXX-\d\d")
+_NUMBER: Final = re.compile(r"\d|[〇零一二三四五六七八九十]")
+
+
+def _names_thing(said: str, when: When, days: Period) -> bool:
+    """Whether a year tells which thing is meant, not when it was: `the bell of 1886`, `the 1991 agreement`."""
+    if days.precision != "year":
+        return False
+    of = _OF.search(said, 0, when.start) is not None
+    return of or (_DETERMINER.search(said, 0, when.start) is not None and _NOUN.match(said, when.end) is not None)
+
+
+_OF: Final = re.compile(r"\bof\s+$")
+_DETERMINER: Final = re.compile(r"(?:\b(?:the|an?|its|their|his|her|our)|['’]s)\s+$", re.I)
+_NOUN: Final = re.compile(r"\s+[A-Za-z]")
 
 
 def _spans(days: Period, published: date | None) -> bool:
@@ -302,6 +322,23 @@ def _tells(sentence: Sentence, title: str) -> Telling | None:
     return tells
 
 
+def _said(sentence: Sentence) -> Telling | None:
+    """What a turn of a conversation tells; small talk is short."""
+    tells = telling(sentence.said) if word_count(sentence.said) >= _SMALL_TALK else None
+    return None if tells == "state" else tells
+
+
+_SMALL_TALK: Final = 8
+
+
+def _next(own: Dating, published: date | None) -> Dating:
+    """The date of a plan; what falls in the week before is of the week to come: `let's meet on Saturday`."""
+    days = period(own.timex)
+    if published is None or days is None or days.to_day >= published or published - days.from_day > _WEEK:
+        return own
+    return Dating(of_days(days.from_day + _WEEK, days.to_day + _WEEK), "text", expected=True)
+
+
 def _is_title(text: str, title: str) -> bool:
     return bool(title) and " ".join(text.split()).rstrip(".") == " ".join(title.split()).rstrip(".")
 
@@ -313,13 +350,15 @@ def _borrowed(
 
     It is that of the sentence before in its paragraph, else the day that the news is of, else the report's.
     """
-    if tells == "state":
+    if tells in ("state", "plan"):
         return None
     before = carried.dating
     if before is not None and carried.line == sentence.line and not before.expected and len(before.timex) == _DAY:
         return before
     if passage.published is None or passage.start + sentence.start > LEAD or gone(sentence.text):
         return None
+    if passage.start and _FIRST_PERSON.search(sentence.text):
+        return None  # A long turn of a conversation, or a memory.
     return news or Dating(passage.published.isoformat(), "document")
 
 
@@ -343,6 +382,7 @@ def _news(own: Dating, published: date | None) -> Dating | None:
     return own if timedelta(0) <= published - days.from_day <= _WEEK else None
 
 
+_FIRST_PERSON: Final = re.compile(r"^[^\"“`]*\bI(?:['’]\w+)?\b")
 _MONTH: Final = timedelta(31)
 _WEEK: Final = timedelta(7)
 _OPENING: Final = 1  # Sentences 0 and 1: what, and when.

@@ -27,11 +27,13 @@ _IRREGULAR: Final = frozenset(
 )
 # The same form is a noun or a present as often: a past only after a subject of one of these kinds.
 _DOUBTFUL: Final = frozenset("bet bound cut ground hit hurt left lit put quit saw set shot shut split spread".split())
+# Also what tells how one feels.
 _NOT_PAST: Final = frozenset(
     "hundred red bed need speed seed feed indeed exceed succeed proceed embed shed sled united limited weed breed deed "
     "greed heed reed steed agreed-upon unprecedented aged beloved biased crowded detailed dedicated experienced "
     "gifted interested learned naked rugged sacred skilled so-called supposed talented tired used wicked wretched "
-    "related based located".split()
+    "related based located excited thrilled pleased delighted bored worried scared amazed stoked concerned committed "
+    "prepared blessed relaxed".split()
 )
 _PARTICIPLE: Final = (
     r"(?:\w+ed|been|become|begun|bound|bought|born|broken|brought|built|burnt|caught|chosen|come|cut|dealt|done|drawn|"
@@ -41,7 +43,11 @@ _PARTICIPLE: Final = (
     r"taken|taught|thrown|told|torn|understood|undergone|won|withdrawn|worn|written)"
 )
 _ADVERB: Final = r"(?:\s+(?:not|never|also|already|since|now|just|then|once|first|later|only|recently|\w+ly))*"
-_PERFECT: Final = re.compile(rf"\b(?:has|have|had|['’]ve|['’]s|['’]d){_ADVERB}\s+(?:been\s+)?{_PARTICIPLE}\b", re.I)
+# Not what may or would have been.
+_MODAL: Final = "".join(rf"(?<!\b{modal} )" for modal in ("may", "might", "could", "would", "should", "must", "to"))
+_PERFECT: Final = re.compile(
+    rf"{_MODAL}\b(?:has|have|had|['’]ve|['’]s|['’]d){_ADVERB}\s+(?:been\s+)?{_PARTICIPLE}\b", re.I
+)
 _PERFECT_NOW: Final = re.compile(rf"\b(?:has|have){_ADVERB}\s+(?:been\s+)?{_PARTICIPLE}\b", re.I)
 _PERFECT_PAST: Final = re.compile(rf"\bhad{_ADVERB}\s+(?:been\s+)?{_PARTICIPLE}\b", re.I)
 _NOT_GONE: Final = re.compile(
@@ -49,6 +55,13 @@ _NOT_GONE: Final = re.compile(
 )
 _PASSIVE: Final = re.compile(rf"\b(?:was|were|got){_ADVERB}\s+(?:being\s+)?{_PARTICIPLE}\b", re.I)
 _HISTORIC: Final = re.compile(rf"\b(?:is|are)\s+being\s+{_PARTICIPLE}\b", re.I)
+# How long something has lasted: no event of a day.
+_LASTS: Final = re.compile(
+    r"\b(?:has|have|['’]ve)\b.*\b(?:since|lately)\b|\bfor\s+(?:the\s+(?:last|past)\s+)?(?:[\w-]+\s+){1,2}(?:years|months|weeks|"
+    r"decades|centuries)\b.*\b(?:has|have|['’]ve)\b|\b(?:has|have|['’]ve)\b.*\bfor\s+(?:[\w-]+\s+){1,3}(?:years|months|weeks|"
+    r"decades|centuries)\b",
+    re.I,
+)
 _STATE: Final = re.compile(r"\b(?:was|were|had|did|could)\b", re.I)
 _PLAN: Final = re.compile(
     r"\b(?:will|shall|going\s+to|['’]ll)\b(?!\s+of\b)"
@@ -56,7 +69,7 @@ _PLAN: Final = re.compile(
     r"to\s+(?:be|have|\w+))\b|\b(?:plans?|planned|planning|intends?|intended|aims?|aimed|hopes?|hoped|expects?|"
     r"expected|proposes?|proposed|scheduled|due|set|slated)\s+(?:to|for|on|in|by|next|until)\b"
     r"|\b(?:is|are)\s+\w+ing\b|\b(?:deadline|tomorrow)\b|\bnext\s+(?:week|month|year|spring|summer|autumn|winter)\b"
-    r"|\blet['’]s\b|\bsee\s+you\b",
+    r"|\blet['’]s\b",
     re.I,
 )
 _PLAN_ZH: Final = re.compile("将|会在|拟|预计|计划|定于|即将|有望|准备|明[天日年]|下[周月个]|截止|截至|到期")
@@ -64,7 +77,8 @@ _WORD: Final = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 # A participle after one of these is an adjective: `the damaged ship`, `by trained staff`.
 _ADJECTIVAL: Final = frozenset(
     "a an the this that these those its his her their our my your of by with for in at on to from and or as than some "
-    "any each every most many several no more less newly very highly badly is are be being am".split()
+    "any each every most many several no more less newly very highly badly so too super really pretty quite feel "
+    "feeling get getting is are be being am".split()
 )
 _CONDITION: Final = re.compile(r"(?:if|unless|whether|when(?:ever)?|should|suppose|imagine)\b", re.I)
 _GENERAL: Final = re.compile(
@@ -74,7 +88,7 @@ _GENERAL: Final = re.compile(
 )
 _HEADLINE: Final = re.compile(r"(?:[A-Z0-9][^\s]*|[a-z][^\s]*)(?:\s+[^\s]+){0,7}?\s+(?P<verb>[a-z]{2,}s)\s+\S")
 _HEADLINE_TO: Final = re.compile(r"^[A-Z].*\bto\s+(?:be\s+)?[a-z]{3,}\b")
-_QUESTION: Final = re.compile(r"[?？][\"'”’»)\]]*\s*$")
+_QUESTION: Final = re.compile(r"[?？][^\w?？]*$")
 _ASKED_ZH: Final = re.compile("[吗呢][。！]?$|^(?:为什么|怎么|如何|什么|谁|哪)")
 _HAN: Final = re.compile(f"[{HAN}]")
 # Marks of what happened: aspect, passive, verbs of news. A sentence of news without one of them is judged by its lead.
@@ -83,6 +97,7 @@ _PAST_ZH: Final = re.compile(
     "发[生现起]|出[现生版任席]|起火|抵达|当选|任命|逝世|去世|投[产入运]|建成|落成|通[过车航]|批准|达成|收购|关闭|恢复|首[次演发航]|"
     "[说称]：|表示|指出|介绍|透露|增至|降至|升至|突破|夺[得冠]|击败|辞职|捐赠|捐出|结束|扑灭|受[伤损]|死亡|倒塌|沉没|展出|亮相|上映|揭[牌幕]"
 )
+_NEGATED_ZH: Final = re.compile("(?:没有?|未|不[曾再]?)[^，。；：]*")
 _IS_ZH: Final = re.compile(f"^[{HAN}《》“”·A-Za-z0-9]{{1,14}}(?:，[^，。]{{0,20}}，)?是(?!在|因|为了|由于)")
 
 
@@ -109,14 +124,14 @@ def plans(sentence: str) -> bool:
 
 
 def telling_chinese(clause: str) -> bool:
-    """Whether a Chinese clause has a mark of what happened."""
-    return _PAST_ZH.search(clause) is not None
+    """Whether a Chinese clause has a mark of what happened, that nothing before it in the clause negates."""
+    return _PAST_ZH.search(_NEGATED_ZH.sub("", clause)) is not None
 
 
 def headline(line: str) -> bool:
     """Whether a title without a past tense tells an event in the present of headlines: `Airbus wins order`."""
     if len(_HAN.findall(line)) >= 4:
-        return _PAST_ZH.search(line) is not None
+        return telling_chinese(line)
     match = _HEADLINE.match(line)
     return bool(match and match["verb"] not in _NO_VERB) or _HEADLINE_TO.match(line) is not None
 
@@ -132,8 +147,10 @@ def _english(sentence: str) -> Telling | None:
     words = _WORD.findall(sentence)
     if len(words) < 4 or _CONDITION.match(sentence):
         return None
-    if _PASSIVE.search(sentence) or _PERFECT.search(sentence) or _simple_past(words):
+    if _PASSIVE.search(sentence) or _simple_past(words):
         return "past"
+    if _PERFECT.search(sentence):
+        return "state" if _LASTS.search(sentence) else "past"
     if _PLAN.search(sentence) and not _GENERAL.search(sentence):
         return "plan"
     if _HISTORIC.search(sentence):
@@ -165,7 +182,7 @@ _AUXILIARY: Final = frozenset("will would can could may might must shall should 
 def _chinese(sentence: str) -> Telling | None:
     if len(_HAN.findall(sentence)) < 6 or _ASKED_ZH.search(sentence):
         return None
-    past = _PAST_ZH.search(sentence) is not None
+    past = telling_chinese(sentence)
     if _IS_ZH.match(sentence) and not re.search("了|于", sentence):
         return None
     if past:

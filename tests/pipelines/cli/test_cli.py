@@ -25,6 +25,7 @@ COMMANDS = (
     "evaluate-extraction",
     "recipes",
     "sweep",
+    "timeline",
     "graph",
     "show",
     "settings",
