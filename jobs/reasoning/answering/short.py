@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final
 
+from quern.jobs.reasoning.answering.alternatives import alternative
 from quern.jobs.reasoning.answering.choosing import Choice, choices, shares
 from quern.jobs.reasoning.answering.further import earns_its_place
 from quern.jobs.reasoning.answering.inputs import AnswerInput
@@ -91,6 +92,8 @@ def short_answer(given: AnswerInput) -> Said | None:
 
 
 def _said(question: str, kind: Kind, best: Sequence[Line]) -> Said:
+    if kind.name == "yes_no" and (chosen := alternative(question, best)) is not None:
+        return Said(chosen[0], (chosen[1].number,))
     if kind.name == "yes_no":
         said = verdict(question, best)
         return Said(said.with_reason, (said.line.number,))

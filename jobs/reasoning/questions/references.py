@@ -44,7 +44,7 @@ def subject(question: str) -> str:
     rest = words[start + 1 :]
     if rest and (is_past(bare(rest[0])) or bare(rest[0]) in PREPOSITIONS):
         return ""  # `Which company was fined`, `Which trawler is behind it`: the subject stands before.
-    end = _length(rest, passive=bare(words[start]) in BE)
+    end = _length(rest, passive=bare(words[start]) in BE | {"has", "have", "had"})
     return " ".join(rest[:end]).strip(" ,;:") if 0 < end <= _MOST_WORDS else ""
 
 

@@ -68,9 +68,30 @@ _HAPPENED: Final = lazy_pattern(r"(?:did|was|were|had|has|have|is|are)\s", re.IG
 _IN_TIME: Final = lazy_pattern(r"\s(before\s+or\s+after|after\s+or\s+before|before|after)\s", re.IGNORECASE)
 
 
+_NUMBER: Final = r"(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|\d+|half an?|few|several)"
+_AMOUNT: Final = lazy_pattern(
+    rf"\b(?P<than>(?:less|more)\s+than\s+{_NUMBER}\s+(?:day|week|month|year)s?)$|"
+    rf"\b{_NUMBER}\s+(?:second|minute|hour|day|week|fortnight|month|year|decade)s?$",
+    re.IGNORECASE,
+)
+
+
+def _by_limit(cut: tuple[str, str, str]) -> tuple[str, str, str] | None:
+    """A cut where `less than a day` stands before `after`: that limit is asked for, not which came first.
+
+    None where another amount stands there: `two days after` asks for no order.
+    """
+    text, _, event = cut
+    amount = _AMOUNT.search(text)
+    if amount is None:
+        return cut
+    return (text[: amount.start()].strip(), amount["than"].lower(), event) if amount["than"] else None
+
+
 def _cut_in_time(text: str) -> tuple[str, str, str] | None:
     """Question, word and second event of `Did A happen before B`, cut at the last word of time before an event."""
     cuts = [(text[: m.start()], m[1].lower(), text[m.end() :]) for m in _IN_TIME.finditer(text)]
+    cuts = [c for cut in cuts if (c := _by_limit(cut)) is not None]
     events = [c for c in cuts if (len(c[2].split()) >= 3 or " or " in c[1]) and len(c[0].split()) >= 3]
     told = [c for c in events if is_event(c[2])]
     return told[-1] if told else events[0] if events else None

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from quern.jobs.reasoning.answering.alternatives import offered
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.polarity import denies, opposed
 from quern.jobs.reasoning.answering.scopes import scopes
@@ -50,6 +51,29 @@ The barn was damp and the morning was foggy.
 def test_the_sentence_that_decides_tells_yes_or_no(question: str, answer: str) -> None:
     given = AnswerInput(question, [Evidence(RULES, "Rules", [], [])])
     assert answer_task(AnswerSettings()).rule(given).short.partition(":")[0] == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Was the miller fined or jailed?", "fined"),
+        ("Is the mill run by the county or by a private firm?", "a private firm"),
+        ("Does the last boat leave at 9.30 or 10.30?", "10.30"),
+        ("Was the offer accepted or rejected?", "rejected"),
+    ],
+)
+def test_of_two_alternatives_the_one_is_told_that_the_evidence_has(question: str, answer: str) -> None:
+    text = (
+        "The miller was fined 200 crowns. The mill is run by a private firm. The last boat leaves at 10.30. "
+        "The offer was rejected. Nobody was hurt."
+    )
+    given = AnswerInput(question, [Evidence(text, "Mill", [], [])])
+    assert answer_task(AnswerSettings()).rule(given).short == answer
+
+
+def test_whether_anybody_was_one_or_the_other_is_no_choice() -> None:
+    assert offered("Was anybody hurt or killed?") is None
+    assert offered("Is it open or not?") is None
 
 
 def test_words_of_denial_that_deny_nothing_do_not() -> None:

@@ -57,6 +57,8 @@ from quern.jobs.reasoning.runner import Reasoner
             "How tall is the mill?", "How tall is the barn by the pond?"]),
         ("Had Brandt and Okafor merged before or after the plant was sold?", [
             "When had Brandt and Okafor merged?", "When was the plant sold?"]),
+        ("Had the town mended the wall less than a day after it was told?", [
+            "When had the town mended the wall?", "When was the town told?"]),
         ("Were Jeff Marr and Kyle Stone both in The Reeds?", [
             "Was Jeff Marr in The Reeds?", "Was Kyle Stone in The Reeds?"]),
         ("灯是谁装的，灯用了多少天？", ["灯是谁装的？", "灯用了多少天？"]),
@@ -106,6 +108,7 @@ def test_a_parent_is_filled_in_as_a_noun_phrase() -> None:
         "How many passengers and cars will the new ferry carry?",
         "What did the harbour engineer say about the wall?",
         "Is Rock and Roll still played in Ostley?",
+        "Did the mill burn two days after the fair was held?",
         "Do adults pay more than twice the fare of a child?",
         "When was the bridge between Ostley and Marr opened?",
         "谁在今年的灯会上唱歌？",
