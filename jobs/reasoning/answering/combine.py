@@ -19,10 +19,11 @@ from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore
 from quern.jobs.reasoning.answering.kinds import kind_of
 from quern.jobs.reasoning.answering.relevance import lines
 from quern.jobs.reasoning.answering.short import short_answer
-from quern.jobs.reasoning.answering.spans_of_time import between, counted, so_asked
+from quern.jobs.reasoning.answering.spans_of_time import between, clock, counted, so_asked
 from quern.jobs.reasoning.answering.values import Quantity, When, dates, quantities
 from quern.jobs.reasoning.questions.outline import Section, asked_numbers, outline
 from quern.jobs.reasoning.questions.plan import REFERENCE
+from quern.schemas.words.patterns import lazy_pattern
 
 _LESS: Final = frozenset(
     "less least fewer fewest lower lowest smaller smallest shorter shortest younger youngest lighter lightest cheaper "
@@ -34,6 +35,7 @@ _HOW_MUCH: Final = re.compile(
     r"|many)\s+more\b",
     re.IGNORECASE,
 )
+_CLOCK_UNIT: Final = lazy_pattern(r"\bhow\s+many\s+(minute|hour)s\b", re.IGNORECASE)
 _UNIT_ASKED: Final = re.compile(r"\bhow\s+many\s+(day|week|month|year)s?\b", re.IGNORECASE)
 # Units of one kind, in the smallest of them.
 _KINDS: Final[Mapping[str, str]] = {
@@ -398,6 +400,8 @@ def _by_date(given: AnswerInput, section: Section, answers: list[AskedBefore]) -
 
 
 def _ordered(given: AnswerInput, section: Section, answers: list[AskedBefore], measure: str) -> str:
+    if (unit := _CLOCK_UNIT.search(measure or given.question)) is not None:
+        return _by_clock(answers, unit[1].lower()) or _sided(section, answers)
     times = [t for a in answers[: len(section.sides)] if (t := _when(given, a)) is not None]
     if len(times) < max(2, len(section.sides)):
         return _sided(section, answers)
@@ -424,6 +428,17 @@ def _ordered(given: AnswerInput, section: Section, answers: list[AskedBefore], m
     won, lost = (one, other) if pick == 0 else (other, one)
     apart = f"; {long} apart" if measure else ""
     return f"{_side(section.sides[pick])} ({won.text}), {'after' if latest else 'before'} {lost.text}{apart}"
+
+
+def _by_clock(answers: Sequence[AskedBefore], unit: str) -> str:
+    """How long lies between two hours of one day, where both are told: `three minutes: 7.49am to 7.52am`."""
+    times = [t for a in answers if (t := clock(a.answer)) is not None]
+    if len(times) != 2 or times[0].minutes == times[1].minutes:
+        return ""
+    one, other = times
+    minutes = abs(other.minutes - one.minutes)
+    long = counted(minutes / 60 if unit == "hour" else minutes, unit)
+    return f"{long}: {one.text} to {other.text}"
 
 
 def _days_between(given: AnswerInput, answers: Sequence[AskedBefore], one: _Time, other: _Time) -> float:

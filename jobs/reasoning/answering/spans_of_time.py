@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from datetime import date
-from typing import Final
+from typing import Final, NamedTuple
 
 from quern.jobs.text.numbers import english_value
 from quern.schemas.words.patterns import lazy_pattern
@@ -74,6 +75,36 @@ def so_asked(word: str, days: float) -> bool | None:
 
 
 _LIMIT: Final = lazy_pattern(r"(?P<way>\w+)\s+than\s+(?P<number>\w+)\s+(?P<unit>day|week|month|year)s?")
+
+
+_HOUR: Final = lazy_pattern(
+    r"(?P<hour>\d{1,2})(?:[.:](?P<minute>[0-5]\d))?\s*(?P<half>[ap])\.?m\b|(?P<hours>\d{1,2})[.:](?P<minutes>[0-5]\d)(?!\d)|"
+    r"(?P<word>noon|midnight)|(?P<full>[a-z]+|\d{1,2})\s+o['’]clock",
+    re.IGNORECASE,
+)
+
+
+class Clock(NamedTuple):
+    """A time of the day: its words, and the minutes since midnight."""
+
+    text: str
+    minutes: int
+
+
+def clock(text: str) -> Clock | None:
+    """The first time of the day that a text tells; None where it tells none."""
+    m = _HOUR.search(text)
+    if m is None:
+        return None
+    if m["word"]:
+        return Clock(m[0], 12 * 60 if m["word"].lower() == "noon" else 0)
+    if m["full"]:
+        full = float(m["full"]) if m["full"].isdigit() else english_value(m["full"].lower())
+        return None if full is None or full > 24 else Clock(m[0], int(full) * 60)
+    hour, minute = int(m["hour"] or m["hours"]), int(m["minute"] or m["minutes"] or 0)
+    if m["half"]:
+        hour = hour % 12 + (12 if m["half"].lower() == "p" else 0)
+    return Clock(m[0], hour * 60 + minute) if hour <= 24 else None
 
 
 def _unit(days: int, months: float, exact: bool) -> str:

@@ -26,18 +26,42 @@ def ordered(text: str) -> Pair | None:
         re.IGNORECASE,
     )
     if m and not re.match(r"(?:that|it|this)\b", m["b"]):
-        second = raised(f"when {m['aux']} {m['b']}")
+        when = _asking(m["unit"])
+        second = raised(f"{when} {m['aux']} {m['b']}")
         a = named(m["a"], second) if has_pronoun(m["a"]) else m["a"]
-        return Pair("order", (m["a"], m["b"]), (asked_of_clause(a), second), m["word"].lower())
+        return Pair("order", (m["a"], m["b"]), (asked_of_clause(a, when), second), m["word"].lower())
     m = re.fullmatch(
-        r"how\s+(?:long|(?:many|much)\s+[a-z]+)\s+(?:was\s+it\s+|were\s+there\s+|(?:passed|elapsed|lay|went\s+by"
+        r"how\s+(?:long|(?:many|much)\s+(?P<unit>[a-z]+))\s+(?:was\s+it\s+|were\s+there\s+|(?:passed|elapsed|lay|went\s+by"
         r"|lie|are\s+there|is\s+there|is\s+it|was\s+there)\s+)between\s+(?P<a>.+?)\s+and\s+(?P<b>.+)",
         text,
         re.IGNORECASE,
     )
     if m:
-        return Pair("order", (m["a"], m["b"]), tuple(asked_of_clause(x) for x in (m["a"], m["b"])), "between")
-    return _further_apart(text)
+        when = _asking(m["unit"])
+        return Pair("order", (m["a"], m["b"]), tuple(asked_of_clause(x, when) for x in (m["a"], m["b"])), "between")
+    return _aged(text) or _further_apart(text)
+
+
+def _asking(unit: str | None) -> str:
+    """The words that ask for the time of an event: an hour, where minutes or hours lie between two."""
+    return "At what time" if unit and unit.lower().rstrip("s") in ("minute", "hour") else "When"
+
+
+_AGED: Final = lazy_pattern(
+    r"how\s+many\s+(?:day|week|month|year)s\s+old\s+(?P<be>was|were|is)\s+(?P<a>.+?)\s+(?:when|as|on|at\s+the\s+time\s+of)\s+"
+    r"(?P<b>.+)",
+    re.IGNORECASE,
+)
+
+
+def _aged(text: str) -> Pair | None:
+    """How long something had been when an event came: `How many months old was the firm when it closed the plant`."""
+    m = _AGED.fullmatch(text)
+    if m is None:
+        return None
+    began = raised(f"when {m['be']} {m['a']} born, founded or opened")
+    whole = named(m["b"], began) if has_pronoun(m["b"]) else m["b"]
+    return Pair("order", (m["a"], m["b"]), (began, asked_of_clause(whole)), "between")
 
 
 _THAN: Final = r"(?:more|less|longer|shorter)\s+than\s+(?:an?|\d{1,4}|[a-z]+)\s+(?:day|week|month|year)s?"
