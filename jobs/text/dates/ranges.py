@@ -23,13 +23,28 @@ _WITH_AND: Final = lazy_pattern(r"(?:8|6|-)t?")
 def ranged(line: Line, points: list[Point]) -> list[Point]:
     """The points, with two that a range joins as one."""
     found: list[Point] = []
-    for point in points:
+    for n, point in enumerate(points):
+        point = _with_day(line, point, points[n + 1].first if n + 1 < len(points) else len(line.codes))
         whole = _range(line, found[-1], point) if found else None
         if whole is None:
             found.append(point)
         else:
             found[-1] = whole
     return found
+
+
+_TO_DAY: Final = lazy_pattern("(?:[67]|--?)t?(?P<e>o)(?![uUMSWHfk-])|-(?P<d>[ad])(?![uUMSWHfkm-])")
+
+
+def _with_day(line: Line, point: Point, ceiling: int) -> Point:
+    """`4th May to 7th`, `11/12-14`: the point with the day behind the mark, which is of its month."""
+    if point.reading.unit != "day" or (m := _TO_DAY.match(line.codes, point.end, ceiling)) is None:
+        return point
+    if m["d"] and line.codes[point.end - 1] != "J":
+        return point
+    day = line.tokens[m.end() - 1].value
+    reading = readings.to_day(point.reading, day) if isinstance(day, int) else None
+    return point if reading is None else Point(point.first, m.end(), reading)
 
 
 def _range(line: Line, one: Point, other: Point) -> Point | None:
@@ -44,9 +59,9 @@ def _range(line: Line, one: Point, other: Point) -> Point | None:
     elif not _JOIN.fullmatch(between):
         return None
     a, b = one.reading, other.reading
-    if "range" in (a.precision, b.precision) or a.bare or (b.unit in ("now", "near") and between == "-"):
+    if "range" in (a.precision, b.precision) or a.bare or (b.unit == "near" and between == "-"):
         return None
-    if between == "-" and a.unit == "year" and b.unit != "year":
+    if between == "-" and a.unit == "year" and b.unit not in ("year", "now"):
         return None
     reading = from_to(a, b)
     if reading is None:
@@ -65,6 +80,8 @@ _YEARLESS: Final = ("day", "month", "season")
 def from_to(a: Reading, b: Reading) -> Reading | None:
     """The days from the first of `a` to the last of `b`; an open year is the other's, or the nearest that fits."""
     begin, end = a, b
+    if a.unit == b.unit == "quarter" and a.timex.startswith("XXXX-Q") and b.first is not None:
+        begin = readings.quarter_of(b.first.year, int(a.timex[-1]))
     if b.unit == "weekday" and a.first is not None and b.first is not None and a.first > b.first:
         end = readings.a_day(b.first + timedelta(7 * ((a.first - b.first).days // 7 + 1)))  # From Thursday to Monday.
     if b.open and b.unit in _YEARLESS and (not a.open or (a.first and b.first and a.first > b.first)):

@@ -299,6 +299,23 @@ def interval(first: date, end: date, length: str) -> str:
     return f"({first.isoformat()},{end.isoformat()},{length})"
 
 
+def to_day(first: Reading, day: int) -> Reading | None:
+    """From a day to another of its month, or of the next where that is past it."""
+    if first.first is None or first.unit not in ("day", "weekday"):
+        return None
+    month = first.first if day > first.first.day else after_months(first.first.replace(day=1), 1)
+    last = day_of(month.year, month.month, day)
+    if last is None or last.first is None:
+        return None
+    length = f"P{(last.first - first.first).days}D"
+    timex = interval(first.first, last.first, length)
+    if first.timex.startswith("XXXX-XX"):
+        timex = f"(XXXX-XX-{first.first.day:02},XXXX-XX-{day:02},{length})"
+    elif first.open:
+        timex = f"(XXXX-{first.first:%m-%d},XXXX-{last.first:%m-%d},{length})"
+    return Reading(first.first, last.first, "range", timex, unit="range", month=first.month, day=first.day and day)
+
+
 def part_of(reading: Reading, part: Part) -> Reading:
     """The first, middle or last third of a unit.
 

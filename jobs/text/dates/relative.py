@@ -294,11 +294,21 @@ def _moment(m: Match) -> Reading | None:
 _FUTURE: Final = lazy_pattern(r"(?:\b(?:will|shall|to be|going to|scheduled|due|expected|plans?)\b|['’]ll\b)[^.;!?]*$")
 
 
+_THROUGH_WEEKDAY: Final = lazy_pattern("[67-]t?W")
+
+
+def _ranging(m: Match) -> bool:
+    """Whether another weekday stands at the other end of a range: `Mon-Thu`."""
+    codes, start = m.line.codes, m.found.start()
+    before = codes[max(0, start - 2) : start]
+    return _THROUGH_WEEKDAY.match(codes, m.found.end()) is not None or (before[:1] == "W" and before[1:] in "67-")
+
+
 def _weekday(m: Match) -> Reading | None:
     """News tells what was: the last such day, the day of publication among them; else the nearest."""
     token, reference = m.token("W"), m.setting.reference
     word = m.line.text[token.start : token.end] if token is not None else ""
-    if len(word) < 6 and (not word[0].isupper() or (m.before not in "I12679NLTu8(" and m.after not in "km)")):
+    if len(word) < 6 and (not word[0].isupper() or not (m.before in "I12679NLTu8(" or m.after in "km)" or _ranging(m))):
         return None
     if m.before == "x" and m.after == "x" and not word[0].isupper() and len(word) < 6:
         return None
@@ -379,6 +389,11 @@ def _to_date(m: Match) -> Reading | None:
     return readings.moment(reference)
 
 
+def _present(m: Match) -> Reading | None:
+    """`1990 to the present`, where it is no verb and names nothing else."""
+    return None if m.word("x") != "present" or word_follows(m) else readings.moment(m.setting.reference)
+
+
 def _this_moment(m: Match) -> Reading | None:
     """`at this time`, `the current date`."""
     word, reference = m.word("x"), m.setting.reference
@@ -395,6 +410,7 @@ RELATIVE: Final[tuple[tuple[str, str, Rule], ...]] = (
     ("u", r"(?P<u>u)-?6-?(?P<x>x)", _to_date),
     ("R", r"(?P<R>R)", _near),
     ("T", r"T(?P<x>x)", _this_moment),
+    ("x", r"(?:(?<=[YMGado][67-])|(?<=[YMGado][67-]t))(?P<x>x)", _present),
     ("LN", rf"(?P<L>[LN])g?(?P<n>{_COUNT})f?(?P<B>B)?(?P<u>U)(?P<more>{_MORE})", _stepped_units),
     ("abdeh", r"(?P<n>[abdeh])(?P<L>[LN])(?P<u>U)", _stepped_units),
     ("LN", rf"[LN]{_COUNT}H(?!f)", _moment),

@@ -223,7 +223,7 @@ UNITS: Final[tuple[tuple[str, str, Rule], ...]] = (
     ("V", r"(?P<g>V)", _digits_of_month),
     ("Y", r"(?P<y>Y)-?Q(?P<n>a)", _quarter),
     ("Y", r"(?P<y>Y),?t?(?P<n>o)-?(?P<u>u)", _quarter),
-    ("Q", r"Q(?P<n>a)(?:[fs-]|ft)?(?P<y>Y)?", _quarter),
+    ("Q", r"Q(?P<n>a)(?:(?:[fs-]|ft)?(?P<y>Y))?", _quarter),
     ("oL", r"(?:(?P<n>o)|(?P<l>L))-?(?P<u>u)(?:(?:f|i)t?)?(?P<y>Y)", _quarter),
     ("o", r"(?P<n>o)-?(?P<u>u)", _quarter),
     ("o", r"(?P<n>o)(?P<u>u)(?:(?:f|i)t?)?(?P<y>Y)", _half),
