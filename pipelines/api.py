@@ -97,17 +97,18 @@ def timeline(
     most: int | None = None,
     settings: Changes = None,
     snapshot: str | None = None,
+    as_of: date | None = None,
 ) -> Timeline:
     """What happened, in order of time: of a topic, or of an entity where `topic` is None or a name that events have.
 
     A topic's timeline has one event of each document about it, an entity's all that name it; `most` those that fit
-    best. Days are dates or texts such as 2024, 2024-03 and 2024-03-02.
+    best. Days are dates or texts such as 2024, 2024-03 and 2024-03-02. With `as_of`, what was known on that day.
 
     Raises:
         QuernError: There is no such warehouse or snapshot, it has no events, or what was asked cannot be read.
     """
     wanted = wanted_of(start, end, most)
-    return asked_timeline(_searcher(warehouse, settings, snapshot), topic, entity, wanted)
+    return asked_timeline(_searcher(warehouse, settings, snapshot, as_of), topic, entity, wanted)
 
 
 def evaluate(

@@ -10,6 +10,7 @@ import typer
 
 from quern.pipelines.cli.common import (
     AsJson,
+    AsOf,
     Overrides,
     SettingsFile,
     Snapshot,
@@ -46,6 +47,7 @@ def timeline(
         int | None,
         typer.Option(min=1, max=10_000, help="Events: so many that fit best, in order of time.", show_default=False),
     ] = None,
+    as_of: AsOf = None,
     snapshot: Snapshot = None,
     settings: SettingsFile = None,
     override: Overrides = None,
@@ -56,7 +58,7 @@ def timeline(
     from quern.pipelines.timelines.view import render_timeline
 
     wanted = wanted_of(start, end, most)
-    searcher = open_searcher(warehouse, snapshot, settings, override)
+    searcher = open_searcher(warehouse, snapshot, settings, override, as_of=as_of)
     found = asked_timeline(searcher, topic, entity, wanted)
     if as_json:
         print_json(found.model_dump(mode="json"))

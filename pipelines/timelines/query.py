@@ -13,11 +13,13 @@ from datetime import date, timedelta
 from typing import Final, Literal
 
 import numpy as np
+import pyarrow as pa
 
 from quern.jobs.events.timex import period
 from quern.jobs.timelines.granularity import granularity
 from quern.jobs.timelines.topics import keywords, name_key
 from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.filters import allowed, known_by
 from quern.pipelines.retrieve.ranking import cut
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
@@ -131,10 +133,10 @@ def entity_timeline(searcher: Searcher, entity: str, wanted: Wanted | None = Non
     wanted = wanted or Wanted()
     index, key = events_of(searcher), name_key(entity)
     fits = index.naming({name: alike for name, alike in index.near_names(entity).items() if alike >= _ALIKE})
-    direct = index.load(list(fits))
+    direct = _known(searcher, index.load(list(fits)))
     events = [_scored(event, _entity_score(event, fits[event.event_id], key)) for event in direct]
     if wanted.most is not None and len(events) < wanted.most:
-        events += _beside(index, events)
+        events += _known(searcher, _beside(index, events))
     called = index.called(key) if key in index.names else entity
     return _timeline(searcher, called, "entity", events, wanted)
 
@@ -156,6 +158,19 @@ def topic_timeline(searcher: Searcher, topic: str, wanted: Wanted | None = None)
         rated = [event for event in rated if event.event_id in main]
     rated = [_scored(e, e.score + _MAIN * (e.event_id in main)) for e in rated]
     return _timeline(searcher, topic, "topic", rated, wanted)
+
+
+def _known(searcher: Searcher, events: Sequence[TimelineEvent]) -> list[TimelineEvent]:
+    """The events that a page known by `retrieve.as_of` tells, with those of their sources that were known then.
+
+    An event is told in the words of its first source: where that came later, it is left out.
+    """
+    found = allowed(searcher, [known_by(searcher.settings.retrieve.as_of)])
+    if found is None:
+        return [*events]
+    chunks = set(searcher.graph.members.chunks.filter(pa.array(found.masks[0])).to_pylist())
+    known = [event for event in events if event.sources[0].chunk_id in chunks]
+    return [e.model_copy(update={"sources": [s for s in e.sources if s.chunk_id in chunks]}) for e in known]
 
 
 def _scored(event: TimelineEvent, score: float) -> TimelineEvent:
@@ -188,7 +203,7 @@ def _rated(searcher: Searcher, index: EventIndex, topic: str) -> list[TimelineEv
     keys = [searcher.graph.chunks.keys[int(at)].as_py() for at in best.chunk]
     score = dict(zip(keys, (best.score / best.score.max()).tolist(), strict=True))
     found = index.of_chunks([key for key in keys if score[key] >= _ABOUT])
-    events = index.load([event for ids in found.values() for event in ids])
+    events = _known(searcher, index.load([event for ids in found.values() for event in ids]))
     if not events:
         return []
     cosine = np.asarray(index.vectors([event.event_id for event in events]) @ batch.vectors[0], dtype=np.float64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -120,3 +120,13 @@ def test_chunks_that_were_found_give_their_merged_events_in_order(built: Path) -
     events = events_of_chunks(searcher, ["d4-0", "d2-0", "d1-0", "gone"])
     assert [e.timex for e in events] == sorted(e.timex for e in events)
     assert sum("struck" in e.summary for e in events) == 1
+
+
+def test_as_of_a_day_a_timeline_has_only_what_was_published_until_then(built: Path, quern_here: Quern) -> None:
+    first = quern.timeline(None, built, entity="Lady Orrin", as_of=date(2024, 3, 4))
+    assert [{s.doc_id for s in e.sources} for e in first.events] == [{"d1"}]
+    later = quern.timeline(None, built, entity="Lady Orrin", as_of=date(2024, 12, 31))
+    known = {s.doc_id for e in later.events for s in e.sources}
+    assert {"d1", "d2", "d3"} <= known <= {"d1", "d2", "d3", "d7"}
+    shown = quern_here("timeline", "-w", built, "--as-of", "2024-12-31", "--json", "what became of the Lady Orrin")
+    assert {s["doc_id"] for e in json.loads(shown.stdout)["events"] for s in e["sources"]} <= {"d1", "d2", "d3", "d7"}
