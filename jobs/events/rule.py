@@ -20,9 +20,9 @@ from quern.jobs.events.timex import Period, of_days, period, timex
 from quern.jobs.events.titles import shortened
 from quern.jobs.queries.rules.units import dialogue_speakers, person_name, word_count
 from quern.jobs.reasoning.answering.names import speaker
-from quern.jobs.text.dates import Order, When, dates, order_of
+from quern.jobs.text.dates import When, dates, order_of
 from quern.schemas.words.sentences import sentence_spans
-from quern.schemas.words.terms import search_terms
+from quern.schemas.words.terms import STOP_WORDS, search_terms
 
 # Of several dates in a sentence the most exact is the event's; of as exact ones the first.
 _EXACT: Final = {"day": 0, "week": 1, "month": 2, "range": 3, "season": 4, "quarter": 4, "half": 5, "year": 6}
@@ -32,6 +32,7 @@ _OWN_DATE: Final = (1.5, 1.25, 1.0, 1.0, 0.75, 0.75, 0.75, 0.5)
 _TELLS: Final = {"past": 1.0, "present": 1.0, "plan": 0.5, "state": 0.2}
 _PLACE: Final = (2.0, 1.5, 1.0, 0.8, 0.6, 0.4)
 _NAME: Final = 0.8
+_TOPIC: Final = 0.5
 # Characters from the beginning of a document whose events may bear its own date: as long as articles of news are.
 LEAD: Final = 6000
 # What overlaps with the chunk before is told there.
@@ -156,6 +157,7 @@ def read_reports(passage: Passage, most: int, title_words: int) -> Reports:
     """At most `most` events of a chunk: those that are worth most, in reading order."""
     sentences = passage.sentences
     talk = any(s.who for s in sentences)
+    topic = {w for w in search_terms(passage.title).split() if w not in STOP_WORDS}
     order = order_of(text=passage.text) if "/" in passage.text else None
     rated: list[tuple[float, Sentence, Dating]] = []
     undated, carried, place = 0, _NOTHING, -1
@@ -164,7 +166,8 @@ def read_reports(passage: Passage, most: int, title_words: int) -> Reports:
         tells = _said(sentence) if talk else _tells(sentence, passage.title)
         headed = _is_title(sentence.text, passage.title)
         place += not headed and len(sentence.text) > _SHORT
-        own = own_dating(sentence.said, passage.published, order) if tells else None
+        times = dates(sentence.said, passage.published, order) if tells else []
+        own = own_dating(sentence.said, times, passage.published)
         if own and not talk and passage.first and _is_background(sentence, own, passage.published, place):
             own = None
         carried = _Carried(sentence.line, own) if own else carried
@@ -174,12 +177,14 @@ def read_reports(passage: Passage, most: int, title_words: int) -> Reports:
         if own and talk and tells == "plan":
             own = _next(own, passage.published)
         # Of a hundred undated turns of LiHua-World that tell of the past, few tell what happened that day.
-        dating = own or (None if talk else _borrowed(sentence, tells, passage, carried, news))
+        unsure = own is None and any(when.flaw or _unreadable(sentence.said, when) for when in times)
+        dating = own or (None if talk or unsure else _borrowed(sentence, tells, passage, carried, news))
         if dating is None:
             undated += not talk and tells in ("past", "present")
             continue
         first = passage.first and not talk
         worth = _worth(sentence, tells, own, 0 if headed else place, first)
+        worth += _TOPIC * bool(topic & set(search_terms(sentence.text).split()))
         if passage.start and sentence.start < _OVERLAP * len(passage.text):
             worth -= _TOLD
         rated.append((worth, sentence, dating))
@@ -241,16 +246,16 @@ def report(
     return Report(sentence, dating, title, tuple(named))
 
 
-def own_dating(said: str, published: date | None, order: Order | None = None) -> Dating | None:
+def own_dating(said: str, times: Sequence[When], published: date | None) -> Dating | None:
     """The date that a sentence gives its event: the most exact; a later one than the report's only where planned.
 
     A time that the text speaks before or after of gives way to one that it speaks at.
     """
     ahead = plans(said)
     found: list[tuple[bool, bool, int, int, str]] = []
-    for when in dates(said, published, order):
+    for when in times:
         days = period(value) if (value := timex(when)) else None
-        if days is None or _spans(days, published) or _names_thing(said, when, days):
+        if days is None or _unreadable(said, when) or _spans(days, published) or _names_thing(said, when, days):
             continue
         later = published is not None and days.from_day > published
         if later and not ahead and _OPEN_YEAR.match(when.timex):
@@ -284,6 +289,14 @@ def _names_thing(said: str, when: When, days: Period) -> bool:
 _OF: Final = re.compile(r"\bof\s+$")
 _DETERMINER: Final = re.compile(r"(?:\b(?:the|an?|its|their|his|her|our)|['’]s)\s+$", re.I)
 _NOUN: Final = re.compile(r"\s+[A-Za-z]")
+
+
+def _unreadable(said: str, when: When) -> bool:
+    """Whether a day is of a year that none can be: `31 December 9999`, `1 May 0000`."""
+    return _OPEN_YEAR.match(when.timex) is not None and _MORE_DIGITS.match(said, when.end) is not None
+
+
+_MORE_DIGITS: Final = re.compile(r",?\s*(?:of\s+)?\d{3,}\b")
 
 
 def _spans(days: Period, published: date | None) -> bool:

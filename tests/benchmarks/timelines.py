@@ -12,6 +12,7 @@ A build's share of time is that of the steps that make `events` and `timelines`.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
@@ -33,6 +34,8 @@ from quern.schemas.timelines import TimelineEvent, TimelineSource
 _CORPUS: Final = Path(__file__).parents[1] / "corpus"
 _TOPICS: Final = ("airbus", "apple")
 _STEPS: Final = ("find_events", "embed_events", "merge_events", "timelines")
+
+_FULL: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 Sentence = tuple[str, int]
 
@@ -142,7 +145,7 @@ def _semeval(source: Path, warehouse: Path) -> dict[str, float]:
         events = timeline_of(searcher, gold["entity"], Wanted(most=max(1, len(of_entity)))).events
         got = {told: event for event in events for report in event.sources for told in sentences.told(report)}
         hits, wanted = hits + len(of_entity & set(got)), wanted + len(of_entity)
-        full = [(event, told) for event, told in mentions if "X" not in event["date"] and told in of]
+        full = [(event, told) for event, told in mentions if _FULL.fullmatch(event["date"]) and told in of]
         dated, right = dated + len(full), right + sum(of[told].timex == event["date"] for event, told in full)
         ordered = [(event["order"], got[told]) for event, told in mentions if event["order"] and told in got]
         taus += _tau([order for order, _ in ordered], [event for _, event in ordered])

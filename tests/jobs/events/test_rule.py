@@ -61,6 +61,13 @@ def test_a_day_to_come_is_taken_only_from_plans() -> None:
     assert dates(past) == [("2023-03-14", "text", False)], "a year that is left open is the last one"
 
 
+@pytest.mark.parametrize(
+    "day", ["on 31 February 2024", "on 31 December 9999", "on Monday, 3 March 2024,", "on 4/5/2016", "30.02.2024"]
+)
+def test_a_date_that_is_wrong_or_unsure_dates_nothing(day: str) -> None:
+    assert dates(f"The dam was opened {day} by the mayor.") == []
+
+
 def test_sentences_of_a_conversation_need_dates_of_their_own() -> None:
     talk = "Ann Lee: I broke the lamp in the hall.\nBo: I met the mayor on 2 March 2024 and we talked about it."
     (only,) = found(talk)
