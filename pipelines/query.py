@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from quern.indexes.catalog import Manifest
+from quern.jobs.reasoning.answering.course import timeline
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, carried
 from quern.jobs.reasoning.answering.kinds import kind_of
 from quern.jobs.reasoning.answering.task import Draft, answer_task
@@ -24,7 +25,7 @@ from quern.jobs.reasoning.questions.outline import numbers_told
 from quern.jobs.reasoning.questions.plan import Plan
 from quern.jobs.reasoning.questions.preprocess import Understood, understood
 from quern.jobs.reasoning.runner import Reasoner
-from quern.pipelines.answers.compose import Citations, sentences_of, sub_answers
+from quern.pipelines.answers.compose import Citations, sentences_of, sub_answers, timeline_of
 from quern.pipelines.answers.gate import gated
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.evidence import Found, load_evidence, with_chunks
@@ -32,6 +33,7 @@ from quern.pipelines.retrieve.filters import conditions_of
 from quern.pipelines.retrieve.recipe import Recipe
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.retrieve.vocabulary import vocabulary_of
+from quern.pipelines.timelines.evidence import with_events
 from quern.schemas.answers import Answer, Question
 from quern.schemas.settings import GeneratorSettings, Settings
 
@@ -201,7 +203,8 @@ class _Runner:
 
     def _whole_answers(self, ways: Sequence[_OnItsWay]) -> list[Answer]:
         """Answer the questions themselves, after all their parts."""
-        wholes = [way.whole() for way in ways]
+        days = [self._as_of(way.question) for way in ways]
+        wholes = with_events(self._searcher, [way.whole() for way in ways], days)
         inputs = [given for given, _ in wholes]
         drafted = self._reasoner.run(self._task, inputs)
         encode = self._searcher.question_embedder.encode
@@ -239,6 +242,7 @@ class _Runner:
             citations=citations.all(),
             hits=found.hits,
             path=found.path,
+            timeline=timeline_of(timeline(given) if sentences else [], citations, found.hits),
             as_of=self._as_of(way.question),
             type=way.question.type,
             expected=way.question.answer,

@@ -140,6 +140,42 @@ class SubAnswer(BaseModel):
     citations: list[Int32]
 
 
+class AnswerEvent(BaseModel):
+    """An event of an answer's timeline, as a chunk of its evidence reports it.
+
+    Attributes:
+        event_id: Its key in the table `events`.
+        timex: When, as a TIMEX value.
+        from_day: The first day meant.
+        to_day: The last.
+        precision: Unit of the date: `day` is precise, others are vague.
+        date_from: `text`, or `document` where the report's own date was taken.
+        expected: Whether it was yet to come when it was told.
+        title: What happened, in a few words.
+        start: First character of the sentence that tells it in `documents.text`.
+        end: One past its last character.
+        quote: `documents.text[start:end]`.
+        rank: Of the hit that reports it.
+        citation: Number of the citation of that sentence; None where the answer does not cite it.
+    """
+
+    event_id: str
+    timex: str
+    from_day: date
+    to_day: date
+    precision: str
+    date_from: str
+    expected: bool
+    title: str
+    doc_id: str
+    chunk_id: str
+    start: int
+    end: int
+    quote: str
+    rank: Int32
+    citation: Int32 | None
+
+
 NOT_FOUND = "The corpus does not say."
 NOT_ANSWERED = "This question is not answered."
 
@@ -160,6 +196,7 @@ class Answer(BaseModel):
         recipe: Name of the retrieval recipe.
         sub_questions: What the question was taken apart into; none where it is one question.
         path: Nodes that led to the hits; some have no chunk among the hits, being only on the way.
+        timeline: The events of the hits that bear on the question, in the order of time; two at least, or none.
         as_of: The day until which evidence was published; None where all of the snapshot was.
         type: Type of the question, where its file gives one.
         expected: The gold answer, where the question's file gives one.
@@ -179,6 +216,7 @@ class Answer(BaseModel):
     citations: list[Citation]
     hits: list[Hit]
     path: list[PathNode]
+    timeline: list[AnswerEvent] = Field(default_factory=list)
     as_of: date | None = None
     type: str | None = None
     expected: str | None = None

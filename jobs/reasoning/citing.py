@@ -25,6 +25,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from quern.jobs.reasoning.answering.idioms import asks_events
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.task import Draft
@@ -67,11 +68,13 @@ class Source:
         text: Its words.
         title: Title of its document, which says what its pronouns stand for.
         published_at: Publication time of the document, which its relative times are counted from.
+        events: First and last days of the events that it tells, whose year a sentence before it may have.
     """
 
     text: str
     title: str | None = None
     published_at: datetime | None = None
+    events: tuple[date, ...] = ()
 
     @cached_property
     def elements(self) -> frozenset[Element]:
@@ -85,8 +88,9 @@ class Source:
 
     @property
     def days(self) -> frozenset[float]:
-        """Numbers of the days that it names, of relative times too."""
-        return _days(self.text, self.published_at.date() if self.published_at else None)
+        """Numbers of the days that it names, of relative times too, and of the events that it tells."""
+        told = frozenset(float(part) for day in self.events for part in (day.year, day.month, day.day))
+        return told | _days(self.text, self.published_at.date() if self.published_at else None)
 
 
 @dataclass(frozen=True)
@@ -334,7 +338,9 @@ def citing_inputs(given: AnswerInput, draft: Draft) -> list[CitingInput]:
     sources = []
     for at, start, end in given.sentences:
         evidence = given.evidence[at]
-        sources.append(Source(evidence.text[start:end], evidence.title, evidence.published_at))
+        events = [e for e in evidence.events if e.start < end and e.end > start] if asks_events(given.question) else []
+        days = tuple(day for event in events for day in (event.from_day, event.to_day))
+        sources.append(Source(evidence.text[start:end], evidence.title, evidence.published_at, days))
     # A short answer is an answer however short it is.
     return [
         CitingInput(s.text, sources, tuple(s.rests_on), given.question, alone=n == 0)

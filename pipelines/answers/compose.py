@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from quern.jobs.reasoning.answering.course import ToldEvent
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore
 from quern.jobs.reasoning.answering.task import Draft
-from quern.schemas.answers import Citation, Hit, Sentence, SubAnswer
+from quern.schemas.answers import AnswerEvent, Citation, Hit, Sentence, SubAnswer
 
 
 class Citations:
@@ -20,6 +21,10 @@ class Citations:
     def numbers(self, sentences: Iterable[int]) -> list[int]:
         """The numbers of the citations of these sentences of the evidence."""
         return [self._numbers.setdefault(n, len(self._numbers) + 1) for n in dict.fromkeys(sentences)]
+
+    def number(self, sentence: int) -> int | None:
+        """The number of the citation of a sentence of the evidence, if it is cited."""
+        return self._numbers.get(sentence)
 
     def all(self) -> list[Citation]:
         """The citations in the order of their numbers."""
@@ -53,3 +58,29 @@ def sub_answers(
         )
         for number, (b, of) in enumerate(zip(before, parents, strict=True), 1)
     ]
+
+
+def timeline_of(events: Sequence[ToldEvent], citations: Citations, hits: Sequence[Hit]) -> list[AnswerEvent]:
+    """The events of an answer with what leads to their reports; `hits` are the chunks of the evidence, in its order."""
+    return [_answer_event(told, citations.number(told.number), hits[told.evidence]) for told in events]
+
+
+def _answer_event(told: ToldEvent, citation: int | None, hit: Hit) -> AnswerEvent:
+    event = told.event
+    return AnswerEvent(
+        event_id=event.event_id,
+        timex=event.timex,
+        from_day=event.from_day,
+        to_day=event.to_day,
+        precision=event.precision,
+        date_from=event.date_from,
+        expected=event.expected,
+        title=event.title,
+        doc_id=hit.doc_id,
+        chunk_id=hit.chunk_id,
+        start=hit.start + event.start,
+        end=hit.start + event.end,
+        quote=hit.text[event.start : event.end],
+        rank=hit.rank,
+        citation=citation,
+    )

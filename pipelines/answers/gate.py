@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from quern.indexes.catalog import Snapshot
-from quern.schemas.answers import Answer, Citation
+from quern.schemas.answers import Answer, AnswerEvent, Citation
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +43,9 @@ def gated(answers: Sequence[Answer], snapshot: Snapshot) -> list[Answer]:
 
     A sentence stays without its citation, and the answer's notes say so.
     """
-    violations = find_violations(answers, snapshot)
+    texts = _texts(answers, snapshot)
+    answers = [_with_quoted_events(answer, texts) for answer in answers]
+    violations = _violations(answers, texts)
     for violation in violations:
         log.error("gate=quotes query_id=%s dropped=%s", violation.query_id, violation.detail)
     if not violations:
@@ -61,9 +63,17 @@ def dropped(answer: Answer) -> int:
 
 def find_violations(answers: Sequence[Answer], snapshot: Snapshot) -> list[Violation]:
     """The citations of `answers` that are not what their documents say; one look at the table for all of them."""
-    keys = sorted({c.doc_id for answer in answers for c in answer.citations})
+    return _violations(answers, _texts(answers, snapshot))
+
+
+def _texts(answers: Sequence[Answer], snapshot: Snapshot) -> dict[str, str]:
+    """The texts of the documents that `answers` quote."""
+    keys = sorted({quote.doc_id for answer in answers for quote in (*answer.citations, *answer.timeline)})
     rows = snapshot.table("documents").lookup("doc_id", keys, ["doc_id", "text"])
-    texts = dict(zip(rows["doc_id"].to_pylist(), rows["text"].to_pylist(), strict=True))
+    return dict(zip(rows["doc_id"].to_pylist(), rows["text"].to_pylist(), strict=True))
+
+
+def _violations(answers: Sequence[Answer], texts: Mapping[str, str]) -> list[Violation]:
     return [
         Violation(n, answer.query_id, citation)
         for n, answer in enumerate(answers)
@@ -72,7 +82,16 @@ def find_violations(answers: Sequence[Answer], snapshot: Snapshot) -> list[Viola
     ]
 
 
-def _is_quoted(citation: Citation, texts: Mapping[str, str]) -> bool:
+def _with_quoted_events(answer: Answer, texts: Mapping[str, str]) -> Answer:
+    """The answer without events whose sentence is not what the document has; each of these is logged as an error."""
+    kept = [event for event in answer.timeline if _is_quoted(event, texts)]
+    if len(kept) == len(answer.timeline):
+        return answer
+    log.error("gate=events query_id=%s dropped=%d", answer.query_id, len(answer.timeline) - len(kept))
+    return answer.model_copy(update={"timeline": kept if len(kept) > 1 else []})
+
+
+def _is_quoted(citation: Citation | AnswerEvent, texts: Mapping[str, str]) -> bool:
     text, start, end = texts.get(citation.doc_id, ""), citation.start, citation.end
     return 0 <= start < end <= len(text) and text[start:end] == citation.quote
 
@@ -93,6 +112,7 @@ def _without(answer: Answer, violations: Sequence[Violation]) -> Answer:
         update={
             "sentences": [s.model_copy(update={"citations": renumbered(s.citations)}) for s in answer.sentences],
             "sub_questions": [s.model_copy(update={"citations": renumbered(s.citations)}) for s in subs],
+            "timeline": [e.model_copy(update={"citation": numbers.get(e.citation or 0)}) for e in answer.timeline],
             "citations": [c.model_copy(update={"number": numbers[c.number]}) for c in kept],
             "notes": [*answer.notes, *(f"{_DROPPED}{v.detail}." for v in violations)],
         }

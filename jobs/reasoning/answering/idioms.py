@@ -6,8 +6,10 @@ Frames of general English: verbs of paying, words of opening hours and timetable
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
+from quern.jobs.reasoning.answering.sentences import content_words
 from quern.schemas.words.patterns import lazy_pattern
 
 _ASKS_WHAT: Final = r"\bwhat\s+(?:do|does|did|is|are|was|were|has|have|had|will|would|could|might|must|should)\b"
@@ -68,3 +70,44 @@ def asks_cause(question: str) -> bool:
 def asks_his_name(rest: str) -> bool:
     """Whether what follows `what` asks for the name of a person told of before: `what is his name`."""
     return _HIS_NAME.match(rest) is not None
+
+
+_ASKS_COURSE: Final = lazy_pattern(
+    r"\btime[- ]?lines?\b|\bchronolog(?:y|ies|ical(?:ly)?)\b|\bunfold(?:s|ed|ing)?\b|\bplay(?:ed)? out\b|"
+    r"\b(?:course|sequence|succession|chain|history|order) of (?:the )?events\b|"
+    r"^(?:please\s+)?(?:trace|recount|outline)\b.*\b(?:events?|history|course|story|development)\b|"
+    r"\bhow (?:did|has|have)\b.*\b(?:develop(?:ed)?|evolve[d]?|proceed(?:ed)?|progress(?:ed)?|come about)\b|"
+    r"时间[线轴]|来龙去脉|始末|大事记|历程|的经过|经过(?:是|如何|怎样|怎么)",
+    re.IGNORECASE,
+)
+_ASKS_EVENTS: Final = lazy_pattern(
+    r"\b(?:what(?:\s+(?:else|all|exactly|really|actually|then|next|has|have|had|events?|things))*|which events)\s+"
+    r"(?:happen(?:s|ed)?|occurred|took place|went on)\b(?!.*\band\s+(?:what|who|whom|when|where|which|why|how)\b)|"
+    r"发生了?(?:什么|哪些|过什么)|出了什么事",
+    re.IGNORECASE,
+)
+
+
+def asks_course(question: str) -> bool:
+    """Whether a question asks for several events in their order."""
+    return _ASKS_COURSE.search(question) is not None
+
+
+def asks_events(question: str) -> bool:
+    """Whether a question asks what happened."""
+    return asks_course(question) or _ASKS_EVENTS.search(question) is not None
+
+
+def frame_words(question: str) -> frozenset[str]:
+    """Stems of the words by which a question asks for a course of events: no evidence need have them."""
+    return _frame_words() & content_words(question) if asks_course(question) else frozenset()
+
+
+@lru_cache(maxsize=1)
+def _frame_words() -> frozenset[str]:
+    return content_words(
+        "give show tell list make draw timeline timelines chronology chronologies chronological chronologically unfold "
+        "unfolded play out course sequence succession chain history order events event happened trace recount outline "
+        "development developed evolve evolved proceed proceeded progress progressed come story me us "
+        "时间线 时间轴 来龙去脉 始末 大事记 历程 经过 是什么 什么 怎样 如何"
+    )

@@ -4,15 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
+from quern.jobs.reasoning.answering.idioms import asks_events
 from quern.jobs.reasoning.prompts import disarmed
 from quern.schemas.digests import text_digest
 from quern.schemas.words.sentences import sentence_spans
 
 _LONGEST_TITLE = 300  # Characters in a prompt.
+
+
+@dataclass(frozen=True)
+class ReportedEvent:
+    """An event that a chunk reports: the characters `start` to `end` of its text tell it.
+
+    Attributes:
+        event_id: Its key in the table `events`.
+        timex: When, as a TIMEX value.
+        from_day: The first day meant.
+        to_day: The last.
+        precision: Unit of the date.
+        date_from: `text`, or `document` where the report's own date was taken.
+        expected: Whether it was yet to come when it was told.
+        title: What happened, in a few words.
+    """
+
+    event_id: str
+    start: int
+    end: int
+    timex: str
+    from_day: date
+    to_day: date
+    precision: str
+    date_from: str
+    expected: bool
+    title: str
 
 
 @dataclass(frozen=True)
@@ -27,6 +55,7 @@ class Evidence:
         published_at: Publication time of its document, if known.
         chunk_id: The chunk's key, by which the same chunk is known among the evidence of several questions.
         page: The key of its document; chunks without one are taken to be of one page.
+        events: The events that it reports, but those that a better chunk of the same evidence reports.
     """
 
     text: str
@@ -36,6 +65,7 @@ class Evidence:
     published_at: datetime | None = None
     chunk_id: str = ""
     page: str = ""
+    events: Sequence[ReportedEvent] = ()
 
     @property
     def digest(self) -> str:
@@ -104,8 +134,15 @@ class AnswerInput:
         return [
             self.question,
             evidence,
+            *(self._events if asks_events(self.question) else []),
             [(b.question, b.answer, [*b.rests_on], b.said) for b in self.before],
         ]
+
+    @property
+    def _events(self) -> list[object]:
+        """What an answer that tells events depends on beside the sentences that tell them."""
+        events = [(at, event) for at, evidence in enumerate(self.evidence) for event in evidence.events]
+        return [(at, e.event_id, e.start, e.end, e.timex, e.title) for at, e in events]
 
     @property
     def quoted(self) -> dict[str, object]:

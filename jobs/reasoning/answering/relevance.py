@@ -16,6 +16,7 @@ from datetime import date
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from quern.jobs.reasoning.answering.idioms import frame_words
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.kinds import Kind
 from quern.jobs.reasoning.answering.names import names, speaker
@@ -202,7 +203,7 @@ class _Asked:
 
     @classmethod
     def of(cls, given: AnswerInput, kind: Kind) -> _Asked:
-        words = _words(given.question)
+        words = _words(given.question) - frame_words(given.question)
         every = [s.words for e in given.evidence for s in _sentences(e.text, _day(e))]
         others = said_by_others(words, frozenset().union(*every))
         seen = Counter(w for some in every for w in {others.get(w, w) for w in some} & words)

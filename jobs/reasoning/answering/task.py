@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict, Field
 
 from quern.jobs.reasoning.answering.combine import combined
+from quern.jobs.reasoning.answering.course import stages
 from quern.jobs.reasoning.answering.grounds import ungrounded
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.originals import originals
@@ -84,7 +85,9 @@ class _Answering:
     most: int
 
     def rule(self, given: AnswerInput) -> Draft:
-        """The answer made of those before it, else the short answer of the kind asked for and what carries it."""
+        """The course of events, the answer made of those before it, or the short answer and what carries it."""
+        if course := stages(given):
+            return Draft(sentences=[_statement(stage.text, [stage.number]) for stage in course])
         if (whole := combined(given)) is not None:
             short = _statement(whole.text, originals(given, whole.rests_on))
             return Draft(sentences=[short, *quoted(given, originals(given, whole.carrying))[: self.most]])

@@ -20,6 +20,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from quern.jobs.reasoning.answering.idioms import asks_events, frame_words
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.kinds import Kind, kind_of
 from quern.jobs.reasoning.answering.relevance import Line, Signals, lines
@@ -101,7 +102,9 @@ def asked(question: str) -> Asked:
     plain = question
     for when in reversed(days):
         plain = f"{plain[: when.start]} {plain[when.end :]}"
-    words = content_words(plain) - _SOURCE
+    if asks_events(question):  # What bounds a course of events need not stand in any report of it.
+        days = tuple(w for w in days if not w.signal and w.precision != "range")
+    words = content_words(plain) - _SOURCE - frame_words(plain)
     after = plain.strip().partition(" ")[2]
     names = frozenset(w for name in _NAME.findall(after) for w in content_words(name))
     return Asked(words, names & words, frozenset(_NUMBER.findall(plain)), days, _pairs(plain))

@@ -8,12 +8,16 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 import quern
 from quern.indexes.catalog import Warehouse
+from quern.pipelines.answers.files import write_answers
+from quern.pipelines.answers.gate import gated
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.timelines.events import events_of_chunks
+from quern.schemas.answers import Answer
 from quern.schemas.settings import Settings
 from tests.conftest import Quern
 
@@ -130,3 +134,29 @@ def test_as_of_a_day_a_timeline_has_only_what_was_published_until_then(built: Pa
     assert {"d1", "d2", "d3"} <= known <= {"d1", "d2", "d3", "d7"}
     shown = quern_here("timeline", "-w", built, "--as-of", "2024-12-31", "--json", "what became of the Lady Orrin")
     assert {s["doc_id"] for e in json.loads(shown.stdout)["events"] for s in e["sources"]} <= {"d1", "d2", "d3", "d7"}
+
+
+def test_an_answer_carries_the_events_of_its_evidence_with_what_leads_to_them(built: Path, tmp_path: Path) -> None:
+    asked = [{"query_id": "q", "question": "What happened to the Lady Orrin after 3 March 2024?"}]
+    write_answers(quern.answer(asked, built), tmp_path, "Answers", {})
+    (line,) = (tmp_path / "answers.jsonl").read_text().splitlines()
+    (answer,) = map(Answer.model_validate, pq.read_table(tmp_path / "answers.parquet").to_pylist())
+    assert answer.timeline == Answer.model_validate_json(line).timeline
+    assert [e.timex for e in answer.timeline] == sorted(e.timex for e in answer.timeline)
+    assert {e.timex for e in answer.timeline} >= {"2024-05-08", "2025-02-11"}
+    hits = {hit.chunk_id: hit for hit in answer.hits}
+    for event in answer.timeline:
+        hit = hits[event.chunk_id]
+        assert hit.rank == event.rank
+        assert hit.text[event.start - hit.start : event.end - hit.start] == event.quote
+    cited = {c.number: c.quote for c in answer.citations}
+    told = {e.timex: cited[e.citation] for e in answer.timeline if e.citation}
+    assert "came back" in told["2024-05-08"]
+    assert answer.answer.index("8 May 2024") < answer.answer.index("11 February 2025")
+    earlier = quern.ask(asked[0]["question"], built, as_of=date(2024, 6, 1))
+    assert "2025-02-11" not in {e.timex for e in earlier.timeline}
+    false = answer.timeline[0].model_copy(update={"quote": "The Lady Orrin sank."})
+    gate = gated(
+        [answer.model_copy(update={"timeline": [false, *answer.timeline[1:]]})], Warehouse.open(built).snapshot()
+    )
+    assert gate[0].timeline == (answer.timeline[1:] if len(answer.timeline) > 2 else [])

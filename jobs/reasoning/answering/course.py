@@ -1,0 +1,219 @@
+"""The course of events: which events of the evidence bear on a question, and the answer that tells them in their order.
+
+Xinyu AI Search, section 3.6.2: a timeline at query time is made of the events of the selected chunks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from typing import Final
+
+from quern.jobs.reasoning.answering.idioms import asks_course, asks_events
+from quern.jobs.reasoning.answering.inputs import AnswerInput, ReportedEvent
+from quern.jobs.reasoning.answering.kinds import kind_of
+from quern.jobs.reasoning.answering.relevance import Line, lines
+from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.text.date_words import date_words
+from quern.jobs.text.dates import When, dates
+from quern.schemas.words.patterns import lazy_pattern
+from quern.schemas.words.scripts import HAN
+
+_FEWEST: Final = 2
+_ASKING: Final = content_words("happen happened occurred event events took place went on 发生 发生了 什么 哪些 事")
+_ENDS: Final = tuple('.!?。！？…"”’)')
+_WEEK: Final = timedelta(7)  # As newspapers report.
+_MOST_TOLD: Final = 5
+_MOST_WORDS: Final = 30  # Of a sentence that is told whole; of a longer one its main clause is.
+# An event bears on a question where its sentence has so much of the question as this share of what the best one has;
+# words that only the sentences before it have count less. Of shares of .4 to .9 and weights of .3, .5, .7 and 1 those
+# at which the days of the timelines of answers were most alike to the sample corpus' six gold timelines.
+_BEARS: Final = 0.6
+_BESIDE: Final = 0.7
+# A clause names an event whose sentence has so many of its words.
+_NAMES: Final = 0.6
+# What another event bounds: `after the collision`, `在碰撞之后`.
+_BOUND: Final = lazy_pattern(
+    r"\b(?P<way>after|since|following|before|until|prior to)\s+(?P<clause>[^,;?.]+)|"
+    r"(?P<clause_zh>[^，。；？,?]{2,20}?)(?P<way_zh>之后|以后|之前|以前)",
+    re.IGNORECASE,
+)
+_LATER: Final = frozenset({"after", "since", "following", "之后", "以后"})
+_WITH_IT: Final = frozenset({"since", "until"})
+
+
+@dataclass(frozen=True)
+class ToldEvent:
+    """An event of the evidence that bears on a question.
+
+    Attributes:
+        evidence: Number of the evidence that reports it, from 0.
+        number: Number of the sentence that tells it, from 1.
+        covered: Share of the question, by rarity of its words, that the sentence has with what stands around it.
+    """
+
+    event: ReportedEvent
+    evidence: int
+    number: int
+    covered: float
+
+    @property
+    def place(self) -> tuple[date, date, str]:
+        """Where it stands in the order of time: by its first day, the more exact first."""
+        return (self.event.from_day, self.event.to_day, self.event.event_id)
+
+
+def timeline(given: AnswerInput) -> list[ToldEvent]:
+    """The events that bear on the question, within the days that it names, in the order of time; two at least."""
+    if not any(evidence.events for evidence in given.evidence):
+        return []
+    named = [when for when in dates(given.question) if not when.flaw]
+    events = _events(_unbounded(given, named))
+    if len(events) < _FEWEST:
+        return []
+    within = _within(given, named, events)
+    most = max((told.covered for told in within), default=0.0)
+    kept = [told for told in within if told.covered > 0 and told.covered >= _BEARS * most]
+    return sorted(kept, key=lambda told: told.place) if len(kept) >= _FEWEST else []
+
+
+@dataclass(frozen=True)
+class Stage:
+    """An event as an answer tells it, and the number of the sentence that it rests on."""
+
+    text: str
+    number: int
+
+
+def stages(given: AnswerInput) -> list[Stage]:
+    """The answer to a question for the course of events: those that fit best, in the order of time; else none.
+
+    A question what happened is answered so where it names a time or an event before or after which that was, or where
+    the likeliest sentence of the evidence tells one of the events.
+    """
+    if not asks_events(given.question) or (given.before and not asks_course(given.question)):
+        return []
+    events = timeline(given)
+    ordered = asks_course(given.question) or _BOUND.search(given.question) is not None
+    if not ordered and _lines(given)[0].number not in {told.number for told in events}:
+        return []
+    score = {line.number: line.score for line in _lines(given)}
+    news = _news(given, events)
+
+    def worth(told: ToldEvent) -> tuple[bool, float, float]:
+        return told.event.event_id in news, told.covered, score[told.number]
+
+    # One of each sentence and of each day: the next stage is another time.
+    by_worth = sorted(events, key=worth)
+    of_sentence = {told.number: told for told in by_worth}
+    of_day = {told.event.from_day: told for told in by_worth if of_sentence[told.number] is told}
+    best = sorted(of_day.values(), key=worth, reverse=True)[:_MOST_TOLD]
+    return [_stage(given, told) for told in sorted(best, key=lambda told: told.place)] if len(best) >= _FEWEST else []
+
+
+def _news(given: AnswerInput, events: Sequence[ToldEvent]) -> set[str]:
+    """Keys of the events that pages report as their news: of each the first one of a day within a week before."""
+    found: dict[str, ToldEvent] = {}
+    for told in sorted(events, key=lambda told: told.number):
+        page, published = given.evidence[told.evidence].page, given.evidence[told.evidence].published_at
+        if published is None or told.event.precision != "day":
+            continue
+        if timedelta(0) <= published.date() - told.event.from_day <= _WEEK:
+            found.setdefault(page, told)
+    return {told.event.event_id for told in found.values()}
+
+
+def _stage(given: AnswerInput, told: ToldEvent) -> Stage:
+    sentence, event = _sentence(given, told.number).lstrip("•-–*· "), told.event
+    chinese = re.search(f"[{HAN}]", sentence) is not None
+    when = date_words(event.timex, event.from_day, event.to_day, chinese=chinese)
+    short = len(sentence.split()) <= _MOST_WORDS or not content_words(event.title) <= content_words(sentence)
+    text = (sentence if short else event.title).rstrip(" ;,；，")
+    end = "" if text.endswith(_ENDS) else "。" if chinese else "."
+    return Stage(f"{when}{'：' if chinese else ': '}{text}{end}", told.number)
+
+
+def _lines(given: AnswerInput) -> list[Line]:
+    return lines(given, kind_of(given.question))
+
+
+def _events(given: AnswerInput) -> list[ToldEvent]:
+    """All events of the evidence, each with the sentence that its report shares most with."""
+    by_number = {line.number: line for line in _lines(given)}
+    of_evidence: dict[int, list[tuple[int, int, int]]] = {}
+    for number, (at, start, end) in enumerate(given.sentences, 1):
+        of_evidence.setdefault(at, []).append((number, start, end))
+    found = []
+    for at, evidence in enumerate(given.evidence):
+        for event in evidence.events:
+            shared = [(min(end, event.end) - max(start, event.start), -n) for n, start, end in of_evidence.get(at, [])]
+            most, number = max(shared, default=(0, 0))
+            if most > 0:
+                found.append(ToldEvent(event, at, -number, _covered(by_number[-number])))
+    return found
+
+
+def _covered(line: Line) -> float:
+    return line.signals.own + line.signals.title + _BESIDE * (line.signals.before + line.signals.earlier)
+
+
+def _unbounded(given: AnswerInput, named: Sequence[When]) -> AnswerInput:
+    """The input without the times and clauses by which its question bounds events: no report of one need have them."""
+    question = given.question
+    for when in reversed(named):
+        question = f"{question[: when.start]} {question[when.end :]}"
+    free = _BOUND.sub(" ", question)
+    free = free if content_words(free) - _ASKING else question
+    return given if free == given.question else replace(given, question=free)
+
+
+def _within(given: AnswerInput, named: Sequence[When], events: Sequence[ToldEvent]) -> list[ToldEvent]:
+    """The events within the days that a question names: `after 2 March`, `between May and July`, `after the fire`."""
+    question, kept = given.question, list(events)
+    for when in named:
+        first, last = _outside(question, when.start, *when.days)
+        kept = [t for t in kept if _overlaps(t.event, first, last)]
+    for match in _BOUND.finditer(question):
+        if not any(match.start() < when.end and when.start < match.end() for when in named):
+            kept = _beside(given, kept, events, match)
+    return kept
+
+
+def _outside(question: str, start: int, first: date | None, last: date | None) -> tuple[date | None, date | None]:
+    """The days that a question lets an event have: `after 2 March` begins on the day behind."""
+    before = question[:start].rstrip().lower()
+    if first is None and last is not None and before.endswith("before"):
+        return first, last - timedelta(1)
+    if last is None and first is not None and before.endswith("after"):
+        return first + timedelta(1), last
+    return first, last
+
+
+def _overlaps(event: ReportedEvent, first: date | None, last: date | None) -> bool:
+    return (first is None or event.to_day >= first) and (last is None or event.from_day <= last)
+
+
+def _beside(
+    given: AnswerInput, kept: Sequence[ToldEvent], events: Sequence[ToldEvent], match: re.Match[str]
+) -> list[ToldEvent]:
+    """The events on one side of the event that a clause names; all where none of them is that."""
+    clause = content_words(match["clause"] or match["clause_zh"])
+    way = (match["way"] or match["way_zh"]).lower()
+    shares = [(len(clause & content_words(_sentence(given, t.number))) / max(1, len(clause)), t) for t in events]
+    share, anchor = max(shares, key=lambda row: (row[0], -row[1].event.from_day.toordinal()))
+    if share < _NAMES:
+        return list(kept)
+    first, last = anchor.event.from_day, anchor.event.to_day
+    if way in _LATER:
+        beyond = [t for t in kept if t.event.to_day > first and t.event.from_day >= first]
+    else:
+        beyond = [t for t in kept if t.event.from_day < last and t.event.to_day <= last]
+    return [t for t in beyond if t.number != anchor.number] + [t for t in kept if t is anchor and way in _WITH_IT]
+
+
+def _sentence(given: AnswerInput, number: int) -> str:
+    """A sentence of the evidence on one line."""
+    at, start, end = given.sentences[number - 1]
+    return " ".join(given.evidence[at].text[start:end].split())
