@@ -68,7 +68,8 @@ def find_violations(answers: Sequence[Answer], snapshot: Snapshot) -> list[Viola
 
 def _texts(answers: Sequence[Answer], snapshot: Snapshot) -> dict[str, str]:
     """The texts of the documents that `answers` quote."""
-    keys = sorted({quote.doc_id for answer in answers for quote in (*answer.citations, *answer.timeline)})
+    cited = {citation.doc_id for answer in answers for citation in answer.citations}
+    keys = sorted(cited | {event.doc_id for answer in answers for event in answer.timeline})
     rows = snapshot.table("documents").lookup("doc_id", keys, ["doc_id", "text"])
     return dict(zip(rows["doc_id"].to_pylist(), rows["text"].to_pylist(), strict=True))
 

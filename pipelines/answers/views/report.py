@@ -18,10 +18,10 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -132,8 +132,29 @@ def _section(number: int, answer: Answer, texts: _Texts) -> dict[str, object]:
         "sources": sources_of(quotes),
         "passages": [(p, texts.first(p), _tenths(p.hit.score / best if best > 0 else 0)) for p in passages],
         "sure": _tenths(answer.probability),
+        "events": _events(answer),
         "picture": picture_of(answer, passages) if passages else None,
     }
+
+
+_EPOCH: Final = date(1970, 1, 1)
+
+
+def _events(answer: Answer) -> str:
+    """The timeline as the script reads it, six numbers an event: the sentences themselves stand in the evidence.
+
+    First and last day since 1970, place of the hit from 0, first character and length of the sentence in it, and 1 for
+    what was expected, 2 for what has the date of its report.
+    """
+    place = {hit.chunk_id: (n, hit.start) for n, hit in enumerate(answer.hits)}
+    numbers: list[int] = []
+    for event in answer.timeline:
+        if event.chunk_id in place:
+            at, start = place[event.chunk_id]
+            days = [(day - _EPOCH).days for day in (event.from_day, event.to_day)]
+            told = event.expected + 2 * (event.date_from == "document")
+            numbers += [*days, at, event.start - start, event.end - event.start, told]
+    return ",".join(map(str, numbers))
 
 
 def _tenths(share: float) -> int:

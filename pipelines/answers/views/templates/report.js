@@ -5,6 +5,8 @@
   const answers = all("article.answer");
   const entries = all("nav .contents li");
 
+{% include "timeline.js" %}
+
   // ---- The graph of an answer, drawn when it is opened: boxes from the lists beside it, places from its numbers.
   const TOP = 34, ROW = 42, SPACE = 14, LINE = 14, PADDING = 11, GAP = 46, QUESTION = 140;
   const pen = document.createElement("canvas").getContext("2d");
@@ -28,14 +30,6 @@
     let last = out[lines - 1];
     while (last && !fits(`${last}…`)) last = Array.from(last).slice(0, -1).join("").trimEnd();
     return [...out.slice(0, lines - 1), `${last}…`];
-  };
-
-  const element = (name, attributes, parent, text) => {
-    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    if (text !== undefined) made.textContent = text;
-    if (parent) parent.append(made);
-    return made;
   };
 
   const contentsOf = (part) => {
@@ -138,6 +132,82 @@
     part.classList.add("drawn");
   };
 
+  // ---- The timeline of an answer: its list is made of the places of its sentences when it is opened.
+  const dateWords = (from, to) => {
+    const [one, other] = [dayOf(from), dayOf(to)];
+    const words = (day) => `${day.getUTCDate()} ${MONTHS[day.getUTCMonth()]} ${day.getUTCFullYear()}`;
+    if (from === to) return words(one);
+    const ends = other.getUTCMonth() !== dayOf(to + 1).getUTCMonth();
+    if (one.getUTCDate() > 1 || !ends) return `${words(one)} – ${words(other)}`;
+    const year = other.getUTCFullYear(), same = one.getUTCFullYear() === year;
+    if (same && one.getUTCMonth() === 0 && other.getUTCMonth() === 11) return String(year);
+    if (same && one.getUTCMonth() === other.getUTCMonth()) return `${MONTHS[other.getUTCMonth()]} ${year}`;
+    return `${MONTHS[one.getUTCMonth()]}${same ? "" : ` ${one.getUTCFullYear()}`} – ${MONTHS[other.getUTCMonth()]} ${year}`;
+  };
+  const passageOf = (chunk) => {
+    const link = find(".whole a, .same a", chunk);
+    return link ? find(".passage", original(link)) : find(".passage", chunk);
+  };
+  const charactersOf = (text, start, length) => Array.from(text).slice(start, start + length).join("");
+  const marksOf = (passage, start, length) => {
+    all("mark.event", passage).forEach((mark) => { mark.replaceWith(...mark.childNodes); });
+    passage.normalize();
+    const walk = document.createTreeWalker(passage, NodeFilter.SHOW_TEXT), parts = [];
+    let at = 0;
+    while (walk.nextNode()) {
+      const letters = Array.from(walk.currentNode.data);
+      const from = Math.max(0, start - at), to = Math.min(letters.length, start + length - at);
+      if (from < to) parts.push([walk.currentNode, letters.slice(0, from).join("").length, letters.slice(0, to).join("").length]);
+      at += letters.length;
+    }
+    return parts.map(([node, from, to]) => {
+      const range = document.createRange();
+      range.setStart(node, from);
+      range.setEnd(node, to);
+      const mark = htmlPart("mark", { class: "event" });
+      range.surroundContents(mark);
+      return mark;
+    });
+  };
+  const listOf = (part) => {
+    const numbers = part.dataset.events.split(",").map(Number), answer = part.closest("article");
+    const chunks = all(".evidence > ol > li", answer);
+    const outer = htmlPart("ol", { class: "units" });
+    let list = null, year = null;
+    for (let n = 0; n < numbers.length; n += 6) {
+      const [from, to, place, start, length, told] = numbers.slice(n, n + 6);
+      const passage = passageOf(chunks[place]);
+      if (dayOf(from).getUTCFullYear() !== year) {
+        year = dayOf(from).getUTCFullYear();
+        const unit = htmlPart("li", { class: "unit" }, outer);
+        htmlPart("h4", {}, unit, String(year));
+        list = htmlPart("ol", {}, unit);
+      }
+      const item = htmlPart("li", { "data-when": `${from},${to},${told}`, class: from < to ? "vague" : "" }, list);
+      htmlPart("time", {}, item, dateWords(from, to));
+      const text = charactersOf(passage.textContent, start, length).replace(/\s+/g, " ").trim();
+      const link = htmlPart("a", { class: "what", dir: "auto", href: `#${chunks[place].id}` }, item, text);
+      if (told) htmlPart("em", {}, item, told & 1 ? "expected" : "report’s date");
+      link.addEventListener("click", (event) => {
+        event.preventDefault();
+        event.stopPropagation();
+        unfold(`#${chunks[place].id}`);
+        const shown = passageOf(chunks[place]);
+        unfold(`#${shown.closest("li").id}`);
+        const [mark] = marksOf(shown, start, length);
+        mark.tabIndex = -1;
+        mark.focus({ preventScroll: true });
+        mark.scrollIntoView({ block: "center" });
+      });
+    }
+    part.append(outer);
+  };
+  const tell = (part) => {
+    part.classList.add("drawn");
+    listOf(part);
+    drawTimeline(part);
+  };
+
   // ---- A passage whose text stands elsewhere gets a copy of it, without its marks.
   const original = (link) => document.getElementById(link.getAttribute("href").slice(1));
   const copied = (link) => {
@@ -158,6 +228,7 @@
   const opened = (part) => {
     if (!part.open) return;
     if (part.matches(".path") && !part.matches(".drawn")) draw(part);
+    if (part.matches(".timeline") && !part.matches(".drawn")) tell(part);
     if (part.matches(".evidence")) {
       all(".same a", part).forEach(copied);
       all(".passage:has(table)", part).forEach((passage) => widths.observe(passage));
@@ -285,6 +356,7 @@
     k: () => step(-1),
     e: () => fold(".evidence"),
     g: () => fold(".path"),
+    t: () => fold(".timeline"),
     "/": () => { find(".filter").hidden || box.focus(); },
     "?": () => dialog.showModal(),
   };

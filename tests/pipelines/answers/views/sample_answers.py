@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 
-from quern.schemas.answers import Answer, Citation, Hit, PathNode, Sentence, SubAnswer
+from quern.schemas.answers import Answer, AnswerEvent, Citation, Hit, PathNode, Sentence, SubAnswer
 
 COST = (
     "The council published the final statement of cost.\n"
@@ -60,6 +60,35 @@ PATH = [
     _node("ferry", "elsewhere-0", 0.42),
 ]
 
+
+def event(of: Hit, quote: str, first: date, last: date | None = None, expected: bool = False) -> AnswerEvent:
+    """What a sentence of a hit tells."""
+    start = of.text.index(quote)
+    return AnswerEvent(
+        event_id=f"{of.chunk_id}-{start}",
+        timex=first.isoformat(),
+        from_day=first,
+        to_day=last or first,
+        precision="range" if last else "day",
+        date_from="text",
+        expected=expected,
+        title=quote[:20],
+        doc_id=of.doc_id,
+        chunk_id=of.chunk_id,
+        start=start,
+        end=start + len(quote),
+        quote=quote,
+        rank=of.rank,
+        citation=None,
+    )
+
+
+EVENTS = [
+    event(HITS[1], "The Wherry Pier was built in 1912 for 2.1 million crowns.", date(1912, 1, 1), date(1912, 12, 31)),
+    event(HITS[1], "It was repaired twice, in 1949 and 1987", date(1949, 5, 3)),
+    event(HITS[0], "Total | 38.4 | 52.9 | 61.7 | 60.8", date(2024, 11, 1), date(2024, 11, 30), expected=True),
+    event(HITS[0], "The council published the final statement of cost.", date(2025, 7, 1)),
+]
 COMPARED = Answer(
     query_id="which",
     question="Which cost more, the Tollen Bridge or the pier at Wherry Steps?",
@@ -86,6 +115,7 @@ COMPARED = Answer(
     ],
     hits=HITS,
     path=PATH,
+    timeline=EVENTS,
     type="comparison",
     expected="The Tollen Bridge",
 )
@@ -101,6 +131,7 @@ REFUSED = Answer(
     citations=[],
     hits=[h.model_copy(update={"rank": n}) for n, h in enumerate(reversed(HITS), 1)],
     path=[],
+    timeline=EVENTS[:2],
     type="null",
     expected="",
 )

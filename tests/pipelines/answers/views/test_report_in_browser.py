@@ -114,6 +114,34 @@ def test_a_graph_is_drawn_when_it_is_opened_and_its_words_stay_in_their_boxes(se
     assert page.locator("#q1-h1").is_visible()
 
 
+def test_a_timeline_is_told_when_it_is_opened_zoomed_by_key_and_mouse_and_leads_to_the_marked_sentence(seen):
+    page = seen.page
+    part, scale = page.locator("#q1 .timeline"), page.locator("#q1 .timeline .scale")
+    assert part.locator("li").count() == 0
+    page.locator("#q1 .number").focus()
+    page.keyboard.press("t")
+    assert part.locator("time").all_inner_texts() == ["1912", "3 May 1949", "Nov 2024", "1 Jul 2025"]
+    assert (scale.locator("circle").count(), scale.locator("rect").count()) == (2, 2), (
+        "points, and spans with soft ends"
+    )
+    scale.press("+")
+    scale.press("End")
+    assert part.locator("time:visible").all_inner_texts() == ["Nov 2024", "1 Jul 2025"]
+    assert part.get_by_role("status").inner_text() == "2 of 4 events in view"
+    scale.press("0")
+    scale.hover(position={"x": 2, "y": 20})
+    page.mouse.wheel(0, -300)
+    assert part.locator("time:visible").count() == 2, "a wheel zooms where the scale has the focus"
+    part.get_by_role("button", name="Show all events").click()
+    part.get_by_role("link", name="It was repaired twice").click()
+    assert page.locator("#q1 mark.event").all_inner_texts() == ["It was repaired twice, in 1949 and 1987"]
+    assert page.locator("#q1 .evidence mark.event").is_visible()
+    page.locator("#q2 .timeline > summary").click()
+    page.locator("#q2 .timeline a").first.click()
+    # The text stands under the first question: it is marked in the copy that is shown here.
+    assert page.locator("#q2 mark.event").inner_text() == "The Wherry Pier was built in 1912 for 2.1 million crowns."
+
+
 def test_a_number_leads_to_its_mark_and_a_text_that_stands_elsewhere_is_shown_in_its_place(seen):
     page = seen.page
     page.locator("#q1 .text .cite").nth(1).click()
