@@ -18,7 +18,7 @@ from quern.jobs.documents.clean import Clean
 from quern.jobs.documents.deduplicate import Deduplicate
 from quern.jobs.documents.normalise import Normalise
 from quern.jobs.events.embedded import embedded_events
-from quern.jobs.events.find import FindEvents
+from quern.jobs.events.find import find_events
 from quern.jobs.events.merge import MergeEvents
 from quern.jobs.graph.filter import Filter
 from quern.jobs.graph.link import Link
@@ -52,7 +52,7 @@ STEPS: Final = (
     Step(
         "doc2query", Doc2Query, needs=("doc2query", "generator", "normalise"), reads=("bare_chunks",), makes=("pairs",)
     ),
-    Step("find_events", FindEvents, needs=("events", "generator"), reads=("bare_chunks",), makes=("found_events",)),
+    Step("find_events", find_events, needs=("events", "generator"), reads=("bare_chunks",), makes=("found_events",)),
     Step("embed_chunks", embedded_chunks, needs=("embed", "normalise"), reads=("bare_chunks",), makes=("chunks",)),
     Step("embed_pairs", embedded_pairs, needs=("embed", "normalise"), reads=("pairs",), makes=("embedded_pairs",)),
     Step(

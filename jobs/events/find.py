@@ -104,6 +104,11 @@ class FindEvents(TaskJob[EventInput, ChunkEvents]):
         return {"event_id": text_digest(*(str(value) for value in row.values()))[:20], **row}
 
 
+def find_events(settings: EventSettings, generator: GeneratorSettings) -> FindEvents:
+    """The job with these settings: by the rule, unless a model is wanted for events too."""
+    return FindEvents(settings, generator if settings.by_model else GeneratorSettings())
+
+
 def passage_of(chunk: Mapping[str, Any]) -> Passage:
     """A chunk as events are found in it."""
     published: datetime | None = chunk["published_at"]
