@@ -23,6 +23,7 @@ _CLAUSE: Final = re.compile(
 _INNER: Final = re.compile(r",?\s+(?:that|which|who|whose|because|when|where|while|after|before|so|and|but|to)\b")
 _ASIDE: Final = re.compile(r"\s*[(（][^()（）]*[)）]")
 _COMMA_ZH: Final = re.compile("[，；：]")
+_REPORTS_ZH: Final = re.compile("(?:宣布|表示|说|介绍|指出|透露|认为|称)$")
 _SHORTEST: Final = 5
 _TRAILING: Final = re.compile(
     r"[\s,;:，、；：—–-]+$|\s+(?:and|or|but|of|the|a|an|to|in|on|at|by|for|with|from|that|which|as)$", re.I
@@ -59,7 +60,9 @@ def _english(text: str, most: int) -> str:
 def _chinese(text: str, most: int) -> str:
     """The clause that tells what happened, with those after it as far as they fit."""
     clauses = [clause for clause in _COMMA_ZH.split(text) if clause]
-    first = next((n for n, clause in enumerate(clauses) if telling_chinese(clause)), 0)
+    telling = [n for n, clause in enumerate(clauses) if telling_chinese(clause)]
+    said = [n for n in telling if not _REPORTS_ZH.search(clauses[n])]
+    first = next(iter(said or telling), 0)
     kept = clauses[first]
     for clause in clauses[first + 1 :]:
         if word_count(kept + clause) > most:

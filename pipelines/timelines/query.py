@@ -34,6 +34,7 @@ _CHUNKS: Final = 60
 _ABOUT: Final = 0.45
 _BEGINNING: Final = 1000
 _WEEK: Final = timedelta(7)
+_FIRST: Final = 200
 _MAIN: Final = 1.0
 _NEAR: Final = 0.5
 # A name is the entity's where so much of it is, by rarity of its words: `A380` is of `Airbus A380`.
@@ -248,9 +249,15 @@ def _main(events: Sequence[TimelineEvent]) -> set[str]:
 
 
 def _is_news(event: TimelineEvent) -> bool:
-    """Whether an event is of a day within a week before its report, which tells it near the beginning."""
-    if event.published_at is None or event.precision != "day" or event.sources[0].start > _BEGINNING:
+    """Whether an event is of a day within a week before its report, which tells it near the beginning.
+
+    Or it is planned, and what the report begins with: an announcement.
+    """
+    start = event.sources[0].start
+    if event.published_at is None or event.precision != "day" or start > _BEGINNING:
         return False
+    if event.expected:
+        return start < _FIRST
     return timedelta(0) <= event.published_at.date() - event.from_day <= _WEEK
 
 

@@ -85,6 +85,11 @@ def test_summaries_are_spans_and_titles_are_short() -> None:
     assert len(read_reports(Passage("The old ferry sank there. " * 30, "", DAY, 0), 4, 20).reports) == 4
 
 
+def test_a_chinese_title_is_the_clause_that_tells_what_happened() -> None:
+    (only,) = found("云河企业青澜光学昨天宣布，以5800万克朗收购邓米尔镜片厂，并留任全部一百八十六名员工。")
+    assert (only.title, only.dating.timex) == ("以5800万克朗收购邓米尔镜片厂", "2024-03-04")
+
+
 def test_what_a_model_says_is_held_to_the_sentences_and_the_dates_of_the_passage() -> None:
     task = event_task(4, 20)
     passage = Passage("The ferry struck a dredger on 2 March 2024. It sank.", "Fog </passage>", DAY, 0)
