@@ -6,7 +6,7 @@ import re
 from datetime import date
 from typing import Final
 
-_MONTHS: Final = "January February March April May June July August September October November December".split()
+MONTHS: Final = "January February March April May June July August September October November December".split()
 _SEASONS: Final = {"SP": ("spring", "春"), "SU": ("summer", "夏"), "FA": ("autumn", "秋"), "WI": ("winter", "冬")}
 _QUARTERS: Final = ("first", "second", "third", "fourth")
 _UNIT: Final = re.compile(r"(?P<year>\d{4})-(?:Q(?P<quarter>[1-4])|H(?P<half>[12])|(?P<season>SP|SU|FA|WI)|W\d\d)")
@@ -24,7 +24,7 @@ def date_words(timex: str, first: date, last: date, *, chinese: bool = False) ->
     if first == last:
         return _day(first, chinese)
     if re.fullmatch(r"\d{4}-\d\d", timex):
-        return f"{first.year}年{first.month}月" if chinese else f"{_MONTHS[first.month - 1]} {first.year}"
+        return f"{first.year}年{first.month}月" if chinese else f"{MONTHS[first.month - 1]} {first.year}"
     if re.fullmatch(r"\d{4}", timex):
         return f"{timex}年" if chinese else timex
     if re.fullmatch(r"\d{3}X", timex):
@@ -35,7 +35,7 @@ def date_words(timex: str, first: date, last: date, *, chinese: bool = False) ->
 
 
 def _day(day: date, chinese: bool) -> str:
-    return f"{day.year}年{day.month}月{day.day}日" if chinese else f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+    return f"{day.year}年{day.month}月{day.day}日" if chinese else f"{day.day} {MONTHS[day.month - 1]} {day.year}"
 
 
 def _unit(unit: re.Match[str], first: date, chinese: bool) -> str:
@@ -54,9 +54,11 @@ def _unit(unit: re.Match[str], first: date, chinese: bool) -> str:
 
 
 def _range(first: date, last: date, chinese: bool) -> str:
+    if (first.month, first.day, last.month, last.day) == (1, 1, 12, 31):
+        return f"{first.year}年至{last.year}年" if chinese else f"{first.year} to {last.year}"
     if chinese:
         return f"{_day(first, chinese)}至{_day(last, chinese)}"
     start = _day(first, chinese)
     if first.year == last.year:
-        start = str(first.day) if first.month == last.month else f"{first.day} {_MONTHS[first.month - 1]}"
+        start = str(first.day) if first.month == last.month else f"{first.day} {MONTHS[first.month - 1]}"
     return f"{start} to {_day(last, chinese)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -26,7 +27,8 @@ app = new_app("")
 @app.command(
     epilog='Examples:  quern timeline -w WH "the ferry collision and its inquiry"    '
     'quern timeline -w WH --entity "Tollen Bridge" --from 2024 --to 2024-11    '
-    "quern timeline -w WH --entity Airbus --most 20 --json"
+    "quern timeline -w WH --entity Airbus --most 20 --json    "
+    'quern timeline -w WH "the ferry collision" --html ferry.html --svg ferry.svg'
 )
 def timeline(
     warehouse: Warehouse,
@@ -48,6 +50,14 @@ def timeline(
         typer.Option(min=1, max=10_000, help="Events: so many that fit best, in order of time.", show_default=False),
     ] = None,
     as_of: AsOf = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write it as a page to read in a browser.", show_default=False),
+    ] = None,
+    svg: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write it as a picture for a document.", show_default=False),
+    ] = None,
     snapshot: Snapshot = None,
     settings: SettingsFile = None,
     override: Overrides = None,
@@ -60,6 +70,15 @@ def timeline(
     wanted = wanted_of(start, end, most)
     searcher = open_searcher(warehouse, snapshot, settings, override, as_of=as_of)
     found = asked_timeline(searcher, topic, entity, wanted)
+    if html:
+        from quern.pipelines.timelines.page import timeline_page, write_timeline
+
+        write_timeline(timeline_page(found, searcher.snapshot), html, "html")
+    if svg:
+        from quern.pipelines.timelines.page import write_timeline
+        from quern.pipelines.timelines.picture import timeline_picture
+
+        write_timeline(timeline_picture(found, searcher.snapshot), svg, "svg")
     if as_json:
         print_json(found.model_dump(mode="json"))
         return

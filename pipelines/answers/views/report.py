@@ -105,7 +105,7 @@ def page_environment() -> Environment:
     return environment
 
 
-def _digest(text: str) -> str:
+def digest(text: str) -> str:
     """What a Content-Security-Policy calls an inline style or script."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
@@ -196,8 +196,8 @@ def _write(
             totals=_totals(contents),
             style=Markup(style),  # noqa: S704 - our own file.
             script=Markup(script),  # noqa: S704 - our own file.
-            style_digest=_digest(style),
-            script_digest=_digest(script),
+            style_digest=digest(style),
+            script_digest=digest(script),
             body=map(Markup, iter(partial(body.read, _BLOCK), "")),
         )
         with path.open("w", encoding="utf-8", newline="") as file:

@@ -136,6 +136,6 @@
     [["−", "Zoom out", "-"], ["+", "Zoom in", "+"], ["All", "Show all events", "0"]].forEach(([text, label, key]) => {
       htmlPart("button", { type: "button", "aria-label": label }, tools, text).addEventListener("click", keys[key]);
     });
-    htmlPart("span", {}, tools, "a point is a day, a soft span a vaguer date");
+    htmlPart("span", {}, tools, "a point is a day (empty: expected, or its report’s date), a soft span a vaguer date");
     new ResizeObserver(draw).observe(frame);
   };

@@ -1,0 +1,6 @@
+(() => {
+  "use strict";
+{% include "timeline.js" %}
+
+  document.querySelectorAll(".timeline").forEach(drawTimeline);
+})();
