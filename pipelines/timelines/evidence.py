@@ -23,7 +23,7 @@ def with_events(
 ) -> list[tuple[AnswerInput, Found]]:
     """The inputs with the events that their evidence reports; as they are where the snapshot has no events.
 
-    Of an event that was first reported after the day of its question, nothing is known then.
+    As of a day, an event is known where the report that names and dates it is among the evidence, which is of then.
     """
     if EVENTS.name not in searcher.snapshot.manifest.tables:
         return list(wholes)
@@ -43,18 +43,15 @@ def _with_events(
     as_of: date | None,
 ) -> AnswerInput:
     seen: set[str] = set()
+    chunks = {hit.chunk_id for hit in hits}
     evidence: list[Evidence] = []
     for hit, own in zip(hits, given.evidence, strict=True):
         new = sorted(set(of_chunk.get(hit.chunk_id, ())) - seen)
         seen.update(new)
-        known = [loaded[key] for key in new if _known(loaded[key], as_of)]
+        known = [loaded[key] for key in new if as_of is None or loaded[key].sources[0].chunk_id in chunks]
         events = [_reported(event, hit) for event in sorted(known, key=lambda event: event.place)]
         evidence.append(replace(own, events=tuple(events)) if events else own)
     return replace(given, evidence=evidence)
-
-
-def _known(event: TimelineEvent, as_of: date | None) -> bool:
-    return as_of is None or (event.published_at is not None and event.published_at.date() <= as_of)
 
 
 def _reported(event: TimelineEvent, hit: Hit) -> ReportedEvent:
