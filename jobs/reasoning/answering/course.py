@@ -96,6 +96,8 @@ def stages(given: AnswerInput) -> list[Stage]:
     if not asks_events(given.question) or (given.before and not asks_course(given.question)):
         return []
     events = timeline(given)
+    if not events:
+        return []
     ordered = asks_course(given.question) or _BOUND.search(given.question) is not None
     if not ordered and _lines(given)[0].number not in {told.number for told in events}:
         return []

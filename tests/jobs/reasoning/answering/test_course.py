@@ -106,3 +106,7 @@ def test_dates_in_words(timex, first, last, english, chinese):
     ends = date.fromisoformat(first), date.fromisoformat(last)
     assert date_words(timex, *ends) == english
     assert date_words(timex, *ends, chinese=True) == chinese
+
+
+def test_what_happened_without_any_evidence_is_not_told():
+    assert answer_task(AnswerSettings()).rule(AnswerInput("What happened to the Lady Orrin?", [])).sentences == []
