@@ -8,10 +8,11 @@ A condition is `COLUMN OPERATOR VALUE`: `site=tidewiki.example`, `published_at>=
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time
 from functools import reduce
 from typing import Final
 
@@ -142,11 +143,9 @@ def _moments(value: str) -> tuple[datetime, datetime]:
         return moment, moment
     year, month, day = (int(part) if part else None for part in partial.groups())
     first = datetime(year or 0, month or 1, day or 1, tzinfo=UTC)
-    if day:
-        after = first + timedelta(days=1)
-    else:
-        after = datetime(first.year + (month in (None, 12)), (first.month % 12 + 1) if month else 1, 1, tzinfo=UTC)
-    return first, after - timedelta(microseconds=1)
+    last = first.replace(month=month or 12)
+    last = last.replace(day=day or monthrange(last.year, last.month)[1])
+    return first, datetime.combine(last, time.max, UTC)
 
 
 @dataclass(frozen=True)
