@@ -263,8 +263,10 @@ def _with_unit(text: str, start: int, end: int, value: float, sign: str) -> Quan
     if sign:
         return Quantity(start, end, value, _UNITS[sign], text[start:end])
     half = _MORE.match(text, end)
-    if (unit := _UNIT.match(text, end)) is not None and (unit["unit"] or unit["zh"]):
-        name = _UNITS[" ".join(unit["unit"].lower().split())] if unit["unit"] else unit["zh"]
+    # Where case is ignored `ſ` is an `s`, and of no unit.
+    if (unit := _UNIT.match(text, end)) and (
+        name := _UNITS.get(" ".join((unit["unit"] or "").lower().split()), unit["zh"])
+    ):
         end = unit.end()
         half = _MORE.match(text, end)
         if half is not None:

@@ -118,7 +118,8 @@ def _half(words: str, of: str | None) -> int | None:
         return 24 if plain == "noon" else 47
     m = re.match(r"(\d{1,2})(?:[.:](\d\d))?\s?([ap])?", plain)
     if m is None:
-        hour, minute, half = _NUMBERS.index(plain.split()[0]) + 1, 0, ""
+        # Where case is ignored `ſix` is matched too, which is no number here.
+        hour, minute, half = next((n for n, word in enumerate(_NUMBERS, 1) if word == plain), 24), 0, ""
     else:
         hour, minute, half = int(m[1]), int(m[2] or 0), m[3] or ""
     if not (of or half or (m is not None and m[2])):

@@ -50,6 +50,8 @@ def parallel(left: str, right: str) -> tuple[str, str] | None:
     whose prepositions, names and other words come in the order of those of `right`.
     """
     words, wanted = left.split(), _shape(right.split())
+    if not wanted:
+        return None
     for start in range(len(words) - 1, 0, -1):
         if _shape(words[start:]) == wanted and (start == 0 or _boundary(words, start, wanted[0])):
             return " ".join(words[:start]), " ".join(words[start:])

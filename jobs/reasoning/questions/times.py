@@ -90,8 +90,8 @@ def spans(question: str, now: date) -> list[Span]:
         for match in pattern.finditer(question):
             try:
                 ends = days(match, now)
-            except (OverflowError, ValueError):
-                continue  # Before the year 1: no time of any page.
+            except (KeyError, OverflowError, ValueError):
+                continue  # Before the year 1, or with `ſ`, which is an `s` where case is ignored: no time of any page.
             taken = any(s.start < match.end() and match.start() < s.end for s in found)
             if ends is not None and not taken and not _in_title(question, match):
                 found.append(Span(*ends, match[0], match.start()))
