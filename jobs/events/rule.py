@@ -349,6 +349,8 @@ def _next(own: Dating, published: date | None) -> Dating:
     days = period(own.timex)
     if published is None or days is None or days.to_day >= published or published - days.from_day > _WEEK:
         return own
+    if days.to_day > date.max - _WEEK:
+        return own
     return Dating(of_days(days.from_day + _WEEK, days.to_day + _WEEK), "text", expected=True)
 
 

@@ -103,7 +103,7 @@ class _Finding:
         return ChunkEvents(events=[event_of(r) for r in found.reports])
 
     def check(self, given: EventInput, output: ChunkEvents) -> Checked[ChunkEvents]:
-        """The events whose sentence the passage has, and whose date it or its publication gives."""
+        """The events whose sentence the passage has, and whose date it or its publication gives, each once."""
         days, problems, good = known_days(given.passage), [], []
         for event in output.events[: self.most]:
             problem = self._problem(given.passage, event)
@@ -115,6 +115,11 @@ class _Finding:
             elif dating:
                 stated = {"date": dating.timex, "date_from": dating.date_from, "expected": dating.expected}
                 good.append(event.model_copy(update={**stated, "title": " ".join(event.title.split())}))
+        # Small models repeat themselves; a row that comes twice has the key of the first.
+        once: dict[tuple[int, str, str], ChunkEvent] = {}
+        for event in good:
+            once.setdefault((event.sentence, event.date, event.title), event)
+        good = list(once.values())
         if len(output.events) > self.most:
             problems.append(Problem("too_many", f"{len(output.events)} events; name at most {self.most}"))
         return Checked(ChunkEvents(events=good) if good or not problems else None, tuple(problems))

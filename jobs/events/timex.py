@@ -94,17 +94,23 @@ def _of_months(first: date, last: date, months: int) -> str:
 
 def period(value: str) -> Period | None:
     """The days that a value means; None where it is none, or its days are in no calendar."""
-    if "/" in value:
-        ends = [period(end) for end in value.split("/", 1)]
-        if ends[0] is None or ends[1] is None or ends[1].to_day < ends[0].from_day:
+    first, slash, last = value.partition("/")
+    if slash:
+        begin, end = _single(first), _single(last)
+        if begin is None or end is None or end.to_day < begin.from_day:
             return None
-        return Period(ends[0].from_day, ends[1].to_day, "range")
+        return Period(begin.from_day, end.to_day, "range")
+    return _single(value)
+
+
+def _single(value: str) -> Period | None:
+    """The days of a value that is no range."""
     match = _VALUE.fullmatch(value)
     if match is None:
         return None
     try:
         return _period(match)
-    except ValueError:  # No such day, month, week or year.
+    except (ValueError, OverflowError):  # No such day, month, week or year, or days after 9999.
         return None
 
 
@@ -131,5 +137,5 @@ def _period(match: re.Match[str]) -> Period:
 
 def _months(year: int, month: int, count: int, precision: str) -> Period:
     end = year * 12 + month - 1 + count
-    first_after = date(end // 12, end % 12 + 1, 1) if end // 12 <= date.max.year else date.max
-    return Period(date(year, month, 1), first_after - timedelta(1), precision)
+    last = date(end // 12, end % 12 + 1, 1) - timedelta(1) if end // 12 <= date.max.year else date.max
+    return Period(date(year, month, 1), last, precision)

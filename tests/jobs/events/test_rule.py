@@ -113,3 +113,13 @@ def test_what_a_model_says_is_held_to_the_sentences_and_the_dates_of_the_passage
     assert [p.reason for p in task.check(given, ChunkEvents(events=said.events[4:])).problems] == ["long_title"]
     assert task.check(given, ChunkEvents(events=[])).good == ChunkEvents(events=[])
     assert task.configuration(GeneratorSettings())["generator"] == "rules"
+
+
+def test_an_event_that_a_model_repeats_comes_once() -> None:
+    given = EventInput(Passage("The bridge opened on 2 March 2024 and closed on 5 March 2024.", "", DAY, 0))
+    opened = ChunkEvent(sentence=1, date="2024-03-02", title="Bridge opened", entities=[])
+    closed = opened.model_copy(update={"date": "2024-03-05", "title": "Bridge closed"})
+    again = opened.model_copy(update={"title": "Bridge  opened", "entities": ["bridge"]})
+    checked = event_task(4, 20).check(given, ChunkEvents(events=[opened, closed, again]))
+    assert checked.good is not None
+    assert [event.title for event in checked.good.events] == ["Bridge opened", "Bridge closed"]

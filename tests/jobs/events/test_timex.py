@@ -30,3 +30,13 @@ def test_what_is_in_no_calendar_is_no_value() -> None:
     for value in ("2024-02-30", "2024-13", "0000", "2024-W54", "2024-3-2", "", "soon", "2024/2023", "9999-12-32"):
         assert period(value) is None
     assert period("9999") is not None
+
+
+def test_a_value_at_the_end_of_the_calendar_or_of_many_slashes_ends_nothing() -> None:
+    assert period("9999-W52") is None  # Its Sunday is in no calendar.
+    assert period("/" * 5000) is None
+    assert period("2024/2025/2026") is None
+    for value in ("9999", "9999-12", "9999-Q4", "999X"):
+        days = period(value)
+        assert days is not None
+        assert days.to_day == date.max
