@@ -157,8 +157,8 @@ def sources_of(quotes: Iterable[Quote]) -> list[Source]:
 
 def _mark(span: Span, at: int) -> Markup:
     """The start of a mark; only the first mark of a span has the id that links lead to."""
-    own = Markup(' id="{}" data-number="{}"').format(span.quote.mark, span.quote.citation.number)
-    return Markup('<mark data-cite="{}"{}>').format(span.quote.position, own if at == span.start else Markup(""))
+    own = Markup(" id={} data-number={}").format(span.quote.mark, span.quote.citation.number)
+    return Markup("<mark data-cite={}{}>").format(span.quote.position, own if at == span.start else Markup(""))
 
 
 def _text(text: str) -> Markup:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
-from typing import IO, Final
+from typing import IO
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -137,21 +137,20 @@ def _section(number: int, answer: Answer, texts: _Texts) -> dict[str, object]:
     }
 
 
-_EPOCH: Final = date(1970, 1, 1)
-
-
 def _events(answer: Answer) -> str:
     """The timeline as the script reads it, six numbers an event: the sentences themselves stand in the evidence.
 
-    First and last day since 1970, place of the hit from 0, first character and length of the sentence in it, and 1 for
-    what was expected, 2 for what has the date of its report.
+    First day, counted from that of the event before or from 1970; days after it; place of the hit from 0; first
+    character and length of the sentence in it; 1 for what was expected, 2 for what has the date of its report.
     """
     place = {hit.chunk_id: (n, hit.start) for n, hit in enumerate(answer.hits)}
     numbers: list[int] = []
+    before = date(1970, 1, 1)
     for event in answer.timeline:
         if event.chunk_id in place:
             at, start = place[event.chunk_id]
-            days = [(day - _EPOCH).days for day in (event.from_day, event.to_day)]
+            days = [(event.from_day - before).days, (event.to_day - event.from_day).days]
+            before = event.from_day
             told = event.expected + 2 * (event.date_from == "document")
             numbers += [*days, at, event.start - start, event.end - event.start, told]
     return ",".join(map(str, numbers))

@@ -173,9 +173,10 @@
     const numbers = part.dataset.events.split(",").map(Number), answer = part.closest("article");
     const chunks = all(".evidence > ol > li", answer);
     const outer = htmlPart("ol", { class: "units" });
-    let list = null, year = null;
+    let list = null, year = null, before = 0;
     for (let n = 0; n < numbers.length; n += 6) {
-      const [from, to, place, start, length, told] = numbers.slice(n, n + 6);
+      const [since, days, place, start, length, told] = numbers.slice(n, n + 6);
+      const from = before += since, to = from + days;
       const passage = passageOf(chunks[place]);
       if (dayOf(from).getUTCFullYear() !== year) {
         year = dayOf(from).getUTCFullYear();
