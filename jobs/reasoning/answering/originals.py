@@ -13,6 +13,7 @@ from quern.jobs.text.number_values import stated_numbers
 # Set by hand: no sentence of lihua_world, where people repeat themselves but copy nothing, is a copy by all three.
 _LEAST_WORDS: Final = 8  # Words of content from which a sentence is not written twice by chance, as a greeting is.
 _SAME: Final = 0.9  # Jaccard similarity of the words of a copy, which an editor may have touched.
+_NONE: Final = timedelta(0)
 _WITHIN: Final = timedelta(31)  # What is written again later is news, or a reminder.
 
 
@@ -30,7 +31,8 @@ def _original(given: AnswerInput, number: int) -> int:
     first, day = number, own.published_at
     for other, span in enumerate(given.sentences, 1):
         page = given.evidence[span.evidence]
-        if page.published_at is None or page.page == own.page or not day - _WITHIN <= page.published_at < day:
+        # Differences of days, for the day 0001-01-01, which pages give for none, has no day before it.
+        if page.published_at is None or page.page == own.page or not _NONE < day - page.published_at <= _WITHIN:
             continue
         known = content_words(_text(given, other))
         if len(words & known) >= _SAME * len(words | known) and stated_numbers(text) == stated_numbers(

@@ -121,8 +121,10 @@ def open_day(month: int, day: int, reference: date | None, *, told: bool) -> Rea
     year = nearest_year(month, day, reference)
     if told and date(year, month, min(day, monthrange(year, month)[1])) > reference + _SOON and (month, day) != (2, 29):
         year -= 1
-    if day > monthrange(year, month)[1]:  # 29 February: of the last leap year.
-        year = next(y for y in range(reference.year, 0, -1) if monthrange(y, 2)[1] == 29)
+    if year > 0 and day > monthrange(year, month)[1]:  # 29 February: of the last leap year.
+        year = next((y for y in range(reference.year, 0, -1) if monthrange(y, 2)[1] == 29), 0)
+    if year < 1:  # Before all days of the calendar.
+        return Reading(None, None, "day", timex, unit="day", month=month, day=day)
     only = date(year, month, day)
     return Reading(only, only, "day", timex, unit="day", month=month, day=day)
 

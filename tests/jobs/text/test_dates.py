@@ -209,3 +209,10 @@ def test_figures_on_the_shared_cases_are_as_good_as_their_floors(shared: Path) -
 def test_a_quantity_has_its_value_and_its_unit(text: str, expected: list[tuple[str, float, str]]) -> None:
     assert [(q.text, q.value, q.unit) for q in quantities(text)] == expected
     assert all(text[q.start : q.end] == q.text for q in quantities(text))
+
+
+@pytest.mark.parametrize("reference", [date(1, 1, 1), date(2, 3, 1)])
+@pytest.mark.parametrize("text", ["It was shut on 29 February.", "It was shut on 25 December.", "２9 February ２２3"])
+def test_a_day_without_a_year_is_read_at_the_beginning_of_the_calendar(text: str, reference: date) -> None:
+    (when,) = (w for w in dates(text, reference) if w.text.startswith(("2", "２")))
+    assert when.from_day is None or when.from_day <= reference

@@ -20,3 +20,9 @@ def test_a_copy_is_told_from_the_page_that_had_it_first() -> None:
     given = AnswerInput("How many came?", pages)
     assert originals(given, [1, 2, 3]) == [2, 3]
     assert originals(AnswerInput("How many came?", pages[::2]), [1]) == [1], "another number is another report"
+
+
+def test_the_first_day_of_the_calendar_that_pages_give_for_none_ends_nothing() -> None:
+    text = "About 23,400 people came to Long Field over three nights for the first fair away from the sea."
+    pages = [Evidence(text, None, [], [], datetime(year, 1, 1, tzinfo=UTC), page=str(year)) for year in (1, 9999)]
+    assert originals(AnswerInput("How many came?", pages), [1, 2]) == [1, 2]
