@@ -61,5 +61,5 @@ def ask(
     if as_json:
         print_json(answer.model_dump(mode="json"))
         return
-    width = min(100, os.get_terminal_size().columns) if sys.stdout.isatty() else 100
+    width = min(100, os.get_terminal_size().columns or 100) if sys.stdout.isatty() else 100
     typer.echo(render_text(answer, width=width, color=sys.stdout.isatty() and "NO_COLOR" not in os.environ))

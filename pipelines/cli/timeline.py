@@ -82,5 +82,5 @@ def timeline(
     if as_json:
         print_json(found.model_dump(mode="json"))
         return
-    width = min(100, os.get_terminal_size().columns) if sys.stdout.isatty() else 100
+    width = min(100, os.get_terminal_size().columns or 100) if sys.stdout.isatty() else 100
     typer.echo(render_timeline(found, width))

@@ -6,6 +6,7 @@ that name it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -25,7 +26,9 @@ from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.timelines.events import EventIndex, events_of
 from quern.schemas.errors import QuernError
 from quern.schemas.timelines import Timeline, TimelineEvent
+from quern.schemas.words.lines import shortened
 
+_WORD: Final = re.compile(r"\w")
 _RECIPE: Final = "hybrid"
 _CHUNKS: Final = 60
 # A document is about a topic where its best chunk scores so much of what the best of all does; what it reports is told
@@ -84,7 +87,7 @@ def _day(given: str | date | None, name: str, *, last: bool) -> date | None:
         return given
     meant = period(given.strip())
     if meant is None:
-        raise TimelineError(f"--{name} {given}: write a date like 2024, 2024-03 or 2024-03-02")
+        raise TimelineError(f"--{name} {shortened(given, 40)}: write a date like 2024, 2024-03 or 2024-03-02")
     return meant.to_day if last else meant.from_day
 
 
@@ -111,7 +114,7 @@ def timeline_of(searcher: Searcher, topic: str, wanted: Wanted | None = None) ->
         TimelineError: The topic is blank.
         NoEventsError: The snapshot has no events.
     """
-    if not topic.strip():
+    if _WORD.search(topic) is None:
         raise TimelineError("a timeline needs a topic or an entity; this one is blank")
     index = events_of(searcher)
     if name_key(topic) in index.names:
@@ -126,7 +129,7 @@ def entity_timeline(searcher: Searcher, entity: str, wanted: Wanted | None = Non
         TimelineError: The name is blank.
         NoEventsError: The snapshot has no events.
     """
-    if not entity.strip():
+    if _WORD.search(entity) is None:
         raise TimelineError("a timeline needs a topic or an entity; this one is blank")
     wanted = wanted or Wanted()
     index, key = events_of(searcher), name_key(entity)
@@ -147,7 +150,7 @@ def topic_timeline(searcher: Searcher, topic: str, wanted: Wanted | None = None)
         TimelineError: The topic is blank.
         NoEventsError: The snapshot has no events.
     """
-    if not topic.strip():
+    if _WORD.search(topic) is None:
         raise TimelineError("a timeline needs a topic or an entity; this one is blank")
     wanted = wanted or Wanted()
     index = events_of(searcher)

@@ -116,6 +116,7 @@ def test_a_timeline_is_shown_of_topic_and_entity(built: Path, quern_here: Quern)
         ((), "name a topic"),
         (("x", "--entity", "y"), "not both"),
         ((" ",), "blank"),
+        (("\u202e?",), "blank"),
         (("x", "--from", "2024-02-30"), "write a date"),
         (("Lady Orrin", "--svg", "timeline.png"), "name a file that ends in .svg"),
         (("x", "--from", "2025", "--to", "2024"), "the first is after the last"),
