@@ -34,7 +34,7 @@ _OPPOSITES: Final = tuple(
         "accept accepted approve approved agreed allow allowed permitted|"
         "reject rejected refuse refused declined forbidden prohibited banned withdrawn",
         "win won|lose lost",
-        "profit profitable even|loss losses lose lost losing deficit",
+        "profit profitable|loss losses lose lost losing deficit",
         "alive survived|dead died killed",
         "begin began begun started start|end ended stopped stop finished",
         "buy bought|sell sold",
@@ -77,6 +77,7 @@ _OPPOSITES: Final = tuple(
     )
 )
 _WORD: Final = lazy_pattern(r"[a-z]+")
+_NO_LOSS: Final = lazy_pattern(r"\bbr(?:eak|eaks|oke|oken|eaking) even\b", re.IGNORECASE)
 
 
 def denies(text: str) -> bool:
@@ -91,8 +92,8 @@ def asked_negatively(question: str) -> bool:
 
 def opposed(question: str, text: str) -> str:
     """The word of the question whose opposite `text` has, and not the word itself; empty if there is none."""
-    asked: set[str] = set(_WORD.findall(question.lower()))
-    said: set[str] = set(_WORD.findall(text.lower()))
+    asked: set[str] = set(_WORD.findall(_NO_LOSS.sub("profit", question).lower()))
+    said: set[str] = set(_WORD.findall(_NO_LOSS.sub("profit", text).lower()))
     for one, other in _OPPOSITES:
         for mine, theirs in ((one, other), (other, one)):
             if asked & mine and not asked & theirs and said & theirs and not said & mine:

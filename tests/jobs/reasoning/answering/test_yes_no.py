@@ -100,3 +100,9 @@ def test_one_day_is_none_that_returns() -> None:
     assert scopes("on Wednesday", returning=True) == []
     assert scopes("on 3 May 2024") == []
     assert scopes("after eight years") == []
+
+
+def test_even_is_the_opposite_of_a_loss_only_where_one_breaks_even() -> None:
+    assert opposed("Did even the captain lose money?", "The captain lost money, and even the mate did.") == ""
+    assert opposed("Did even the captain leave?", "The loss was heavy.") == ""
+    assert opposed("Did the bakery lose money?", "It broke even.") == "lose"
