@@ -27,8 +27,7 @@ _ITEM_END: Final = lazy_pattern(r",\s+(?:which|who|whose|where|and (?:would|will
 _MOST_ITEMS: Final = 10  # A longer column of bullets is a page, no series.
 _LONGEST: Final = 60  # Words of all items together.
 _LIKELY: Final = 3  # Sentences of a series whose belief counts together.
-# Share of the belief in the best sentence that a series must have to be told. Of .3, .5, .7 and 1 the least at which no
-# list of the sample corpus and of lihua_world that was right became wrong.
+# Share of the belief in the best sentence that a series must have to be told. Set by hand, not swept.
 _BELIEVED: Final = 0.5
 
 
