@@ -153,4 +153,4 @@ def answer_task(settings: AnswerSettings) -> Task[AnswerInput, Draft]:
     """The task of answering under `settings`."""
     does = _Answering(settings.sentences)
     kept = {"sentences": settings.sentences}
-    return Task("answer", 25, PROMPT, Draft, does.rule, does.check, enough=does.enough, constants=kept)
+    return Task("answer", 26, PROMPT, Draft, does.rule, does.check, enough=does.enough, constants=kept)
