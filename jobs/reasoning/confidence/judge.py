@@ -10,8 +10,10 @@ from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.task import Draft
 from quern.jobs.reasoning.confidence.features import UNKNOWN, Encode, Features, features, sentence_similarities
 from quern.jobs.reasoning.confidence.model import fitted
-from quern.jobs.reasoning.confidence.reasons import Code, reason_of
+from quern.jobs.reasoning.confidence.reasons import Code, of_another, reason_of
 from quern.schemas.settings import AnswerSettings
+
+_OF_ANOTHER = 0.5  # Of the two answerable questions that a value on the page of another was told for, one was right.
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,9 @@ def _judged(given: AnswerInput, draft: Draft, seen: Features, risk: float, *, pa
     probability = fitted().probability(seen) if given.evidence else 0.0
     if parts and given.before:
         probability = max(probability, min(b.probability for b in given.before))
-    if given.evidence and draft.sentences and 1.0 - probability <= risk:
+    if (other := of_another(given, draft)) is not None:
+        probability = min(probability, _OF_ANOTHER)
+    elif given.evidence and draft.sentences and 1.0 - probability <= risk:
         return Judgement(probability)
-    reason = reason_of(given)
+    reason = other or reason_of(given)
     return Judgement(probability, reason.code, reason.detail)

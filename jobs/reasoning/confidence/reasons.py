@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from quern.jobs.reasoning.answering.inputs import AnswerInput
+from quern.jobs.reasoning.answering.kinds import kind_of
+from quern.jobs.reasoning.answering.relevance import lines
 from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.reasoning.answering.task import Draft
 from quern.jobs.reasoning.confidence.features import asked, holds, missing
 
 Code = Literal["nothing_found", "other_entity", "other_time", "only_related"]
@@ -41,6 +44,26 @@ def reason_of(given: AnswerInput) -> Reason:
     if absent:
         return Reason("only_related", f"What was found says nothing of {_as_asked(given.question, absent)}.")
     return Reason("only_related", "What was found is about the same things, and does not say what is asked.")
+
+
+def of_another(given: AnswerInput, draft: Draft) -> Reason | None:
+    """Why not, where the short answer is a line of label and value on a page about something else.
+
+    Such a line is about what its page is titled by: the population on Skarrow's page is not Casterby's. Of 988
+    answerable questions of the sample corpus, its readers and lihua_world 2 are met by this, of which 1 was right.
+    """
+    names = asked(given.question).names
+    if given.before or not names or not draft.sentences:
+        return None
+    resting = draft.sentences[0].rests_on[:1]
+    line = next((one for one in lines(given, kind_of(given.question)) if one.number in resting), None)
+    if line is None or line.row is None or line.row.header:
+        return None
+    title = given.evidence[line.evidence].title or ""
+    if names & (content_words(title) | content_words(line.text)):
+        return None
+    detail = f"What was found is of {title or 'another page'}, not of {_as_asked(given.question, names)}."
+    return Reason("other_entity", detail)
 
 
 def _as_asked(question: str, stems: frozenset[str]) -> str:

@@ -100,3 +100,17 @@ def test_cosines_are_not_asked_of_a_script_that_the_model_does_not_read() -> Non
     assert len(asked) == 3
     assert math.isnan(features(chinese).similarity)
     assert features(english).similarity == 0.9
+
+
+def test_a_value_on_the_page_of_another_is_not_told_of_what_it_does_not_name() -> None:
+    page = Evidence("Population | 1,930 (2023)\nArea | 23 square kilometres", "Skarrow", [], [])
+    draft = Draft(sentences=[Statement(text="1,930", rests_on=[1])])
+
+    def of(place: str) -> Judgement:
+        given = AnswerInput(f"What is the population of {place}?", [page])
+        (judgement,) = judged([given], [draft], AnswerSettings(risk=1.0))
+        return judgement
+
+    assert not of("Skarrow").refused
+    assert of("Casterby").reason == "other_entity"
+    assert "Skarrow" in of("Casterby").detail
