@@ -23,6 +23,10 @@ _ANY: Final = lazy_pattern(
     r"\bor\s+(?:not|is|are|was|were|did|does|do|has|have|had|so|more|less|even|rather)\b|\bor\b.*\bor\b",
     re.IGNORECASE,
 )
+_COMPARED: Final = lazy_pattern(
+    r"(?P<left>[^?]*\b(?:more|fewer|less)\s+(?!than\b|or\b)[^?]+?),?\s+or\s+(?!not\b|more\b|less\b|fewer\b)[^?]+\?*\s*",
+    re.IGNORECASE,
+)
 _OPENING: Final = lazy_pattern(r"^(?:by|in|on|at|to|from|for|with|as|of)\s+", re.IGNORECASE)
 _LOOKED_AT: Final = 12  # Of the best lines, those that may tell.
 _LONGEST: Final = 6  # Words of an alternative.
@@ -44,6 +48,11 @@ def alternative(question: str, best: Sequence[Line]) -> tuple[str, Line] | None:
             told = has[1] != denies(line.text)
             return _OPENING.sub("", sides[told]), line
     return None
+
+
+def compares_offers(question: str) -> bool:
+    """Whether a question asks which of two has more of something: `more jobs at Casterby or in Port Averil`."""
+    return _COMPARED.fullmatch(question) is not None
 
 
 def offered(question: str) -> tuple[str, str] | None:

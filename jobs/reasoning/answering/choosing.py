@@ -21,7 +21,9 @@ _PART: Final = 0.2  # Share of the belief in a month or year that a day of it mu
 _FULLER: Final = 0.3  # Share of the belief in a name that a fuller form of it must have to be told for it.
 # What will be is not told by a day before that of its text. By reason alone: no set at hand asks so.
 _WILL: Final = lazy_pattern(
-    r"(?:when|(?:on|by|from|in|until)\s+(?:what|which|when)\b.*?|what\s+(?:date|day))\s+will\b", re.IGNORECASE
+    r"(?:when|(?:on|by|from|in|until)\s+(?:what|which|when)\b.*?|what\s+(?:date|day))\s+"
+    r"(?:will\b|(?:is|are)\b.*?\s(?:due|expected|planned|scheduled|supposed|likely|going|set)\b)",
+    re.IGNORECASE,
 )
 _PAST: Final = 0.1
 _REACH: Final = 60.0  # Characters at which nearness has fallen to a half.

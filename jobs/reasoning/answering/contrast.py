@@ -20,7 +20,7 @@ from quern.jobs.reasoning.answering.kinds import DURATIONS, LENGTHS, MONEY, Kind
 from quern.jobs.reasoning.answering.relevance import Line, lines
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.spans_of_time import so_asked
-from quern.jobs.reasoning.answering.typed import Value
+from quern.jobs.reasoning.answering.typed import PART_OF_THEM, Value, amounts
 from quern.schemas.words.patterns import lazy_pattern
 
 _WEIGHED: Final = 10  # Of each side, the likeliest values.
@@ -82,6 +82,8 @@ class _Candidate:
     line: Line
     odds: float
     near: bool
+    start: int = 0
+    end: int = 0
 
 
 def contrasted(given: AnswerInput, questions: Sequence[str], answers: Sequence[str], word: str) -> list[Sided]:
@@ -198,7 +200,9 @@ def _candidates(
         exact = kind.name == "when" and isinstance(value.same, tuple) and _is_day(value.same)
         odds += _EXACT if exact else 0.0
         odds += _COUNTED if kind.noun and _said(content_words(line.text), kind.noun) else 0.0
-        found.append(_Candidate(Sided(text, value.same, line.number, day, exact), line, odds, side > 0))
+        found.append(
+            _Candidate(Sided(text, value.same, line.number, day, exact), line, odds, side > 0, value.start, value.end)
+        )
     return [*found, *_published(given, ranked, own, others)] if kind.name == "when" and not kind.units else found
 
 
@@ -233,6 +237,8 @@ def _of_side(given: AnswerInput, line: Line, value: Value | None, own: frozenset
     to_own, to_others = (_distance(half, start - first, end - first, words) for words in (own, others))
     if to_own == to_others == math.inf and _said(rest, own) != _said(rest, others):
         return _OTHERS_NEARER if _said(rest, own) else _OWN_NEAR / 2  # `44 cars, compared with 36 on the Orrin`.
+    if value is not None and (told := _TOLD_OF.match(line.text, value.end)) and _said(content_words(told["of"]), own):
+        return _OWN_NEAR  # `95 of them at Casterby and 45 in Port Averil`.
     if to_others < to_own:
         alone = to_own == math.inf
         return _OTHERS_ALONE / (1.0 + to_others / (3 * _FAR)) if alone else _OTHERS_NEARER / (1.0 + to_others / _FAR)
@@ -256,6 +262,10 @@ def _half(text: str, start: int, end: int) -> tuple[int, int]:
 # `0.9 million under the budget` is no value of either.
 _DIFFERENCE: Final = lazy_pattern(
     r"\s(?:[a-z]+\s)?(?:under|below|above|more|less|fewer|higher|lower|longer|shorter|cheaper|dearer|older|younger)\b",
+)
+# What a value is said of by what follows it.
+_TOLD_OF: Final = lazy_pattern(
+    r"(?:\s+of\s+(?:them|these|those))?\s+(?:in|at|on|for|from|by)\s+(?:the\s+)?(?P<of>[A-Z][\w’'-]*(?:\s+[A-Z][\w’'-]*)*)"
 )
 _AGAINST: Final = lazy_pattern(
     r"\b(?:compared (?:with|to)|as opposed to|against|than|versus|vs|whereas)\b", re.IGNORECASE
@@ -296,12 +306,34 @@ def _comparable(one: _Candidate, other: _Candidate) -> bool:
     """Whether two values may stand beside each other: both times, or of one unit, a bare number being of any."""
     if one.sided.day is not None or other.sided.day is not None:
         return one.sided.day is not None and other.sided.day is not None
+    if not _parallel(one, other):
+        return False
     units = {_unit(one.sided), _unit(other.sided)}
     if len(units) == 1 or "" not in units:
         return len(units) == 1
     (named,) = units - {""}
     bare = one.sided.text if not _unit(one.sided) else other.sided.text
     return named in MONEY if _OF_MONEY.search(bare) else named not in MONEY | LENGTHS | DURATIONS | _SHARES
+
+
+def _parallel(one: _Candidate, other: _Candidate) -> bool:
+    """Whether values of two halves of a sentence that tell as many have one place: `320 and 44, against 280 and 36`.
+
+    A part of what is told before it in its sentence is not set against the whole: `140 jobs, 95 of them at Casterby`.
+    """
+    if one.line.number != other.line.number:
+        return True
+    text = one.line.text
+    second = max(one, other, key=lambda c: c.start)
+    if PART_OF_THEM.match(text, second.end):
+        return False
+    halves = [_half(text, c.start, c.end) for c in (one, other)]
+    if halves[0] == halves[1]:
+        return True
+    told = [[q.start for q in amounts(text) if start <= q.start < end] for start, end in halves]
+    if len(told[0]) != len(told[1]) or one.start not in told[0] or other.start not in told[1]:
+        return True
+    return told[0].index(one.start) == told[1].index(other.start)
 
 
 _OF_MONEY: Final = lazy_pattern(r"(?:million|billion|thousand|[万亿])$")

@@ -336,8 +336,8 @@ def _of_the(after: str, rest: str, question: str) -> Kind:
         return kind if kind.name != "which" else Kind("which", kind.noun, verb=NAMED)
     if words[-1] in ("reason", "cause", "purpose"):
         return Kind("why")
-    if re.fullmatch(_TIMES, words[-1]):
-        return Kind("when", grain=_grain(words[-1]))
+    if re.fullmatch(rf"{_TIMES}|dates", words[-1]):
+        return Kind("when", grain=_grain(words[-1].removesuffix("s")))
     return _of_noun(words, content_words(" ".join(words)), plural=_plural(words[-1]))
 
 

@@ -24,6 +24,7 @@ from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.tables import Row, rows
 from quern.jobs.reasoning.answering.typed import Days, Value, cell_values, of_message, typed, written_year
 from quern.jobs.reasoning.answering.wording import said_by_others
+from quern.schemas.words.scripts import HAN
 from quern.schemas.words.sentences import sentence_spans
 
 _words = content_words
@@ -125,6 +126,10 @@ WEIGHTS: Final = Signals(
 _PRONOUN: Final = re.compile(
     r"[\"“'‘]?(?:it|he|she|they|this|that|these|those|his|her|its|their|both|such)\b", re.IGNORECASE
 )
+_MARK: Final = re.compile(r"^\s*[-–•*·]\s+(?=\S)")
+_LABEL: Final = 5  # Words.
+_LABEL_HAN: Final = 10  # Characters.
+_HAN: Final = re.compile(f"[{HAN}]")
 _STAMP: Final = re.compile(r"(?:Time|Date|Sent|Posted)\s*[:：]\s*(\S.{0,30})", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"\d{2,}")
 _ENDS: Final = tuple('.!?。！？…"”’)')
@@ -278,6 +283,18 @@ def _lines_of(asked: _Asked, at: int, evidence: Evidence, counted: int) -> list[
         focus = math.fsum(x for w, x in own[i].items() if w not in title) / rest if rest > 0.0 else shares[0]
         found.append(Line(counted + i + 1, at, s.text, _day(evidence), s.row, s.speaker, values, signals, score, focus))
     return found
+
+
+def is_label(line: Line) -> bool:
+    """Whether a line is a few words without an end and without a value: a heading or the name of an item."""
+    plain = without_mark(line.text).strip()
+    few = len(plain) <= _LABEL_HAN if _HAN.search(plain) else len(plain.split()) <= _LABEL
+    return few and line.row is None and not line.values and not line.speaker and not plain.endswith(_ENDS)
+
+
+def without_mark(text: str) -> str:
+    """A sentence without the mark of an item."""
+    return _MARK.sub("", text)
 
 
 def _labelled(asked: _Asked, row: Row | None) -> bool:

@@ -8,14 +8,15 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final
 
-from quern.jobs.reasoning.answering.alternatives import alternative
+from quern.jobs.reasoning.answering.alternatives import alternative, compares_offers
 from quern.jobs.reasoning.answering.choosing import Choice, choices, shares
 from quern.jobs.reasoning.answering.further import earns_its_place
+from quern.jobs.reasoning.answering.in_time import in_time, years_asked
 from quern.jobs.reasoning.answering.inputs import AnswerInput
-from quern.jobs.reasoning.answering.kinds import NAMED, NAMESAKE, Kind, kind_of
+from quern.jobs.reasoning.answering.kinds import MONEY, NAMED, NAMESAKE, Kind, kind_of
 from quern.jobs.reasoning.answering.numbered import numbered_first
 from quern.jobs.reasoning.answering.phrases import phrase
-from quern.jobs.reasoning.answering.relevance import Line, lines
+from quern.jobs.reasoning.answering.relevance import Line, is_label, lines
 from quern.jobs.reasoning.answering.sentences import alike, content_words
 from quern.jobs.reasoning.answering.series import likeliest
 from quern.jobs.reasoning.answering.superlatives import extreme
@@ -57,6 +58,9 @@ _DATED: Final = re.compile(
     re.IGNORECASE,
 )
 _PLANNED: Final = lazy_pattern(r"\b(?:when|date|day|month|year)\s+(?:will|is|are)\b|\bby\s+when\b", re.IGNORECASE)
+_FREE: Final = lazy_pattern(r"\b(?:free|nothing|gratis|unpaid|no\s+(?:charge|fee|cost))\b|免费", re.IGNORECASE)
+_PRICED: Final = 3  # Of the best lines, those of which one may say so.
+_MONEY_FIT: Final = 0.5  # Of an amount of money or of a bare number, where a price is asked for.
 _NEAR_BEST: Final = 0.25  # Share of the best line's belief that a further line must have.
 _NEAR_SENTENCE: Final = 0.06  # The same where answers of the kind have no form by which the best could be known.
 _GOES_ON: Final = re.compile(
@@ -76,7 +80,7 @@ _MOST_EXPLAINED: Final = 60  # Of one that explains: a cause is seldom told in o
 def short_answer(given: AnswerInput) -> Said | None:
     """The short answer to the question of `given` with what it rests on; none where nothing was found."""
     kind = kind_of(given.question)
-    best = numbered_first(given.question, lines(given, kind))
+    best = in_time(given.question, numbered_first(given.question, lines(given, kind)))
     if not best:
         return None
     held = standing(given.question, best) if kind.name != "yes_no" else Standing([*best], {})
@@ -84,6 +88,8 @@ def short_answer(given: AnswerInput) -> Said | None:
     said = _said(given.question, kind, best)
     if said.items:
         return said
+    if not said.numbers:
+        return None
     first, *others = said.numbers
     denials = [held.denials[first]] if first in held.denials else []
     said = replace(said, numbers=tuple(dict.fromkeys([first, *denials, *others])))
@@ -94,6 +100,8 @@ def short_answer(given: AnswerInput) -> Said | None:
 def _said(question: str, kind: Kind, best: Sequence[Line]) -> Said:
     if kind.name == "yes_no" and (chosen := alternative(question, best)) is not None:
         return Said(chosen[0], (chosen[1].number,))
+    if kind.name == "yes_no" and compares_offers(question):
+        return Said("", (best[0].number,))
     if kind.name == "yes_no":
         said = verdict(question, best)
         return Said(said.with_reason, (said.line.number,))
@@ -104,15 +112,31 @@ def _said(question: str, kind: Kind, best: Sequence[Line]) -> Said:
         and (found := choices(question, kind, best))
         and found[0].share >= _LEAST_SHARE
     ):
-        return _told(question, kind, found)
+        outside = kind.name == "when" and _outside(found[0], years_asked(question))
+        return Said("", ()) if outside else _told(question, kind, found)
     if kind.name == "list" and (series := likeliest(best)) is not None:
         lead = (series.lead,) if series.lead else series.numbers[:1]
         return Said("; ".join(series.items), lead, series.numbers)
+    if kind.name == "how_much" and kind.units <= MONEY and kind.units and not _of_money(best):
+        return Said("", ())
     first = _going_for(best[0], best)
     told = phrase(question, kind, first.text)
     if not _HAN.search(told) and len(told.split()) >= _WHOLE * len(first.text.split()):
         told = ""  # The sentence itself is as short.
     return Said(told, (first.number,))
+
+
+def _outside(choice: Choice, years: set[int]) -> bool:
+    """Whether a time lies in none of the `years` that the question names."""
+    same = choice.value.same
+    if not years or not isinstance(same, Period) or same.first is None or same.last is None:
+        return False
+    return not any(same.first.year <= year <= same.last.year for year in years)
+
+
+def _of_money(best: Sequence[Line]) -> bool:
+    """Whether the best line has an amount that may be of money, or one of the next says that there is none to pay."""
+    return any(v.fit >= _MONEY_FIT for v in best[0].values) or any(_FREE.search(line.text) for line in best[:_PRICED])
 
 
 def _going_for(line: Line, best: Sequence[Line]) -> Line:
@@ -124,7 +148,10 @@ def _going_for(line: Line, best: Sequence[Line]) -> Line:
 def _told(question: str, kind: Kind, found: Sequence[Choice]) -> Said:
     """The likeliest value; where a later source gives another for the same, that one, and the earlier beside it."""
     first = found[0]
-    others = [c for c in found[1:_RIVALS] if _disagree(question, kind, first, c)]
+    # Of several values of one day each measures something else: the likeliest stands for it.
+    # Of several values of one day each measures something else: the likeliest stands for it.
+    rivals = [c for c in found[1:_RIVALS] if _disagree(question, kind, first, c)]
+    others = [*{c.line.published: c for c in reversed(rivals)}.values()]
     asked = stage(question)
     if not others or (_DATED.search(question) and not asked):
         also = (first.value.also,) if first.value.also else ()
@@ -195,7 +222,7 @@ def _more(given: AnswerInput, said: Said, best: Sequence[Line], near: float, kin
         if share < near * belief[0] or len(chosen) == _MOST_MORE:
             break
         own = content_words(line.text)
-        if line.number in said.numbers or any(alike(own, other) for other in known):
+        if line.number in said.numbers or is_label(line) or any(alike(own, other) for other in known):
             continue
         if words + _length(line.text) > most or not earns_its_place(given, said.numbers, line.number):
             continue

@@ -12,6 +12,7 @@ from quern.jobs.reasoning.answering.course import stages
 from quern.jobs.reasoning.answering.grounds import ungrounded
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.originals import originals
+from quern.jobs.reasoning.answering.relevance import without_mark
 from quern.jobs.reasoning.answering.short import short_answer
 from quern.jobs.reasoning.task import Checked, Problem, Task
 from quern.schemas.settings import AnswerSettings
@@ -141,7 +142,7 @@ def quoted(given: AnswerInput, numbers: Sequence[int]) -> list[Statement]:
     """The evidence's own sentences of these `numbers`, each on one line and resting on itself."""
     spans = [(number, given.sentences[number - 1]) for number in numbers]
     texts = [(number, given.evidence[at].text[start:end]) for number, (at, start, end) in spans]
-    return [_statement(text, [number]) for number, text in texts]
+    return [_statement(without_mark(text), [number]) for number, text in texts]
 
 
 def _statement(text: str, rests_on: Sequence[int]) -> Statement:
@@ -153,4 +154,4 @@ def answer_task(settings: AnswerSettings) -> Task[AnswerInput, Draft]:
     """The task of answering under `settings`."""
     does = _Answering(settings.sentences)
     kept = {"sentences": settings.sentences}
-    return Task("answer", 26, PROMPT, Draft, does.rule, does.check, enough=does.enough, constants=kept)
+    return Task("answer", 27, PROMPT, Draft, does.rule, does.check, enough=does.enough, constants=kept)

@@ -61,6 +61,7 @@ _SEVERAL = lazy_pattern(
     r"[\w’'-]+(?: [\w’'-]+){0,5}, [\w’' -]{2,50},? (?:and|or) [\w’'-]+|[A-Z][\w’'-]+ and (?:the )?[A-Z][\w’'-]+|、"
 )
 _YEAR_WRITTEN = lazy_pattern(r"(?:1\d|20)\d\d|[〇零一二三四五六七八九]{4}年")
+PART_OF_THEM = lazy_pattern(r"\s+of\s+(?:them|these|those|which|whom)\b")
 _HAN = lazy_pattern(f"[{HAN}]")
 _LIES = lazy_pattern(
     rf"(?:(?P<lies>位[于在]|[坐座]落[于在]|地处)|[设建葬]在|葬于|出生[于在]|来自|分布[于在]|居?住在)"
@@ -281,6 +282,8 @@ def _amount(kind: Kind, q: Quantity, sentence: str) -> Value | None:
         return None  # `Tram 6` is which tram, not how many.
     around = content_words(_NOT_COUNTED.split(sentence[q.start : q.end + 40], maxsplit=1)[0])
     counted = content_words(q.text) | content_words(q.unit)
+    if PART_OF_THEM.match(sentence, q.end) and kind.noun & content_words(sentence[: q.start]):
+        return Value(q.start, q.end, q.text, 0.9, same)
     if kind.noun & counted or (q.unit == "person" and kind.noun & _PEOPLE):
         return Value(q.start, q.end, q.text, 1.0, same)
     if kind.noun & around:
@@ -424,6 +427,8 @@ def cell_values(kind: Kind, row: Row, asked: frozenset[str], days: Days) -> list
         if n == 0 and not (kind.noun & head):
             continue
         match = len(head & (asked | kind.noun)) / len(head) if head else 0.0
+        if row.header and kind.noun and kind.noun <= head:
+            match = 1.0  # The column of what is counted.
         fit = _cell_fit(kind, cell, row.header[n] if row.header else row.cells[0], days) * (0.55 + 0.45 * match)
         if fit > 0.0:
             text = _with_unit(kind, cell, row.header[n]) if row.header else cell
@@ -448,8 +453,8 @@ def _cell_fit(kind: Kind, cell: str, head: str, days: Days) -> float:
         if _with_unit(kind, cell, head) != cell:
             return 1.0
         if kind.units and (own := amounts(f"{cell} {head}" if _BARE.fullmatch(cell) else cell)):
-            return max(_fit_of_unit(kind, q, cell) for q in own) or 0.3
-        return 0.9
+            return max(_fit_of_unit(kind, q, cell) for q in own) or (0.0 if kind.units <= MONEY else 0.3)
+        return 0.9 if not kind.units or _BARE.fullmatch(cell) else 0.3
     if kind.name == "when":
         return 1.0 if typed(kind, cell, days) else 0.0
     if kind.name in ("who", "where"):

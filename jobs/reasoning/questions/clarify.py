@@ -95,7 +95,8 @@ def _readings(word: str, head: str, given: ClarifyInput) -> list[str]:
     alone = names.said(word) - sum(form.count for form in own)
     if not own or (head == word and alone >= own[0].count):
         return []
-    likely = [form.name for form in own if form.count >= max(2, _LEAST_SHARE * own[0].count)]
+    fuller = [form for form in own if not any(_shortened(form, other) for other in own)]
+    likely = [form.name for form in fuller if form.count >= max(2, _LEAST_SHARE * own[0].count)]
     asked = set(given.question.lower().split())
     return [] if any(_told(name, word, asked) for name in likely) else likely[:_MOST_CHOICES]
 
@@ -103,6 +104,12 @@ def _readings(word: str, head: str, given: ClarifyInput) -> list[str]:
 def _inside(part: Form, whole: Form) -> bool:
     """Whether one form is the end of the other: `Lady Orrin` of `MV Lady Orrin`."""
     return whole.name.endswith(f" {part.name}")
+
+
+def _shortened(short: Form, full: Form) -> bool:
+    """Whether one form is the other without words from its midst: `Dr Tarnow` of `Dr Ilse Tarnow`."""
+    words, others = short.name.split(), full.name.split()
+    return len(words) < len(others) and words[0] == others[0] and set(words) < set(others)
 
 
 def _told(name: str, word: str, asked: set[str]) -> bool:
@@ -136,4 +143,4 @@ def _check(given: ClarifyInput, output: Clarification) -> Checked[Clarification]
     return Checked(output)
 
 
-CLARIFY: Final = Task("clarify", 1, _PROMPT, Clarification, clarified, _check)
+CLARIFY: Final = Task("clarify", 2, _PROMPT, Clarification, clarified, _check)

@@ -56,6 +56,11 @@ def parallel(left: str, right: str) -> tuple[str, str] | None:
         if _shape(words[start:]) == wanted and (start == 0 or _boundary(words, start, wanted[0])):
             return " ".join(words[:start]), " ".join(words[start:])
     first = bare(right.split()[0])
+    if first in PREPOSITIONS:  # `at Casterby or in Port Averil`.
+        for start in range(len(words) - 1, 0, -1):
+            own = _shape(words[start:])
+            if own[0] in PREPOSITIONS and own[1:] == wanted[1:]:
+                return " ".join(words[:start]), " ".join(words[start:])
     if first in PREPOSITIONS or first in ("the", "a", "an", "when"):
         for start in range(len(words) - 1, 0, -1):
             if bare(words[start]) == first:

@@ -230,3 +230,37 @@ def test_a_thing_is_known_by_its_number() -> None:
 def test_who_somebody_is_is_said_where_the_name_is_introduced() -> None:
     told = "Everybody thanked Edda Marsh, who blushed. The doors were shut by Edda Marsh, the miller of Tarn Hill."
     assert "the miller of Tarn Hill" in short("Who is Edda Marsh?", told)
+
+
+def test_a_row_or_sentence_of_another_year_or_month_does_not_answer() -> None:
+    table = "Year | Place | Visitors\n2022 | Mill Green | 377\n2023 | Tarn Hill | 518"
+    told = "In 2023 about 518 people came to the mill on Tarn Hill."
+    assert short("How many people came to the mill on Tarn Hill in 2022?", told, table) == "377 (2022)"
+    months = "Month | Mornings without wind | Mean duration in hours\nFebruary | 11 | 4\nMarch | 14 | 5"
+    calm = "On a calm morning the mill on Tarn Hill stood still for 16 hours."
+    assert short("On how many mornings in March was there no wind at the mill?", calm, months) == "14 (March)"
+    assert short("What are the dates of the Mill Fair 2026?", "The Mill Fair is held from 22 to 24 August 2025.") == ""
+
+
+def test_a_price_is_an_amount_of_money_or_nothing() -> None:
+    rows = "Capacity | 280 sacks, 36 carts\nMaster | Edda Marsh (since 2017)"
+    assert short("How much does it cost to take a cart to the mill?", rows) == ""
+
+
+def test_what_differs_within_one_page_is_no_history() -> None:
+    old = "The repair of the mill will cost 2,900 crowns."
+    new = "The repair of the mill cost 3,100 crowns, and the repair of the mill cost 200 crowns of that for nails."
+    assert short("How much did the repair of the mill cost?", old, new).count("crowns") == 2
+
+
+def test_what_is_due_is_of_a_day_to_come() -> None:
+    told = "Yesterday we signed for a new wheel, to be delivered in the autumn of 2027."
+    assert short("When is the new wheel due to be delivered?", told) == "the autumn of 2027"
+
+
+def test_headings_are_not_told_and_items_have_no_marks() -> None:
+    text = "Hours of the mill\n\n- The mill opens at 9.30 on every day of the week.\n\n- The mill"
+    given = AnswerInput("What do the hours of the mill say?", [Evidence(text, "Mill", [], [])])
+    told = [s.text for s in answer_task(AnswerSettings()).rule(given).sentences]
+    assert "The mill" not in told
+    assert not any(text.startswith("-") for text in told)

@@ -3,10 +3,12 @@ from __future__ import annotations
 import pytest
 
 from quern.jobs.reasoning.answering.alternatives import offered
+from quern.jobs.reasoning.answering.contrast import contrasted
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.polarity import denies, opposed
 from quern.jobs.reasoning.answering.scopes import scopes
 from quern.jobs.reasoning.answering.task import answer_task
+from quern.jobs.reasoning.questions.comparisons import pair
 from quern.schemas.settings import AnswerSettings
 
 RULES = """\
@@ -106,3 +108,23 @@ def test_even_is_the_opposite_of_a_loss_only_where_one_breaks_even() -> None:
     assert opposed("Did even the captain lose money?", "The captain lost money, and even the mate did.") == ""
     assert opposed("Did even the captain leave?", "The loss was heavy.") == ""
     assert opposed("Did the bakery lose money?", "It broke even.") == "lose"
+
+
+def test_which_of_two_has_more_is_not_answered_by_yes() -> None:
+    text = "The mill will cut 140 jobs, 95 of them at Casterby and 45 in Port Averil."
+    given = AnswerInput(
+        "Is the mill cutting more jobs at Casterby or in Port Averil?", [Evidence(text, "Mill", [], [])]
+    )
+    assert not answer_task(AnswerSettings()).rule(given).short.startswith("Yes")
+    compared = pair("Is the mill cutting more jobs at Casterby or in Port Averil?")
+    assert compared is not None
+    assert compared.sides == ("at Casterby", "in Port Averil")
+    found = contrasted(given, compared.questions, ["", ""], compared.word)
+    assert [side.text for side in found] == ["95", "45"]
+
+
+def test_values_of_one_place_in_their_halves_are_compared() -> None:
+    text = "The new barge takes 320 passengers and 44 carts, compared with 280 and 36 on the Lady Orrin."
+    asked = ["How many passengers does the Lady Maren take?", "How many passengers does the Lady Orrin take?"]
+    given = AnswerInput("Which takes more passengers, the Lady Maren or the Lady Orrin?", [Evidence(text, "", [], [])])
+    assert [side.text for side in contrasted(given, asked, ["", ""], "more")] == ["320 passengers", "280"]

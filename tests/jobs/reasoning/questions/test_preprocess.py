@@ -137,3 +137,9 @@ def test_a_refused_question_is_not_rewritten_and_says_why(vocabulary: Vocabulary
 def test_rewriting_can_be_left_out_and_an_empty_corpus_changes_nothing(vocabulary: Vocabulary) -> None:
     assert read("When was the qay wal repaired?", vocabulary, rewrite=False).question.startswith("When was the qay")
     assert read("When was the qay wal repaired?", Vocabulary()).changes == ()
+
+
+def test_forms_of_one_name_are_one_reading() -> None:
+    texts = [("Bees", "Dr Tarnow keeps bees. Dr Ilse Tarnow wrote of them. Dr Tarnow and Dr Ilse Tarnow agree.")] * 3
+    known = Vocabulary(LexicalIndex([pa.array([search_terms(*pair) for pair in texts])]), lambda: texts, set)
+    assert read("How many hives did Tarnow keep?", known).options == ()

@@ -1,0 +1,114 @@
+"""Lines of another time than the one that a question names: they come behind those of that time.
+
+A row's time is its label (`2022`, `March`, `Sunday`); a sentence's is that of its own dates, else of the last date told
+before it on its page, else of its page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+from typing import Final
+
+from quern.jobs.reasoning.answering.relevance import Line
+from quern.jobs.reasoning.answering.scopes import scopes
+from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.reasoning.answering.typed import times, written_year
+from quern.schemas.words.patterns import lazy_pattern
+
+# The time of what is asked: `in 2022`, `of the winter of 2022`, `Lantern Tide 2026`; `its 2035 target` and `by 2035`
+# name no time at which the answer held.
+_AT: Final = lazy_pattern(
+    r"\b(?:(?:[Ii]n|[Oo]f|[Ff]or|[Dd]uring)\s+(?:[a-z]+\s+)?|[A-Z][\w’'-]+\s+)(?P<year>(?:1[5-9]|20)\d\d)\b(?!\s*/|-\d)"
+    r"(?!\s+(?:[a-z]+))|\b(?:[Ii]n|[Dd]uring)\s+(?P<other>(?:1[5-9]|20)\d\d)\b"
+)
+_YEAR: Final = re.compile(r"(?:1[5-9]|20)\d\d")
+# Log odds in those of `relevance.WEIGHTS`, set by hand: a row of another time answers nothing, and a sentence of
+# another time falls behind its equals of the time asked for.
+_OTHER_ROW: Final = -4.0
+_OTHER_SENTENCE: Final = -3.0
+_ROW: Final = 2.0
+_LEAST: Final = 0.5  # Share of what the best line has of the question that a line of the time must have.
+
+
+def in_time(question: str, best: Sequence[Line]) -> list[Line]:
+    """The lines, best first, those of another time than `question` names behind; all as they are without one of it."""
+    years = years_asked(question)
+    marks = {line.number: _row_fits(question, years, line) for line in best if line.row is not None}
+    most = max((_covered(line) for line in best), default=0.0)
+    of_year = _sentences(years, best) if years else {}
+    covering = {line.number for line in best if _covered(line) >= _LEAST * most}
+    told = [line for line in best if marks.get(line.number) and line.values and line.number in covering]
+    told += [line for line in best if of_year.get(line.number) and line.number in covering and _answers(line, best)]
+    if not told:
+        return [*best]
+    found = []
+    for line in best:
+        change = 0.0
+        if line.number in marks:
+            fits = marks[line.number]
+            change = _OTHER_ROW if fits is False else _ROW if fits and _under(question, line) else 0.0
+        elif of_year.get(line.number) is False:
+            change = _OTHER_SENTENCE
+        found.append(replace(line, score=line.score + change))
+    return sorted(found, key=lambda line: (-line.score, line.number))
+
+
+def years_asked(question: str) -> set[int]:
+    """The years at which what is asked for was."""
+    return {int(m["year"] or m["other"]) for m in _AT.finditer(question)}
+
+
+def _row_fits(question: str, years: set[int], line: Line) -> bool | None:
+    """Whether the label of a row is the time asked for; None where it is no time, or none is asked for."""
+    if line.row is None:
+        return None
+    label = line.row.cells[0].strip()
+    if _YEAR.fullmatch(label):
+        return int(label) in years if years else None
+    if len(label.split()) > 1:
+        return None
+    asked = {s.unit: s.places for s in scopes(question)}
+    own = [s for s in scopes(label) if s.unit in ("month", "weekday") and s.unit in asked]
+    return any(s.places & asked[s.unit] for s in own) if own else None
+
+
+def _under(question: str, line: Line) -> bool:
+    """Whether a column of the row is headed by a word of the question, or its label is a year beside values."""
+    heads = line.row.header[1:] if line.row is not None else ()
+    if line.row is not None and _YEAR.fullmatch(line.row.cells[0].strip()):
+        return bool(line.values)  # A year is seldom named of another thing, a month often.
+    return bool(content_words(" ".join(heads)) & content_words(question))
+
+
+def _sentences(years: set[int], best: Sequence[Line]) -> dict[int, bool]:
+    """Whether a sentence is of one of the `years`, by its number; a sentence whose time is open is left out."""
+    found: dict[int, bool] = {}
+    before: date | None = None
+    evidence = -1
+    for line in sorted(best, key=lambda line: line.number):
+        before = before if line.evidence == evidence else None
+        evidence = line.evidence
+        if line.row is not None:
+            continue
+        own = [w for w in times(line.text, line.published) if w.from_day and w.to_day]
+        spans = [(w.from_day.year, w.to_day.year) for w in own if w.from_day and w.to_day]
+        if not spans and (day := before or line.published) is not None:
+            spans = [(day.year, day.year)]
+        if spans:
+            found[line.number] = any(first <= year <= last for first, last in spans for year in years)
+        before = written_year(line.text, line.published) or before
+    return found
+
+
+def _answers(line: Line, best: Sequence[Line]) -> bool:
+    """Whether a line has a value of the kind asked for, where any line has one."""
+    return bool(line.values) or not any(other.values for other in best)
+
+
+def _covered(line: Line) -> float:
+    """Share of the question that a line has with what stands around it and its title."""
+    s = line.signals
+    return s.own + s.before + s.earlier + s.title
