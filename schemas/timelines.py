@@ -16,6 +16,8 @@ class TimelineSource(BaseModel):
         doc_id: The document.
         url: Its address, if it has one.
         title: Its title.
+        site: Its site, as that calls itself, else by host name; if known.
+        published_at: When it was published, if known.
         start: First character of the sentence in the document's text.
         end: One past the last.
     """
@@ -26,6 +28,8 @@ class TimelineSource(BaseModel):
     doc_id: str
     url: str | None = None
     title: str | None = None
+    site: str | None = None
+    published_at: datetime | None = None
     start: int
     end: int
 
@@ -81,6 +85,7 @@ class Timeline(BaseModel):
         keywords: What the events name and say most.
         granularity: Unit that suits their spread; null where there are none.
         events: The events.
+        near: Where there are none, names of entities that are spelt like the one that was asked for.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -91,3 +96,4 @@ class Timeline(BaseModel):
     keywords: list[str] = Field(default_factory=list)
     granularity: str | None = None
     events: list[TimelineEvent] = Field(default_factory=list)
+    near: list[str] = Field(default_factory=list)

@@ -177,7 +177,7 @@ def read_reports(passage: Passage, most: int, title_words: int) -> Reports:
         if own and talk and tells == "plan":
             own = _next(own, passage.published)
         # Of a hundred undated turns of LiHua-World that tell of the past, few tell what happened that day.
-        unsure = own is None and any(when.flaw or _unreadable(sentence.said, when) for when in times)
+        unsure = own is None and any(_undatable(sentence.said, when) for when in times)
         dating = own or (None if talk or unsure else _borrowed(sentence, tells, passage, carried, news))
         if dating is None:
             undated += not talk and tells in ("past", "present")
@@ -189,7 +189,9 @@ def read_reports(passage: Passage, most: int, title_words: int) -> Reports:
             worth -= _TOLD
         rated.append((worth, sentence, dating))
     best = sorted(rated, key=lambda r: (-r[0], r[1].number))[:most]
-    chosen = sorted(best, key=lambda r: r[1].number)
+    # What does not say who or what leaves no room: what is worth less than that is no event for it.
+    named = [r for r in best if talk or not _is_unnamed(r[1].text, passage.title)]
+    chosen = sorted(named, key=lambda r: r[1].number)
     lead = next((s.number for s in sentences if not _is_title(s.text, passage.title)), 0) if passage.first else 0
     return Reports(
         tuple(report(passage, s, dating, "", (), title_words, lead=s.number == lead) for _, s, dating in chosen),
@@ -197,6 +199,24 @@ def read_reports(passage: Passage, most: int, title_words: int) -> Reports:
     )
 
 
+def _is_unnamed(text: str, title: str) -> bool:
+    """Whether a sentence begins with a pronoun for what stands before it: alone, it does not say who or what.
+
+    A document that has a name for its title, as in an encyclopaedia, is about what bears it, and so are its pronouns.
+    """
+    return _PRONOUN.match(text) is not None and not _is_name(title)
+
+
+def _is_name(title: str) -> bool:
+    """Whether a document's title is a name: few words that tell nothing."""
+    return 0 < word_count(title) <= _LONGEST_NAME and not headline(title) and telling(title + ".") is None
+
+
+_PRONOUN: Final = re.compile(
+    r"[\"“'‘«`*•-]*\s*(?:(?:It|He|She|They)\b|(?:One|This|That|These|Those|Both|Each|Neither|Some|Others)\s+"
+    r"(?:is|are|was|were|has|have|had|will|would|did|does|of\s+(?:them|these|those)|\w+ed)\b)"
+)
+_LONGEST_NAME: Final = 4  # Words.
 _SHORT: Final = 20  # Characters: a date line or a mark is no sentence of the lead.
 
 
@@ -249,13 +269,16 @@ def report(
 def own_dating(said: str, times: Sequence[When], published: date | None) -> Dating | None:
     """The date that a sentence gives its event: the most exact; a later one than the report's only where planned.
 
-    A time that the text speaks before or after of gives way to one that it speaks at.
+    A time that the text speaks before or after of gives way to one that it speaks at. A time until which something
+    lasted is none, and an old one in a relative clause is of that clause.
     """
     ahead = plans(said)
     found: list[tuple[bool, bool, int, int, str]] = []
     for when in times:
         days = period(value) if (value := timex(when)) else None
         if days is None or _unreadable(said, when) or _spans(days, published) or _names_thing(said, when, days):
+            continue
+        if _bounds(said, when) or _in_clause(said, when, days, published):
             continue
         later = published is not None and days.from_day > published
         if later and not ahead and _OPEN_YEAR.match(when.timex):
@@ -289,6 +312,55 @@ def _names_thing(said: str, when: When, days: Period) -> bool:
 _OF: Final = re.compile(r"\bof\s+$")
 _DETERMINER: Final = re.compile(r"(?:\b(?:the|an?|its|their|his|her|our)|['’]s)\s+$", re.I)
 _NOUN: Final = re.compile(r"\s+[A-Za-z]")
+
+
+def _bounds(said: str, when: When) -> bool:
+    """Whether a time ends how long something lasts, or begins it: `until 1949`; not what `has` been so since."""
+    bound = _BOUND.search(said, 0, when.start)
+    return bound is not None and not (bound["since"] and perfect(said))
+
+
+def _undatable(said: str, when: When) -> bool:
+    """Whether a time shows that a sentence is not of the day of its report: it tells how long something lasts.
+
+    Where the time is of a relative clause, what stands before that has to tell something.
+    """
+    if when.flaw or _unreadable(said, when):
+        return True
+    clause = _RELATIVE.search(said, 0, when.start)
+    if clause is not None:
+        return telling(said[: clause.start()].rstrip(" ,") + ".") is None
+    return _bounds(said, when)
+
+
+_BOUND: Final = re.compile(
+    r"\b(?:until|till|up\s+to|(?P<since>since))\s+(?:the\s+)?(?:(?:very\s+)?(?:late|early|end\s+of|beginning\s+of|"
+    r"start\s+of|mid)[\s-]+)?(?:in|on)?\s*$",
+    re.I,
+)
+
+
+def _in_clause(said: str, when: When, days: Period, published: date | None) -> bool:
+    """Whether a time is of a clause about one that the sentence names: `the mayor, who was born in 1949`.
+
+    A day near the report's own is of its news, wherever it stands.
+    """
+    if published is not None and abs(published - days.from_day) <= _MONTH:
+        return False
+    if _ASIDE.search(said, 0, when.start) is not None and said.startswith(",", when.end):
+        return True
+    clause = _RELATIVE.search(said, 0, when.start)
+    return clause is not None and word_count(said[: clause.start()]) >= _MAIN_CLAUSE
+
+
+# `The boiler, installed in 1979, had failed`.
+_ASIDE: Final = re.compile(r",\s+(?:\w+ed|built|made|born|held|begun)\s+(?:in|on)\s+$")
+# A clause that no comma ends before the time.
+_RELATIVE: Final = re.compile(
+    r"(?:\b(?:who|whose|whom|which)\b|\b(?<!said )(?<!told )(?<!announced )that\s+"
+    r"(?:was|were|had|ran|stood|hung|\w+ed)\b)[^,;:]*$"
+)
+_MAIN_CLAUSE: Final = 2  # Words before it: who or what, and what happened.
 
 
 def _unreadable(said: str, when: When) -> bool:
@@ -368,7 +440,9 @@ def _borrowed(
     if tells in ("state", "plan"):
         return None
     before = carried.dating
-    if before is not None and carried.line == sentence.line and not before.expected and len(before.timex) == _DAY:
+    # An encyclopaedia goes from time to time within a paragraph.
+    follows = carried.line == sentence.line and not _is_name(passage.title)
+    if before is not None and follows and not before.expected and len(before.timex) == _DAY:
         return before
     if passage.published is None or passage.start + sentence.start > LEAD or gone(sentence.text):
         return None

@@ -177,4 +177,4 @@ def event_task(most: int, words: int) -> Task[EventInput, ChunkEvents]:
     """The task of finding at most `most` events with titles of at most `words` words."""
     does = _Finding(most, words)
     kept = {"most": most, "words": words}
-    return Task("find_events", 3, PROMPT, ChunkEvents, does.rule, does.check, does.join, constants=kept)
+    return Task("find_events", 4, PROMPT, ChunkEvents, does.rule, does.check, does.join, constants=kept)

@@ -86,6 +86,19 @@ _GENERAL: Final = re.compile(
     r"each\s+(?:day|week|month|year)|would\s+(?:be|have|like)|might|may|can(?:not)?|should|must|ought)\b",
     re.I,
 )
+# Openings that address readers: what they asked is the reason of the text, no event.
+_ADDRESSES: Final = re.compile(
+    r"(?:(?:(?:many|several|some|most|a\s+few|a\s+number|lots)\s+(?:of\s+)?)?(?:(?:you|our|my|your|the)\s+)?"
+    r"(?:people|readers?|listeners|visitors|users|customers|subscribers|followers|friends|others|you|we)|"
+    r"(?:many|several|some)(?:\s+of\s+you)?|I)(?:\s+(?:have|has|had|often|sometimes|\w+ly|are|get|been)|['’]ve)*\s+"
+    r"(?:asked|ask|wondered|wonder|inquired|enquired|written\s+(?:in\s+)?to\s+(?:ask|me|us))\b"
+    r"(?:\s+(?:me|us))?\s+(?:how|why|what|when|where|whether|who|which|if|about|for)\b",
+    re.I,
+)
+# A participle with its preposition after a comma is an aside: `44 cars, compared with 51`, `the chapel, built in 1901`.
+_ASIDE: Final = re.compile(
+    r",\s+(?:as\s+)?(?:compared|based|located|situated|followed|led|made|held)\s+(?:with|to|by|on|in|at|of)\b[^,;]*"
+)
 _HEADLINE: Final = re.compile(r"(?:[A-Z0-9][^\s]*|[a-z][^\s]*)(?:\s+[^\s]+){0,7}?\s+(?P<verb>[a-z]{2,}s)\s+\S")
 _HEADLINE_TO: Final = re.compile(r"^[A-Z].*\bto\s+(?:be\s+)?[a-z]{3,}\b")
 _QUESTION: Final = re.compile(r"[?？][^\w?？]*$")
@@ -144,8 +157,8 @@ _NO_VERB: Final = frozenset(
 
 
 def _english(sentence: str) -> Telling | None:
-    words = _WORD.findall(sentence)
-    if len(words) < 4 or _CONDITION.match(sentence):
+    words = _WORD.findall(_ASIDE.sub(" ", sentence))
+    if len(words) < 4 or _CONDITION.match(sentence) or _ADDRESSES.match(sentence):
         return None
     if _PASSIVE.search(sentence) or _simple_past(words):
         return "past"

@@ -89,7 +89,9 @@ def _of_months(first: date, last: date, months: int) -> str:
         return year
     if months == 120 and month == 1 and first.year % 10 == 0:
         return f"{year[:3]}X"
-    return f"{first.isoformat()}/{last.isoformat()}"
+    if first.month == 1 and last.month == 12:
+        return f"{year}/{last.year:04d}"
+    return f"{year}-{month:02d}/{last.year:04d}-{last.month:02d}"
 
 
 def period(value: str) -> Period | None:

@@ -20,7 +20,7 @@ _CLAUSE: Final = re.compile(
     r"\s+[-–—]\s+|;\s|[,]\s+(?:which|who|whose|where|while|after|before|because|as|although|though|but|and|so|with|"
     r"saying|adding|according|including|making|leaving|leading|sparking|following)\b|\s+\(|[；：]|，"
 )
-_INNER: Final = re.compile(r",?\s+(?:that|which|who|whose|because|when|where|while|after|before|so|and|but|to)\b")
+_INNER: Final = re.compile(r",?\s+(?:which|who|whose|because|when|where|while|after|before|so|and|but)\b")
 _ASIDE: Final = re.compile(r"\s*[(（][^()（）]*[)）]")
 _COMMA_ZH: Final = re.compile("[，；：]")
 _REPORTS_ZH: Final = re.compile("(?:宣布|表示|说|介绍|指出|透露|认为|称)$")
@@ -49,12 +49,12 @@ def _english(text: str, most: int) -> str:
     """As many clauses from the first on as fit."""
     cuts = [m.start() for m in _CLAUSE.finditer(text)]
     fitting = [cut for cut in cuts if _SHORTEST <= word_count(text[:cut]) <= most]
-    if not fitting:
-        short = _cut(text, most)
-        fitting = [m.start() for m in _INNER.finditer(short) if word_count(short[: m.start()]) > _SHORTEST] or [
-            len(short)
-        ]
-    return text[: fitting[-1]]
+    if fitting:
+        return text[: fitting[-1]]
+    short = _cut(text, most)
+    ends = [m.start() for m in _INNER.finditer(short) if word_count(short[: m.start()]) > _SHORTEST]
+    # Before `that` or `to` a verb lacks what it is of: such a sentence is cut where words are used up, and says so.
+    return short[: ends[-1]] if ends else _TRAILING.sub("", short) + "…"
 
 
 def _chinese(text: str, most: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from math import log
 from typing import Any, Final
@@ -23,7 +24,10 @@ from quern.schemas.tables import EVENTS
 from quern.schemas.timelines import TimelineEvent, TimelineSource
 
 _COLUMNS: Final = ["event_id", "sources", "entities"]
+_DOCUMENT: Final = ["doc_id", "url", "title", "site", "site_name", "published_at"]
 _SHOWN: Final = [name for name in EVENTS.schema.names if name not in ("vector", "chunk_id", "doc_id", "start", "end")]
+_MOST_NEAR: Final = 3
+_LIKE: Final = 0.7  # Ratio of Ratcliff and Obershelp; at the .6 of `difflib` short names match many.
 
 
 class NoEventsError(QuernError):
@@ -117,6 +121,11 @@ class EventIndex:
             found[key] = 2 * shared / (sum(weight.values()) + sum(map(self.rarity, others)))
         return found
 
+    def spelt_like(self, name: str) -> list[str]:
+        """The names that are spelt most like `name`, in their commonest forms; the likest first."""
+        near = get_close_matches(name_key(name), self.names, n=_MOST_NEAR, cutoff=_LIKE)
+        return [self.called(key) for key in near]
+
     def naming(self, keys: dict[str, float]) -> dict[str, float]:
         """Keys of the events that have one of these names, each with the most that a name of it counts."""
         found: dict[str, float] = {}
@@ -130,7 +139,7 @@ class EventIndex:
         """The events of these keys, in the order of time, with the addresses of their reports."""
         rows = self.snapshot.table(EVENTS.name).lookup("event_id", sorted(set(event_ids)), _SHOWN).to_pylist()
         documents = sorted({source["doc_id"] for row in rows for source in row["sources"]})
-        of = self.snapshot.table("documents").lookup("doc_id", documents, ["doc_id", "url", "title"]).to_pylist()
+        of = self.snapshot.table("documents").lookup("doc_id", documents, _DOCUMENT).to_pylist()
         known = {row["doc_id"]: row for row in of}
         return sorted((_event(row, known) for row in rows), key=lambda event: event.place)
 
@@ -173,6 +182,8 @@ def _source(source: dict[str, Any], document: dict[str, Any]) -> TimelineSource:
         doc_id=source["doc_id"],
         url=document.get("url"),
         title=document.get("title"),
+        site=document.get("site_name") or document.get("site"),
+        published_at=document.get("published_at"),
         start=source["start"],
         end=source["end"],
     )

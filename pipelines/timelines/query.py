@@ -23,10 +23,12 @@ from quern.pipelines.retrieve.filters import allowed, known_by
 from quern.pipelines.retrieve.ranking import cut
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
+from quern.pipelines.timelines.copies import one_each
 from quern.pipelines.timelines.events import EventIndex, events_of
 from quern.schemas.errors import QuernError
 from quern.schemas.timelines import Timeline, TimelineEvent
 from quern.schemas.words.lines import shortened
+from quern.schemas.words.terms import STOP_WORDS, search_terms
 
 _WORD: Final = re.compile(r"\w")
 _RECIPE: Final = "hybrid"
@@ -140,7 +142,8 @@ def entity_timeline(searcher: Searcher, entity: str, wanted: Wanted | None = Non
     if wanted.most is None:
         events = [event for event in events if event.event_id in fits]
     called = index.called(key) if key in index.names else entity
-    return _timeline(searcher, called, "entity", events, wanted)
+    found = _timeline(searcher, called, "entity", events, wanted)
+    return found if events else found.model_copy(update={"near": index.spelt_like(entity)})
 
 
 def topic_timeline(searcher: Searcher, topic: str, wanted: Wanted | None = None) -> Timeline:
@@ -227,12 +230,38 @@ def _rated(searcher: Searcher, index: EventIndex, topic: str) -> list[TimelineEv
     score = dict(zip(keys, (best.score / best.score.max()).tolist(), strict=True))
     found = index.of_chunks([key for key in keys if score[key] >= _ABOUT])
     events = _known(searcher, index.load([event for ids in found.values() for event in ids]))
+    events = _bearing(searcher, events, topic)
     if not events:
         return []
     cosine = np.asarray(index.vectors([event.event_id for event in events]) @ batch.vectors[0], dtype=np.float64)
     about = [max(score.get(source.chunk_id, 0.0) for source in event.sources) for event in events]
     rows = zip(events, about, cosine.tolist(), strict=True)
     return [_scored(event, document + _NEAR * near) for event, document, near in rows]
+
+
+def _bearing(searcher: Searcher, events: list[TimelineEvent], topic: str) -> list[TimelineEvent]:
+    """The events that bear on a topic by their words; all, where none does.
+
+    One word of it in sentence, names or document's title, or so many in the chunk: chosen on the six gold timelines of
+    the sample corpus.
+    """
+    words = {word for word in search_terms(topic).split() if word not in STOP_WORDS and not word.isdigit()}
+    ids = sorted({source.chunk_id for event in events for source in event.sources})
+    rows = searcher.snapshot.table("chunks").lookup("chunk_id", ids, ["chunk_id", "text"]).to_pylist()
+    around = {row["chunk_id"]: len(words.intersection(search_terms(row["text"]).split())) for row in rows}
+    return [
+        event
+        for event in events
+        if words & _said_of(event) or max(around.get(source.chunk_id, 0) for source in event.sources) >= _AROUND
+    ] or events
+
+
+_AROUND: Final = 2
+
+
+def _said_of(event: TimelineEvent) -> set[str]:
+    titles = [source.title or "" for source in event.sources]
+    return set(search_terms(" ".join([event.summary, *event.entities, *titles])).split())
 
 
 def _main(events: Sequence[TimelineEvent]) -> set[str]:
@@ -267,7 +296,7 @@ def _is_news(event: TimelineEvent) -> bool:
 def _timeline(
     searcher: Searcher, topic: str, kind: Literal["topic", "entity"], events: Iterable[TimelineEvent], wanted: Wanted
 ) -> Timeline:
-    kept = [event for event in events if wanted.holds(event)]
+    kept = one_each([event for event in events if wanted.holds(event)])
     if wanted.most is not None:
         kept = sorted(kept, key=lambda event: (-event.score, event.place))[: wanted.most]
     kept.sort(key=lambda event: event.place)

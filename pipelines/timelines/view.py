@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
+from typing import Final
 
-from quern.schemas.timelines import Timeline, TimelineEvent
+from quern.schemas.timelines import Timeline, TimelineEvent, TimelineSource
 from quern.schemas.words.lines import plain
 
 _INDENT = 4
@@ -19,6 +21,8 @@ def render_timeline(timeline: Timeline, width: int = 100) -> str:
     lines = textwrap.wrap(head, width) or [head]
     if timeline.keywords:
         lines += textwrap.wrap(plain(", ".join(timeline.keywords)), width)
+    if timeline.near:
+        lines += ["", plain(f"Did you mean {', or '.join(timeline.near)}?")]
     for event in timeline.events:
         lines += ["", *_event(event, width)]
     return "\n".join(lines)
@@ -27,10 +31,27 @@ def render_timeline(timeline: Timeline, width: int = 100) -> str:
 def _event(event: TimelineEvent, width: int) -> list[str]:
     marks = {"expected": event.expected, "report's date": event.date_from == "document"}
     shown = [mark for mark, holds in marks.items() if holds]
-    when = f"{event.timex} ({', '.join(shown)})" if shown else event.timex
-    lines = textwrap.wrap(plain(f"{when}  {event.title}"), width, subsequent_indent=" " * _INDENT)
-    if event.summary.strip() != event.title:
-        quote = plain(" ".join(event.summary.split()))
-        lines += textwrap.wrap(f"“{quote}”", width, initial_indent=" " * _INDENT, subsequent_indent=" " * _INDENT)
-    addresses = dict.fromkeys(source.url or source.doc_id for source in event.sources)
-    return lines + [f"{' ' * _INDENT}{plain(address)}" for address in addresses]
+    when = event.timex.replace("/", " to ")
+    when = f"{when} ({', '.join(shown)})" if shown else when
+    quote = f"“{plain(' '.join(event.summary.split()))}”"
+    title = quote if _repeats(event) else plain(event.title)
+    lines = textwrap.wrap(f"{plain(when)}  {title}", width, subsequent_indent=" " * _INDENT)
+    if title != quote:
+        lines += textwrap.wrap(quote, width, initial_indent=" " * _INDENT, subsequent_indent=" " * _INDENT)
+    return lines + [f"{' ' * _INDENT}{plain(line)}" for line in dict.fromkeys(map(_source, event.sources))]
+
+
+def _repeats(event: TimelineEvent) -> bool:
+    """Whether the title is the sentence again, or its beginning."""
+    title, quote = (_WORDS.sub(" ", text).strip().casefold() for text in (event.title, event.summary))
+    return f"{quote} ".startswith(f"{title} ")
+
+
+_WORDS: Final = re.compile(r"[\W_]+")
+
+
+def _source(source: TimelineSource) -> str:
+    """Where an event is told: address, name of the site, and day of publication."""
+    day = source.published_at.date().isoformat() if source.published_at else None
+    told = ", ".join(part for part in (source.site, day) if part)
+    return f"{source.url or source.doc_id}{f'  ({told})' if told else ''}"

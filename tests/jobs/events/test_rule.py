@@ -36,6 +36,10 @@ def dates(text: str, published: date | None = DAY) -> list[tuple[str, str, bool]
         ("Report of the harbour master on fog", None),
         ("2 March 2024, 5 March 2024, 8 May 2024.", None),
         ("消防救援支队于4时10分将明火扑灭。", "past"),
+        ("Several readers have asked why longer piles should cost so much.", None),
+        ("People have asked how we made the lanterns for the festival.", None),
+        ("320 passengers and 44 cars, compared with 280 and 36 on the old ship.", None),
+        ("The inquiry, led by Professor Baal, found that rows had been doubled.", "past"),
         ("听澜台是云河沿岸最大的临水戏台。", None),
         ("谁修好了听澜台的大梁？", None),
     ],
@@ -66,6 +70,40 @@ def test_a_day_to_come_is_taken_only_from_plans() -> None:
 )
 def test_a_date_that_is_wrong_or_unsure_dates_nothing(day: str) -> None:
     assert dates(f"The dam was opened {day} by the mayor.") == []
+
+
+def test_a_sentence_that_only_points_back_is_no_event_but_where_the_page_is_named_for_what_it_is_about() -> None:
+    text = "It was first held in 1982 to thank the crews."
+    assert found(text, title="Ferry strikes a dredger in thick fog") == ()
+    assert found("One was found on Monday in the mill race.", title="How the lanterns were made") == ()
+    (only,) = found(text, None, "Lantern Tide")
+    assert only.dating.timex == "1982"
+
+
+@pytest.mark.parametrize(
+    ("text", "dated"),
+    [
+        (
+            "The ribbon was cut by Al Ark, 91, who as a boy crossed on a ferry that ran until 1949.",
+            "2024-03-05",
+        ),
+        ("The boiler of the bath, installed in 1979, had failed on 2 March 2024.", "2024-03-02"),
+        ("The mayor, who was born in 1949, opened the hall on 2 March 2024.", "2024-03-02"),
+        ("The outer half of the quay has been closed to vehicles since 2 March.", "2024-03-02"),
+    ],
+)
+def test_a_date_of_another_clause_is_not_that_of_the_event(text: str, dated: str) -> None:
+    assert [timex for timex, *_ in dates(text)] == [dated]
+
+
+def test_how_long_something_lasts_is_no_event() -> None:
+    assert dates("The bunkhouse on the fell had no heating until March 2019.") == []
+    assert dates("The Lady Orrin is a ferry which has served the crossing since 2006.") == []
+
+
+def test_a_title_that_is_cut_says_so() -> None:
+    (only,) = found("Farmers learned on Tuesday that " + "the study of the strips " * 6 + "fell.")
+    assert only.title.endswith("…")
 
 
 def test_sentences_of_a_conversation_need_dates_of_their_own() -> None:

@@ -21,6 +21,7 @@ from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.timelines.events import events_of_chunks
 from quern.pipelines.timelines.page import timeline_page, write_timeline
 from quern.pipelines.timelines.picture import timeline_picture
+from quern.pipelines.timelines.view import render_timeline
 from quern.schemas.answers import Answer
 from quern.schemas.settings import Settings
 from tests.conftest import Quern
@@ -185,6 +186,12 @@ def hostile(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_timeline(timeline_page(timeline, snapshot), folder / "timeline.html", "html")
     write_timeline(timeline_picture(timeline, snapshot), folder / "timeline.svg", "svg")
     return folder
+
+
+def test_an_entity_that_is_misspelt_has_no_events_and_names_that_are_near(built: Path) -> None:
+    found = quern.timeline(None, built, entity="lady orin")
+    assert (found.events, found.near[:1]) == ([], ["Lady Orrin"])
+    assert "Did you mean Lady Orrin" in render_timeline(found)
 
 
 def test_a_picture_is_plain_svg_that_says_what_it_shows_and_is_to_scale(built: Path, hostile: Path) -> None:
