@@ -317,7 +317,7 @@ _NOUN: Final = re.compile(r"\s+[A-Za-z]")
 def _bounds(said: str, when: When) -> bool:
     """Whether a time ends how long something lasts, or begins it: `until 1949`; not what `has` been so since."""
     bound = _BOUND.search(said, 0, when.start)
-    return bound is not None and not (bound["since"] and perfect(said))
+    return bound is not None and not (bound["since"] and (perfect(said) or gone(said)))
 
 
 def _undatable(said: str, when: When) -> bool:
@@ -440,12 +440,13 @@ def _borrowed(
     if tells in ("state", "plan"):
         return None
     before = carried.dating
-    # An encyclopaedia goes from time to time within a paragraph.
     follows = carried.line == sentence.line and not _is_name(passage.title)
     if before is not None and follows and not before.expected and len(before.timex) == _DAY:
         return before
     if passage.published is None or passage.start + sentence.start > LEAD or gone(sentence.text):
         return None
+    if _is_name(passage.title):
+        return None  # An encyclopaedia goes from time to time, and what it tells was not new when it was written.
     if passage.start and _FIRST_PERSON.search(sentence.text):
         return None  # A long turn of a conversation, or a memory.
     return news or Dating(passage.published.isoformat(), "document")

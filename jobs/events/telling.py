@@ -62,6 +62,7 @@ _LASTS: Final = re.compile(
     r"decades|centuries)\b",
     re.I,
 )
+_FOR_YEARS: Final = re.compile(r"\bfor\s+(?:[\w-]+\s+){1,2}(?:years|decades|centuries)\b", re.I)
 _STATE: Final = re.compile(r"\b(?:was|were|had|did|could)\b", re.I)
 _PLAN: Final = re.compile(
     r"\b(?:will|shall|going\s+to|['’]ll)\b(?!\s+of\b)"
@@ -161,7 +162,7 @@ def _english(sentence: str) -> Telling | None:
     if len(words) < 4 or _CONDITION.match(sentence) or _ADDRESSES.match(sentence):
         return None
     if _PASSIVE.search(sentence) or _simple_past(words):
-        return "past"
+        return "state" if _FOR_YEARS.search(sentence) else "past"
     if _PERFECT.search(sentence):
         return "state" if _LASTS.search(sentence) else "past"
     if _PLAN.search(sentence) and not _GENERAL.search(sentence):

@@ -36,6 +36,7 @@ def dates(text: str, published: date | None = DAY) -> list[tuple[str, str, bool]
         ("Report of the harbour master on fog", None),
         ("2 March 2024, 5 March 2024, 8 May 2024.", None),
         ("消防救援支队于4时10分将明火扑灭。", "past"),
+        ("I designed piles for nineteen years in the south.", "state"),
         ("Several readers have asked why longer piles should cost so much.", None),
         ("People have asked how we made the lanterns for the festival.", None),
         ("320 passengers and 44 cars, compared with 280 and 36 on the old ship.", None),
@@ -78,6 +79,7 @@ def test_a_sentence_that_only_points_back_is_no_event_but_where_the_page_is_name
     assert found("One was found on Monday in the mill race.", title="How the lanterns were made") == ()
     (only,) = found(text, None, "Lantern Tide")
     assert only.dating.timex == "1982"
+    assert found("The board named the radar as a cause.", title="Lady Orrin") == (), "and tells no news"
 
 
 @pytest.mark.parametrize(
