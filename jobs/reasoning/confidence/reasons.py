@@ -60,7 +60,7 @@ def of_another(given: AnswerInput, draft: Draft) -> Reason | None:
     if line is None or line.row is None or line.row.header:
         return None
     title = given.evidence[line.evidence].title or ""
-    if names & (content_words(title) | content_words(line.text)):
+    if names & content_words(line.text) or content_words(given.question) & content_words(title):
         return None
     detail = f"What was found is of {title or 'another page'}, not of {_as_asked(given.question, names)}."
     return Reason("other_entity", detail)
