@@ -99,7 +99,7 @@ def test_a_line_that_is_no_question_is_a_reject_and_the_others_go_on(tmp_path: P
 def test_a_condition_that_cannot_be_read_is_a_reject(tmp_path: Path) -> None:
     rows = [
         {"query_id": w, "question": "Who?", "where": w}
-        for w in ("site=tides.example", "site", "published_at>=9999-12-31")
+        for w in ("site=tides.example", "site", "published_at>=2024-13-01")
     ]
     rejects: list[QuestionReject] = []
     asked = QuestionFile(write(tmp_path / "q.jsonl", rows), read_condition=condition)
