@@ -6,6 +6,10 @@ is the sentences that mention it: *recall* is the share of an entity's gold sent
 timeline with as many events; *date* the share of those sentences that an event was made of, with a full gold date, that
 have this date. *Order* is Kendall's tau of the events found, by gold order and by ours.
 
+*semeval* figures are the task's own, over words as events: of each entity the timeline as it is by default, of which
+each sentence stands for its verb. *Words given* is the same with the gold words of any entity in these sentences. It is
+near the task's track B, and easier: there all words of events in the texts were given, also those of no gold timeline.
+
 A build's share of time is that of the steps that make `events` and `timelines`.
 """
 
@@ -15,6 +19,7 @@ import json
 import re
 import shutil
 import tempfile
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +35,7 @@ from quern.pipelines.timelines.events import events_of
 from quern.pipelines.timelines.query import Wanted, timeline_of, topic_timeline
 from quern.schemas.settings import load_settings
 from quern.schemas.timelines import TimelineEvent, TimelineSource
+from tests.benchmarks.semeval import Placed, Relations, event_word, relations, timed
 
 _CORPUS: Final = Path(__file__).parents[1] / "corpus"
 _TOPICS: Final = ("airbus", "apple")
@@ -49,9 +55,17 @@ def benchmark_timelines(folder: Path, only: Collection[str] = ()) -> dict[str, f
         work = Path(temporary)
         if not only or "sample" in only:
             figures |= _sample(work)
+        task: dict[str, list[Relations]] = {"semeval": [], "semeval words given": []}
         for topic in (t for t in _TOPICS if not only or t in only):
             source = folder / "semeval2015_timelines" / topic
-            figures |= {f"{topic}, {name}": value for name, value in _semeval(source, work / topic).items()}
+            _built(source / "documents.jsonl", work / topic)
+            searcher = _searcher(work / topic)
+            figures |= {f"{topic}, {name}": value for name, value in _semeval(source, searcher).items()}
+            for name, of_topic in zip(task, _task_relations(source, searcher), strict=True):
+                figures |= {f"{topic} {name} {key}": value for key, value in of_topic.figures().items()}
+                task[name].append(of_topic)
+        for name, of_topics in task.items():
+            figures |= {f"{name} micro {k}": v for k, v in sum(of_topics, Relations()).figures().items() if of_topics}
         if not only or "lihua" in only:
             built = _built(folder / "lihua_world" / "documents.jsonl", work / "lihua")
             figures["LiHua-World, share of the build"] = _share(built)
@@ -127,9 +141,7 @@ class _Sentences:
                 yield source.doc_id, number
 
 
-def _semeval(source: Path, warehouse: Path) -> dict[str, float]:
-    _built(source / "documents.jsonl", warehouse)
-    searcher = _searcher(warehouse)
+def _semeval(source: Path, searcher: Searcher) -> dict[str, float]:
     sentences = _sentences(source, searcher)
     index = events_of(searcher)
     chunks = searcher.graph.chunks.keys.to_pylist()
@@ -137,7 +149,7 @@ def _semeval(source: Path, warehouse: Path) -> dict[str, float]:
     of = {told: event for event in everything for report in event.sources for told in sentences.told(report)}
     hits = wanted = right = dated = 0
     taus: list[float] = []
-    for gold in map(json.loads, (source / "timelines.jsonl").read_text("utf-8").splitlines()):
+    for gold in _golds(source):
         mentions = [
             (event, told) for event in gold["events"] for told in _mentioned(event) if told[0] in sentences.spans
         ]
@@ -159,9 +171,39 @@ def _semeval(source: Path, warehouse: Path) -> dict[str, float]:
 
 def _made(source: Path, of: Collection[Sentence], sentences: _Sentences) -> float:
     """Share of the gold sentences of all entities that some event was made of."""
-    golds = map(json.loads, (source / "timelines.jsonl").read_text("utf-8").splitlines())
-    told = [t for g in golds for t in {t for e in g["events"] for t in _mentioned(e)} if t[0] in sentences.spans]
+    told = [
+        t for g in _golds(source) for t in {t for e in g["events"] for t in _mentioned(e)} if t[0] in sentences.spans
+    ]
     return sum(t in of for t in told) / len(told)
+
+
+def _task_relations(source: Path, searcher: Searcher) -> tuple[Relations, Relations]:
+    """Relations of a topic by the task's measure, summed over its entities: with words by rule, with words given."""
+    sentences, golds = _sentences(source, searcher), _golds(source)
+    documents = {row["doc_id"]: row["sentences"] for row in _rows(source / "documents.jsonl")}
+    given: dict[Sentence, set[str]] = defaultdict(set)
+    for mention in (mention for gold in golds for event in gold["events"] for mention in event["mentions"]):
+        document, number, _ = mention.split("-", 2)
+        given[document, int(number)].add(mention)
+    by_rule, by_gold = Relations(), Relations()
+    for gold in golds:
+        right = [Placed(e["order"], e["date"], mention) for e in gold["events"] for mention in e["mentions"]]
+        events = timeline_of(searcher, gold["entity"]).events
+        told = {t: event for event in events for report in event.sources for t in sentences.told(report)}
+        verbs = {t: event_word(documents[t[0]][t[1]], title=t[1] == 0) for t in told}
+        ours = [(e.from_day, e.to_day, f"{t[0]}-{t[1]}-{verbs[t]}") for t, e in told.items() if verbs[t]]
+        by_rule += relations(right, timed(ours))
+        with_words = [(e.from_day, e.to_day, word) for t, e in told.items() for word in sorted(given.get(t, ()))]
+        by_gold += relations(right, timed(with_words))
+    return by_rule, by_gold
+
+
+def _golds(source: Path) -> list[dict[str, Any]]:
+    return _rows(source / "timelines.jsonl")
+
+
+def _rows(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
 
 
 def _mentioned(event: dict[str, Any]) -> Iterator[Sentence]:
@@ -171,8 +213,7 @@ def _mentioned(event: dict[str, Any]) -> Iterator[Sentence]:
 
 
 def _sentences(source: Path, searcher: Searcher) -> _Sentences:
-    rows = map(json.loads, (source / "documents.jsonl").read_text("utf-8").splitlines())
-    given = {row["doc_id"]: row["sentences"] for row in rows}
+    given = {row["doc_id"]: row["sentences"] for row in _rows(source / "documents.jsonl")}
     spans: dict[str, list[tuple[int, int] | None]] = {}
     for batch in searcher.snapshot.stage("documents").batches(["doc_id", "text"]):
         for key, text in zip(*(column.to_pylist() for column in batch.columns), strict=True):
