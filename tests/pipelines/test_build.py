@@ -159,7 +159,8 @@ def test_a_build_with_too_many_rejects_is_not_published(site: Path, warehouse: P
     assert manifest(warehouse).build_id == published
     allowed = quern_here("build", site, "-w", warehouse, "--engine", "local", "--set", "audit.max_reject_share=0.9")
     assert allowed.returncode == 0, allowed.stderr
-    assert manifest(warehouse).rejects == {"ingest: not_html": 40}
+    of_pages = {of: n for of, n in manifest(warehouse).rejects.items() if not of.startswith("find_events")}
+    assert of_pages == {"ingest: not_html": 40}
 
 
 @pytest.mark.parametrize("table", ["documents", "edges"])

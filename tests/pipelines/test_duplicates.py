@@ -54,7 +54,8 @@ def test_duplicates_stay_documents_but_are_not_searched(searcher: Searcher) -> N
     }
     assert sorted(searcher.graph.documents.keys.to_pylist()) == ["lamp", "tides"]
     rejects = searcher.snapshot.manifest.rejects
-    assert rejects == {"deduplicate: exact_duplicate": 1, "deduplicate: near_duplicate": 1}
+    duplicates = {"deduplicate: exact_duplicate": 1, "deduplicate: near_duplicate": 1}
+    assert rejects == duplicates | {"find_events: no_date": 1}, "of a duplicate nothing more is rejected"
 
 
 def test_gold_evidence_that_is_a_duplicate_counts_as_its_keeper(searcher: Searcher) -> None:
@@ -73,7 +74,7 @@ def test_a_batch_of_nothing_but_duplicates_is_built_like_any_other(tmp_path: Pat
     settings = Settings.model_validate({"engine": {"engine": "local", "batch_rows": 4}})
     manifest = build(tmp_path / "copies.jsonl", Warehouse.create(tmp_path / "wh"), settings)
     assert (manifest.tables["documents"].rows, manifest.tables["chunks"].rows) == (20, 1)
-    assert manifest.rejects == {"deduplicate: exact_duplicate": 19}
+    assert manifest.rejects == {"deduplicate: exact_duplicate": 19, "find_events: no_date": 1}
 
 
 def test_a_mirror_that_is_ingested_later_is_built_and_searched_once(
