@@ -40,6 +40,7 @@ _ABOUT: Final = 0.45
 _BEGINNING: Final = 1000
 _WEEK: Final = timedelta(7)
 _FIRST: Final = 200
+_AROUND: Final = 2  # Words of a topic that a chunk must have whose event has none itself.
 _MAIN: Final = 1.0
 _NEAR: Final = 0.5
 # A name is the entity's where so much of it is, by rarity of its words: `A380` is of `Airbus A380`.
@@ -116,8 +117,7 @@ def timeline_of(searcher: Searcher, topic: str, wanted: Wanted | None = None) ->
         TimelineError: The topic is blank.
         NoEventsError: The snapshot has no events.
     """
-    if _WORD.search(topic) is None:
-        raise TimelineError("a timeline needs a topic or an entity; this one is blank")
+    _not_blank(topic)
     index = events_of(searcher)
     if name_key(topic) in index.names:
         return entity_timeline(searcher, topic, wanted)
@@ -131,8 +131,7 @@ def entity_timeline(searcher: Searcher, entity: str, wanted: Wanted | None = Non
         TimelineError: The name is blank.
         NoEventsError: The snapshot has no events.
     """
-    if _WORD.search(entity) is None:
-        raise TimelineError("a timeline needs a topic or an entity; this one is blank")
+    _not_blank(entity)
     wanted = wanted or Wanted()
     index, key = events_of(searcher), name_key(entity)
     fits = index.naming({name: alike for name, alike in index.near_names(entity).items() if alike >= _ALIKE})
@@ -153,8 +152,7 @@ def topic_timeline(searcher: Searcher, topic: str, wanted: Wanted | None = None)
         TimelineError: The topic is blank.
         NoEventsError: The snapshot has no events.
     """
-    if _WORD.search(topic) is None:
-        raise TimelineError("a timeline needs a topic or an entity; this one is blank")
+    _not_blank(topic)
     wanted = wanted or Wanted()
     index = events_of(searcher)
     rated = [event for event in _rated(searcher, index, topic) if wanted.holds(event)]
@@ -163,6 +161,11 @@ def topic_timeline(searcher: Searcher, topic: str, wanted: Wanted | None = None)
         rated = [event for event in rated if event.event_id in main]
     rated = [_scored(e, e.score + _MAIN * (e.event_id in main)) for e in rated]
     return _timeline(searcher, topic, "topic", rated, wanted)
+
+
+def _not_blank(asked: str) -> None:
+    if _WORD.search(asked) is None:
+        raise TimelineError("a timeline needs a topic or an entity; this one is blank")
 
 
 def _known(searcher: Searcher, events: Sequence[TimelineEvent]) -> list[TimelineEvent]:
@@ -254,9 +257,6 @@ def _bearing(searcher: Searcher, events: list[TimelineEvent], topic: str) -> lis
         for event in events
         if words & _said_of(event) or max(around.get(source.chunk_id, 0) for source in event.sources) >= _AROUND
     ] or events
-
-
-_AROUND: Final = 2
 
 
 def _said_of(event: TimelineEvent) -> set[str]:
