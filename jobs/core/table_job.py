@@ -33,6 +33,16 @@ class TableJob(Contract):
         """Whether it takes up from what it kept of the last build, so that new rows alone cost much."""
         return False
 
+    def of_last_night(self, table: str, run: Run) -> Stage | None:
+        """What this job made of `table` in the parent snapshot, if in the same way, and as it was written."""
+        if run.parent is None or table not in run.parent.manifest.tables:
+            return None
+        record = next((r for r in run.parent.manifest.steps if table in r.makes), None)
+        published = run.parent.stage(table)
+        if record is None or record.fingerprint != self.fingerprint() or not published.path.exists():
+            return None
+        return published if published.as_written() else None
+
     @property
     def reuses(self) -> bool:
         """Whether it keeps what it knows, or its row-wise parts do."""

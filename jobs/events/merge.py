@@ -83,13 +83,8 @@ class MergeEvents(TableJob):
 
     def _before(self, laid: _Laid, run: Run) -> Positions | None:
         """Leaders of last night, if the published events were made in the same way and are as they were written."""
-        if run.parent is None or EVENTS.name not in run.parent.manifest.tables:
-            return None
-        record = next((r for r in run.parent.manifest.steps if EVENTS.name in r.makes), None)
-        published = run.parent.stage(EVENTS.name)
-        if record is None or record.fingerprint != self.fingerprint() or not published.path.exists():
-            return None
-        if not published.as_written():
+        published = self.of_last_night(EVENTS.name, run)
+        if published is None:
             return None
         known = np.full(len(laid.dated), NEW, dtype=np.int64)
         for batch in published.batches(["event_id", "sources"]):

@@ -139,14 +139,9 @@ class BuildTimelines(TableJob):
         return Made((writer.stage(),), counts)
 
     def _before(self, run: Run) -> dict[str, dict[str, Any]]:
-        """Last night's timelines by their keys, if they were made in the same way and are as they were written."""
-        if run.parent is None or TIMELINES.name not in run.parent.manifest.tables:
-            return {}
-        record = next((r for r in run.parent.manifest.steps if TIMELINES.name in r.makes), None)
-        published = run.parent.stage(TIMELINES.name)
-        if record is None or record.fingerprint != self.fingerprint() or not published.path.exists():
-            return {}
-        if not published.as_written():
+        """Last night's timelines by their keys, all in memory: if made in the same way, and as they were written."""
+        published = self.of_last_night(TIMELINES.name, run)
+        if published is None:
             return {}
         return {row["timeline_id"]: row for batch in published.batches() for row in batch.to_pylist()}
 
