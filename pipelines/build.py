@@ -24,6 +24,7 @@ from quern.jobs.graph.filter import Filter
 from quern.jobs.graph.link import Link
 from quern.jobs.pages.pages import ReadPages
 from quern.jobs.queries.doc2query import Doc2Query
+from quern.jobs.sources.build import BuildSources
 from quern.jobs.timelines.build import BuildTimelines
 from quern.jobs.vectors.embedded_tables import embedded_chunks, embedded_pairs
 from quern.pipelines.staged import Begun, BuildRefusedError, StagedBuild, log_file
@@ -73,6 +74,13 @@ STEPS: Final = (
         needs=("timelines",),
         reads=("events", "documents", "chunks", "nodes", "edges"),
         makes=("timelines",),
+    ),
+    Step(
+        "sources",
+        BuildSources,
+        needs=("sources",),
+        reads=("pages", "documents", "nodes", "events"),
+        makes=("sources",),
     ),
 )
 

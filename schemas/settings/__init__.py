@@ -17,6 +17,7 @@ from quern.schemas.settings.build.link import LinkSettings
 from quern.schemas.settings.build.neighbours import NeighbourSettings
 from quern.schemas.settings.build.normalise import NormaliseSettings
 from quern.schemas.settings.build.quality import QualitySettings
+from quern.schemas.settings.build.sources import SourceSettings
 from quern.schemas.settings.build.timelines import TimelineSettings
 from quern.schemas.settings.run import RunSettings
 from quern.schemas.settings.run.audit import AuditSettings
@@ -68,6 +69,7 @@ __all__ = [
     "SearchSettings",
     "Settings",
     "SettingsError",
+    "SourceSettings",
     "TimelineSettings",
     "changes_results",
     "describe",

@@ -19,6 +19,7 @@ from quern.schemas.tables.nodes import NODES
 from quern.schemas.tables.pages import PAGES
 from quern.schemas.tables.queries import QUERIES
 from quern.schemas.tables.rejects import REJECTS
+from quern.schemas.tables.sources import SOURCES
 from quern.schemas.tables.timelines import TIMELINES
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "PAGES",
     "QUERIES",
     "REJECTS",
+    "SOURCES",
     "TABLES",
     "TIMELINES",
     "TIMESTAMP",

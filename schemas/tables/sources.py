@@ -1,4 +1,4 @@
-"""Table `sources`: the sites that documents come from. No job makes it yet."""
+"""Table `sources`: the sites that documents come from."""
 
 from __future__ import annotations
 
@@ -13,17 +13,26 @@ SOURCES = Table(
     ("site",),
     pa.schema(
         [
-            column("site", pa.string(), "Host name without `www.`."),
-            optional("name", pa.string(), "Name of the site, as it calls itself."),
-            column("home_url", pa.string(), "Address of its home page."),
-            column("topics", pa.list_(pa.string()), "Topics it writes about."),
+            column("site", pa.string(), "Host name without `www.`, or as given: `documents.site`."),
+            optional("name", pa.string(), "Name of the site, as most of its documents call it."),
+            optional("home_url", pa.string(), "Address of its home page; null where its documents have no address."),
+            column("topics", pa.list_(pa.string()), "What it writes about: names of its events, words of its titles."),
             column("documents", pa.int64(), "Documents of the corpus that it published."),
-            optional("reachable_at", TIMESTAMP, "When its home page last answered."),
+            column("evidence", pa.int64(), "Synthetic queries, of those kept, that its documents are the evidence of."),
+            optional("reachable_at", TIMESTAMP, "When a page of it last answered a crawl."),
+            optional("rating", pa.float64(), "Rating of the site or its domain in the file `sources.ratings`, 0 to 1."),
+            column("digest", pa.string(), "BLAKE2b-128 of all that the row is made of: what changed shows here."),
         ]
     ),
     served=True,
     doc="A site that published documents of the corpus.",
     row="source",
-    expects=(Between("documents", 1), Dated("reachable_at")),
+    indexes=("site",),
+    expects=(
+        Between("documents", 1),
+        Between("evidence", 0),
+        Between("rating", 0, 1),
+        Dated("reachable_at"),
+    ),
     empty=None,
 )

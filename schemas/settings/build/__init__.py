@@ -16,6 +16,7 @@ from quern.schemas.settings.build.link import LinkSettings
 from quern.schemas.settings.build.neighbours import NeighbourSettings
 from quern.schemas.settings.build.normalise import NormaliseSettings
 from quern.schemas.settings.build.quality import QualitySettings
+from quern.schemas.settings.build.sources import SourceSettings
 from quern.schemas.settings.build.timelines import TimelineSettings
 
 
@@ -36,3 +37,4 @@ class BuildSettings(Group):
     neighbours: NeighbourSettings = NeighbourSettings()
     events: EventSettings = EventSettings()
     timelines: TimelineSettings = TimelineSettings()
+    sources: SourceSettings = SourceSettings()

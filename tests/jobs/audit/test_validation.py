@@ -57,7 +57,7 @@ SOUND: dict[str, list[Row]] = {
     "timelines": [{"timeline_id": "t", "kind": "site", "granularity": "day", "event_count": 2}],
     "triplets": [{"triplet_id": "t", "chunk_id": "d0-0"}],
     "images": [{"image_id": "i", "doc_id": "d0", "width": 3, "height": 4}],
-    "sources": [{"site": "tides.example", "documents": 3}],
+    "sources": [{"site": "tides.example", "documents": 3, "evidence": 0}],
     "rejects": [{"job": "clean", "key": "https://tides.example/9", "reason": "no_text"}],
 }
 SOUND_SHARES = {LOST: 0.1, "clean": 0.2}
@@ -119,6 +119,8 @@ BAD_ROWS: dict[str, Row] = {
     "images.width between": {"width": -1},
     "images.height between": {"height": -1},
     "sources.documents between": {"documents": 0},
+    "sources.evidence between": {"evidence": -1},
+    "sources.rating between": {"rating": 1.5},
     "sources.reachable_at between": {"reachable_at": LATER},
     **{f"{t.name}.{c} not_null": {c: None} for t in TABLES.values() for c in t.key},
 }

@@ -38,13 +38,13 @@ DOCUMENTS = [
     ("d7", "2024-06-14", "The mayor opened the Tollen Bridge on Friday."),
     ("d8", "2025-01-09", "A tram crossed the Tollen Bridge for the first time."),
 ]
+OF_THE_BRIDGE = ("d7", "d8")
 SETTINGS = {"engine.engine": "local"}
 
 
 def write(path: Path, documents: list[tuple[str, str | None, str]]) -> Path:
-    rows = [
-        {"doc_id": key, "site": "courier.example", "published_at": day, "text": text} for key, day, text in documents
-    ]
+    site = {key: "bridge.example" if key in OF_THE_BRIDGE else "courier.example" for key, _, _ in documents}
+    rows = [{"doc_id": key, "site": site[key], "published_at": day, "text": text} for key, day, text in documents]
     path.write_text("".join(json.dumps({k: v for k, v in row.items() if v}) + "\n" for row in rows))
     return path
 
@@ -97,11 +97,12 @@ def test_after_a_night_tables_are_those_of_a_full_build(built: Path, tmp_path: P
     shutil.copytree(built, tmp_path / "night")
     night = quern.build(pages, tmp_path / "night", SETTINGS)
     full = quern.build(pages, tmp_path / "full", SETTINGS)
-    for table in ("events", "timelines"):
+    for table in ("events", "timelines", "sources"):
         assert night.tables[table].digest == full.tables[table].digest
     jobs = {job["job"]: job for job in night.jobs}
     assert 0 < jobs["merge_events"]["computed"] < jobs["merge_events"]["rows_in"]
     assert jobs["timelines"]["reused"] > 0
+    assert (jobs["sources"]["reused"], jobs["sources"]["computed"]) == (1, 1)
 
 
 def test_a_timeline_is_shown_of_topic_and_entity(built: Path, quern_here: Quern) -> None:

@@ -1,0 +1,209 @@
+"""The table `sources`: what the corpus knows of each site, for the search of sources (Know Where to Go).
+
+Needs whole tables: a site's row is made of all its documents. In memory are the site of each document (some 200 bytes
+a document) and a few counts of each site. A source of which nothing changed since last night is taken over; only of
+the others are titles and names read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, ClassVar, Final
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+
+from quern.indexes.stages import Stage
+from quern.jobs.core.contract import Counts, Made
+from quern.jobs.core.run import Run
+from quern.jobs.core.table_job import TableJob
+from quern.jobs.sources.ratings import rating_of, ratings_digest, read_ratings
+from quern.jobs.sources.topics import title_words, topics
+from quern.schemas.digests import text_digest
+from quern.schemas.settings import SourceSettings
+from quern.schemas.tables import SOURCES, Table
+
+_BATCH: Final = 1024
+_MASK: Final = (1 << 128) - 1
+
+
+@dataclass
+class Site:
+    """What is counted of a site.
+
+    Attributes:
+        documents: Its documents.
+        names: How often it calls itself what.
+        origins: How many of its documents have an address of each origin.
+        evidence: Nodes of its documents.
+        reachable_at: The newest fetch of a page of it.
+        told: Sum of the digests of all that its topics are made of; a sum, so that no order need be kept.
+    """
+
+    documents: int = 0
+    names: Counter[str] = field(default_factory=Counter)
+    origins: Counter[str] = field(default_factory=Counter)
+    evidence: int = 0
+    reachable_at: datetime | None = None
+    told: int = 0
+
+    def tell(self, *parts: str) -> None:
+        """Add something that its topics are made of."""
+        self.told = (self.told + int(text_digest(*parts), 16)) & _MASK
+
+    def home_url(self, site: str) -> str | None:
+        """Its home page: of the origins that bear its name, or else of all, the commonest."""
+        own = Counter({o: n for o, n in self.origins.items() if host_of(o).removeprefix("www.") == site})
+        return _commonest(own or self.origins)
+
+    def digest(self, rating: float | None) -> str:
+        """Digest of all that its row is made of."""
+        counted = [sorted(self.names.items()), sorted(self.origins.items())]
+        return text_digest(
+            *map(str, [f"{self.told:x}", self.documents, self.evidence, self.reachable_at, rating, *counted])
+        )
+
+
+@dataclass(frozen=True)
+class BuildSources(TableJob):
+    """The sources of a corpus.
+
+    Attributes:
+        settings: How many topics they have, and where ratings are.
+    """
+
+    settings: SourceSettings
+
+    name: ClassVar[str] = "sources"
+    version: ClassVar[int] = 1
+
+    @property
+    def incremental(self) -> bool:
+        """Sources of last night are taken over where nothing of them changed."""
+        return True
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """`sources`."""
+        return (SOURCES,)
+
+    def configuration(self) -> Mapping[str, object]:
+        """The settings, and the content of the file of ratings in place of its name."""
+        return {**self.settings.results(), "ratings": ratings_digest(self.settings.ratings)}
+
+    def prepare(self) -> None:
+        """See that the ratings can be read before anything is built."""
+        read_ratings(self.settings.ratings)
+
+    def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
+        """The sources of the `documents`, with the `nodes`, `events` and `pages` of these."""
+        published = self.of_last_night(SOURCES.name, run)
+        before = {row["site"]: row for batch in published.batches() for row in batch.to_pylist()} if published else {}
+        sites, ratings = read_sites(inputs), read_ratings(self.settings.ratings)
+        rated = {site: rating_of(site, ratings) for site in sites}
+        digests = {site: known.digest(rated[site]) for site, known in sites.items()}
+        changed = {site for site, digest in digests.items() if before.get(site, {}).get("digest") != digest}
+        about = self._topics(inputs, changed)
+        with run.writer(SOURCES) as writer:
+            rows: list[dict[str, Any]] = []
+            for site in sorted(sites):
+                row = (
+                    _row(site, sites[site], about[site], rated[site], digests[site])
+                    if site in changed
+                    else before[site]
+                )
+                rows.append(row)
+                if len(rows) == _BATCH:
+                    writer.write(pa.RecordBatch.from_pylist(rows, schema=SOURCES.schema))
+                    rows = []
+            writer.write(pa.RecordBatch.from_pylist(rows, schema=SOURCES.schema))
+        counts = Counts(inputs["documents"].rows, len(sites), len(sites) - len(changed), len(changed), 0)
+        return Made((writer.stage(),), counts)
+
+    def _topics(self, inputs: Mapping[str, Stage], changed: Collection[str]) -> dict[str, list[str]]:
+        """The topics of the sites that changed."""
+        names: dict[str, Counter[str]] = {site: Counter() for site in changed}
+        words: dict[str, Counter[str]] = {site: Counter() for site in changed}
+        if not changed:
+            return {}
+        site_of = {}
+        for row in _rows(inputs["documents"], ["doc_id", "site", "title"]):
+            if row["site"] in words:
+                site_of[row["doc_id"]] = row["site"]
+                words[row["site"]].update(title_words(row["title"] or ""))
+        for row in _rows(inputs["events"], ["sources", "entities"]):
+            for site in {site_of[source["doc_id"]] for source in row["sources"] if source["doc_id"] in site_of}:
+                names[site].update(set(row["entities"]))
+        return {site: topics(names[site], words[site], self.settings.topics) for site in changed}
+
+
+def read_sites(inputs: Mapping[str, Stage]) -> dict[str, Site]:
+    """What is counted of each site; documents without one are of none."""
+    sites: dict[str, Site] = {}
+    site_of: dict[str, Site] = {}
+    site_of_page: dict[str, Site] = {}
+    for row in _rows(inputs["documents"], ["doc_id", "page_url", "url", "site", "site_name", "digest"]):
+        if not row["site"]:
+            continue
+        site = sites.setdefault(row["site"], Site())
+        site.documents += 1
+        site.tell("document", row["doc_id"], row["digest"])
+        if row["site_name"]:
+            site.names[row["site_name"]] += 1
+        if origin := origin_of(row["url"] or ""):
+            site.origins[origin] += 1
+        site_of[row["doc_id"]] = site_of_page[row["page_url"]] = site
+    for row in _rows(inputs["nodes"], ["chunk_id"]):
+        if (owner := site_of.get(row["chunk_id"].rpartition("-")[0])) is not None:
+            owner.evidence += 1
+    for row in _rows(inputs["events"], ["event_id", "sources", "entities"]):
+        for key in sorted({source["doc_id"] for source in row["sources"]} & site_of.keys()):
+            site_of[key].tell("event", row["event_id"], key, *row["entities"])
+    for row in _rows(inputs["pages"], ["url", "fetched_at"]):
+        owner = site_of_page.get(row["url"])
+        if owner is not None and row["fetched_at"] is not None:
+            owner.reachable_at = max(filter(None, (owner.reachable_at, row["fetched_at"])))
+    return sites
+
+
+def origin_of(url: str) -> str | None:
+    """The home page of an address's site: scheme and authority of a web address; None where it is none."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return None
+    return f"{parts.scheme}://{parts.netloc}/" if parts.scheme in ("http", "https") and parts.netloc else None
+
+
+def host_of(url: str) -> str:
+    """The host name of an address, in lower case; empty where it has none."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+
+
+def _rows(stage: Stage, columns: list[str]) -> Iterator[dict[str, Any]]:
+    for batch in stage.batches(columns):
+        yield from batch.to_pylist()
+
+
+def _row(site: str, known: Site, about: list[str], rating: float | None, digest: str) -> dict[str, Any]:
+    return {
+        "site": site,
+        "name": _commonest(known.names),
+        "home_url": known.home_url(site),
+        "topics": about,
+        "documents": known.documents,
+        "evidence": known.evidence,
+        "reachable_at": known.reachable_at,
+        "rating": rating,
+        "digest": digest,
+    }
+
+
+def _commonest(counted: Counter[str]) -> str | None:
+    return min(counted, key=lambda one: (-counted[one], one), default=None)
