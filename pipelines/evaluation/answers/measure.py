@@ -15,7 +15,8 @@ import numpy as np
 
 from quern.indexes.catalog import Snapshot
 from quern.indexes.vectors import Positions
-from quern.pipelines.evaluation.answers import overlap, risk
+from quern.jobs.reasoning.judging import overlap
+from quern.pipelines.evaluation.answers import risk
 from quern.pipelines.evaluation.answers.sources import Cited, cited_of
 from quern.pipelines.evaluation.bootstrap import Interval, Numbers, ratio_intervals, statistic_intervals
 from quern.pipelines.evaluation.gold import gold_documents

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quern.pipelines.evaluation.answers.overlap import exact_match, gold_words, polarity, token_f1, words
+from quern.jobs.reasoning.judging.overlap import exact_match, gold_words, polarity, token_f1, words
 
 
 @pytest.mark.parametrize(
