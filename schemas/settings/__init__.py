@@ -24,6 +24,7 @@ from quern.schemas.settings.run.audit import AuditSettings
 from quern.schemas.settings.run.crawl import CrawlSettings
 from quern.schemas.settings.run.engine import EngineSettings
 from quern.schemas.settings.search import SearchSettings
+from quern.schemas.settings.search.align import AlignSettings
 from quern.schemas.settings.search.answer import AnswerSettings
 from quern.schemas.settings.search.graph import GraphSettings
 from quern.schemas.settings.search.question import QuestionSettings
@@ -41,6 +42,7 @@ from quern.schemas.settings.tree import (
 )
 
 __all__ = [
+    "AlignSettings",
     "AnswerSettings",
     "AuditSettings",
     "BuildSettings",

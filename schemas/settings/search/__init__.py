@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from quern.schemas.setting_group import Group
+from quern.schemas.settings.search.align import AlignSettings
 from quern.schemas.settings.search.answer import AnswerSettings
 from quern.schemas.settings.search.graph import GraphSettings
 from quern.schemas.settings.search.question import QuestionSettings
@@ -18,3 +19,4 @@ class SearchSettings(Group):
     retrieve: RetrieveSettings = RetrieveSettings()
     rerank: RerankSettings = RerankSettings()
     answer: AnswerSettings = AnswerSettings()
+    align: AlignSettings = AlignSettings()

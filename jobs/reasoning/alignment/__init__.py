@@ -1,0 +1,1 @@
+"""Fine-grained alignment: which words of a question which words of a chunk answer (GGatrieval, FGA)."""

@@ -1,0 +1,191 @@
+"""Segments of a chunk that match a constituent: by its words, by other words, by a name, a number, a date, a kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property, lru_cache
+from typing import Final
+
+from quern.jobs.reasoning.alignment.roles import Constituent, Parsed
+from quern.jobs.reasoning.alignment.tagged import FORMED
+from quern.jobs.reasoning.alignment.window import Candidate, How
+from quern.jobs.reasoning.alignment.words import Words, stems, words_of
+from quern.jobs.reasoning.answering.inputs import Evidence
+from quern.jobs.reasoning.answering.kinds import Kind, kind_of
+from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.reasoning.answering.typed import Days, amounts, times, typed
+from quern.jobs.reasoning.answering.wording import said_by_others
+
+# Least fit of a value to the kind asked for (`typed.Value`): a lone name that may be a person has .4.
+_FIT: Final = 0.4
+# Share of a constituent's words that its segment must have, and words that may stand between two of them.
+_SHARE: Final = 0.5
+_GAP: Final = 3
+_SYNONYM: Final = 0.8  # What a word counts that says another, as in the relevance of sentences.
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A constituent as it is looked for, whatever the chunk.
+
+    Attributes:
+        constituent: What of the question.
+        stems: The stems of its words, in order.
+        head: The stem that a segment must have; empty where any will do, as of a name.
+        kind: What is asked for, where it is asked.
+        name: Whether it is written as a name.
+        days: First and last day, where it is a date.
+        numbers: Its numbers by value.
+    """
+
+    constituent: Constituent
+    stems: tuple[str, ...]
+    head: str
+    kind: Kind | None
+    name: bool
+    days: tuple[date, date] | None
+    numbers: frozenset[float]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question as it is looked for."""
+
+    parsed: Parsed
+
+    @cached_property
+    def wanted(self) -> list[Wanted]:
+        """Its constituents."""
+        return [_wanted(self.parsed.question, c) for c in self.parsed.constituents]
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """All stems of its constituents."""
+        return frozenset(s for w in self.wanted for s in w.stems)
+
+
+@lru_cache(maxsize=1024)
+def asked_of(parsed: Parsed) -> Asked:
+    """A question as it is looked for, once for all its chunks."""
+    return Asked(parsed)
+
+
+def _wanted(question: str, c: Constituent) -> Wanted:
+    words = words_of(c.text)
+    ordered = sorted(words.places, key=lambda stem: words.places[stem])
+    kind = None
+    if c.asked:
+        kind = kind_of(question)
+        other = kind_of(question[c.start :])
+        kind = other if kind.name not in FORMED or (other.name in FORMED and c.start > 0) else kind
+    name = bool(c.text) and sum(w[:1].isupper() for w in c.text.split()) > len(c.text.split()) / 2 and c.start > 0
+    found = times(c.text, None)
+    days = next(((w.from_day, w.to_day) for w in found if w.from_day and w.to_day), None)
+    numbers = frozenset(q.value for q in amounts(c.text)) if not found else frozenset[float]()
+    chinese = any(not s.isascii() for s in ordered)
+    head = "" if name or chinese or not ordered else ordered[-1]
+    return Wanted(c, tuple(ordered), head, kind, name, days, numbers)
+
+
+def candidates(asked: Asked, evidence: Evidence, synonyms: Mapping[str, frozenset[str]]) -> Iterator[Candidate]:
+    """The segments of a chunk that may match, constituent by constituent."""
+    words = words_of(evidence.text)
+    others = _others(asked, words, synonyms)
+    published = evidence.published_at.date() if evidence.published_at else None
+    for n, wanted in enumerate(asked.wanted):
+        if wanted.kind is not None and wanted.kind.name in FORMED:
+            yield from _of_kind(n, wanted.kind, asked, words, published)
+            continue
+        if wanted.days is not None:
+            yield from _of_date(n, wanted.days, words, published)
+        if wanted.numbers:
+            yield from _of_number(n, wanted.numbers, words)
+        yield from _of_words(n, wanted, words, others)
+
+
+def titled(asked: Asked, title: str | None) -> list[int]:
+    """The constituents that the title of the document says."""
+    words = words_of(title or "")
+    others = said_by_others(asked.stems, words.places)
+    said = {others.get(s, s) for s in words.places}
+    return [
+        n
+        for n, w in enumerate(asked.wanted)
+        if w.stems and w.kind is None and (not w.head or w.head in said) and _covered(w, said) >= _SHARE
+    ]
+
+
+def _covered(wanted: Wanted, said: set[str]) -> float:
+    return sum(s in said for s in wanted.stems) / len(wanted.stems)
+
+
+def _others(asked: Asked, words: Words, synonyms: Mapping[str, frozenset[str]]) -> dict[str, list[str]]:
+    """Of each stem of the question the stems of the chunk that say it in another way."""
+    found: dict[str, list[str]] = {}
+    for other, mine in said_by_others(asked.stems, words.places).items():
+        found.setdefault(mine, []).append(other)
+    for word, same in synonyms.items():
+        for mine in stems(word) & asked.stems:
+            found.setdefault(mine, []).extend(s for one in same for s in sorted(stems(one)) if s in words.places)
+    return found
+
+
+def _of_words(n: int, wanted: Wanted, words: Words, others: Mapping[str, Sequence[str]]) -> Iterator[Candidate]:
+    """Runs of words that have the head and enough of the rest."""
+    at: dict[int, tuple[str, bool]] = {}
+    for stem in wanted.stems:
+        for other in others.get(stem, ()):
+            at.update(dict.fromkeys(words.places[other], (stem, False)))
+        at.update(dict.fromkeys(words.places.get(stem, ()), (stem, True)))
+    places = sorted(at)
+    start = 0
+    for i, place in enumerate(places):
+        last = i + 1 == len(places)
+        if last or places[i + 1] - place > _GAP:
+            candidate = _segment(n, wanted, words, places[start : i + 1], at)
+            if candidate is not None:
+                yield candidate
+            start = i + 1
+
+
+def _segment(
+    n: int, wanted: Wanted, words: Words, places: Sequence[int], at: Mapping[int, tuple[str, bool]]
+) -> Candidate | None:
+    counts: dict[str, float] = {}
+    for place in places:
+        stem, own = at[place]
+        counts[stem] = max(counts.get(stem, 0.0), 1.0 if own else _SYNONYM)
+    if (wanted.head and wanted.head not in counts) or len(counts) < _SHARE * len(wanted.stems):
+        return None
+    quality = sum(counts.values()) / len(wanted.stems)
+    plain = all(at[place][1] for place in places)
+    how: How = "entity" if wanted.name and plain else "stem" if plain else "synonym"
+    return Candidate(n, words.spans[places[0]][0], words.spans[places[-1]][1], how, quality)
+
+
+def _of_kind(n: int, kind: Kind, asked: Asked, words: Words, published: date | None) -> Iterator[Candidate]:
+    """The values of the kind asked for that the question does not give itself."""
+    question = asked.parsed.question.lower()
+    for start, end in words.sentences:
+        for v in typed(kind, words.text[start:end], Days(published)):
+            if v.fit >= _FIT and v.text.lower() not in question and not content_words(v.text) <= asked.stems:
+                yield Candidate(n, start + v.start, start + v.end, "kind", min(1.0, v.fit))
+
+
+def _of_date(n: int, days: tuple[date, date], words: Words, published: date | None) -> Iterator[Candidate]:
+    """The dates of the text that lie in the one meant, or that it lies in."""
+    first, last = days
+    for start, end in words.sentences:
+        for w in times(words.text[start:end], published):
+            if w.from_day and w.to_day and w.from_day <= last and first <= w.to_day:
+                within = first <= w.from_day and w.to_day <= last
+                yield Candidate(n, start + w.start, start + w.end, "date", 1.0 if within else 0.7)
+
+
+def _of_number(n: int, numbers: frozenset[float], words: Words) -> Iterator[Candidate]:
+    for start, end in words.sentences:
+        for q in amounts(words.text[start:end]):
+            if q.value in numbers:
+                yield Candidate(n, start + q.start, start + q.end, "number", 1.0)

@@ -1,0 +1,71 @@
+"""The continuous window of a chunk that most constituents of a question have a match in."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+How = Literal["stem", "synonym", "entity", "number", "date", "kind", "title", "vector"]
+
+# Characters that one window may span: three sentences or so. See docs/explanation/alignment.md for how it was chosen.
+LONGEST: Final = 400
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A segment of a chunk that may match a constituent.
+
+    Attributes:
+        constituent: Its number in the question.
+        start: First character in the chunk.
+        end: Character after the last.
+        how: How it matches.
+        quality: How well, in (0, 1].
+    """
+
+    constituent: int
+    start: int
+    end: int
+    how: How
+    quality: float
+
+
+def best_window(
+    candidates: Iterable[Candidate], weights: Mapping[int, float], longest: int = LONGEST
+) -> Sequence[Candidate]:
+    """The candidates of the best window, the best of each constituent: most weight, then the shortest, then the first.
+
+    Args:
+        candidates: Segments of one chunk.
+        weights: What each constituent counts.
+        longest: Most characters of a window.
+    """
+    rows = sorted(candidates, key=lambda c: (c.start, c.end))
+    inside: Counter[int] = Counter()
+    best: tuple[float, int] = (0.0, 0)
+    chosen = (0, 0)
+    left, weight = 0, 0.0
+    for right, row in enumerate(rows):
+        if not inside[row.constituent]:
+            weight += weights[row.constituent]
+        inside[row.constituent] += 1
+        while row.end - rows[left].start > longest or inside[rows[left].constituent] > 1:
+            gone = rows[left].constituent
+            inside[gone] -= 1
+            if not inside[gone]:
+                weight -= weights[gone]
+            left += 1
+            if left > right:
+                break
+        if left > right:
+            continue
+        size = row.end - rows[left].start
+        if (round(weight, 9), -size) > best:
+            best, chosen = (round(weight, 9), -size), (left, right + 1)
+    found: dict[int, Candidate] = {}
+    for c in rows[slice(*chosen)]:
+        if c.constituent not in found or c.quality > found[c.constituent].quality:
+            found[c.constituent] = c
+    return [found[n] for n in sorted(found)]

@@ -1,0 +1,71 @@
+"""The words of a chunk with their places, once for all questions that it is aligned with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Final
+
+from quern.jobs.reasoning.answering.names import Name, chinese_names, names
+from quern.jobs.reasoning.answering.sentences import content_words
+from quern.schemas.words.patterns import lazy_pattern
+from quern.schemas.words.scripts import CJK
+from quern.schemas.words.sentences import sentence_spans
+
+_WORD: Final = lazy_pattern(rf"(?P<cjk>[{CJK}]+)|[^\W_{CJK}](?:[^\W_{CJK}]|[\u0300-\u036f])*(?:['’][^\W_{CJK}]+)*")
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of a text.
+
+    Attributes:
+        text: Its characters.
+        spans: First character and the one after the last of each word, in order; of Chinese, of each pair.
+        places: Of each stem the numbers of the words that have it.
+    """
+
+    text: str
+    spans: tuple[tuple[int, int], ...]
+    places: Mapping[str, tuple[int, ...]]
+
+    @cached_property
+    def sentences(self) -> list[tuple[int, int]]:
+        """The spans of its sentences."""
+        return sentence_spans(self.text)
+
+    @cached_property
+    def names(self) -> list[Name]:
+        """The names in its sentences, by their characters in the text."""
+        return [
+            Name(start + name.start, start + name.end, name.text, name.role)
+            for start, end in self.sentences
+            for name in (*names(self.text[start:end]), *chinese_names(self.text[start:end]))
+        ]
+
+
+@lru_cache(maxsize=4096)  # Questions of a batch share chunks.
+def words_of(text: str) -> Words:
+    """The words of a chunk that carry content."""
+    spans: list[tuple[int, int]] = []
+    places: dict[str, list[int]] = {}
+    for m in _WORD.finditer(text):
+        if m["cjk"]:
+            run = m[0]
+            pairs = [(i, run[i : i + 2]) for i in range(max(1, len(run) - 1))]
+            for i, pair in pairs:
+                for stem in stems(pair):
+                    places.setdefault(stem, []).append(len(spans))
+                spans.append((m.start() + i, m.start() + i + len(pair)))
+            continue
+        for stem in stems(m[0]):
+            places.setdefault(stem, []).append(len(spans))
+        spans.append((m.start(), m.end()))
+    return Words(text, tuple(spans), {stem: tuple(at) for stem, at in places.items()})
+
+
+@lru_cache(maxsize=100_000)
+def stems(word: str) -> frozenset[str]:
+    """The stems of a word, if it carries content; a name in CamelCase has those of its parts too."""
+    return content_words(word)
