@@ -13,7 +13,7 @@ from quern.indexes.catalog import Warehouse
 from quern.indexes.page_store import PageStore, Part
 from quern.jobs.engines import Engines, SparkEngine
 from quern.jobs.pages.ingest import Span, spans_of
-from quern.jobs.pages.inputs import Input, find_inputs
+from quern.jobs.pages.inputs import Input, find_inputs, text_of
 from quern.jobs.pages.reading import mended, read_spans, version_of
 from quern.schemas.settings import IngestSettings, Settings
 
@@ -97,7 +97,7 @@ def add_pages(warehouse: Warehouse, sources: Sequence[str | Path], settings: Set
 def _within(file: Input, root: Path) -> Input:
     """`file` under a name that holds when the warehouse is moved, if it lies in it: a crawl's archives do."""
     path = Path(file.location)
-    return replace(file, name=path.relative_to(root).as_posix()) if path.is_relative_to(root) else file
+    return replace(file, name=text_of(path.relative_to(root).as_posix())) if path.is_relative_to(root) else file
 
 
 def _unread(store: PageStore, inputs: Sequence[Input], settings: IngestSettings) -> list[Input]:

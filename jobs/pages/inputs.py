@@ -82,7 +82,7 @@ def find_inputs(sources: Sequence[str | Path]) -> list[Input]:
     found: dict[str, Input] = {}
     for source in sources:
         for file in _of_source(str(source)):
-            found.setdefault(file.location, _renamed(file, file.location))
+            found.setdefault(file.location, _renamed(file, text_of(file.location)))
     if not any(file.kind for file in found.values()):
         named = ", ".join(map(str, sources)) or "no source"
         raise IngestError(f"{named}: none of the kinds of file that can be read ({kinds_told()})")
@@ -161,7 +161,7 @@ _UNKNOWN: Final = ("unknown_kind", "neither its ending nor its content is of a k
 
 
 def _local(path: Path, root: Path, kind: str, fault: tuple[str, str] | None = None) -> Input:
-    location, name = os.fspath(path.absolute()), text_of(path.relative_to(root))
+    location, name = os.fspath(path.absolute()), text_of(path.relative_to(root).as_posix())
     try:
         found = path.stat()
     except OSError as error:
@@ -170,9 +170,9 @@ def _local(path: Path, root: Path, kind: str, fault: tuple[str, str] | None = No
     return Input(location, name, os.fspath(path.relative_to(root)), kind, found.st_size, version, fault)
 
 
-def text_of(path: Path) -> str:
-    """`path` as text; bytes that are no UTF-8 are written as escapes, as Arrow text must be valid."""
-    return os.fsencode(path.as_posix()).decode("utf-8", "backslashreplace")
+def text_of(path: str) -> str:
+    """A path or address as text; bytes that are no UTF-8 are written as escapes, as Arrow text must be valid."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def _walk(root: Path) -> tuple[list[Input], list[Input]]:
@@ -181,8 +181,8 @@ def _walk(root: Path) -> tuple[list[Input], list[Input]]:
     files: list[tuple[tuple[str, ...], Input]] = []
 
     def shut(path: Path, reason: str, detail: str) -> None:
-        name = text_of(path.relative_to(root))
-        closed.append(Input(text_of(path.absolute()), name, name, "", fault=(reason, detail)))
+        name = text_of(path.relative_to(root).as_posix())
+        closed.append(Input(text_of(path.absolute().as_posix()), name, name, "", fault=(reason, detail)))
 
     def unreadable(error: OSError) -> None:
         shut(Path(error.filename), "unreadable_folder", error.strerror or str(error))

@@ -57,6 +57,13 @@ def rejected(store: PageStore) -> list[tuple[str, str]]:
     return sorted((r["reason"], r["key"]) for b in batches for r in b.to_pylist())
 
 
+def test_a_file_whose_name_is_no_text_is_read_and_named_with_escapes(warehouse: Warehouse, tmp_path: Path) -> None:
+    put(Path(os.fsdecode(os.fsencode(tmp_path / "in") + b"/b\xff\xfe.html")), HTML)
+    assert add(warehouse, tmp_path / "in").pages == 1
+    assert add(warehouse, tmp_path / "in").reused == 1
+    assert held(page_store(warehouse), "source_file") == [(f"{tmp_path}/in/b\\xff\\xfe.html",)]
+
+
 def test_an_unchanged_file_is_not_read_again_and_a_changed_one_replaces_its_rows(
     warehouse: Warehouse, tmp_path: Path
 ) -> None:

@@ -26,6 +26,7 @@ from quern.jobs.text.plain_text import parse_time
 HEADER_BYTES: Final = 1 << 16
 _KEPT: Final = frozenset({"response", "resource", "conversion", "revisit"})
 _SKIPPED: Final = frozenset({"warcinfo", "request", "metadata"})
+_UNKNOWN: Final = "unknown"
 _BLANK_LINE: Final = re.compile(rb"\r?\n\r?\n")
 _ENDS_WELL: Final = re.compile(rb"(?:\r?\n){2}|\s*\Z")
 WARC_BEGINS: Final = re.compile(rb"WARC/\d\.\d{1,2}[ \t]*\r?\n")
@@ -167,10 +168,10 @@ class WarcReader(ArchiveReader):
             return None, False  # before all that follows is read for nothing
         if kind not in _KEPT or length > self.limit + HEADER_BYTES:
             whole = record.reader.consume() >= length
-            self.records[kind] += whole
+            self.records[_counted(kind)] += whole
             return (_too_large(at, record) if kind in _KEPT else _unknown(at, kind)), whole
         block = record.reader.read(length)
-        self.records[kind] += len(block) == length
+        self.records[_counted(kind)] += len(block) == length
         return _capture(record, at, block), len(block) == length
 
     def _mend(self, at: Place, *, counted: bool = False) -> Reading:
@@ -184,7 +185,7 @@ class WarcReader(ArchiveReader):
             yield Fault(at.offset, reason, f"the record's header is cut: {scanned.damage or 'the file ends there'}")
             return self.after_damage(scanned.damaged_at) if scanned.damage else on
         kind, declared, there = _kind(record), record.content_length, scanned.length - head.end()
-        self.records[kind] += not counted
+        self.records[_counted(kind)] += not counted
         block, fault = _block_of(scanned, head.end(), declared, there, ends=on.offset >= self.archive.size)
         if kind not in _KEPT:
             yield Fault(at.offset, *fault)
@@ -238,7 +239,13 @@ def _block_of(scanned: Scanned, head: int, declared: int, there: int, ends: bool
 
 
 def _kind(record: WarcRecord) -> str:
-    return (record.headers.get("WARC-Type") or "unknown").strip().lower()
+    """The type that a record names; any text may stand there."""
+    return (record.headers.get("WARC-Type") or _UNKNOWN).strip().lower()
+
+
+def _counted(kind: str) -> str:
+    """The name that a type is counted under: counts go to logs and to the page store, and a file may name any."""
+    return kind if kind in _KEPT or kind in _SKIPPED else _UNKNOWN
 
 
 def _target(record: WarcRecord) -> str:

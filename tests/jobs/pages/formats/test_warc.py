@@ -44,6 +44,15 @@ def test_requests_and_metadata_are_skipped_and_resources_read(tmp_path: Path) ->
     assert ([r["url"] for r in rows], rejects) == (["http://x.example/r"], [])
 
 
+def test_a_type_that_nobody_knows_is_counted_as_unknown_whatever_it_says(tmp_path: Path) -> None:
+    records = warc(("http://x.example/a", b"x", "2024-05-06"), kind="\x1b[31mresponse\tpages=9")
+    reading = Reading(Span(of_path(put(tmp_path / "w.warc", b"".join(records)))[0], 0, 1 << 20), IngestSettings())
+    (found,) = reading
+    assert isinstance(found, FileReject)
+    assert (found.reason, reading.records) == ("unknown_record", {"unknown": 1})
+    assert found.detail.isprintable()
+
+
 @pytest.mark.parametrize(
     ("headers", "body"),
     [
