@@ -143,7 +143,7 @@ class Clean(Job):
     settings: CleanSettings = field(default_factory=CleanSettings)
 
     name: ClassVar[str] = "clean"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     engine: ClassVar[Literal["cpu", "model"]] = "cpu"
     reads: ClassVar[tuple[str, ...]] = ("url", "content_type", "charset", "body")
     known_by: ClassVar[tuple[str, ...]] = ("url", "content_type", "charset", "digest")

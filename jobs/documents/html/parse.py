@@ -21,6 +21,10 @@ _HEAD_BYTES: Final = 4096
 _CONTROL: Final = bytes([*range(0x09), 0x0B, *range(0x0E, 0x20), 0x7F])
 _FORM_FEED: Final = bytes.maketrans(b"\x0c", b"\n")
 _SEPARATORS: Final = ("\x85", "\u2028", "\u2029", "\ufffe", "\uffff")
+# A character reference to what XML cannot hold: it would pass the parser and stop all that builds a tree anew.
+_REFERENCE: Final = re.compile(rb"&#(?:0*(\d{1,7})|x0*([0-9a-f]{1,6}));?", re.I)
+_SPACES: Final = frozenset({0x09, 0x0A, 0x0D})
+_NO_CHARACTER: Final = frozenset({0x7F, 0xFFFE, 0xFFFF, *range(0xD800, 0xE000)})
 # libxml2 loses what follows some document types, and takes `<html/>` for a whole document.
 _DOCTYPE: Final = re.compile(rb"<!doctype[^<>]*>", re.I)
 _CLOSED_ROOT: Final = re.compile(rb"(<html\b[^<>]*?)/>", re.I)
@@ -49,8 +53,16 @@ def _markup(text: str) -> bytes:
         if character in text:
             text = text.replace(character, "\n")
     markup = text.encode("utf-8", "ignore").translate(_FORM_FEED, _CONTROL)
+    markup = _REFERENCE.sub(_held, markup)
     head, rest = markup[:_HEAD_BYTES], markup[_HEAD_BYTES:]
     return _CLOSED_ROOT.sub(rb"\1>", _DOCTYPE.sub(b"", head, count=1), count=1) + rest
+
+
+def _held(reference: re.Match[bytes]) -> bytes:
+    """The reference, or nothing where what it names is no character of XML."""
+    decimal, digits = reference.groups()
+    code = int(decimal) if decimal is not None else int(digits, 16)
+    return b"" if (code < 0x20 and code not in _SPACES) or code in _NO_CHARACTER else reference[0]
 
 
 def parse_page(body: bytes, charset: str | None) -> HtmlElement:

@@ -225,3 +225,14 @@ def test_control_characters_and_stray_surrogates_do_not_reach_the_tree() -> None
     assert "no bell, one" in text
     assert "next\npage" in text
     assert tree.find(".//p").get("title") == "ab"
+
+
+@pytest.mark.parametrize("reference", ["&#1;", "&#x1", "&#0001;", "&#xFFFF;", "&#xd800;", "&#127;"])
+def test_a_reference_to_no_character_costs_a_page_nothing(reference: str) -> None:
+    page = f"<html lang=en><title>Tide{reference} tables</title><h1>Tide tables{reference}</h1><p>{'High water. ' * 30}"
+    assert extract_page(page.encode(), URL, None)["title"] == "Tide tables"
+
+
+def test_references_to_characters_stay() -> None:
+    tree = parse_page(b"<p>a&#10;b&#233;&#x1F41F;&#150;&#12345</p>", None)
+    assert tree.text_content() == "a\nb\u00e9\U0001f41f\u2013\u3039"
