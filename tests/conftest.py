@@ -18,6 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import settings as examples
 
 from quern.indexes.catalog import Warehouse
 from quern.indexes.page_store import PageStore
@@ -34,6 +35,10 @@ from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.settings import EngineSettings, IngestSettings, load_settings
 from quern.schemas.tables import REJECTS, Table
 from tests.beside import LongBuilds, end
+
+# How long an example takes is the machine's business: the first imports libraries, and others build beside it.
+examples.register_profile("quern", deadline=None)
+examples.load_profile("quern")
 
 ROOT = Path(__file__).parents[1]
 CORPUS = ROOT / "tests" / "corpus"
