@@ -130,6 +130,28 @@ def build_here(source: Path, warehouse: Path, *overrides: str) -> Path:
     return warehouse
 
 
+@contextmanager
+def _disposed(action: signal.Handlers) -> Iterator[None]:
+    before = {number: signal.signal(number, action) for number in (signal.SIGINT, signal.SIGHUP)}
+    yield
+    for number, was in before.items():
+        signal.signal(number, was)
+
+
+@pytest.fixture
+def in_background() -> Iterator[None]:
+    """What a shell's `&`, `nohup` and cron hand down: SIGINT and SIGHUP are ignored."""
+    with _disposed(signal.SIG_IGN):
+        yield
+
+
+@pytest.fixture
+def in_foreground() -> Iterator[None]:
+    """What a terminal hands down, whatever the tests were started by."""
+    with _disposed(signal.SIG_DFL):
+        yield
+
+
 @pytest.fixture(scope="session")
 def quern() -> Quern:
     return run_quern

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import _thread
+import signal
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 from quern.jobs.reasoning.generators.contract import GeneratorError
@@ -37,11 +39,12 @@ class Patience:
         waiting = iter(rows)
         try:
             while True:
-                self._wait(self._seconds)
-                try:
-                    row = next(waiting, _NOTHING)
-                finally:
-                    self._wait(None)
+                with _interruptible():
+                    self._wait(self._seconds)
+                    try:
+                        row = next(waiting, _NOTHING)
+                    finally:
+                        self._wait(None)
                 if row is _NOTHING:
                     return
                 yield row
@@ -65,3 +68,20 @@ class Patience:
                 if self._until is not None and time.monotonic() > self._until:
                     self._over, self._until = True, None
                     _thread.interrupt_main()
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let the main thread be interrupted meanwhile: what is started in the background inherits that it is not.
+
+    Other threads may not change what a signal does; there the caller's choice stands.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)

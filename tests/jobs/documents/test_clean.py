@@ -455,7 +455,7 @@ from quern.jobs.documents.html.child import serve
 def answer(header, body):
     print("a library that prints")
     if body == b"crash": os.kill(os.getpid(), signal.SIGSEGV)
-    if body.startswith(b"SIG"): os.kill(os.getpid(), getattr(signal, body.decode())); time.sleep(60)
+    if body.startswith(b"SIG"): signal.raise_signal(getattr(signal, body.decode()))
     if body == b"exit": os._exit(3)
     if body == b"memory": bytearray(1 << 30)
     if body == b"raise": raise KeyError("what")
@@ -494,6 +494,7 @@ def test_a_child_that_fails_says_how_and_answers_the_next(
     assert odd_child.ask({}, b"x" * 5_000_000, 20.0)["size"] == 5_000_000
 
 
+@pytest.mark.usefixtures("in_foreground")
 @pytest.mark.parametrize(
     ("name", "transient"),
     [
@@ -512,6 +513,14 @@ def test_a_child_killed_from_outside_is_asked_again_in_the_next_build(
     with pytest.raises(ChildError) as error:
         odd_child.ask({}, name.encode(), 20.0)
     assert (error.value.reason, error.value.transient) == ("parser_crashed", transient)
+
+
+@pytest.mark.usefixtures("in_background")
+def test_under_nohup_a_child_outlives_its_terminal_but_not_an_interruption(odd_child: Child) -> None:
+    assert odd_child.ask({}, b"SIGHUP", 20.0)["size"] == len(b"SIGHUP")
+    with pytest.raises(ChildError) as error:
+        odd_child.ask({}, b"SIGINT", 20.0)
+    assert error.value.transient
 
 
 def test_a_child_is_reused_and_replaced_when_it_was_killed(odd_child: Child) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Iterator
 
@@ -26,6 +27,13 @@ def test_an_iterator_that_gives_nothing_is_interrupted_after_what_it_gave() -> N
     assert [next(rows), next(rows)] == [0, 1]
     with pytest.raises(GeneratorError, match=r"no reply for 0 seconds \(generator.patience\)"):
         next(rows)
+
+
+@pytest.mark.usefixtures("in_background")
+def test_a_stall_is_noticed_where_interruptions_are_ignored_too() -> None:
+    with pytest.raises(GeneratorError, match="no reply"):
+        list(Patience(0.3).rows(slow(30.0)))
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
 def test_time_that_the_consumer_takes_is_not_counted() -> None:
