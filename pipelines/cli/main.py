@@ -31,9 +31,9 @@ from quern.pipelines.cli import (
     timeline,
 )
 from quern.pipelines.cli.common import LOGGERS, new_app
+from quern.pipelines.cli.entry import INTERRUPTED
 from quern.schemas.errors import QuernError
 
-_INTERRUPTED = 130
 _stop_asked = False
 
 app = new_app(
@@ -76,7 +76,7 @@ def _log_to_stderr() -> None:
 
 def _interrupted() -> None:
     typer.echo("interrupted; run the same command again: it goes on from where it stopped", err=True)
-    sys.exit(_INTERRUPTED)
+    sys.exit(INTERRUPTED)
 
 
 def _stop(signum: int, frame: object) -> None:
@@ -94,7 +94,7 @@ def main() -> None:
     try:
         app()
     except SystemExit as stop:
-        if stop.code == _INTERRUPTED:
+        if stop.code == INTERRUPTED:
             _interrupted()
         raise
     except Exception as error:

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import json
 import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -159,3 +162,16 @@ def test_without_java_spark_is_refused_with_the_command_that_installs_it(
     done = quern_here("build", CORPUS / "pages", "-w", tmp_path / "wh")
     assert done.returncode == 2
     assert "apt-get install openjdk-17-jre-headless" in done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_command_that_is_stopped_at_once_ends_as_one_that_is_stopped_later(number: signal.Signals) -> None:
+    # Stopped where the entry has taken the signals and the command line is not yet imported.
+    code = (
+        "import sys, signal; from quern.pipelines.cli import entry\n"
+        f"class Stop:\n    def find_spec(self, name, *_):\n"
+        f"        if name == 'quern.pipelines.cli.main': signal.raise_signal({int(number)})\n"
+        "sys.meta_path.insert(0, Stop()); entry.main()"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (130, "interrupted before it began\n")
