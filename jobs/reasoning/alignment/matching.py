@@ -8,9 +8,10 @@ from datetime import date
 from functools import cached_property, lru_cache
 from typing import Final
 
+from quern.jobs.reasoning.alignment.alignment import How
 from quern.jobs.reasoning.alignment.roles import Constituent, Parsed
 from quern.jobs.reasoning.alignment.tagged import FORMED
-from quern.jobs.reasoning.alignment.window import Candidate, How
+from quern.jobs.reasoning.alignment.window import Candidate
 from quern.jobs.reasoning.alignment.words import Words, stems, words_of
 from quern.jobs.reasoning.answering.inputs import Evidence
 from quern.jobs.reasoning.answering.kinds import Kind, kind_of

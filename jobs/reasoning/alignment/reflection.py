@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
+from quern.jobs.reasoning.alignment.alignment import Why
 from quern.jobs.reasoning.alignment.matching import Asked
 from quern.jobs.reasoning.alignment.window import Candidate
 from quern.jobs.reasoning.answering.inputs import Evidence
 from quern.jobs.reasoning.answering.polarity import asked_negatively, denies
-
-Why = Literal["negated", "other_entity", "other_time"]
 
 
 def taken_back(asked: Asked, evidence: Evidence, chosen: Sequence[Candidate]) -> list[tuple[Candidate, Why]]:

@@ -45,8 +45,10 @@ class Parsed:
         question: What was parsed.
         constituents: None where it has no word of content.
         by: Which parser found them.
+        flaw: Why another parser that should have found them did not; empty where all is well.
     """
 
     question: str
     constituents: tuple[Constituent, ...]
     by: Parser
+    flaw: str = ""
