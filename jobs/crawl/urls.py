@@ -78,12 +78,13 @@ def parse_address(url: str, session_parameters: tuple[str, ...] = ()) -> Address
     """
     url = _BREAKS.sub("", url.strip(_BLANK))  # as browsers do (WHATWG URL, section 4.4)
     if url.partition(":")[0].lower() not in _DEFAULT_PORTS:
-        raise BadAddressError("scheme", f"{url[:200]!r} is not http or https")
+        raise BadAddressError("scheme", f"{_told(url)} is not http or https")
     try:
         parts = urlsplit(safe_url_string(url))
         host, port = _host(parts), parts.port
     except (ValueError, UnicodeError) as error:
-        raise BadAddressError("malformed", f"{url[:200]!r} is no address: {error}") from None
+        why = "" if "@" in url else f": {error}"  # The error may quote what stands before the host.
+        raise BadAddressError("malformed", f"{_told(url)} is no address{why}") from None
     if parts.username is not None:
         raise BadAddressError("credentials", "an address with a user name is not followed")
     default = _DEFAULT_PORTS[parts.scheme]
@@ -100,6 +101,13 @@ def parse_address(url: str, session_parameters: tuple[str, ...] = ()) -> Address
         path,
         query,
     )
+
+
+def _told(url: str) -> str:
+    """`url` for a message: cut, and without what stands before an `@`, which may be a name and a password."""
+    before, at, after = url.rpartition("@")
+    scheme, colon, _ = before.partition(":")
+    return repr(f"{scheme if colon else ''}{colon}***@{after}"[:200] if at else url[:200])
 
 
 def joined(base: str, url: str) -> str:

@@ -115,3 +115,12 @@ def test_hosts_are_spread_evenly_and_stay_where_they_are() -> None:
     spread = Counter(worker_of(f"host-{n}.example", 4) for n in range(4000))
     assert min(spread.values()) > 800
     assert worker_of("www.host-1.example", 4) == worker_of("host-1.example", 4)
+
+
+@pytest.mark.parametrize(
+    "url", ["ftp://u:geheim@x.example/", "http://u:geheim@[bad/", "http://u:ge/heim@x.example", "u:geheim@x.example"]
+)
+def test_what_is_said_of_a_bad_address_holds_no_password(url: str) -> None:
+    with pytest.raises(BadAddressError) as error:
+        parse_address(url)
+    assert "heim" not in str(error.value)
