@@ -129,7 +129,7 @@ class CitingInput:
     @cached_property
     def dated(self) -> frozenset[Element]:
         """The words of its times: a source may write them otherwise, or as a time relative to its publication."""
-        return self.elements - _words(_undated(self.sentence)) - self.numbers
+        return self.elements - _words(undated(self.sentence)) - self.numbers
 
     @cached_property
     def numbers(self) -> frozenset[float]:
@@ -327,6 +327,11 @@ def _drafted(given: CitingInput) -> list[int]:
     return sorted(whole.among(candidates, further=True), key=candidates.index)
 
 
+def missing_numbers(given: CitingInput) -> frozenset[float]:
+    """The numbers of the sentence that stand in none of its sources and follow from no others that do."""
+    return _Search(given).missing(range(1, len(given.sources) + 1))
+
+
 def citing_task() -> Task[CitingInput, Cited]:
     """The task of citing a sentence."""
     does = _Citing()
@@ -361,7 +366,7 @@ def _words(text: str) -> frozenset[Element]:
 
 
 @lru_cache(maxsize=50_000)
-def _undated(text: str) -> str:
+def undated(text: str) -> str:
     """`text` without the times that it names."""
     for when in reversed(dates(text)):
         text = f"{text[: when.start]} {text[when.end :]}"

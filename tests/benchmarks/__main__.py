@@ -19,6 +19,7 @@ from tests.benchmarks.date_expressions import benchmark_dates
 from tests.benchmarks.decomposition import benchmark_decomposition
 from tests.benchmarks.deduplicate import benchmark_deduplicate
 from tests.benchmarks.embed import benchmark_embed, benchmark_embed_recall
+from tests.benchmarks.entailment import benchmark_entailment
 from tests.benchmarks.extraction import benchmark_extraction
 from tests.benchmarks.graph import benchmark_graph
 from tests.benchmarks.ingest import benchmark_ingest, benchmark_memory
@@ -40,6 +41,8 @@ _HELP = (
     "decomposition: questions taken apart by rule against people's, of --folder; "
     "deduplicate: near duplicates, recall, precision, documents a second; "
     "embed: texts a second against sentence-transformers, with --recall what precision costs; "
+    "entailment: experts' verdicts on claims, held out, and statements made false, of --folder or the shared sets; "
+    "with --fit the models are written; "
     "extract: cleaning of pages, pages a second of one core and F1; "
     "ingest: WARC files to documents, pages a second of all cores, with --memory the peak of a 2 GB file; "
     "knn: the graph builder against faiss, hnswlib, pynndescent, on the nodes of each --warehouse or synthetic ones; "
@@ -61,6 +64,7 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "dates": lambda options: benchmark_dates(options.folder or _DATASETS / "date_expressions"),
     "deduplicate": lambda options: benchmark_deduplicate(options.documents, min(3, options.repeats)),
     "embed": lambda options: _embed(options),
+    "entailment": lambda options: benchmark_entailment(options.folder or _DATASETS, fit=options.fit),
     "graph": lambda options: benchmark_graph(options.nodes, options.repeats),
     "knn": lambda options: benchmark_knn(options.nodes, options.warehouse or (), min(5, options.repeats), options.part),
     "timelines": lambda options: benchmark_timelines(options.folder or _DATASETS, options.only or ()),
@@ -124,7 +128,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--floors", action="store_true", help="of answers: set the floors that tests keep to the figures"
     )
-    parser.add_argument("--fit", action="store_true", help="of confidence: write the model that the package carries")
+    parser.add_argument("--fit", action="store_true", help="of confidence, entailment: write what the package carries")
     parser.add_argument("--questions", type=Path, help="of retrieval: JSONL with the field question")
     parser.add_argument("--repeats", type=int, default=7, help="rounds (deduplicate: 3 at most); the median is printed")
     parser.add_argument("--json", action="store_true", help="print one JSON object")

@@ -1,0 +1,114 @@
+"""A statement and the texts that are to entail it, as answers, benchmarks and files of claims give them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Final
+
+from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.reasoning.prompts import disarmed
+from quern.schemas.words.sentences import sentence_spans
+
+# A statement of so few words of content, or one that does not end as a sentence does and has at most twice as many, is
+# a short answer, which says something only together with its question (ALCE does the same with the items of a list).
+_FRAGMENT_WORDS: Final = 3
+_MARKS: Final = re.compile(r"\s?\[\d+(?:\s*,\s*\d+)*\]")
+_MARKDOWN: Final = re.compile(r"\*\*|__|^\s*(?:#{1,6}\s+|[-*•]\s+)", re.MULTILINE)
+_NUMBERED: Final = re.compile(r"\s*\[\d+\]\s*")
+_ADDRESS: Final = re.compile(r"(?:https?://|www\.)\S+")
+_ENDS: Final = tuple(".!?。！？…")
+_VERDICT: Final = frozenset({"yes", "no", "是", "否", "是的", "不是", "没有"})
+_SHOWN: Final = 6_000  # Characters of one text in a prompt.
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A text that may entail a statement.
+
+    Attributes:
+        text: Its words.
+        title: Title of its document, which says what its pronouns stand for.
+        published_at: Publication time of the document, which its relative times are counted from.
+    """
+
+    text: str
+    title: str = ""
+    published_at: datetime | None = None
+
+    @classmethod
+    def read(cls, written: str) -> Passage:
+        """A passage as people copy it: a mark `[3]` and an address before the text are no part of what it says.
+
+        Where nothing but the address is there, the passage is blank: what stands on the page is not known.
+        """
+        text = written[mark.end() :] if (mark := _NUMBERED.match(written)) else written.lstrip()
+        if address := _ADDRESS.match(text):
+            text = text[address.end() :]
+        return cls(text.strip())
+
+    @cached_property
+    def sentences(self) -> list[str]:
+        """Its sentences."""
+        return [self.text[start:end] for start, end in sentence_spans(self.text)]
+
+
+@dataclass(frozen=True)
+class EntailmentInput:
+    """A statement and what may entail it.
+
+    Attributes:
+        statement: A claim, or a sentence of an answer; marks of citations in it are ignored.
+        passages: The texts that together should entail it.
+        question: What was asked; it completes a statement that is a short answer.
+        near: Cosine of the statement with the nearest of the texts; None where no vectors are at hand.
+        topic: Cosine of the question with the nearest of the texts; None likewise, or where nothing was asked.
+    """
+
+    statement: str
+    passages: Sequence[Passage]
+    question: str = ""
+    near: float | None = None
+    topic: float | None = None
+
+    @cached_property
+    def plain(self) -> str:
+        """The statement without marks of citations and of Markdown."""
+        return " ".join(_MARKDOWN.sub("", _MARKS.sub("", self.statement)).split())
+
+    @cached_property
+    def hypothesis(self) -> str:
+        """What is to be entailed: the statement, after its question where it is a short answer."""
+        return f"{self.question} {self.plain}" if self.question and is_fragment(self.plain) else self.plain
+
+    @cached_property
+    def read(self) -> list[Passage]:
+        """The passages that have a text, each once."""
+        return list(dict.fromkeys(p for p in self.passages if p.text.strip()))
+
+    @property
+    def identity(self) -> object:
+        """Everything that the verdict depends on beside settings and model."""
+        passages = [(p.title, p.text, str(p.published_at)) for p in self.passages]
+        return [self.statement, self.question, passages, self.near, self.topic]
+
+    @property
+    def quoted(self) -> dict[str, object]:
+        """The fields for a prompt."""
+        rows = [{"title": disarmed(_line(p.title)), "text": disarmed(_line(p.text)[:_SHOWN])} for p in self.read]
+        return {"statement": disarmed(self.plain), "question": disarmed(_line(self.question)), "passages": rows}
+
+
+def is_fragment(statement: str) -> bool:
+    """Whether a statement says something only together with its question: `12 May`, `Yes.`, `Ida Thorne`."""
+    words = content_words(statement)
+    if len(words - _VERDICT) <= _FRAGMENT_WORDS:
+        return True
+    return not statement.rstrip("\"'”’)] ").endswith(_ENDS) and len(words) <= 2 * _FRAGMENT_WORDS
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

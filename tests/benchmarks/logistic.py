@@ -1,0 +1,78 @@
+"""Fitting logistic models whose weights have known signs, and what their probabilities are worth."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize
+from scipy.stats import rankdata
+
+Floats = npt.NDArray[np.float64]
+# Of weights of standardised features; between 1 and 10 no held-out area under ROC of confidence moves by .01.
+_L2 = 3.0
+_BINS = 10
+
+
+class Fit:
+    """A logistic model whose weights are not negative; unknown values are taken as the usual ones."""
+
+    def __init__(self, usual: Floats, intercept: float, weights: Floats) -> None:
+        self.usual, self.intercept, self.weights = usual, intercept, weights
+
+    @classmethod
+    def of(
+        cls,
+        values: Floats,
+        truth: npt.NDArray[np.bool_],
+        weight: Floats,
+        l2: float = _L2,
+        typical: npt.NDArray[np.bool_] | None = None,
+    ) -> Fit:
+        """The fit, whose usual values are those of the `typical` rows, by default of all."""
+        scale = np.nanstd(values, axis=0) + 1e-9
+        usual = np.nanmean(values if typical is None else values[typical], axis=0)
+        x = np.nan_to_num((values - usual) / scale)
+        x = np.column_stack([np.ones(len(x)), x])
+
+        def loss(b: Floats) -> tuple[float, Floats]:
+            odds, ridge = x @ b, l2 * np.r_[0.0, b[1:]]
+            value = float((weight * (np.logaddexp(0, odds) - truth * odds)).sum() + 0.5 * ridge @ b)
+            return value, x.T @ (weight * (1 / (1 + np.exp(-odds)) - truth)) + ridge
+
+        bounds = [(None, None)] + [(0, None)] * len(usual)
+        b = minimize(loss, np.zeros(x.shape[1]), jac=True, method="L-BFGS-B", bounds=bounds).x
+        return cls(usual, float(b[0]), b[1:] / scale)
+
+    def probabilities(self, values: Floats) -> Floats:
+        odds = self.intercept + np.nan_to_num(values - self.usual) @ self.weights
+        return np.asarray(1 / (1 + np.exp(-odds)))
+
+    def model(self, names: Sequence[str]) -> dict[str, object]:
+        """The weights that count beside the features' `names`, as a file holds them."""
+        kept = [n for n, w in enumerate(self.weights) if w > 1e-4]
+        return {
+            "intercept": round(self.intercept, 4),
+            "weights": {names[n]: round(float(self.weights[n]), 4) for n in kept},
+            "usual": {names[n]: round(float(self.usual[n]), 4) for n in kept},
+        }
+
+    def write(self, file: Path, names: Sequence[str]) -> None:
+        """Write the model alone."""
+        file.write_text(json.dumps(self.model(names), indent=2) + "\n", encoding="utf-8")
+
+
+def roc_area(scores: Floats, truth: npt.NDArray[np.bool_]) -> float:
+    """Area under ROC: how often a true one scores above a false one."""
+    ranks, positive = rankdata(scores), int(truth.sum())
+    return float((ranks[truth].sum() - positive * (positive + 1) / 2) / (positive * (len(truth) - positive)))
+
+
+def calibration_error(probabilities: Floats, truth: npt.NDArray[np.bool_]) -> float:
+    """Expected calibration error over ten bins of equal width (Guo et al. 2017)."""
+    of_bin = np.minimum((probabilities * _BINS).astype(int), _BINS - 1)
+    gaps = [(of_bin == b, probabilities) for b in range(_BINS) if (of_bin == b).any()]
+    return float(sum(abs(p[mine].mean() - truth[mine].mean()) * mine.mean() for mine, p in gaps))
