@@ -25,6 +25,7 @@ from quern.jobs.reasoning.questions.outline import numbers_told
 from quern.jobs.reasoning.questions.plan import Plan
 from quern.jobs.reasoning.questions.preprocess import Understood, understood
 from quern.jobs.reasoning.runner import Reasoner
+from quern.pipelines.answers.aligning import AnswerAlignment, alignments
 from quern.pipelines.answers.compose import Citations, sentences_of, sub_answers, timeline_of
 from quern.pipelines.answers.gate import gated
 from quern.pipelines.retrieve.batch import Batch
@@ -110,6 +111,18 @@ class _Part:
     @property
     def _rests_on(self) -> list[int]:
         return [n for s in self.draft.sentences[:1] for n in s.rests_on]
+
+
+@dataclass(frozen=True)
+class _Whole:
+    """A question that was answered, after its parts."""
+
+    given: AnswerInput
+    found: Found
+    draft: Draft
+    judgement: Judgement
+    by: str
+    aligned: AnswerAlignment
 
 
 @dataclass
@@ -210,8 +223,10 @@ class _Runner:
         encode = self._searcher.question_embedder.encode
         judgements = judged(inputs, [done.output for done in drafted], self._settings.answer, encode, whole=True)
         drafts = [Draft(sentences=[]) if j.refused else d.output for d, j in zip(drafted, judgements, strict=True)]
-        rows = zip(ways, wholes, self._cited(inputs, drafts), judgements, drafted, strict=True)
-        return [self._composed(way, *whole, draft, judgement, done.by) for way, whole, draft, judgement, done in rows]
+        aligned = alignments(self._reasoner, self._settings.align, inputs, [found.hits for _, found in wholes])
+        rows = zip(wholes, self._cited(inputs, drafts), judgements, drafted, aligned, strict=True)
+        answered = [_Whole(*whole, draft, j, done.by, alignment) for whole, draft, j, done, alignment in rows]
+        return [self._composed(way, whole) for way, whole in zip(ways, answered, strict=True)]
 
     def _cited(self, inputs: Sequence[AnswerInput], drafts: Sequence[Draft]) -> list[Draft]:
         """The drafts with the sentences of the evidence that each of theirs is borne out by."""
@@ -219,12 +234,11 @@ class _Runner:
         cited = iter(self._reasoner.run(self._citing, [one for of_draft in asked for one in of_draft]))
         return [recited(d, [next(cited).output for _ in a]) for d, a in zip(drafts, asked, strict=True)]
 
-    def _composed(
-        self, way: _OnItsWay, given: AnswerInput, found: Found, draft: Draft, judgement: Judgement, by: str
-    ) -> Answer:
+    def _composed(self, way: _OnItsWay, whole: _Whole) -> Answer:
+        given, found, judgement = whole.given, whole.found, whole.judgement
         citations = Citations(given, found.hits)
-        sentences = sentences_of(draft, citations)
-        notes = [*way.understood.notes, *([judgement.detail] if judgement.detail else [])]
+        sentences = sentences_of(whole.draft, citations)
+        notes = [*way.understood.notes, *([judgement.detail] if judgement.detail else []), *whole.aligned.notes]
         parents = [sub.parents for sub in way.plan.sub_questions]
         told = [replace(b, rests_on=()) if judgement.refused else b for b in way.told(given)]
         return Answer(
@@ -236,13 +250,15 @@ class _Runner:
             probability=judgement.probability,
             reason=judgement.reason,
             notes=notes,
-            by=by,
+            by=whole.by,
             recipe=self._recipe.name,
             sub_questions=sub_answers(told, parents, citations),
             citations=citations.all(),
             hits=found.hits,
             path=found.path,
             timeline=timeline_of(timeline(given) if sentences else [], citations, found.hits),
+            parts=whole.aligned.parts,
+            alignments=whole.aligned.hits,
             as_of=self._as_of(way.question),
             type=way.question.type,
             expected=way.question.answer,

@@ -176,6 +176,63 @@ class AnswerEvent(BaseModel):
     citation: Int32 | None
 
 
+class QuestionPart(BaseModel):
+    """A constituent of the question, as it was understood.
+
+    Attributes:
+        number: From 1.
+        role: `subject`, `predicate`, `object`, `predicative`, `attribute`, `adverbial`, `complement`, `apposition`.
+        text: Its words.
+        start: First character in the question: in `asked`, where there is one.
+        end: One past its last character.
+        asks: Whether it is what is asked for.
+    """
+
+    number: Int32
+    role: str
+    text: str
+    start: Int32
+    end: Int32
+    asks: bool
+
+
+class AlignedSegment(BaseModel):
+    """Words of a document that match a constituent of the question.
+
+    Attributes:
+        part: Number of the constituent.
+        start: First character in `documents.text`.
+        end: One past its last; `start` where it is the title of the document that matches.
+        quote: `documents.text[start:end]`.
+        how: `stem`, `synonym`, `entity`, `number`, `date`, `kind`, `title`, `vector`, `model`.
+    """
+
+    part: Int32
+    start: int
+    end: int
+    quote: str
+    how: str
+
+
+class AlignedHit(BaseModel):
+    """What of the question one window of a chunk matches (GGatrieval, FGA).
+
+    Attributes:
+        rank: Of the hit.
+        label: `full` where every constituent has a match, `partial`, `none`.
+        share: Share of the constituents that have one, in [0, 1].
+        graded: The same where a constituent that is asked for, and a match of the title alone, count less.
+    """
+
+    rank: Int32
+    chunk_id: str
+    doc_id: str
+    label: str
+    share: float
+    graded: float
+    segments: list[AlignedSegment]
+
+
 NOT_FOUND = "The corpus does not say."
 NOT_ANSWERED = "This question is not answered."
 
@@ -197,6 +254,8 @@ class Answer(BaseModel):
         sub_questions: What the question was taken apart into; none where it is one question.
         path: Nodes that led to the hits; some have no chunk among the hits, being only on the way.
         timeline: The events of the hits that bear on the question, in the order of time; two at least, or none.
+        parts: Constituents of the question, which its evidence is aligned with.
+        alignments: Which words of the best hits match which constituents, in the order of the hits.
         as_of: The day until which evidence was published; None where all of the snapshot was.
         type: Type of the question, where its file gives one.
         expected: The gold answer, where the question's file gives one.
@@ -217,6 +276,8 @@ class Answer(BaseModel):
     hits: list[Hit]
     path: list[PathNode]
     timeline: list[AnswerEvent] = Field(default_factory=list)
+    parts: list[QuestionPart] = Field(default_factory=list)
+    alignments: list[AlignedHit] = Field(default_factory=list)
     as_of: date | None = None
     type: str | None = None
     expected: str | None = None

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from quern.jobs.reasoning.alignment.alignment import Alignment
+from quern.jobs.reasoning.alignment.roles import Parsed
 from quern.jobs.reasoning.answering.course import ToldEvent
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore
 from quern.jobs.reasoning.answering.task import Draft
-from quern.schemas.answers import AnswerEvent, Citation, Hit, Sentence, SubAnswer
+from quern.schemas.answers import (
+    AlignedHit,
+    AlignedSegment,
+    AnswerEvent,
+    Citation,
+    Hit,
+    QuestionPart,
+    Sentence,
+    SubAnswer,
+)
 
 
 class Citations:
@@ -83,4 +94,35 @@ def _answer_event(told: ToldEvent, citation: int | None, hit: Hit) -> AnswerEven
         quote=hit.text[event.start : event.end],
         rank=hit.rank,
         citation=citation,
+    )
+
+
+def question_parts(parsed: Parsed) -> list[QuestionPart]:
+    """The constituents of a question as an answer tells them."""
+    return [
+        QuestionPart(number=n, role=c.role, text=c.text, start=c.start, end=c.end, asks=c.asked)
+        for n, c in enumerate(parsed.constituents, 1)
+    ]
+
+
+def aligned_hit(alignment: Alignment, hit: Hit) -> AlignedHit:
+    """What of the question a hit matches, by the characters of its document."""
+    segments = [
+        AlignedSegment(
+            part=m.constituent + 1,
+            start=hit.start + m.start,
+            end=hit.start + m.end,
+            quote=hit.text[m.start : m.end],
+            how=m.how,
+        )
+        for m in alignment.matches
+    ]
+    return AlignedHit(
+        rank=hit.rank,
+        chunk_id=hit.chunk_id,
+        doc_id=hit.doc_id,
+        label=alignment.label,
+        share=alignment.share,
+        graded=alignment.graded,
+        segments=segments,
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from quern.indexes.catalog import Snapshot
-from quern.schemas.answers import Answer, AnswerEvent, Citation
+from quern.schemas.answers import AlignedHit, Answer, AnswerEvent, Citation
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ def gated(answers: Sequence[Answer], snapshot: Snapshot) -> list[Answer]:
     A sentence stays without its citation, and the answer's notes say so.
     """
     texts = _texts(answers, snapshot)
-    answers = [_with_quoted_events(answer, texts) for answer in answers]
+    answers = [_with_quoted_segments(_with_quoted_events(answer, texts), texts) for answer in answers]
     violations = _violations(answers, texts)
     for violation in violations:
         log.error("gate=quotes query_id=%s dropped=%s", violation.query_id, violation.detail)
@@ -69,7 +69,9 @@ def find_violations(answers: Sequence[Answer], snapshot: Snapshot) -> list[Viola
 def _texts(answers: Sequence[Answer], snapshot: Snapshot) -> dict[str, str]:
     """The texts of the documents that `answers` quote."""
     cited = {citation.doc_id for answer in answers for citation in answer.citations}
-    keys = sorted(cited | {event.doc_id for answer in answers for event in answer.timeline})
+    told = {event.doc_id for answer in answers for event in answer.timeline}
+    aligned = {hit.doc_id for answer in answers for hit in answer.alignments}
+    keys = sorted(cited | told | aligned)
     rows = snapshot.table("documents").lookup("doc_id", keys, ["doc_id", "text"])
     return dict(zip(rows["doc_id"].to_pylist(), rows["text"].to_pylist(), strict=True))
 
@@ -90,6 +92,19 @@ def _with_quoted_events(answer: Answer, texts: Mapping[str, str]) -> Answer:
         return answer
     log.error("gate=events query_id=%s dropped=%d", answer.query_id, len(answer.timeline) - len(kept))
     return answer.model_copy(update={"timeline": kept if len(kept) > 1 else []})
+
+
+def _with_quoted_segments(answer: Answer, texts: Mapping[str, str]) -> Answer:
+    """The answer without alignments of hits that are not what the document has; each is logged as an error."""
+    kept = [hit for hit in answer.alignments if _says(hit, texts.get(hit.doc_id, ""))]
+    if len(kept) == len(answer.alignments):
+        return answer
+    log.error("gate=alignments query_id=%s dropped=%d", answer.query_id, len(answer.alignments) - len(kept))
+    return answer.model_copy(update={"alignments": kept})
+
+
+def _says(hit: AlignedHit, text: str) -> bool:
+    return all(0 <= s.start <= s.end <= len(text) and text[s.start : s.end] == s.quote for s in hit.segments)
 
 
 def _is_quoted(citation: Citation | AnswerEvent, texts: Mapping[str, str]) -> bool:

@@ -42,6 +42,9 @@ def ask(
     picture: Annotated[
         Path | None, typer.Option(help="Also draw the path through the graph to this SVG file.", show_default=False)
     ] = None,
+    align: Annotated[
+        bool, typer.Option("--align", help="Also show which words of the question which words of the chunks match.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Answer one question: the answer, its numbered citations, the chunks, and the path through the graph."""
@@ -62,4 +65,5 @@ def ask(
         print_json(answer.model_dump(mode="json"))
         return
     width = min(100, os.get_terminal_size().columns or 100) if sys.stdout.isatty() else 100
-    typer.echo(render_text(answer, width=width, color=sys.stdout.isatty() and "NO_COLOR" not in os.environ))
+    color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    typer.echo(render_text(answer, width=width, color=color, align=align))

@@ -12,10 +12,10 @@ from quern.jobs.reasoning.alignment.alignment import How
 from quern.jobs.reasoning.alignment.roles import Constituent, Parsed
 from quern.jobs.reasoning.alignment.tagged import FORMED
 from quern.jobs.reasoning.alignment.window import Candidate
-from quern.jobs.reasoning.alignment.words import Words, stems, words_of
+from quern.jobs.reasoning.alignment.words import Words, words_of
 from quern.jobs.reasoning.answering.inputs import Evidence
 from quern.jobs.reasoning.answering.kinds import Kind, kind_of
-from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.reasoning.answering.sentences import content_words, word_stems
 from quern.jobs.reasoning.answering.typed import Days, amounts, times, typed
 from quern.jobs.reasoning.answering.wording import said_by_others
 
@@ -128,8 +128,8 @@ def _others(asked: Asked, words: Words, synonyms: Mapping[str, frozenset[str]]) 
     for other, mine in said_by_others(asked.stems, words.places).items():
         found.setdefault(mine, []).append(other)
     for word, same in synonyms.items():
-        for mine in stems(word) & asked.stems:
-            found.setdefault(mine, []).extend(s for one in same for s in sorted(stems(one)) if s in words.places)
+        for mine in word_stems(word) & asked.stems:
+            found.setdefault(mine, []).extend(s for one in same for s in sorted(word_stems(one)) if s in words.places)
     return found
 
 

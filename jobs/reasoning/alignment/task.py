@@ -22,7 +22,7 @@ from quern.jobs.reasoning.prompts import disarmed
 from quern.jobs.reasoning.task import Checked, Problem, Task
 from quern.schemas.settings import AlignSettings
 
-__all__ = ["AlignInput", "Alignment", "Dropped", "How", "Label", "Match", "Why", "align_task"]
+__all__ = ["AlignInput", "Alignment", "Dropped", "How", "Label", "Match", "Why", "align_task", "aligned"]
 
 # What a constituent counts in `Alignment.graded`: one that is asked for less, since a value of the kind may stand
 # anywhere (0, .25, .5, .75, 1 gave .802, .807, .806, .802, .794 of clapnq's area under ROC); and what a match counts

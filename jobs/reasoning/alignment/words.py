@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from typing import Final
 
 from quern.jobs.reasoning.answering.names import Name, chinese_names, names
-from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.reasoning.answering.sentences import word_stems
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.scripts import CJK
 from quern.schemas.words.sentences import sentence_spans
@@ -55,17 +55,11 @@ def words_of(text: str) -> Words:
             run = m[0]
             pairs = [(i, run[i : i + 2]) for i in range(max(1, len(run) - 1))]
             for i, pair in pairs:
-                for stem in stems(pair):
+                for stem in word_stems(pair):
                     places.setdefault(stem, []).append(len(spans))
                 spans.append((m.start() + i, m.start() + i + len(pair)))
             continue
-        for stem in stems(m[0]):
+        for stem in word_stems(m[0]):
             places.setdefault(stem, []).append(len(spans))
         spans.append((m.start(), m.end()))
     return Words(text, tuple(spans), {stem: tuple(at) for stem, at in places.items()})
-
-
-@lru_cache(maxsize=100_000)
-def stems(word: str) -> frozenset[str]:
-    """The stems of a word, if it carries content; a name in CamelCase has those of its parts too."""
-    return content_words(word)

@@ -31,6 +31,12 @@ def content_words(text: str) -> frozenset[str]:
     return frozenset(_stem(w) for w in search_terms(_AS_SEARCHED(text)).split() if w not in _ASKING)
 
 
+@lru_cache(maxsize=100_000)
+def word_stems(word: str) -> frozenset[str]:
+    """The same of one word; texts have far fewer words than sentences, which it therefore takes no place from."""
+    return content_words.__wrapped__(word)
+
+
 def alike(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether two sentences, by their words, say the same."""
     return len(one & other) >= _ALIKE * max(1, len(one | other))

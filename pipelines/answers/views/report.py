@@ -27,6 +27,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from quern.indexes.storage import write_whole
+from quern.pipelines.answers.views.alignment import alignment_code
 from quern.pipelines.answers.views.parts import parts_of
 from quern.pipelines.answers.views.passages import (
     Passage,
@@ -116,11 +117,12 @@ def _section(number: int, answer: Answer, texts: _Texts) -> dict[str, object]:
     quotes = quotes_of(answer, prefix)
     passages = passages_of(answer, quotes, prefix)
     best = max((hit.score for hit in answer.hits), default=0)
+    heading = shortened(answer.question, _HEADING)
     return {
         "id": prefix,
         "number": number,
         "answer": answer,
-        "heading": shortened(answer.question, _HEADING),
+        "heading": heading,
         "folded": len(one_line(answer.question)) > _HEADING,
         "status": status_of(answer),
         "reason": reason_of(answer),
@@ -133,6 +135,7 @@ def _section(number: int, answer: Answer, texts: _Texts) -> dict[str, object]:
         "passages": [(p, texts.first(p), _tenths(p.hit.score / best if best > 0 else 0)) for p in passages],
         "sure": _tenths(answer.probability),
         "events": _events(answer),
+        "aligned": alignment_code(answer, heading),
         "picture": picture_of(answer, passages) if passages else None,
     }
 

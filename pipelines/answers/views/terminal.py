@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from quern.pipelines.answers.views.alignment import matched, pairs_of
 from quern.pipelines.answers.views.labels import label_of
 from quern.pipelines.answers.views.parts import Part, parts_of
 from quern.pipelines.answers.views.passages import (
@@ -23,7 +24,7 @@ from quern.pipelines.answers.views.passages import (
 )
 from quern.pipelines.answers.views.path import strongest
 from quern.pipelines.answers.views.words import reason_of
-from quern.schemas.answers import Answer, Hit, PathNode, cited
+from quern.schemas.answers import AlignedHit, Answer, Hit, PathNode, cited
 from quern.schemas.words.lines import one_line, shortened
 
 PREVIEW = 200
@@ -101,6 +102,18 @@ def _chunk(hit: Hit) -> tuple[Text, Text]:
     return Text(f"{hit.rank}", "bold"), text
 
 
+def _aligned(answer: Answer, hit: AlignedHit) -> tuple[Text, Text]:
+    """What of the question a chunk matches, and which of its words do."""
+    text = Text(matched(answer, hit))
+    for pair in pairs_of(answer, hit):
+        text.append("\n").append(pair.part).append(" → ", "dim")
+        if pair.words is None:
+            text.append("not here", "yellow")
+        else:
+            text.append(f"“{pair.words}”" if pair.words else "the title").append(f" ({pair.how})", "dim")
+    return Text(f"{hit.rank}", "bold"), text
+
+
 def _numbered(rows: Iterable[tuple[Text, Text]], justify: JustifyMethod = "right") -> Table:
     """Blocks with their numbers in a column of their own."""
     table = Table.grid(padding=(0, 1, 0, 0))
@@ -142,7 +155,7 @@ def _tree(answer: Answer) -> Tree:
     return tree
 
 
-def _blocks(answer: Answer) -> Iterable[RenderableType]:
+def _blocks(answer: Answer, align: bool) -> Iterable[RenderableType]:
     quotes = quotes_of(answer, "")
     yield from (Text(one_line(answer.question), "bold"), "")
     yield from _said(answer, statements_of(answer, quotes))
@@ -162,13 +175,17 @@ def _blocks(answer: Answer) -> Iterable[RenderableType]:
             Text(f"{name} ({one_line(answer.recipe)})", "bold underline"),
             _numbered(map(_chunk, answer.hits)),
         )
+        if align and answer.parts:
+            rows = (_aligned(answer, hit) for hit in answer.alignments)
+            yield from ("", Text("Words of the question in the chunks", "bold underline"), _numbered(rows))
         yield from ("", Text("Path", "bold underline"), _tree(answer))
 
 
-def render_text(answer: Answer, *, width: int, color: bool) -> str:
+def render_text(answer: Answer, *, width: int, color: bool, align: bool = False) -> str:
     """The answer, its sources, its chunks and its path, wrapped to `width` columns, with a line feed at the end.
 
-    What comes from the corpus cannot drive the terminal: its control characters are taken out.
+    With `align` also which words of the question which words of the chunks match. What comes from the corpus cannot
+    drive the terminal: its control characters are taken out.
     """
     out = io.StringIO()
     console = Console(
@@ -183,6 +200,6 @@ def render_text(answer: Answer, *, width: int, color: bool) -> str:
         markup=False,
         emoji=False,
     )
-    for block in _blocks(answer):
+    for block in _blocks(answer, align):
         console.print(block)
     return "".join(line.rstrip() + "\n" for line in out.getvalue().splitlines())

@@ -18,5 +18,13 @@ class AlignSettings(Group):
     parser: ParserName = Field(
         "auto",
         description="What parses questions: `spacy` (English) or `lac` (Chinese) of the extra quern[parse], `shallow` "
-        "of our own; `auto` takes the shallow one for a few questions and a parser that is installed for many.",
+        "of our own; `auto` takes LAC for Chinese where it is installed, else the shallow one: spaCy aligns English no "
+        "better and costs three seconds.",
+    )
+    hits: int = Field(
+        5, ge=0, description="Chunks of an answer, the best, that its question is aligned with; 0 for none."
+    )
+    model: bool = Field(
+        False,
+        description="Whether a model that answers aligns too, by one request more a chunk; else the rule does.",
     )

@@ -13,7 +13,7 @@ import pytest
 from quern.indexes.catalog import Manifest, Snapshot, Warehouse
 from quern.indexes.stages import StageWriter
 from quern.pipelines.answers.gate import find_violations, gated
-from quern.schemas.answers import Answer, Citation, Sentence, SubAnswer
+from quern.schemas.answers import AlignedHit, AlignedSegment, Answer, Citation, Sentence, SubAnswer
 from quern.schemas.tables import DOCUMENTS
 
 TEXT = "第一次测定用了四十二天。\nThe ferry（No．３）sailed 🚢 at nine."
@@ -89,3 +89,16 @@ def test_a_damaged_table_is_not_cited(tmp_path: Path, caplog: pytest.LogCaptureF
 def test_a_span_that_is_elsewhere_or_nowhere_is_a_violation(tmp_path: Path, wrong: Citation) -> None:
     snapshot = snapshot_of(tmp_path / "wh", a=TEXT)
     assert [v.citation for v in find_violations([answer(wrong, cited=[[1]])], snapshot)] == [wrong]
+
+
+def test_an_alignment_whose_words_are_not_its_documents_is_dropped(tmp_path: Path) -> None:
+    def hit(rank: int, start: int, quote: str) -> AlignedHit:
+        segment = AlignedSegment(part=1, start=start, end=start + len(quote), quote=quote, how="stem")
+        known: dict[str, Any] = {"chunk_id": "a-0", "doc_id": "a", "label": "full", "share": 1.0, "graded": 1.0}
+        return AlignedHit(rank=rank, segments=[segment], **known)
+
+    snapshot = snapshot_of(tmp_path / "wh", a=TEXT)
+    right, title, wrong = hit(1, 17, "ferry"), hit(2, 0, ""), hit(3, 16, "ferry")
+    given = answer(cited=[]).model_copy(update={"alignments": [right, title, wrong]})
+    (kept,) = gated([given], snapshot)
+    assert kept.alignments == [right, title]

@@ -169,6 +169,17 @@
       return mark;
     });
   };
+  const leadTo = (link, chunk, start, length) => link.addEventListener("click", (event) => {
+    event.preventDefault();
+    event.stopPropagation();
+    unfold(`#${chunk.id}`);
+    const shown = passageOf(chunk);
+    unfold(`#${shown.closest("li").id}`);
+    const [mark] = marksOf(shown, start, length);
+    mark.tabIndex = -1;
+    mark.focus({ preventScroll: true });
+    mark.scrollIntoView({ block: "center" });
+  });
   const listOf = (part) => {
     const numbers = part.dataset.events.split(",").map(Number), answer = part.closest("article");
     const chunks = all(".evidence > ol > li", answer);
@@ -189,17 +200,7 @@
       const text = charactersOf(passage.textContent, start, length).replace(/\s+/g, " ").trim();
       const link = htmlPart("a", { class: "what", dir: "auto", href: `#${chunks[place].id}` }, item, text);
       if (told) htmlPart("em", {}, item, told & 1 ? "expected" : "report’s date");
-      link.addEventListener("click", (event) => {
-        event.preventDefault();
-        event.stopPropagation();
-        unfold(`#${chunks[place].id}`);
-        const shown = passageOf(chunks[place]);
-        unfold(`#${shown.closest("li").id}`);
-        const [mark] = marksOf(shown, start, length);
-        mark.tabIndex = -1;
-        mark.focus({ preventScroll: true });
-        mark.scrollIntoView({ block: "center" });
-      });
+      leadTo(link, chunks[place], start, length);
     }
     part.append(outer);
   };
@@ -207,6 +208,35 @@
     part.classList.add("drawn");
     listOf(part);
     drawTimeline(part);
+  };
+
+  // ---- Which words of a chunk match which of the question: a list beside each chunk, made when the evidence is opened.
+  const align = (part) => {
+    const [understood, places, ...hits] = part.dataset.align.split("|");
+    const answer = part.closest("article");
+    const question = Array.from(find(understood ? ".notes li bdi" : "h2", answer).textContent);
+    const parts = places.split(",").map((place) => place.split(".").map(Number))
+      .map(([start, length]) => question.slice(start, start + length).join(""));
+    all(":scope > ol > li", part).forEach((chunk, n) => {
+      const [first, matches] = (hits[n] || ":").split(":");
+      const fields = matches.split(","), passage = passageOf(chunk);
+      const words = `${fields.filter(Boolean).length} of ${parts.length} ${parts.length === 1 ? "part" : "parts"} of the question`;
+      const list = htmlPart("details", { class: "align" });
+      htmlPart("summary", {}, list, words);
+      const pairs = htmlPart("ul", {}, list);
+      parts.forEach((text, i) => {
+        const pair = htmlPart("li", {}, pairs), field = fields[i];
+        htmlPart("bdi", {}, pair, text);
+        pair.append(" → ");
+        if (!field || field === "t") { htmlPart("em", {}, pair, field ? "title" : "not here"); return; }
+        const [from, length] = field.split(".").map(Number), start = Number(first) + from;
+        const link = htmlPart("a", { dir: "auto", href: `#${chunk.id}` }, pair);
+        link.textContent = charactersOf(passage.textContent, start, length).replace(/\s+/g, " ").trim();
+        leadTo(link, chunk, start, length);
+      });
+      find(".facts", chunk).after(list);
+    });
+    part.removeAttribute("data-align");
   };
 
   // ---- A passage whose text stands elsewhere gets a copy of it, without its marks.
@@ -231,6 +261,7 @@
     if (part.matches(".path") && !part.matches(".drawn")) draw(part);
     if (part.matches(".timeline") && !part.matches(".drawn")) tell(part);
     if (part.matches(".evidence")) {
+      if (part.dataset.align) align(part);
       all(".same a", part).forEach(copied);
       all(".passage:has(table)", part).forEach((passage) => widths.observe(passage));
     }

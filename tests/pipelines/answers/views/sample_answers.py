@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from datetime import date, datetime
 
-from quern.schemas.answers import Answer, AnswerEvent, Citation, Hit, PathNode, Sentence, SubAnswer
+from quern.schemas.answers import (
+    AlignedHit,
+    AlignedSegment,
+    Answer,
+    AnswerEvent,
+    Citation,
+    Hit,
+    PathNode,
+    QuestionPart,
+    Sentence,
+    SubAnswer,
+)
 
 COST = (
     "The council published the final statement of cost.\n"
@@ -83,6 +94,26 @@ def event(of: Hit, quote: str, first: date, last: date | None = None, expected: 
     )
 
 
+def part(number: int, question: str, text: str) -> QuestionPart:
+    start = question.index(text)
+    return QuestionPart(number=number, role="object", text=text, start=start, end=start + len(text), asks=False)
+
+
+def aligned(of: Hit, *words: str | None) -> AlignedHit:
+    """What of a hit matches the parts of a question, one after another; an empty text is its title."""
+    found = [
+        AlignedSegment(part=n, start=at, end=at + len(w), quote=w, how="stem" if w else "title")
+        for n, w in enumerate(words, 1)
+        if w is not None
+        for at in [of.text.index(w)]
+    ]
+    share = len(found) / len(words)
+    label = "full" if share == 1 else "partial" if found else "none"
+    known = {"rank": of.rank, "chunk_id": of.chunk_id, "doc_id": of.doc_id}
+    return AlignedHit(**known, label=label, share=share, graded=share, segments=found)
+
+
+WHICH = "Which cost more, the Tollen Bridge or the Wherry Pier?"
 EVENTS = [
     event(HITS[1], "The Wherry Pier was built in 1912 for 2.1 million crowns.", date(1912, 1, 1), date(1912, 12, 31)),
     event(HITS[1], "It was repaired twice, in 1949 and 1987", date(1949, 5, 3)),
@@ -92,7 +123,7 @@ EVENTS = [
 COMPARED = Answer(
     query_id="which",
     question="Which cost more, the Tollen Bridge or the pier at Wherry Steps?",
-    asked="Which cost more, the Tollen Bridge or the Wherry Pier?",
+    asked=WHICH,
     kind="comparison",
     sentences=[
         Sentence(text="The Tollen Bridge: 60.8 against 2.1 million crowns.", citations=[1, 2]),
@@ -116,6 +147,8 @@ COMPARED = Answer(
     hits=HITS,
     path=PATH,
     timeline=EVENTS,
+    parts=[part(n, WHICH, t) for n, t in enumerate(["cost", "Tollen Bridge", "Wherry Pier"], 1)],
+    alignments=[aligned(HITS[0], "cost", "", None), aligned(HITS[1], None, None, "Wherry Pier")],
     type="comparison",
     expected="The Tollen Bridge",
 )

@@ -20,7 +20,17 @@ from quern.pipelines.answers.views.labels import label_of, width_of, wrapped
 from quern.pipelines.answers.views.passages import Passage, passages_of, quotes_of, web_address
 from quern.pipelines.answers.views.picture import picture_of
 from quern.pipelines.answers.views.report import write_report
-from quern.schemas.answers import Answer, Citation, Hit, PathNode, Sentence, SubAnswer
+from quern.schemas.answers import (
+    AlignedHit,
+    AlignedSegment,
+    Answer,
+    Citation,
+    Hit,
+    PathNode,
+    QuestionPart,
+    Sentence,
+    SubAnswer,
+)
 from quern.schemas.words.lines import printable
 from tests.pipelines.answers.views.sample_answers import ANSWERS
 
@@ -446,7 +456,21 @@ def test_a_thousand_answers_are_less_than_eight_megabytes(tmp_path):
         hits = [chunks[(n * 7 + i * 13) % len(chunks)].model_copy(update={"rank": i + 1}) for i in range(5)]
         path = [node(f"{n}-{i}", hits[i % 5].chunk_id, 0.9 - i / 50, i % 2) for i in range(33)]
         path = [p.model_copy(update={"text": f"About The lamp: what is {p.query_id}? {words * 3}"}) for p in path]
-        return answer(hits, [cite(i, hits[i], 10 + 69 * i, 60 + 69 * i) for i in range(3)], path, text=words)
+        cited = [cite(i, hits[i], 10 + 69 * i, 60 + 69 * i) for i in range(3)]
+        return aligned(answer(hits, cited, path, text=words))
+
+    def aligned(one: Answer) -> Answer:
+        """Five parts of the question, four of which each chunk has."""
+        parts = [
+            QuestionPart(number=n + 1, role="object", text=one.question[n : n + 2], start=n, end=n + 2, asks=False)
+            for n in range(5)
+        ]
+        known = [h.model_dump(include={"rank", "chunk_id", "doc_id"}) for h in one.hits]
+        found = [
+            AlignedSegment(part=n, start=500 + 17 * n, end=508 + 17 * n, quote="", how="stem") for n in range(1, 5)
+        ]
+        hits = [AlignedHit(**k, label="partial", share=0.8, graded=0.8, segments=found) for k in known]
+        return one.model_copy(update={"parts": parts, "alignments": hits})
 
     page(tmp_path, *map(one, range(number)))
     assert (tmp_path / "report.html").stat().st_size < 8_000_000 * number / 1000

@@ -215,3 +215,22 @@ def test_the_answers_can_be_had_as_a_table(seen, report):
     with seen.page.expect_download() as download:
         seen.page.get_by_role("link", name="answers.csv").click()
     assert Path(download.value.path()).read_bytes() == (report.parent / "answers.csv").read_bytes()
+
+
+def test_words_of_the_question_lead_to_the_words_of_a_chunk_that_match_them(seen):
+    page = seen.page
+    assert page.locator(".align").count() == 0
+    page.locator("#q1 .evidence > summary").click()
+    lists = page.locator("#q1 .align")
+    assert lists.locator("summary").all_inner_texts() == [
+        "2 of 3 parts of the question",
+        "1 of 3 parts of the question",
+    ]
+    lists.first.locator("summary").click()
+    assert lists.first.locator("li").all_inner_texts() == [
+        "cost → cost",
+        "Tollen Bridge → title",
+        "Wherry Pier → not here",
+    ]
+    lists.first.get_by_role("link", name="cost").click()
+    assert page.locator("#q1-h1 mark.event").all_inner_texts() == ["cost"]
