@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from quern.jobs.core.work import PART, EngineError, Ran, Work, core_count, stopped
+from quern.jobs.engines.scratch import Scratch
 from quern.schemas.settings import EngineSettings
 
 log = logging.getLogger(__name__)
@@ -43,6 +44,8 @@ class RayEngine:
     def __init__(self, settings: EngineSettings) -> None:
         self._settings = settings
         self._started = False
+        self._scratch: Scratch | None = None
+        self._failed = False
 
     def run(self, work: Work) -> Ran:
         """Names of files go to actors; only names of committed parts come back."""
@@ -64,6 +67,7 @@ class RayEngine:
             for _ in parts.iter_batches(batch_format="pyarrow", batch_size=None):
                 pass
         except Exception as error:  # Ray raises many kinds
+            self._failed = True
             raise stopped("Ray", work, error) from error
         return Ran(self.name)
 
@@ -95,6 +99,7 @@ class RayEngine:
             while running:
                 yield _next(running)
         except ray.exceptions.RayError as error:
+            self._failed = True
             raise EngineError(f"Ray stopped: {error}") from error
         finally:
             for left in running:
@@ -113,7 +118,7 @@ class RayEngine:
         # It warns of its default, a token for the local cluster, which is what is wanted.
         logging.getLogger("ray._private.authentication").setLevel(logging.ERROR)
         address = self._settings.ray_address
-        options: dict[str, Any] = {"address": address} if address else _local_ray(self._settings)
+        options: dict[str, Any] = {"address": address} if address else self._local_ray()
         log.info("engine=ray address=%s starting", address or "local")
         on_stop = signal.getsignal(signal.SIGTERM)
         try:
@@ -130,13 +135,28 @@ class RayEngine:
         logging.getLogger("ray.data").setLevel(logging.ERROR)
         self._started = True
 
+    def _local_ray(self) -> dict[str, Any]:
+        self._scratch = Scratch("ray", short=True)
+        return {
+            # One logical core more than there are: reading never has to wait for the actor that computes.
+            "num_cpus": core_count(self._settings) + 1,
+            "include_dashboard": False,
+            "object_store_memory": self._settings.ray_object_store << 20,
+            "_temp_dir": str(self._scratch.path),
+        }
+
     def close(self) -> None:
-        """Stop a local Ray, or leave the cluster."""
+        """Stop a local Ray, or leave the cluster; its logs stay only where something failed, to say why."""
         if self._started:
             import ray
 
             ray.shutdown()
             self._started = False
+        scratch, self._scratch = self._scratch, None
+        if scratch is not None:
+            if self._failed:
+                log.warning("engine=ray logs=%s", scratch.path)
+            scratch.close(keep=self._failed)
 
 
 def _next(running: dict[Any, int]) -> Any:
@@ -155,12 +175,3 @@ def _object_store() -> int:
     here = ray.get_runtime_context().get_node_id()
     stores = [n["Resources"].get("object_store_memory", 0) for n in ray.nodes() if n["NodeID"] == here]
     return int(stores[0]) if stores else 0
-
-
-def _local_ray(settings: EngineSettings) -> dict[str, Any]:
-    return {
-        # One logical core more than there are: reading never has to wait for the actor that computes.
-        "num_cpus": core_count(settings) + 1,
-        "include_dashboard": False,
-        "object_store_memory": settings.ray_object_store << 20,
-    }

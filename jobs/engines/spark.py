@@ -12,15 +12,18 @@ import os
 import shutil
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import psutil
 import pyarrow as pa
 
 from quern.jobs.core.work import EngineError, Ran, Work, core_count, stopped
+from quern.jobs.engines.scratch import Scratch
 from quern.jobs.engines.spark_java import java_options as shared
 from quern.schemas.settings import EngineSettings
 
@@ -28,6 +31,7 @@ log = logging.getLogger(__name__)
 
 _PART_DDL: Final = "part string, inputs bigint"
 _TRIES: Final = 4  # Times that Spark tries a task before it gives up.
+_GONE: Final = 5  # Seconds for a process that was killed to be gone.
 PRELOAD: Final = "QUERN_SPARK_PRELOAD"
 """Variable by which `.spark_daemon` is told what to import."""
 _T = TypeVar("_T")
@@ -53,6 +57,7 @@ class SparkEngine:
         self._settings = settings
         self._preload = preload
         self._session: Any = None
+        self._scratch: Scratch | None = None
         self._failed: Exception | None = None
         self._starting: threading.Thread | None = None
 
@@ -65,7 +70,8 @@ class SparkEngine:
 
     def _start(self) -> None:
         try:
-            session = spark_session(self._settings, preload=self._preload)
+            self._scratch = Scratch("spark")
+            session = spark_session(self._settings, preload=self._preload, scratch=self._scratch.path)
             warm(session, core_count(self._settings))
             self._session = session
         except Exception as error:  # noqa: BLE001 - told by `start`, to whom it may concern
@@ -140,6 +146,9 @@ class SparkEngine:
         session, self._session = self._session, None
         if session is not None or starting is not None:
             _stop(session)
+        scratch, self._scratch = self._scratch, None
+        if scratch is not None:
+            scratch.close()
 
 
 def _stop(session: Any | None) -> None:
@@ -165,8 +174,10 @@ def warm(session: Any, tasks: int) -> None:
     same.write.format("noop").mode("overwrite").save()
 
 
-def spark_session(settings: EngineSettings, java_options: str = "", preload: Sequence[str] = ()) -> Any:
-    """A new Spark session.
+def spark_session(
+    settings: EngineSettings, java_options: str = "", preload: Sequence[str] = (), scratch: Path | None = None
+) -> Any:
+    """A new Spark session, which writes what it needs for itself to the folder `scratch`.
 
     Raises:
         EngineError: It cannot start.
@@ -188,17 +199,22 @@ def spark_session(settings: EngineSettings, java_options: str = "", preload: Seq
         "spark.driver.memory": settings.spark_memory,
         "spark.sql.session.timeZone": "UTC",
         "spark.log.level": "ERROR",
-        "spark.driver.extraJavaOptions": "-XX:+UseSerialGC",
     }
+    driver = "-XX:+UseSerialGC"
+    if scratch is not None and " " not in str(scratch):
+        # It is killed, which is quicker than to ask it to stop: what it would then remove must lie in one place.
+        driver += f" -Djava.io.tmpdir={scratch}"
     master = settings.spark_master or f"local[{core_count(settings)},{_TRIES}]"
+    conf["spark.driver.extraJavaOptions"] = driver
     if master.startswith("local"):
         conf |= {
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
             # Python does the work here: what Java would spend on its best compiler is lost to it.
-            "spark.driver.extraJavaOptions": f"-XX:+UseSerialGC -XX:TieredStopAtLevel=1 {java_options or shared()}",
+            "spark.driver.extraJavaOptions": f"{driver} -XX:TieredStopAtLevel=1 {java_options or shared()}",
             "spark.python.daemon.module": "quern.jobs.engines.spark_daemon",
             f"spark.executorEnv.{PRELOAD}": ",".join(preload),
+            **({"spark.local.dir": str(scratch)} if scratch is not None else {}),
         }
     builder = SparkSession.builder.master(master).appName("quern")
     for name, value in conf.items():
@@ -220,3 +236,11 @@ def _end_java() -> None:
         with contextlib.suppress(psutil.NoSuchProcess):
             if "pyspark-shell" in child.cmdline():
                 child.kill()
+                _gone(child)
+
+
+def _gone(child: psutil.Process) -> None:
+    """Wait until a process that was killed writes no more; its status is left to be collected by who started it."""
+    until = time.monotonic() + _GONE
+    while child.status() != psutil.STATUS_ZOMBIE and time.monotonic() < until:
+        time.sleep(0.01)

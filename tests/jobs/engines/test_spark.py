@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 import psutil
 import pytest
 
@@ -30,16 +33,19 @@ def test_this_process_works_until_spark_is_ready(monkeypatch: pytest.MonkeyPatch
     assert list(by_name.until_ready(["a", "b"])) == []
 
 
-def test_an_engine_that_is_closed_while_it_starts_leaves_no_java() -> None:
+def test_an_engine_that_is_closed_leaves_no_java_and_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     engine = SparkEngine(EngineSettings())
     engine.begin()
-    engine.close()
-    assert javas() == []
+    engine.close()  # while it starts
+    assert (javas(), list(tmp_path.iterdir())) == ([], [])
     assert not engine.ready
     try:
-        assert engine.session().range(3).count() == 3
+        assert engine.session().range(3).repartition(2).count() == 3
+        assert [folder.name[:12] for folder in tmp_path.iterdir()] == ["quern-spark-"]
     finally:
         engine.close()
+    assert (javas(), list(tmp_path.iterdir())) == ([], [])
 
 
 def test_a_missing_java_is_one_sentence_that_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,61 @@
+"""Folders for what an engine writes beside its results: they go with it, or if it was killed with the next one."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+_LOCK: Final = ".held"
+# Seconds after which a folder that nobody holds is one that was left: longer than it takes to make and hold one.
+_LEFT: Final = 60
+# A path of a Unix socket has at most 107 bytes, and Ray's names under its folder take some 70.
+_LONGEST_ROOT: Final = 12
+
+
+class Scratch:
+    """A folder of this process under the system's temporary one.
+
+    Attributes:
+        path: The folder.
+    """
+
+    def __init__(self, engine: str, *, short: bool = False) -> None:
+        """Args: `short` asks for a path that sockets can have, whatever `TMPDIR` says."""
+        root = Path(tempfile.gettempdir())
+        if short and len(os.fsencode(root)) > _LONGEST_ROOT:
+            root = Path("/tmp")  # noqa: S108 - made by mkdtemp, for this user alone
+        sweep(root)
+        self.path = Path(tempfile.mkdtemp(prefix=f"quern-{engine}-", dir=root))
+        self._held: int | None = os.open(self.path / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+        fcntl.flock(self._held, fcntl.LOCK_EX)
+
+    def close(self, *, keep: bool = False) -> None:
+        """Let go of the folder, and remove it unless it is to be kept."""
+        if self._held is not None:
+            held, self._held = self._held, None
+            os.close(held)
+            if keep:
+                (self.path / _LOCK).unlink(missing_ok=True)
+            else:
+                shutil.rmtree(self.path, ignore_errors=True)
+
+
+def sweep(root: Path) -> None:
+    """Remove the folders under `root` that processes of this user were killed over; what was kept stays."""
+    for folder in root.glob("quern-*"):
+        with suppress(OSError):
+            about = folder.lstat()
+            if about.st_uid != os.getuid() or time.time() - about.st_mtime < _LEFT:
+                continue
+            held = os.open(folder / _LOCK, os.O_RDWR | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(held)
