@@ -133,6 +133,11 @@ def check_settings(settings: CrawlSettings) -> None:
             raise CrawlError(f"crawl.connect_to: {host}: {error}; write IP:PORT") from None
 
 
+def user_agent(settings: CrawlSettings) -> str:
+    """What the crawler calls itself."""
+    return f"Quern/{version('quern')} (+{quoted_header(settings.contact.strip())})"
+
+
 def read_seeds(path: Path, settings: CrawlSettings) -> list[Address]:
     """The addresses of a file, one a line; empty lines and those that begin with # are skipped.
 
@@ -175,7 +180,7 @@ def _sole_crawl(warehouse: Warehouse) -> Iterator[None]:
 def _folder(warehouse: Warehouse, seeds: Sequence[Address], settings: Settings) -> CrawlFolder:
     """The folder of the crawl that was begun with these seeds and not finished, or of a new one."""
     digest = _digest(seeds, settings.crawl)
-    agent = f"Quern/{version('quern')} (+{quoted_header(settings.crawl.contact.strip())})"
+    agent = user_agent(settings.crawl)
     for path in sorted((warehouse.root / "crawl").glob("*/plan.json")):
         folder = _paths(warehouse, path.parent.name)
         plan = folder.read_plan()

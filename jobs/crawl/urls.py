@@ -213,6 +213,13 @@ def registered_domain(host: str) -> str:
     return found.top_domain_under_public_suffix or host
 
 
+@lru_cache(maxsize=1 << 14)
+def has_public_suffix(host: str) -> bool:
+    """Whether `host` is a name under a public suffix: `ferries.example.org` is, `report.pdf` is not."""
+    found = _suffixes.extract_str(host) if hasattr(_suffixes, "extract_str") else _suffixes(host)
+    return bool(found.suffix and found.domain)
+
+
 def quoted_header(text: str) -> str:
     """`text` as ASCII for an HTTP header."""
     return quote(text, safe=" !#$%&'()*+,/:;=?@[]~")

@@ -30,6 +30,7 @@ from quern.schemas.settings.search.graph import GraphSettings
 from quern.schemas.settings.search.question import QuestionSettings
 from quern.schemas.settings.search.rerank import RerankSettings
 from quern.schemas.settings.search.retrieve import RetrieveSettings
+from quern.schemas.settings.search.sourcing import SourcingSettings
 from quern.schemas.settings.tree import (
     Settings,
     SettingsError,
@@ -72,6 +73,7 @@ __all__ = [
     "Settings",
     "SettingsError",
     "SourceSettings",
+    "SourcingSettings",
     "TimelineSettings",
     "changes_results",
     "describe",

@@ -9,6 +9,7 @@ from quern.schemas.settings.search.graph import GraphSettings
 from quern.schemas.settings.search.question import QuestionSettings
 from quern.schemas.settings.search.rerank import RerankSettings
 from quern.schemas.settings.search.retrieve import RetrieveSettings
+from quern.schemas.settings.search.sourcing import SourcingSettings
 
 
 class SearchSettings(Group):
@@ -20,3 +21,4 @@ class SearchSettings(Group):
     rerank: RerankSettings = RerankSettings()
     answer: AnswerSettings = AnswerSettings()
     align: AlignSettings = AlignSettings()
+    sourcing: SourcingSettings = SourcingSettings()

@@ -1,0 +1,121 @@
+"""One visit of a few addresses without following links: by the crawl's own process, so with all that guards a crawl.
+
+robots.txt is obeyed, no private network is reached, a redirect that leaves the site is refused, sizes and times are
+bounded (`crawl` settings). Nothing of it is archived.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from warcio.archiveiterator import ArchiveIterator
+
+from quern.indexes.storage import write_text
+from quern.jobs.crawl.fleet import run_fleet
+from quern.jobs.crawl.frontier import State, read_only, reject_rows
+from quern.jobs.crawl.plan import CrawlFolder, Plan
+from quern.jobs.crawl.urls import Address, BadAddressError, parse_address
+from quern.schemas.settings import CrawlSettings, EngineSettings
+
+_MOST_SECONDS: Final = 600.0
+_FETCHED: Final = (State.FETCHED, State.UNCHANGED)
+
+
+@dataclass(frozen=True)
+class Visit:
+    """What became of an address.
+
+    Attributes:
+        why_not: Why there is no page; empty where there is one.
+        url: Where the page was found, after redirects.
+        body: The page.
+    """
+
+    why_not: str = ""
+    url: str = ""
+    body: bytes = b""
+
+
+def visit(urls: Collection[str], settings: CrawlSettings, user_agent: str) -> dict[str, Visit]:
+    """What became of each address.
+
+    Raises:
+        CrawlError: The process fails again and again.
+    """
+    found: dict[str, Visit] = {}
+    seeds: dict[str, Address] = {}
+    for url in urls:
+        try:
+            seeds[url] = parse_address(url, settings.session_parameters)
+        except BadAddressError as error:
+            found[url] = Visit(f"{error.reason}: {error}")
+    if not seeds:
+        return found
+    limits = {"max_depth": 0, "sitemaps": False, "scope": "host", "seconds": min(settings.seconds, _MOST_SECONDS)}
+    with TemporaryDirectory(prefix="quern-visit-") as temporary:
+        folder = CrawlFolder(Path(temporary) / "crawl", Path(temporary) / "warc", Path(temporary) / "memory.sqlite")
+        folder.warc.mkdir()
+        folder.root.mkdir()
+        write_text(folder.seeds, "".join(f"{seed.url}\n" for seed in seeds.values()))
+        plan = Plan(
+            crawl_id="visit",
+            seeds="",
+            workers=1,
+            user_agent=user_agent,
+            started_at=time.time(),
+            settings=settings.model_copy(update=limits),
+        )
+        folder.write_plan(plan)
+        run_fleet(folder, 1, "local", EngineSettings(engine="local"), lambda _: None)
+        came = _Came(folder)
+        return found | {url: came.of(seed) for url, seed in seeds.items()}
+
+
+class _Came:
+    """What a crawl came to, read from its frontier and its archive."""
+
+    def __init__(self, folder: CrawlFolder) -> None:
+        self._bodies = dict(_bodies(folder.warc))
+        with closing(read_only(folder.frontier(0))) as sql:
+            self._states: dict[bytes, tuple[str, int, bytes | None]] = {
+                key: (url, state, target)
+                for key, url, state, target in sql.execute("SELECT key,url,state,target FROM urls")
+            }
+        self._rejects = {key: f"{reason}: {detail}" for key, reason, detail in reject_rows(folder.frontier(0))}
+
+    def of(self, seed: Address) -> Visit:
+        """What became of a seed: its redirects are followed as the crawl did, but to no other seed's host."""
+        key: bytes | None = seed.key
+        url = seed.url
+        for _ in range(len(self._states) + 1):
+            url, state, key = self._states.get(key or b"", (url, State.QUEUED, None))
+            if state != State.REDIRECTED:
+                break
+        if state in _FETCHED and _host(url) != seed.host.removeprefix("www."):
+            return Visit(f"redirect_refused: leads to {url[:300]}")
+        if state in _FETCHED:
+            return Visit(url=url, body=self._bodies.get(url, b""))
+        if state == State.DENIED:
+            return Visit("robots_denied: robots.txt does not allow it")
+        return Visit(self._rejects.get(url, "not_answered: there was no answer in time"))
+
+
+def _host(url: str) -> str:
+    return parse_address(url).host.removeprefix("www.")
+
+
+def _bodies(warc: Path) -> list[tuple[str, bytes]]:
+    found = []
+    for path in sorted(warc.glob("*.warc.gz")):
+        with path.open("rb") as file:
+            for record in ArchiveIterator(file):
+                if record.rec_type == "response":
+                    headers: Any = record.rec_headers
+                    found.append((str(headers.get_header("WARC-Target-URI")), bytes(record.content_stream().read())))
+    return found

@@ -1,0 +1,90 @@
+"""What a page links to and names, as places where what it does not say may be read."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import unquote, urljoin, urlsplit
+
+from lxml.html import HtmlElement
+
+from quern.jobs.crawl.links import page_links
+from quern.jobs.crawl.urls import has_public_suffix
+from quern.jobs.documents.html.parse import PageError, parse_page
+from quern.schemas.words.sentences import sentence_spans
+from quern.schemas.words.terms import search_terms
+
+_BLOCKS: Final = frozenset("p li td th dd dt h1 h2 h3 h4 h5 h6 blockquote figcaption".split())
+_AROUND: Final = 300  # Characters of the block that a link stands in.
+_TEXT: Final = 200
+_HIGHEST: Final = 6  # Elements between a link and its block.
+_HOST: Final = re.compile(r"(?<![\w@/.-])(?:https?://)?((?:[a-z0-9-]{1,63}\.)+[a-z]{2,24})(?![\w.-]*@)\b", re.I)
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link of a page.
+
+    Attributes:
+        url: Where it leads.
+        text: Its words.
+        around: The words of the paragraph that it stands in.
+    """
+
+    url: str
+    text: str
+    around: str
+
+    @property
+    def said(self) -> str:
+        """All that tells what it leads to: its words, those around it, those of its path."""
+        path = unquote(urlsplit(self.url).path).rsplit(".", 1)[0]
+        return f"{self.text}. {self.around} {' '.join(search_terms(path).split())}".strip()
+
+
+def links_of(body: bytes, url: str, charset: str | None) -> list[Link]:
+    """The links of a page that may be followed, each once, with the most telling of their words."""
+    allowed = page_links(body, url, charset)
+    if "nofollow" in allowed.directives:
+        return []
+    try:
+        tree = parse_page(body, charset)
+    except PageError:
+        return []
+    open_, found = set(allowed.links), dict[str, Link]()
+    for element in tree.iter("a"):
+        try:
+            target = urljoin(url, (element.get("href") or "").strip())
+        except ValueError:
+            continue
+        if target not in open_:
+            continue
+        link = Link(target.partition("#")[0], _words(element)[:_TEXT], _block(element)[:_AROUND])
+        known = found.get(link.url)
+        if known is None or len(link.said) > len(known.said):
+            found[link.url] = link
+    return list(found.values())
+
+
+def _block(element: HtmlElement) -> str:
+    for _, above in zip(range(_HIGHEST), element.iterancestors(), strict=False):
+        if above.tag in _BLOCKS:
+            return _words(above)
+    return ""
+
+
+def _words(element: HtmlElement) -> str:
+    return " ".join(" ".join(element.itertext()).split())
+
+
+def mentions_in(text: str) -> list[Link]:
+    """The sites that a text names by their hosts, such as `ferries.example.org`, as links to their home pages."""
+    found: dict[str, Link] = {}
+    for start, end in sentence_spans(text):
+        sentence = " ".join(text[start:end].split())
+        for match in _HOST.finditer(sentence):
+            host = match[1].lower().removeprefix("www.")
+            if has_public_suffix(host):
+                found.setdefault(host, Link(f"https://{host}/", host, sentence[:_AROUND]))
+    return list(found.values())

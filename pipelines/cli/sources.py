@@ -1,0 +1,133 @@
+"""Sources of questions, and seeds from what could not be answered."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from quern.pipelines.cli.common import (
+    AsJson,
+    Overrides,
+    SettingsFile,
+    Snapshot,
+    Warehouse,
+    new_app,
+    open_searcher,
+    print_json,
+)
+
+if TYPE_CHECKING:
+    from quern.pipelines.retrieve.searcher import Searcher
+
+app = new_app("")
+
+
+@app.command(
+    epilog='Examples:  quern sources "Who repaired the bridge?" -w WH    '
+    "quern sources --questions questions.jsonl -w WH --out sources.jsonl    "
+    "quern sources --unanswered answers/ -w WH --out seeds.txt && quern crawl seeds.txt -w WH --max-depth 1    "
+    'quern sources "..." -w WH --set sourcing.intents=4 --set sourcing.names=2 --json'
+)
+def sources(
+    warehouse: Warehouse,
+    question: Annotated[str | None, typer.Argument(help="The question.", show_default=False)] = None,
+    questions: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Many questions: JSONL, Parquet or CSV, as of `quern answer`."),
+    ] = None,
+    unanswered: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="answers.jsonl, or its folder: seeds for what it does not answer."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write seeds for `quern crawl`, or a line of JSON a question.")
+    ] = None,
+    no_history: Annotated[
+        bool, typer.Option("--no-history", help="Take nothing from earlier searches, and keep nothing for later ones.")
+    ] = False,
+    snapshot: Snapshot = None,
+    settings: SettingsFile = None,
+    override: Overrides = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find the sites that answer a question, each validated by its own pages; or seeds for the next crawl.
+
+    Without `sourcing.online` nothing is fetched: a source is what the index has pages of. With --unanswered, links that
+    lead out of the index, sites that are named, and likely sources become seeds, each under a comment that says why.
+    """
+    from quern.schemas.errors import QuernError
+
+    if sum(given is not None for given in (question, questions, unanswered)) != 1:
+        raise QuernError('name one of: a question, "Who repaired the bridge?"; --questions FILE; --unanswered FILE')
+    if unanswered is not None and out is None:
+        raise QuernError("--unanswered writes seeds: name their file, --out seeds.txt")
+    searcher = open_searcher(warehouse, snapshot, settings, override)
+    if question is not None:
+        _one(searcher, question, history=not no_history, as_json=as_json)
+    elif questions is not None:
+        _many(searcher, questions, out, history=not no_history, as_json=as_json)
+    elif unanswered is not None and out is not None:
+        _seeds(searcher, unanswered, out, history=not no_history, as_json=as_json)
+
+
+def _one(searcher: Searcher, question: str, *, history: bool, as_json: bool) -> None:
+    from quern.pipelines.answers.questions import question_of
+    from quern.pipelines.sources.query import sources_of
+    from quern.pipelines.sources.view import render_sources
+
+    asked = question_of({"query_id": "sources", "question": question}, searcher.settings.question.max_characters)
+    (found,) = sources_of(searcher, [asked], history=history)
+    if as_json:
+        print_json(found.model_dump(mode="json"))
+        return
+    width = min(100, os.get_terminal_size().columns or 100) if sys.stdout.isatty() else 100
+    typer.echo(render_sources(found, width))
+
+
+def _many(searcher: Searcher, path: Path, out: Path | None, *, history: bool, as_json: bool) -> None:
+    from quern.indexes.storage import write_text
+    from quern.pipelines.answers.questions import read_questions
+    from quern.pipelines.sources.measure import measured
+    from quern.pipelines.sources.query import gold_sites, sources_of
+
+    asked = read_questions(path)
+    found = list(sources_of(searcher, asked, history=history))
+    figures = measured(asked, found, gold_sites(searcher))
+    if out is not None:
+        write_text(out, "".join(one.model_dump_json() + "\n" for one in found))
+    if as_json:
+        rows = [one.model_dump(mode="json") for one in found]
+        print_json({"questions": len(asked), "figures": figures, **({"out": str(out)} if out else {"sources": rows})})
+        return
+    valid = sum(bool(one.valid) for one in found)
+    typer.echo(f"{valid} of {len(asked)} questions have a source that answers")
+    for name, value in figures.items():
+        typer.echo(f"{name:36} {value:.3f}")
+    if out is not None:
+        typer.echo(f"sources: {out}")
+
+
+def _seeds(searcher: Searcher, path: Path, out: Path, *, history: bool, as_json: bool) -> None:
+    from quern.indexes.storage import write_text
+    from quern.pipelines.sources.query import seeds_of
+    from quern.pipelines.sources.seeds import as_text
+    from quern.pipelines.sources.unanswered import unanswered
+
+    answers = list(unanswered(path))
+    seeds = seeds_of(searcher, answers, history=history)
+    served = len({reason.query_id for seed in seeds for reason in seed.reasons})
+    told = f"{len(seeds)} seeds for {served} of {len(answers)} questions that were not answered"
+    write_text(out, as_text(seeds, f"{told}, by snapshot {searcher.snapshot.manifest.build_id}"))
+    if as_json:
+        rows = [{"url": seed.url, "reasons": [vars(reason) for reason in seed.reasons]} for seed in seeds]
+        print_json({"unanswered": len(answers), "served": served, "seeds": rows, "out": str(out)})
+        return
+    typer.echo(told)
+    if seeds:
+        typer.echo(f"crawl them: quern crawl {out} -w {searcher.snapshot.warehouse.root} --max-depth 1")
+    else:
+        typer.echo("no page that was found links or names anything beyond the index that fits them")

@@ -1,0 +1,101 @@
+"""The sources of a snapshot as a search reads them: the pool that the generator chooses from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from quern.indexes.keys import positions_in
+from quern.indexes.vectors import Positions
+from quern.jobs.sources.naming import KnownSource
+from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.recipes import find_recipes
+from quern.pipelines.retrieve.searcher import Searcher
+from quern.schemas.errors import QuernError
+from quern.schemas.tables import SOURCES
+
+RECIPE: Final = "hybrid"
+
+
+class NoSourcesError(QuernError):
+    """A snapshot without sources; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class SourcePool:
+    """The sources of a snapshot, and whose the chunks are.
+
+    Attributes:
+        rows: Rows of the table `sources`, by site.
+        sites: The sites, in the order of their numbers.
+        of_chunk: The number of each chunk's site, -1 where it has none; shape (chunks,).
+        column: Column of `documents` that holds the site.
+    """
+
+    rows: Mapping[str, Mapping[str, Any]]
+    sites: Sequence[str]
+    of_chunk: Positions
+    column: str = "site"
+
+    def condition(self, site: str) -> str:
+        """The condition that chunks of a site meet."""
+        return f"{self.column}={site}"
+
+    @property
+    def homes(self) -> dict[str, str]:
+        """Home page to site."""
+        return {str(row["home_url"]): site for site, row in self.rows.items() if row.get("home_url")}
+
+    def known(self, site: str, similarity: float) -> KnownSource:
+        """A source as the generator is shown it."""
+        row = self.rows[site]
+        about = tuple(row.get("topics") or ())
+        return KnownSource(site, row.get("name") or site, row.get("home_url") or site, about, similarity)
+
+    def likely(self, batch: Batch) -> list[list[KnownSource]]:
+        """For each question of a batch the sources of the best chunks, the best first."""
+        (recipe,) = find_recipes(RECIPE)
+        chunks = recipe.rank(batch).chunks
+        best: list[dict[int, float]] = [{} for _ in range(len(batch))]
+        owners = self.of_chunk[chunks.chunk].tolist()
+        for question, owner, score in zip(chunks.question.tolist(), owners, chunks.score.tolist(), strict=True):
+            if owner >= 0:  # Chunks come best first.
+                best[question].setdefault(owner, round(score, 6))
+        return [[self.known(self.sites[n], score) for n, score in found.items()] for found in best]
+
+
+def read_pool(searcher: Searcher) -> SourcePool:
+    """The pool of a snapshot.
+
+    Raises:
+        NoSourcesError: It has no table of sources, or no document of it has a site.
+    """
+    snapshot = searcher.snapshot
+    if SOURCES.name not in snapshot.manifest.tables:
+        raise NoSourcesError(
+            f"snapshot {snapshot.manifest.build_id} has no sources: it was built before there were; build again"
+        )
+    rows = [row for batch in snapshot.stage(SOURCES.name).batches() for row in batch.to_pylist()]
+    if not rows:
+        raise NoSourcesError(
+            f"no document of snapshot {snapshot.manifest.build_id} has a site: pages have one by their address, "
+            "documents of a JSONL file by the field site or url"
+        )
+    return pool_of(searcher, rows, "site")
+
+
+def pool_of(searcher: Searcher, rows: Iterable[Mapping[str, Any]], column: str) -> SourcePool:
+    """The pool of these sources, whose documents name them in `column`."""
+    by_site = {str(row["site"]): row for row in rows}
+    number = {site: n for n, site in enumerate(by_site)}
+    documents = searcher.graph.documents
+    of_document = np.full(len(documents.keys), -1, dtype=np.int64)
+    for batch in searcher.snapshot.table("documents").batches(list(dict.fromkeys(["doc_id", column]))):
+        places = positions_in(documents.keys, batch.column("doc_id")).tolist()
+        for site, at in zip(batch.column(column).to_pylist(), places, strict=True):
+            if at >= 0 and site is not None:
+                of_document[at] = number.get(site, -1)
+    return SourcePool(by_site, list(by_site), of_document[documents.of_chunk], column)

@@ -1,0 +1,81 @@
+"""Searches of sources over a snapshot, as the command line and the Python API ask for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from typing import Final
+
+from quern.indexes.catalog import Warehouse
+from quern.jobs.reasoning.runner import Reasoner
+from quern.pipelines.crawl import lost_pages
+from quern.pipelines.retrieve.searcher import Searcher
+from quern.pipelines.sources.access import Access
+from quern.pipelines.sources.history import History
+from quern.pipelines.sources.measure import SiteOf, sites_by
+from quern.pipelines.sources.pool import read_pool
+from quern.pipelines.sources.seeds import Seed, SeedFinder, question_of_answer
+from quern.pipelines.sources.seek import Seeker
+from quern.schemas.answers import Answer, Question
+from quern.schemas.sources import FoundSources
+
+_BATCH: Final = 128
+HISTORY: Final = "sources/history.jsonl"
+
+
+@contextmanager
+def seeker(searcher: Searcher, *, history: bool = True) -> Iterator[Seeker]:
+    """What seeks sources over a snapshot; without `history` nothing is taken from earlier searches, nor kept.
+
+    Raises:
+        GeneratorError: The model cannot be used.
+        NoSourcesError: The snapshot has no sources.
+    """
+    settings, pool = searcher.settings, searcher.held(read_pool)
+    access = Access(pool, settings.crawl if settings.sourcing.online else None)
+    path = searcher.snapshot.warehouse.root / HISTORY if history else None
+    past = History(path, searcher.question_embedder.encode)
+    with Reasoner(settings.generator, settings.engine) as reasoner:
+        yield Seeker(searcher, pool, reasoner, access, past)
+
+
+def sources_of(searcher: Searcher, questions: Iterable[Question], *, history: bool = True) -> Iterator[FoundSources]:
+    """The sources of each question, in their order, computed in batches.
+
+    Raises:
+        CrawlError: Sources are to be asked (`sourcing.online`), and `crawl` settings do not allow it.
+        GeneratorError: The model cannot be used, or cannot be asked any more.
+        NoSourcesError: The snapshot has no sources.
+    """
+    stream = iter(questions)
+    with seeker(searcher, history=history) as seeks:
+        while some := list(islice(stream, _BATCH)):
+            yield from seeks.sources(some)
+
+
+def seeds_of(searcher: Searcher, answers: Sequence[Answer], *, history: bool = True) -> list[Seed]:
+    """Seeds for the next crawl, from questions that were not answered.
+
+    Raises:
+        CrawlError: Seeds are to be visited (`sourcing.online`), and `crawl` settings do not allow it.
+        GeneratorError: The model cannot be used, or cannot be asked any more.
+        NoSourcesError: The snapshot has no sources.
+    """
+    found = list(sources_of(searcher, [question_of_answer(a) for a in answers], history=history))
+    return SeedFinder(searcher, _lost(Warehouse(searcher.snapshot.warehouse.root))).seeds(answers, found)
+
+
+def _lost(warehouse: Warehouse) -> Iterator[str]:
+    for batch in lost_pages(warehouse):
+        yield from batch.column("key").to_pylist()
+
+
+def gold_sites(searcher: Searcher) -> SiteOf:
+    """The sites of gold pages, of a snapshot."""
+    site_of: dict[str, str] = {}
+    for batch in searcher.snapshot.stage("documents").batches(["doc_id", "url", "site"]):
+        for row in batch.to_pylist():
+            if row["site"]:
+                site_of |= {key: row["site"] for key in (row["doc_id"], row["url"]) if key}
+    return sites_by(site_of)

@@ -1,0 +1,233 @@
+"""Seeds of the next crawl from what could not be answered: links of the pages found, sites they name, likely sources.
+
+A seed is an address that the index has no page of, or the home page of a source, with the question that it is for and
+why. What a crawl would refuse, or lost the last time, is none. Where `sourcing.online` allows it each is visited first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from quern.indexes.vectors import Floats
+from quern.jobs.crawl.addresses import AddressGuard
+from quern.jobs.crawl.urls import Address, BadAddressError, parse_address, trap
+from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.sources.links import Link, links_of, mentions_in
+from quern.pipelines.retrieve.searcher import Searcher
+from quern.pipelines.sources.visited import Visited, visited
+from quern.schemas.answers import Answer, Question
+from quern.schemas.settings import CrawlSettings
+from quern.schemas.sources import FoundSources
+from quern.schemas.words.lines import shortened
+
+# Half of the cosine with the question and half of the share of its words: a link below says too little of where it
+# leads. A round number; there are no sets of links with questions to choose it on.
+_LEAST: Final = 0.3
+_PAGES: Final = 64  # Read at once, of at most 10 MB each.
+_LOCAL: Final = ("localhost", ".localhost", ".local", ".internal")
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why an address is a seed.
+
+    Attributes:
+        query_id: The question that it is for.
+        question: Its words.
+        what: What led to the address.
+        score: How well that fits the question, in [0, 1].
+        validated: What a visit found; empty where none was made.
+    """
+
+    query_id: str
+    question: str
+    what: str
+    score: float
+    validated: str = ""
+
+    @property
+    def line(self) -> str:
+        """The reason on one line."""
+        asked, told = shortened(self.question, 200), f"; {self.validated}" if self.validated else ""
+        return f"# {shortened(self.query_id, 80)}, {asked!r}: {shortened(self.what, 300)} ({self.score:.2f}){told}"
+
+
+@dataclass(frozen=True)
+class Seed:
+    """An address that the next crawl is to begin with.
+
+    Attributes:
+        url: The address.
+        reasons: Why, for each question that it is for.
+    """
+
+    url: str
+    reasons: tuple[Reason, ...]
+
+    @property
+    def score(self) -> float:
+        """The best of its reasons."""
+        return max(reason.score for reason in self.reasons)
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """An address that may be a seed for one question."""
+
+    address: Address
+    reason: Reason
+
+
+class SeedFinder:
+    """Finds seeds over one snapshot.
+
+    What it holds of the snapshot is a key of 16 bytes for each page.
+    """
+
+    def __init__(self, searcher: Searcher, lost: Iterable[str] = ()) -> None:
+        """`lost` are addresses that the last crawl got no page of."""
+        self._searcher = searcher
+        self._crawl: CrawlSettings = searcher.settings.crawl
+        self._guard = AddressGuard(self._crawl.allow_private)
+        self._known = set(self._keys(self._addresses()))
+        self._lost = set(self._keys(lost))
+
+    def seeds(self, answers: Sequence[Answer], found: Sequence[FoundSources]) -> list[Seed]:
+        """Seeds for the questions of `answers`, whose likely sources `found` names; the best first.
+
+        Raises:
+            CrawlError: Seeds are to be visited, and `crawl` settings do not allow a crawl.
+        """
+        settings = self._searcher.settings.sourcing
+        linked = self._linked(answers)
+        rows = [self._best(answer, linked.get(n, []), found[n]) for n, answer in enumerate(answers)]
+        candidates = [c for row in rows for c in row]
+        if settings.online:
+            by_url = visited(self._searcher, [(c.address.url, c.reason.question) for c in candidates])
+            candidates = [c for c in (_after(c, by_url) for c in candidates) if c is not None]
+        kept: dict[str, list[Reason]] = {}
+        count = {answer.query_id: 0 for answer in answers}
+        for c in sorted(candidates, key=lambda c: -c.reason.score):
+            if count[c.reason.query_id] < settings.links:
+                count[c.reason.query_id] += 1
+                kept.setdefault(c.address.url, []).append(c.reason)
+        seeds = [Seed(url, tuple(reasons)) for url, reasons in kept.items()]
+        return sorted(seeds, key=lambda seed: (-seed.score, seed.url))[: settings.seeds]
+
+    def _addresses(self) -> Iterator[str]:
+        snapshot = self._searcher.snapshot
+        for table, column in (("pages", "url"), ("documents", "url")):
+            for batch in snapshot.stage(table).batches([column]):
+                yield from filter(None, batch.column(column).to_pylist())
+
+    def _keys(self, urls: Iterable[str]) -> Iterator[bytes]:
+        for url in urls:
+            if (address := self._address(url)) is not None:
+                yield address.key
+
+    def _address(self, url: str) -> Address | None:
+        try:
+            return parse_address(url, self._crawl.session_parameters)
+        except BadAddressError:
+            return None
+
+    def _open(self, url: str) -> Address | None:
+        """The address, if a crawl would ask for it and did not lose it the last time."""
+        address = self._address(url)
+        if address is None or trap(address, self._crawl) or address.key in self._lost or self._is_local(address.host):
+            return None
+        return address
+
+    def _is_local(self, host: str) -> bool:
+        """Whether a host is a private address by its name; what others lead to, the crawl sees when it asks."""
+        digits = host.replace(".", "").isdigit() or ":" in host
+        if digits:
+            return not self._guard.permits(host)
+        return host.endswith(_LOCAL) and host not in self._crawl.connect_to
+
+    def _linked(self, answers: Sequence[Answer]) -> dict[int, list[tuple[Link, str]]]:
+        """For each answer, by its place, the links of the pages that were found for it, each with its page."""
+        documents: dict[str, list[int]] = {}
+        for n, answer in enumerate(answers):
+            for key in dict.fromkeys(hit.doc_id for hit in answer.hits):
+                documents.setdefault(key, []).append(n)
+        found: dict[int, list[tuple[Link, str]]] = {}
+        for url, links, key in self._pages(list(documents)):
+            for n in documents[key]:
+                found.setdefault(n, []).extend((link, url) for link in links)
+        return found
+
+    def _pages(self, keys: Sequence[str]) -> Iterator[tuple[str, list[Link], str]]:
+        """Address, links and key of each of these documents."""
+        snapshot = self._searcher.snapshot
+        for at in range(0, len(keys), _PAGES):
+            some = keys[at : at + _PAGES]
+            rows = snapshot.table("documents").lookup("doc_id", some, ["doc_id", "page_url", "text"]).to_pylist()
+            urls = sorted({row["page_url"] for row in rows})
+            read = snapshot.stage("pages").lookup("url", urls, ["url", "body", "charset", "content_type"]).to_pylist()
+            pages: Mapping[str, Any] = {page["url"]: page for page in read}
+            for row in rows:
+                page, links = pages.get(row["page_url"]), mentions_in(row["text"])
+                if page is not None and "html" in page["content_type"]:
+                    links = [*links_of(page["body"], page["url"], page["charset"]), *links]
+                yield row["page_url"], links, row["doc_id"]
+
+    def _best(self, answer: Answer, linked: Sequence[tuple[Link, str]], found: FoundSources) -> list[_Candidate]:
+        """The best candidates for one question: what is linked or named, then sources of like questions."""
+        asked = answer.asked or answer.question
+        most = 2 * self._searcher.settings.sourcing.links  # Some may be lost when they are visited.
+        new = [(link, page, a) for link, page in linked if (a := self._open(link.url)) and a.key not in self._known]
+        scores = self._fits(asked, [link.said for link, _, _ in new])
+        candidates: dict[bytes, _Candidate] = {}
+        for (link, page, address), score in sorted(zip(new, scores, strict=True), key=lambda row: -row[1]):
+            if score < _LEAST or len(candidates) >= most:
+                break
+            what = f"link {link.text or link.url!r} of {page}"
+            reason = Reason(answer.query_id, asked, what, round(score, 4))
+            candidates.setdefault(address.key, _Candidate(address, reason))
+        return [*candidates.values(), *self._homes(answer, asked, found)][:most]
+
+    def _homes(self, answer: Answer, asked: str, found: FoundSources) -> Iterator[_Candidate]:
+        """Home pages of sources that were proposed: of like questions, or by a model; a poor second to a link."""
+        for source in found.sources:
+            if source.home_url and source.accessible and (address := self._open(source.home_url)):
+                what = f"home page of {source.name}, proposed by {', '.join(source.proposed_by)}"
+                score = round(_LEAST * source.probability, 4)
+                yield _Candidate(address, Reason(answer.query_id, asked, what, score))
+
+    def _fits(self, question: str, texts: Sequence[str]) -> list[float]:
+        """How well each text fits a question, in [0, 1]."""
+        if not texts:
+            return []
+        wanted = content_words(question)
+        encode = self._searcher.question_embedder.encode
+        distinct = list(dict.fromkeys(texts))
+        vectors: Floats = encode([self._searcher.form(t) for t in (question, *distinct)])
+        cosines = dict(zip(distinct, (vectors[1:] @ vectors[0]).tolist(), strict=True))
+        shares = [len(wanted & content_words(text)) / max(1, len(wanted)) for text in texts]
+        return [(max(0.0, cosines[text]) + share) / 2 for text, share in zip(texts, shares, strict=True)]
+
+
+def _after(candidate: _Candidate, by_url: Mapping[tuple[str, str], Visited]) -> _Candidate | None:
+    """The candidate as its visit left it; None where it cannot be had."""
+    seen = by_url[candidate.address.url, candidate.reason.question]
+    if seen.why_not:
+        return None
+    told = f"visited, its text answers with a score of {seen.score:.2f}" if seen.answers else "visited"
+    score = max(candidate.reason.score, seen.score / 2 if seen.answers else 0.0)
+    return replace(candidate, reason=replace(candidate.reason, score=score, validated=told))
+
+
+def as_text(seeds: Sequence[Seed], head: str) -> str:
+    """Seeds as `quern crawl` reads them: a line for each, under comments that say why."""
+    lines = [f"# {shortened(head, 300)}"]
+    for seed in seeds:
+        lines += ["", *(reason.line for reason in seed.reasons), seed.url]
+    return "\n".join(lines) + "\n"
+
+
+def question_of_answer(answer: Answer) -> Question:
+    """The question of an answer, as it was understood."""
+    return Question(query_id=answer.query_id, question=answer.asked or answer.question, as_of=answer.as_of)

@@ -1,0 +1,239 @@
+"""Sources of questions: candidates by generator, index and history, each validated; replacements for those that fail.
+
+Know Where to Go's generator, validator and optimizer, over a batch of questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from quern.jobs.reasoning.questions.outline import outline
+from quern.jobs.reasoning.questions.plan import REFERENCE
+from quern.jobs.reasoning.runner import Reasoner
+from quern.jobs.sources.agreement import AGREEMENT, AgreementInput
+from quern.jobs.sources.intents import INTENTS, IntentInput
+from quern.jobs.sources.naming import NAMING, KnownSource, NamedSource, NamingInput
+from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.filters import conditions_of
+from quern.pipelines.retrieve.searcher import Searcher
+from quern.pipelines.sources.access import Access
+from quern.pipelines.sources.history import History, Told
+from quern.pipelines.sources.pool import SourcePool
+from quern.pipelines.sources.validate import Pair, Validated, validated
+from quern.schemas.answers import Question
+from quern.schemas.sources import FoundSources, ProposedBy, RatedSource, SourceEvidence
+
+_MOST_PARTS: Final = 4
+_MOST_SHOWN: Final = 10  # Sources that a generator is shown: twice what it may name at most.
+_MOST_EVIDENCE: Final = 5
+
+
+@dataclass
+class _Candidate:
+    """A source that was proposed for a question."""
+
+    named: NamedSource
+    site: str
+    by: list[ProposedBy]
+
+
+@dataclass
+class _Sought:
+    """A question whose sources are sought, and how far that has come.
+
+    Attributes:
+        queries: Its intents' queries.
+        asked: The question and its parts, any of which a source may answer.
+        likely: For each query, and each text of `asked`, the sources of the pool, the likeliest first.
+        rated: What was validated, by site.
+    """
+
+    question: Question
+    queries: list[str]
+    asked: list[str]
+    likely: dict[str, list[KnownSource]] = field(default_factory=dict)
+    rated: dict[str, RatedSource] = field(default_factory=dict)
+    rounds: int = 0
+
+    @property
+    def texts(self) -> list[str]:
+        """All that is searched for it."""
+        return list(dict.fromkeys([*self.asked, *self.queries]))
+
+    def behind(self, text: str, site: str) -> float:
+        """Score of a site's best chunk for a text, less that of the best site."""
+        scores = {source.site: source.similarity for source in self.likely[text]}
+        return scores.get(site, 0.0) - max(scores.values(), default=0.0)
+
+
+@dataclass(frozen=True)
+class Seeker:
+    """Seeks sources over one snapshot.
+
+    Attributes:
+        access: Says which sources can be reached.
+        history: What earlier searches found.
+    """
+
+    searcher: Searcher
+    pool: SourcePool
+    reasoner: Reasoner
+    access: Access
+    history: History
+
+    def sources(self, questions: Sequence[Question]) -> list[FoundSources]:
+        """The sources of each question, in their order.
+
+        Raises:
+            GeneratorError: The model cannot be asked any more.
+        """
+        if not questions:
+            return []
+        settings = self.searcher.settings.sourcing
+        intents = self.reasoner.run(INTENTS, [IntentInput(q.question, settings.intents) for q in questions])
+        rows = zip(questions, intents, strict=True)
+        sought = [_Sought(q, [i.query for i in done.output.intents], parts_of(q.question)) for q, done in rows]
+        past = self._search(sought)
+        self._rate(sought, [self._first(one, sites) for one, sites in zip(sought, past, strict=True)])
+        for _ in range(settings.rounds):
+            left = [one for one in sought if not any(s.answers for s in one.rated.values())]
+            if not left:
+                break
+            self._rate(left, self._named(left))
+            for one in left:
+                one.rounds += 1
+        found = [_told(one) for one in sought]
+        self._remember(found)
+        return found
+
+    def _search(self, sought: Sequence[_Sought]) -> list[list[str]]:
+        """Find the likely sources of all queries and questions; returns what the history proposes for each."""
+        texts = [(text, one.question) for one in sought for text in one.texts]
+        batch = Batch(self.searcher, [text for text, _ in texts], [conditions_of(of) for _, of in texts])
+        likely = iter(self.pool.likely(batch))
+        own: list[int] = []
+        at = 0
+        for one in sought:
+            own.append(at)  # The question itself comes first.
+            one.likely = {text: next(likely) for text in one.texts}
+            at += len(one.texts)
+        return self.history.proposals(batch.vectors[own], self.searcher.settings.sourcing.similar)
+
+    def _first(self, one: _Sought, past: Sequence[str]) -> list[_Candidate]:
+        """What is proposed first: by the generator, by the index, by the history."""
+        found = [(source, "found") for source in one.likely[one.asked[0]][: self.searcher.settings.sourcing.found]]
+        told = [(self.pool.known(site, 0.0), "history") for site in past if site in self.pool.rows]
+        (named,) = self._named([one])
+        candidates = {c.site: c for c in named}
+        for source, by in (*found, *told):
+            proposed: ProposedBy = "found" if by == "found" else "history"
+            named_source = NamedSource(name=source.name, url=source.url)
+            known = candidates.setdefault(source.site, _Candidate(named_source, source.site, []))
+            known.by.append(proposed)
+        return list(candidates.values())
+
+    def _named(self, sought: Sequence[_Sought]) -> list[list[_Candidate]]:
+        """What the generator names for each question that was not validated yet."""
+        names = self.searcher.settings.sourcing.names
+        inputs = [
+            NamingInput(one.question.question, query, one.likely[query][:_MOST_SHOWN], list(one.rated), names)
+            for one in sought
+            for query in one.queries
+        ]
+        done = iter(self.reasoner.run(NAMING, inputs))
+        homes = self.pool.homes
+        found = []
+        for one in sought:
+            named = [source for _ in one.queries for source in next(done).output.sources]
+            candidates: dict[str, _Candidate] = {}
+            for source in named:
+                site = homes.get(source.url) or source.site
+                if site not in one.rated:
+                    candidates.setdefault(site, _Candidate(source, site, ["generator"]))
+            found.append(list(candidates.values()))
+        return found
+
+    def _rate(self, sought: Sequence[_Sought], candidates: Sequence[Sequence[_Candidate]]) -> None:
+        """Validate the candidates of each question."""
+        every = [c for row in candidates for c in row]
+        reached = self.access.reached({c.site: c.named.url for c in every})
+        stated = {
+            c.site: reached[c.site].stated or str(self.pool.rows.get(c.site, {}).get("name") or "") for c in every
+        }
+        asked = [AgreementInput(c.named.name, c.named.url, stated[c.site]) for c in every]
+        agrees = iter([done.output.agrees for done in self.reasoner.run(AGREEMENT, asked)])
+        verdicts = iter(self._validated(sought, candidates, {site for site, r in reached.items() if not r.why_not}))
+        for one, row in zip(sought, candidates, strict=True):
+            for c in row:
+                agreed, outcomes = next(agrees), next(verdicts)
+                one.rated[c.site] = self._rated(c, reached[c.site].why_not, outcomes, agreed=agreed)
+
+    def _validated(
+        self, sought: Sequence[_Sought], candidates: Sequence[Sequence[_Candidate]], open_: Collection[str]
+    ) -> list[list[Validated]]:
+        """For each candidate what its pages say to the question and its parts; nothing where it cannot be read."""
+        pairs = [
+            [
+                Pair(text, c.site, one.behind(text, c.site), tuple(conditions_of(one.question)))
+                for text in one.asked
+                if c.site in open_ and c.site in self.pool.rows
+            ]
+            for one, row in zip(sought, candidates, strict=True)
+            for c in row
+        ]
+        outcomes = iter(validated(self.searcher, self.pool, self.reasoner, [p for row in pairs for p in row]))
+        return [[next(outcomes) for _ in row] for row in pairs]
+
+    def _rated(self, c: _Candidate, unreached: str, outcomes: Sequence[Validated], *, agreed: bool) -> RatedSource:
+        row: Mapping[str, object] = self.pool.rows.get(c.site, {})
+        best = max(outcomes, key=lambda o: (o.answers, o.score), default=Validated(0.0, 0.0, False, ()))
+        why = unreached or ("" if agreed else "name and address do not belong together")
+        if not why and not best.answers:
+            why = "no page of it answers" if outcomes else "none of its pages is in the index"
+        evidence: dict[tuple[str, str], SourceEvidence] = {}
+        for outcome in sorted((o for o in outcomes if o.answers), key=lambda o: -o.score):
+            evidence |= {(e.chunk_id, e.text): e for e in outcome.evidence if (e.chunk_id, e.text) not in evidence}
+        rating = row.get("rating")
+        return RatedSource(
+            site=c.site,
+            name=c.named.name,
+            home_url=c.named.url if c.named.url != c.site else None,
+            proposed_by=c.by,
+            known=bool(row) or (agreed and not unreached),
+            accessible=not unreached,
+            consistent=agreed,
+            answers=not why,
+            score=best.score,
+            probability=best.probability,
+            why_not=why or None,
+            rating=rating if isinstance(rating, float) else None,
+            evidence=list(evidence.values())[:_MOST_EVIDENCE] if not why else [],
+        )
+
+    def _remember(self, found: Sequence[FoundSources]) -> None:
+        self.history.add(
+            Told(question=f.question, site=s.site, chunk_id=s.evidence[0].chunk_id, evidence=s.evidence[0].text)
+            for f in found
+            for s in f.valid
+            if s.evidence
+        )
+
+
+def parts_of(question: str) -> list[str]:
+    """A question, and its parts that can be asked alone: a source may answer one of them."""
+    parts = [s.text for s in outline(question).sub_questions if not REFERENCE.search(s.text)]
+    return list(dict.fromkeys([question, *parts[:_MOST_PARTS]]))
+
+
+def _told(one: _Sought) -> FoundSources:
+    """What was found, those that answer first; as good ones in the order in which they were proposed."""
+    ranked = sorted(one.rated.values(), key=lambda s: (not s.answers, -s.score))
+    return FoundSources(
+        query_id=one.question.query_id,
+        question=one.question.question,
+        intents=one.queries,
+        sources=ranked,
+        rounds=one.rounds,
+    )

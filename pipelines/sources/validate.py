@@ -1,0 +1,130 @@
+"""Validation of sources: what their pages say to a question, and whether that answers it (Know Where to Go, validator).
+
+Each (question, source) pair is searched for among the pages of that source alone; all pairs of a batch at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from quern.jobs.reasoning.answering.inputs import AnswerInput
+from quern.jobs.reasoning.confidence.features import UNKNOWN, sentence_similarities
+from quern.jobs.reasoning.runner import Reasoner
+from quern.jobs.sources.evidence import SCORE, Verdict, Weighed, probability_by_rule, recognise_task
+from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.evidence import Found, load_evidence
+from quern.pipelines.retrieve.recipes import find_recipes
+from quern.pipelines.retrieve.searcher import Searcher
+from quern.pipelines.sources.pool import RECIPE, SourcePool
+from quern.schemas.answers import Hit
+from quern.schemas.sources import SourceEvidence
+
+_MOST_CHARACTERS: Final = 600  # Of a sentence that is shown.
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A question, or a part of one, that a source is to answer.
+
+    Attributes:
+        text: What is asked.
+        site: The source.
+        behind: Score of the source's best chunk less that of the best source.
+        where: Further conditions that its pages must meet.
+    """
+
+    text: str
+    site: str
+    behind: float = 0.0
+    where: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Validated:
+    """What became of a pair.
+
+    Attributes:
+        score: `1 + P(yes)`, or `1 - P(no)`.
+        probability: P(yes).
+        answers: Whether the evidence is valid.
+        evidence: The sentences that answer.
+    """
+
+    score: float
+    probability: float
+    answers: bool
+    evidence: tuple[SourceEvidence, ...]
+
+
+def validated(searcher: Searcher, pool: SourcePool, reasoner: Reasoner, pairs: Sequence[Pair]) -> list[Validated]:
+    """What the pages of each source say to its question.
+
+    Raises:
+        GeneratorError: The model cannot be asked any more.
+    """
+    if not pairs:
+        return []
+    settings = searcher.settings.sourcing
+    founds = _found(searcher, pool, pairs)
+    given = [AnswerInput(pair.text, found.evidence) for pair, found in zip(pairs, founds, strict=True)]
+    weighed = weighed_by_rule(searcher, given, [pair.behind for pair in pairs])
+    named: list[list[int]] = [[] for _ in pairs]
+    if settings.strategy != "score":
+        named = [done.output.sentences for done in reasoner.run(recognise_task(searcher.settings.answer), weighed)]
+    if settings.strategy == "recognise":
+        verdicts = [Verdict(answers=bool(numbers), probability=1.0) for numbers in named]
+    else:
+        # What was recognised is weighed alone; where nothing was, the verdict is on all of it, and it is not valid.
+        chosen = [w.only(numbers) if numbers else w for w, numbers in zip(weighed, named, strict=True)]
+        verdicts = [done.output for done in reasoner.run(SCORE, chosen)]
+    needed = settings.strategy != "score"
+    rows = zip(weighed, founds, named, verdicts, strict=True)
+    return [_outcome(w, found.hits, n, v, settings.valid, needed=needed) for w, found, n, v in rows]
+
+
+def _outcome(
+    weighed: Weighed, hits: Sequence[Hit], numbers: Sequence[int], verdict: Verdict, valid: float, *, needed: bool
+) -> Validated:
+    yes = verdict.probability if verdict.answers else 1.0 - verdict.probability
+    answers = verdict.score > valid and bool(hits) and (bool(numbers) or not needed)
+    evidence = tuple(_sentence(weighed, hits, n) for n in numbers)
+    return Validated(round(verdict.score, 4), round(yes, 4), answers, evidence)
+
+
+def _sentence(weighed: Weighed, hits: Sequence[Hit], number: int) -> SourceEvidence:
+    at, start, end = weighed.given.sentences[number - 1]
+    hit, text = hits[at], " ".join(weighed.given.evidence[at].text[start:end].split())
+    return SourceEvidence(
+        chunk_id=hit.chunk_id, doc_id=hit.doc_id, url=hit.url, title=hit.title, text=text[:_MOST_CHARACTERS]
+    )
+
+
+def weighed_by_rule(searcher: Searcher, given: Sequence[AnswerInput], behind: Sequence[float]) -> list[Weighed]:
+    """The inputs, each with the probability by rule that its evidence answers."""
+    near: Sequence[float] = [UNKNOWN] * len(given)
+    if compared := searcher.settings.answer.compared:
+        near = sentence_similarities(given, searcher.question_embedder.encode, compared)
+    rows = zip(given, near, behind, strict=True)
+    return [Weighed(one, probability_by_rule(one, cosine, less)) for one, cosine, less in rows]
+
+
+def _found(searcher: Searcher, pool: SourcePool, pairs: Sequence[Pair]) -> list[Found]:
+    """The best chunks of each pair's source, of few pages."""
+    settings = searcher.settings.sourcing
+    (recipe,) = find_recipes(RECIPE)
+    texts = list(dict.fromkeys(pair.text for pair in pairs))
+    place = {text: n for n, text in enumerate(texts)}
+    vectors = Batch(searcher, texts).vectors  # Each text is embedded once, however many sources it is asked of.
+    where = [[pool.condition(pair.site), *pair.where] for pair in pairs]
+    batch = Batch(searcher, [pair.text for pair in pairs], where)
+    batch = batch.with_vectors(vectors[[place[pair.text] for pair in pairs]])
+    return [_few(found, settings.pages, settings.windows) for found in load_evidence(batch, recipe.rank(batch))]
+
+
+def _few(found: Found, pages: int, windows: int) -> Found:
+    """What was found on the best `pages` pages, at most `windows` chunks."""
+    best = list(dict.fromkeys(hit.doc_id for hit in found.hits))[:pages]
+    kept = [n for n, hit in enumerate(found.hits) if hit.doc_id in best][:windows]
+    return replace(found, hits=[found.hits[n] for n in kept], evidence=[found.evidence[n] for n in kept])
