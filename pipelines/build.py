@@ -22,6 +22,7 @@ from quern.jobs.events.find import find_events
 from quern.jobs.events.merge import MergeEvents
 from quern.jobs.graph.filter import Filter
 from quern.jobs.graph.link import Link
+from quern.jobs.images.build import BuildImages
 from quern.jobs.pages.pages import ReadPages
 from quern.jobs.queries.doc2query import Doc2Query
 from quern.jobs.sources.build import BuildSources
@@ -82,6 +83,7 @@ STEPS: Final = (
         reads=("pages", "documents", "nodes", "events"),
         makes=("sources",),
     ),
+    Step("images", BuildImages, needs=("image_rules",), reads=("documents",), makes=("images",)),
 )
 
 

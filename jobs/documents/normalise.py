@@ -29,7 +29,7 @@ from quern.schemas.digests import text_digest
 from quern.schemas.settings import NormaliseSettings, QualitySettings
 from quern.schemas.tables import DOCUMENTS, Table
 
-_DESCRIBING = ("alt", "caption")
+_DESCRIBING = ("alt", "caption", "heading", "before", "after")
 _CHANGED = ("title", "author", "text", "images", "personal_data", "digest")
 
 
@@ -41,7 +41,7 @@ class Normalise(Job):
     quality: QualitySettings = field(default_factory=QualitySettings)
 
     name: ClassVar[str] = "normalise"
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
     engine: ClassVar[Literal["cpu", "model"]] = "cpu"
     reads: ClassVar[tuple[str, ...]] = (*DOCUMENTS.schema.names, COLUMN)
     key: ClassVar[str] = "page_url"
@@ -132,7 +132,7 @@ class Normalise(Job):
             return text or None
 
         author = treated(author)
-        images = images and [image | {name: treated(image[name]) for name in _DESCRIBING} for image in images]
+        images = images and [image | {name: treated(image.get(name)) for name in _DESCRIBING} for image in images]
         return author, images, every
 
     def _without_personal_data(self, text: str, language: str | None) -> tuple[str, list[Span]]:

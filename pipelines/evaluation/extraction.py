@@ -91,7 +91,12 @@ def gold_pages(folder: Path) -> dict[str, Mapping[str, str]]:
     return gold
 
 
-def _page(folder: Path, key: str) -> bytes:
+def page_body(folder: Path, key: str) -> bytes:
+    """The bytes of a page.
+
+    Raises:
+        ExtractionError: They cannot be read.
+    """
     path = folder / "html" / f"{key}.html.gz"
     try:
         return gzip.decompress(path.read_bytes())
@@ -103,7 +108,7 @@ def page_batch(folder: Path, gold: Mapping[str, Mapping[str, str]], keys: list[s
     """The named pages as `Clean` reads them."""
     schema = pa.schema([PAGES.schema.field(name) for name in Clean.reads])
     common = {"content_type": "text/html", "charset": None}
-    rows = [{"url": gold[key]["url"], "body": _page(folder, key)} | common for key in keys]
+    rows = [{"url": gold[key]["url"], "body": page_body(folder, key)} | common for key in keys]
     return pa.RecordBatch.from_pylist(rows, schema=schema)
 
 

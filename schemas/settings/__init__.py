@@ -12,6 +12,7 @@ from quern.schemas.settings.build.embed import EmbedSettings
 from quern.schemas.settings.build.events import EventSettings
 from quern.schemas.settings.build.filter import FilterSettings
 from quern.schemas.settings.build.generator import GeneratorSettings
+from quern.schemas.settings.build.image_rules import ImageRuleSettings
 from quern.schemas.settings.build.ingest import IngestSettings
 from quern.schemas.settings.build.link import LinkSettings
 from quern.schemas.settings.build.neighbours import NeighbourSettings
@@ -27,6 +28,7 @@ from quern.schemas.settings.search import SearchSettings
 from quern.schemas.settings.search.align import AlignSettings
 from quern.schemas.settings.search.answer import AnswerSettings
 from quern.schemas.settings.search.graph import GraphSettings
+from quern.schemas.settings.search.images import ImageSettings
 from quern.schemas.settings.search.question import QuestionSettings
 from quern.schemas.settings.search.rerank import RerankSettings
 from quern.schemas.settings.search.retrieve import RetrieveSettings
@@ -59,6 +61,8 @@ __all__ = [
     "GeneratorSettings",
     "GraphSettings",
     "Group",
+    "ImageRuleSettings",
+    "ImageSettings",
     "IngestSettings",
     "LinkSettings",
     "NeighbourSettings",

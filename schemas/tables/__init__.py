@@ -15,6 +15,7 @@ from quern.schemas.tables.chunks import CHUNKS
 from quern.schemas.tables.documents import DOCUMENTS
 from quern.schemas.tables.edges import EDGES
 from quern.schemas.tables.events import EVENTS
+from quern.schemas.tables.images import IMAGES
 from quern.schemas.tables.nodes import NODES
 from quern.schemas.tables.pages import PAGES
 from quern.schemas.tables.queries import QUERIES
@@ -27,6 +28,7 @@ __all__ = [
     "DOCUMENTS",
     "EDGES",
     "EVENTS",
+    "IMAGES",
     "NODES",
     "NO_LOSS",
     "PAGES",

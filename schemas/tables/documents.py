@@ -17,6 +17,10 @@ _IMAGE = pa.struct(
         ("caption", pa.string()),
         ("width", pa.int32()),
         ("height", pa.int32()),
+        ("link", pa.string()),
+        ("heading", pa.string()),
+        ("before", pa.string()),
+        ("after", pa.string()),
     ]
 )
 _STATED = pa.struct([("field", pa.string()), ("by", pa.string())])
@@ -57,7 +61,12 @@ DOCUMENTS = Table(
             optional("modified_at", TIMESTAMP, "Last modification, where the page states one."),
             optional("language", pa.string(), "ISO 639-1 code of the text."),
             column("text", pa.string(), "Main text as on the page, a paragraph a line; personal data is marked."),
-            column("images", pa.list_(_IMAGE), "Images beside the main text; width and height in pixels where stated."),
+            column(
+                "images",
+                pa.list_(_IMAGE),
+                "Images beside the main text; width and height in pixels where stated; the page "
+                "it leads to, the heading above, and how the paragraphs before and after begin.",
+            ),
             column(
                 "metadata_from", pa.list_(_STATED), "What stated each field of metadata: `json-ld`, `open-graph`..."
             ),

@@ -22,6 +22,7 @@ from tests.benchmarks.embed import benchmark_embed, benchmark_embed_recall
 from tests.benchmarks.entailment import benchmark_entailment
 from tests.benchmarks.extraction import benchmark_extraction
 from tests.benchmarks.graph import benchmark_graph
+from tests.benchmarks.images import benchmark_images
 from tests.benchmarks.ingest import benchmark_ingest, benchmark_memory
 from tests.benchmarks.knn import Part, benchmark_knn
 from tests.benchmarks.normalise import benchmark_normalise
@@ -44,6 +45,7 @@ _HELP = (
     "entailment: experts' verdicts on claims, held out, and statements made false, of --folder or the shared sets; "
     "with --fit the models are written; "
     "extract: cleaning of pages, pages a second of one core and F1; "
+    "images: figures of real pages taken out and placed again, of --folder or the shared pages; "
     "ingest: WARC files to documents, pages a second of all cores, with --memory the peak of a 2 GB file; "
     "knn: the graph builder against faiss, hnswlib, pynndescent, on the nodes of each --warehouse or synthetic ones; "
     "normalise: the final form of documents, documents a second; personal-data: precision and recall on gold spans; "
@@ -66,6 +68,7 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "embed": lambda options: _embed(options),
     "entailment": lambda options: benchmark_entailment(options.folder or _DATASETS, fit=options.fit),
     "graph": lambda options: benchmark_graph(options.nodes, options.repeats),
+    "images": lambda options: benchmark_images(options.folder or _DATASETS / "article_extraction_benchmark"),
     "knn": lambda options: benchmark_knn(options.nodes, options.warehouse or (), min(5, options.repeats), options.part),
     "timelines": lambda options: benchmark_timelines(options.folder or _DATASETS, options.only or ()),
     "retrieval": lambda options: benchmark_retrieval(

@@ -1,9 +1,11 @@
-"""Images of a page's article, with alternative text, caption and stated size."""
+"""Images of a page's article: what describes them, how large they are said to be, and what they stand between."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from lxml.etree import XPath
 from lxml.html import HtmlElement
@@ -21,14 +23,28 @@ _MAIN: Final = XPath(
 )
 _LENGTH: Final = XPath("string-length()")
 _MOST_MAINS: Final = 200
-_OUTSIDE: Final = frozenset({"nav", "header", "footer", "aside", "form"})
-_LAZY: Final = ("data-src", "data-original", "data-lazy-src", "src")
+_OUTSIDE: Final = frozenset({"nav", "footer", "aside", "form"})
+_NO_PARAGRAPHS: Final = _OUTSIDE | {"figure"}
+_LAZY: Final = ("data-src", "data-original", "data-lazy-src", "data-lazy", "src")
+_SETS: Final = ("srcset", "data-srcset")
+_WIDTH: Final = re.compile(r"(?<=\s)(\d{1,5})w(?:,|(?=\s)|$)")
 _PIXELS: Final = re.compile(r"\s*(\d{1,6})(?:\.\d*)?\s*(?:px)?\s*$", re.I)
 # Images of at most so many pixels on a side count visits; none has more than the largest side of a JPEG.
 _COUNTER: Final = 2
 _LARGEST: Final = 65_535
 _CAPTIONED: Final = XPath("descendant::*[self::figcaption or contains(@class, 'caption')]")
 _LONGEST_CAPTION: Final = 1_000
+# Longer addresses hold the image itself (`data:`); of a longer list of sizes the beginning is read.
+_LONGEST_ADDRESS: Final = 2_048
+_LONGEST_SET: Final = 20_000
+_HEADINGS: Final = ("h2", "h3", "h4", "h5", "h6")
+_PARAGRAPHS: Final = ("p", "li", "blockquote", "dd")
+# Characters of a neighbouring paragraph that are kept: enough to find it in the main text; shorter ones are labels.
+_OPENING: Final = 160
+_SHORTEST: Final = 30
+_PICTURE: Final = re.compile(r"\.(?:avif|gif|jpe?g|png|webp)(?:[?#/]|$)", re.I)
+# Elements that are tried for a neighbouring paragraph: between an image and its paragraph stand labels and captions.
+_TRIED: Final = 12
 
 
 def pixels(stated: str | None) -> int | None:
@@ -39,27 +55,86 @@ def pixels(stated: str | None) -> int | None:
 
 
 def article_images(tree: HtmlElement, base: str) -> list[Image]:
-    """Images of the article, each address once, in reading order; links are resolved against `base`."""
+    """Images of the article, each once, in reading order; links are resolved against `base`.
+
+    Each has its address, alternative text and caption, the size that its attributes or its set of sizes tell, the
+    page that it leads to, the heading that it stands under, and the openings of the paragraphs before and after it.
+    """
     if next(tree.iter("img"), None) is None:
         return []
     main = max(_MAIN(tree)[:_MOST_MAINS], key=_LENGTH, default=tree)
-    found: dict[str, Image] = {}
-    for image in main.iter("img"):
-        url = None if _is_counter(image) else _source(image, base)
-        if url is None or url in found:
-            continue
-        around = _around(image, main)
-        if _OUTSIDE.isdisjoint(a.tag for a in around):
-            size = {side: pixels(image.get(side)) for side in ("width", "height")}
-            found[url] = {"url": url, "alt": one_line(image.get("alt")), "caption": _caption(around), **size}
-        if len(found) == _MOST:
-            break
+    elements = list(main.iter("img", *_HEADINGS, *_PARAGRAPHS))
+    found: dict[tuple[str, str | None], Image] = {}
+    heading: HtmlElement | None = None
+    for at, element in enumerate(elements):
+        if element.tag in _HEADINGS:
+            heading = element
+        elif element.tag == "img" and (image := _image(element, main, base)):
+            known = found.get(_same(image))
+            if known is not None:
+                known.update({name: value for name, value in image.items() if known.get(name) is None})
+                continue
+            image["heading"] = one_line(_opening(heading)) if heading is not None else None
+            image["before"] = _neighbour(reversed(elements[max(0, at - _TRIED) : at]))
+            image["after"] = _neighbour(elements[at + 1 : at + 1 + _TRIED])
+            found[_same(image)] = image
+            if len(found) == _MOST:
+                break
     return list(found.values())
 
 
+def _image(image: HtmlElement, main: HtmlElement, base: str) -> Image | None:
+    """What an `img` element of the article says of itself; null for counters and for what has no address."""
+    url = None if _is_counter(image) else _source(image, base)
+    around = _around(image, main)
+    tags = {a.tag for a in around}
+    # A header holds the picture that an article opens with, in a figure, and beside it the marks of its site.
+    if url is None or not _OUTSIDE.isdisjoint(tags) or ("header" in tags and "figure" not in tags):
+        return None
+    alt = (image.get("alt") or "")[:_LONGEST_CAPTION]
+    described = {"alt": one_line(alt), "caption": _caption(around), "link": _link(around, base)}
+    return {"url": url} | described | _size(image)
+
+
+def _link(around: list[HtmlElement], base: str) -> str | None:
+    """The page that an image leads to; null where it leads to its larger form, or within its own page."""
+    href = next((a.get("href") for a in around if a.tag == "a"), None)
+    link = absolute(base, href) if href and len(href) <= _LONGEST_ADDRESS else None
+    if link is None or link.partition("#")[0] == base.partition("#")[0]:
+        return None
+    return None if _PICTURE.search(link) else link
+
+
+def _size(image: HtmlElement) -> dict[str, int | None]:
+    """Width and height: the largest that is told, in the shape that the attributes have."""
+    width, height = (pixels(image.get(side)) for side in ("width", "height"))
+    largest = max((n for _, n in _sizes(image) if n <= _LARGEST), default=0)
+    if largest > (width or 0):
+        height = min(round(height * largest / width), _LARGEST) if width and height else None
+        width = largest
+    return {"width": width, "height": height}
+
+
+def _sizes(image: HtmlElement) -> list[tuple[str, int]]:
+    """Addresses with their widths of the sets that an `img` names."""
+    found = []
+    for name in _SETS:
+        links = _WIDTH.split((image.get(name) or "")[:_LONGEST_SET])
+        found += [(link.strip(), int(width)) for link, width in zip(links[::2], links[1::2], strict=False)]
+    return found
+
+
 def _source(image: HtmlElement, base: str) -> str | None:
-    stated = (image.get(name) for name in _LAZY)
-    return next((url for s in stated if s and not s.startswith("data:") and (url := absolute(base, s))), None)
+    """Its address: of lazy loading first, for what stands in `src` until then is a blank; else of a set the largest."""
+    links = [*(image.get(name) for name in _LAZY), *(link for link, _ in sorted(_sizes(image), key=lambda s: -s[1]))]
+    fit = (link for link in links if link and len(link) <= _LONGEST_ADDRESS and not link.startswith("data:"))
+    return next((url for link in fit if (url := absolute(base, link))), None)
+
+
+def _same(image: Image) -> tuple[str, str | None]:
+    """By what a picture is known that a page names twice, for lazy loading or in two sizes: its file, and its text."""
+    path = urlsplit(image["url"]).path
+    return path.rpartition("/")[2] or path, image["alt"]
 
 
 def _is_counter(image: HtmlElement) -> bool:
@@ -75,6 +150,25 @@ def _around(image: HtmlElement, main: HtmlElement) -> list[HtmlElement]:
             break
         around.append(ancestor)
     return around
+
+
+def _neighbour(elements: Iterable[HtmlElement]) -> str | None:
+    """Opening of the first of these that is a paragraph of the article."""
+    for element in elements:
+        opening = _opening(element) if element.tag in _PARAGRAPHS else ""
+        if len(opening) >= _SHORTEST and _NO_PARAGRAPHS.isdisjoint(a.tag for a in element.iterancestors()):
+            return opening
+    return None
+
+
+def _opening(element: HtmlElement) -> str:
+    """The first characters of an element's text, on one line."""
+    text = ""
+    for piece in element.itertext():
+        text += piece[:_LONGEST_CAPTION]
+        if len(text) > 2 * _OPENING:
+            break
+    return (one_line(text) or "")[:_OPENING]
 
 
 def _caption(around: list[HtmlElement]) -> str | None:

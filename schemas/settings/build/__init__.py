@@ -11,6 +11,7 @@ from quern.schemas.settings.build.embed import EmbedSettings
 from quern.schemas.settings.build.events import EventSettings
 from quern.schemas.settings.build.filter import FilterSettings
 from quern.schemas.settings.build.generator import GeneratorSettings
+from quern.schemas.settings.build.image_rules import ImageRuleSettings
 from quern.schemas.settings.build.ingest import IngestSettings
 from quern.schemas.settings.build.link import LinkSettings
 from quern.schemas.settings.build.neighbours import NeighbourSettings
@@ -38,3 +39,4 @@ class BuildSettings(Group):
     events: EventSettings = EventSettings()
     timelines: TimelineSettings = TimelineSettings()
     sources: SourceSettings = SourceSettings()
+    image_rules: ImageRuleSettings = ImageRuleSettings()

@@ -6,6 +6,7 @@ from quern.schemas.setting_group import Group
 from quern.schemas.settings.search.align import AlignSettings
 from quern.schemas.settings.search.answer import AnswerSettings
 from quern.schemas.settings.search.graph import GraphSettings
+from quern.schemas.settings.search.images import ImageSettings
 from quern.schemas.settings.search.question import QuestionSettings
 from quern.schemas.settings.search.rerank import RerankSettings
 from quern.schemas.settings.search.retrieve import RetrieveSettings
@@ -22,3 +23,4 @@ class SearchSettings(Group):
     answer: AnswerSettings = AnswerSettings()
     align: AlignSettings = AlignSettings()
     sourcing: SourcingSettings = SourcingSettings()
+    images: ImageSettings = ImageSettings()

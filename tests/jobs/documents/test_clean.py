@@ -244,6 +244,7 @@ def test_images_are_absolute_have_captions_and_no_data() -> None:
         "<img src='javascript:x'>"
     )
     found = document(page(*STORY, images).replace("<nav>", "<nav><img src='/logo.png'>"))
+    beside = {"link": None, "heading": None, "before": STORY[-1], "after": None}
     assert found["images"] == [
         {
             "url": "https://www.news.example/fog.jpg",
@@ -251,8 +252,9 @@ def test_images_are_absolute_have_captions_and_no_data() -> None:
             "caption": "The fog bank",
             "width": None,
             "height": None,
-        },
-        {"url": "https://cdn.example/a.png", "alt": None, "caption": None, "width": 640, "height": 480},
+        }
+        | beside,
+        {"url": "https://cdn.example/a.png", "alt": None, "caption": None, "width": 640, "height": 480} | beside,
     ]
 
 

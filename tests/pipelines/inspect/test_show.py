@@ -75,10 +75,12 @@ def test_the_address_of_a_document_names_the_document(snapshot: Make) -> None:
 def test_a_row_of_any_declared_table_is_found_and_listed_below_what_it_refers_to(snapshot: Make) -> None:
     image = {"image_id": "i", "doc_id": "d", "url": f"{HERE}.png", "alt": "The quay"}
     document = {"doc_id": "d", "images": [], "metadata_from": [], "personal_data": []}
-    made = snapshot(documents=[document], images=[image])
+    made = snapshot(documents=[document], images=[image | {"place": 1, "digest": ""}])
     listed = {"image_id": "i", "url": f"{HERE}.png", "alt": "The quay"}
     assert show(made, "document", "d")["to"] == {"images": [listed]}
-    nothing = {"caption": None, "width": None, "height": None}
+    image |= {"place": 1, "digest": ""}
+    names = ("caption", "width", "height", "heading", "start", "end", "out_by")
+    nothing = dict.fromkeys(names)
     assert show(made, "image", "i") == {"row": image | nothing, "from": {"document": "d"}, "to": {}}
     with pytest.raises(NotInSnapshotError, match="there are: page, document, image"):
         show(made, "edge", "x")

@@ -1,0 +1,207 @@
+"""The table `images`: what stands beside the text of documents, where, and what is left out by rule.
+
+Needs whole tables: an image that many documents of a site use is furniture of the site. In memory are eight bytes an
+image, and last night's rows as Arrow holds them: the images of a document that depend on the same are taken over.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import accumulate
+from typing import Any, ClassVar, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from quern.indexes.stages import Stage
+from quern.jobs.core.contract import Counts, Made
+from quern.jobs.core.run import Run
+from quern.jobs.core.table_job import TableJob
+from quern.jobs.images.rules import Picture, out_by
+from quern.schemas.digests import text_digest
+from quern.schemas.settings import ImageRuleSettings
+from quern.schemas.tables import IMAGES, Table
+
+_READ: Final = ("doc_id", "site", "text", "digest", "images", "duplicate_of")
+_SAID: Final = ("url", "alt", "caption", "width", "height", "link", "heading", "before", "after")
+_NO_LETTER: Final = re.compile(r"[\W_]+")
+# Letters of a neighbouring paragraph by which it is found in the main text: two seldom begin with the same sixty.
+_KNOWN_BY: Final = 60
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class BuildImages(TableJob):
+    """The images of all documents that repeat no other.
+
+    Attributes:
+        settings: How large an image is, and how often a site uses what is its own.
+    """
+
+    settings: ImageRuleSettings
+
+    name: ClassVar[str] = "images"
+    version: ClassVar[int] = 1
+
+    @property
+    def incremental(self) -> bool:
+        """Images of last night are taken over where their document, and how often its site uses them, is the same."""
+        return True
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """`images`."""
+        return (IMAGES,)
+
+    def configuration(self) -> Mapping[str, object]:
+        """The settings."""
+        return self.settings.results()
+
+    def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
+        """The images of `documents`, in their order."""
+        (documents,) = inputs.values()
+        repeated = self._repeated(documents)
+        known = _Known.of_stage(self.of_last_night(IMAGES.name, run)) if documents.rows else _Known.of_stage(None)
+        computed = 0
+        out: Counter[str] = Counter()
+        with run.writer(IMAGES) as writer:
+            for batch in _with_images(documents):
+                rows: list[Row] = []
+                for document in batch.to_pylist():
+                    flags = [_use(document["site"], image["url"]) in repeated for image in document["images"]]
+                    digest = _digest(document, flags)
+                    same = known.rows(document["doc_id"], digest)
+                    if same is None:
+                        same = self._rows(document, flags, digest)
+                        computed += len(same)
+                    rows += same
+                out.update(row["out_by"] for row in rows if row["out_by"])
+                writer.write(pa.RecordBatch.from_pylist(rows, schema=IMAGES.schema))
+        made = writer.stage()
+        notes = {f"out_{rule}": n for rule, n in sorted(out.items())}
+        return Made((made,), Counts(documents.rows, made.rows, made.rows - computed, computed, 0, notes=notes))
+
+    def _repeated(self, documents: Stage) -> frozenset[int]:
+        """Uses of an image by a site that are the site's own: by so many of its documents."""
+        uses: list[int] = []
+        for batch in documents.batches(["site", "images", "duplicate_of"]):
+            for row in _own(batch).select(["site", "images"]).to_pylist():
+                uses += {_use(row["site"], image["url"]) for image in row["images"]}
+        keys, times = np.unique(np.array(uses, dtype=np.int64), return_counts=True)
+        return frozenset(keys[times >= self.settings.repeated].tolist()) - {0}
+
+    def _rows(self, document: Row, repeated: list[bool], digest: str) -> list[Row]:
+        lines = Lines(document["text"])
+        rows = []
+        for place, (image, of_site) in enumerate(zip(document["images"], repeated, strict=True), 1):
+            said = {name: image[name] for name in ("url", "alt", "caption", "width", "height", "link")}
+            picture = Picture(**said, site=document["site"])
+            width, height = picture.size
+            start, end = lines.span(image["before"]) or lines.span(image["after"]) or (None, None)
+            rows.append(
+                {
+                    "image_id": text_digest(document["doc_id"], picture.url)[:20],
+                    "doc_id": document["doc_id"],
+                    "url": picture.url,
+                    "alt": picture.alt,
+                    "caption": picture.caption,
+                    "width": width,
+                    "height": height,
+                    "heading": image["heading"],
+                    "place": place,
+                    "start": start,
+                    "end": end,
+                    "out_by": out_by(picture, self.settings.least_side, repeated=of_site),
+                    "digest": digest,
+                }
+            )
+        return rows
+
+
+def _own(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Documents that have images and repeat no other."""
+    some = pc.greater(pc.list_value_length(batch.column("images")), 0)
+    return batch.filter(pc.and_(some, pc.is_null(batch.column("duplicate_of"))))
+
+
+def _with_images(documents: Stage) -> Iterator[pa.RecordBatch]:
+    for batch in documents.batches(list(_READ)):
+        if (own := _own(batch)).num_rows:
+            yield own
+
+
+def _use(site: str | None, url: str) -> int:
+    """What stands for the use of an image by a site; 0 where the site is not known."""
+    key = f"{site}\n{url}".encode("utf-8", "replace")
+    return int.from_bytes(blake2b(key, digest_size=8).digest(), "big", signed=True) if site else 0
+
+
+def _digest(document: Row, repeated: list[bool]) -> str:
+    """Digest of what the images of a document depend on."""
+    said = [[image[name] for name in _SAID] for image in document["images"]]
+    return text_digest(document["digest"], document["site"], json.dumps(said), json.dumps(repeated))
+
+
+class Lines:
+    """The paragraphs of a text, by their letters alone: markup is spaced otherwise than the main text."""
+
+    def __init__(self, text: str) -> None:
+        lines = text.split("\n")
+        squashed = [_squashed(line) for line in lines]
+        self._letters = "".join(squashed)
+        self._first = [0, *accumulate(map(len, squashed))][:-1]
+        self._start = [0, *accumulate(len(line) + 1 for line in lines)]
+        self._length = [*map(len, lines)]
+
+    def span(self, opening: str | None) -> tuple[int, int] | None:
+        """Characters of the paragraph that begins so, or holds it; null if there is none."""
+        wanted = _squashed(opening or "")[:_KNOWN_BY]
+        at = self._letters.find(wanted) if wanted else -1
+        if at < 0:
+            return None
+        line = bisect_right(self._first, at) - 1
+        return self._start[line], self._start[line] + self._length[line]
+
+
+def _squashed(text: str) -> str:
+    return _NO_LETTER.sub("", text).casefold()
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Last night's rows.
+
+    Attributes:
+        table: The rows.
+        of: Document and digest to the positions of its rows in the table.
+    """
+
+    table: pa.Table
+    of: Mapping[tuple[str, str], list[int]]
+
+    @staticmethod
+    def of_stage(published: Stage | None) -> _Known:
+        """All in memory, if made in the same way, and as they were written."""
+        table = (
+            IMAGES.schema.empty_table()
+            if published is None
+            else pa.Table.from_batches(published.batches(IMAGES.schema.names), IMAGES.schema)
+        )
+        of: dict[tuple[str, str], list[int]] = {}
+        for at, key in enumerate(zip(table["doc_id"].to_pylist(), table["digest"].to_pylist(), strict=True)):
+            of.setdefault(key, []).append(at)
+        return _Known(table, of)
+
+    def rows(self, doc_id: str, digest: str) -> list[Row] | None:
+        """The images of a document as they were last night, if they depend on the same."""
+        at = self.of.get((doc_id, digest))
+        rows: list[Row] | None = None if at is None else self.table.take(at).to_pylist()
+        return rows

@@ -1,0 +1,118 @@
+"""The table `images`: where images stand, what is out by rule, and what a night computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any
+
+from quern.indexes.stages import Stage
+from quern.jobs.core.contract import Made
+from quern.jobs.core.run import Run
+from quern.jobs.core.table_job import run_whole
+from quern.jobs.documents.html.extract import extract_page
+from quern.jobs.images.build import BuildImages
+from quern.schemas.digests import text_digest
+from quern.schemas.settings import ImageRuleSettings
+from quern.schemas.tables import DOCUMENTS, Table
+
+Staged = Callable[[Table, list[dict[str, Any]]], Stage]
+
+FOG = "The ferry Lady Orrin struck the dredger Marl Hopper in thick fog on Saturday morning."
+COURT = "A court fined the owners of the ferry on Tuesday, and the captain of the dredger was cleared of all blame."
+YARD = "The ferry came back from the yard at Dunmere on Wednesday with a new bow and a new foghorn."
+FIGURE = (
+    "<figure><img src='/img/{n}.jpg' alt='The ferry' width=640 height=480>"
+    "<figcaption>The Lady Orrin at the North Mole</figcaption></figure>"
+)
+
+
+def page(number: int, fate: str = COURT) -> str:
+    """A page on one site: a logo in its text, a figure between the first paragraph and the second."""
+    return (
+        f"<html lang=en><head><title>The ferry, part {number}</title></head><body><article><h1>Ferry {number}</h1>"
+        f"<p>{FOG} It was collision number {number}.</p>{FIGURE.format(n=number)}"
+        f"<p>{fate} That was report number {number} of the harbour.</p><h2>The yard</h2>"
+        f"<p>{YARD} Its bill was {number} hundred crowns.</p><img src='/gfx/arms.gif' alt=Arms></article></body></html>"
+    )
+
+
+@dataclass(frozen=True)
+class Tonight(BuildImages):
+    """The job on the night after `published` was made."""
+
+    published: Stage | None = None
+
+    def of_last_night(self, table: str, run: Run) -> Stage | None:
+        return self.published
+
+
+def documents(pages: dict[int, str], stage: Staged) -> Stage:
+    """The documents of pages of one site."""
+    rows = []
+    for number, html in pages.items():
+        found = extract_page(html.encode(), f"https://c.example/{number}", None)
+        said = {"text": found["text"], "images": found["images"], "digest": text_digest(None, found["text"])}
+        blank = {"page_url": f"https://c.example/{number}", "metadata_from": [], "personal_data": []}
+        rows.append({"doc_id": f"d{number}", "site": "c.example"} | said | blank)
+    return stage(DOCUMENTS, rows)
+
+
+def rows(stage: Stage) -> list[dict[str, Any]]:
+    return [row for batch in stage.batches() for row in batch.to_pylist()]
+
+
+def test_a_page_tells_of_an_image_where_it_stands_how_large_it_is_and_where_it_leads() -> None:
+    html = (
+        f"<article><h1>Ferry</h1><p>{FOG}</p><h2>The yard</h2><p>{YARD}</p>"
+        "<a href='/img/full.jpg'><img src='data:image/gif;base64,xx' data-src='/img/480.jpg' width=480 height=320"
+        " srcset='/img/480.jpg 480w, /img/960.jpg 960w' alt='A ferry in a yard'></a>"
+        "<noscript><img src='/img/480.jpg' alt='A ferry in a yard'></noscript>"
+        f"<figcaption>not its caption</figcaption><p>{COURT}</p>"
+        "<a href='/other'><img src='/img/other.jpg'></a>"
+        f"<img src='data:image/png;base64,{'A' * 5_000_000}'>"
+        "<svg onload=alert(1)><script>alert(1)</script><image href='/x.png'/></svg></article>"
+    )
+    yard, other = extract_page(html.encode(), "https://c.example/a", None)["images"]
+    assert yard == {
+        "url": "https://c.example/img/480.jpg",
+        "alt": "A ferry in a yard",
+        "caption": None,
+        "link": None,
+        "width": 960,
+        "height": 640,
+        "heading": "The yard",
+        "before": YARD,
+        "after": COURT,
+    }
+    assert (other["link"], other["before"], other["after"]) == ("https://c.example/other", COURT, None)
+
+
+def test_images_stand_by_their_paragraph_and_a_night_computes_those_of_changed_documents_alone(
+    run: Run, staged: Staged
+) -> None:
+    def made(given: Stage, published: Stage | None = None) -> Made:
+        # A stage is a file of the run, and each night has a run of its own.
+        tonight = replace(run, stages=run.stages / str(next(nights)))
+        tonight.stages.mkdir(parents=True)
+        return run_whole(Tonight(ImageRuleSettings(), published), {"documents": given}, tonight)
+
+    nights = count()
+    pages = {number: page(number) for number in range(6)}
+    given = documents(pages, staged)
+    first = made(given)
+    texts = {row["doc_id"]: row["text"] for row in rows(given)}
+    found = rows(first.stages[0])
+    assert len(found) == 12
+    for row in found:
+        text = texts[row["doc_id"]][row["start"] : row["end"]]
+        assert text.startswith(FOG if row["caption"] else YARD)
+        assert row["heading"] == (None if row["caption"] else "The yard")
+        assert row["out_by"] == (None if row["caption"] else "repeated")
+
+    pages[3] = page(3, fate="Nobody was fined, though the court sat for three whole weeks in the old town hall.")
+    given = documents(pages, staged)
+    night, whole = made(given, first.stages[0]), made(given)
+    assert night.counts.computed == 2
+    assert rows(night.stages[0]) == rows(whole.stages[0]) != found
