@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 # Tags of our own prompts, and marks of chat templates, which some tokenizers read in any text.
-_ARMED = re.compile(r"<(?=\s*/?\s*(?:passage|evidence)\b|\|)|(?<=\|)>", re.IGNORECASE)
+_ARMED = re.compile(r"<(?=\s*/?\s*(?:passage|evidence|answer|gold)\b|\|)|(?<=\|)>", re.IGNORECASE)
 
 
 def disarmed(text: str) -> str:

@@ -24,6 +24,7 @@ from tests.benchmarks.extraction import benchmark_extraction
 from tests.benchmarks.graph import benchmark_graph
 from tests.benchmarks.images import benchmark_images
 from tests.benchmarks.ingest import benchmark_ingest, benchmark_memory
+from tests.benchmarks.judges import benchmark_judges
 from tests.benchmarks.knn import Part, benchmark_knn
 from tests.benchmarks.normalise import benchmark_normalise
 from tests.benchmarks.personal_data import evaluate_personal_data
@@ -47,6 +48,8 @@ _HELP = (
     "extract: cleaning of pages, pages a second of one core and F1; "
     "images: figures of real pages taken out and placed again, of --folder or the shared pages; "
     "ingest: WARC files to documents, pages a second of all cores, with --memory the peak of a 2 GB file; "
+    "judges: how far people agree with each judge and each feature of answers, of --folder or the shared sets; with "
+    "--fit the figures that the package carries are written, with --cosines also features by vectors; "
     "knn: the graph builder against faiss, hnswlib, pynndescent, on the nodes of each --warehouse or synthetic ones; "
     "normalise: the final form of documents, documents a second; personal-data: precision and recall on gold spans; "
     "relevance: how often the right sentence comes first, and weights fitted anew, of --folder and each --warehouse; "
@@ -69,6 +72,9 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "entailment": lambda options: benchmark_entailment(options.folder or _DATASETS, fit=options.fit),
     "graph": lambda options: benchmark_graph(options.nodes, options.repeats),
     "images": lambda options: benchmark_images(options.folder or _DATASETS / "article_extraction_benchmark"),
+    "judges": lambda options: benchmark_judges(
+        options.folder or _DATASETS, write_file=options.fit, cosines=options.cosines
+    ),
     "knn": lambda options: benchmark_knn(options.nodes, options.warehouse or (), min(5, options.repeats), options.part),
     "timelines": lambda options: benchmark_timelines(options.folder or _DATASETS, options.only or ()),
     "retrieval": lambda options: benchmark_retrieval(
@@ -131,7 +137,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--floors", action="store_true", help="of answers: set the floors that tests keep to the figures"
     )
-    parser.add_argument("--fit", action="store_true", help="of confidence, entailment: write what the package carries")
+    parser.add_argument(
+        "--fit", action="store_true", help="of confidence, entailment, judges: write what the package carries"
+    )
+    parser.add_argument("--cosines", action="store_true", help="of judges: also features by vectors, a minute more")
     parser.add_argument("--questions", type=Path, help="of retrieval: JSONL with the field question")
     parser.add_argument("--repeats", type=int, default=7, help="rounds (deduplicate: 3 at most); the median is printed")
     parser.add_argument("--json", action="store_true", help="print one JSON object")

@@ -1,0 +1,111 @@
+"""What judges are given: an answer with its question, the gold answer where there is one, and what it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import cached_property
+from typing import Final
+
+from quern.jobs.reasoning.entailment.inputs import Passage
+from quern.jobs.reasoning.prompts import disarmed
+
+_LONGEST: Final = {"question": 1_000, "answer": 6_000, "gold": 3_000, "passage": 1_200}  # Characters in a prompt.
+_SHOWN: Final = 8  # Passages in a prompt.
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A sentence of an answer.
+
+    Attributes:
+        text: Its words, without marks of citation.
+        cites: Places, from 0, of the passages that it names as its sources.
+    """
+
+    text: str
+    cites: Sequence[int] = ()
+
+    @property
+    def cited(self) -> str:
+        """Its words with `[n]` for the passages, counted from 1."""
+        return f"{self.text} {''.join(f'[{at + 1}]' for at in self.cites)}".rstrip()
+
+
+@dataclass(frozen=True)
+class JudgeInput:
+    """An answer to be judged.
+
+    Attributes:
+        statements: Its sentences; none where the question was refused.
+        gold: The gold answer and its aliases; None where none is known, empty where there is known to be no answer.
+        evidence: The passages that it was made from; none where they are not known.
+        as_of: The day on which it was asked, where that is known.
+    """
+
+    question: str
+    statements: Sequence[Statement]
+    gold: Sequence[str] | None = None
+    evidence: Sequence[Passage] = ()
+    as_of: date | None = None
+
+    @cached_property
+    def answer(self) -> str:
+        """The sentences as a text."""
+        return " ".join(s.text for s in self.statements)
+
+    @property
+    def identity(self) -> Mapping[str, object]:
+        """What a judgement of it is remembered under."""
+        return {
+            "question": self.question,
+            "statements": [[s.text, list(s.cites)] for s in self.statements],
+            "gold": None if self.gold is None else list(self.gold),
+            "evidence": [[p.text, p.title, str(p.published_at)] for p in self.evidence],
+            "as_of": str(self.as_of),
+        }
+
+    @property
+    def quoted(self) -> dict[str, object]:
+        """The fields for a prompt, in which no text can end its own quotation."""
+        return {
+            "question": cut(self.question, "question"),
+            "answer": cut(self.answer, "answer") or "(no answer was given)",
+            "cited": cut(" ".join(s.cited for s in self.statements), "answer") or "(no answer was given)",
+            "gold": None if self.gold is None else [cut(g, "gold") for g in self.gold],
+            "evidence": [
+                {"title": cut(p.title, "question"), "day": _day(p.published_at), "text": cut(p.text, "passage")}
+                for p in self.evidence[:_SHOWN]
+            ],
+            "as_of": self.as_of.isoformat() if self.as_of else None,
+        }
+
+
+@dataclass(frozen=True)
+class PairInput:
+    """Two answers to one question, of which one may be the better."""
+
+    first: JudgeInput
+    second: JudgeInput
+
+    @property
+    def identity(self) -> Mapping[str, object]:
+        """What a judgement of the two, in this order, is remembered under."""
+        return {"first": self.first.identity, "second": self.second.identity}
+
+    @property
+    def quoted(self) -> dict[str, object]:
+        """The fields for a prompt."""
+        first = self.first.quoted
+        answers = {"first": first["answer"], "second": self.second.quoted["answer"]}
+        return {"question": first["question"], "gold": first["gold"], **answers}
+
+
+def cut(text: str, kind: str) -> str:
+    """`text` on one line, no longer than its kind may be in a prompt."""
+    return disarmed(" ".join(text.split())[: _LONGEST[kind]])
+
+
+def _day(published: datetime | None) -> str | None:
+    return published.date().isoformat() if published else None

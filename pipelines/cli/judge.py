@@ -1,0 +1,107 @@
+"""Judging answers, and how far to believe the judges."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from quern.pipelines.cli.common import AsJson, Overrides, SettingsFile, load_settings, new_app, print_json
+
+if TYPE_CHECKING:
+    from quern.pipelines.judging.run import Report
+
+app = new_app("")
+
+
+@app.command(
+    epilog="Examples:  quern judge answers/answers.jsonl --out judged/    "
+    "quern judge answers.jsonl --questions questions.jsonl --judges gold,comprehensiveness --out judged/    "
+    "quern judge bridge.jsonl --against dense.jsonl --out judged/    "
+    "quern judge answers.jsonl --out judged/ --people pairs.jsonl --set generator.kind=openai "
+    "--set generator.url=http://localhost:8000/v1 --set generator.model=NAME    "
+    "cat answers.jsonl | quern judge - --out judged/"
+)
+def judge(
+    answers: Annotated[
+        Path,
+        typer.Argument(
+            metavar="ANSWERS",
+            help="JSONL with question, answer and expected, or as `quern answer` writes it; - for stdin.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="Directory for judgements.jsonl and index.html.")],
+    against: Annotated[
+        Path | None,
+        typer.Option(metavar="OTHER", help="Answers to the same questions, by query_id: which of two is preferred."),
+    ] = None,
+    questions: Annotated[
+        Path | None, typer.Option(metavar="QUESTIONS", help="Gold answers, by query_id, else by question.")
+    ] = None,
+    judges: Annotated[
+        str | None,
+        typer.Option(help="Judges, separated by commas; by default all that can judge.", show_default=False),
+    ] = None,
+    people: Annotated[
+        Path | None,
+        typer.Option(metavar="PAIRS", help="Judgements of people: score the judges against them first."),
+    ] = None,
+    settings: SettingsFile = None,
+    override: Overrides = None,
+    anew: Annotated[bool, typer.Option("--anew", help="Remember nothing of earlier runs.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Judge answers; beside each figure stands how far people agree with its judge.
+
+    Judges: gold (0 or 1 by the gold answer), nine criteria and citation (ten points each), and with --against which of
+    two answers is preferred (from -2 to 2, asked in both orders). By rule, or by a model with --set generator.kind=...;
+    what no rule can judge is left out without one. Replies of a model are remembered in the directory: the same command
+    goes on where it was stopped.
+    """
+    from quern.jobs.reasoning.judging.agreement import joined, packaged
+    from quern.jobs.reasoning.runner import Reasoner
+    from quern.pipelines.answers.files import RejectFile
+    from quern.pipelines.judging.judges import find_judges, identity
+    from quern.pipelines.judging.page import write_page
+    from quern.pipelines.judging.people import measured, read_people
+    from quern.pipelines.judging.rows import AnswerFile, Gold, read_others
+    from quern.pipelines.judging.run import judge_answers
+
+    generator = load_settings(settings, override).generator
+    model, by = generator.kind != "rules", identity(generator)
+    chosen = find_judges(judges, pairs=against is not None, model=model)
+    file = AnswerFile(answers, Gold.read(questions))
+    file.check()
+    others = None if against is None else read_others(against)
+    theirs = None if people is None else read_people(people)
+    out.mkdir(parents=True, exist_ok=True)
+    with RejectFile(out) as rejects, Reasoner(generator, memo=out / "memo" if model and not anew else None) as reasoner:
+        found = [a for j in chosen if theirs is not None for a in measured(reasoner, j, by, theirs)]
+        agreements = joined(found, packaged())
+        report = judge_answers(file.answers(rejects.write), chosen, reasoner, by, agreements, out, others)
+    title = f"Judgements of {'standard input' if str(answers) == '-' else answers.name}"
+    write_page(report, out / "index.html", title=title, facts=_facts(by, against, questions))
+    _tell(report, file.rejected, out, as_json=as_json)
+
+
+def _facts(by: str, against: Path | None, questions: Path | None) -> dict[str, object]:
+    return {
+        "judged by": by,
+        **({"against": against.name} if against else {}),
+        **({"gold answers of": questions.name} if questions else {}),
+    }
+
+
+def _tell(report: Report, rejected: Any, out: Path, *, as_json: bool) -> None:
+    from quern.pipelines.judging.terminal import as_tree, render
+
+    if as_json:
+        print_json({**as_tree(report), "rejected": dict(sorted(rejected.items())), "out": str(out)})
+        return
+    typer.echo(render(report))
+    if rejected:
+        reasons = ", ".join(f"{reason}: {count}" for reason, count in sorted(rejected.items()))
+        lines = "1 line is no answer" if rejected.total() == 1 else f"{rejected.total()} lines are no answers"
+        typer.echo(f"{lines} ({reasons}): {out / 'rejects.jsonl'}")
+    typer.echo(f"report: {out / 'index.html'}")

@@ -1,0 +1,135 @@
+"""The judges by name, and what they say of batches of answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, cast
+
+from quern.jobs.reasoning.judging.criteria import CRITERIA, Scored, criterion_task
+from quern.jobs.reasoning.judging.gold import Verdict, gold_task
+from quern.jobs.reasoning.judging.inputs import JudgeInput, PairInput
+from quern.jobs.reasoning.judging.preference import ASPECTS, Aspect, Preference, preference_task
+from quern.jobs.reasoning.runner import Done, Reasoner
+from quern.jobs.reasoning.task import Task
+from quern.pipelines.judging.rows import JudgeError
+from quern.schemas.judgements import Judgement
+from quern.schemas.settings import GeneratorSettings
+
+GOLD: Final = "gold"
+SINGLE: Final = (GOLD, *CRITERIA)
+PAIRWISE: Final[tuple[str, ...]] = tuple(f"prefer_{aspect}" for aspect in ASPECTS)
+# Judges that ask for an opinion: without a model they are left out.
+OPINIONS: Final = tuple(name for name, criterion in CRITERIA.items() if criterion.faults is None)
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A judge.
+
+    Attributes:
+        name: `gold`, a criterion, or `prefer_` and an aspect.
+        most: The largest value that it gives.
+        needs: What its rule goes by.
+    """
+
+    name: str
+    most: float
+    needs: str
+
+    @property
+    def task(self) -> Task[Any, Any]:
+        """What it carries out."""
+        if self.name == GOLD:
+            return gold_task()
+        return preference_task(_aspect(self.name)) if self.name in PAIRWISE else criterion_task(self.name)
+
+
+def judge_named(name: str) -> Judge:
+    """The judge of this name."""
+    if name in CRITERIA:
+        return Judge(name, 10.0, CRITERIA[name].needs)
+    return Judge(name, 1.0 if name == GOLD else 2.0, "a gold answer")
+
+
+def find_judges(names: str | None, *, pairs: bool, model: bool) -> list[Judge]:
+    """The judges of a list of names set apart by commas; by default all that can judge, with a model or without.
+
+    Raises:
+        JudgeError: There is no judge of a name, or it cannot judge: it compares two answers and there is one, or it
+            needs a model.
+    """
+    every = (*SINGLE, *(PAIRWISE if pairs else ()))
+    if names is None:
+        return [judge_named(n) for n in every if model or n not in OPINIONS]
+    chosen = [name.strip() for name in names.split(",") if name.strip()]
+    for name in chosen or [""]:
+        if name not in (*SINGLE, *PAIRWISE):
+            raise JudgeError(f"there is no judge {name!r}; there are {', '.join((*SINGLE, *PAIRWISE))}")
+        if name in PAIRWISE and not pairs:
+            raise JudgeError(f"the judge {name} compares two answers: name the file of the others with --against")
+        if name in OPINIONS and not model:
+            raise JudgeError(
+                f"no rule can judge {name}: name a model, for example --set generator.kind=openai "
+                "--set generator.url=http://localhost:8000/v1 --set generator.model=NAME"
+            )
+    return [judge_named(name) for name in dict.fromkeys(chosen)]
+
+
+def identity(generator: GeneratorSettings) -> str:
+    """What carries out tasks, as agreements are kept by: `rules`, or kind and name of the model."""
+    return "rules" if generator.kind == "rules" else f"{generator.kind} {Path(str(generator.model)).name}"
+
+
+def judgements(reasoner: Reasoner, judge: Judge, inputs: Sequence[JudgeInput]) -> list[Judgement]:
+    """What a judge of single answers says of each."""
+    if judge.name == GOLD:
+        return [_of_verdict(done) for done in _with_opinion(reasoner, judge, inputs)]
+    return [_of_score(done) for done in _with_opinion(reasoner, judge, inputs)]
+
+
+def _with_opinion(reasoner: Reasoner, judge: Judge, inputs: Sequence[JudgeInput]) -> list[Done[Any]]:
+    """What comes of each input; a model is not asked where there is nothing to judge: no gold answer, no answer."""
+    task = judge.task
+    askable = [n for n, g in enumerate(inputs) if (g.gold is not None if judge.name == GOLD else bool(g.statements))]
+    done = dict(zip(askable, reasoner.run(task, [inputs[n] for n in askable]), strict=True))
+    return [done[n] if n in done else Done(task.rule(given), "rules") for n, given in enumerate(inputs)]
+
+
+def preferences(reasoner: Reasoner, judge: Judge, pairs: Sequence[PairInput]) -> list[Judgement]:
+    """How much better the first answer of each pair is than the second: asked in both orders, the mean of the two."""
+    turned = [PairInput(pair.second, pair.first) for pair in pairs]
+    every = cast(list[Done[Preference]], reasoner.run(judge.task, [*pairs, *turned]))
+    return [_of_orders(one, other) for one, other in zip(every[: len(pairs)], every[len(pairs) :], strict=True)]
+
+
+def _of_orders(one: Done[Preference], other: Done[Preference]) -> Judgement:
+    straight, turned = one.output.preference, other.output.preference
+    rejected = [*_codes(one), *_codes(other)]
+    if straight is None or turned is None:
+        return Judgement(value=None, by=one.by, reason=one.output.reason, rejected=rejected)
+    by = one.by if one.by == other.by else "rules"
+    value, orders = (turned - straight) / 2.0 + 0.0, [-straight + 0.0, turned]
+    return Judgement(value=value, by=by, reason=one.output.reason, orders=orders, rejected=rejected)
+
+
+def _of_verdict(done: Done[Verdict]) -> Judgement:
+    right = done.output.right
+    value = None if right is None else float(right)
+    return Judgement(value=value, by=done.by, reason=done.output.reason, rejected=_codes(done))
+
+
+def _of_score(done: Done[Scored]) -> Judgement:
+    said = done.output
+    issues, reason = list(said.issues), said.calculation
+    return Judgement(value=said.score, by=done.by, reason=reason, issues=issues, rejected=_codes(done))
+
+
+def _codes(done: Done[Any]) -> list[str]:
+    """What was wrong with a model's reply that could not be used."""
+    return [problem.reason for problem in done.problems] if done.by == "rules" else []
+
+
+def _aspect(name: str) -> Aspect:
+    return cast(Aspect, name.removeprefix("prefer_"))

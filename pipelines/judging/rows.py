@@ -1,0 +1,272 @@
+"""Files of answers to be judged: those of `quern answer`, and JSON lines of other systems by their usual names.
+
+Read as a stream; a line that is no answer is a reject with its number and reason, and the others go on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from quern.jobs.reasoning.entailment.inputs import Passage
+from quern.jobs.reasoning.judging.inputs import JudgeInput, Statement
+from quern.pipelines.answers.question_rows import STDIN, BadRow, QuestionError, Row, rows_of
+from quern.pipelines.answers.questions import QuestionFile, QuestionReject
+from quern.schemas.answers import NOT_ANSWERED, NOT_FOUND, Answer, Question
+from quern.schemas.errors import QuernError
+from quern.schemas.words.sentences import sentences
+
+# What others call the fields; the first that a line has is taken.
+NAMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "query_id": ("query_id", "id", "qid", "question_id", "instance_id", "sample_id"),
+    "question": ("question", "query", "prompt", "input"),
+    "answer": ("answer", "response", "output", "prediction", "generated_answer", "generation"),
+    "expected": (
+        "expected",
+        "gold",
+        "gold_answer",
+        "gt_answer",
+        "ground_truth",
+        "reference",
+        "reference_answer",
+        "target",
+    ),
+    "evidence": ("evidence", "contexts", "context", "retrieved_contexts", "passages", "docs", "documents", "hits"),
+}
+_EXAMPLE: Final = '{"query_id": "q1", "question": "Who ...?", "answer": "...", "expected": "..."}'
+_MARKS: Final = re.compile(r"\[(\d+(?:\s*,\s*\d+)*)\]")
+# Marks after the full stop belong to the sentence before it (ALCE, Gao et al. 2023).
+_LATE: Final = re.compile(r"([.!?。！？]+)[ \t]*((?:\[\d+(?:\s*,\s*\d+)*\][ \t]*)+)")
+_DAY: Final = TypeAdapter(datetime)
+
+
+class JudgeError(QuernError):
+    """Something that cannot be judged; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class AnswerRow:
+    """An answer of a file."""
+
+    query_id: str
+    given: JudgeInput
+
+
+class Gold:
+    """The gold answers of a file of questions, by `query_id`, else by question."""
+
+    def __init__(self, questions: Sequence[Question] = ()) -> None:
+        self._by_id = {q.query_id: q for q in questions}
+        self._by_text = {_line(q.question): q for q in questions}
+
+    @classmethod
+    def read(cls, path: Path | None) -> Gold:
+        """Those of a file; none without one.
+
+        Raises:
+            QuestionError: It cannot be read.
+        """
+        return cls() if path is None else cls(list(QuestionFile(path).questions(lambda _: None)))
+
+    def of(self, query_id: str, question: str) -> tuple[str, ...] | None:
+        """Gold answer and aliases; empty where the question has no answer, None where nothing is known."""
+        found = self._by_id.get(query_id) or self._by_text.get(_line(question))
+        if found is None or (found.answer is None and (found.type or "").lower() != "null"):
+            return None
+        return golds([found.answer or "", *found.answer_aliases])
+
+
+@dataclass
+class AnswerFile:
+    """The answers of a file, `-` being JSON lines on standard input; to be read once.
+
+    Attributes:
+        gold: Gold answers, which go before those of the file.
+        rejected: Rejects so far, by reason.
+    """
+
+    path: Path
+    gold: Gold = field(default_factory=Gold)
+    rejected: Counter[str] = field(default_factory=Counter)
+
+    def check(self) -> None:
+        """See to it that there is such a file, before anything costly is done.
+
+        Raises:
+            JudgeError: There is none, or it cannot be read.
+        """
+        if self.path == STDIN or self.path.is_fifo():
+            return
+        try:
+            self.path.open("rb").close()
+        except OSError as error:
+            raise JudgeError(f"answers {self.path} cannot be read: {error.strerror}") from None
+
+    def answers(self, on_reject: Callable[[QuestionReject], None]) -> Iterator[AnswerRow]:
+        """The answers, in the order of the file; `on_reject` is given each line that is none.
+
+        Raises:
+            JudgeError: The file cannot be read, or holds no answer; then the first reject is told.
+        """
+        first: QuestionReject | None = None
+        seen: set[str] = set()
+        try:
+            for row in rows_of(self.path):
+                found = self._answer(row, seen)
+                if isinstance(found, AnswerRow):
+                    yield found
+                    continue
+                first = first or found
+                self.rejected[found.reason] += 1
+                on_reject(found)
+        except QuestionError as error:
+            raise JudgeError(str(error).replace("questions ", "answers ", 1)) from None
+        if not seen:
+            what = f"line {first.line}: {first.detail}" if first else "it is empty"
+            raise JudgeError(f"answers {self.path}: {what}; each line must be like {_EXAMPLE}")
+
+    def _answer(self, row: Row | BadRow, seen: set[str]) -> AnswerRow | QuestionReject:
+        if isinstance(row, BadRow):
+            return QuestionReject(row.line, None, row.reason, row.detail)
+        query_id = str(value if (value := _named(row.fields, "query_id")) is not None else row.line)
+        try:
+            read = _ours(row.fields) if _is_ours(row.fields) else _others(row.fields)
+        except ValidationError as error:
+            wrong = error.errors()[0]
+            return QuestionReject(
+                row.line, query_id, "malformed", f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg'].lower()}"
+            )
+        except KeyError as missing:
+            return QuestionReject(row.line, query_id, "missing", f"it has no {missing.args[0]}")
+        if query_id in seen:
+            return QuestionReject(row.line, query_id, "duplicate", f"query_id {query_id!r} was used before")
+        seen.add(query_id)
+        gold = self.gold.of(query_id, read.question)
+        return AnswerRow(query_id, read if gold is None else _with_gold(read, gold))
+
+
+def read_others(path: Path) -> dict[str, JudgeInput]:
+    """The answers of another file by `query_id`, without their evidence, which no comparison needs.
+
+    Raises:
+        JudgeError: It cannot be read, or holds no answer.
+    """
+    file = AnswerFile(path)
+    file.check()
+    rows = file.answers(lambda _: None)
+    return {row.query_id: replace(row.given, evidence=(), statements=_uncited(row.given)) for row in rows}
+
+
+def _uncited(given: JudgeInput) -> list[Statement]:
+    return [Statement(s.text) for s in given.statements]
+
+
+def _with_gold(given: JudgeInput, gold: Sequence[str]) -> JudgeInput:
+    return replace(given, gold=gold)
+
+
+def _is_ours(fields: Mapping[str, Any]) -> bool:
+    return "sentences" in fields and "citations" in fields and "hits" in fields
+
+
+def _ours(fields: Mapping[str, Any]) -> JudgeInput:
+    """A line of `answers.jsonl` as `quern answer` writes it: sentences with their citations, hits as evidence."""
+    answer = Answer.model_validate(fields)
+    evidence = [Passage(h.text, h.title or "", h.published_at) for h in answer.hits]
+    place = {hit.chunk_id: at for at, hit in enumerate(answer.hits)}
+    cites: dict[int, int] = {}
+    for citation in answer.citations:
+        if citation.chunk_id not in place:
+            place[citation.chunk_id] = len(evidence)
+            evidence.append(Passage(citation.quote, citation.title or "", citation.published_at))
+        cites[citation.number] = place[citation.chunk_id]
+    statements = [
+        Statement(s.text, list(dict.fromkeys(cites[n] for n in s.citations if n in cites))) for s in answer.sentences
+    ]
+    unanswerable = (answer.type or "").lower() == "null"
+    gold = () if unanswerable else None if answer.expected is None else golds([answer.expected])
+    return JudgeInput(answer.question, statements, gold, evidence, answer.as_of)
+
+
+def _others(fields: Mapping[str, Any]) -> JudgeInput:
+    """A line of another system.
+
+    Raises:
+        KeyError: It has no question or no answer.
+    """
+    question, answer = _named(fields, "question"), _named(fields, "answer")
+    if not isinstance(question, str) or not question.strip():
+        raise KeyError("question")
+    if answer is None and not any(name in fields for name in NAMES["answer"]):
+        raise KeyError("answer")
+    expected = _named(fields, "expected")
+    aliases = fields.get("answer_aliases") or []
+    gold = None if expected in (None, []) else golds([*_texts(expected), *_texts(aliases)])
+    return JudgeInput(question, statements_of(" ".join(_texts(answer))), gold, passages_of(fields))
+
+
+def passages_of(fields: Mapping[str, Any]) -> list[Passage]:
+    """The evidence of a line: texts, or objects with `text` and perhaps `title` and `published_at`."""
+    value = _named(fields, "evidence")
+    rows = value if isinstance(value, list) else [] if value is None else [value]
+    return [_passage(row) for row in rows if isinstance(row, (str, dict))]
+
+
+def _passage(row: str | Mapping[str, Any]) -> Passage:
+    if isinstance(row, str):
+        return Passage.read(row)
+    text = next(
+        (row[n] for n in ("text", "content", "quote", "passage", "page_content") if isinstance(row.get(n), str)), ""
+    )
+    title, published = row.get("title"), row.get("published_at") or row.get("date")
+    return Passage(text, title if isinstance(title, str) else "", _time(published))
+
+
+def _time(value: object) -> datetime | None:
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return datetime(value.year, value.month, value.day)
+    try:
+        return _DAY.validate_python(value) if isinstance(value, str) else None
+    except ValidationError:
+        return None
+
+
+def statements_of(text: str) -> list[Statement]:
+    """The sentences of an answer written as a text, with the places of the passages that their `[n]` name."""
+    if text.strip() in ("", NOT_FOUND, NOT_ANSWERED):
+        return []
+    found = []
+    for sentence in sentences(_LATE.sub(r" \2\1 ", text)):
+        numbers = [int(n) - 1 for mark in _MARKS.findall(sentence) for n in mark.split(",")]
+        plain = re.sub(r"\s+([.!?])", r"\1", " ".join(_MARKS.sub(" ", sentence).split()))
+        if re.search(r"\w", plain):
+            found.append(Statement(plain, list(dict.fromkeys(n for n in numbers if n >= 0))))
+    return found
+
+
+def golds(texts: Sequence[str]) -> tuple[str, ...]:
+    """Gold answers, each once; none where there is only a blank one, as of a question without an answer."""
+    return tuple(dict.fromkeys(text for text in texts if text.strip()))
+
+
+def _named(fields: Mapping[str, Any], name: str) -> Any:
+    return next((fields[n] for n in NAMES[name] if fields.get(n) is not None), None)
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, (list, tuple)):
+        return [text for one in value for text in _texts(one)]
+    return [] if value is None or isinstance(value, dict) else [str(value)]
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split()).casefold()

@@ -1,0 +1,230 @@
+"""Judging a file of answers: batch by batch, a line of `judgements.jsonl` an answer, figures at the end.
+
+Replies of a model stand in the memo: the same answer judged by the same judge has the same value, and a run that was
+stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Final, TextIO
+
+import numpy as np
+
+from quern.indexes.storage import write_whole
+from quern.jobs.reasoning.judging.agreement import Agreement, known
+from quern.jobs.reasoning.judging.inputs import JudgeInput, PairInput
+from quern.jobs.reasoning.runner import Reasoner
+from quern.pipelines.evaluation.bootstrap import intervals
+from quern.pipelines.judging.judges import OPINIONS, PAIRWISE, Judge, judgements, preferences
+from quern.pipelines.judging.people import RESAMPLES, SEED, Numbers
+from quern.pipelines.judging.rows import AnswerRow
+from quern.schemas.judgements import JudgedAnswer, Judgement
+
+_BATCH: Final = 64  # Answers judged together: as many replies may be lost where a run is killed.
+_WORST: Final = 50  # Answers whose faults the report tells.
+
+
+@dataclass
+class Said:
+    """What one judge said of all answers.
+
+    Attributes:
+        values: Of those that it judged.
+        by: How many were judged by the rule, and by a model.
+        rejected: What was wrong with a model's replies that could not be used.
+        turned: Pairs of which it preferred the same place in both orders, not the same answer.
+        unjudged: Answers that it had nothing to go by for.
+    """
+
+    judge: Judge
+    values: list[float] = field(default_factory=list)
+    by: Counter[str] = field(default_factory=Counter)
+    rejected: Counter[str] = field(default_factory=Counter)
+    turned: int = 0
+    unjudged: int = 0
+
+    def add(self, judgement: Judgement) -> None:
+        """Count a judgement."""
+        self.rejected.update(judgement.rejected)
+        if judgement.value is None:
+            self.unjudged += 1
+            return
+        self.values.append(judgement.value)
+        self.by[judgement.by] += 1
+        if judgement.orders:
+            self.turned += judgement.orders[0] * judgement.orders[1] < 0
+
+
+@dataclass(frozen=True)
+class Figure:
+    """The mean of a judge's values, with its interval and with how far people agree with the judge.
+
+    Attributes:
+        by: `rules`, or kind and name of the model that was asked.
+        agreement: None where the judge was not scored against people.
+    """
+
+    said: Said
+    by: str
+    agreement: Agreement | None
+
+    @property
+    def judge(self) -> Judge:
+        """Whose figure it is."""
+        return self.said.judge
+
+    @property
+    def judged(self) -> int:
+        """Answers that it is taken over."""
+        return len(self.said.values)
+
+    @cached_property
+    def interval(self) -> tuple[float, float, float]:
+        """Mean, and lower and upper end of its 95 % bootstrap interval over answers; NaN where nothing was judged."""
+        if not self.said.values:
+            return (float("nan"),) * 3
+        found = intervals(np.array(self.said.values)[:, None], RESAMPLES, 0.95, SEED)
+        return float(found.mean[0]), float(found.low[0]), float(found.high[0])
+
+    @property
+    def wins(self) -> tuple[int, int, int]:
+        """Of pairs, how often the answer, neither, the other is preferred: by at least half a step."""
+        steps: Numbers = np.array(self.said.values)
+        return int((steps >= 0.5).sum()), int((np.abs(steps) < 0.5).sum()), int((steps <= -0.5).sum())
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a reader must know before believing the figure."""
+        name, found = self.judge.name, []
+        if self.agreement is None:
+            found.append(f"{name}: not scored against people, as {self.by} (version {self.judge.task.version}) judges")
+        elif self.agreement.touches_chance:
+            a = self.agreement
+            told = f"{a.measure} {a.value:.2f} [{a.low:.2f}, {a.high:.2f}] in {a.against}"
+            found.append(f"{name}: people's agreement with it may be chance: {told}")
+        if self.said.rejected and self.by != "rules":
+            codes = ", ".join(f"{code} {count}" for code, count in self.said.rejected.most_common())
+            stood = (
+                f"the rule judged {self.said.by['rules']} of them" if self.said.by["rules"] else "they are not judged"
+            )
+            found.append(f"{name}: replies that could not be used ({codes}); {stood}")
+        if self.said.turned:
+            share = self.said.turned / self.judged
+            found.append(f"{name}: in {share:.0%} of the pairs the place of an answer decided, not the answer")
+        return found
+
+
+@dataclass
+class Report:
+    """What came of judging.
+
+    Attributes:
+        answers: Answers of the file.
+        figures: One a judge, of those that judged any answer.
+        silent: Judges that had nothing to go by, with what they need.
+        opinions: Judges that were left out, since only a model has an opinion.
+        alone: Answers without a counterpart in the other file.
+        worst: Answers with most faults.
+    """
+
+    answers: int = 0
+    figures: list[Figure] = field(default_factory=list)
+    silent: dict[str, str] = field(default_factory=dict)
+    opinions: Sequence[str] = ()
+    alone: int = 0
+    worst: list[JudgedAnswer] = field(default_factory=list)
+
+    @property
+    def warnings(self) -> list[str]:
+        """Those of all figures."""
+        return [warning for figure in self.figures for warning in figure.warnings]
+
+
+def judge_answers(
+    answers: Iterable[AnswerRow],
+    judges: Sequence[Judge],
+    reasoner: Reasoner,
+    by: str,
+    agreements: Sequence[Agreement],
+    out: Path,
+    others: Mapping[str, JudgeInput] | None = None,
+) -> Report:
+    """Judge answers, and write `judgements.jsonl` into `out`, whole or not at all.
+
+    Args:
+        answers: Taken and let go batch by batch.
+        judges: Of single answers; and of pairs, for those of `others`.
+        reasoner: What carries them out, open.
+        by: What that is, as agreements name it.
+        agreements: How far people agree with judges, as far as that was measured.
+        out: Directory that there is.
+        others: Answers to compare with, by `query_id`.
+
+    Raises:
+        JudgeError: The answers cannot be read.
+        GeneratorError: The model cannot be asked any more.
+    """
+    said = {judge.name: Said(judge) for judge in judges}
+    report = Report(opinions=OPINIONS if by == "rules" else ())
+
+    def write(path: Path) -> None:
+        with path.open("w", encoding="utf-8") as file:
+            for batch in _batches(answers):
+                _judge(batch, said, reasoner, others, report, file)
+
+    write_whole(out / "judgements.jsonl", write)
+    for one in said.values():
+        if one.values or one.rejected:
+            agreement = known(agreements, one.judge.name, one.judge.task.version, by)
+            report.figures.append(Figure(one, by, agreement))
+        else:
+            report.silent[one.judge.name] = one.judge.needs
+    return report
+
+
+def _judge(
+    batch: Sequence[AnswerRow],
+    said: Mapping[str, Said],
+    reasoner: Reasoner,
+    others: Mapping[str, JudgeInput] | None,
+    report: Report,
+    file: TextIO,
+) -> None:
+    rows: list[dict[str, Judgement]] = [{} for _ in batch]
+    known = others or {}
+    pairs = {n: PairInput(r.given, known[r.query_id]) for n, r in enumerate(batch) if r.query_id in known}
+    for name, of in said.items():
+        if name in PAIRWISE:
+            found = dict(zip(pairs, preferences(reasoner, of.judge, list(pairs.values())), strict=True))
+        else:
+            found = dict(enumerate(judgements(reasoner, of.judge, [row.given for row in batch])))
+        for n, judgement in found.items():
+            rows[n][name] = judgement
+            of.add(judgement)
+    for row, judged in zip(batch, rows, strict=True):
+        told = {
+            name: judgement for name, judgement in judged.items() if judgement.value is not None or judgement.rejected
+        }
+        line = JudgedAnswer(query_id=row.query_id, question=row.given.question, judgements=told)
+        file.write(line.model_dump_json(exclude_defaults=True) + "\n")
+        if _faults(line):
+            report.worst = sorted([*report.worst, line], key=_faults, reverse=True)[:_WORST]
+    report.answers += len(batch)
+    report.alone += 0 if others is None else len(batch) - len(pairs)
+
+
+def _faults(answer: JudgedAnswer) -> int:
+    wrong = answer.judgements.get("gold")
+    return sum(len(j.issues) for j in answer.judgements.values()) + 2 * (wrong is not None and wrong.value == 0)
+
+
+def _batches(answers: Iterable[AnswerRow]) -> Iterator[list[AnswerRow]]:
+    rows = iter(answers)
+    while batch := list(islice(rows, _BATCH)):
+        yield batch

@@ -1,0 +1,232 @@
+"""`quern judge`: files of answers in, figures with people's agreement out; a model's replies are checked and kept."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from quern.pipelines.judging.people import pair_statistics
+from quern.pipelines.judging.rows import statements_of
+from tests.conftest import Quern, read_jsonl
+from tests.jobs.reasoning.generators.endpoint_server import MODEL, Endpoint, Said, Script
+from tests.pipelines.answers.views.sample_answers import ANSWERS
+
+ROWS: list[dict[str, Any]] = [
+    {
+        "id": "q1",
+        "query": "What did the repair cost?",
+        "response": "The repair cost 740,000 crowns. [1]",
+        "gt_answer": "740,000 crowns",
+        "docs": [{"title": "The quay", "text": "The repair of the quay wall cost 740,000 crowns."}],
+    },
+    {
+        "id": "q2",
+        "query": "Who mended the wall?",
+        "response": "Anna Berg mended the wall in 9 weeks <script>document.title='ran'</script>.",
+        "gt_answer": ["the masons", "masons of Averil"],
+        "contexts": ["The wall was mended by the masons of Averil."],
+    },
+    {"id": "q3", "query": "Who paid?", "response": "", "gt_answer": ""},
+]
+
+
+def written(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[[Script], Endpoint]]:
+    with ExitStack() as running:
+        yield lambda script: running.enter_context(Endpoint(script).running())
+
+
+def by(endpoint: Endpoint) -> list[str]:
+    chosen = {"kind": "openai", "model": MODEL, "url": endpoint.url, "retries": 1}
+    return [word for name, value in chosen.items() for word in ("--set", f"generator.{name}={value}")]
+
+
+def prompt(body: dict[str, Any]) -> str:
+    return str(body["messages"][0]["content"])
+
+
+def test_answers_of_another_system_are_judged_by_the_names_that_it_gives(tmp_path: Path, quern_here: Quern) -> None:
+    file, out = written(tmp_path / "answers.jsonl", ROWS), tmp_path / "out"
+    with file.open("a") as lines:
+        lines.write('{"id": "q1", "query": "Again?", "response": "x"}\n{"query": "Who?"}\nno json\n')
+    done = quern_here("judge", file, "--out", out)
+    assert done.returncode == 0, done.stderr
+    judged = {row["query_id"]: row["judgements"] for row in read_jsonl(out / "judgements.jsonl")}
+    assert {q: j["gold"]["value"] for q, j in judged.items()} == {"q1": 1.0, "q2": 0.0, "q3": 1.0}
+    assert judged["q1"]["citation"]["value"] > 5 > judged["q2"]["citation"]["value"] == 0
+    assert judged["q2"]["numerical_precision"]["issues"][0].startswith("9 is not in the evidence")
+    assert [r["reason"] for r in read_jsonl(out / "rejects.jsonl")] == ["duplicate", "missing", "malformed"]
+    assert "gold                 0.667 [" in done.stdout
+    assert re.search(r"comprehensiveness .* 0\.\d\d \[0\.\d\d, 0\.\d\d\] in completeness, \d+ pairs", done.stdout)
+    assert "warning: numerical_precision: people's agreement with it may be chance" in done.stdout
+    assert "relevance, clarity, coherence, insightfulness" in done.stdout
+    page = (out / "index.html").read_text("utf-8")
+    assert "<script" not in page
+    assert page.count("<svg") >= 3
+
+
+def test_what_quern_answers_is_read_with_its_citations_and_gold_answers_of_a_file_go_before(
+    tmp_path: Path, quern_here: Quern, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = "".join(answer.model_dump_json() + "\n" for answer in ANSWERS)
+    found = next(a for a in ANSWERS if a.found)
+    questions = written(
+        tmp_path / "questions.jsonl",
+        [{"query_id": found.query_id, "question": found.question, "answer": "x", "answer_aliases": [found.short]}],
+    )
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines.encode())))
+    done = quern_here("judge", "-", "--questions", questions, "--out", tmp_path, "--json", "--judges", "gold,citation")
+    assert done.returncode == 0, done.stderr
+    judged = {row["query_id"]: row["judgements"] for row in read_jsonl(tmp_path / "judgements.jsonl")}
+    assert judged[found.query_id]["gold"]["value"] == 1.0
+    tree = json.loads(done.stdout)
+    assert tree["answers"] == len(ANSWERS)
+    assert tree["judges"]["citation"]["answers"] == sum(a.found and bool(a.hits) for a in ANSWERS)
+    assert tree["judges"]["gold"]["agreement"]["low"] < tree["judges"]["gold"]["agreement"]["value"]
+
+
+def test_of_two_files_the_answers_nearer_to_the_gold_answer_are_preferred(tmp_path: Path, quern_here: Quern) -> None:
+    mine, theirs = written(tmp_path / "mine.jsonl", ROWS[:2]), [{**ROWS[0], "response": "It cost a lot."}]
+    other = written(tmp_path / "other.jsonl", theirs)
+    done = quern_here("judge", mine, "--against", other, "--out", tmp_path, "--json")
+    tree = json.loads(done.stdout)
+    overall = tree["judges"]["prefer_overall"]
+    assert (overall["better"], overall["alike"], overall["worse"], overall["answers"]) == (1, 0, 0, 1)
+    assert overall["agreement"]["value"] >= 0.75
+    assert tree["without_counterpart"] == 1
+
+
+def test_a_model_that_says_11_of_10_or_nonsense_is_not_believed_and_what_is_believed_is_remembered(
+    tmp_path: Path, quern_here: Quern, serve: Callable[[Script], Endpoint]
+) -> None:
+    def script(number: int, body: dict[str, Any]) -> Said:
+        if "whether the answer comes to the point" in prompt(body):
+            return Said(json.dumps({"issues": [], "calculation": "10 + 1", "score": 11}))
+        if "whether a reader understands" in prompt(body):
+            return Said("It is lovely, ten out of ten!")
+        if "whether all of the answer is about" in prompt(body):
+            return Said(json.dumps({"relevance": 10}))
+        return Said(json.dumps({"issues": ["too short"], "calculation": "10 - 1", "score": 9}))
+
+    endpoint, file = serve(script), written(tmp_path / "answers.jsonl", ROWS)
+    names = "conciseness,clarity,relevance,coherence"
+    arguments = ("judge", file, "--out", tmp_path / "out", "--judges", names, *by(endpoint))
+    done = quern_here(*arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    tree = json.loads(done.stdout)
+    judged = read_jsonl(tmp_path / "out" / "judgements.jsonl")[0]["judgements"]
+    assert judged["conciseness"]["by"] == "rules"
+    assert judged["conciseness"]["rejected"] == ["out_of_range"]
+    assert judged["clarity"] == {"value": None, "by": "rules", "rejected": ["malformed"]}
+    assert judged["coherence"] == {"value": 9.0, "by": "openai", "reason": "10 - 1", "issues": ["too short"]}
+    assert tree["judges"]["coherence"]["agreement"] is None
+    told = "\n".join(tree["warnings"])
+    assert f"coherence: not scored against people, as openai {MODEL}" in told
+    assert "clarity: replies that could not be used (malformed 2); they are not judged" in told
+    assert "conciseness: replies that could not be used (out_of_range 2); the rule judged 2 of them" in told
+    asked = [prompt(body) for body in endpoint.asked]
+    assert not any("Who paid?" in p for p in asked), "there is no answer to judge"
+    before, remembered = len(asked), sum("contradicts another" in p for p in asked)
+    assert quern_here(*arguments).returncode == 0
+    again = [prompt(body) for body in endpoint.asked[before:]]
+    assert (remembered, sum("contradicts another" in p for p in again)) == (2, 0)
+
+
+def test_a_model_that_prefers_a_place_and_not_an_answer_is_found_out_and_scored_against_people(
+    tmp_path: Path, quern_here: Quern, serve: Callable[[Script], Endpoint]
+) -> None:
+    endpoint = serve(lambda number, body: Said(json.dumps({"reason": "the first", "preference": -1})))
+    question = {"question": "Who paid?", "gold_answer": "The harbour."}
+    people = written(
+        tmp_path / "people.jsonl",
+        [{**question, "first": "The harbour.", "second": f"Mayor {n}.", "overall": -2 + n % 5} for n in range(10)],
+    )
+    mine = written(tmp_path / "mine.jsonl", ROWS[:1])
+    other = written(tmp_path / "other.jsonl", [{**ROWS[0], "response": "It cost a lot."}])
+    done = quern_here(
+        *("judge", mine, "--against", other, "--out", tmp_path / "out", "--judges", "prefer_overall", "--json"),
+        *("--people", people, *by(endpoint)),
+    )
+    assert done.returncode == 0, done.stderr
+    tree = json.loads(done.stdout)
+    judge = tree["judges"]["prefer_overall"]
+    assert (judge["figure"], judge["agreement"]["value"], judge["agreement"]["bias"]) == (0.0, 0.5, 1.0)
+    assert judge["agreement"]["set"] == "people"
+    told = "\n".join(tree["warnings"])
+    assert "may be chance" in told
+    assert "in 100% of the pairs the place of an answer decided" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["nowhere.jsonl"], "answers nowhere.jsonl cannot be read: No such file or directory"),
+        (["empty.jsonl"], "answers empty.jsonl: it is empty; each line must be like"),
+        (["one.jsonl", "--judges", "beauty"], "there is no judge 'beauty'; there are gold, conciseness"),
+        (["one.jsonl", "--judges", "clarity"], "no rule can judge clarity: name a model"),
+        (["one.jsonl", "--judges", "prefer_overall"], "name the file of the others with --against"),
+        (["one.jsonl", "--people", "one.jsonl"], "one.jsonl:1: neither a pair"),
+    ],
+)
+def test_errors_say_what_to_do(
+    arguments: list[str], told: str, tmp_path: Path, quern_here: Quern, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty.jsonl").touch()
+    written(tmp_path / "one.jsonl", ROWS[:1])
+    done = quern_here("judge", *arguments, "--out", "out")
+    assert (done.returncode, told in done.stderr) == (2, True), done.stderr
+
+
+def test_a_citation_after_the_full_stop_belongs_to_the_sentence_before_it() -> None:
+    found = statements_of("The wall fell in May. [2] It was mended [1][3]. Nobody was hurt.")
+    assert [(s.text, list(s.cites)) for s in found] == [
+        ("The wall fell in May.", [1]),
+        ("It was mended.", [0, 2]),
+        ("Nobody was hurt.", []),
+    ]
+
+
+def test_agreement_leaves_ties_of_people_out_and_is_half_where_a_judge_has_no_preference() -> None:
+    value, label = np.array([-1.0, 0.5, 0.0, 0.3]), np.array([-2.0, 1.0, 1.0, 0.0])
+    agreed, pearson, _ = pair_statistics(value, label)
+    assert agreed == pytest.approx(2.5 / 3)
+    assert pearson > 0.8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+def test_the_report_fits_and_is_accessible(tmp_path: Path, quern_here: Quern, width: int, scheme: str) -> None:
+    browsing = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    from axe_playwright_python.sync_playwright import Axe
+
+    from tests.pipelines.answers.views.test_report_in_browser import CHROMIUM, visit
+
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine: apt-get install chromium")
+    file = written(tmp_path / "answers.jsonl", ROWS)
+    other = written(tmp_path / "other.jsonl", [{**row, "response": "It rained."} for row in ROWS])
+    assert quern_here("judge", file, "--against", other, "--out", tmp_path).returncode == 0
+    with browsing.sync_playwright() as engine:
+        browser = engine.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        seen = visit(browser, tmp_path / "index.html", width, color_scheme=scheme)
+        assert seen.page.locator("svg").count() >= 5
+        assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert Axe().run(seen.page).violations_count == 0
+        assert seen.page.title() != "ran"
+        assert (seen.said, seen.asked) == ([], [(tmp_path / "index.html").as_uri()])
+        browser.close()
