@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import get_args
 
 from quern.schemas.settings import EmbedSettings, Settings
+from tests.benchmarks.alignment import benchmark_alignment
 from tests.benchmarks.answers import benchmark_answers, write_floors
 from tests.benchmarks.articles import synthetic_articles
 from tests.benchmarks.chunk import benchmark_chunk
@@ -33,6 +34,8 @@ from tests.benchmarks.retrieval import benchmark_retrieval
 from tests.benchmarks.timelines import benchmark_timelines
 
 _HELP = (
+    "alignment: whether chunks that answer are aligned with their questions and others are not, by parser, of --folder "
+    "or the shared sets and each --warehouse of demo, lihua, musique, cmrc; pairs a second; "
     "answers: all figures of answers, over the sample corpus and the sets of --folder; --warehouse each that is built; "
     "chunk: cutting documents, tokens a second on one core; graph: loading a graph, seconds; "
     "confidence: how well answerable questions are told, each set of --folder held out, --warehouse each of demo, "
@@ -62,6 +65,7 @@ _DATASETS = Path(__file__).parents[3] / "shared" / "datasets"
 
 # Those that make their own input.
 _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
+    "alignment": lambda options: benchmark_alignment(options.folder or _DATASETS, options.warehouse or ()),
     "answers": lambda options: benchmark_answers(
         options.folder or _DATASETS, options.warehouse or (), options.only or ()
     ),
