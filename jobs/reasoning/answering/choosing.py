@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -58,9 +59,11 @@ def choices(question: str, kind: Kind, lines: Sequence[Line]) -> list[Choice]:
         if ahead:
             fits = (v.fit if _ahead(v, line) else v.fit * _PAST for v in line.values)
             line = replace(line, values=tuple(replace(v, fit=f) for v, f in zip(line.values, fits, strict=True)))
-        weights = [math.exp(_FIT * v.fit + _NEAR * _nearness(v, line.text, asked, kind)) for v in line.values]
+        near = _Nearness.of(line.text, asked, kind)
+        weights = [math.exp(_FIT * v.fit + _NEAR * near(v)) for v in line.values]
+        whole = sum(weights)
         for value, weight in zip(line.values, weights, strict=True):
-            said.setdefault(value.same, []).append((odds * weight / sum(weights) * value.fit, value, line))
+            said.setdefault(value.same, []).append((odds * weight / whole * value.fit, value, line))
     found = []
     for rows in said.values():
         rows.sort(key=lambda row: (-row[0], row[2].number))
@@ -105,16 +108,37 @@ def _ahead(value: Value, line: Line) -> bool:
     return last is None or line.published is None or last > line.published
 
 
-def _nearness(value: Value, text: str, asked: frozenset[str], kind: Kind) -> float:
-    """How near a value stands to the words of the question, in [0, 1]; the words asked for count most."""
-    best = 0.0
-    at = 0
-    for word in text.split():
-        at = text.index(word, at)
-        stems = content_words(word)
-        if stems & asked and not value.start <= at < value.end:
-            gap = value.start - at - len(word) if at < value.start else at - value.end
-            weight = 1.0 if stems & kind.noun else 0.7
-            best = max(best, weight / (1.0 + max(0, gap) / _REACH))
-        at += len(word)
-    return best
+@dataclass(frozen=True)
+class _Nearness:
+    """How near values of a line stand to the words of the question, in [0, 1].
+
+    Attributes:
+        words: Start and end of the words of the line that the question has, in order, by what they count; those of
+            the noun that is asked for count most.
+    """
+
+    words: dict[float, tuple[list[int], list[int]]]
+
+    @classmethod
+    def of(cls, text: str, asked: frozenset[str], kind: Kind) -> _Nearness:
+        words: dict[float, tuple[list[int], list[int]]] = {1.0: ([], []), 0.7: ([], [])}
+        at = 0
+        for word in text.split():
+            at = text.index(word, at)
+            stems = content_words(word)
+            if stems & asked:
+                starts, ends = words[1.0 if stems & kind.noun else 0.7]
+                starts.append(at)
+                ends.append(at + len(word))
+            at += len(word)
+        return cls(words)
+
+    def __call__(self, value: Value) -> float:
+        """That of a value: by the nearest word before it and the nearest after it, not by those within."""
+        best = 0.0
+        for weight, (starts, ends) in self.words.items():
+            before, after = bisect_left(starts, value.start) - 1, bisect_left(starts, value.end)
+            gaps = [value.start - ends[before]] if before >= 0 else []
+            gaps += [starts[after] - value.end] if after < len(starts) else []
+            best = max([best, *(weight / (1.0 + max(0, gap) / _REACH) for gap in gaps)])
+        return best

@@ -9,6 +9,7 @@ from quern.jobs.reasoning.questions.choices import COMPARATIVE
 from quern.jobs.reasoning.questions.clause_forms import lowered
 from quern.schemas.words.patterns import lazy_pattern
 
+_LONGEST: Final = 400  # Characters; the expressions take the third power of a text's length.
 _LONGEST_SIDE: Final = 8  # Words of a thing that stands before the verb.
 _MORE: Final = rf"(?:{COMPARATIVE}|more|fewer|less|earlier|later|sooner)"
 _BE: Final = r"is|was|are|were"
@@ -59,7 +60,10 @@ _IN_WHICH: Final = lazy_pattern(
 
 
 def canonical(text: str) -> str:
-    """The wording of `text` that the readers of pairs know; the text itself where it is no other wording of one."""
+    """The wording of `text` that the readers of pairs know; the text itself, evenly spaced, where it is none."""
+    text = " ".join(text.split())
+    if len(text) > _LONGEST:
+        return text
     text = _OF_TWO.sub(r"\g<comp>", _BY.sub("", text))
     if (m := _VERSUS.fullmatch(text)) or (m := _LAST_VERSUS.fullmatch(text)):
         return f"{m['head']}, {lowered(m['a'])} or {m['b']}"

@@ -12,6 +12,7 @@ from quern.jobs.reasoning.answering import kinds, names, phrases, polarity, scop
 from quern.jobs.reasoning.citing import CitingInput, Source, citing_task
 from quern.jobs.reasoning.questions import chains, clauses, comparisons, decompose, preamble, references, refusal, times
 from quern.jobs.reasoning.questions.asked import QuestionInput
+from quern.jobs.reasoning.questions.canonical import canonical
 from quern.jobs.text.dates import dates
 from quern.jobs.text.quantities import quantities
 
@@ -21,6 +22,7 @@ RULES: dict[str, Callable[[str], object]] = {
     "chain": chains.chain,
     "compared": comparisons._compared,
     "pair": comparisons.pair,
+    "canonical": canonical,
     "decomposition": lambda text: decompose.decomposition(QuestionInput(text)),
     "preamble": preamble.question_alone,
     "wanted": references.wanted,
@@ -79,3 +81,10 @@ def test_long_runs_stay_quick(name: str) -> None:
             short, long = (_seconds(RULES[name], f"{before}{run * (n // len(run))}x") for n in (500, 2000))
             told = f"{short:.3f} s, then {long:.3f} s of {run!r} after {before!r}"
             assert long < min(_MOST, _MOST_GROWTH * max(short, _NOISE)), told
+
+
+@pytest.mark.parametrize("before", ["", "is", "did", "who of"])
+def test_a_hostile_comparison_takes_less_than_a_second(before: str) -> None:
+    for run in (" ", "and ", "or ", "is ", "more ", "than ", "a or b longer ", "vs "):
+        for length in (400, 100_000):
+            assert _seconds(canonical, f"{before} {run * (length // len(run))}"[:length]) < 1.0, (run, length)
