@@ -27,6 +27,8 @@ from quern.jobs.pages.pages import ReadPages
 from quern.jobs.queries.doc2query import Doc2Query
 from quern.jobs.sources.build import BuildSources
 from quern.jobs.timelines.build import BuildTimelines
+from quern.jobs.triplets.entities import FoldEntities
+from quern.jobs.triplets.find import find_triplets
 from quern.jobs.vectors.embedded_tables import embedded_chunks, embedded_pairs
 from quern.pipelines.staged import Begun, BuildRefusedError, StagedBuild, log_file
 from quern.schemas.settings import ChunkSettings, EmbedSettings, NormaliseSettings, Settings
@@ -55,6 +57,8 @@ STEPS: Final = (
         "doc2query", Doc2Query, needs=("doc2query", "generator", "normalise"), reads=("bare_chunks",), makes=("pairs",)
     ),
     Step("find_events", find_events, needs=("events", "generator"), reads=("bare_chunks",), makes=("found_events",)),
+    Step("triplets", find_triplets, needs=("triplets", "generator"), reads=("bare_chunks",), makes=("triplets",)),
+    Step("entities", FoldEntities, needs=(), reads=("triplets", "documents"), makes=("entities",)),
     Step("embed_chunks", embedded_chunks, needs=("embed", "normalise"), reads=("bare_chunks",), makes=("chunks",)),
     Step("embed_pairs", embedded_pairs, needs=("embed", "normalise"), reads=("pairs",), makes=("embedded_pairs",)),
     Step(

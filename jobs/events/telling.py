@@ -16,7 +16,7 @@ Telling = Literal["past", "state", "plan", "present"]
 in the present tense of headlines."""
 
 # Simple pasts that do not end in -ed and are no other word that is as common.
-_IRREGULAR: Final = frozenset(
+IRREGULAR: Final = frozenset(
     "arose ate awoke became began bent bet bit bled blew bound bought bred broke brought built burnt burst came caught "
     "chose clung crept dealt dove drank drew drove dug fed fell felt fled flew flung forbade foresaw forgave forgot "
     "fought found froze gave got grew ground hung heard held hid hit hurt kept knelt knew laid leant leapt led left "
@@ -26,16 +26,16 @@ _IRREGULAR: Final = frozenset(
     "tore undertook underwent understood upheld wept went withdrew withstood woke won wore wove wrote".split()
 )
 # The same form is a noun or a present as often: a past only after a subject of one of these kinds.
-_DOUBTFUL: Final = frozenset("bet bound cut ground hit hurt left lit put quit saw set shot shut split spread".split())
+DOUBTFUL: Final = frozenset("bet bound cut ground hit hurt left lit put quit saw set shot shut split spread".split())
 # Also what tells how one feels.
-_NOT_PAST: Final = frozenset(
+NOT_PAST: Final = frozenset(
     "hundred red bed need speed seed feed indeed exceed succeed proceed embed shed sled united limited weed breed deed "
     "greed heed reed steed agreed-upon unprecedented aged beloved biased crowded detailed dedicated experienced "
     "gifted interested learned naked rugged sacred skilled so-called supposed talented tired used wicked wretched "
     "related based located excited thrilled pleased delighted bored worried scared amazed stoked concerned committed "
     "prepared blessed relaxed".split()
 )
-_PARTICIPLE: Final = (
+PARTICIPLES: Final = (
     r"(?:\w+ed|been|become|begun|bound|bought|born|broken|brought|built|burnt|caught|chosen|come|cut|dealt|done|drawn|"
     r"driven|drunk|dug|eaten|fallen|fed|felt|fought|found|flown|forced|forgotten|frozen|given|gone|got|grown|heard|"
     r"held|hidden|hit|hurt|kept|known|laid|led|left|lent|lit|lost|made|met|paid|put|rebuilt|ridden|risen|run|said|seen|"
@@ -46,15 +46,15 @@ _ADVERB: Final = r"(?:\s+(?:not|never|also|already|since|now|just|then|once|firs
 # Not what may or would have been.
 _MODAL: Final = "".join(rf"(?<!\b{modal} )" for modal in ("may", "might", "could", "would", "should", "must", "to"))
 _PERFECT: Final = re.compile(
-    rf"{_MODAL}\b(?:has|have|had|['’]ve|['’]s|['’]d){_ADVERB}\s+(?:been\s+)?{_PARTICIPLE}\b", re.I
+    rf"{_MODAL}\b(?:has|have|had|['’]ve|['’]s|['’]d){_ADVERB}\s+(?:been\s+)?{PARTICIPLES}\b", re.I
 )
-_PERFECT_NOW: Final = re.compile(rf"\b(?:has|have){_ADVERB}\s+(?:been\s+)?{_PARTICIPLE}\b", re.I)
-_PERFECT_PAST: Final = re.compile(rf"\bhad{_ADVERB}\s+(?:been\s+)?{_PARTICIPLE}\b", re.I)
+_PERFECT_NOW: Final = re.compile(rf"\b(?:has|have){_ADVERB}\s+(?:been\s+)?{PARTICIPLES}\b", re.I)
+_PERFECT_PAST: Final = re.compile(rf"\bhad{_ADVERB}\s+(?:been\s+)?{PARTICIPLES}\b", re.I)
 _NOT_GONE: Final = re.compile(
     r"\b(?:said|says|told|announced|reported|replied|added|stated|wrote|explained|has|have|was|were|will)\b", re.I
 )
-_PASSIVE: Final = re.compile(rf"\b(?:was|were|got){_ADVERB}\s+(?:being\s+)?{_PARTICIPLE}\b", re.I)
-_HISTORIC: Final = re.compile(rf"\b(?:is|are)\s+being\s+{_PARTICIPLE}\b", re.I)
+_PASSIVE: Final = re.compile(rf"\b(?:was|were|got){_ADVERB}\s+(?:being\s+)?{PARTICIPLES}\b", re.I)
+_HISTORIC: Final = re.compile(rf"\b(?:is|are)\s+being\s+{PARTICIPLES}\b", re.I)
 # How long something has lasted: no event of a day.
 _LASTS: Final = re.compile(
     r"\b(?:has|have|['’]ve)\b.*\b(?:since|lately)\b|\bfor\s+(?:the\s+(?:last|past)\s+)?(?:[\w-]+\s+){1,2}(?:years|months|weeks|"
@@ -180,10 +180,10 @@ def _simple_past(words: list[str]) -> bool:
     for word in (w.lower() for w in words):
         since = 0 if word in _PRESENT_BE else since + 1
         participle = since <= 2 or not before or before in _ADJECTIVAL or before.endswith(("'s", "’s"))
-        if word in _IRREGULAR:
-            if since > 2 and (word not in _DOUBTFUL or not (participle or before in _AUXILIARY)):
+        if word in IRREGULAR:
+            if since > 2 and (word not in DOUBTFUL or not (participle or before in _AUXILIARY)):
                 return True
-        elif word.endswith("ed") and len(word) > 4 and word not in _NOT_PAST and "-" not in word and not participle:
+        elif word.endswith("ed") and len(word) > 4 and word not in NOT_PAST and "-" not in word and not participle:
             return True
         before = word
     return False

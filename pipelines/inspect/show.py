@@ -22,6 +22,7 @@ from quern.schemas.words.sentences import sentence_spans
 _SNIPPET = 300
 _MOST_REASONS = 5
 CITATION = "citation"
+ENTITY = "entity"
 _NOWHERE = {"characters": "not found again: the words were put together from several places of the page"}
 _SPAN = re.compile(r"(?P<doc_id>.+):(?P<start>\d{1,12})-(?P<end>\d{1,12})", re.DOTALL)
 
@@ -42,7 +43,7 @@ def show(snapshot: Snapshot, kind: str, key: str) -> dict[str, Any]:
     if kind == CITATION:
         return _citation(snapshot, key)
     if kind not in tables:
-        raise NotInSnapshotError(f"cannot show a {kind}; there are: {', '.join([*tables, CITATION])}")
+        raise NotInSnapshotError(f"cannot show a {kind}; there are: {', '.join([*tables, CITATION, ENTITY])}")
     table = tables[kind]
     row = _row(snapshot, table, key)
     found = {

@@ -20,6 +20,7 @@ from quern.schemas.settings.build.normalise import NormaliseSettings
 from quern.schemas.settings.build.quality import QualitySettings
 from quern.schemas.settings.build.sources import SourceSettings
 from quern.schemas.settings.build.timelines import TimelineSettings
+from quern.schemas.settings.build.triplets import TripletSettings
 from quern.schemas.settings.run import RunSettings
 from quern.schemas.settings.run.audit import AuditSettings
 from quern.schemas.settings.run.crawl import CrawlSettings
@@ -79,6 +80,7 @@ __all__ = [
     "SourceSettings",
     "SourcingSettings",
     "TimelineSettings",
+    "TripletSettings",
     "changes_results",
     "describe",
     "group_doc",

@@ -14,6 +14,7 @@ from quern.schemas.contract.table import VECTOR, Table
 from quern.schemas.tables.chunks import CHUNKS
 from quern.schemas.tables.documents import DOCUMENTS
 from quern.schemas.tables.edges import EDGES
+from quern.schemas.tables.entities import ENTITIES
 from quern.schemas.tables.events import EVENTS
 from quern.schemas.tables.images import IMAGES
 from quern.schemas.tables.nodes import NODES
@@ -22,11 +23,13 @@ from quern.schemas.tables.queries import QUERIES
 from quern.schemas.tables.rejects import REJECTS
 from quern.schemas.tables.sources import SOURCES
 from quern.schemas.tables.timelines import TIMELINES
+from quern.schemas.tables.triplets import TRIPLETS
 
 __all__ = [
     "CHUNKS",
     "DOCUMENTS",
     "EDGES",
+    "ENTITIES",
     "EVENTS",
     "IMAGES",
     "NODES",
@@ -38,6 +41,7 @@ __all__ = [
     "TABLES",
     "TIMELINES",
     "TIMESTAMP",
+    "TRIPLETS",
     "VECTOR",
     "Table",
     "declared",

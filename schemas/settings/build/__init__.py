@@ -19,6 +19,7 @@ from quern.schemas.settings.build.normalise import NormaliseSettings
 from quern.schemas.settings.build.quality import QualitySettings
 from quern.schemas.settings.build.sources import SourceSettings
 from quern.schemas.settings.build.timelines import TimelineSettings
+from quern.schemas.settings.build.triplets import TripletSettings
 
 
 class BuildSettings(Group):
@@ -40,3 +41,4 @@ class BuildSettings(Group):
     timelines: TimelineSettings = TimelineSettings()
     sources: SourceSettings = SourceSettings()
     image_rules: ImageRuleSettings = ImageRuleSettings()
+    triplets: TripletSettings = TripletSettings()

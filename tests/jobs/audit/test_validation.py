@@ -57,6 +57,18 @@ SOUND: dict[str, list[Row]] = {
     "timelines": [{"timeline_id": "t", "kind": "site", "granularity": "day", "event_count": 2}],
     "triplets": [{"triplet_id": "t", "chunk_id": "d0-0"}],
     "images": [{"image_id": "i", "doc_id": "d0", "width": 3, "height": 4, "out_by": "icon"}],
+    "triplets": [
+        {
+            "triplet_id": "t",
+            "chunk_id": "d0-0",
+            "doc_id": "d0",
+            "end": 16,
+            **{f"{part}_end": 3 for part in ("subject", "relation", "object")},
+            "how": "sentence",
+        }
+    ],
+    "entities": [{"entity_id": "e", "fact_count": 1}],
+    "images": [{"image_id": "i", "doc_id": "d0", "width": 3, "height": 4}],
     "sources": [{"site": "tides.example", "documents": 3, "evidence": 0}],
     "rejects": [{"job": "clean", "key": "https://tides.example/9", "reason": "no_text"}],
 }
@@ -115,6 +127,13 @@ BAD_ROWS: dict[str, Row] = {
     "timelines.topic not_null": {"topic": None},
     "timelines.event_count between": {"event_count": 1},
     "triplets.chunk_id references chunks": {"chunk_id": "gone"},
+    "triplets.doc_id references documents": {"doc_id": "gone"},
+    "triplets.start between": {"start": -1},
+    "triplets.end greater": {"start": 7, "end": 7},
+    "triplets.how in_set": {"how": "by hand"},
+    **{f"triplets.{part}_end greater": {f"{part}_end": 1} for part in ("subject", "relation", "object")},
+    **{f"triplets.{part} not_null": {part: None} for part in ("subject", "relation", "object")},
+    "entities.name not_null": {"name": None},
     "images.doc_id references documents": {"doc_id": "gone"},
     "images.width between": {"width": -1},
     "images.height between": {"height": -1},
@@ -125,6 +144,7 @@ BAD_ROWS: dict[str, Row] = {
     "sources.documents between": {"documents": 0},
     "sources.evidence between": {"evidence": -1},
     "sources.rating between": {"rating": 1.5},
+    "entities.fact_count between": {"fact_count": 0},
     "sources.reachable_at between": {"reachable_at": LATER},
     **{f"{t.name}.{c} not_null": {c: None} for t in TABLES.values() for c in t.key},
 }
@@ -142,6 +162,7 @@ OTHER_TYPE = {
     "events": "timex",
     "timelines": "digest",
     "triplets": "subject",
+    "entities": "digest",
     "images": "alt",
     "sources": "name",
     "rejects": "detail",
@@ -167,6 +188,7 @@ CONSEQUENCES: dict[str, set[str]] = {
         "chunks.doc_id references documents",
         "images.doc_id references documents",
         "events.doc_id references documents",
+        "triplets.doc_id references documents",
     },
     "chunks not_empty": {
         f"chunks {_SINCE}",

@@ -97,12 +97,14 @@ def test_after_a_night_tables_are_those_of_a_full_build(built: Path, tmp_path: P
     shutil.copytree(built, tmp_path / "night")
     night = quern.build(pages, tmp_path / "night", SETTINGS)
     full = quern.build(pages, tmp_path / "full", SETTINGS)
-    for table in ("events", "timelines", "sources"):
+    for table in ("events", "timelines", "triplets", "entities", "sources"):
         assert night.tables[table].digest == full.tables[table].digest
     jobs = {job["job"]: job for job in night.jobs}
     assert 0 < jobs["merge_events"]["computed"] < jobs["merge_events"]["rows_in"]
     assert jobs["timelines"]["reused"] > 0
     assert (jobs["sources"]["reused"], jobs["sources"]["computed"]) == (1, 1)
+    assert jobs["entities"]["reused"] > 0
+    assert jobs["triplets"]["computed"] == 1, "one chunk changed, and the new page repeats another"
 
 
 def test_a_timeline_is_shown_of_topic_and_entity(built: Path, quern_here: Quern) -> None:
@@ -125,6 +127,20 @@ def test_a_timeline_is_shown_of_topic_and_entity(built: Path, quern_here: Quern)
     ):
         stopped = quern_here("timeline", "-w", built, *wrong)
         assert (stopped.returncode, told in stopped.stderr) == (2, True), stopped.stderr
+
+
+def test_an_entity_is_shown_with_its_facts_their_sources_and_dates(built: Path, quern_here: Quern) -> None:
+    texts = {row["doc_id"]: row["text"] for row in rows(built, "documents")}
+    for triplet in rows(built, "triplets"):
+        for part in ("subject", "relation", "object"):
+            span = slice(triplet[f"{part}_start"], triplet[f"{part}_end"])
+            assert texts[triplet["doc_id"]][span] == triplet[part]
+    (one,) = json.loads(quern_here("show", "entity", "lady orrin", "-w", built, "--json").stdout)["entities"]
+    assert one["row"]["name"] == "Lady Orrin"
+    back = next(fact for fact in one["to"]["facts"] if fact["relation"].startswith("came back"))
+    assert (back["date"], back["source"], back["citation"][:3]) == ("2024-05-08", "d3", "d3:")
+    stopped = quern_here("show", "entity", "Lady Orin", "-w", built)
+    assert (stopped.returncode, "did you mean Lady Orrin" in stopped.stderr) == (2, True), stopped.stderr
 
 
 def test_chunks_that_were_found_give_their_merged_events_in_order(built: Path) -> None:

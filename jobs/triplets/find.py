@@ -1,0 +1,125 @@
+"""The table `triplets`: what each chunk states, by rule or by a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import pyarrow as pa
+
+from quern.jobs.core.contract import Outcome, outcome
+from quern.jobs.reasoning.table import TaskJob
+from quern.jobs.reasoning.task import Task
+from quern.jobs.triplets.named import NamesOf
+from quern.jobs.triplets.rule import read_statements
+from quern.jobs.triplets.statement import Passage, Statement
+from quern.jobs.triplets.task import ChunkTriplets, TripletInput, located, triplet_task
+from quern.schemas.contract.table import Table
+from quern.schemas.digests import text_digest
+from quern.schemas.settings import GeneratorSettings, TripletSettings
+from quern.schemas.tables import TRIPLETS
+from quern.schemas.words import sentences
+
+
+@dataclass(frozen=True)
+class FindTriplets(TaskJob[TripletInput, ChunkTriplets]):
+    """The triplets of each chunk, by rule or by a model.
+
+    Attributes:
+        settings: How many, and how sentences are read.
+        generator: What finds them.
+    """
+
+    settings: TripletSettings = field(default_factory=TripletSettings)
+    generator: GeneratorSettings = field(default_factory=GeneratorSettings)
+
+    name: ClassVar[str] = "triplets"
+    version: ClassVar[int] = 1
+    engine: ClassVar[Literal["cpu", "model"]] = "cpu"
+    reads: ClassVar[tuple[str, ...]] = ("chunk_id", "doc_id", "text", "start", "title", "published_at")
+    key: ClassVar[str] = "chunk_id"
+
+    @property
+    def makes(self) -> Table:
+        """`triplets`."""
+        return TRIPLETS
+
+    @property
+    def task(self) -> Task[TripletInput, ChunkTriplets]:
+        """Finding triplets with these settings."""
+        return triplet_task(self.settings.per_chunk, self.settings.parser)
+
+    def configuration(self) -> Mapping[str, object]:
+        """How many triplets, and what finds them; of a model also the prompt."""
+        kept = {"per_chunk": self.settings.per_chunk, "parser": self.settings.parser}
+        return {**kept, "sentences": sentences.VERSION, **self.task.configuration(self.generator)}
+
+    def prepare(self) -> None:
+        """See that the parser is installed, where the rule asks it.
+
+        Raises:
+            MachineFaultError: It is not.
+        """
+        if self.settings.parser == "spacy" and not self.by_model:
+            from quern.jobs.triplets.parsed import see_installed
+
+            see_installed()
+
+    def inputs(self, rows: Sequence[Mapping[str, Any]]) -> list[TripletInput]:
+        """Text and title of each chunk."""
+        return [TripletInput(_passage(row)) for row in rows]
+
+    def made(self, row: Mapping[str, Any], output: ChunkTriplets) -> list[dict[str, object]]:
+        """A row for each triplet of a model."""
+        passage = _passage(row)
+        found = (located(passage, triplet) for triplet in output.triplets)
+        return _rows(row, passage, (one for one in found if one is not None))
+
+    def apply(self, batch: pa.RecordBatch) -> Outcome:
+        """What the rule finds in each chunk."""
+        made: list[dict[str, object]] = []
+        parents: list[int] = []
+        # Python per row: patterns over its sentences.
+        for n, (row, given) in enumerate(zip(*self.given(batch), strict=True)):
+            found = read_statements(given.passage, self.settings.per_chunk, self.settings.parser)
+            rows = _rows(row, given.passage, found)
+            made += rows
+            parents += [n] * len(rows)
+        return outcome(self.makes, made, parents)
+
+
+def find_triplets(settings: TripletSettings, generator: GeneratorSettings) -> FindTriplets:
+    """The job with these settings: by the rule, unless a model is wanted for triplets too."""
+    return FindTriplets(settings, generator if settings.by_model else GeneratorSettings())
+
+
+def _passage(chunk: Mapping[str, Any]) -> Passage:
+    return Passage(chunk["text"], chunk["title"] or "")
+
+
+def _rows(chunk: Mapping[str, Any], passage: Passage, found: Iterable[Statement]) -> list[dict[str, object]]:
+    named = NamesOf(passage)
+    heads = {span.start for span in passage.sentences}
+    return [_row(chunk, passage, one, named, heads) for one in found]
+
+
+def _row(
+    chunk: Mapping[str, Any], passage: Passage, one: Statement, named: NamesOf, heads: set[int]
+) -> dict[str, object]:
+    words, at = one.words(passage.text), chunk["start"]
+    row: dict[str, object] = {"start": at + one.start, "end": at + one.end}
+    for name, part, text in zip(
+        ("subject", "relation", "object"), (one.subject, one.relation, one.object), words, strict=True
+    ):
+        row |= {name: text, f"{name}_start": at + part.start, f"{name}_end": at + part.end}
+    return {
+        "triplet_id": text_digest(chunk["chunk_id"], *words)[:20],
+        "chunk_id": chunk["chunk_id"],
+        "doc_id": chunk["doc_id"],
+        **row,
+        "how": one.how,
+        "subject_name": named.name(words[0], heads=one.subject.start in heads or one.how == "row"),
+        "object_name": named.name(words[2], heads=False),
+        "published_at": chunk["published_at"],
+    }

@@ -1,0 +1,84 @@
+"""What a snapshot states of someone or something: its facts, each with its source and date."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from typing import Any, Final
+
+from quern.indexes.catalog import Snapshot
+from quern.jobs.timelines.topics import name_key
+from quern.pipelines.inspect.show import NotInSnapshotError
+from quern.schemas.tables import ENTITIES
+
+_MOST_SUGGESTED: Final = 5
+_ALIKE: Final = 0.6  # As difflib has it: of a name of eight letters two may be wrong.
+_COLUMNS: Final = ("entity_id", "name", "apart", "kind", "forms", "documents", "facts", "fact_count")
+
+
+def entities_named(snapshot: Snapshot, name: str) -> list[dict[str, Any]]:
+    """Those called `name`, each as `{"row": ..., "from": ..., "to": {"facts": [...]}}`, the best known first.
+
+    Raises:
+        NotInSnapshotError: There is none; the message says whom it may be meant for.
+    """
+    if ENTITIES.name not in snapshot.manifest.tables:
+        raise NotInSnapshotError(
+            f"snapshot {snapshot.manifest.build_id} has no table entities: it was built before there was one"
+        )
+    rows = [row for batch in snapshot.stage(ENTITIES.name).batches(list(_COLUMNS)) for row in batch.to_pylist()]
+    found = [row for row in rows if _called(row, name)]
+    if not found:
+        raise NotInSnapshotError(_nobody(snapshot, rows, name))
+    found.sort(key=lambda row: (-row["fact_count"], row["entity_id"]))
+    return [_shown(snapshot, row) for row in found]
+
+
+def _called(row: Mapping[str, Any], name: str) -> bool:
+    key = name_key(name)
+    return row["entity_id"] == name or any(name_key(form) == key for form in (row["name"], *row["forms"]))
+
+
+def _nobody(snapshot: Snapshot, rows: Iterable[Mapping[str, Any]], name: str) -> str:
+    """That there is no such entity, and which names are like it: that have a word of it, or nearly its letters."""
+    forms = {form.lower(): row["name"] for row in rows for form in row["forms"]}
+    words = set(name_key(name).split())
+    near = [forms[form] for form in get_close_matches(name.lower(), sorted(forms), _MOST_SUGGESTED, _ALIKE)]
+    sharing = [full for form, full in sorted(forms.items()) if words & set(name_key(form).split())]
+    likely = list(dict.fromkeys([*near, *sharing]))[:_MOST_SUGGESTED]
+    hint = f"; did you mean {', '.join(likely)}?" if likely else ""
+    return f"snapshot {snapshot.manifest.build_id} states nothing of {name!r}{hint}"
+
+
+def _shown(snapshot: Snapshot, row: dict[str, Any]) -> dict[str, Any]:
+    triplets = snapshot.stage("triplets").lookup("triplet_id", row["facts"]).to_pylist()
+    by_id = {triplet["triplet_id"]: triplet for triplet in triplets}
+    documents = snapshot.stage("documents").lookup("doc_id", row["documents"], ["doc_id", "title", "url", "site"])
+    pages = {page["doc_id"]: page for page in documents.to_pylist()}
+    told = {name: row[name] for name in ("name", "apart", "kind", "forms", "fact_count")}
+    return {
+        "row": told,
+        "from": {
+            "documents": [f"{pages[doc]['title'] or doc} ({pages[doc]['url'] or doc})" for doc in row["documents"]]
+        },
+        "to": {"facts": list(_facts([by_id[fact] for fact in row["facts"]], pages))},
+    }
+
+
+def _facts(triplets: Iterable[Mapping[str, Any]], pages: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The facts, each once, though two chunks that overlap state it."""
+    seen: set[tuple[str, int, int]] = set()
+    for one in triplets:
+        place = (one["doc_id"], one["relation_start"], one["object_start"])
+        if place in seen:
+            continue
+        seen.add(place)
+        published = one["published_at"]
+        yield {
+            "subject": one["subject"],
+            "relation": one["relation"],
+            "object": one["object"],
+            "source": pages[one["doc_id"]]["url"] or one["doc_id"],
+            "date": published.date().isoformat() if published else None,
+            "citation": f"{one['doc_id']}:{one['start']}-{one['end']}",
+        }

