@@ -55,8 +55,6 @@ SOUND: dict[str, list[Row]] = {
         }
     ],
     "timelines": [{"timeline_id": "t", "kind": "site", "granularity": "day", "event_count": 2}],
-    "triplets": [{"triplet_id": "t", "chunk_id": "d0-0"}],
-    "images": [{"image_id": "i", "doc_id": "d0", "width": 3, "height": 4, "out_by": "icon"}],
     "triplets": [
         {
             "triplet_id": "t",
@@ -68,7 +66,7 @@ SOUND: dict[str, list[Row]] = {
         }
     ],
     "entities": [{"entity_id": "e", "fact_count": 1}],
-    "images": [{"image_id": "i", "doc_id": "d0", "width": 3, "height": 4}],
+    "images": [{"image_id": "i", "doc_id": "d0", "width": 3, "height": 4, "out_by": "icon"}],
     "sources": [{"site": "tides.example", "documents": 3, "evidence": 0}],
     "rejects": [{"job": "clean", "key": "https://tides.example/9", "reason": "no_text"}],
 }
