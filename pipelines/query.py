@@ -28,6 +28,7 @@ from quern.jobs.reasoning.runner import Reasoner
 from quern.pipelines.answers.aligning import AnswerAlignment, alignments
 from quern.pipelines.answers.compose import Citations, sentences_of, sub_answers, timeline_of
 from quern.pipelines.answers.gate import gated
+from quern.pipelines.images.illustrate import illustrated
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.evidence import Found, load_evidence, with_chunks
 from quern.pipelines.retrieve.filters import conditions_of
@@ -181,7 +182,7 @@ class _Runner:
         found = self._found([u.question for _, u in going], [conditions_of(q) for q, _ in going])
         ways = [_OnItsWay(q, u, plan, f) for (q, u), plan, f in zip(going, plans, found, strict=True)]
         self._answer_parts(ways)
-        answered = iter(gated(self._whole_answers(ways), self._searcher.snapshot))
+        answered = iter(illustrated(self._searcher, gated(self._whole_answers(ways), self._searcher.snapshot)))
         return [next(answered) if u.refused is None else self._refused(q, u) for q, u in zip(asked, seen, strict=True)]
 
     def _understood(self, asked: Sequence[Question]) -> list[Understood]:

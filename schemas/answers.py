@@ -233,6 +233,41 @@ class AlignedHit(BaseModel):
     segments: list[AlignedSegment]
 
 
+class AnswerImage(BaseModel):
+    """An image of a page of the evidence, beside a sentence of the answer; its words are those of that page.
+
+    Attributes:
+        image_id: Its key in the table `images`.
+        sentence: Number of the sentence that it stands beside, from 1.
+        score: Likeness of the two, in [0, 1].
+        relevance: Likeness of the question and what is said of it, in [0, 1].
+        why: Why it stands there, in words for a reader.
+        image_url: Address of the image.
+        alt: Its alternative text.
+        caption: Its caption.
+        width: Pixels, where they are told.
+        height: Pixels, where they are told.
+        url: Address of the page that shows it.
+        title: Title of that page.
+        citation: Number of the citation that shows the same page; None where the answer cites another.
+    """
+
+    image_id: str
+    sentence: Int32
+    score: float
+    relevance: float
+    why: str
+    image_url: str
+    alt: str | None
+    caption: str | None
+    width: Int32 | None
+    height: Int32 | None
+    doc_id: str
+    url: str | None
+    title: str | None
+    citation: Int32 | None
+
+
 NOT_FOUND = "The corpus does not say."
 NOT_ANSWERED = "This question is not answered."
 
@@ -256,6 +291,7 @@ class Answer(BaseModel):
         timeline: The events of the hits that bear on the question, in the order of time; two at least, or none.
         parts: Constituents of the question, which its evidence is aligned with.
         alignments: Which words of the best hits match which constituents, in the order of the hits.
+        images: Images of the evidence's pages, each beside a sentence; in the order of the sentences.
         as_of: The day until which evidence was published; None where all of the snapshot was.
         type: Type of the question, where its file gives one.
         expected: The gold answer, where the question's file gives one.
@@ -276,6 +312,7 @@ class Answer(BaseModel):
     hits: list[Hit]
     path: list[PathNode]
     timeline: list[AnswerEvent] = Field(default_factory=list)
+    images: list[AnswerImage] = Field(default_factory=list)
     parts: list[QuestionPart] = Field(default_factory=list)
     alignments: list[AlignedHit] = Field(default_factory=list)
     as_of: date | None = None

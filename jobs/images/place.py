@@ -25,9 +25,12 @@ from scipy.optimize import linear_sum_assignment
 from quern.jobs.reasoning.answering.sentences import content_words
 
 Matrix = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
 Encode = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 
 _IMAGE, _TITLE, _TEXT = 0.8, 0.1, 0.1
+# How far towards 1 an image is like a paragraph that quotes what its page sets it beside; set by hand.
+_BESIDE: Final = 0.5
 _FOLLOWING: Final = 0.5  # What the paragraph after an image counts, of one before it.
 _WORDS: Final = 0.5  # Share of words in the likeness of two texts; the rest is the cosine's.
 # Share of a text's letters that a model knows, below which its vector says nothing: all such texts are alike to it.
@@ -110,7 +113,11 @@ def relevance(question: str, images: Sequence[Described], encode: Encode) -> Mat
 
 
 def likeness(
-    paragraphs: Sequence[str], images: Sequence[Described], encode: Encode, seen: Matrix | None = None
+    paragraphs: Sequence[str],
+    images: Sequence[Described],
+    encode: Encode,
+    beside: Mask | None = None,
+    seen: Matrix | None = None,
 ) -> Matrix:
     """Likeness of paragraphs and images, shape (paragraphs, images), in [0, 1].
 
@@ -118,6 +125,7 @@ def likeness(
         paragraphs: Texts.
         images: What may stand beside them.
         encode: Vectors of texts, L2-normalised; NaN for what the model cannot read.
+        beside: Where the page of an image sets it beside what the paragraph quotes; shape (paragraphs, images).
         seen: Likeness by a model that sees; NaN for images that it was not shown.
     """
     described = [image.description for image in images]
@@ -126,6 +134,8 @@ def likeness(
     own = np.where([bool(text) for text in described], own, 0.0)
     if seen is not None:
         own = _first(seen, own)
+    if beside is not None:
+        own = np.where(beside, own + _BESIDE * (1 - own), own)
     title = _first(_cosines(paragraphs, [image.title for image in images], encode), own)
     text = _first(_cosines(paragraphs, [image.opening for image in images], encode), own)
     return np.asarray(np.clip(_IMAGE * own + _TITLE * title + _TEXT * text, 0.0, 1.0), dtype=np.float64)

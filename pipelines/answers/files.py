@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from quern.pipelines.answers.questions import QuestionReject
+from quern.pipelines.answers.views.images import Pictures
 from quern.pipelines.answers.views.report import write_report
 from quern.pipelines.answers.views.spreadsheet import ENCODING, Sheet
 from quern.schemas.answers import ANSWERS, Answer
@@ -105,7 +106,13 @@ class RejectFile:
             self._path.unlink(missing_ok=True)
 
 
-def write_answers(answers: Iterable[Answer], directory: Path, title: str, snapshot: Mapping[str, object]) -> Written:
+def write_answers(
+    answers: Iterable[Answer],
+    directory: Path,
+    title: str,
+    snapshot: Mapping[str, object],
+    pictures: Pictures | None = None,
+) -> Written:
     """Write `answers.parquet`, `answers.jsonl`, `answers.csv` and `index.html` to `directory`.
 
     Answers are taken one by one: memory does not grow with their number.
@@ -123,5 +130,6 @@ def write_answers(answers: Iterable[Answer], directory: Path, title: str, snapsh
 
     with _AnswerFiles(directory) as files:
         beside = [f"answers.{kind}" for kind in ("csv", "parquet", "jsonl")]
-        write_report(through(files), directory / "index.html", title=title, snapshot=snapshot, files=beside)
+        path = directory / "index.html"
+        write_report(through(files), path, title=title, snapshot=snapshot, files=beside, pictures=pictures)
     return written

@@ -56,6 +56,28 @@ def test_what_a_citation_quotes_stands_so_on_its_page(searcher: Searcher, answer
         assert "markup" in found["from"], key
 
 
+def test_images_stand_beside_sentences_one_each_with_the_words_of_their_page(
+    searcher: Searcher, answers: dict[str, list[Answer]]
+) -> None:
+    rows = {r["image_id"]: r for b in searcher.snapshot.stage("images").batches() for r in b.to_pylist()}
+    shown = [(answer, image) for answer in answers["bridge"] for image in answer.images]
+    assert len(shown) > 10
+    for answer, image in shown:
+        row = rows[image.image_id]
+        assert row["out_by"] is None, "the arms of the council stand on seven of its pages"
+        assert (image.image_url, image.alt, image.caption) == (row["url"], row["alt"], row["caption"])
+        assert image.doc_id in {hit.doc_id for hit in answer.hits}
+        assert min(image.score, image.relevance) >= 0.3
+        assert image.why.endswith(".")
+        assert 1 <= image.sentence <= len(answer.sentences)
+    for answer, _ in shown:
+        assert len({i.sentence for i in answer.images}) == len({i.image_id for i in answer.images})
+    boxes = [i for a, i in shown if a.question.startswith("How far outside its licensed box")]
+    assert [i.alt for i in boxes] == ["Map of Gannet Narrows"]
+    assert "has it beside what [1] quotes" in boxes[0].why
+    assert not [a for a in answers["bridge"] if a.images and not a.found]
+
+
 def test_sentences_of_answers_have_their_citations_and_refusals_have_none(answers: dict[str, list[Answer]]) -> None:
     cited = [bool(s.citations) for found in answers.values() for a in found for s in a.sentences]
     assert sum(cited) > 0.9 * len(cited)

@@ -28,6 +28,7 @@ from markupsafe import Markup
 
 from quern.indexes.storage import write_whole
 from quern.pipelines.answers.views.alignment import alignment_code
+from quern.pipelines.answers.views.images import Pictures, images_of
 from quern.pipelines.answers.views.parts import parts_of
 from quern.pipelines.answers.views.passages import (
     Passage,
@@ -111,7 +112,7 @@ def digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _section(number: int, answer: Answer, texts: _Texts) -> dict[str, object]:
+def _section(number: int, answer: Answer, texts: _Texts, pictures: Pictures | None) -> dict[str, object]:
     """What the section of an answer is made from."""
     prefix = f"q{number}"
     quotes = quotes_of(answer, prefix)
@@ -132,6 +133,7 @@ def _section(number: int, answer: Answer, texts: _Texts) -> dict[str, object]:
         "statements": statements_of(answer, quotes),
         "parts": parts_of(answer, quotes),
         "sources": sources_of(quotes),
+        "images": images_of(answer, pictures),
         "passages": [(p, texts.first(p), _tenths(p.hit.score / best if best > 0 else 0)) for p in passages],
         "sure": _tenths(answer.probability),
         "events": _events(answer),
@@ -164,13 +166,15 @@ def _tenths(share: float) -> int:
     return round(10 * min(max(share, 0), 1)) if math.isfinite(share) else 0
 
 
-def _write_sections(answers: Iterable[Answer], environment: Environment, out: IO[str]) -> list[Entry]:
+def _write_sections(
+    answers: Iterable[Answer], environment: Environment, out: IO[str], pictures: Pictures | None
+) -> list[Entry]:
     """Write a section per answer as they come; what the table of contents needs of them."""
     template = environment.get_template("answer.html.j2")
     contents: list[Entry] = []
     texts = _Texts()
     for number, answer in enumerate(answers, 1):
-        section = _section(number, answer, texts)
+        section = _section(number, answer, texts, pictures)
         out.write(template.render(section))
         agreement = agreement_of(answer)
         code = agreement.code if agreement else None if answer.expected is None else "open"
@@ -181,19 +185,25 @@ def _write_sections(answers: Iterable[Answer], environment: Environment, out: IO
 
 
 def _write(
-    answers: Iterable[Answer], title: str, snapshot: Mapping[str, object], files: Sequence[str], path: Path
+    answers: Iterable[Answer],
+    title: str,
+    snapshot: Mapping[str, object],
+    files: Sequence[str],
+    pictures: Pictures | None,
+    path: Path,
 ) -> None:
     """Write the sections beside `path`, then the page around them: its head counts what they hold."""
     environment = page_environment()
     script = environment.get_template("report.js").render()
     style = environment.get_template("report.css.j2").render()
     with tempfile.TemporaryFile("w+", encoding="utf-8", newline="", dir=path.parent) as body:
-        contents = _write_sections(answers, environment, body)
+        contents = _write_sections(answers, environment, body, pictures)
         body.seek(0)
         page = environment.get_template("report.html.j2").generate(
             title=title,
             snapshot=snapshot,
             files=files,
+            pictures=pictures is not None,
             contents=contents,
             totals=_totals(contents),
             style=Markup(style),  # noqa: S704 - our own file.
@@ -230,7 +240,13 @@ def _totals(contents: Sequence[Entry]) -> list[_Total]:
 
 
 def write_report(
-    answers: Iterable[Answer], path: Path, *, title: str, snapshot: Mapping[str, object], files: Sequence[str] = ()
+    answers: Iterable[Answer],
+    path: Path,
+    *,
+    title: str,
+    snapshot: Mapping[str, object],
+    files: Sequence[str] = (),
+    pictures: Pictures | None = None,
 ) -> None:
     """Write the report of `answers` to `path`, whole or not at all; answers are taken and let go one by one.
 
@@ -240,5 +256,6 @@ def write_report(
         title: Heading of the page.
         snapshot: What the answers were made from: label → value, in the order of the page.
         files: Names of files beside the page that hold the same answers; the page has links to them.
+        pictures: Images that were fetched, to be shown; without them the page names images with a link.
     """
-    write_whole(path, partial(_write, answers, title, snapshot, files))
+    write_whole(path, partial(_write, answers, title, snapshot, files, pictures))

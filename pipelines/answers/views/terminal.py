@@ -13,6 +13,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from quern.pipelines.answers.views.alignment import matched, pairs_of
+from quern.pipelines.answers.views.images import Shown, images_of
 from quern.pipelines.answers.views.labels import label_of
 from quern.pipelines.answers.views.parts import Part, parts_of
 from quern.pipelines.answers.views.passages import (
@@ -94,6 +95,11 @@ def _told(answer: Answer) -> Iterable[RenderableType]:
     yield from (Text.assemble(("Note: ", "dim"), one_line(note)) for note in answer.notes)
 
 
+def _image(image: Shown) -> tuple[Text, Text]:
+    text = Text.assemble((image.words, "bold"), ("\n" + one_line(image.of.image_url), "dim"))
+    return Text(f"{image.of.sentence}", "bold"), text.append(f"\n{one_line(image.of.why)}", "dim")
+
+
 def _chunk(hit: Hit) -> tuple[Text, Text]:
     text = Text.assemble(f"{hit.score:.3f}  ", (one_line(hit.chunk_id), "green"))
     if hit.title:
@@ -168,6 +174,8 @@ def _blocks(answer: Answer, align: bool) -> Iterable[RenderableType]:
         )
     if answer.citations:
         yield from ("", Text("Sources", "bold underline"), _numbered(map(_source, sources_of(quotes))))
+    if answer.images:
+        yield from ("", Text("Images", "bold underline"), _numbered(map(_image, images_of(answer))))
     if answer.hits:
         name = "Chunks" if answer.found else "Nearest chunks, too weak to answer from"
         yield from (

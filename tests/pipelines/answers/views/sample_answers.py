@@ -9,6 +9,7 @@ from quern.schemas.answers import (
     AlignedSegment,
     Answer,
     AnswerEvent,
+    AnswerImage,
     Citation,
     Hit,
     PathNode,
@@ -120,6 +121,33 @@ EVENTS = [
     event(HITS[0], "Total | 38.4 | 52.9 | 61.7 | 60.8", date(2024, 11, 1), date(2024, 11, 30), expected=True),
     event(HITS[0], "The council published the final statement of cost.", date(2025, 7, 1)),
 ]
+PHOTO = "https://courier.example/img/pier.jpg"
+
+
+def image(url: str, sentence: int, caption: str | None, alt: str | None) -> AnswerImage:
+    """An image of the page of the second hit."""
+    return AnswerImage(
+        image_id=url[-8:],
+        sentence=sentence,
+        score=0.62,
+        relevance=0.5,
+        why="Its page has it beside what [2] quotes; what is said of it names Wherry, Pier.",
+        image_url=url,
+        alt=alt,
+        caption=caption,
+        width=640,
+        height=480,
+        doc_id=HITS[1].doc_id,
+        url=HITS[1].url,
+        title=HITS[1].title,
+        citation=2,
+    )
+
+
+IMAGES = [
+    image(PHOTO, 1, "The Wherry Pier from the north, in its last summer.", "A pier of iron and wood"),
+    image("https://courier.example/img/plan.png", 2, None, "Plan of the pier's landing stage"),
+]
 COMPARED = Answer(
     query_id="which",
     question="Which cost more, the Tollen Bridge or the pier at Wherry Steps?",
@@ -146,6 +174,7 @@ COMPARED = Answer(
     ],
     hits=HITS,
     path=PATH,
+    images=IMAGES,
     timeline=EVENTS,
     parts=[part(n, WHICH, t) for n, t in enumerate(["cost", "Tollen Bridge", "Wherry Pier"], 1)],
     alignments=[aligned(HITS[0], "cost", "", None), aligned(HITS[1], None, None, "Wherry Pier")],

@@ -32,7 +32,7 @@ from quern.schemas.answers import (
     SubAnswer,
 )
 from quern.schemas.words.lines import printable
-from tests.pipelines.answers.views.sample_answers import ANSWERS
+from tests.pipelines.answers.views.sample_answers import ANSWERS, image
 
 TEXT = "The lamp was lit in 1871. It burned whale oil. A keeper slept below.\n\nThe lamp went out in 1924."
 
@@ -212,6 +212,7 @@ def test_hostile_text_is_inert(tmp_path, url):
         update={
             **dict.fromkeys(("query_id", "recipe", "by", "asked", "kind", "type", "expected"), EVIL),
             "notes": [EVIL],
+            "images": [image(url, n, EVIL, EVIL).model_copy(update={"url": url, "why": EVIL}) for n in (1, 7)],
             "sub_questions": [SubAnswer(number=1, parents=[1, 7], question=EVIL, answer=EVIL, citations=[1, 9])],
         }
     )

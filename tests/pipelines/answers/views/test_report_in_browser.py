@@ -5,15 +5,18 @@ Needs Playwright and Debian's `chromium` (`apt-get install chromium`); without t
 
 from __future__ import annotations
 
+import io
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from quern.pipelines.answers.files import write_answers
-from tests.pipelines.answers.views.sample_answers import ANSWERS
+from quern.pipelines.answers.views.images import Picture
+from tests.pipelines.answers.views.sample_answers import ANSWERS, PHOTO
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -26,7 +29,11 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("answers")
-    write_answers(ANSWERS, folder, "Answers to questions.jsonl", {"Documents": 81, "Chunks": 132})
+    # One of the two images was fetched.
+    pixels = io.BytesIO()
+    Image.new("RGB", (64, 48), "teal").save(pixels, "JPEG")
+    pictures = {PHOTO: Picture(pixels.getvalue(), 64, 48)}
+    write_answers(ANSWERS, folder, "Answers to questions.jsonl", {"Documents": 81, "Chunks": 132}, pictures)
     return folder / "index.html"
 
 
@@ -69,6 +76,16 @@ def seen(chromium: playwright.Browser, report: Path) -> Iterator[Visit]:
     yield visited
     visited.page.context.close()
     assert visited.said == []
+
+
+def test_a_picture_that_was_fetched_is_shown_with_its_words_and_the_others_are_named(seen):
+    images = seen.page.locator("#q1 .images li")
+    assert images.count() == 2
+    shown = images.locator("img")
+    assert (shown.count(), shown.evaluate("i => i.complete && i.naturalWidth")) == (1, 64)
+    assert shown.get_attribute("alt") == "A pier of iron and wood"
+    assert "beside “The Tollen Bridge: 60.8 against" in images.first.inner_text()
+    assert images.last.locator("a").first.inner_text() == "Plan of the pier's landing stage"
 
 
 def unfold(page: playwright.Page) -> None:

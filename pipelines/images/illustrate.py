@@ -1,0 +1,168 @@
+"""The images of answers: of the pages of their evidence, those that bear on the question, beside their sentences.
+
+Xinyu AI Search, section 3.6.3: what the rules left in when the index was built (`jobs.images.rules`), whose description
+is like the question, placed by `jobs.images.place`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+import pyarrow.compute as pc
+
+from quern.jobs.images.describe import description
+from quern.jobs.images.place import Described, Mask, Place, Remembered, likeness, placed, relevance
+from quern.jobs.reasoning.answering.sentences import content_words
+from quern.pipelines.retrieve.searcher import Searcher
+from quern.schemas.answers import Answer, AnswerImage, Citation
+from quern.schemas.tables import IMAGES
+from quern.schemas.words.lines import one_line
+
+# Documents whose images may stand beside an answer, those that it cites first; and images of one of them.
+_DOCUMENTS: Final = 5
+_OF_DOCUMENT: Final = 8
+_SHARED: Final = 3  # Words that are named as those that an image and a sentence share.
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An image of a page of the evidence.
+
+    Attributes:
+        row: Its row of the table.
+        title: Title of its page.
+        url: Address of its page.
+        text: Main text of its page.
+    """
+
+    row: Row
+    title: str | None
+    url: str | None
+    text: str
+
+    @cached_property
+    def said(self) -> Described:
+        """What is said of it."""
+        return Described(description(self.row["alt"], self.row["caption"]), self.title or "", self.text)
+
+    def beside(self, citations: Sequence[Citation]) -> Citation | None:
+        """The citation whose quote stands in the paragraph that the page sets it beside."""
+        start, end = self.row["start"], self.row["end"]
+        if start is None or end is None:
+            return None
+        own = (c for c in citations if c.doc_id == self.row["doc_id"])
+        return next((c for c in own if c.start < end and c.end > start), None)
+
+
+def illustrated(searcher: Searcher, answers: Sequence[Answer]) -> list[Answer]:
+    """The answers with the images that stand beside their sentences; as they are where the snapshot has no images."""
+    held = searcher.snapshot.manifest.tables.get(IMAGES.name)
+    if held is None or held.rows == 0 or searcher.settings.images.most == 0:
+        return list(answers)
+    wanted = [_documents(answer) for answer in answers]
+    of_document = _candidates(searcher, sorted({doc for docs in wanted for doc in docs}))
+    if not of_document:
+        return list(answers)
+    encode = searcher.held(_encoder)
+    return [
+        _illustrated(searcher, answer, [image for doc in docs for image in of_document.get(doc, ())], encode)
+        for answer, docs in zip(answers, wanted, strict=True)
+    ]
+
+
+def _encoder(searcher: Searcher) -> Remembered:
+    return Remembered(searcher.question_embedder)
+
+
+def _documents(answer: Answer) -> list[str]:
+    """Documents of an answer's evidence, those that it cites first; none where nothing was answered."""
+    if not answer.found:
+        return []
+    return list(dict.fromkeys([*(c.doc_id for c in answer.citations), *(h.doc_id for h in answer.hits)]))[:_DOCUMENTS]
+
+
+def _candidates(searcher: Searcher, documents: Sequence[str]) -> Mapping[str, list[Candidate]]:
+    """The images that no rule left out of these documents, in the order in which they stand there."""
+    if not documents:
+        return {}
+    rows = searcher.snapshot.table(IMAGES.name).lookup("doc_id", documents)
+    rows = rows.filter(pc.is_null(rows["out_by"]))
+    found: defaultdict[str, list[Row]] = defaultdict(list)
+    for row in sorted(rows.to_pylist(), key=lambda row: (row["doc_id"], row["place"])):
+        found[row["doc_id"]].append(row)
+    if not found:
+        return {}
+    columns = ["doc_id", "title", "url", "text"]
+    pages = searcher.snapshot.table("documents").lookup("doc_id", sorted(found), columns).to_pylist()
+    return {
+        page["doc_id"]: [
+            Candidate(row, page["title"], page["url"], page["text"]) for row in found[page["doc_id"]][:_OF_DOCUMENT]
+        ]
+        for page in pages
+    }
+
+
+def _illustrated(searcher: Searcher, answer: Answer, images: Sequence[Candidate], encode: Remembered) -> Answer:
+    settings = searcher.settings.images
+    if not images:
+        return answer
+    question = answer.asked or answer.question
+    relevant = relevance(question, [image.said for image in images], encode)
+    fit = [n for n in range(len(images)) if relevant[n] >= settings.relevance]
+    if not fit:
+        return answer
+    chosen = [images[n] for n in fit]
+    quoted = {c.number: c for c in answer.citations}
+    cited = [[quoted[n] for n in sentence.citations if n in quoted] for sentence in answer.sentences]
+    texts = [
+        one_line(" ".join(dict.fromkeys([sentence.text, *(c.quote for c in own)])))
+        for sentence, own in zip(answer.sentences, cited, strict=True)
+    ]
+    beside: Mask = np.array([[image.beside(own) is not None for image in chosen] for own in cited])
+    places = placed(likeness(texts, [image.said for image in chosen], encode, beside), settings.threshold)
+    best = sorted(places, key=lambda place: -place.score)[: settings.most]
+    made = [
+        _answer_image(chosen[p.image], p, float(relevant[fit[p.image]]), texts[p.paragraph], cited[p.paragraph], answer)
+        for p in sorted(best, key=lambda place: place.paragraph)
+    ]
+    return answer.model_copy(update={"images": made})
+
+
+def _answer_image(
+    image: Candidate, place: Place, relevant: float, text: str, cited: Sequence[Citation], answer: Answer
+) -> AnswerImage:
+    row = image.row
+    return AnswerImage(
+        image_id=row["image_id"],
+        sentence=place.paragraph + 1,
+        score=round(place.score, 4),
+        relevance=round(relevant, 4),
+        why=_why(image, text, image.beside(cited)),
+        image_url=row["url"],
+        **{name: row[name] for name in ("alt", "caption", "width", "height", "doc_id")},
+        url=image.url,
+        title=image.title,
+        citation=next((c.number for c in answer.citations if c.doc_id == row["doc_id"]), None),
+    )
+
+
+def _why(image: Candidate, text: str, beside: Citation | None) -> str:
+    """What puts an image beside a sentence: where its page has it, and the words that they share."""
+    has, shared = content_words(text), list[str]()
+    for word in image.said.description.split():
+        bare = word.strip(".,;:!?()[]\"'“”‘’")
+        if bare.casefold() not in map(str.casefold, shared) and content_words(bare) & has:
+            shared.append(bare)
+    names = sorted(shared, key=lambda word: not word[:1].isupper())[:_SHARED]
+    reasons = [f"its page has it beside what [{beside.number}] quotes"] if beside else []
+    if names:
+        reasons.append(f"what is said of it names {', '.join(names)}")
+    reason = "; ".join(reasons) or "what is said of it is near to the sentence"
+    return f"{reason[0].upper()}{reason[1:]}."
