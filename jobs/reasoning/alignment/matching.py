@@ -24,6 +24,7 @@ _FIT: Final = 0.4
 # Share of a constituent's words that its segment must have, and words that may stand between two of them.
 _SHARE: Final = 0.5
 _GAP: Final = 3
+_OTHER_UNIT: Final = 0.5  # What a number of the same value is worth that counts something else.
 _SYNONYM: Final = 0.8  # What a word counts that says another, as in the relevance of sentences.
 
 
@@ -37,7 +38,8 @@ class Wanted:
         head: The stem that a segment must have; empty where any will do, as of a name.
         kind: What is asked for, where it is asked.
         name: Whether it is written as a name.
-        days: First and last day, where it is a date.
+        days: First and last day, where it is or has a date.
+        dated: Whether it is nothing but a date: its words are no match beside its days.
         numbers: Its numbers by value.
     """
 
@@ -47,6 +49,7 @@ class Wanted:
     kind: Kind | None
     name: bool
     days: tuple[date, date] | None
+    dated: bool
     numbers: frozenset[float]
 
 
@@ -87,7 +90,8 @@ def _wanted(question: str, c: Constituent) -> Wanted:
     numbers = frozenset(q.value for q in amounts(c.text)) if not found else frozenset[float]()
     chinese = any(not s.isascii() for s in ordered)
     head = "" if name or chinese or not ordered else ordered[-1]
-    return Wanted(c, tuple(ordered), head, kind, name, days, numbers)
+    rest = frozenset(ordered).difference(*(content_words(w.text) for w in found))
+    return Wanted(c, tuple(ordered), head, kind, name, days, days is not None and not rest, numbers)
 
 
 def candidates(asked: Asked, evidence: Evidence, synonyms: Mapping[str, frozenset[str]]) -> Iterator[Candidate]:
@@ -101,8 +105,10 @@ def candidates(asked: Asked, evidence: Evidence, synonyms: Mapping[str, frozense
             continue
         if wanted.days is not None:
             yield from _of_date(n, wanted.days, words, published)
+            if wanted.dated:
+                continue
         if wanted.numbers:
-            yield from _of_number(n, wanted.numbers, words)
+            yield from _of_number(n, wanted, words)
         yield from _of_words(n, wanted, words, others)
 
 
@@ -185,8 +191,10 @@ def _of_date(n: int, days: tuple[date, date], words: Words, published: date | No
                 yield Candidate(n, start + w.start, start + w.end, "date", 1.0 if within else 0.7)
 
 
-def _of_number(n: int, numbers: frozenset[float], words: Words) -> Iterator[Candidate]:
+def _of_number(n: int, wanted: Wanted, words: Words) -> Iterator[Candidate]:
+    """The numbers of the same value; those of what the constituent counts are better."""
     for start, end in words.sentences:
         for q in amounts(words.text[start:end]):
-            if q.value in numbers:
-                yield Candidate(n, start + q.start, start + q.end, "number", 1.0)
+            if q.value in wanted.numbers:
+                counted = wanted.head in content_words(f"{q.text} {q.unit}") or not wanted.head.isalpha()
+                yield Candidate(n, start + q.start, start + q.end, "number", 1.0 if counted else _OTHER_UNIT)

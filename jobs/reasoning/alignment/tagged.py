@@ -15,9 +15,7 @@ from quern.jobs.reasoning.answering.sentences import content_words
 Tag = Literal["noun", "verb", "be", "auxiliary", "preposition", "of", "owner", "determiner", "asks", "joint", "empty"]
 
 # Kinds whose answers have a form that can be looked for.
-FORMED: Final[frozenset[KindName]] = frozenset(
-    {"when", "who", "where", "how_many", "how_much", "how_long", "why", "list"}
-)
+FORMED: Final[frozenset[KindName]] = frozenset({"when", "who", "where", "how_many", "how_much", "how_long", "why"})
 # `What kind of rock` asks for a rock.
 _SORTS: Final = frozenset("kind kinds type types sort sorts form forms name names".split())
 

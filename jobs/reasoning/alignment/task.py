@@ -89,9 +89,10 @@ Return JSON: {"matches": [{"constituent": number of the part, "sentence": number
 """
 
 
-def aligned(given: AlignInput) -> Alignment:
-    """The alignment by rule."""
-    return _Aligning(given).best(list(candidates(asked_of(given.parsed), given.evidence, given.synonyms)))
+def aligned(given: AlignInput, *, reflect: bool = True) -> Alignment:
+    """The alignment by rule; without reflection to see what that is worth."""
+    every = list(candidates(asked_of(given.parsed), given.evidence, given.synonyms))
+    return _Aligning(given).best(every, reflect=reflect)
 
 
 class _Aligning:
@@ -101,13 +102,15 @@ class _Aligning:
         self._given, self._asked = given, asked_of(given.parsed)
         self._titled = titled(self._asked, given.evidence.title)
 
-    def best(self, every: Sequence[Candidate], title: Sequence[int] | None = None) -> Alignment:
+    def best(
+        self, every: Sequence[Candidate], title: Sequence[int] | None = None, *, reflect: bool = True
+    ) -> Alignment:
         """What of the candidates holds in the best window, after one reflection on it."""
         titled_ = self._titled if title is None else title
         count = len(self._given.parsed.constituents)
         weights = {n: 1.0 - WEIGHT_TITLE * (n in titled_) for n in range(count)}
         chosen = best_window(every, weights)
-        gone = taken_back(self._asked, self._given.evidence, chosen)
+        gone = taken_back(self._asked, self._given.evidence, chosen) if reflect else []
         if gone:
             refused = {c for c, _ in gone}
             chosen = best_window([c for c in every if c not in refused], weights)

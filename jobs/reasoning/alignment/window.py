@@ -52,7 +52,7 @@ def best_window(
         if not inside[row.constituent]:
             weight += weights[row.constituent]
         inside[row.constituent] += 1
-        while row.end - rows[left].start > longest or inside[rows[left].constituent] > 1:
+        while row.end - rows[left].start > longest or _is_idle(rows, left, right):
             gone = rows[left].constituent
             inside[gone] -= 1
             if not inside[gone]:
@@ -70,3 +70,11 @@ def best_window(
         if c.constituent not in found or c.quality > found[c.constituent].quality:
             found[c.constituent] = c
     return [found[n] for n in sorted(found)]
+
+
+def _is_idle(rows: Sequence[Candidate], left: int, right: int) -> bool:
+    """Whether the first candidate of a window adds nothing to it: one behind it is as good of the same constituent."""
+    first = rows[left]
+    return any(
+        row.constituent == first.constituent and row.quality >= first.quality for row in rows[left + 1 : right + 1]
+    )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final
 
-from quern.jobs.reasoning.answering.names import Name, chinese_names, names
 from quern.jobs.reasoning.answering.sentences import word_stems
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.scripts import CJK
@@ -35,14 +35,10 @@ class Words:
         """The spans of its sentences."""
         return sentence_spans(self.text)
 
-    @cached_property
-    def names(self) -> list[Name]:
-        """The names in its sentences, by their characters in the text."""
-        return [
-            Name(start + name.start, start + name.end, name.text, name.role)
-            for start, end in self.sentences
-            for name in (*names(self.text[start:end]), *chinese_names(self.text[start:end]))
-        ]
+    def sentence_at(self, character: int) -> tuple[int, int]:
+        """The span of the sentence that holds a character, or of the last before it."""
+        at = bisect_right(self.sentences, (character, len(self.text)))
+        return self.sentences[max(0, at - 1)]
 
 
 @lru_cache(maxsize=4096)  # Questions of a batch share chunks.
