@@ -129,7 +129,10 @@ def checked(given: NamingInput, output: NamedSources) -> Checked[NamedSources]:
     for source in output.sources:
         home = source.url if source.url in pooled else origin_of(source.url.strip())
         named = NamedSource(name=source.name.strip()[:_LONGEST], url=home[:_LONGEST]) if home else None
-        if named and named.name and named.site not in given.failed and len(kept) < given.most:
+        if named is None or not named.name or len(kept) == given.most:
+            continue
+        site = pooled[named.url].site if named.url in pooled else named.site
+        if site not in given.failed:
             kept.setdefault(named.url, named)
     if not kept and output.sources:
         return Checked(None, (Problem("no_home_page", "write addresses of home pages, like https://site.example/"),))

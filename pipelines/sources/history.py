@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterable, Sequence
+from os import SEEK_END
 from pathlib import Path
 from typing import Final
 
@@ -68,8 +69,10 @@ class History:
             return
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write("".join(t.model_dump_json() + "\n" for t in new))
+            with self._path.open("ab+") as file:
+                whole = file.tell() == 0 or (file.seek(-1, SEEK_END) >= 0 and file.read(1) == b"\n")
+                text = "".join(t.model_dump_json() + "\n" for t in new)
+                file.write(f"{'' if whole else chr(10)}{text}".encode())
         except OSError as error:
             log.warning("%d sources are not kept in the history: %s", len(new), error)
 

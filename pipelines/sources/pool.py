@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 
 from quern.indexes.keys import positions_in
 from quern.indexes.vectors import Positions
-from quern.jobs.sources.naming import KnownSource
+from quern.jobs.sources.naming import KnownSource, NamedSource
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
@@ -44,10 +45,13 @@ class SourcePool:
         """The condition that chunks of a site meet."""
         return f"{self.column}={site}"
 
-    @property
-    def homes(self) -> dict[str, str]:
-        """Home page to site."""
-        return {str(row["home_url"]): site for site, row in self.rows.items() if row.get("home_url")}
+    @cached_property
+    def _by_url(self) -> dict[str, str]:
+        return {source.url: site for site in self.rows for source in (self.known(site, 0.0),)}
+
+    def site_of(self, named: NamedSource) -> str:
+        """The site of a source that was named: of the pool, where it has one with this home page."""
+        return self._by_url.get(named.url) or named.site
 
     def known(self, site: str, similarity: float) -> KnownSource:
         """A source as the generator is shown it."""

@@ -143,13 +143,12 @@ class Seeker:
             for query in one.queries
         ]
         done = iter(self.reasoner.run(NAMING, inputs))
-        homes = self.pool.homes
         found = []
         for one in sought:
             named = [source for _ in one.queries for source in next(done).output.sources]
             candidates: dict[str, _Candidate] = {}
             for source in named:
-                site = homes.get(source.url) or source.site
+                site = self.pool.site_of(source)
                 if site not in one.rated:
                     candidates.setdefault(site, _Candidate(source, site, ["generator"]))
             found.append(list(candidates.values()))

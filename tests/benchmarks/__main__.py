@@ -31,6 +31,7 @@ from tests.benchmarks.normalise import benchmark_normalise
 from tests.benchmarks.personal_data import evaluate_personal_data
 from tests.benchmarks.relevance import benchmark_relevance
 from tests.benchmarks.retrieval import benchmark_retrieval
+from tests.benchmarks.sources import benchmark_sources
 from tests.benchmarks.timelines import benchmark_timelines
 
 _HELP = (
@@ -56,6 +57,8 @@ _HELP = (
     "knn: the graph builder against faiss, hnswlib, pynndescent, on the nodes of each --warehouse or synthetic ones; "
     "normalise: the final form of documents, documents a second; personal-data: precision and recall on gold spans; "
     "relevance: how often the right sentence comes first, and weights fitted anew, of --folder and each --warehouse; "
+    "sources: sources of gold questions, validity and the other measures of Know Where to Go, of each --warehouse "
+    "(demo, lihua, musique) and the sets of --folder; --only sample, readers, lihua, musique; "
     "timelines: gold timelines of the sample corpus and of --folder, days, order, sentences, share of a build; --only "
     "sample, airbus, apple, lihua; "
     "retrieval: a batch of questions against networkx question by question, in --warehouse or a synthetic graph"
@@ -80,6 +83,9 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
         options.folder or _DATASETS, write_file=options.fit, cosines=options.cosines
     ),
     "knn": lambda options: benchmark_knn(options.nodes, options.warehouse or (), min(5, options.repeats), options.part),
+    "sources": lambda options: benchmark_sources(
+        options.folder or _DATASETS, options.warehouse or (), options.only or ()
+    ),
     "timelines": lambda options: benchmark_timelines(options.folder or _DATASETS, options.only or ()),
     "retrieval": lambda options: benchmark_retrieval(
         (options.warehouse or [None])[0], options.questions, repeats=options.repeats
