@@ -100,8 +100,16 @@ def _with_opinion(reasoner: Reasoner, judge: Judge, inputs: Sequence[JudgeInput]
 def preferences(reasoner: Reasoner, judge: Judge, pairs: Sequence[PairInput]) -> list[Judgement]:
     """How much better the first answer of each pair is than the second: asked in both orders, the mean of the two."""
     turned = [PairInput(pair.second, pair.first) for pair in pairs]
-    every = cast(list[Done[Preference]], reasoner.run(judge.task, [*pairs, *turned]))
-    return [_of_orders(one, other) for one, other in zip(every[: len(pairs)], every[len(pairs) :], strict=True)]
+    task: Task[PairInput, Preference] = judge.task
+    every = reasoner.run(task, [*pairs, *turned])
+    both = zip(pairs, every[: len(pairs)], turned, every[len(pairs) :], strict=True)
+    # Where the rule stands in for one reply it judges both: its steps are not a model's.
+    return [
+        _of_orders(one, other)
+        if one.by == other.by
+        else _of_orders(*(Done(task.rule(p), "rules", d.problems) for p, d in ((pair, one), (back, other))))
+        for pair, one, back, other in both
+    ]
 
 
 def _of_orders(one: Done[Preference], other: Done[Preference]) -> Judgement:
@@ -109,9 +117,8 @@ def _of_orders(one: Done[Preference], other: Done[Preference]) -> Judgement:
     rejected = [*_codes(one), *_codes(other)]
     if straight is None or turned is None:
         return Judgement(value=None, by=one.by, reason=one.output.reason, rejected=rejected)
-    by = one.by if one.by == other.by else "rules"
     value, orders = (turned - straight) / 2.0 + 0.0, [-straight + 0.0, turned]
-    return Judgement(value=value, by=by, reason=one.output.reason, orders=orders, rejected=rejected)
+    return Judgement(value=value, by=one.by, reason=one.output.reason, orders=orders, rejected=rejected)
 
 
 def _of_verdict(done: Done[Verdict]) -> Judgement:

@@ -30,6 +30,7 @@ from quern.pipelines.judging.rows import JudgeError, golds, passages_of, stateme
 Numbers = npt.NDArray[np.float64]
 RESAMPLES: Final = 1000
 SEED: Final = 20250921
+_FEWEST: Final = 3  # Pairs that can be correlated at all.
 _SUPPORTED: Final = {"Complete": 1.0, "Incomplete": 0.0, "Missing": 0.0}
 # Which of people's judgements a judge is compared with, where there are several.
 _AGAINST: Final = {
@@ -189,6 +190,8 @@ def pair_statistics(value: Numbers, label: Numbers) -> tuple[float, float, float
     # A difference of rounding is none.
     same = np.sign(np.round(value[decided], 12)) * np.sign(label[decided])
     agreed = float(np.mean((same > 0) + 0.5 * (same == 0))) if decided.any() else float("nan")
+    if len(value) < _FEWEST:
+        return agreed, float("nan"), float("nan")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConstantInputWarning)  # A judge that always says the same: no correlation.
         return agreed, float(pearsonr(value, label)[0]), float(spearmanr(value, label)[0])

@@ -27,16 +27,11 @@ from quern.schemas.words.sentences import sentences
 NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "query_id": ("query_id", "id", "qid", "question_id", "instance_id", "sample_id"),
     "question": ("question", "query", "prompt", "input"),
-    "answer": ("answer", "response", "output", "prediction", "generated_answer", "generation"),
+    # Where there is one of the first, `answer` is the gold answer, as in the files of ALCE.
+    "answer": ("response", "output", "prediction", "generated_answer", "generation", "answer"),
     "expected": (
-        "expected",
-        "gold",
-        "gold_answer",
-        "gt_answer",
-        "ground_truth",
-        "reference",
-        "reference_answer",
-        "target",
+        *("expected", "gold", "gold_answer", "gt_answer", "ground_truth", "reference", "reference_answer", "target"),
+        "answer",
     ),
     "evidence": ("evidence", "contexts", "context", "retrieved_contexts", "passages", "docs", "documents", "hits"),
 }
@@ -80,7 +75,7 @@ class Gold:
         found = self._by_id.get(query_id) or self._by_text.get(_line(question))
         if found is None or (found.answer is None and (found.type or "").lower() != "null"):
             return None
-        return golds([found.answer or "", *found.answer_aliases])
+        return () if (found.type or "").lower() == "null" else golds([found.answer or "", *found.answer_aliases])
 
 
 @dataclass
@@ -201,15 +196,16 @@ def _others(fields: Mapping[str, Any]) -> JudgeInput:
     Raises:
         KeyError: It has no question or no answer.
     """
-    question, answer = _named(fields, "question"), _named(fields, "answer")
+    question = _named(fields, "question")
     if not isinstance(question, str) or not question.strip():
         raise KeyError("question")
-    if answer is None and not any(name in fields for name in NAMES["answer"]):
+    name = next((n for n in NAMES["answer"] if n in fields), None)
+    if name is None:
         raise KeyError("answer")
-    expected = _named(fields, "expected")
-    aliases = fields.get("answer_aliases") or []
-    gold = None if expected in (None, []) else golds([*_texts(expected), *_texts(aliases)])
-    return JudgeInput(question, statements_of(" ".join(_texts(answer))), gold, passages_of(fields))
+    expected = next((fields[n] for n in NAMES["expected"] if n != name and fields.get(n) is not None), None)
+    known = _texts(expected)
+    gold = golds([*known, *_texts(fields.get("answer_aliases"))]) if known else None
+    return JudgeInput(question, statements_of(" ".join(_texts(fields[name]))), gold, passages_of(fields))
 
 
 def passages_of(fields: Mapping[str, Any]) -> list[Passage]:

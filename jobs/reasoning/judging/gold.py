@@ -14,6 +14,7 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
+from quern.jobs.reasoning.answering.polarity import denies
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.judging.inputs import JudgeInput
 from quern.jobs.reasoning.judging.overlap import GOLD_WORDS, polarity, tokens
@@ -104,6 +105,15 @@ def _fault(answer: str, gold: str) -> str:
     return "" if share >= GOLD_WORDS else told
 
 
+def _refuses(given: JudgeInput) -> bool:
+    """Whether there is no answer: none at all, or a denial that says neither no nor a number of its own."""
+    if not given.statements:
+        return True
+    first = given.statements[0].text
+    told = stated_numbers(first) - possible_numbers(given.question)
+    return polarity(first) is None and denies(first) and not told
+
+
 @dataclass(frozen=True)
 class _Judging:
     """Rule and check of the task; a class of its own, so that workers can be sent it."""
@@ -113,7 +123,7 @@ class _Judging:
         if given.gold is None:
             return Verdict(reason="there is no gold answer", right=None)
         if not given.gold:
-            return Verdict(reason="the question has no answer", right=int(not given.statements))
+            return Verdict(reason="the question has no answer", right=int(_refuses(given)))
         if not given.statements:
             return Verdict(reason="there is no answer", right=0)
         faults = [_fault(given.answer, gold) for gold in given.gold]

@@ -35,7 +35,7 @@ ROWS: list[dict[str, Any]] = [
         "gt_answer": ["the masons", "masons of Averil"],
         "contexts": ["The wall was mended by the masons of Averil."],
     },
-    {"id": "q3", "query": "Who paid?", "response": "", "gt_answer": ""},
+    {"id": "q3", "question": "Who paid?", "output": "", "answer": ""},
 ]
 
 

@@ -54,7 +54,8 @@ def test_an_answer_is_right_that_holds_times_numbers_and_names_however_they_are_
 
 def test_any_alias_will_do_and_a_question_without_an_answer_is_answered_rightly_by_none() -> None:
     assert right("The Lantern Tide did.", "the festival", "Lantern Tide") == 1
-    assert (right(""), right("The mayor did.")) == (1, 0)
+    said = ("", "It cannot be told who did.", "The mayor did.", "No, he did not.", "It did not cost 12 crowns.")
+    assert [right(text) for text in said] == [1, 1, 0, 0, 0]
     assert gold_task().rule(answer("It cost a lot.")).right is None, "there is no gold answer"
 
 
