@@ -12,13 +12,16 @@ from scipy import sparse
 from quern.indexes.catalog import Snapshot
 from quern.indexes.keys import positions_in
 from quern.indexes.vectors import pair_similarities
+from quern.jobs.reasoning.answering.facts import Fact
 from quern.jobs.reasoning.answering.inputs import Evidence
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.ranking import Ranking, Reached, cut
 from quern.pipelines.retrieve.select import selected
 from quern.schemas.answers import Hit, PathNode
+from quern.schemas.tables import TRIPLETS
 
 _PATH_NODES = 40
+_FACT_COLUMNS = ["chunk_id", "subject", "relation", "object", "start", "end", "relation_start", "object_start"]
 _CHUNK_COLUMNS = ["chunk_id", "doc_id", "title", "published_at", "start", "end", "text"]
 
 
@@ -94,6 +97,7 @@ def _evidence(batch: Batch, hits: Sequence[Sequence[Hit]]) -> list[list[Evidence
     of_hit = [[members.get(h.chunk_id, []) for h in row] for row in hits]
     question = np.array([q for q, row in enumerate(of_hit) for mine in row for _ in mine], dtype=np.int64)
     node = place[np.array([n for row in of_hit for mine in row for n in mine], dtype=np.int64)]
+    facts = _facts(batch.searcher.snapshot, hits)
     cosines = iter(pair_similarities(batch.vectors, graph.nodes.vectors, question, node).tolist())
     return [
         [
@@ -105,11 +109,27 @@ def _evidence(batch: Batch, hits: Sequence[Sequence[Hit]]) -> list[list[Evidence
                 h.published_at,
                 h.chunk_id,
                 h.doc_id,
+                facts=facts.get(h.chunk_id, ()),
             )
             for h, mine in zip(row, of_row, strict=True)
         ]
         for row, of_row in zip(hits, of_hit, strict=True)
     ]
+
+
+def _facts(snapshot: Snapshot, hits: Sequence[Sequence[Hit]]) -> dict[str, list[Fact]]:
+    """What each chunk states, in reading order; nothing where the snapshot was built before there were triplets."""
+    starts = {h.chunk_id: h.start for row in hits for h in row}
+    if TRIPLETS.name not in snapshot.manifest.tables or not starts:
+        return {}
+    rows = snapshot.table(TRIPLETS.name).lookup("chunk_id", sorted(starts), _FACT_COLUMNS)
+    rows = rows.sort_by([(name, "ascending") for name in ("chunk_id", "start", "relation_start", "object_start")])
+    found: dict[str, list[Fact]] = {}
+    for row in rows.to_pylist():
+        at = starts[row["chunk_id"]]
+        fact = Fact(row["subject"], row["relation"], row["object"], row["start"] - at, row["end"] - at)
+        found.setdefault(row["chunk_id"], []).append(fact)
+    return found
 
 
 def _paths(batch: Batch, reached: Reached | None) -> list[list[PathNode]]:

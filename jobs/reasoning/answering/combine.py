@@ -14,6 +14,7 @@ from datetime import date, datetime, timedelta
 from typing import Final
 
 from quern.jobs.reasoning.answering.contrast import contrasted
+from quern.jobs.reasoning.answering.facts import value_of_side
 from quern.jobs.reasoning.answering.further import earns_its_place
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore
 from quern.jobs.reasoning.answering.kinds import kind_of
@@ -169,7 +170,7 @@ def _is_asked(text: str, before: AskedBefore) -> bool:
 
 def _section(given: AnswerInput, section: Section, answers: list[AskedBefore], measures: list[Section]) -> _Told | None:
     if section.way in ("compare", "order") or (measures and len(answers) == 2):
-        answers = _together(given, section, answers)
+        answers = _by_facts(given, section, _together(given, section, answers))
     if section.way == "single" and len(given.before) > 1:
         answers = [_in_short(given, a) if a.answer else _clearest(given, a) for a in answers]
     rests_on = tuple(dict.fromkeys(n for a in answers for n in a.rests_on))
@@ -218,6 +219,20 @@ def _clearest(given: AnswerInput, part: AskedBefore) -> AskedBefore:
     if len(ranked) < 2 or ranked[0].score - ranked[1].score < _CLEARLY or _sentence(given, ranked[0].number) in taken:
         return part
     return replace(part, answer=_sentence(given, ranked[0].number), rests_on=[ranked[0].number])
+
+
+def _by_facts(given: AnswerInput, section: Section, answers: list[AskedBefore]) -> list[AskedBefore]:
+    """The answers of two sides; one that has none with the value that a triplet of the evidence has of it."""
+    if len(answers) != len(section.sides) or all(a.answer for a in answers) or not any(a.answer for a in answers):
+        return answers
+    return [a if a.answer else _stated(given, side, a) for side, a in zip(section.sides, answers, strict=True)]
+
+
+def _stated(given: AnswerInput, side: str, part: AskedBefore) -> AskedBefore:
+    found = value_of_side(part.question, _side(side), given.told)
+    if found is None:
+        return part
+    return replace(part, answer=found.fact.object, rests_on=[found.number], said=found.fact.object)
 
 
 def _together(given: AnswerInput, section: Section, answers: list[AskedBefore]) -> list[AskedBefore]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
+from quern.jobs.reasoning.answering.facts import Fact, Told, nearest
 from quern.jobs.reasoning.answering.idioms import asks_events
 from quern.jobs.reasoning.prompts import disarmed
 from quern.schemas.digests import text_digest
@@ -56,6 +58,7 @@ class Evidence:
         chunk_id: The chunk's key, by which the same chunk is known among the evidence of several questions.
         page: The key of its document; chunks without one are taken to be of one page.
         events: The events that it reports, but those that a better chunk of the same evidence reports.
+        facts: What it states, in reading order.
     """
 
     text: str
@@ -66,6 +69,7 @@ class Evidence:
     chunk_id: str = ""
     page: str = ""
     events: Sequence[ReportedEvent] = ()
+    facts: Sequence[Fact] = ()
 
     @property
     def digest(self) -> str:
@@ -135,6 +139,7 @@ class AnswerInput:
             self.question,
             evidence,
             *(self._events if asks_events(self.question) else []),
+            *([self._facts] if self._facts else []),
             [(b.question, b.answer, [*b.rests_on], b.said) for b in self.before],
         ]
 
@@ -143,6 +148,24 @@ class AnswerInput:
         """What an answer that tells events depends on beside the sentences that tell them."""
         events = [(at, event) for at, evidence in enumerate(self.evidence) for event in evidence.events]
         return [(at, e.event_id, e.start, e.end, e.timex, e.title) for at, e in events]
+
+    @property
+    def _facts(self) -> list[object]:
+        """What the evidence states; its digest says where."""
+        return [(at, f.start, f.subject, f.relation, f.object) for at, e in enumerate(self.evidence) for f in e.facts]
+
+    @cached_property
+    def told(self) -> list[Told]:
+        """What the evidence states, each with the number of the sentence that does."""
+        number = {(span.evidence, span.start): n for n, span in enumerate(self.sentences, 1)}
+        found: list[Told] = []
+        for at, evidence in enumerate(self.evidence):
+            starts = sorted(start for n, start in number if n == at)
+            for fact in evidence.facts:
+                before = bisect_right(starts, fact.start)
+                if before:
+                    found.append(Told(number[at, starts[before - 1]], fact))
+        return found
 
     @property
     def quoted(self) -> dict[str, object]:
@@ -159,7 +182,12 @@ class AnswerInput:
             for e, rows in zip(self.evidence, numbered, strict=True)
         ]
         before = [{"question": disarmed(b.question), "answer": disarmed(b.answer)} for b in self.before]
-        return {"question": disarmed(self.question), "evidence": documents, "before": before}
+        facts = [
+            {name: disarmed(" ".join(getattr(one.fact, name).split())) for name in ("subject", "relation", "object")}
+            | {"number": one.number}
+            for one in nearest(self.question, self.told)
+        ]
+        return {"question": disarmed(self.question), "evidence": documents, "before": before, "facts": facts}
 
 
 @lru_cache(maxsize=2048)

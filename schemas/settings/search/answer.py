@@ -23,3 +23,9 @@ class AnswerSettings(Group):
         description="Sentences of the evidence, the likeliest of each question, whose vectors are compared with the "
         "question's to judge it; 0 spares their embedding, some 3 ms each, and tells answerable questions less well.",
     )
+    triplets: int = Field(
+        0,
+        ge=0,
+        description="Most triplets that a model is given beside the passages, those nearest to the question first "
+        "(TAG: GraTAG, section 3.3); 0 for none. The paper weighs them by a net that is trained for it, which is not.",
+    )
