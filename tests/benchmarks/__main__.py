@@ -33,6 +33,7 @@ from tests.benchmarks.relevance import benchmark_relevance
 from tests.benchmarks.retrieval import benchmark_retrieval
 from tests.benchmarks.sources import benchmark_sources
 from tests.benchmarks.timelines import benchmark_timelines
+from tests.benchmarks.triplets import benchmark_triplets
 
 _HELP = (
     "alignment: whether chunks that answer are aligned with their questions and others are not, by parser, of --folder "
@@ -61,6 +62,8 @@ _HELP = (
     "(demo, lihua, musique) and the sets of --folder; --only sample, readers, lihua, musique; "
     "timelines: gold timelines of the sample corpus and of --folder, days, order, sentences, share of a build; --only "
     "sample, airbus, apple, lihua; "
+    "triplets: chunks read a second, and recall@5 with edges of shared names and relations less without, in each "
+    "--warehouse of demo, lihua, musique, cmrc; "
     "retrieval: a batch of questions against networkx question by question, in --warehouse or a synthetic graph"
 )
 
@@ -87,6 +90,7 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
         options.folder or _DATASETS, options.warehouse or (), options.only or ()
     ),
     "timelines": lambda options: benchmark_timelines(options.folder or _DATASETS, options.only or ()),
+    "triplets": lambda options: benchmark_triplets(options.folder or _DATASETS, options.warehouse or ()),
     "retrieval": lambda options: benchmark_retrieval(
         (options.warehouse or [None])[0], options.questions, repeats=options.repeats
     ),
