@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,25 +12,36 @@ from quern.pipelines.cli.common import (
     Overrides,
     SettingsFile,
     Snapshot,
-    Warehouse,
     Where,
+    load_settings,
     new_app,
     open_searcher,
     print_json,
 )
+
+if TYPE_CHECKING:
+    from quern.schemas.settings import Settings
 
 app = new_app("")
 
 
 @app.command(
     epilog="Examples:  quern evaluate questions.jsonl -w WH --recipes bridge --types    "
-    "quern evaluate questions.jsonl -w WH --recipes dense,bm25,qcg --k 2,5,10 --no-answers --trec runs/ --json"
+    "quern evaluate questions.jsonl -w WH --recipes dense,bm25,qcg --k 2,5,10 --no-answers --trec runs/ --json    "
+    "quern evaluate --answers alce.json"
 )
 def evaluate(
     questions: Annotated[
-        Path, typer.Argument(metavar="QUESTIONS", help="With evidence_urls or evidence_doc_ids, and answer.")
+        Path,
+        typer.Argument(
+            metavar="QUESTIONS",
+            help="With evidence_urls or evidence_doc_ids, and answer; without a warehouse, a file of answers.",
+        ),
     ],
-    warehouse: Warehouse,
+    warehouse: Annotated[
+        Path | None,
+        typer.Option("--warehouse", "-w", help="Directory of the warehouse that is asked.", show_default=False),
+    ] = None,
     recipes: Annotated[str, typer.Option(help="Recipes, separated by commas.")] = "dense,bm25,qcg,hybrid,bridge",
     k: Annotated[str, typer.Option("--k", help="Cut-offs, separated by commas.")] = "2,5,10",
     types: Annotated[bool, typer.Option("--types", help="Also for each type of question.")] = False,
@@ -38,7 +49,8 @@ def evaluate(
         bool | None,
         typer.Option(
             "--answers/--no-answers",
-            help="Also answer and measure the answers, by all recipes; by default by bridge alone.",
+            help="Also answer and measure the answers, by all recipes; by default by bridge alone. Without a "
+            "warehouse, measure the answers of a file: ALCE's JSON or answers.jsonl.",
             show_default=False,
         ),
     ] = None,
@@ -52,8 +64,13 @@ def evaluate(
     """Measure recipes against gold evidence, and their answers against gold answers.
 
     Of what is found: Recall@k, all-evidence@k, MRR, macro over questions. Of answers: are they right, refused where
-    they should be, as sure as they say, and cited; each figure with its 95 % bootstrap interval.
+    they should be, as sure as they say, and cited; each figure with its 95 % bootstrap interval. Answers of other
+    systems in ALCE's files need no warehouse: `--answers alce.json` measures them by ALCE's own measures.
     """
+    if warehouse is None:
+        chosen_settings = load_settings(settings, override)
+        print_figures(_of_file(questions, chosen_settings, measured=answers, types=types), as_json=as_json)
+        return
     from quern.pipelines.answers.questions import read_questions
     from quern.pipelines.evaluation.recipes import evaluate as run_evaluation
     from quern.pipelines.evaluation.retrieval import EvaluationError
@@ -69,6 +86,24 @@ def evaluate(
     searcher = open_searcher(warehouse, snapshot, settings, override, where)
     asked = read_questions(questions)
     figures = run_evaluation(searcher, asked, chosen, ks, answers=answers, by_type=types, trec=trec)
+    print_figures(figures, as_json=as_json)
+
+
+def _of_file(path: Path, settings: Settings, *, measured: bool | None, types: bool) -> dict[str, dict[str, float]]:
+    """Figures of a file of answers."""
+    from quern.pipelines.evaluation.alce.files import evaluate_file
+    from quern.pipelines.evaluation.retrieval import EvaluationError
+
+    if not measured:
+        raise EvaluationError(
+            "questions are asked of a warehouse: name it with --warehouse; the answers that a file has are measured by "
+            f"quern evaluate --answers {path}"
+        )
+    return evaluate_file(path, settings, by_type=types)
+
+
+def print_figures(figures: dict[str, dict[str, float]], *, as_json: bool) -> None:
+    """Print figures by recipe or file: as JSON or as a table."""
     print_json(figures) if as_json else typer.echo(_table(figures))
 
 

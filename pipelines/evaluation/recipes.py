@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
+from quern.jobs.reasoning.runner import Reasoner
 from quern.pipelines.evaluation import retrieval
-from quern.pipelines.evaluation.answers.measure import Figure, figures, figures_by_type, is_measured, judged
+from quern.pipelines.evaluation.alce.citations import Entails, entails_by
+from quern.pipelines.evaluation.answers.measure import figures, figures_by_type, is_measured, judged
+from quern.pipelines.evaluation.figures import flat
 from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve.recipe import Recipe
 from quern.pipelines.retrieve.searcher import Searcher
@@ -52,15 +56,19 @@ def evaluate(
     if not asked or any(q.evidence_doc_ids or q.evidence_urls for q in questions):
         told = retrieval.evaluate(searcher, questions, recipes, ks, by_type=by_type, trec=trec)
     for recipe in chosen if asked else ():
-        rows = judged(searcher.snapshot, asked, list(answer_questions(searcher, asked, recipe)))
+        answered = list(answer_questions(searcher, asked, recipe))
+        with entailment_of(searcher) as entails:
+            rows = judged(searcher.snapshot, asked, answered, entails)
         groups = {recipe.name: figures(rows)}
         groups |= {f"{recipe.name} {name}": of for name, of in figures_by_type(rows)} if by_type else {}
         for title, of in groups.items():
-            told.setdefault(title, {}).update(_flat(of))
+            told.setdefault(title, {}).update(flat(of))
     return told
 
 
-def _flat(of: dict[str, Figure]) -> dict[str, float]:
-    parts = ("value", "low", "high", "questions")
-    names = ("", "_low", "_high", "_questions")
-    return {f"{name}{end}": getattr(f, part) for name, f in of.items() for part, end in zip(parts, names, strict=True)}
+@contextmanager
+def entailment_of(searcher: Searcher) -> Iterator[Entails]:
+    """Verdicts of entailment by the generator of a search, and by its model of vectors unless they are not wanted."""
+    settings = searcher.settings
+    with Reasoner(settings.generator, settings.engine) as reasoner:
+        yield entails_by(reasoner, searcher.question_embedder.encode if settings.entailment.vectors else None)

@@ -28,6 +28,7 @@ from quern.schemas.settings.run.engine import EngineSettings
 from quern.schemas.settings.search import SearchSettings
 from quern.schemas.settings.search.align import AlignSettings
 from quern.schemas.settings.search.answer import AnswerSettings
+from quern.schemas.settings.search.entailment import EntailmentSettings
 from quern.schemas.settings.search.graph import GraphSettings
 from quern.schemas.settings.search.images import ImageSettings
 from quern.schemas.settings.search.question import QuestionSettings
@@ -57,6 +58,7 @@ __all__ = [
     "Doc2QuerySettings",
     "EmbedSettings",
     "EngineSettings",
+    "EntailmentSettings",
     "EventSettings",
     "FilterSettings",
     "GeneratorSettings",

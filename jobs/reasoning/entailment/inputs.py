@@ -12,10 +12,12 @@ from typing import Final
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.prompts import disarmed
 from quern.schemas.words.sentences import sentence_spans
+from quern.schemas.words.terms import search_terms
 
 # A statement of so few words of content, or one that does not end as a sentence does and has at most twice as many, is
 # a short answer, which says something only together with its question (ALCE does the same with the items of a list).
 _FRAGMENT_WORDS: Final = 3
+_SENTENCE_WORDS: Final = 4  # Of these a sentence that is quoted has as many; `Ida Thorne.` is none.
 _MARKS: Final = re.compile(r"\s?\[\d+(?:\s*,\s*\d+)*\]")
 _MARKDOWN: Final = re.compile(r"\*\*|__|^\s*(?:#{1,6}\s+|[-*•]\s+)", re.MULTILINE)
 _NUMBERED: Final = re.compile(r"\s*\[\d+\]\s*")
@@ -88,6 +90,14 @@ class EntailmentInput:
     def read(self) -> list[Passage]:
         """The passages that have a text, each once."""
         return list(dict.fromkeys(p for p in self.passages if p.text.strip()))
+
+    @cached_property
+    def verbatim(self) -> bool:
+        """Whether one of the texts has the statement as a sentence, word for word."""
+        said = search_terms(self.plain)
+        if not self.plain.endswith(_ENDS) or len(said.split()) < _SENTENCE_WORDS:
+            return False
+        return any(search_terms(s) == said for p in self.read for s in p.sentences)
 
     @property
     def identity(self) -> object:

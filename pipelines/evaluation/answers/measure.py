@@ -16,29 +16,15 @@ import numpy as np
 from quern.indexes.catalog import Snapshot
 from quern.indexes.vectors import Positions
 from quern.jobs.reasoning.judging import overlap
+from quern.pipelines.evaluation.alce import measure as alce
+from quern.pipelines.evaluation.alce.citations import Entails
+from quern.pipelines.evaluation.alce.records import AlceRecord, record_of
 from quern.pipelines.evaluation.answers import risk
 from quern.pipelines.evaluation.answers.sources import Cited, cited_of
-from quern.pipelines.evaluation.bootstrap import Interval, Numbers, ratio_intervals, statistic_intervals
+from quern.pipelines.evaluation.bootstrap import Numbers
+from quern.pipelines.evaluation.figures import Figure, ratio_figures, statistic_figures
 from quern.pipelines.evaluation.gold import gold_documents
 from quern.schemas.answers import Answer, Question
-
-CONFIDENCE: Final = 0.95
-_RESAMPLES: Final = 1000
-_SEED: Final = 20250921
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A figure with its interval; NaN where nothing was measured.
-
-    Attributes:
-        questions: Questions that it is taken over.
-    """
-
-    value: float
-    low: float
-    high: float
-    questions: int
 
 
 @dataclass(frozen=True)
@@ -60,6 +46,7 @@ class Judgement:
         cited: Its citations, where the question names its evidence.
         named: Whether the question names its evidence.
         words: Its length.
+        alce: What it is worth by ALCE's measures; nothing where they are not taken.
     """
 
     type: str
@@ -76,6 +63,7 @@ class Judgement:
     cited: Cited
     named: bool
     words: int
+    alce: alce.Worth = alce.NOTHING
 
 
 def is_measured(question: Question) -> bool:
@@ -87,15 +75,27 @@ def _is_null(question: Question) -> bool:
     return (question.type or "").lower() == "null" or (question.answer is not None and not question.answer.strip())
 
 
-def judged(snapshot: Snapshot, questions: Sequence[Question], answers: Sequence[Answer]) -> list[Judgement]:
-    """What each answer is worth; of questions that can be measured."""
+def judged(
+    snapshot: Snapshot, questions: Sequence[Question], answers: Sequence[Answer], entails: Entails | None = None
+) -> list[Judgement]:
+    """What each answer is worth; of questions that can be measured. By ALCE's measures only with `entails`."""
     gold = gold_documents(snapshot, questions)
     cited = cited_of(snapshot, answers, gold.accepted)
-    rows = zip(questions, answers, gold.evidence, cited, strict=True)
-    return [_judgement(q, a, frozenset(evidence), c) for q, a, evidence, c in rows]
+    worth = [alce.NOTHING] * len(answers)
+    if entails is not None:
+        worth = alce.measured([_record(q, a) for q, a in zip(questions, answers, strict=True)], entails)
+    rows = zip(questions, answers, gold.evidence, cited, worth, strict=True)
+    return [_judgement(q, a, frozenset(evidence), c, w) for q, a, evidence, c, w in rows]
 
 
-def _judgement(question: Question, answer: Answer, evidence: frozenset[str], cited: Cited) -> Judgement:
+def _record(question: Question, answer: Answer) -> AlceRecord:
+    gold = [] if _is_null(question) else [question.answer or "", *question.answer_aliases]
+    return record_of(answer, [] if not gold or overlap.polarity(gold[0]) else [gold])
+
+
+def _judgement(
+    question: Question, answer: Answer, evidence: frozenset[str], cited: Cited, worth: alce.Worth = alce.NOTHING
+) -> Judgement:
     answerable = not _is_null(question)
     gold = [question.answer or "", *question.answer_aliases]
     short, whole = answer.short or "", " ".join(s.text for s in answer.sentences)
@@ -123,6 +123,7 @@ def _judgement(question: Question, answer: Answer, evidence: frozenset[str], cit
         cited=cited,
         named=bool(evidence),
         words=overlap.words(whole),
+        alce=worth,
     )
 
 
@@ -234,25 +235,18 @@ def question_values(rows: Sequence[Judgement]) -> dict[str, Numbers]:
     """The figures of `PER_QUESTION`, one value per question; NaN where the question has none."""
     shares = Judgements(rows).shares()
     nothing = np.full(len(rows), np.nan)
-    return {n: np.divide(*shares[n], out=nothing.copy(), where=shares[n][1] > 0) for n in PER_QUESTION}
+    found: dict[str, Numbers] = {
+        n: np.divide(*shares[n], out=nothing.copy(), where=shares[n][1] > 0) for n in PER_QUESTION if n in shares
+    }
+    return found | {n: np.array([getattr(r.alce, n) for r in rows], dtype=np.float64) for n in alce.PER_QUESTION}
 
 
 def figures(rows: Sequence[Judgement]) -> dict[str, Figure]:
     """All figures that these judgements have, in the order in which they are told, with 95 % bootstrap intervals."""
     table = Judgements(rows)
-    shares, statistics = table.shares(), table.statistics()
-    parts, wholes = (np.stack([pair[n] for pair in shares.values()], axis=1) for n in (0, 1))
-    found = ratio_intervals(parts, wholes, _RESAMPLES, CONFIDENCE, _SEED)
-    told = {name: _figure(found, n, int((wholes[:, n] > 0).sum())) for n, name in enumerate(shares)}
-    named = [of for of, _ in statistics.values()]
-    found = statistic_intervals(lambda at: [of(at) for of in named], len(rows), _RESAMPLES, CONFIDENCE, _SEED)
-    told |= {name: _figure(found, n, int(over.sum())) for n, (name, (_, over)) in enumerate(statistics.items())}
-    return {name: told[name] for name in FIGURES if not np.isnan(told[name].value)}
-
-
-def _figure(interval: Interval, at: int, questions: int) -> Figure:
-    value, low, high = (round(float(a[at]), 4) for a in (interval.mean, interval.low, interval.high))
-    return Figure(value, low, high, questions)
+    told = ratio_figures(table.shares()) | statistic_figures(table.statistics(), len(rows))
+    told |= alce.figures([row.alce for row in rows])
+    return {name: told[name] for name in FIGURES if name in told and not np.isnan(told[name].value)}
 
 
 FIGURES: Final = {
@@ -279,6 +273,7 @@ FIGURES: Final = {
     "citation_numbers": "cited sentences all of whose numbers stand in their quotes, read on their days of publication",
     "citation_density": "sentences with a citation",
     "quotes_equal": "quotes that equal the document's text at their span; those that the gate dropped do not",
+    **alce.OF_ANSWERS,
     "words": "median length of an answer in words",
 }
 
@@ -287,6 +282,7 @@ FIGURES: Final = {
 PER_QUESTION: Final = (
     *("right", "gold_words", "exact_match", "exact_match_best", "f1", "f1_best", "yes_no", "false_refusals", "refused"),
     *("brier", "citation_precision", "citation_source", "citation_density"),
+    *alce.PER_QUESTION,
 )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import resource
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
@@ -21,8 +22,10 @@ from quern.indexes.vectors import Floats
 from quern.jobs.vectors.embed import Embedder
 from quern.pipelines.answers.questions import read_questions
 from quern.pipelines.build import build
+from quern.pipelines.evaluation.alce import measure as alce
 from quern.pipelines.evaluation.answers.measure import PER_QUESTION, is_measured, judged, question_values
 from quern.pipelines.evaluation.bootstrap import Numbers
+from quern.pipelines.evaluation.recipes import entailment_of
 from quern.pipelines.evaluation.retrieval import Gold, gold_of, question_metrics
 from quern.pipelines.evaluation.sweep.plan import Build, Point, question_types
 from quern.pipelines.evaluation.sweep.spec import Dataset
@@ -183,17 +186,22 @@ class SearchedBuild:
         values = question_metrics(batch, ranking, self.gold, of_retrieval, depth)
         asked = self.gold.questions
         if len(of_retrieval) < len(metrics):
+            by_entailment = any(m in alce.PER_QUESTION for m in metrics)
             asked = [*asked, *self.answerable]
             nothing = np.full(len(self.answerable), np.nan)
-            values = {n: np.concatenate([v, nothing]) for n, v in values.items()} | self._of_answers(point, asked)
+            values = {n: np.concatenate([v, nothing]) for n, v in values.items()} | self._of_answers(
+                point, asked, by_entailment=by_entailment
+            )
         types = [self.types.get(q.query_id, "") for q in asked]
         told = {n: values[n].tolist() for n in metrics}
         return PointRecord([q.query_id for q in asked], types, told, round(seconds, 4), round(first, 4), peak)
 
-    def _of_answers(self, point: Point, asked: Sequence[Question]) -> dict[str, Numbers]:
+    def _of_answers(self, point: Point, asked: Sequence[Question], *, by_entailment: bool) -> dict[str, Numbers]:
         """Values of the answers to `asked`, NaN where a question has no gold answer."""
-        answers = answer_questions(self.searcher(point.settings), asked, RECIPES[point.choice.recipe])
-        found = question_values(judged(self.snapshot, asked, list(answers)))
+        searcher = self.searcher(point.settings)
+        answers = list(answer_questions(searcher, asked, RECIPES[point.choice.recipe]))
+        with entailment_of(searcher) if by_entailment else nullcontext() as entails:
+            found = question_values(judged(self.snapshot, asked, answers, entails))
         known = np.array([is_measured(q) for q in asked])
         return {name: np.where(known, value, np.nan) for name, value in found.items()}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from quern.schemas.setting_group import Group
 from quern.schemas.settings.search.align import AlignSettings
 from quern.schemas.settings.search.answer import AnswerSettings
+from quern.schemas.settings.search.entailment import EntailmentSettings
 from quern.schemas.settings.search.graph import GraphSettings
 from quern.schemas.settings.search.images import ImageSettings
 from quern.schemas.settings.search.question import QuestionSettings
@@ -24,3 +25,4 @@ class SearchSettings(Group):
     align: AlignSettings = AlignSettings()
     sourcing: SourcingSettings = SourcingSettings()
     images: ImageSettings = ImageSettings()
+    entailment: EntailmentSettings = EntailmentSettings()

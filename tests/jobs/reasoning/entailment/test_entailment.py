@@ -117,3 +117,13 @@ def test_cosines_are_those_of_the_nearest_piece_of_a_text() -> None:
     assert given_.near == given_.topic == 0.0
     assert all(len(text) <= 1_100 for text in seen)
     assert features(given_).near == 0.0
+
+
+def test_a_denial_beside_what_is_said_is_no_denial_of_it() -> None:
+    text = Passage("The dredger was invisible on electronic charts for three days, and nobody knew. The fine was paid.")
+    assert entailed("The dredger was invisible on electronic charts for three days.", text)
+    assert entailed("The dredger was invisible on electronic charts for three days; The fine was paid.", text)
+    assert not entailed("The dredger was not invisible on electronic charts for three days.", text)
+    assert entailed("Yes.", text, question="Was the dredger invisible on electronic charts?")
+    assert not entailed("No.", text, question="Was the dredger invisible on electronic charts?")
+    assert entailed("That is odd indeed.", Passage("That is odd indeed. Nobody wondered."), question="What was odd?")

@@ -1,0 +1,125 @@
+"""What answers are worth by ALCE's measures, with bootstrap intervals over questions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Final
+
+import numpy as np
+
+from quern.indexes.vectors import Positions
+from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage
+from quern.jobs.reasoning.judging import overlap
+from quern.pipelines.evaluation.alce.citations import CitedAnswer, Entails, citation_counts
+from quern.pipelines.evaluation.alce.records import AlceRecord
+from quern.pipelines.evaluation.alce.sentences import without_marks
+from quern.pipelines.evaluation.alce.short_answers import ListScore, harmonic, list_score, short_answers_there
+from quern.pipelines.evaluation.bootstrap import Numbers
+from quern.pipelines.evaluation.figures import Figure, mean_figures, statistic_figures
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What one answer is worth; NaN where a measure does not apply. The names are those of `FIGURES`."""
+
+    exact_match_recall: float = math.nan
+    exact_match_all: float = math.nan
+    list_precision: float = math.nan
+    list_recall: float = math.nan
+    list_recall_5: float = math.nan
+    list_f1: float = math.nan
+    list_f1_5: float = math.nan
+    claim_recall: float = math.nan
+    alce_citation_recall: float = math.nan
+    alce_citation_precision: float = math.nan
+    alce_words: float = math.nan
+
+
+NOTHING: Final = Worth()
+_F1: Final = "alce_citation_f1"
+
+OF_ANSWERS: Final = {
+    "exact_match_recall": "short answers one of whose aliases stands in the answer as it is",
+    "alce_citation_recall": "sentences that are entailed by their citations together",
+    "alce_citation_precision": "citations of such sentences that entail them alone, or that the others need",
+    "alce_citation_f1": "harmonic mean of the last two",
+}
+"""Figures of our own answers too."""
+FIGURES: Final = {
+    "exact_match_recall": OF_ANSWERS["exact_match_recall"],
+    "exact_match_all": "answers that have all their short answers so",
+    "list_precision": "items of a list that are right",
+    "list_recall": "items of the gold list that are found",
+    "list_recall_5": "the same where five items are enough",
+    "list_f1": "harmonic mean of precision and recall, answer by answer",
+    "list_f1_5": "the same with the recall of five items",
+    "claim_recall": "gold claims that the answer entails",
+    **{name: OF_ANSWERS[name] for name in ("alce_citation_recall", "alce_citation_precision", _F1)},
+    "alce_words": "mean length of an answer in words",
+}
+"""All figures of a file of answers, in the order in which they are told."""
+PER_QUESTION: Final = ("exact_match_recall", "alce_citation_recall", "alce_citation_precision")
+
+
+def measured(records: Sequence[AlceRecord], entails: Entails) -> list[Worth]:
+    """What each answer is worth; all that must be entailed is judged together."""
+    cited = citation_counts([CitedAnswer(r.question, r.sentences, r.documents) for r in records], entails)
+    said = [without_marks(r.output) for r in records]
+    asked = [
+        EntailmentInput(claim, [Passage(text)] if text else [], record.question)
+        for record, text in zip(records, said, strict=True)
+        for claim in record.claims
+    ]
+    verdicts = iter(entails(asked))
+    found = []
+    for record, text, counts in zip(records, said, cited, strict=True):
+        there = short_answers_there(text, record.short_answers)
+        listed = list_score(record.output, record.items) if record.items else _NO_LIST
+        claims = [next(verdicts) for _ in record.claims]
+        found.append(
+            Worth(
+                exact_match_recall=_mean(there),
+                exact_match_all=float(all(there)) if there else math.nan,
+                list_precision=listed.precision,
+                list_recall=listed.recall,
+                list_recall_5=listed.recall_5,
+                list_f1=listed.f1,
+                list_f1_5=listed.f1_5,
+                claim_recall=_mean(claims),
+                alce_citation_recall=counts.recall,
+                alce_citation_precision=counts.precision,
+                alce_words=float(overlap.words(text)),
+            )
+        )
+    return found
+
+
+_NO_LIST: Final = ListScore(math.nan, math.nan, math.nan)
+
+
+def _mean(verdicts: Sequence[bool]) -> float:
+    return sum(verdicts) / len(verdicts) if verdicts else math.nan
+
+
+def figures(rows: Sequence[Worth]) -> dict[str, Figure]:
+    """The figures that these answers have, macro over questions, with 95 % bootstrap intervals."""
+    columns = {f.name: np.array([getattr(row, f.name) for row in rows], dtype=np.float64) for f in fields(Worth)}
+    columns = {name: column for name, column in columns.items() if not np.isnan(column).all()}
+    told = mean_figures(columns)
+    if (recall := columns.get("alce_citation_recall")) is not None:
+        told |= statistic_figures({_F1: _f1(recall, columns["alce_citation_precision"])}, len(rows))
+    return {name: told[name] for name in FIGURES if name in told}
+
+
+def _f1(recall: Numbers, precision: Numbers) -> tuple[Callable[[Positions], float], Numbers]:
+    """Harmonic mean of the two means, as ALCE's figures are compared."""
+
+    def f1(at: Positions) -> float:
+        cited = at[~np.isnan(recall[at])]
+        if not len(cited):
+            return math.nan
+        return harmonic(float(recall[cited].mean()), float(precision[cited].mean()))
+
+    return f1, (~np.isnan(recall)).astype(np.float64)

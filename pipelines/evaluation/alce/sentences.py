@@ -1,0 +1,61 @@
+"""Answers with `[n]` in their text, as sentences and what each of them cites."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from quern.schemas.words.sentences import sentences
+
+_NUMBERS: Final = r"\[\d+(?:\s*[,;]\s*\d+)*\]"
+_MARK: Final = re.compile(rf"\s*{_NUMBERS}")
+# A citation after the full stop belongs to the sentence before it.
+_LATE: Final = re.compile(rf"(?P<end>[.!?。！？]+[\"'”’」』)）]*)(?P<marks>(?:\s*{_NUMBERS})+)")
+_END_OF_TURN: Final = "<|im_end|>"  # ALCE takes this mark of a chat out of answers.
+
+
+@dataclass(frozen=True)
+class CitedSentence:
+    """A sentence of an answer.
+
+    Attributes:
+        text: Its words, without marks of citations.
+        citations: Numbers of the documents that it cites, counted from 1, in the order of the text.
+    """
+
+    text: str
+    citations: tuple[int, ...]
+
+
+def first_line(output: str) -> str:
+    """What ALCE measures of an answer: its first line."""
+    return output.replace(_END_OF_TURN, "").strip().partition("\n")[0]
+
+
+def without_marks(text: str) -> str:
+    """`text` without the marks of its citations."""
+    return " ".join(_MARK.sub("", text).split())
+
+
+def cited_sentences(output: str) -> list[CitedSentence]:
+    """The sentences of an answer's first line."""
+    text = _LATE.sub(lambda late: f" {late['marks'].strip()}{late['end']} ", first_line(output))
+    found = (_cited(sentence) for sentence in sentences(text))
+    return [sentence for sentence in found if sentence.text or sentence.citations]
+
+
+def listed(output: str) -> list[str]:
+    """The items of an answer that is a list, with their marks: ALCE splits at commas."""
+    return [item.strip() for item in first_line(output).rstrip().rstrip(".").rstrip(",").split(",")]
+
+
+def cited_items(question: str, output: str) -> list[CitedSentence]:
+    """Each item of a list after the question that it answers, as ALCE asks whether it is entailed."""
+    found = (_cited(item) for item in listed(output))
+    return [CitedSentence(f"{question} {item.text}", item.citations) for item in found if item.text]
+
+
+def _cited(text: str) -> CitedSentence:
+    numbers = (int(n) for mark in _MARK.findall(text) for n in re.findall(r"\d+", mark))
+    return CitedSentence(without_marks(text), tuple(numbers))

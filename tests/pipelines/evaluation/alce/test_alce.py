@@ -1,0 +1,186 @@
+"""ALCE's measures, over a file whose figures are worked out by hand."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage
+from quern.pipelines.evaluation.alce.citations import CitationCounts, CitedAnswer, citation_counts
+from quern.pipelines.evaluation.alce.files import evaluate_file
+from quern.pipelines.evaluation.alce.records import read_records
+from quern.pipelines.evaluation.alce.sentences import CitedSentence, cited_items, cited_sentences
+from quern.pipelines.evaluation.alce.short_answers import list_score, short_answers_there
+from quern.pipelines.evaluation.retrieval import EvaluationError
+from quern.schemas.answers import Answer, Citation, Sentence
+from quern.schemas.settings import EntailmentSettings, Settings
+from tests.conftest import Quern
+
+BY_WORDS = Settings(entailment=EntailmentSettings(vectors=False))
+DOCS = [
+    {"title": "Casterby", "text": "Casterby had 8,340 inhabitants in 2021. The mayor is Ida Thorne."},
+    {"title": "Market hall", "text": "The market hall of Casterby was opened on 9 May 2024."},
+    {"title": "Penguins", "text": "Penguins breed in large colonies on southern coasts."},
+]
+
+
+def holds(inputs: Sequence[EntailmentInput]) -> list[bool]:
+    """A stand-in for entailment: each letter of the statement must be among those of the passages."""
+    return [set(g.statement) <= set("".join(p.text for p in g.passages)) for g in inputs]
+
+
+def counts(sentence: str, citations: tuple[int, ...], *texts: str) -> CitationCounts:
+    answer = CitedAnswer("?", [CitedSentence(sentence, citations)], [Passage(t) for t in texts])
+    return citation_counts([answer], holds)[0]
+
+
+@pytest.mark.parametrize(
+    ("citations", "texts", "recalled", "cited", "precise"),
+    [
+        ((), ["ab"], 0, 0, 0),  # Nothing is cited.
+        ((1,), ["ab"], 1, 1, 1),
+        ((1,), ["a"], 0, 1, 0),
+        ((1, 2), ["a", "b"], 1, 2, 2),  # Neither alone, each needed.
+        ((1, 2), ["ab", "x"], 1, 2, 1),  # The second neither says it nor is needed.
+        ((1, 2), ["ab", "ab"], 1, 2, 2),  # Each says it alone.
+        ((1, 2, 3), ["a", "b", "b"], 1, 3, 1),  # Of the last two either will do.
+        ((1, 2, 3, 4), ["a", "x", "y", "b"], 0, 3, 0),  # The fourth does not count.
+        ((1, 4), ["ab", "x", "y"], 0, 0, 0),  # There is no fourth: nothing of the sentence counts.
+        ((0, 1), ["ab"], 0, 0, 0),
+    ],
+)
+def test_citations_are_counted_as_alce_defines_them(
+    citations: tuple[int, ...], texts: list[str], recalled: int, cited: int, precise: int
+) -> None:
+    assert counts("ab", citations, *texts) == CitationCounts(1, recalled, cited, precise)
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(st.sampled_from(["a", "b", "ab", "abc"]), st.lists(st.integers(0, 5))), max_size=6))
+def test_no_more_is_recalled_or_precise_than_there_is(written: list[tuple[str, list[int]]]) -> None:
+    sentences = [CitedSentence(text, tuple(numbers)) for text, numbers in written]
+    (found,) = citation_counts([CitedAnswer("?", sentences, [Passage(t) for t in ("a", "b", "ab", "x")])], holds)
+    assert found.recalled <= found.sentences == len(written)
+    assert found.precise <= found.citations
+    assert math.isnan(found.recall) if not written else 0.0 <= found.precision <= 1.0
+
+
+def test_a_citation_after_the_full_stop_belongs_to_the_sentence_before_it() -> None:
+    assert cited_sentences("The hall opened. [1] It cost 5 crowns.[2] [3] Nobody knows why\nSecond line. [4]") == [
+        CitedSentence("The hall opened.", (1,)),
+        CitedSentence("It cost 5 crowns.", (2, 3)),
+        CitedSentence("Nobody knows why", ()),
+    ]
+    assert cited_sentences("[1] The hall opened [2, 3].<|im_end|>") == [CitedSentence("The hall opened.", (1, 2, 3))]
+    assert cited_sentences(" ") == []
+    assert cited_items("Which towns?", "Casterby [1], Skarrow.") == [
+        CitedSentence("Which towns? Casterby", (1,)),
+        CitedSentence("Which towns? Skarrow", ()),
+    ]
+
+
+def test_short_answers_and_items_of_lists_are_compared_without_case_punctuation_and_articles() -> None:
+    gold = [["8340", "8,340"], ["the Market Hall"], ["Ian Croft"], ["!"]]
+    assert short_answers_there("There were 8,340 in the town [1]; market hall.", gold) == [True, True, False, False]
+    score = list_score("Casterby [1], the Skarrow [2], Casterby, York.", [["Casterby"], ["Skarrow", "Sk."], ["Hull"]])
+    assert (score.precision, score.recall) == (0.75, pytest.approx(2 / 3))
+    assert score.f1 == pytest.approx(2 * 0.75 * (2 / 3) / (0.75 + 2 / 3))
+    long = list_score("a1, b1, c1, d1, e1, f1", [[f"{letter}1"] for letter in "abcdefgh"])
+    assert (long.recall, long.recall_5, long.f1_5) == (0.75, 1.0, 1.0)
+    assert list_score(" ", [["a"]]).f1 == 0.0
+
+
+@pytest.fixture
+def alce(tmp_path: Path) -> Path:
+    data: list[dict[str, Any]] = [
+        {  # Both sentences are borne out; of three citations that of the penguins is idle.
+            "question": "How large is Casterby, and when was its hall opened?",
+            "output": "Casterby had 8,340 inhabitants in 2021 [1][3]. Its market hall was opened on 9 May 2024. [2]",
+            "docs": DOCS,
+            "qa_pairs": [{"short_answers": ["8,340", "8340"]}, {"short_answers": ["10 May 2024"]}],
+        },
+        {  # A number that the source does not have, and a sentence without a citation.
+            "question": "How large is Casterby?",
+            "output": "Casterby had 9,340 inhabitants in 2021 [1]. The mayor of Casterby is Ida Thorne.",
+            "docs": DOCS,
+            "claims": ["The mayor of Casterby is Ida Thorne.", "Penguins breed in large colonies on southern coasts."],
+        },
+        {"question": "Which towns have a market hall?", "output": "Casterby [2], York.", "docs": DOCS}
+        | {"answers": [["Casterby"], ["Skarrow", "Sk"]]},
+        {"question": "Who?", "output": "", "docs": []},
+    ]
+    file = tmp_path / "alce.json"
+    file.write_text(json.dumps({"args": {"model": "any"}, "data": data}), encoding="utf-8")
+    return file
+
+
+def test_alces_file_has_the_figures_worked_out_by_hand(alce: Path) -> None:
+    figures = evaluate_file(alce, BY_WORDS)["alce.json"]
+    assert figures["exact_match_recall"] == 0.5
+    assert figures["exact_match_all"] == 0.0
+    assert (figures["list_precision"], figures["list_recall"], figures["list_f1"]) == (0.5, 0.5, 0.5)
+    assert figures["claim_recall"] == 0.5
+    assert figures["alce_citation_recall"] == round((1 + 0 + 1 / 2) / 3, 4)
+    assert figures["alce_citation_precision"] == round((2 / 3 + 0 + 1) / 3, 4)
+    recall, precision = figures["alce_citation_recall"], figures["alce_citation_precision"]
+    assert figures["alce_citation_f1"] == pytest.approx(2 * recall * precision / (recall + precision), abs=1e-3)
+    assert figures["alce_citation_f1_low"] <= figures["alce_citation_f1"] <= figures["alce_citation_f1_high"]
+    assert figures["alce_citation_recall_questions"] == 3  # The answer without a sentence has no citations to judge.
+
+
+def test_our_own_answers_are_measured_by_their_quotes(tmp_path: Path) -> None:
+    quote = {"doc_id": "d", "chunk_id": "c", "url": None, "title": "Casterby", "published_at": None, "start": 0}
+    text = str(DOCS[0]["text"])
+    answer = Answer(
+        query_id="q",
+        question="How many inhabitants did Casterby have in 2021?",
+        sentences=[Sentence(text="8,340", citations=[2]), Sentence(text="Nobody knows the mayor.", citations=[])],
+        citations=[Citation(number=2, end=len(text), quote=text, **quote)],
+        probability=0.9,
+        by="rules",
+        recipe="r",
+        hits=[],
+        path=[],
+        type="single",
+        expected="8340",
+    )
+    file = tmp_path / "answers.jsonl"
+    file.write_text(f"{answer.model_dump_json()}\n{answer.model_dump_json()}\n", encoding="utf-8")
+    told = evaluate_file(file, BY_WORDS, by_type=True)
+    assert told["answers.jsonl"] == told["answers.jsonl single"]
+    figures = told["answers.jsonl"]
+    assert (figures["alce_citation_recall"], figures["alce_citation_precision"]) == (0.5, 1.0)
+    assert figures["exact_match_recall"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("{", "alce.json:1: "),
+        ("", "alce.json:1: "),
+        ('{"data": []}', "it holds no answer"),
+        ('{"data": 3}', "data: it is no list"),
+        ('{"data": [{"question": "Who?", "output": "I."}, {"question": "When?"}]}', r"record 2 \('When\?'\): output: "),
+        ('{"data": [{"question": "Who?", "output": "I.", "docs": [{"title": "x"}]}]}', r"\('Who\?'\): docs.0: .*text"),
+        ('{"data": [{"question": "Who?", "output": "I.", "qa_pairs": [{"short_answers": []}]}]}', "qa_pairs.0.short"),
+        ('{"data": ["x"]}', "record 1: it: "),
+        ('{"question": "Who?", "output": "I."}\n{', "line 2: "),
+    ],
+)
+def test_a_broken_file_is_refused_with_the_record_that_is_wrong(tmp_path: Path, text: str, error: str) -> None:
+    file = tmp_path / "alce.json"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(EvaluationError, match=error):
+        read_records(file)
+
+
+def test_the_command_measures_a_file_without_a_warehouse(alce: Path, quern_here: Quern) -> None:
+    told = json.loads(quern_here("evaluate", "--answers", alce, "--json", "--set", "entailment.vectors=false").stdout)
+    assert told["alce.json"]["exact_match_recall"] == 0.5
