@@ -21,7 +21,10 @@ from quern.pipelines.cli.common import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from quern.pipelines.retrieve.searcher import Searcher
+    from quern.schemas.answers import Answer
 
 app = new_app("")
 
@@ -117,14 +120,21 @@ def _seeds(searcher: Searcher, path: Path, out: Path, *, history: bool, as_json:
     from quern.pipelines.sources.seeds import as_text
     from quern.pipelines.sources.unanswered import unanswered
 
-    answers = list(unanswered(path))
-    seeds = seeds_of(searcher, answers, history=history)
+    count = 0
+
+    def counted() -> Iterator[Answer]:
+        nonlocal count
+        for answer in unanswered(path):
+            count += 1
+            yield answer
+
+    seeds = seeds_of(searcher, counted(), history=history)
     served = len({reason.query_id for seed in seeds for reason in seed.reasons})
-    told = f"{len(seeds)} seeds for {served} of {len(answers)} questions that were not answered"
+    told = f"{len(seeds)} seeds for {served} of {count} questions that were not answered"
     write_text(out, as_text(seeds, f"{told}, by snapshot {searcher.snapshot.manifest.build_id}"))
     if as_json:
         rows = [{"url": seed.url, "reasons": [vars(reason) for reason in seed.reasons]} for seed in seeds]
-        print_json({"unanswered": len(answers), "served": served, "seeds": rows, "out": str(out)})
+        print_json({"unanswered": count, "served": served, "seeds": rows, "out": str(out)})
         return
     typer.echo(told)
     if seeds:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from typing import Final
@@ -15,7 +15,7 @@ from quern.pipelines.sources.access import Access
 from quern.pipelines.sources.history import History
 from quern.pipelines.sources.measure import SiteOf, sites_by
 from quern.pipelines.sources.pool import read_pool
-from quern.pipelines.sources.seeds import Seed, SeedFinder, question_of_answer
+from quern.pipelines.sources.seeds import Seed, SeedFinder, joined, question_of_answer
 from quern.pipelines.sources.seek import Seeker
 from quern.schemas.answers import Answer, Question
 from quern.schemas.sources import FoundSources
@@ -36,7 +36,10 @@ def seeker(searcher: Searcher, *, history: bool = True) -> Iterator[Seeker]:
     access = Access(pool, settings.crawl if settings.sourcing.online else None)
     path = searcher.snapshot.warehouse.root / HISTORY if history else None
     past = History(path, searcher.question_embedder.encode)
-    with Reasoner(settings.generator, settings.engine) as reasoner:
+    # By rule it costs less to seek again than to remember.
+    by_model = settings.generator.kind != "rules"
+    memo = searcher.snapshot.warehouse.root / "memo" / "reasoning" if history and by_model else None
+    with Reasoner(settings.generator, settings.engine, memo=memo) as reasoner:
         yield Seeker(searcher, pool, reasoner, access, past)
 
 
@@ -54,16 +57,21 @@ def sources_of(searcher: Searcher, questions: Iterable[Question], *, history: bo
             yield from seeks.sources(some)
 
 
-def seeds_of(searcher: Searcher, answers: Sequence[Answer], *, history: bool = True) -> list[Seed]:
-    """Seeds for the next crawl, from questions that were not answered.
+def seeds_of(searcher: Searcher, answers: Iterable[Answer], *, history: bool = True) -> list[Seed]:
+    """Seeds for the next crawl, from questions that were not answered, in batches.
 
     Raises:
         CrawlError: Seeds are to be visited (`sourcing.online`), and `crawl` settings do not allow it.
         GeneratorError: The model cannot be used, or cannot be asked any more.
         NoSourcesError: The snapshot has no sources.
     """
-    found = list(sources_of(searcher, [question_of_answer(a) for a in answers], history=history))
-    return SeedFinder(searcher, _lost(Warehouse(searcher.snapshot.warehouse.root))).seeds(answers, found)
+    stream, seeds = iter(answers), list[Seed]()
+    with seeker(searcher, history=history) as seeks:
+        finder = SeedFinder(searcher, _lost(Warehouse(searcher.snapshot.warehouse.root)))
+        while some := list(islice(stream, _BATCH)):
+            found = seeks.sources([question_of_answer(answer) for answer in some])
+            seeds = joined([*seeds, *finder.seeds(some, found)], searcher.settings.sourcing.seeds)
+    return seeds
 
 
 def _lost(warehouse: Warehouse) -> Iterator[str]:

@@ -95,7 +95,7 @@ class SeedFinder:
         self._lost = set(self._keys(lost))
 
     def seeds(self, answers: Sequence[Answer], found: Sequence[FoundSources]) -> list[Seed]:
-        """Seeds for the questions of `answers`, whose likely sources `found` names; the best first.
+        """Seeds for the questions of `answers`, whose likely sources `found` names.
 
         Raises:
             CrawlError: Seeds are to be visited, and `crawl` settings do not allow a crawl.
@@ -113,8 +113,7 @@ class SeedFinder:
             if count[c.reason.query_id] < settings.links:
                 count[c.reason.query_id] += 1
                 kept.setdefault(c.address.url, []).append(c.reason)
-        seeds = [Seed(url, tuple(reasons)) for url, reasons in kept.items()]
-        return sorted(seeds, key=lambda seed: (-seed.score, seed.url))[: settings.seeds]
+        return [Seed(url, tuple(reasons)) for url, reasons in kept.items()]
 
     def _addresses(self) -> Iterator[str]:
         snapshot = self._searcher.snapshot
@@ -218,6 +217,15 @@ def _after(candidate: _Candidate, by_url: Mapping[tuple[str, str], Visited]) -> 
     told = f"visited, its text answers with a score of {seen.score:.2f}" if seen.answers else "visited"
     score = max(candidate.reason.score, seen.score / 2 if seen.answers else 0.0)
     return replace(candidate, reason=replace(candidate.reason, score=score, validated=told))
+
+
+def joined(seeds: Iterable[Seed], most: int) -> list[Seed]:
+    """The `most` best seeds, each address once with all its reasons."""
+    reasons: dict[str, list[Reason]] = {}
+    for seed in seeds:
+        reasons.setdefault(seed.url, []).extend(seed.reasons)
+    every = [Seed(url, tuple(why)) for url, why in reasons.items()]
+    return sorted(every, key=lambda seed: (-seed.score, seed.url))[:most]
 
 
 def as_text(seeds: Sequence[Seed], head: str) -> str:
