@@ -6,7 +6,7 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
@@ -24,6 +24,7 @@ class Plan(BaseModel):
         user_agent: What the crawl calls itself.
         started_at: When it was started, for the last time: seconds of the epoch.
         settings: Settings of the crawl.
+        accepts: What it fetches: pages, or the images that its seeds name, whose links nobody follows.
     """
 
     crawl_id: str
@@ -32,6 +33,7 @@ class Plan(BaseModel):
     user_agent: str
     started_at: float
     settings: CrawlSettings
+    accepts: Literal["pages", "images"] = "pages"
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_NONE: Final = {"pages": "no page", "images": "no picture"}
 _HTML: Final = ("text/html", "application/xhtml+xml")
 _GONE: Final = frozenset({404, 410})
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
@@ -118,11 +119,17 @@ class PageSpider(Spider):  # type: ignore[misc]
         return float(self.limits.retry_delay * 2**doublings)
 
     def on_headers(self, headers: Any, request: Request) -> None:
-        """Stop a download whose header says that it is no page."""
+        """Stop a download whose header says that it is not what is looked for."""
         entry: Entry | None = request.meta.get("entry")
         kind = media_type(headers)
-        if entry is not None and entry.kind is Kind.PAGE and kind and kind not in _HTML:
+        if entry is not None and entry.kind is Kind.PAGE and kind and not self._is_accepted(kind):
             raise StopDownload(fail=False)
+
+    def _is_accepted(self, kind: str) -> bool:
+        """Whether a media type is one of what the crawl fetches; a drawing may hold scripts, and is no picture."""
+        if self.state.plan.accepts == "images":
+            return kind.startswith("image/") and not kind.startswith("image/svg")
+        return kind in _HTML
 
     # ---- robots.txt
 
@@ -203,13 +210,16 @@ class PageSpider(Spider):  # type: ignore[misc]
                 self.state.archive.write(exchange(response.request, raw))
             self.state.lose(entry, "http_status", f"status {status}")
         elif "download_stopped" in response.flags:
-            self.state.lose(entry, "content_type", f"{media_type(response.headers)[:100]} is no page")
+            self.state.lose(
+                entry, "content_type", f"{media_type(response.headers)[:100]} is {_NONE[self.state.plan.accepts]}"
+            )
         else:
             self._fetched(entry, response, raw)
 
     def _fetched(self, entry: Entry, response: Any, raw: Any) -> None:
         url, charset = self.state.parse(entry.url).url, _charset(response.headers)
-        said = page_links(response.body, url, charset)
+        pages = self.state.plan.accepts == "pages"
+        said = page_links(response.body, url, charset) if pages else PageLinks()
         rules = said.directives | directives(v.decode("latin-1") for v in response.headers.getlist("X-Robots-Tag"))
         links = [] if "nofollow" in rules else said.links
         if "noindex" in rules:

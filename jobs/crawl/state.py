@@ -123,7 +123,8 @@ class CrawlState:
         """Why an address is not followed; null if it is."""
         found = self.scope.refuses(address) or trap(address, self.settings)
         # A sitemap may be compressed, and may lie outside the folder that a crawl keeps to.
-        return None if kind is not Kind.PAGE and found == "extension" else found
+        page = kind is Kind.PAGE and self.plan.accepts == "pages"
+        return None if found == "extension" and not page else found
 
     def lose(self, entry: Entry, reason: str, detail: str) -> None:
         """Settle an address that gave no page, with a reject."""

@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from warcio.archiveiterator import ArchiveIterator
 
@@ -42,7 +42,9 @@ class Visit:
     body: bytes = b""
 
 
-def visit(urls: Collection[str], settings: CrawlSettings, user_agent: str) -> dict[str, Visit]:
+def visit(
+    urls: Collection[str], settings: CrawlSettings, user_agent: str, accepts: Literal["pages", "images"] = "pages"
+) -> dict[str, Visit]:
     """What became of each address.
 
     Raises:
@@ -70,6 +72,7 @@ def visit(urls: Collection[str], settings: CrawlSettings, user_agent: str) -> di
             user_agent=user_agent,
             started_at=time.time(),
             settings=settings.model_copy(update=limits),
+            accepts=accepts,
         )
         folder.write_plan(plan)
         run_fleet(folder, 1, "local", EngineSettings(engine="local"), lambda _: None)

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from quern.jobs.images.describe import description
 from quern.jobs.images.place import Described, Mask, Place, Remembered, likeness, placed, relevance
 from quern.jobs.reasoning.answering.sentences import content_words
+from quern.pipelines.images.pictures import PictureFolder
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Answer, AnswerImage, Citation
 from quern.schemas.tables import IMAGES
@@ -71,10 +72,25 @@ def illustrated(searcher: Searcher, answers: Sequence[Answer]) -> list[Answer]:
     if not of_document:
         return list(answers)
     encode = searcher.held(_encoder)
-    return [
+    made = [
         _illustrated(searcher, answer, [image for doc in docs for image in of_document.get(doc, ())], encode)
         for answer, docs in zip(answers, wanted, strict=True)
     ]
+    pictures = pictures_of(searcher)
+    if pictures is not None:
+        pictures.fetch([image.image_url for answer in made for image in answer.images])
+    return made
+
+
+def pictures_of(searcher: Searcher) -> PictureFolder | None:
+    """The pictures of the searcher's warehouse; None where none are to be fetched (`images.fetch`).
+
+    Raises:
+        CrawlError: They are to be fetched, and `crawl` settings do not allow a crawl.
+    """
+    if not searcher.settings.images.fetch:
+        return None
+    return PictureFolder(searcher.snapshot.warehouse.root, searcher.settings)
 
 
 def _encoder(searcher: Searcher) -> Remembered:

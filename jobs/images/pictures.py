@@ -1,0 +1,62 @@
+"""Pictures for a page of our own, of what was fetched: read by type, made small, encoded anew.
+
+What comes from the web is hostile: only common formats are read, and none that says it has more pixels than a
+photograph; what is written is a JPEG of colours alone, without the metadata of its file.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from dataclasses import dataclass
+from typing import Final
+
+_FORMATS: Final = ("JPEG", "PNG", "WEBP", "GIF")
+_MOST_PIXELS: Final = 50_000_000
+# Pixels of the longer side: as wide as the report's column on a phone, twice. Some 60 kB.
+_SIDE: Final = 640
+_QUALITY: Final = 80
+
+
+@dataclass(frozen=True)
+class Pixels:
+    """A picture as JPEG.
+
+    Attributes:
+        jpeg: Its bytes.
+        width: Pixels.
+        height: Pixels.
+    """
+
+    jpeg: bytes
+    width: int
+    height: int
+
+
+def encoded_anew(body: bytes, least_side: int) -> Pixels | None:
+    """A small JPEG of the image in `body`; null for what is no picture, or has a side under `least_side` pixels."""
+    from PIL import Image, UnidentifiedImageError  # Only where images are fetched.
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            with Image.open(io.BytesIO(body), formats=_FORMATS) as image:
+                if min(image.size) < least_side or image.width * image.height > _MOST_PIXELS:
+                    return None
+                image.draft("RGB", (_SIDE, _SIDE))
+                small = image.convert("RGBA")
+        small.thumbnail((_SIDE, _SIDE))
+        page = Image.new("RGB", small.size, "white")
+        page.paste(small, mask=small.getchannel("A"))
+        out = io.BytesIO()
+        page.save(out, "JPEG", quality=_QUALITY, optimize=True)
+    except (
+        UnidentifiedImageError,
+        Image.DecompressionBombError,
+        Image.DecompressionBombWarning,
+        OSError,
+        ValueError,
+        SyntaxError,  # Pillow's PNG reader raises it for a broken file.
+    ):
+        return None
+    return Pixels(out.getvalue(), *page.size)
