@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +11,7 @@ import typer
 from quern.pipelines.cli.common import AsJson, Overrides, SettingsFile, load_settings, new_app, print_json
 
 if TYPE_CHECKING:
+    from quern.pipelines.judging.rows import AnswerFile, AnswerRow
     from quern.pipelines.judging.run import Report
 
 app = new_app("")
@@ -62,7 +64,7 @@ def judge(
     from quern.jobs.reasoning.judging.agreement import joined, packaged
     from quern.jobs.reasoning.runner import Reasoner
     from quern.pipelines.answers.files import RejectFile
-    from quern.pipelines.judging.judges import find_judges, identity
+    from quern.pipelines.judging.judges import OPINIONS, find_judges, identity
     from quern.pipelines.judging.page import write_page
     from quern.pipelines.judging.people import measured, read_people
     from quern.pipelines.judging.rows import AnswerFile, Gold, read_others
@@ -78,11 +80,24 @@ def judge(
     out.mkdir(parents=True, exist_ok=True)
     with RejectFile(out) as rejects, Reasoner(generator, memo=out / "memo" if model and not anew else None) as reasoner:
         found = [a for j in chosen if theirs is not None for a in measured(reasoner, j, by, theirs)]
+        opinions = () if model or judges else OPINIONS
         agreements = joined(found, packaged())
-        report = judge_answers(file.answers(rejects.write), chosen, reasoner, by, agreements, out, others)
+        report = judge_answers(_counted(file, rejects.write), chosen, reasoner, by, agreements, out, others, opinions)
     title = f"Judgements of {'standard input' if str(answers) == '-' else answers.name}"
     write_page(report, out / "index.html", title=title, facts=_facts(by, against, questions))
     _tell(report, file.rejected, out, as_json=as_json)
+
+
+def _counted(file: AnswerFile, on_reject: Any) -> Iterator[AnswerRow]:
+    import sys
+
+    from quern.jobs.core.progress import watched
+
+    done = 0
+    with watched("judge", file.size() if sys.stderr.isatty() else 0, lambda: done):
+        for row in file.answers(on_reject):
+            yield row
+            done += 1
 
 
 def _facts(by: str, against: Path | None, questions: Path | None) -> dict[str, object]:

@@ -5,6 +5,7 @@ Read as a stream; a line that is no answer is a reject with its number and reaso
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,7 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from quern.jobs.reasoning.entailment.inputs import Passage
 from quern.jobs.reasoning.judging.inputs import JudgeInput, Statement
-from quern.pipelines.answers.question_rows import STDIN, BadRow, QuestionError, Row, rows_of
+from quern.pipelines.answers.question_rows import STDIN, BadRow, QuestionError, Row, row_count, rows_of
 from quern.pipelines.answers.questions import QuestionFile, QuestionReject
 from quern.schemas.answers import NOT_ANSWERED, NOT_FOUND, Answer, Question
 from quern.schemas.errors import QuernError
@@ -104,6 +105,10 @@ class AnswerFile:
         except OSError as error:
             raise JudgeError(f"answers {self.path} cannot be read: {error.strerror}") from None
 
+    def size(self) -> int | None:
+        """About how many answers the file has, for progress; None where it cannot be known beforehand."""
+        return None if self.path.suffix.lower() == ".json" else row_count(self.path)
+
     def answers(self, on_reject: Callable[[QuestionReject], None]) -> Iterator[AnswerRow]:
         """The answers, in the order of the file; `on_reject` is given each line that is none.
 
@@ -113,7 +118,7 @@ class AnswerFile:
         first: QuestionReject | None = None
         seen: set[str] = set()
         try:
-            for row in rows_of(self.path):
+            for row in _rows(self.path):
                 found = self._answer(row, seen)
                 if isinstance(found, AnswerRow):
                     yield found
@@ -131,6 +136,8 @@ class AnswerFile:
         if isinstance(row, BadRow):
             return QuestionReject(row.line, None, row.reason, row.detail)
         query_id = str(value if (value := _named(row.fields, "query_id")) is not None else row.line)
+        if not _is_text(row.fields):
+            return QuestionReject(row.line, None, "not_text", "it has half of a surrogate pair, which no file can hold")
         try:
             read = _ours(row.fields) if _is_ours(row.fields) else _others(row.fields)
         except ValidationError as error:
@@ -145,6 +152,31 @@ class AnswerFile:
         seen.add(query_id)
         gold = self.gold.of(query_id, read.question)
         return AnswerRow(query_id, read if gold is None else _with_gold(read, gold))
+
+
+def _rows(path: Path) -> Iterator[Row | BadRow]:
+    """The rows of a file; of one JSON document, such as ALCE's, those of the list that it is or has as `data`."""
+    if path.suffix.lower() != ".json":
+        yield from rows_of(path)
+        return
+    try:
+        tree = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise JudgeError(f"answers {path} cannot be read: {' '.join(str(error).split())[:200]}") from None
+    rows = tree.get("data") if isinstance(tree, dict) else tree
+    if not isinstance(rows, list):
+        raise JudgeError(f"answers {path}: a JSON document must be a list of answers, or have one as `data`")
+    for number, fields in enumerate(rows, 1):
+        yield Row(number, fields) if isinstance(fields, dict) else BadRow(number, "malformed", "is no JSON object")
+
+
+def _is_text(fields: Mapping[str, Any]) -> bool:
+    """Whether a file can hold all texts of a row."""
+    try:
+        json.dumps(fields, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def read_others(path: Path) -> dict[str, JudgeInput]:
@@ -200,8 +232,8 @@ def _others(fields: Mapping[str, Any]) -> JudgeInput:
     if not isinstance(question, str) or not question.strip():
         raise KeyError("question")
     name = next((n for n in NAMES["answer"] if n in fields), None)
-    if name is None:
-        raise KeyError("answer")
+    if name is None or isinstance(fields[name], dict):
+        raise KeyError("answer that is a text")
     expected = next((fields[n] for n in NAMES["expected"] if n != name and fields.get(n) is not None), None)
     known = _texts(expected)
     gold = golds([*known, *_texts(fields.get("answer_aliases"))]) if known else None

@@ -21,7 +21,7 @@ from quern.jobs.reasoning.judging.agreement import Agreement, known
 from quern.jobs.reasoning.judging.inputs import JudgeInput, PairInput
 from quern.jobs.reasoning.runner import Reasoner
 from quern.pipelines.evaluation.bootstrap import intervals
-from quern.pipelines.judging.judges import OPINIONS, PAIRWISE, Judge, judgements, preferences
+from quern.pipelines.judging.judges import PAIRWISE, Judge, judgements, preferences
 from quern.pipelines.judging.people import RESAMPLES, SEED, Numbers
 from quern.pipelines.judging.rows import AnswerRow
 from quern.schemas.judgements import JudgedAnswer, Judgement
@@ -154,6 +154,7 @@ def judge_answers(
     agreements: Sequence[Agreement],
     out: Path,
     others: Mapping[str, JudgeInput] | None = None,
+    opinions: Sequence[str] = (),
 ) -> Report:
     """Judge answers, and write `judgements.jsonl` into `out`, whole or not at all.
 
@@ -165,13 +166,14 @@ def judge_answers(
         agreements: How far people agree with judges, as far as that was measured.
         out: Directory that there is.
         others: Answers to compare with, by `query_id`.
+        opinions: Judges that were left out, to be told.
 
     Raises:
         JudgeError: The answers cannot be read.
         GeneratorError: The model cannot be asked any more.
     """
     said = {judge.name: Said(judge) for judge in judges}
-    report = Report(opinions=OPINIONS if by == "rules" else ())
+    report = Report(opinions=opinions)
 
     def write(path: Path) -> None:
         with path.open("w", encoding="utf-8") as file:

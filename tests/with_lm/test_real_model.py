@@ -25,10 +25,13 @@ from quern.jobs.queries.grounded import groundedness
 from quern.jobs.queries.task import ChunkContext, doc2query
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.task import answer_task
+from quern.jobs.reasoning.entailment.inputs import Passage
 from quern.jobs.reasoning.generators.contract import Request
 from quern.jobs.reasoning.generators.local import LocalBackend
+from quern.jobs.reasoning.judging.inputs import JudgeInput, Statement
 from quern.jobs.reasoning.runner import Reasoner
 from quern.pipelines.build import build
+from quern.pipelines.judging.judges import judge_named, judgements
 from quern.schemas.settings import AnswerSettings, Doc2QuerySettings, GeneratorSettings, load_settings
 from quern.schemas.tables import Table
 from tests.jobs.reasoning.generators.endpoint_server import Endpoint, Said
@@ -92,6 +95,28 @@ def test_it_answers_from_evidence_or_the_rule_stands_in() -> None:
         done = reasoner.run(answer_task(AnswerSettings()), inputs)
     assert [one.by in ("local", "rules") for one in done] == [True, True]
     assert not {p.reason for one in done for p in one.problems} & {"no_reply", "malformed"}
+
+
+@whole
+def test_as_a_judge_it_keeps_to_the_scale_or_is_rejected_and_says_the_same_again(tmp_path: Path) -> None:
+    given = JudgeInput(
+        *("How much did the repair cost?", [Statement("It cost 740,000 crowns.", [0])], ("740,000 crowns",)),
+        evidence=[Passage(REPAIR)],
+    )
+    said = []
+    for _ in range(2):
+        with Reasoner(local(max_tokens=96, retries=0), memo=tmp_path) as reasoner:
+            said.append([judgements(reasoner, judge_named(name), [given])[0] for name in ("gold", "clarity")])
+    for judgement, most in zip(said[0], (1, 10), strict=True):
+        assert judgement.value is None or 0 <= judgement.value <= most
+        assert judgement.by == "local" or set(judgement.rejected) & {
+            "out_of_range",
+            "wrong_sum",
+            "malformed",
+            "cut_off",
+        }
+    kept = [n for n, judgement in enumerate(said[0]) if judgement.by == "local"]
+    assert [said[0][n] for n in kept] == [said[1][n] for n in kept]
 
 
 @whole

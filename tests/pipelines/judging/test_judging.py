@@ -63,13 +63,16 @@ def test_answers_of_another_system_are_judged_by_the_names_that_it_gives(tmp_pat
     file, out = written(tmp_path / "answers.jsonl", ROWS), tmp_path / "out"
     with file.open("a") as lines:
         lines.write('{"id": "q1", "query": "Again?", "response": "x"}\n{"query": "Who?"}\nno json\n')
+        lines.write('{"query": "Who \\ud800?", "response": "x"}\n{"query": "Who?", "response": {"text": "x"}}\n')
     done = quern_here("judge", file, "--out", out)
     assert done.returncode == 0, done.stderr
     judged = {row["query_id"]: row["judgements"] for row in read_jsonl(out / "judgements.jsonl")}
     assert {q: j["gold"]["value"] for q, j in judged.items()} == {"q1": 1.0, "q2": 0.0, "q3": 1.0}
     assert judged["q1"]["citation"]["value"] > 5 > judged["q2"]["citation"]["value"] == 0
     assert judged["q2"]["numerical_precision"]["issues"][0].startswith("9 is not in the evidence")
-    assert [r["reason"] for r in read_jsonl(out / "rejects.jsonl")] == ["duplicate", "missing", "malformed"]
+    assert [r["reason"] for r in read_jsonl(out / "rejects.jsonl")] == [
+        *("duplicate", "missing", "malformed", "not_text", "missing")
+    ]
     assert "gold                 0.667 [" in done.stdout
     assert re.search(r"comprehensiveness .* 0\.\d\d \[0\.\d\d, 0\.\d\d\] in completeness, \d+ pairs", done.stdout)
     assert "warning: numerical_precision: people's agreement with it may be chance" in done.stdout
@@ -97,6 +100,18 @@ def test_what_quern_answers_is_read_with_its_citations_and_gold_answers_of_a_fil
     assert tree["answers"] == len(ANSWERS)
     assert tree["judges"]["citation"]["answers"] == sum(a.found and bool(a.hits) for a in ANSWERS)
     assert tree["judges"]["gold"]["agreement"]["low"] < tree["judges"]["gold"]["agreement"]["value"]
+
+
+def test_a_document_of_alce_is_read_with_its_outputs_as_answers(tmp_path: Path, quern_here: Quern) -> None:
+    row = {
+        "question": ROWS[0]["query"],
+        "answer": "740,000 crowns",
+        "output": ROWS[0]["response"],
+        "docs": ROWS[0]["docs"],
+    }
+    (tmp_path / "alce.json").write_text(json.dumps({"args": {}, "data": [row, {**row, "output": "A lot."}]}), "utf-8")
+    done = quern_here("judge", tmp_path / "alce.json", "--out", tmp_path, "--json", "--judges", "gold,citation")
+    assert json.loads(done.stdout)["judges"]["gold"]["figure"] == 0.5
 
 
 def test_of_two_files_the_answers_nearer_to_the_gold_answer_are_preferred(tmp_path: Path, quern_here: Quern) -> None:
