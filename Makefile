@@ -10,6 +10,8 @@ CLASSES := $(VENV)/share/quern/.classes-$(shell sha256sum requirements.lock | cu
 # vLLM, for a processor, in an environment and with a lock of its own.
 VLLM := .venv-vllm
 VLLM_STAMP := $(VLLM)/.installed-$(shell cat requirements-vllm.lock pyproject.toml | sha256sum | cut -c1-16)
+# Tests in two processes, a file in one of them; `make unit WORKERS=` runs them in one, in which a debugger can stop.
+WORKERS := -n 2
 PACKAGES := schemas indexes jobs pipelines
 DEMO := demo
 
@@ -84,10 +86,10 @@ types: install
 
 # What a change is checked with while it is made: two minutes, no engine and no process started.
 check: install lint types
-	@$(BIN)/pytest -m "not slow" --durations=5
+	@$(BIN)/pytest $(WORKERS) -m "not slow" --durations=5
 
 unit: install java $(CLASSES)
-	@$(BIN)/pytest
+	@$(BIN)/pytest $(WORKERS)
 
 test-vllm: install-vllm
 	@$(VLLM)/bin/python -m pytest tests/with_vllm --timeout 900

@@ -9,10 +9,9 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,31 +33,12 @@ from quern.pipelines.cli.main import main
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.settings import EngineSettings, IngestSettings, load_settings
 from quern.schemas.tables import REJECTS, Table
-from tests.beside import LongBuilds, end
+from tests import workers
+from tests.beside import BUILDS, CORPUS, MINI_WEB, ROOT, SHARED, end, start
 
 # How long an example takes is the machine's business: the first imports libraries, and others build beside it.
 examples.register_profile("quern", deadline=None)
 examples.load_profile("quern")
-
-ROOT = Path(__file__).parents[1]
-CORPUS = ROOT / "tests" / "corpus"
-SHARED = ROOT.parent / "shared" / "datasets"
-
-# Builds that run beside the tests, in this order, by the name that a test gives to the fixture `long_build`.
-# A page may wait for a core for long there, so that its time limit, which counts waiting, is set high.
-_PATIENT = ("--set", "clean.seconds_per_page=300")
-LONG_BUILDS: dict[str, tuple[Path, *tuple[str, ...]]] = {
-    "mini-web in one process": (CORPUS / "pages", "--engine", "local", *_PATIENT),
-    # The name is a path that Spark would take for a pattern.
-    "all by Spark [1] 库 %20": (CORPUS / "pages" / "brannock-review.example", "--engine", "spark", *_PATIENT),
-    "lihua_world": (SHARED / "lihua_world" / "documents.jsonl", "--engine", "local"),
-    "musique_train100": (SHARED / "musique_train100" / "documents.jsonl", "--engine", "local"),
-    # What is lost is lost before there are queries: few of them are enough.
-    "real pages": (
-        SHARED / "article_extraction_benchmark" / "html",
-        *("--engine", "local", "--set", "doc2query.pairs=2", *_PATIENT),
-    ),
-}
 
 # `make check` leaves out what builds, starts an engine or a process, or takes seconds: tests that need these fixtures,
 _SLOW_FIXTURES = frozenset({"mini_web", "searcher", "long_build", "quern", "shared", "spark"})
@@ -91,26 +71,9 @@ _SLOW_TESTS = (
 Quern = Callable[..., subprocess.CompletedProcess[str]]
 
 
-# Long builds start at any time, also while a test has changed the environment for itself.
-_ENVIRONMENT = dict(os.environ)
-
-
 def start_quern(*arguments: object, cwd: Path = ROOT, **environment: str) -> subprocess.Popen[str]:
     """Start the command line in a process of its own, as a user does."""
-    return _start_quern(os.environ, *arguments, cwd=cwd, **environment)
-
-
-def _start_quern(
-    inherited: Mapping[str, str], *arguments: object, cwd: Path = ROOT, **environment: str
-) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "quern.pipelines.cli", *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=cwd,
-        env={**inherited, **environment},
-    )
+    return start(os.environ, *arguments, cwd=cwd, **environment)
 
 
 def run_quern(*arguments: object, timeout: float = 600, cwd: Path = ROOT, **environment: str) -> Any:
@@ -205,17 +168,14 @@ def shared() -> Path:
 
 
 @pytest.fixture(scope="session")
-def mini_web(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def mini_web(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A warehouse with the mini-web, built by Spark and Ray; `printed.txt` beside it is what the build printed.
 
-    Tests must not write to it.
+    Tests must not write to it. Each process of tests has a copy, as questions leave answers in the memo.
     """
-    folder = tmp_path_factory.mktemp("mini-web")
-    # By a relative path, as users name it; workers run elsewhere.
-    built = run_quern("build", os.path.relpath(CORPUS / "pages", folder), "--warehouse", "warehouse", cwd=folder)
-    assert built.returncode == 0, built.stderr
-    (folder / "printed.txt").write_text(built.stderr + built.stdout, "utf-8")
-    return folder / "warehouse"
+    built = workers.builds(request.config).warehouse(MINI_WEB)
+    copy = shutil.copytree(built.parent, tmp_path_factory.mktemp("mini-web") / "build", symlinks=True)
+    return Path(copy) / "warehouse"
 
 
 @pytest.fixture(scope="session")
@@ -227,40 +187,22 @@ def one_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(workers)
+
+
 def pytest_itemcollected(item: pytest.Item) -> None:
     """What needs more than this process is `slow`."""
     if item.nodeid.startswith(_SLOW_TESTS) or _SLOW_FIXTURES.intersection(getattr(item, "fixturenames", ())):
         item.add_marker(pytest.mark.slow)
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What waits for long builds goes last, in the order in which they are built."""
-    order = [None, *LONG_BUILDS]
-    items.sort(key=lambda item: order.index(_long_build_of(item)))
-
-
-def _long_build_of(item: pytest.Item) -> str | None:
-    parameters = item.callspec.params if hasattr(item, "callspec") else {}
-    return parameters.get("long_build")
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _long_builds(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LongBuilds]:
-    """The builds that the selected tests wait for; they begin with the first test."""
-    asked = {_long_build_of(item) for item in request.session.items}
-    wanted = {name: a for name, a in LONG_BUILDS.items() if name in asked and a[0].exists()}
-    builds = LongBuilds(partial(_start_quern, _ENVIRONMENT), tmp_path_factory.mktemp("long-builds"), wanted)
-    yield builds
-    builds.stop()
-
-
 @pytest.fixture
-def long_build(request: pytest.FixtureRequest, _long_builds: LongBuilds) -> Path:
-    """The warehouse of the long build that the test names, built beside the tests before; it must not be written to."""
-    if SHARED in LONG_BUILDS[request.param][0].parents:
+def long_build(request: pytest.FixtureRequest) -> Path:
+    """The warehouse of the build that the test names, built beside the tests before; it must not be written to."""
+    if SHARED in BUILDS[request.param].source.parents:
         request.getfixturevalue("shared")
-    return _long_builds.warehouse(request.param)
+    return workers.builds(request.config).warehouse(request.param)
 
 
 @pytest.fixture(scope="session")

@@ -47,17 +47,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("page", RUN)
-def test_the_commands_of_a_page_print_what_it_shows(
-    page: str, folder: Path, quern_here: Quern, request: pytest.FixtureRequest
-) -> None:
+def test_the_commands_of_a_page_print_what_it_shows(page: str, folder: Path, quern_here: Quern, mini_web: Path) -> None:
     def printed(words: str) -> str:
         program, *arguments = shlex.split(words)
         assert program == "quern", f"`$ {words}` cannot be run here: put it into a block of language sh"
         warehouse = words.removeprefix(SAMPLE)
         if warehouse != words and not (folder / warehouse).exists():
-            return _sample_build(request.getfixturevalue("mini_web"), folder / warehouse)
+            return _sample_build(mini_web, folder / warehouse)
         done = quern_here(*arguments)
         return str(done.stderr + done.stdout)
 

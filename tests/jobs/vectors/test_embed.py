@@ -40,6 +40,7 @@ def batch(*texts):
 PRECISIONS = ("f32", "bf16", "int8")
 
 
+@cache
 def load(precision, **others):
     """The default model in `precision`; where the processor lacks that the test is skipped."""
     settings = EmbedSettings(precision=precision, **others)

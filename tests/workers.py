@@ -1,0 +1,100 @@
+"""How the tests of a session are put in order and shared out, and what its processes tell one another.
+
+With pytest-xdist, `-n 2`, one process hands the tests out to workers. Without it the process of the tests does all.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.beside import BUILDS, MINI_WEB, Builds
+
+# What needs the fixture `spark`: Java takes seconds to start.
+_SPARK = (
+    "tests/jobs/audit/test_validation.py",
+    "tests/jobs/core/test_run.py",
+    "tests/jobs/documents/test_boilerplate.py",
+    "tests/jobs/documents/test_deduplicate.py",
+)
+_BUILDS = pytest.StashKey[Builds]()
+
+
+def builds(config: pytest.Config) -> Builds:
+    """The builds beside the tests of this session; a worker is told where they are."""
+    if _BUILDS not in config.stash:
+        given = getattr(config, "workerinput", {}).get("builds")
+        config.stash[_BUILDS] = Builds(Path(given) if given else config._tmp_path_factory.mktemp("builds"))
+    return config.stash[_BUILDS]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A worker has the main file of pytest, as one process of tests has: PySpark ends a process without one."""
+    if worker := getattr(config, "workerinput", None):
+        sys.modules["__main__"].__file__ = worker["mainargv"][0]
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Bytes do not name a test: compressed ones tell the time, and all workers must call a test the same."""
+    return argname if isinstance(val, bytes) else None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files whose tests wait for builds go last, in the order in which those are built; a file stays together."""
+    order = ["", *BUILDS]
+    waits = {item: max(order.index(name) for name in ("", *_waits_for(item))) for item in items}
+    longest: dict[Path, int] = {}
+    for item in items:
+        longest[item.path] = max(longest.get(item.path, 0), waits[item])
+    items.sort(key=lambda item: (longest[item.path], str(item.path), waits[item]))
+
+
+def _waits_for(item: pytest.Item) -> set[str]:
+    """The builds that a test waits for."""
+    named = item.callspec.params.get("long_build") if hasattr(item, "callspec") else None
+    return ({named} if named else set()) | ({MINI_WEB} if "mini_web" in getattr(item, "fixturenames", ()) else set())
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """The builds that the selected tests wait for begin before the first test."""
+    if session.config.option.collectonly:
+        return
+    builds(session.config).want(name for item in session.items for name in _waits_for(item))
+    if not hasattr(session.config, "workerinput"):
+        builds(session.config).start()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """A worker learns where the builds are."""
+    node.workerinput["builds"] = str(builds(node.config).folder)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_node_collection_finished(node: Any) -> None:
+    """The first worker that knows its tests has said what they wait for."""
+    builds(node.config).start()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """A file goes to one worker, and files that share one Spark to the same; in the order of the tests."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Files(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "Spark" if nodeid.startswith(_SPARK) else super()._split_scope(nodeid)
+
+    config.option.loadscopereorder = False
+    return Files(config, log)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """No build outlives the tests."""
+    if _BUILDS in session.config.stash:
+        session.config.stash[_BUILDS].stop()
