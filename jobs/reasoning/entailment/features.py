@@ -38,7 +38,6 @@ _PIECE: Final = 1_000  # Characters of a text that is embedded: about what the d
 _NAME: Final = re.compile(r"(?<=[^\s.!?:;•*-] )[\"'“‘(]*([A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*)")
 _ITEM: Final = re.compile(r"^\W*\d{1,2}[.)]\s|(?<=[:.;])\s+\d{1,2}[.)]\s*$")
 _VERDICT: Final = re.compile(r"\W*(?:(?P<yes>yes|是的?)|(?P<no>no|不是|不|否|没有))(?!\w)", re.IGNORECASE)
-_PARTS: Final = re.compile(r";\s+|；")
 _CLAUSES: Final = re.compile(r"[,;:，；：—–]\s*|\s(?:and|but|while|although|though|whereas)\s", re.IGNORECASE)
 # Of another script the default model tells nothing, as in `confidence.features`: its cosines would mislead.
 _UNREAD: Final = re.compile(f"[{CJK}]")
@@ -162,15 +161,15 @@ def _window(passage: Passage, words: frozenset[str], weight: dict[str, float]) -
 
 
 def _agrees(given: EntailmentInput, weight: dict[str, float]) -> float:
-    """One less the share of words of a part of the statement that a sentence has which says the opposite of it.
+    """One less the share of the statement's words that a sentence has which says the opposite of it.
 
-    A composed answer has parts between semicolons. A short answer says neither, but for yes and no.
+    A short answer says neither, but for yes and no.
     """
     if (verdict := _VERDICT.match(given.plain)) and given.hypothesis != given.plain:
         return _agreement(given, given.question, weight, negated=verdict["no"] is not None)
     if given.hypothesis != given.plain:
         return UNKNOWN
-    return min(_agreement(given, part, weight) for part in _PARTS.split(given.plain))
+    return _agreement(given, given.plain, weight)
 
 
 def _agreement(given: EntailmentInput, said: str, weight: dict[str, float], *, negated: bool = False) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Final
@@ -22,6 +22,7 @@ _MARKS: Final = re.compile(r"\s?\[\d+(?:\s*,\s*\d+)*\]")
 _MARKDOWN: Final = re.compile(r"\*\*|__|^\s*(?:#{1,6}\s+|[-*•]\s+)", re.MULTILINE)
 _NUMBERED: Final = re.compile(r"\s*\[\d+\]\s*")
 _ADDRESS: Final = re.compile(r"(?:https?://|www\.)\S+")
+_PARTS: Final = re.compile(r";\s+|；")
 _ENDS: Final = tuple(".!?。！？…")
 _VERDICT: Final = frozenset({"yes", "no", "是", "否", "是的", "不是", "没有"})
 _SHOWN: Final = 6_000  # Characters of one text in a prompt.
@@ -90,6 +91,15 @@ class EntailmentInput:
     def read(self) -> list[Passage]:
         """The passages that have a text, each once."""
         return list(dict.fromkeys(p for p in self.passages if p.text.strip()))
+
+    @property
+    def parts(self) -> list[EntailmentInput]:
+        """The parts of a composed answer, which stand between semicolons: each must be entailed.
+
+        The cosines are those of the whole, and say nothing of a part.
+        """
+        said = [part for part in _PARTS.split(self.plain) if content_words(part)]
+        return [replace(self, statement=part, near=None, topic=None) for part in said] if len(said) > 1 else [self]
 
     @cached_property
     def verbatim(self) -> bool:

@@ -66,12 +66,10 @@ class _Entailment:
     """Rule and check of the task; a class of its own, so that workers can be sent it."""
 
     def rule(self, given: EntailmentInput) -> Entailment:
-        """The logistic model of the features, halved where something contradicts; a quotation is entailed anyway."""
+        """The least that the model says of a part, halved where something contradicts it; a quotation is entailed."""
         if not given.passages or not content_words(given.plain):
             return Entailment(score=0.0, entailed=False)
-        if given.verbatim:
-            return Entailment(score=1.0, entailed=True)
-        score = scored(features(given))
+        score = min(1.0 if part.verbatim else scored(features(part)) for part in given.parts)
         return Entailment(score=score, entailed=bool(given.read) and score >= VERDICT)
 
     def check(self, given: EntailmentInput, output: Entailment) -> Checked[Entailment]:
@@ -87,4 +85,4 @@ class _Entailment:
 def entailment_task() -> Task[EntailmentInput, Entailment]:
     """The task of entailment."""
     does = _Entailment()
-    return Task("entail", 1, PROMPT, Entailment, does.rule, does.check)
+    return Task("entail", 2, PROMPT, Entailment, does.rule, does.check)

@@ -68,6 +68,13 @@ def test_a_relative_day_is_read_on_the_day_of_publication() -> None:
     assert not entailed("The ferry sailed again on Wednesday, 8 May 2024.", FERRY)
 
 
+def test_each_part_of_a_composed_answer_must_be_entailed() -> None:
+    whole = "The repairs of the market hall cost 740,000 crowns; the ferry sailed again on Wednesday."
+    assert entailed(whole, HALL, FERRY)
+    assert not entailed(whole, HALL)
+    assert not entailed(whole, FERRY)
+
+
 def test_nothing_is_entailed_by_no_text_and_an_address_alone_is_no_verdict() -> None:
     address = Passage.read("[3] https://casterby.example/hall\n\n")
     said = "The market hall was opened by the mayor."
