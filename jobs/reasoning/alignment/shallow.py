@@ -60,12 +60,14 @@ class _Tagger:
         support: Whether an auxiliary waits for its verb.
         verb: Whether the clause has one.
         first: Whether no word was read.
+        counted: Whether the word before is `many` or `much`: the next is what is counted, not a verb.
     """
 
     before: Tag = "joint"
     support: bool = False
     verb: bool = False
     first: bool = True
+    counted: bool = False
 
     def tag(self, word: str) -> Tag:
         """The part of speech of the next English word."""
@@ -74,6 +76,7 @@ class _Tagger:
             self.support = self.verb = False
         self.support = (self.support or (tag == "auxiliary" and word.lower() in _SUPPORT)) and tag != "verb"
         self.verb = self.verb or tag in ("verb", "be")
+        self.counted = self.before == "asks" and word.lower() in ("many", "much")
         self.before, self.first = tag, False
         return tag
 
@@ -84,7 +87,7 @@ class _Tagger:
             return "asks" if self.first or self.before in ("joint", "preposition", "of", "empty") else "joint"
         if self.before in ("determiner", "owner") and plain not in PREPOSITIONS:
             return "noun"
-        if self.before == "asks" and plain in _DEGREES:
+        if (self.before == "asks" and plain in _DEGREES) or (self.counted and _closed(plain) is None):
             return "noun"
         if plain == "that" and self.before == "noun":
             return "joint"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from quern.jobs.reasoning.alignment.roles import MOST_CONSTITUENTS, Constituent, Role
@@ -16,6 +16,8 @@ Tag = Literal["noun", "verb", "be", "auxiliary", "preposition", "of", "owner", "
 
 # Kinds whose answers have a form that can be looked for.
 FORMED: Final[frozenset[KindName]] = frozenset({"when", "who", "where", "how_many", "how_much", "how_long", "why"})
+# Question words whose answers have the form that the rest of the question tells.
+_BARE: Final = frozenset({"what", "which", "how"})
 # `What kind of rock` asks for a rock.
 _SORTS: Final = frozenset("kind kinds type types sort sorts form forms name names".split())
 
@@ -32,13 +34,17 @@ class Token:
 
 @dataclass(frozen=True)
 class _Chunk:
-    """A run of words: `asks` where a question word opens it, `bare` where that is all of it."""
+    """A run of words: `asks` where a question word opens it, `bare` where that is all of it.
+
+    `identified`: it stands behind a form of `be` in a clause without a verb, as in `what is the price`.
+    """
 
     role: Role
     start: int
     end: int
     asks: bool = False
     bare: bool = False
+    identified: bool = False
 
 
 @dataclass
@@ -88,7 +94,8 @@ class _Reader:
             first, last = self.open[0], self.open[-1]
             asks = first.tag == "asks"
             told = last.role or role or self.role or self._by_place()
-            self.chunks.append(_Chunk(told, first.start, last.end, asks, asks and len(self.open) == 1))
+            bare, identified = asks and len(self.open) == 1, self.be and not self.verb
+            self.chunks.append(_Chunk(told, first.start, last.end, asks, bare, identified))
             self.nouns += 1
             self.role = None
         self.open = []
@@ -107,28 +114,41 @@ class _Reader:
 def constituents_of(question: str, tokens: Sequence[Token]) -> tuple[Constituent, ...]:
     """The constituents, cut where the part of speech changes; their roles by the tree or by what stands before them.
 
-    What is asked for is marked: a question word with its noun, or the noun that it is the predicative of (`What is the
-    price of`), or what a phrase names (`price of a queen bee?`). A question word that asks for no form is left out.
+    What is asked for is marked: a question word with its noun, the noun that it is identified with (`What is the price
+    of`), else the word alone where its answers have a form (`What did it cost`); or what a phrase names (`price of a
+    queen bee?`). A question word that asks for no form is left out, and so is the verb of `What happened to it`.
     """
     reader = _Reader(question)
     for token in tokens:
         reader.read(token)
     reader.close()
     found: list[Constituent] = []
-    asking: bool | None = None  # Whether a bare question word waits for the noun that it asks for.
+    waiting: Constituent | None = None  # A bare question word: what it asks for may be named behind it.
+    kinds: list[KindName] = []
     for chunk in reader.chunks:
-        marked = False
+        text = question[chunk.start : chunk.end]
         if chunk.asks:
-            formed = kind_of(question if asking is None else question[chunk.start :]).name in FORMED
-            word = question[chunk.start : chunk.end].lower()
-            asking = chunk.bare and formed and word in ("what", "which", "how")
-            if asking or (chunk.bare and not formed):
+            kinds.append(kind_of(question if not kinds else question[chunk.start :]).name)
+            if chunk.bare and text.lower() in _BARE:
+                waiting = Constituent(chunk.role, text, chunk.start, chunk.end, asked=True)
                 continue
-            marked = formed
-        elif asking and chunk.role != "predicate":
-            marked, asking = True, False
-        found.append(Constituent(chunk.role, question[chunk.start : chunk.end], chunk.start, chunk.end, marked))
-    if asking is None and found and kind_of(question).name in FORMED:
-        first = found[0]
-        found[0] = Constituent(first.role, first.text, first.start, first.end, asked=True)
-    return tuple(c for c in found if c.asked or content_words(c.text))[:MOST_CONSTITUENTS]
+            if chunk.bare and kinds[-1] not in FORMED:
+                continue
+        elif chunk.role == "predicate" and kinds and kinds[-1] == "what_happened" and len(kinds) > len(found):
+            continue
+        named = waiting is not None and chunk.identified
+        if waiting is not None and not named and kinds[-1] in FORMED:
+            found.append(waiting)
+        waiting = None
+        marked = (chunk.asks or named) and kinds[-1] in FORMED
+        found.append(Constituent(chunk.role, text, chunk.start, chunk.end, marked))
+    if waiting is not None and kinds[-1] in FORMED:
+        found.append(waiting)
+    if not kinds and found and kind_of(question).name in FORMED:
+        found[0] = replace(found[0], asked=True)
+    return tuple(c for c in found if _can_match(c))[:MOST_CONSTITUENTS]
+
+
+def _can_match(c: Constituent) -> bool:
+    """Whether there is anything to look for: what is asked for, or a word of content."""
+    return c.asked or bool(content_words(c.text))
