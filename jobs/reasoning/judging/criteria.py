@@ -17,6 +17,7 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
+from quern.jobs.reasoning.entailment.task import entailment_task
 from quern.jobs.reasoning.judging import faults
 from quern.jobs.reasoning.judging.inputs import JudgeInput
 from quern.jobs.reasoning.task import Checked, Problem, Task
@@ -115,7 +116,7 @@ CRITERIA: Final[Mapping[str, Criterion]] = {
         ),
     )
 }
-NINE: Final = tuple(CRITERIA)[:9]
+_VERSION: Final = 1
 
 PROMPT = """\
 You judge one side of an answer: {{ asks }}.
@@ -213,4 +214,6 @@ def criterion_task(name: str) -> Task[JudgeInput, Scored]:
     """The task of judging by one criterion."""
     does, criterion = _Scoring(name), CRITERIA[name]
     constants = {"asks": criterion.asks, "fault": criterion.fault, "base": name == "insightfulness"}
-    return Task(f"judge_{name}", 1, PROMPT, Scored, does.rule, does.check, constants=constants)
+    # Another way to tell what is borne out is another judge, of which nothing was measured.
+    version = _VERSION + (entailment_task().version - 1 if name in ("factuality", "citation") else 0)
+    return Task(f"judge_{name}", version, PROMPT, Scored, does.rule, does.check, constants=constants)
