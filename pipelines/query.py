@@ -200,7 +200,7 @@ class _Runner:
         """What there is on each of these questions that meets its conditions, looked for in one batch."""
         if not texts:
             return []
-        batch = Batch(self._searcher, texts, where)
+        batch = Batch(self._searcher, texts, where, self._reasoner)
         return load_evidence(batch, self._recipe.rank(batch))
 
     def _answer_parts(self, ways: Sequence[_OnItsWay]) -> None:
@@ -257,6 +257,7 @@ class _Runner:
             citations=citations.all(),
             hits=found.hits,
             path=found.path,
+            search=found.search,
             timeline=timeline_of(timeline(given) if sentences else [], citations, found.hits),
             parts=whole.aligned.parts,
             alignments=whole.aligned.hits,

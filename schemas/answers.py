@@ -11,6 +11,7 @@ from datetime import date, datetime
 from pydantic import BaseModel, ConfigDict, Field, computed_field, field_validator
 
 from quern.schemas.arrow_models import Int32, arrow_schema
+from quern.schemas.rounds import Search
 
 
 class Question(BaseModel):
@@ -288,6 +289,7 @@ class Answer(BaseModel):
         recipe: Name of the retrieval recipe.
         sub_questions: What the question was taken apart into; none where it is one question.
         path: Nodes that led to the hits; some have no chunk among the hits, being only on the way.
+        search: The rounds that found the hits; None where one ranking did.
         timeline: The events of the hits that bear on the question, in the order of time; two at least, or none.
         parts: Constituents of the question, which its evidence is aligned with.
         alignments: Which words of the best hits match which constituents, in the order of the hits.
@@ -311,6 +313,7 @@ class Answer(BaseModel):
     citations: list[Citation]
     hits: list[Hit]
     path: list[PathNode]
+    search: Search | None = None
     timeline: list[AnswerEvent] = Field(default_factory=list)
     images: list[AnswerImage] = Field(default_factory=list)
     parts: list[QuestionPart] = Field(default_factory=list)

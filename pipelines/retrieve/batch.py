@@ -13,6 +13,7 @@ from quern.indexes.graph import QueryGraph
 from quern.indexes.lexical import Scored
 from quern.indexes.vectors import Floats, Neighbours, Part, Positions, nearest, pair_similarities
 from quern.jobs.reasoning.questions.clauses import clauses
+from quern.jobs.reasoning.runner import Reasoner
 from quern.pipelines.retrieve.filters import Allowed, allowed, known_by
 from quern.pipelines.retrieve.ranking import Doubles, Reached, chunk_scores, cut
 from quern.pipelines.retrieve.searcher import Searcher
@@ -29,14 +30,20 @@ class Batch:
         searcher: The snapshot, and the settings to search it by.
         questions: The questions.
         where: Conditions that chunks must meet, for each question, beside those of `retrieve`.
+        reasoner: What carries out the tasks of recipes that reason; by default the rules.
     """
 
     def __init__(
-        self, searcher: Searcher, questions: Sequence[str], where: Sequence[Sequence[str]] | None = None
+        self,
+        searcher: Searcher,
+        questions: Sequence[str],
+        where: Sequence[Sequence[str]] | None = None,
+        reasoner: Reasoner | None = None,
     ) -> None:
         self.searcher = searcher
         self.questions = list(questions)
         self.where = [list(w) for w in where] if where is not None else [[] for _ in questions]
+        self.reasoner = reasoner or Reasoner()
 
     def __len__(self) -> int:
         """Number of questions."""
@@ -153,7 +160,7 @@ class Batch:
 
     def with_vectors(self, vectors: Floats) -> Batch:
         """The same questions with other vectors, shape (questions, d)."""
-        other = Batch(self.searcher, self.questions, self.where)
+        other = Batch(self.searcher, self.questions, self.where, self.reasoner)
         other.__dict__["vectors"] = vectors
         return other
 
@@ -163,7 +170,7 @@ class Batch:
         cut_up = [clauses(q) for q in self.questions]
         question = np.repeat(np.arange(len(self)), [len(c) for c in cut_up])
         where = [self.where[q] for q in question.tolist()]
-        return Clauses(self.searcher, [c for parts in cut_up for c in parts], question, where)
+        return Clauses(self.searcher, [c for parts in cut_up for c in parts], question, where, self.reasoner)
 
     def _depth(self, rows: int, times: int = 1) -> int:
         return max(1, min(self.settings.retrieve.depth * times, rows))
@@ -177,7 +184,12 @@ class Clauses(Batch):
     """
 
     def __init__(
-        self, searcher: Searcher, questions: Sequence[str], question: Positions, where: Sequence[Sequence[str]]
+        self,
+        searcher: Searcher,
+        questions: Sequence[str],
+        question: Positions,
+        where: Sequence[Sequence[str]],
+        reasoner: Reasoner | None = None,
     ) -> None:
-        super().__init__(searcher, questions, where)
+        super().__init__(searcher, questions, where, reasoner)
         self.question = question

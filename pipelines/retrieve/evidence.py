@@ -18,6 +18,7 @@ from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.ranking import Ranking, Reached, cut
 from quern.pipelines.retrieve.select import selected
 from quern.schemas.answers import Hit, PathNode
+from quern.schemas.rounds import Search
 from quern.schemas.tables import TRIPLETS
 
 _PATH_NODES = 40
@@ -33,11 +34,13 @@ class Found:
         hits: The best chunks, best first.
         evidence: What there is to answer from: the text of each hit, and its nodes.
         path: The strongest nodes that led to the hits.
+        search: The rounds that found them, where there were rounds.
     """
 
     hits: list[Hit]
     evidence: list[Evidence]
     path: list[PathNode]
+    search: Search | None = None
 
 
 def with_chunks(found: Found, more: Sequence[tuple[Found, Collection[int]]]) -> Found:
@@ -50,14 +53,15 @@ def with_chunks(found: Found, more: Sequence[tuple[Found, Collection[int]]]) -> 
     best = {hit.chunk_id: (hit, evidence) for hit, evidence in reversed(rows)}
     kept = sorted(best.values(), key=lambda row: (-row[0].score, row[0].chunk_id))
     hits = [hit.model_copy(update={"rank": rank}) for rank, (hit, _) in enumerate(kept, 1)]
-    return Found(hits, [evidence for _, evidence in kept], found.path)
+    return Found(hits, [evidence for _, evidence in kept], found.path, found.search)
 
 
 def load_evidence(batch: Batch, ranking: Ranking) -> list[Found]:
     """What the ranking found for each question of the batch, as text."""
     hits = _hits(batch, selected(batch, ranking))
     evidence = _evidence(batch, hits)
-    return [Found(*row) for row in zip(hits, evidence, _paths(batch, ranking.reached), strict=True)]
+    searches: Sequence[Search | None] = ranking.searches or [None] * len(batch)
+    return [Found(*row) for row in zip(hits, evidence, _paths(batch, ranking.reached), searches, strict=True)]
 
 
 def _hits(batch: Batch, ranking: Ranking) -> list[list[Hit]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,6 +11,7 @@ import numpy.typing as npt
 
 from quern.indexes.lexical import Scored, in_order
 from quern.indexes.vectors import Floats, Positions
+from quern.schemas.rounds import Search
 
 Doubles = npt.NDArray[np.float64]
 # So little that no other chunk is likely to lie between a limit and what stops below it.
@@ -35,10 +37,17 @@ class Reached:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Chunks per question, best first, and the nodes that led there, where nodes were used."""
+    """Chunks per question, best first, and how they were found.
+
+    Attributes:
+        chunks: The chunks.
+        reached: The nodes that led there, where nodes were used.
+        searches: Of each question the rounds, where there were rounds.
+    """
 
     chunks: Scored
     reached: Reached | None = None
+    searches: Sequence[Search] | None = None
 
 
 def chunk_scores(reached: Reached, owner: Positions, chunks: int, score: str) -> Scored:

@@ -29,6 +29,7 @@ from quern.schemas.settings.search import SearchSettings
 from quern.schemas.settings.search.align import AlignSettings
 from quern.schemas.settings.search.answer import AnswerSettings
 from quern.schemas.settings.search.entailment import EntailmentSettings
+from quern.schemas.settings.search.ggatrieval import GGatrievalSettings
 from quern.schemas.settings.search.graph import GraphSettings
 from quern.schemas.settings.search.images import ImageSettings
 from quern.schemas.settings.search.question import QuestionSettings
@@ -61,6 +62,7 @@ __all__ = [
     "EntailmentSettings",
     "EventSettings",
     "FilterSettings",
+    "GGatrievalSettings",
     "GeneratorSettings",
     "GraphSettings",
     "Group",

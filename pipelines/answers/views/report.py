@@ -38,7 +38,7 @@ from quern.pipelines.answers.views.passages import (
     statements_of,
 )
 from quern.pipelines.answers.views.picture import counted, picture_of
-from quern.pipelines.answers.views.words import agreement_of, kind_of, reason_of, status_of
+from quern.pipelines.answers.views.words import agreement_of, kind_of, reason_of, search_of, status_of
 from quern.schemas.answers import Answer
 from quern.schemas.words.lines import one_line, printable, shortened
 
@@ -128,6 +128,7 @@ def _section(number: int, answer: Answer, texts: _Texts, pictures: Pictures | No
         "status": status_of(answer),
         "reason": reason_of(answer),
         "kind": kind_of(answer),
+        "search": search_of(answer),
         "agreement": agreement_of(answer),
         "short_answer": _SHORT_ANSWER,
         "statements": statements_of(answer, quotes),

@@ -24,7 +24,7 @@ from quern.pipelines.answers.views.passages import (
     statements_of,
 )
 from quern.pipelines.answers.views.path import strongest
-from quern.pipelines.answers.views.words import reason_of
+from quern.pipelines.answers.views.words import reason_of, search_of
 from quern.schemas.answers import AlignedHit, Answer, Hit, PathNode, cited
 from quern.schemas.words.lines import one_line, shortened
 
@@ -92,6 +92,8 @@ def _told(answer: Answer) -> Iterable[RenderableType]:
         yield Text.assemble(("Understood as: ", "dim"), one_line(answer.asked))
     if answer.as_of:
         yield Text.assemble(("As of: ", "dim"), f"{answer.as_of.isoformat()}; what was published later is left out")
+    if search := search_of(answer):
+        yield Text.assemble(("Search: ", "dim"), search)
     yield from (Text.assemble(("Note: ", "dim"), one_line(note)) for note in answer.notes)
 
 

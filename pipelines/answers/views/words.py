@@ -44,6 +44,30 @@ def reason_of(answer: Answer) -> str | None:
     return REASONS.get(answer.reason, f"{one_line(answer.reason.replace('_', ' ')).capitalize()}.")
 
 
+STOPS: Final = {
+    "verified": "what was found answers the question",
+    "rounds": "no more rounds are allowed",
+    "same_candidates": "further queries brought nothing new",
+    "no_queries": "there was nothing further to look for",
+}
+"""Why the rounds of a search ended, by `Search.stop`."""
+
+_MANY: Final = {"query": "queries", "full match": "full matches"}
+
+
+def search_of(answer: Answer) -> str | None:
+    """The rounds of a search in a line; None where there were none."""
+    if answer.search is None:
+        return None
+    rounds = answer.search.rounds
+    counts = [(len(rounds), "round"), (sum(len(r.queries) for r in rounds), "query")]
+    counts += [(sum(r.candidates for r in rounds), "chunk"), (sum(r.full for r in rounds), "full match")]
+    told = ", ".join(f"{n} {_MANY.get(word, word + 's') if n != 1 else word}" for n, word in counts)
+    why = STOPS.get(answer.search.stop, one_line(answer.search.stop.replace("_", " ")))
+    missing = ", ".join(map(one_line, answer.search.missing))
+    return f"{told}; {why}{f'; nothing of: {missing}' if missing else ''}"
+
+
 def status_of(answer: Answer) -> str:
     """What became of the question, in a word or two."""
     if answer.found:

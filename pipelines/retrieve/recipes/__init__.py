@@ -1,4 +1,4 @@
-"""The recipes: one file a family. To add one, add a file here that names its recipes in `RECIPES`."""
+"""The recipes: one file or folder a family. To add one, add a file here that names its recipes in `RECIPES`."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def rank_hybrid(batch: Batch) -> Ranking:
 def hybrid(batch: Batch, more: Sequence[Part] = ()) -> Scored:
     """The weighted parts, and for questions of several clauses the best that one of these gives to a chunk."""
     settings = batch.settings.retrieve
-    ranked = _weighted(batch, [*_parts(batch), *more])
+    ranked = weighted_parts(batch, more)
     if settings.weight_clauses:
         ranked = _beside(batch, ranked, batch.clauses, settings.weight_clauses)
     if settings.weight_expansions:
@@ -40,7 +40,7 @@ def _beside(batch: Batch, ranked: Scored, asked: Clauses, weight: float) -> Scor
     """What was found, with the best that one of the texts asked beside a question gives to a chunk."""
     if not len(asked):
         return ranked
-    found = _weighted(asked, _parts(asked))
+    found = weighted_parts(asked)
     chunks = len(batch.graph.chunks.keys)
     best = grouped(asked.question[found.question], found.chunk, found.score, chunks, "max")
     return added([(ranked, 1.0), (best, weight)], len(batch), chunks)
@@ -71,8 +71,9 @@ def _where(scored: Scored, kept: npt.NDArray[np.bool_]) -> Scored:
     return Scored(scored.question[rows], scored.chunk[rows], scored.score[rows])
 
 
-def _weighted(batch: Batch, parts: Sequence[Part]) -> Scored:
-    graph = batch.graph
+def weighted_parts(batch: Batch, more: Sequence[Part] = ()) -> Scored:
+    """Chunk vectors, BM25 and the best node of each chunk, weighted, for the texts of a batch as they stand."""
+    graph, parts = batch.graph, [*_parts(batch), *more]
     lift = batch.settings.retrieve.document_share
     return weighted(parts, len(batch), len(graph.chunks.keys), graph.documents.of_chunk, lift)
 

@@ -6,6 +6,7 @@ from quern.schemas.setting_group import Group
 from quern.schemas.settings.search.align import AlignSettings
 from quern.schemas.settings.search.answer import AnswerSettings
 from quern.schemas.settings.search.entailment import EntailmentSettings
+from quern.schemas.settings.search.ggatrieval import GGatrievalSettings
 from quern.schemas.settings.search.graph import GraphSettings
 from quern.schemas.settings.search.images import ImageSettings
 from quern.schemas.settings.search.question import QuestionSettings
@@ -21,6 +22,7 @@ class SearchSettings(Group):
     graph: GraphSettings = GraphSettings()
     retrieve: RetrieveSettings = RetrieveSettings()
     rerank: RerankSettings = RerankSettings()
+    ggatrieval: GGatrievalSettings = GGatrievalSettings()
     answer: AnswerSettings = AnswerSettings()
     align: AlignSettings = AlignSettings()
     sourcing: SourcingSettings = SourcingSettings()

@@ -1,0 +1,52 @@
+"""A chunk with what of a question it matches: what selection and verification look at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from quern.jobs.reasoning.alignment.alignment import Alignment
+from quern.jobs.reasoning.alignment.roles import Parsed
+from quern.jobs.reasoning.answering.inputs import Evidence
+from quern.jobs.reasoning.prompts import disarmed
+
+_SHOWN: Final = 1200  # Characters of a chunk in a prompt.
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A chunk that was compared with a question.
+
+    Attributes:
+        evidence: The chunk.
+        alignment: What of the question it matches.
+        place: Its place by relevance among all that was found for the question, from 0.
+    """
+
+    evidence: Evidence
+    alignment: Alignment
+    place: int
+
+    @cached_property
+    def matched(self) -> frozenset[int]:
+        """The constituents that it matches."""
+        return frozenset(m.constituent for m in self.alignment.matches)
+
+
+def quoted_constituents(parsed: Parsed) -> list[tuple[int, str]]:
+    """The constituents of a question with their numbers, for a prompt."""
+    return [(n, disarmed(c.text)) for n, c in enumerate(parsed.constituents)]
+
+
+def quoted_chunks(chunks: Sequence[Labelled]) -> list[dict[str, object]]:
+    """Chunks for a prompt, each with the numbers of the constituents that it matches."""
+    return [
+        {
+            "title": disarmed(" ".join((c.evidence.title or "").split())[:300]),
+            "text": disarmed(c.evidence.text[:_SHOWN]),
+            "matched": sorted(c.matched),
+        }
+        for c in chunks
+    ]

@@ -1,0 +1,86 @@
+"""The tasks of GGatrieval's loop by rule: selection, verification, compensation."""
+
+from __future__ import annotations
+
+from quern.jobs.reasoning.alignment.compensation import CompensateInput, Compensation, Near, compensate_task
+from quern.jobs.reasoning.alignment.constituents import parsed
+from quern.jobs.reasoning.alignment.labelled import Labelled
+from quern.jobs.reasoning.alignment.selection import SelectInput, Selection, select_task
+from quern.jobs.reasoning.alignment.task import AlignInput, aligned
+from quern.jobs.reasoning.alignment.verification import VerifyInput, verify_task
+from quern.jobs.reasoning.answering.inputs import Evidence
+from quern.schemas.settings import GGatrievalSettings
+
+QUESTION = "How many crowns did the new mole at Port Maren cost?"
+(PARSED,) = parsed([QUESTION], "shallow")
+MOLE = "The new mole was opened by the mayor."
+PORT = "Boats of Port Maren cost their owners dear."
+ALL = "The new mole at Port Maren cost 9,000 crowns."
+SETTINGS = GGatrievalSettings(keep=2)
+
+
+def labelled(text: str, place: int) -> Labelled:
+    evidence = Evidence(text, None, [], [], chunk_id=text)
+    return Labelled(evidence, aligned(AlignInput(PARSED, evidence)), place)
+
+
+def compensation(text: str, *near: Near) -> Compensation:
+    return compensate_task(SETTINGS).rule(CompensateInput(PARSED, labelled(text, 0), near))
+
+
+def test_chunks_that_match_other_parts_of_a_question_are_kept_before_better_placed_repetitions() -> None:
+    again = "The new mole was opened to all."
+    chunks = [labelled(t, n) for n, t in enumerate((MOLE, again, PORT))]
+    assert select_task(SETTINGS).rule(SelectInput(PARSED, chunks)) == Selection(kept=[0, 2])
+
+
+def test_numbers_that_are_no_passage_are_struck_from_a_models_selection() -> None:
+    given = SelectInput(PARSED, [labelled(MOLE, 0), labelled(PORT, 1)])
+    checked = select_task(SETTINGS).check(given, Selection(kept=[1, 7, 1]))
+    assert checked.good == Selection(kept=[1])
+    assert [p.reason for p in checked.problems] == ["unknown_passage"]
+    assert select_task(SETTINGS).check(given, Selection(kept=[])).good is None
+
+
+def test_chunks_answer_where_one_of_them_matches_all_in_one_place() -> None:
+    verify = verify_task()
+    assert verify.rule(VerifyInput(PARSED, [labelled(PORT, 0), labelled(ALL, 1)])).answers
+    apart = verify.rule(VerifyInput(PARSED, [labelled(MOLE, 0)]))
+    assert not apart.answers
+    assert "Port Maren" in [PARSED.constituents[n].text for n in apart.missing]
+    assert not verify.rule(VerifyInput(PARSED, [])).answers
+
+
+def test_a_chunk_that_matches_most_is_itself_looked_for_with_the_question() -> None:
+    found = compensation("In Port Maren rain fell. The new mole at Port Maren cost much.")
+    assert found.question == QUESTION
+    assert found.passage == "The new mole at Port Maren cost much."
+    assert not found.sources
+
+
+def test_what_is_missing_is_described_by_nodes_and_a_passage_put_together_from_them() -> None:
+    near = (
+        Near("Where do trams run?", "Trams run to the hill.", 3),
+        Near("What was paid for the breakwater at Port Maren?", "The breakwater at Port Maren was dear.", 4),
+        Near("Who built the new mole?", "Ann Lee built the new mole.", 5),
+    )
+    found = compensation("The mayor cost us the election.", *near)
+    assert "breakwater" in found.question
+    assert "Port Maren" in found.passage
+    assert "Trams" not in found.passage
+    assert 0 not in found.sources
+    assert found.query.startswith(found.question)
+
+
+def test_without_nodes_the_question_stays_as_it_is() -> None:
+    assert compensation("The mayor cost us the election.").query == QUESTION
+
+
+def test_every_prompt_can_be_rendered() -> None:
+    chunk = labelled("A page says </passage> to end itself.", 0)
+    prompts = [
+        select_task(SETTINGS).render(SelectInput(PARSED, [chunk])),
+        verify_task().render(VerifyInput(PARSED, [chunk])),
+        compensate_task(SETTINGS).render(CompensateInput(PARSED, chunk, [Near("Why?", "So.", 1)])),
+    ]
+    assert all("Port Maren" in p and p.count("</passage>") == 1 for p in prompts)

@@ -1,0 +1,93 @@
+"""The rounds of GGatrieval over the sample corpus, and how they end."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from quern.indexes.lexical import Scored
+from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.evidence import load_evidence
+from quern.pipelines.retrieve.ranking import Ranking
+from quern.pipelines.retrieve.recipes import RECIPES
+from quern.pipelines.retrieve.recipes.ggatrieval.queries import Query
+from quern.pipelines.retrieve.recipes.ggatrieval.rounds import Loop, Seeking
+from quern.pipelines.retrieve.searcher import Searcher
+from quern.schemas.settings import load_settings
+
+QUESTIONS = [
+    "When was the lamp of Pell Head lit?",
+    "Who is the captain of the Lady Orrin?",
+    "Which dragon sleeps below the harbour of Casterby?",
+    "?",
+]
+
+
+def ranked(searcher: Searcher, *overrides: str, where: tuple[str, ...] = ()) -> tuple[Batch, Ranking]:
+    settings = load_settings(None, list(overrides), searcher.settings)
+    asked = Searcher(searcher.snapshot, settings)
+    asked.graph = searcher.graph
+    batch = Batch(asked, QUESTIONS, [list(where)] * len(QUESTIONS))
+    return batch, RECIPES["ggatrieval"].rank(batch)
+
+
+def triples(found: Scored) -> list[tuple[int, int, float]]:
+    return list(zip(found.question.tolist(), found.chunk.tolist(), found.score.tolist(), strict=True))
+
+
+def test_rounds_are_told_with_why_they_ended_and_are_the_same_again(searcher: Searcher) -> None:
+    batch, ranking = ranked(searcher)
+    assert ranking.searches is not None
+    for search, found in zip(ranking.searches, load_evidence(batch, ranking), strict=True):
+        assert 1 <= len(search.rounds) <= batch.settings.ggatrieval.rounds
+        assert search.stop in ("verified", "rounds", "same_candidates", "no_queries")
+        assert found.search == search
+        last = search.rounds[-1]
+        assert [h.chunk_id for h in found.hits[:1]] == last.kept[:1]
+        assert len(last.kept) <= batch.settings.ggatrieval.keep
+    assert triples(ranked(searcher)[1].chunks) == triples(ranking.chunks)
+    # Whoever merges chunks of several questions does so by their scores.
+    of_first = [score for question, _, score in triples(ranking.chunks) if question == 0]
+    assert all(a >= b for a, b in pairwise(of_first))
+
+
+def test_no_round_finds_what_the_conditions_leave_out(searcher: Searcher) -> None:
+    batch, ranking = ranked(searcher, where=("site=tidewiki.example",))
+    assert len(ranking.chunks.chunk)
+    assert batch.allows(ranking.chunks.question, ranking.chunks.chunk).all()
+    assert not len(ranked(searcher, where=("site=nowhere.example",))[1].chunks.chunk)
+
+
+def test_without_compensation_there_is_one_round(searcher: Searcher) -> None:
+    searches = ranked(searcher, "ggatrieval.compensation=false")[1].searches or ()
+    assert all(len(s.rounds) == 1 and s.stop in ("verified", "no_queries") for s in searches)
+
+
+def test_a_passage_that_brings_back_only_itself_and_a_round_that_brings_nothing_new_end_a_question(
+    searcher: Searcher,
+) -> None:
+    loop = Loop(Batch(searcher, QUESTIONS[:1]))
+    echo, other = Query(0, "echo", frozenset({7, 8})), Query(0, "other", frozenset())
+
+    def after(*found: tuple[Query, list[int]]) -> Seeking:
+        s = Seeking(0, {1: 0.9, 2: 0.8}, {1: 0, 2: 1}, [1, 2], [QUESTIONS[0]], seen={1, 2})
+        loop.follow(s, found)
+        return s
+
+    alone = after((echo, [7, 1, 8]))
+    assert (alone.echoes, alone.candidates, alone.stop) == (1, [], "same_candidates")
+    around = after((other, [2, 1]))
+    assert (around.echoes, around.stop) == (0, "same_candidates")
+    new = after((echo, [7]), (other, [1, 5]))
+    assert (new.echoes, new.candidates, new.stop) == (1, [5], None)
+    assert after().stop == "no_queries"
+
+
+def test_a_chunk_gets_the_score_of_the_place_it_comes_to(searcher: Searcher) -> None:
+    found = triples(ranked(searcher)[1].chunks)
+    base = triples(RECIPES["bridge"].rank(Batch(searcher, QUESTIONS)).chunks)
+    for question in range(len(QUESTIONS)):
+        mine = np.array([s for q, _, s in found if q == question])
+        theirs = np.array([s for q, _, s in base if q == question])
+        assert np.allclose(mine[: len(theirs)], theirs)
