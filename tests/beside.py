@@ -31,11 +31,10 @@ _ENVIRONMENT = dict(os.environ)
 
 @dataclass(frozen=True)
 class Build:
-    """What is built; `niceness` is low, and not lowest: no build starves into the time limits of its engines."""
+    """What is built, as fast as the tests run: else they would wait at the end, on one core, for what is left."""
 
     source: Path
     options: Sequence[str] = ()
-    niceness: int = 5
 
 
 MINI_WEB = "mini-web"
@@ -44,7 +43,7 @@ MINI_WEB = "mini-web"
 _PATIENT = ("--set", "clean.seconds_per_page=300")
 # In the order in which they are built: first what most tests wait for, then what takes longest to evaluate.
 BUILDS: dict[str, Build] = {
-    MINI_WEB: Build(CORPUS / "pages", niceness=0),
+    MINI_WEB: Build(CORPUS / "pages"),
     "lihua_world": Build(SHARED / "lihua_world" / "documents.jsonl", ("--engine", "local")),
     "musique_train100": Build(SHARED / "musique_train100" / "documents.jsonl", ("--engine", "local")),
     "mini-web in one process": Build(CORPUS / "pages", ("--engine", "local", *_PATIENT)),
@@ -117,8 +116,6 @@ class Builds:
             except OSError as error:
                 _write(self._ended(name), [1, str(error)])
                 return
-            # Threads and processes that it starts inherit this.
-            os.setpriority(os.PRIO_PROCESS, running.pid, build.niceness)
         output, errors = running.communicate()
         (folder / "printed.txt").write_text(errors + output, "utf-8")
         _write(self._ended(name), [running.returncode, errors])
