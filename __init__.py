@@ -28,23 +28,26 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from quern.indexes.catalog import Manifest, Warehouse
-    from quern.pipelines.api import answer, ask, build, evaluate, timeline
+    from quern.pipelines.api import answer, ask, build, evaluate, sources, timeline
     from quern.schemas.answers import Answer, Question
     from quern.schemas.errors import QuernError
     from quern.schemas.settings import Settings
+    from quern.schemas.sources import FoundSources
     from quern.schemas.timelines import Timeline
 
 _HOMES = {
-    **dict.fromkeys(("answer", "ask", "build", "evaluate", "timeline"), "quern.pipelines.api"),
+    **dict.fromkeys(("answer", "ask", "build", "evaluate", "sources", "timeline"), "quern.pipelines.api"),
     **dict.fromkeys(("Manifest", "Warehouse"), "quern.indexes.catalog"),
     **dict.fromkeys(("Answer", "Question"), "quern.schemas.answers"),
     "QuernError": "quern.schemas.errors",
+    "FoundSources": "quern.schemas.sources",
     "Settings": "quern.schemas.settings",
     "Timeline": "quern.schemas.timelines",
 }
 
 __all__ = [
     "Answer",
+    "FoundSources",
     "Manifest",
     "QuernError",
     "Question",
@@ -55,6 +58,7 @@ __all__ = [
     "ask",
     "build",
     "evaluate",
+    "sources",
     "timeline",
 ]
 

@@ -22,9 +22,11 @@ from quern.pipelines.query import answer_questions, settings_to_ask_by
 from quern.pipelines.retrieve.filters import condition
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
+from quern.pipelines.sources.query import sources_of
 from quern.pipelines.timelines.query import asked_timeline, wanted_of
 from quern.schemas.answers import Answer, Question
 from quern.schemas.settings import Settings, load_settings
+from quern.schemas.sources import FoundSources
 from quern.schemas.timelines import Timeline
 
 Changes = Settings | Mapping[str, object] | None
@@ -109,6 +111,26 @@ def timeline(
     """
     wanted = wanted_of(start, end, most)
     return asked_timeline(_searcher(warehouse, settings, snapshot, as_of), topic, entity, wanted)
+
+
+def sources(
+    questions: Iterable[str | Question | Mapping[str, object]],
+    warehouse: str | Path | Warehouse,
+    *,
+    history: bool = False,
+    settings: Changes = None,
+    snapshot: str | None = None,
+) -> Iterator[FoundSources]:
+    """The sites that may answer each question, in the order of the questions, each validated by its own pages.
+
+    With `history`, sources of like questions are proposed too, and what is found is kept for later searches.
+
+    Raises:
+        QuernError: There is no such warehouse or snapshot, it has no sources, or one of the questions is none that can
+            be answered.
+    """
+    searcher = _searcher(warehouse, settings, snapshot)
+    return sources_of(searcher, _questions(questions, searcher.settings), history=history)
 
 
 def evaluate(
