@@ -168,7 +168,7 @@ def _phrase_subject(row: Row, at: int) -> _Subject | None:
             return None
         if n == at + 1 and first.low in w.DETERMINERS and not token.closed_verb:
             continue  # `The damaged ship`: what follows an article is no verb.
-        verb = verb_at(row, n, single=not row[n - 1].low.endswith("s"), strict=not token.closed_verb)
+        verb = verb_at(row, n, single=not _plural(row[n - 1].low), strict=not token.closed_verb)
         if verb is not None:
             last = row[n - 1]
             whole = last.low not in w.PREPOSITIONS and last.low not in ("of", "and") and not last.adverb
@@ -178,9 +178,18 @@ def _phrase_subject(row: Row, at: int) -> _Subject | None:
     return None
 
 
+def _plural(word: str) -> bool:
+    return word.endswith("s") and not word.endswith(("ss", "us", "is"))
+
+
 def _no_subject(row: Row, n: int) -> bool:
     """Whether token `n` shows that what it stands in is no subject."""
     token = row[n]
-    if not token.word or token.low in w.PRONOUNS or (token.low in w.STOPS and token.low != "and"):
+    if (
+        not token.word
+        or token.low in ("be", "been", "being")
+        or token.low in w.PRONOUNS
+        or (token.low in w.STOPS and token.low != "and")
+    ):
         return True
     return token.low.endswith("ing") and row.at(n + 1).low in w.DETERMINERS

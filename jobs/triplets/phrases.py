@@ -16,7 +16,7 @@ _LONGEST_RELATION: Final = 9  # Tokens; a verb with all that stands before a lat
 _MOST: Final = 3  # Phrases behind one verb.
 _MODALS: Final = frozenset("would could should may might must".split())
 _HEDGES: Final = frozenset("just only almost nearly about".split())
-_BEHIND: Final = frozenset("out up off back away".split())
+_BEHIND: Final = frozenset("out up off back away right".split())
 _YEAR: Final = re.compile(r"[12]\d{3}")
 MONTH: Final = re.compile(r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]*\.?")
 
@@ -73,7 +73,7 @@ def _behind_verb(row: Row, verb: Verb) -> int:
     """Where phrases begin: behind an infinitive that belongs to the verb, a particle, and adverbs."""
     at = verb.end
     if row.at(at).low == "to" and not verb.is_be and row.infinitive(at + 1) and row.at(at + 1).low not in w.SAYS:
-        at += 2
+        at = row.past_adverbs(at + 1) + 1
     if row.at(at).low in w.PARTICLES and not row.measures(at):
         at += 1
     return at if row.at(at).low in w.QUANTIFIERS else row.past_adverbs(at)
@@ -109,8 +109,8 @@ def phrase_end(row: Row, at: int) -> int | None:
         n += 1
         if n - at > _LONGEST:
             return None
-    if quoted:
-        return None
+    if quoted or (row.at(n).low == "than" and row.at(n - 1).adverb):
+        return None  # `eight months later than promised` is no eight months.
     while n - at > 1 and _trails(row, n - 1):
         n -= 1
     return n
@@ -129,7 +129,7 @@ def _ends(row: Row, n: int, at: int) -> bool:
         return before.low not in ("more", "less", "fewer", "other", "rather")
     if n == at:
         return low in w.STOPS | w.PARTICLES | w.PREPOSITIONS and not row.measures(n)
-    if low == "to" and before.number and behind.number:
+    if low == "to" and behind.number and (before.number or (before.low == "up" and n == at + 1)):
         return False
     if low == "and" and behind.word:
         names = before.capital and behind.capital and behind.low not in w.NO_SUBJECT
@@ -144,8 +144,13 @@ def _trails(row: Row, n: int) -> bool:
     token = row[n]
     if token.adverb or token.text in "'’-–/" or token.low in _BEHIND:
         return True
-    open_form = (w.participle(token.low) and not w.doubtful_past(token.low)) or token.low.endswith("ing")
+    open_form = (w.participle(token.low) and not w.doubtful_past(token.low)) or lasting(token.low)
     return open_form and not token.capital and not row.at(n - 1).owned
+
+
+def lasting(word: str) -> bool:
+    """Whether a word is a verb in -ing, by its form."""
+    return word.endswith("ing") and len(word) > 4 and word not in w.LASTING_NOUNS
 
 
 def _tells(row: Row, at: int, end: int, *, adjective: bool) -> bool:
@@ -155,9 +160,11 @@ def _tells(row: Row, at: int, end: int, *, adjective: bool) -> bool:
     content = any(t.number or (t.word and t.low not in w.DETERMINERS | w.QUANTIFIERS) for t in phrase)
     if not content or first.low in w.PRONOUNS - w.QUANTIFIERS or last.owned:
         return False
-    if last.low in w.STOPS | w.PREPOSITIONS or last.low == "of":
+    # `a three-storey, red house`: the thing comes after the comma.
+    cut = "-" in last.low and not last.capital and not last.number and row.at(end).text == ","
+    if last.low in w.STOPS | w.PREPOSITIONS or last.low == "of" or cut:
         return False
-    bare = last.low in w.QUANTIFIERS | w.ALONE or (last.low.endswith("ing") and not last.capital)
+    bare = last.low in w.QUANTIFIERS | w.ALONE or (lasting(last.low) and not last.capital)
     if len(phrase) == 1 and bare and not last.number:
         return False
     return not adjective or (phrase[1] if first.low in _HEDGES and len(phrase) > 1 else first).opens

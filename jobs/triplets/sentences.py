@@ -83,10 +83,10 @@ def _named(sentence: str) -> bool:
 
 
 def _is_name(text: str) -> bool:
-    """Whether a subject is a name: a capital in a word that is no article, and not only where the sentence begins."""
-    first, _, rest = text.removeprefix("The ").removeprefix("the ").partition(" ")
-    several = not rest or any(word[:1].isupper() for word in rest.split())
-    return (first[:1].isupper() and several) or first[1:].lower() != first[1:]
+    """Whether a subject is a name: capitals in all words but those that bind, and in more than where it begins."""
+    words = text.removeprefix("The ").removeprefix("the ").split()
+    own = [word for word in words if word not in ("of", "the", "and", "de", "van", "von", "&")]
+    return bool(own) and all(word[:1].isupper() or word[:1].isdigit() for word in own) and own[0] not in ("A", "An")
 
 
 def _meant(pronoun: str, before: Part | None, text: str) -> Part | None:

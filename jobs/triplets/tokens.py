@@ -8,10 +8,12 @@ from typing import Final, NamedTuple
 from quern.jobs.triplets import words as w
 
 _TOKEN: Final = re.compile(
-    r"(?<=\w)['’](?:m|ve|re|ll|d)\b|[^\W_]+(?:(?!['’](?:m|ve|re|ll|d)\b)[’'.,&/-][^\W_]+)*(?:['’](?=\s))?(?:\s?%)?|\S"
+    r"(?<=\w)['’](?:m|ve|re|ll|d)\b|\bper cent\b"
+    r"|[^\W_]+(?:(?!['’](?:m|ve|re|ll|d)\b)[’'.,&/-][^\W_]+)*(?:['’](?=\s))?(?:\s?%)?|\S"
 )
 QUOTES: Final = frozenset('"“”«»')
 _CLOSED: Final = w.BE | w.HAVE | w.DO | w.WILL
+_MEASURES: Final = frozenset(("about", "over", "under", "around"))
 _NO_ADVERB: Final = frozenset(("family", "july", "supply", "early"))
 
 
@@ -56,7 +58,8 @@ class Token(NamedTuple):
     @property
     def opens(self) -> bool:
         """Whether it begins a phrase, and no noun can stand right before it: an article, a number, a name."""
-        return self.owned or self.low in w.QUANTIFIERS or self.number or self.capital or self.text in QUOTES
+        counts = self.low in w.QUANTIFIERS and self.low not in w.PREPOSITIONS
+        return self.owned or counts or self.number or self.capital or self.text in QUOTES
 
 
 _NONE: Final = Token("", "", 0, 0)
@@ -78,12 +81,13 @@ class Row(tuple[Token, ...]):
         return at
 
     def measures(self, n: int) -> bool:
-        """Whether a preposition belongs to a number: `about 6,500 crowns`, `over 40`."""
-        return self.at(n).low in ("about", "over", "under", "around") and self.at(n + 1).number
+        """Whether a preposition belongs to a number: `about 6,500 crowns`, `at least 40`."""
+        two = (self.at(n).low, self.at(n + 1).low) in (("at", "least"), ("at", "most"), ("up", "to"))
+        return (self.at(n).low in _MEASURES and self.at(n + 1).number) or (two and self.at(n + 2).number)
 
     def infinitive(self, n: int) -> bool:
         """Whether token `n`, behind `to`, is a verb: no article, number, name or preposition."""
-        token = self.at(n)
+        token = self.at(self.past_adverbs(n))
         plain = w.BASE.fullmatch(token.low) is not None and not token.opens
         return plain and token.low not in w.PREPOSITIONS and token.low not in w.PRONOUNS
 

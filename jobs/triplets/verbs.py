@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 from quern.jobs.triplets import words as w
 from quern.jobs.triplets.tokens import Row
+
+# Before these a noun may stand as well: `good vibes all the way`.
+_LOOSE: Final = frozenset("all both each every more less most some any".split())
 
 
 @dataclass(frozen=True)
@@ -80,20 +84,24 @@ def _auxiliary(row: Row, start: int) -> Verb | None:
     if word.low == "be":
         behind = row.past_adverbs(after + 1)
         return Verb(start, behind + 1) if w.participle(row.at(behind).low) else Verb(start, after + 1, is_be=True)
+    if row.at(start).low in ("do", "does", "did") and not any(t.low == "not" for t in row[start:after]):
+        return Verb(start, start + 1) if word.opens else None
     return Verb(start, after + 1, says=word.low in w.SAYS) if w.BASE.fullmatch(word.low) else None
 
 
 def _open(row: Row, start: int, *, single: bool, strict: bool) -> Verb | None:
     """A verb of one word, in the past or the present."""
-    token, following = row.at(start), row.at(row.past_adverbs(start + 1))
+    after = row.past_adverbs(start + 1)
+    token, following = row.at(start), row.at(after)
     past = w.past(token.low)
     present = single and w.third_person(token.low)
     if not (past or single) and row.at(start - 1).low in ("i", "we"):
         present = w.BASE.fullmatch(token.low) is not None and token.low not in w.PREPOSITIONS | w.STOPS
     if not (past or present) or token.capital:
         return None
+    opens = following.opens and (past or following.low not in _LOOSE)
     certain = past and not w.doubtful_past(token.low) and not token.low.endswith("ed")
-    if (past and not strict) or certain or following.opens:
+    if (past and not strict) or certain or opens or row.measures(after):
         return Verb(start, start + 1, says=token.low in w.SAYS)
     loose = not strict and following.low in w.PREPOSITIONS
     return Verb(start, start + 1, says=token.low in w.SAYS) if loose else None

@@ -36,7 +36,7 @@ PREPOSITIONS: Final = _words(
 # Words that end a phrase: what comes after them is another clause, or another thing.
 STOPS: Final = _words(
     "and or but nor so because while when as than that which who whom whose where how what why though although unless "
-    "whether if then there here too again except instead rather yet yesterday today tomorrow tonight ago due"
+    "whether if then there here too again except instead rather yet yesterday today tomorrow tonight ago due either"
 )
 PRONOUNS: Final = _words(
     "i you he she it we they me him her us them this that these those one ones someone somebody something anyone "
@@ -56,6 +56,13 @@ PARTICLES: Final = _words("out up down off back away over round apart aside forw
 ALONE: Final = _words(
     "hard fast well late early far high low near close deep straight right home true kinda enough better worse best "
     "less more lot"
+)
+# Nouns that end as verbs that last do.
+LASTING_NOUNS: Final = _words(
+    "evening morning building meeting wedding training ceiling painting king ring spring string wing thing being "
+    "feeling beginning ending opening closing hearing crossing landing booking housing lighting engineering "
+    "programming parking shipping fishing farming mining banking funding marketing advertising recording drawing "
+    "writing reading setting offering sailing ruling warning rating ranking"
 )
 # Nouns that make prepositions of several words: `on account of`, `at the request of`.
 OF_PREPOSITIONS: Final = _words(
@@ -90,7 +97,7 @@ _NO_THIRD: Final = _words(
     "pupils"
 )
 PARTICIPLE: Final = re.compile(PARTICIPLES)
-BASE: Final = re.compile(r"[a-z]{2,}")
+BASE: Final = re.compile(r"[a-z][a-z-]+")
 
 
 def past(word: str) -> bool:
