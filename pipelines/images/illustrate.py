@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -16,7 +16,8 @@ import numpy as np
 import pyarrow.compute as pc
 
 from quern.jobs.images.describe import description
-from quern.jobs.images.place import Described, Mask, Place, Remembered, likeness, placed, relevance
+from quern.jobs.images.place import Described, Mask, Matrix, Place, Remembered, likeness, placed, relevance
+from quern.jobs.images.seen import Clip, loaded_clip
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.pipelines.images.pictures import PictureFolder
 from quern.pipelines.retrieve.searcher import Searcher
@@ -41,12 +42,14 @@ class Candidate:
         title: Title of its page.
         url: Address of its page.
         text: Main text of its page.
+        relevance: Likeness of what is said of it and the question; 0 until there is a question.
     """
 
     row: Row
     title: str | None
     url: str | None
     text: str
+    relevance: float = 0.0
 
     @cached_property
     def said(self) -> Described:
@@ -71,15 +74,43 @@ def illustrated(searcher: Searcher, answers: Sequence[Answer]) -> list[Answer]:
     of_document = _candidates(searcher, sorted({doc for docs in wanted for doc in docs}))
     if not of_document:
         return list(answers)
-    encode = searcher.held(_encoder)
-    made = [
-        _illustrated(searcher, answer, [image for doc in docs for image in of_document.get(doc, ())], encode)
+    encode, pictures = searcher.held(_encoder), pictures_of(searcher)
+    fit = [
+        _fit(searcher, answer, [image for doc in docs for image in of_document.get(doc, ())], encode)
         for answer, docs in zip(answers, wanted, strict=True)
     ]
-    pictures = pictures_of(searcher)
+    see = _Eyes.of(searcher, pictures, [image.row["url"] for images in fit for image in images])
+    made = [_illustrated(searcher, a, images, encode, see) for a, images in zip(answers, fit, strict=True)]
     if pictures is not None:
         pictures.fetch([image.image_url for answer in made for image in answer.images])
     return made
+
+
+@dataclass(frozen=True)
+class _Eyes:
+    """A model that sees, and what it is shown.
+
+    Attributes:
+        clip: The model.
+        pictures: The pictures of the warehouse.
+    """
+
+    clip: Clip
+    pictures: PictureFolder
+
+    @staticmethod
+    def of(searcher: Searcher, pictures: PictureFolder | None, urls: Sequence[str]) -> _Eyes | None:
+        """The model of `images.clip`, and the pictures of these addresses, fetched; None where there is no model."""
+        folder = searcher.settings.images.clip
+        if not folder or pictures is None:
+            return None
+        pictures.fetch(urls)
+        return _Eyes(loaded_clip(folder), pictures)
+
+    def likeness(self, texts: Sequence[str], images: Sequence[Candidate]) -> Matrix:
+        """Likeness of texts and images; NaN for images of which there is no picture."""
+        found = [self.pictures.get(image.row["url"]) for image in images]
+        return self.clip.likeness(texts, [picture.jpeg if picture else None for picture in found])
 
 
 def pictures_of(searcher: Searcher) -> PictureFolder | None:
@@ -125,41 +156,45 @@ def _candidates(searcher: Searcher, documents: Sequence[str]) -> Mapping[str, li
     }
 
 
-def _illustrated(searcher: Searcher, answer: Answer, images: Sequence[Candidate], encode: Remembered) -> Answer:
-    settings = searcher.settings.images
+def _fit(searcher: Searcher, answer: Answer, images: Sequence[Candidate], encode: Remembered) -> list[Candidate]:
+    """The images whose description is like the question, each with how like."""
+    if not images:
+        return []
+    alike = relevance(answer.asked or answer.question, [image.said for image in images], encode)
+    least = searcher.settings.images.relevance
+    return [replace(i, relevance=r) for i, r in zip(images, alike.tolist(), strict=True) if r >= least]
+
+
+def _illustrated(
+    searcher: Searcher, answer: Answer, images: Sequence[Candidate], encode: Remembered, see: _Eyes | None
+) -> Answer:
     if not images:
         return answer
-    question = answer.asked or answer.question
-    relevant = relevance(question, [image.said for image in images], encode)
-    fit = [n for n in range(len(images)) if relevant[n] >= settings.relevance]
-    if not fit:
-        return answer
-    chosen = [images[n] for n in fit]
+    settings = searcher.settings.images
     quoted = {c.number: c for c in answer.citations}
     cited = [[quoted[n] for n in sentence.citations if n in quoted] for sentence in answer.sentences]
     texts = [
         one_line(" ".join(dict.fromkeys([sentence.text, *(c.quote for c in own)])))
         for sentence, own in zip(answer.sentences, cited, strict=True)
     ]
-    beside: Mask = np.array([[image.beside(own) is not None for image in chosen] for own in cited])
-    places = placed(likeness(texts, [image.said for image in chosen], encode, beside), settings.threshold)
+    beside: Mask = np.array([[image.beside(own) is not None for image in images] for own in cited])
+    seen = see.likeness(texts, images) if see else None
+    places = placed(likeness(texts, [image.said for image in images], encode, beside, seen), settings.threshold)
     best = sorted(places, key=lambda place: -place.score)[: settings.most]
     made = [
-        _answer_image(chosen[p.image], p, float(relevant[fit[p.image]]), texts[p.paragraph], cited[p.paragraph], answer)
+        _answer_image(images[p.image], p, texts[p.paragraph], cited[p.paragraph], answer)
         for p in sorted(best, key=lambda place: place.paragraph)
     ]
     return answer.model_copy(update={"images": made})
 
 
-def _answer_image(
-    image: Candidate, place: Place, relevant: float, text: str, cited: Sequence[Citation], answer: Answer
-) -> AnswerImage:
+def _answer_image(image: Candidate, place: Place, text: str, cited: Sequence[Citation], answer: Answer) -> AnswerImage:
     row = image.row
     return AnswerImage(
         image_id=row["image_id"],
         sentence=place.paragraph + 1,
         score=round(place.score, 4),
-        relevance=round(relevant, 4),
+        relevance=round(image.relevance, 4),
         why=_why(image, text, image.beside(cited)),
         image_url=row["url"],
         **{name: row[name] for name in ("alt", "caption", "width", "height", "doc_id")},
