@@ -211,7 +211,8 @@ class _Runner:
             evidence = self._found([way.text(n) for way, n in now], [conditions_of(way.question) for way, _ in now])
             inputs = [way.given(n, found) for (way, n), found in zip(now, evidence, strict=True)]
             drafts = [done.output for done in self._reasoner.run(self._task, inputs)]
-            judgements = judged(inputs, drafts, self._settings.answer)
+            shares = [found.search.share if found.search else None for found in evidence]
+            judgements = judged(inputs, drafts, self._settings.answer, verified=shares)
             for (way, n), given, found, draft, judgement in zip(now, inputs, evidence, drafts, judgements, strict=True):
                 way.parts[n] = _Part(given, found, draft, judgement)
 
@@ -222,7 +223,9 @@ class _Runner:
         inputs = [given for given, _ in wholes]
         drafted = self._reasoner.run(self._task, inputs)
         encode = self._searcher.question_embedder.encode
-        judgements = judged(inputs, [done.output for done in drafted], self._settings.answer, encode, whole=True)
+        outputs = [done.output for done in drafted]
+        shares = [found.search.share if found.search else None for _, found in wholes]
+        judgements = judged(inputs, outputs, self._settings.answer, encode, whole=True, verified=shares)
         drafts = [Draft(sentences=[]) if j.refused else d.output for d, j in zip(drafted, judgements, strict=True)]
         aligned = alignments(self._reasoner, self._settings.align, inputs, [found.hits for _, found in wholes])
         rows = zip(wholes, self._cited(inputs, drafts), judgements, drafted, aligned, strict=True)

@@ -17,7 +17,8 @@ class SearchRound(BaseModel):
         full: How many of them match every constituent of the question in one place.
         partial: How many match some.
         kept: The `chunk_id` of those that were selected, best first.
-        share: Share of the question's constituents that the best of these matches, in [0, 1].
+        share: Share of the question's parts that the first of these matches, each counting what its match tells, in
+            [0, 1].
     """
 
     queries: list[str]
@@ -42,6 +43,11 @@ class Search(BaseModel):
     rounds: list[SearchRound]
     stop: str
     missing: list[str] = Field(default_factory=list)
+
+    @property
+    def share(self) -> float:
+        """What the first chunk of the last round matches of the question."""
+        return self.rounds[-1].share if self.rounds else 0.0
 
     @property
     def verified(self) -> bool:

@@ -17,6 +17,12 @@ class AnswerSettings(Group):
         le=1,
         description="Accepted probability that the evidence does not answer; where it is higher, nothing is answered.",
     )
+    verified: float = Field(
+        0.5,
+        ge=0,
+        description="Weight, as log odds, of what of a question the first chunk of a search with verification matches "
+        "(recipe `ggatrieval`), in judging whether it is answered; 0 for none.",
+    )
     compared: int = Field(
         3,
         ge=0,

@@ -147,7 +147,7 @@ class Loop:
                     full=labels.count("full"),
                     partial=labels.count("partial"),
                     kept=[one.evidence.chunk_id for one in mine],
-                    share=max((one.alignment.share for one in mine), default=0.0),
+                    share=mine[0].alignment.graded if mine else 0.0,
                 )
             )
 

@@ -114,3 +114,14 @@ def test_a_value_on_the_page_of_another_is_not_told_of_what_it_does_not_name() -
     assert not of("Skarrow").refused
     assert of("Casterby").reason == "other_entity"
     assert "Skarrow" in of("Casterby").detail
+
+
+def test_what_verification_finds_matched_moves_the_probability_either_way() -> None:
+    given = AnswerInput("How many people were hurt on the ferry?", [Evidence(TEXT, "Collision", [TEXT], [0.7])])
+
+    def probability(*verified: float | None, weight: float = 0.5) -> float:
+        (judgement,) = judged([given], [DRAFT], AnswerSettings(verified=weight), verified=verified)
+        return judgement.probability
+
+    assert probability(0.0) < probability() < probability(1.0)
+    assert probability(None) == probability(1.0, weight=0) == probability()
