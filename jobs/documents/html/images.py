@@ -15,7 +15,9 @@ from quern.jobs.text.plain_text import one_line
 
 Image = dict[str, Any]
 
+# Images of a page that are kept, and that are looked at: thousands are a map of tiles, or made to cost time.
 _MOST: Final = 50
+_MOST_READ: Final = 1_000
 # Names and attributes are found in half of the time that a predicate over all elements takes.
 _MAIN: Final = XPath(
     "descendant::article | descendant::main | descendant::*/@role[.='main']/.. | "
@@ -63,23 +65,33 @@ def article_images(tree: HtmlElement, base: str) -> list[Image]:
     if next(tree.iter("img"), None) is None:
         return []
     main = max(_MAIN(tree)[:_MOST_MAINS], key=_LENGTH, default=tree)
+    if next(main.iter("img"), None) is None:
+        return []
     elements = list(main.iter("img", *_HEADINGS, *_PARAGRAPHS))
-    found: dict[tuple[str, str | None], Image] = {}
+    left = _MOST_READ
+    found: dict[str, Image] = {}
+    pictures: dict[tuple[str, str | None], str] = {}
     heading: HtmlElement | None = None
     for at, element in enumerate(elements):
         if element.tag in _HEADINGS:
             heading = element
-        elif element.tag == "img" and (image := _image(element, main, base)):
-            known = found.get(_same(image))
+            continue
+        if element.tag != "img":
+            continue
+        if len(found) == _MOST or left == 0:
+            break
+        left -= 1
+        if (image := _image(element, main, base)) is not None:
+            # An address is told once; under another address the same picture may be told again.
+            known = found.get(image["url"]) or found.get(pictures.get(_same(image), ""))
             if known is not None:
                 known.update({name: value for name, value in image.items() if known.get(name) is None})
                 continue
             image["heading"] = one_line(_opening(heading)) if heading is not None else None
             image["before"] = _neighbour(reversed(elements[max(0, at - _TRIED) : at]))
             image["after"] = _neighbour(elements[at + 1 : at + 1 + _TRIED])
-            found[_same(image)] = image
-            if len(found) == _MOST:
-                break
+            found[image["url"]] = image
+            pictures[_same(image)] = image["url"]
     return list(found.values())
 
 

@@ -70,7 +70,7 @@ def test_a_page_tells_of_an_image_where_it_stands_how_large_it_is_and_where_it_l
         " srcset='/img/480.jpg 480w, /img/960.jpg 960w' alt='A ferry in a yard'></a>"
         "<noscript><img src='/img/480.jpg' alt='A ferry in a yard'></noscript>"
         f"<figcaption>not its caption</figcaption><p>{COURT}</p>"
-        "<a href='/other'><img src='/img/other.jpg'></a>"
+        "<a href='/other'><img src='/img/other.jpg'></a><img src='/img/other.jpg' alt='Told again in other words'>"
         f"<img src='data:image/png;base64,{'A' * 5_000_000}'>"
         "<svg onload=alert(1)><script>alert(1)</script><image href='/x.png'/></svg></article>"
     )
