@@ -17,7 +17,7 @@ from quern.indexes.catalog import Manifest, Warehouse
 from quern.pipelines.build import STEPS
 from tests.conftest import CORPUS, ROOT, Quern, build_here
 
-PER_ROW = ("clean", "chunk", "doc2query", "find_events", "embed")
+PER_ROW = ("clean", "chunk", "doc2query", "find_events", "triplets", "embed")
 
 
 def manifest(warehouse: Path) -> Manifest:
@@ -79,7 +79,7 @@ def test_a_second_build_computes_nothing_and_starts_no_engine(copied: Path, quer
     for line in (x for x in again.stderr.splitlines() if x.startswith(tuple(f"job={j} " for j in PER_ROW))):
         assert "reused=all computed=0" in line
     per_row = [j["job"] for j in jobs(copied) if j["job"] in PER_ROW]
-    assert per_row == ["clean", "chunk", "doc2query", "find_events", "embed", "embed", "embed"]
+    assert per_row == ["clean", "chunk", "doc2query", "find_events", "triplets", "embed", "embed", "embed"]
     assert "starting" not in again.stderr
     assert digests(copied) == before
     assert [step.name for step in manifest(copied).steps] == [step.name for step in STEPS]
