@@ -111,7 +111,7 @@ def _after_lead(row: Row, at: int) -> int | None:
 def _subject(row: Row, at: int, named: Mapping[int, int]) -> _Subject | None:
     """The subject that begins at token `at`, with the verb behind it."""
     token = row.at(at)
-    if not token.word:
+    if not token.word or (token.closed_verb and "'" in token.low):
         return None
     if token.low in ("he", "she", "it", "i"):
         verb = verb_at(row, at + 1, single=token.low != "i", strict=False)
@@ -158,7 +158,7 @@ def _behind_name(row: Row, at: int) -> Verb | None:
 def _phrase_subject(row: Row, at: int) -> _Subject | None:
     """A phrase with an article, or one that the sentence begins with, up to the verb."""
     first = row[at]
-    if first.low in w.OWNERS or first.low in w.PREPOSITIONS or first.low.endswith("ing"):
+    if first.closed_verb or first.low in w.OWNERS | w.PREPOSITIONS or first.low.endswith("ing"):
         return None
     if not (first.low in w.DETERMINERS or first.capital or first.number):
         return None

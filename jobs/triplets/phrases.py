@@ -16,7 +16,7 @@ _LONGEST_RELATION: Final = 9  # Tokens; a verb with all that stands before a lat
 _MOST: Final = 3  # Phrases behind one verb.
 _MODALS: Final = frozenset("would could should may might must".split())
 _HEDGES: Final = frozenset("just only almost nearly about".split())
-_BEHIND: Final = frozenset("out up off back away right".split())
+_BEHIND: Final = frozenset("out up off back away right like".split())
 _YEAR: Final = re.compile(r"[12]\d{3}")
 MONTH: Final = re.compile(r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]*\.?")
 
@@ -49,7 +49,7 @@ def _phrases(row: Row, verb: Verb) -> Iterator[Related | None]:
     at, first = _behind_verb(row, verb), True
     while at < len(row):
         relation_end, bound = at, False
-        if row[at].low in w.PREPOSITIONS and not row.measures(at):
+        if (row[at].low in w.PREPOSITIONS and not row.measures(at)) or (first and row[at].low == "of"):
             bare = row[at].low == "to" and row.infinitive(at + 1)
             if bare or row[at].low == "between" or at - verb.start >= _LONGEST_RELATION:
                 return
