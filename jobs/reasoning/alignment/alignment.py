@@ -7,6 +7,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
+from quern.jobs.reasoning.alignment.roles import MOST_CONSTITUENTS
+
 How = Literal["stem", "synonym", "entity", "number", "date", "kind", "title", "vector", "model"]
 Why = Literal["negated", "other_entity", "other_time"]
 Label = Literal["full", "partial", "none"]
@@ -58,7 +60,7 @@ class Alignment(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    matches: list[Match]
+    matches: list[Match] = Field(json_schema_extra={"maxItems": MOST_CONSTITUENTS})
     dropped: SkipJsonSchema[list[Dropped]] = []
     constituents: SkipJsonSchema[int] = Field(0, ge=0)
     window: SkipJsonSchema[tuple[int, int] | None] = None
