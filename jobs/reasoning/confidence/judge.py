@@ -79,9 +79,14 @@ def _probability(given: AnswerInput, seen: Features, settings: AnswerSettings, s
     if not given.evidence:
         return 0.0
     probability = fitted().probability(seen)
-    if share is None or not settings.verified:
+    return probability if share is None else moved(probability, share, settings.verified)
+
+
+def moved(probability: float, share: float, weight: float) -> float:
+    """A probability as verification moves it: by what of the question the first chunk matches, as log odds."""
+    if not weight:
         return probability
-    odds = math.log(probability / (1.0 - probability)) + settings.verified * (share - _USUAL_SHARE)
+    odds = math.log(probability / (1.0 - probability)) + weight * (share - _USUAL_SHARE)
     return 1.0 / (1.0 + math.exp(-odds))
 
 
