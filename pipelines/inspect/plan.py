@@ -237,14 +237,17 @@ class _Walk:
         return _QUIET if compute == 0 else "new input"
 
     def _seconds(self, step: Step, compute: int | None) -> float | None:
-        """Expected time: by the build that computed most rows of the step, the newest of those."""
+        """Expected time: by the build that computed most rows of the step, the newest of those.
+
+        A step that had nothing to compute yet takes what it took to see that, at least.
+        """
         if compute == 0:
             return 0.0
-        records = [r for manifest in self.history for r in manifest.steps if r.name == step.name and r.computed]
+        records = [r for manifest in self.history for r in manifest.steps if r.name == step.name]
         if compute is None or not records:
             return None
         most = max(records, key=lambda record: record.computed)
-        return round(compute * most.seconds / most.computed, 1)
+        return round(compute * most.seconds / most.computed if most.computed else most.seconds, 1)
 
 
 def _lacking(job: Job, source: Source, run: Run) -> int:
