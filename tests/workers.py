@@ -44,13 +44,22 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files whose tests wait for builds go last, in the order in which those are built; a file stays together."""
+    """What waits for builds goes last, in the order in which those are built; what is done by one stays together."""
     order = ["", *BUILDS]
     waits = {item: max(order.index(name) for name in ("", *_waits_for(item))) for item in items}
-    longest: dict[Path, int] = {}
+    longest: dict[str, int] = {}
     for item in items:
-        longest[item.path] = max(longest.get(item.path, 0), waits[item])
-    items.sort(key=lambda item: (longest[item.path], str(item.path), waits[item]))
+        together = _together(item.nodeid)
+        longest[together] = max(longest.get(together, 0), waits[item])
+    items.sort(key=lambda item: (longest[_together(item.nodeid)], str(item.path), waits[item]))
+
+
+def _together(nodeid: str) -> str:
+    """What of the tests one process does: a file, but a test of a long build is done for itself."""
+    # pytest writes what is not ASCII as escapes.
+    if any(name.encode("unicode_escape").decode() in nodeid for name in BUILDS if name != MINI_WEB):
+        return nodeid
+    return "Spark" if nodeid.startswith(_SPARK) else nodeid.partition("::")[0]
 
 
 def _waits_for(item: pytest.Item) -> set[str]:
@@ -83,12 +92,12 @@ def pytest_xdist_node_collection_finished(node: Any) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """A file goes to one worker, and files that share one Spark to the same; in the order of the tests."""
+    """What belongs together goes to one worker, in the order of the tests."""
     from xdist.scheduler import LoadFileScheduling
 
     class Files(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return "Spark" if nodeid.startswith(_SPARK) else super()._split_scope(nodeid)
+            return _together(nodeid)
 
     config.option.loadscopereorder = False
     return Files(config, log)
