@@ -123,9 +123,15 @@ class Reasoner:
         return self._through(self._memos[task.name], task, inputs, prints)
 
     def _identity(self, task: Task[Input, Output], given: Input) -> object:
-        """What an input is remembered under: what it says it is, for a model at least its prompt; None for nothing."""
+        """What an input is remembered under; None for nothing.
+
+        What it says it is; for a model at least its prompt, with what the check needs beside it (`unshown`).
+        """
         identity = identity_of(given)
-        return task.render(given) if identity is None and self._generator.kind != "rules" else identity
+        if identity is not None or self._generator.kind == "rules":
+            return identity
+        prompt, unshown = task.render(given), getattr(given, "unshown", None)
+        return prompt if unshown is None else [prompt, unshown]
 
     def _through(
         self, memo: TaskMemo[Input, Output], task: Task[Input, Output], inputs: Sequence[Input], prints: Fingerprints

@@ -34,6 +34,8 @@ def parsed(questions: Sequence[str], parser: str = "auto") -> list[Parsed]:
             mine = [n for n, q in enumerate(questions) if _language(q) == name]
             if mine and installed(name):
                 found.update(zip(mine, _tried(name, parse, [questions[n] for n in mine]), strict=True))
+            elif parser == name:
+                found.update((n, shallow(questions[n], flaw=f"{name} is not installed")) for n in mine)
     return [found[n] if n in found else shallow(q) for n, q in enumerate(questions)]
 
 

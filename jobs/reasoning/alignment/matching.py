@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -11,7 +12,7 @@ from typing import Final
 from quern.jobs.reasoning.alignment.alignment import How
 from quern.jobs.reasoning.alignment.roles import Constituent, Parsed
 from quern.jobs.reasoning.alignment.tagged import FORMED
-from quern.jobs.reasoning.alignment.window import Candidate
+from quern.jobs.reasoning.alignment.window import LONGEST, Candidate
 from quern.jobs.reasoning.alignment.words import Words, words_of
 from quern.jobs.reasoning.answering.inputs import Evidence
 from quern.jobs.reasoning.answering.kinds import Kind, kind_of
@@ -78,7 +79,8 @@ def asked_of(parsed: Parsed) -> Asked:
 
 def _wanted(question: str, c: Constituent) -> Wanted:
     words = words_of(c.text)
-    ordered = sorted(words.places, key=lambda stem: words.places[stem])
+    # A word may have several stems, as `LiHua`: their names decide, for sets differ in order from process to process.
+    ordered = sorted(words.places, key=lambda stem: (words.places[stem], stem))
     kind = None
     if c.asked:
         kind = kind_of(question)
@@ -140,36 +142,38 @@ def _others(asked: Asked, words: Words, synonyms: Mapping[str, frozenset[str]]) 
 
 
 def _of_words(n: int, wanted: Wanted, words: Words, others: Mapping[str, Sequence[str]]) -> Iterator[Candidate]:
-    """Runs of words that have the head and enough of the rest."""
-    at: dict[int, tuple[str, bool]] = {}
+    """Runs of words that have the head and enough of the rest, none longer than a window."""
+    at: dict[int, dict[str, bool]] = {}  # Of each word the stems that it says, and whether as they are.
     for stem in wanted.stems:
         for other in others.get(stem, ()):
-            at.update(dict.fromkeys(words.places[other], (stem, False)))
-        at.update(dict.fromkeys(words.places.get(stem, ()), (stem, True)))
-    places = sorted(at)
-    start = 0
-    for i, place in enumerate(places):
-        last = i + 1 == len(places)
-        if last or places[i + 1] - place > _GAP:
-            candidate = _segment(n, wanted, words, places[start : i + 1], at)
-            if candidate is not None:
-                yield candidate
-            start = i + 1
+            for place in words.places[other]:
+                at.setdefault(place, {})[stem] = False
+        for place in words.places.get(stem, ()):
+            at.setdefault(place, {})[stem] = True
+    run: list[int] = []
+    for place in sorted(at):
+        if run and (place - run[-1] > _GAP or words.spans[place][1] - words.spans[run[0]][0] > LONGEST):
+            yield from _segment(n, wanted, words, run, at)
+            run = []
+        run.append(place)
+    if run:
+        yield from _segment(n, wanted, words, run, at)
 
 
 def _segment(
-    n: int, wanted: Wanted, words: Words, places: Sequence[int], at: Mapping[int, tuple[str, bool]]
-) -> Candidate | None:
+    n: int, wanted: Wanted, words: Words, places: Sequence[int], at: Mapping[int, Mapping[str, bool]]
+) -> Iterator[Candidate]:
+    """The run of words at `places` where it has the head and enough of the rest."""
     counts: dict[str, float] = {}
     for place in places:
-        stem, own = at[place]
-        counts[stem] = max(counts.get(stem, 0.0), 1.0 if own else _SYNONYM)
+        for stem, own in at[place].items():
+            counts[stem] = max(counts.get(stem, 0.0), 1.0 if own else _SYNONYM)
     if (wanted.head and wanted.head not in counts) or len(counts) < _SHARE * len(wanted.stems):
-        return None
-    quality = sum(counts.values()) / len(wanted.stems)
-    plain = all(at[place][1] for place in places)
+        return
+    quality = math.fsum(counts.values()) / len(wanted.stems)
+    plain = all(any(at[place].values()) for place in places)
     how: How = "entity" if wanted.name and plain else "stem" if plain else "synonym"
-    return Candidate(n, words.spans[places[0]][0], words.spans[places[-1]][1], how, quality)
+    yield Candidate(n, words.spans[places[0]][0], words.spans[places[-1]][1], how, quality)
 
 
 def _of_kind(n: int, kind: Kind, asked: Asked, words: Words, published: date | None) -> Iterator[Candidate]:

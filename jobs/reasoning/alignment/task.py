@@ -20,7 +20,6 @@ from quern.jobs.reasoning.alignment.words import words_of
 from quern.jobs.reasoning.answering.inputs import Evidence
 from quern.jobs.reasoning.prompts import disarmed
 from quern.jobs.reasoning.task import Checked, Problem, Task
-from quern.schemas.settings import AlignSettings
 
 __all__ = ["AlignInput", "Alignment", "Dropped", "How", "Label", "Match", "Why", "align_task", "aligned"]
 
@@ -50,6 +49,17 @@ class AlignInput:
     def sentences(self) -> list[tuple[int, int]]:
         """The spans of the chunk's sentences."""
         return words_of(self.evidence.text).sentences
+
+    @property
+    def unshown(self) -> dict[str, object]:
+        """What the characters of a match depend on, which the prompt does not show as it is."""
+        parsed, evidence = self.parsed, self.evidence
+        return {
+            "question": parsed.question,
+            "constituents": [[c.start, c.end, c.asked] for c in parsed.constituents],
+            "chunk": [evidence.text, evidence.title, str(evidence.published_at)],
+            "synonyms": {word: sorted(same) for word, same in self.synonyms.items()},
+        }
 
     @property
     def quoted(self) -> dict[str, object]:
@@ -177,6 +187,6 @@ def _listed(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers[:5]))
 
 
-def align_task(settings: AlignSettings | None = None) -> Task[AlignInput, Alignment]:
-    """The task of aligning a question and a chunk; no setting changes it but the parser of its questions."""
-    return Task("align", 1, PROMPT, Alignment, aligned, _check)
+def align_task() -> Task[AlignInput, Alignment]:
+    """The task of aligning a question and a chunk."""
+    return Task("align", 2, PROMPT, Alignment, aligned, _check)

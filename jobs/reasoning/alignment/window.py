@@ -41,9 +41,10 @@ def best_window(
     Args:
         candidates: Segments of one chunk.
         weights: What each constituent counts.
-        longest: Most characters of a window.
+        longest: Most characters of a window, but as many as the longest candidate has: a sentence that a model named.
     """
     rows = sorted(candidates, key=lambda c: (c.start, c.end))
+    longest = max([longest, *(c.end - c.start for c in rows)])
     inside: Counter[int] = Counter()
     best: tuple[float, int] = (0.0, 0)
     chosen = (0, 0)

@@ -1,5 +1,6 @@
 import json
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from quern.jobs.reasoning.alignment.constituents import parsed
-from quern.jobs.reasoning.alignment.task import AlignInput, Alignment, align_task
+from quern.jobs.reasoning.alignment.task import AlignInput, Alignment, Match, align_task
 from quern.jobs.reasoning.alignment.window import LONGEST
 from quern.jobs.reasoning.answering.inputs import Evidence
 from quern.jobs.reasoning.runner import Reasoner
@@ -77,6 +78,38 @@ def test_words_of_the_index_that_say_the_same_and_the_title_match_too() -> None:
     titled = _aligned("Who built the mole?", "Ann Lee built it.", title="The mole")
     assert (titled.label, [m.how for m in titled.matches]) == ("full", ["kind", "stem", "title"])
     assert titled.graded < titled.share
+
+
+@pytest.mark.parametrize("asked", ["LiHua", "Li Hua"])
+def test_a_name_in_one_word_matches_with_all_its_parts(asked: str) -> None:
+    text = "LiHua played chess."
+    assert ("entity", "LiHua") in _said(_aligned(f"Where did {asked} play?", text), text)
+
+
+def test_words_that_are_repeated_beyond_a_window_match_in_one() -> None:
+    alignment = _aligned("Where is the old mole?", "The old mole. " * 40)
+    assert alignment.window is not None
+    assert 0 < alignment.window[1] - alignment.window[0] <= LONGEST
+
+
+def test_a_sentence_longer_than_a_window_that_a_model_names_matches_every_part_it_is_named_for() -> None:
+    given = _input("Who sailed to the isle?", f"She went there {'and there ' * 40}by boat.")
+    named = [Match(constituent=n, sentence=1) for n in range(len(given.parsed.constituents))]
+    checked = align_task().check(given, Alignment(matches=named))
+    assert checked.good is not None
+    assert checked.good.label == "full"
+
+
+def test_what_a_model_said_of_a_chunk_is_remembered_with_the_characters_of_that_chunk_alone(tmp_path: Path) -> None:
+    chunks = ["The mole is old.", "The  mole\nis old.", "<passage The mole is old."]
+    with Endpoint(lambda *_: Said(json.dumps({"matches": [{"constituent": 1, "sentence": 1}]}))).running() as endpoint:
+        model = GeneratorSettings(kind="openai", model=MODEL, url=endpoint.url, tries=1, timeout=5.0, retries=0)
+        for _ in range(2):
+            for text in chunks:
+                with Reasoner(model, memo=tmp_path) as reasoner:
+                    (done,) = reasoner.run(align_task(), [_input("Where is the mole?", text)])
+                assert [text[m.start : m.end] for m in done.output.matches] == ["mole"]
+    assert len(endpoint.asked) == len(chunks)
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,13 @@ def test_a_parser_that_fails_over_a_question_leaves_it_to_the_shallow_one(
     assert "parser=spacy questions=2 fell_back=1" in caplog.text
 
 
+def test_a_parser_that_is_asked_for_and_not_installed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constituents, "installed", lambda name: False)
+    english, chinese = parsed(["Who sank the barge?", "谁发现了沉船？"], "spacy")
+    assert (english.by, english.flaw) == ("shallow", "spacy is not installed")
+    assert (chinese.by, chinese.flaw) == ("shallow", "")
+
+
 @pytest.mark.parametrize("parser", ["shallow", "spacy", "lac"])
 def test_a_question_of_four_hundred_words_and_one_of_three_clauses_have_parts(parser: str) -> None:
     long = "The keeper of the lamp wrote the weather in a book. " * 40 + "When did the barge sink?"
