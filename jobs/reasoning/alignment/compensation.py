@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -26,6 +27,7 @@ from quern.schemas.words.terms import STOP_WORDS, search_terms
 
 _DESCRIPTION: Final = 4  # Words of a description: a constituent has rarely more.
 _SENTENCES: Final = 4  # Of a passage that is put together; the paper's is a short paragraph.
+_SHOWN: Final = 8  # Nodes in a prompt.
 _LONGEST: Final = 600  # Characters of a query's passage: what the default model reads beside a question.
 
 
@@ -69,7 +71,7 @@ class CompensateInput:
             "constituents": quoted_constituents(self.parsed),
             "missing": [disarmed(c.text) for c in self.missing],
             "chunk": chunk,
-            "near": [disarmed(f"{n.question} {n.answer}")[:_LONGEST] for n in self.near],
+            "near": [disarmed(f"{n.question} {n.answer}")[:_LONGEST] for n in islice(self.near, _SHOWN)],
             "share": self.chunk.alignment.share,
         }
 

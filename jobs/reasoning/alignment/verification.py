@@ -67,6 +67,9 @@ def _verified(given: VerifyInput) -> Verification:
 
 
 def _check(given: VerifyInput, output: Verification) -> Checked[Verification]:
+    """A model's verdict without numbers that are no part's; of no chunk at all only the rule judges."""
+    if not given.chunks:
+        return Checked(_verified(given))
     known = [n for n in dict.fromkeys(output.missing) if 0 <= n < len(given.parsed.constituents)]
     problems = () if len(known) == len(output.missing) else (Problem("unknown_part", "a number is no part's"),)
     return Checked(output.model_copy(update={"missing": known}), problems)

@@ -33,7 +33,7 @@ def kept_first(sought: list[Seeking]) -> Scored:
     question, chunk, score = [], [], []
     for s in sought:
         scores = list(s.relevance.values())
-        order = [*s.kept, *(c for c in s.relevance if c not in set(s.kept))]
+        order = [*dict.fromkeys([*s.kept, *s.relevance])]
         question += [s.question] * len(order)
         chunk += order
         score += scores + [s.least] * (len(order) - len(scores))

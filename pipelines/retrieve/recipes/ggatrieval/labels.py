@@ -36,7 +36,7 @@ class Labels:
 
     def _aligned(self, inputs: Sequence[AlignInput]) -> Sequence[Alignment]:
         """The alignments of pairs: by rule unless a model is to (`align.model`), for they are many."""
-        if self._batch.settings.align.model:
+        if self._batch.settings.align.model and self._batch.settings.generator.kind != "rules":
             return [done.output for done in self._batch.reasoner.run(align_task(), inputs)]
         return [aligned(given, reflect=self._batch.settings.ggatrieval.reflection) for given in inputs]
 

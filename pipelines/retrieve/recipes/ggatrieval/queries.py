@@ -49,7 +49,7 @@ def _query(question: int, chunk: int, near: Mapping[int, Near], done: Done[Compe
     nodes = [*near]
     chosen = tuple(nodes[n] for n in done.output.sources)
     sources = frozenset(near[node].chunk for node in chosen)
-    own = chunk if done.by == "rules" and not chosen else None
+    own = chunk if done.by == "rules" and done.output.passage and not chosen else None
     return Query(question, done.output.query, sources, chosen, own)
 
 

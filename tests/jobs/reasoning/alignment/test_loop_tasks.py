@@ -7,7 +7,7 @@ from quern.jobs.reasoning.alignment.constituents import parsed
 from quern.jobs.reasoning.alignment.labelled import Labelled
 from quern.jobs.reasoning.alignment.selection import SelectInput, Selection, select_task
 from quern.jobs.reasoning.alignment.task import AlignInput, aligned
-from quern.jobs.reasoning.alignment.verification import VerifyInput, verify_task
+from quern.jobs.reasoning.alignment.verification import Verification, VerifyInput, verify_task
 from quern.jobs.reasoning.answering.inputs import Evidence
 from quern.schemas.settings import GGatrievalSettings
 
@@ -49,6 +49,9 @@ def test_chunks_answer_where_one_of_them_matches_all_in_one_place() -> None:
     assert not apart.answers
     assert "Port Maren" in [PARSED.constituents[n].text for n in apart.missing]
     assert not verify.rule(VerifyInput(PARSED, [])).answers
+    said = verify.check(VerifyInput(PARSED, []), Verification(answers=True)).good
+    assert said is not None
+    assert not said.answers, "a model that has nothing before it verifies nothing"
 
 
 def test_a_chunk_that_matches_most_is_itself_looked_for_with_the_question() -> None:
@@ -83,4 +86,6 @@ def test_every_prompt_can_be_rendered() -> None:
         verify_task().render(VerifyInput(PARSED, [chunk])),
         compensate_task(SETTINGS).render(CompensateInput(PARSED, chunk, [Near("Why?", "So.", 1)])),
     ]
+    many = [Near(f"What is said in line {n}?", "So.", n) for n in range(500)]
+    assert len(compensate_task(SETTINGS).render(CompensateInput(PARSED, chunk, many))) < 3_000
     assert all("Port Maren" in p and p.count("</passage>") == 1 for p in prompts)

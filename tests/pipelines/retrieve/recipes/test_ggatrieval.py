@@ -61,6 +61,7 @@ def test_no_round_finds_what_the_conditions_leave_out(searcher: Searcher) -> Non
 
 def test_without_compensation_there_is_one_round(searcher: Searcher) -> None:
     searches = ranked(searcher, "ggatrieval.compensation=false")[1].searches or ()
+    assert len(searches) == len(QUESTIONS)
     assert all(len(s.rounds) == 1 and s.stop in ("verified", "no_queries") for s in searches)
 
 
