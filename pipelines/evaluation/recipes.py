@@ -68,7 +68,11 @@ def evaluate(
 
 @contextmanager
 def entailment_of(searcher: Searcher) -> Iterator[Entails]:
-    """Verdicts of entailment by the generator of a search, and by its model of vectors unless they are not wanted."""
+    """Verdicts of entailment by the generator of a search, and by its model of vectors unless they are not wanted.
+
+    What a model said stands in the memo of the warehouse: it is asked about a sentence and its sources once.
+    """
     settings = searcher.settings
-    with Reasoner(settings.generator, settings.engine) as reasoner:
+    memo = None if settings.generator.kind == "rules" else searcher.snapshot.warehouse.memo / "reasoning"
+    with Reasoner(settings.generator, settings.engine, memo=memo) as reasoner:
         yield entails_by(reasoner, searcher.question_embedder.encode if settings.entailment.vectors else None)

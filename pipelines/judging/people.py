@@ -30,6 +30,7 @@ from quern.pipelines.judging.rows import JudgeError, golds, passages_of, stateme
 Numbers = npt.NDArray[np.float64]
 RESAMPLES: Final = 1000
 SEED: Final = 20250921
+_FURTHEST: Final = 100.0  # Steps of a scale on either side.
 _FEWEST: Final = 3  # Pairs that can be correlated at all.
 _SUPPORTED: Final = {"Complete": 1.0, "Incomplete": 0.0, "Missing": 0.0}
 # Which of people's judgements a judge is compared with, where there are several.
@@ -119,7 +120,8 @@ def _pair(fields: Mapping[str, Any]) -> PeoplePair | None:
     question, gold = fields.get("question", fields.get("query")), fields.get("gold_answer", fields.get("gt_answer"))
     answers = [_answer(fields, one, other) for one, other in (("first", "model1"), ("second", "model2"))]
     labels = {a: fields.get(a, fields.get(f"{a}_label")) for a in ("overall", "correctness", "completeness")}
-    found = {a: float(label) for a, label in labels.items() if isinstance(label, (int, float))}
+    # A label that is no number, or not a number, is none.
+    found = {a: float(n) for a, n in labels.items() if isinstance(n, (int, float)) and abs(n) <= _FURTHEST}
     if not isinstance(question, str) or not isinstance(gold, str) or None in answers or not found:
         return None
     first, second = (JudgeInput(question, statements_of(str(a)), golds([gold])) for a in answers)

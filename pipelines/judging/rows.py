@@ -20,9 +20,9 @@ from quern.jobs.reasoning.entailment.inputs import Passage
 from quern.jobs.reasoning.judging.inputs import JudgeInput, Statement
 from quern.pipelines.answers.question_rows import STDIN, BadRow, QuestionError, Row, row_count, rows_of
 from quern.pipelines.answers.questions import QuestionFile, QuestionReject
+from quern.pipelines.evaluation.alce.sentences import marked_sentences
 from quern.schemas.answers import NOT_ANSWERED, NOT_FOUND, Answer, Question
 from quern.schemas.errors import QuernError
-from quern.schemas.words.sentences import sentences
 
 # What others call the fields; the first that a line has is taken.
 NAMES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -37,9 +37,6 @@ NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "evidence": ("evidence", "contexts", "context", "retrieved_contexts", "passages", "docs", "documents", "hits"),
 }
 _EXAMPLE: Final = '{"query_id": "q1", "question": "Who ...?", "answer": "...", "expected": "..."}'
-_MARKS: Final = re.compile(r"\[(\d+(?:\s*,\s*\d+)*)\]")
-# Marks after the full stop belong to the sentence before it (ALCE, Gao et al. 2023).
-_LATE: Final = re.compile(r"([.!?。！？]+)[ \t]*((?:\[\d+(?:\s*,\s*\d+)*\][ \t]*)+)")
 _DAY: Final = TypeAdapter(datetime)
 
 
@@ -160,7 +157,7 @@ def _rows(path: Path) -> Iterator[Row | BadRow]:
         yield from rows_of(path)
         return
     try:
-        tree = json.loads(path.read_text("utf-8"))
+        tree = json.loads(path.read_text("utf-8-sig"))
     except (OSError, ValueError, RecursionError) as error:
         raise JudgeError(f"answers {path} cannot be read: {' '.join(str(error).split())[:200]}") from None
     rows = tree.get("data") if isinstance(tree, dict) else tree
@@ -270,13 +267,8 @@ def statements_of(text: str) -> list[Statement]:
     """The sentences of an answer written as a text, with the places of the passages that their `[n]` name."""
     if text.strip() in ("", NOT_FOUND, NOT_ANSWERED):
         return []
-    found = []
-    for sentence in sentences(_LATE.sub(r" \2\1 ", text)):
-        numbers = [int(n) - 1 for mark in _MARKS.findall(sentence) for n in mark.split(",")]
-        plain = re.sub(r"\s+([.!?])", r"\1", " ".join(_MARKS.sub(" ", sentence).split()))
-        if re.search(r"\w", plain):
-            found.append(Statement(plain, list(dict.fromkeys(n for n in numbers if n >= 0))))
-    return found
+    said = (s for s in marked_sentences(text) if re.search(r"\w", s.text))
+    return [Statement(s.text, list(dict.fromkeys(n - 1 for n in s.citations if n > 0))) for s in said]
 
 
 def golds(texts: Sequence[str]) -> tuple[str, ...]:

@@ -141,7 +141,7 @@ def _rows(path: Path) -> Iterator[tuple[str, object]]:
     except UnicodeDecodeError as error:
         raise EvaluationError(f"answers {path} are no UTF-8: {error.reason} at byte {error.start}") from None
     try:
-        whole = json.loads(text)
+        whole = _loaded(text)
     except json.JSONDecodeError as broken:
         if path.suffix != ".jsonl" and not _is_line(text):
             raise EvaluationError(f"{path}:{broken.lineno}: {broken.msg}; it must be {_FORM}") from None
@@ -154,10 +154,20 @@ def _rows(path: Path) -> Iterator[tuple[str, object]]:
         yield f"record {number}", row
 
 
+def _loaded(text: str) -> Any:
+    """What a text is as JSON; whatever it cannot be read for is the error that says where."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        raise
+    except (ValueError, RecursionError):  # Python reads no number of more than 4,300 digits.
+        raise json.JSONDecodeError("it is nested too deeply, or a number has too many digits", text, 0) from None
+
+
 def _is_line(text: str) -> bool:
     """Whether the first line is an object of its own."""
     try:
-        return isinstance(json.loads(text.partition("\n")[0]), dict)
+        return isinstance(_loaded(text.partition("\n")[0]), dict)
     except json.JSONDecodeError:
         return False
 
@@ -166,7 +176,7 @@ def _lines(path: Path, text: str) -> Iterator[tuple[str, object]]:
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
-                yield f"line {number}", json.loads(line)
+                yield f"line {number}", _loaded(line)
             except json.JSONDecodeError as error:
                 raise EvaluationError(f"{path}: line {number}: {error.msg}; it must be {_FORM}") from None
 
@@ -175,6 +185,7 @@ def _record(path: Path, name: str, row: object) -> AlceRecord:
     asked = row.get("question") if isinstance(row, dict) else None
     called = f"{path}: {name}" + (f" ({asked[:_SHOWN]!r})" if isinstance(asked, str) and asked else "")
     try:
+        json.dumps(row, ensure_ascii=False).encode()
         if isinstance(row, dict) and "sentences" in row and "citations" in row:
             answer = Answer.model_validate(row)
             _cite_what_there_is(answer)
@@ -184,6 +195,8 @@ def _record(path: Path, name: str, row: object) -> AlceRecord:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "it"
         raise EvaluationError(f"{called}: {where}: {first['msg'].lower()}") from None
+    except UnicodeEncodeError:
+        raise EvaluationError(f"{called}: it has half of a surrogate pair, which is no text") from None
     except ValueError as error:
         raise EvaluationError(f"{called}: {error}") from None
 

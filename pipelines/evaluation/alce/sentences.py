@@ -8,10 +8,13 @@ from typing import Final
 
 from quern.schemas.words.sentences import sentences
 
-_NUMBERS: Final = r"\[\d+(?:\s*[,;]\s*\d+)*\]"
-_MARK: Final = re.compile(rf"\s*{_NUMBERS}")
-# A citation after the full stop belongs to the sentence before it.
-_LATE: Final = re.compile(rf"(?P<end>[.!?。！？]+[\"'”’」』)）]*)(?P<marks>(?:\s*{_NUMBERS})+)")
+# Of a longer number there is no document, and Python reads none of more than 4,300 digits.
+_NUMBERS: Final = r"\[\d{1,9}(?:\s*[,;]\s*\d{1,9})*\]"
+# Each begins where its run begins, so that a long run of spaces or stops is read once.
+_MARK: Final = re.compile(rf"(?<!\s)\s*{_NUMBERS}")
+# A citation after the full stop, on the same line, belongs to the sentence before it.
+_LATE: Final = re.compile(rf"(?<![.!?。！？])(?P<end>[.!?。！？]+[\"'”’」』)）]*)(?P<marks>(?:[^\S\n]*{_NUMBERS})+)")
+_NUMBER: Final = re.compile(r"\d+")
 _END_OF_TURN: Final = "<|im_end|>"  # ALCE takes this mark of a chat out of answers.
 
 
@@ -40,14 +43,20 @@ def without_marks(text: str) -> str:
 
 def cited_sentences(output: str) -> list[CitedSentence]:
     """The sentences of an answer's first line."""
-    text = _LATE.sub(lambda late: f" {late['marks'].strip()}{late['end']} ", first_line(output))
+    return marked_sentences(first_line(output))
+
+
+def marked_sentences(text: str) -> list[CitedSentence]:
+    """The sentences of a text."""
+    text = _LATE.sub(lambda late: f" {late['marks'].strip()}{late['end']} ", text)
     found = (_cited(sentence) for sentence in sentences(text))
     return [sentence for sentence in found if sentence.text or sentence.citations]
 
 
 def listed(output: str) -> list[str]:
-    """The items of an answer that is a list, with their marks: ALCE splits at commas."""
-    return [item.strip() for item in first_line(output).rstrip().rstrip(".").rstrip(",").split(",")]
+    """The items of an answer that is a list, with their marks: ALCE splits at commas, but for those within a mark."""
+    line = _MARK.sub(lambda mark: "".join(f"[{n}]" for n in _NUMBER.findall(mark[0])), first_line(output))
+    return [item.strip() for item in line.rstrip().rstrip(".").rstrip(",").split(",")]
 
 
 def cited_items(question: str, output: str) -> list[CitedSentence]:
@@ -57,5 +66,5 @@ def cited_items(question: str, output: str) -> list[CitedSentence]:
 
 
 def _cited(text: str) -> CitedSentence:
-    numbers = (int(n) for mark in _MARK.findall(text) for n in re.findall(r"\d+", mark))
+    numbers = (int(n) for mark in _MARK.findall(text) for n in _NUMBER.findall(mark))
     return CitedSentence(without_marks(text), tuple(numbers))

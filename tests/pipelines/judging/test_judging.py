@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quern.pipelines.judging.people import pair_statistics
-from quern.pipelines.judging.rows import statements_of
+from quern.pipelines.judging.people import pair_statistics, read_people
+from quern.pipelines.judging.rows import JudgeError, statements_of
 from tests.conftest import Quern, read_jsonl
 from tests.jobs.reasoning.generators.endpoint_server import MODEL, Endpoint, Said, Script
 from tests.pipelines.answers.views.sample_answers import ANSWERS
@@ -214,6 +214,14 @@ def test_a_citation_after_the_full_stop_belongs_to_the_sentence_before_it() -> N
         ("It was mended.", [0, 2]),
         ("Nobody was hurt.", []),
     ]
+
+
+def test_labels_that_are_no_steps_and_marks_of_no_document_are_not_taken(tmp_path: Path) -> None:
+    assert [list(s.cites) for s in statements_of(f"Yes [{'9' * 5000}], it is [2].")] == [[1]]
+    pair = {"question": "Who?", "gold_answer": "I.", "first": "I.", "second": "You."}
+    for label in (float("nan"), 10**400):
+        with pytest.raises(JudgeError, match="neither a pair"):
+            read_people(written(tmp_path / "people.jsonl", [pair | {"overall": label}]))
 
 
 def test_agreement_leaves_ties_of_people_out_and_is_half_where_a_judge_has_no_preference() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,16 @@ from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage
 from quern.pipelines.evaluation.alce.citations import CitationCounts, CitedAnswer, citation_counts
 from quern.pipelines.evaluation.alce.files import evaluate_file
 from quern.pipelines.evaluation.alce.records import read_records
-from quern.pipelines.evaluation.alce.sentences import CitedSentence, cited_items, cited_sentences
+from quern.pipelines.evaluation.alce.sentences import CitedSentence, cited_items, cited_sentences, without_marks
 from quern.pipelines.evaluation.alce.short_answers import list_score, short_answers_there
+from quern.pipelines.evaluation.recipes import entailment_of
 from quern.pipelines.evaluation.retrieval import EvaluationError
+from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Answer, Citation, Sentence
-from quern.schemas.settings import EntailmentSettings, Settings
+from quern.schemas.settings import EntailmentSettings, Settings, load_settings
 from tests.conftest import Quern
+from tests.jobs.reasoning.generators.endpoint_server import MODEL, Endpoint, Said
+from tests.pipelines.answers.test_gate import snapshot_of
 
 BY_WORDS = Settings(entailment=EntailmentSettings(vectors=False))
 DOCS = [
@@ -84,6 +89,32 @@ def test_a_citation_after_the_full_stop_belongs_to_the_sentence_before_it() -> N
         CitedSentence("Which towns? Casterby", (1,)),
         CitedSentence("Which towns? Skarrow", ()),
     ]
+
+
+def test_marks_within_a_list_are_no_items_and_endless_runs_are_read_once() -> None:
+    assert cited_items("Which?", "Casterby [1, 2], York [3;1].") == [
+        CitedSentence("Which? Casterby", (1, 2)),
+        CitedSentence("Which? York", (3, 1)),
+    ]
+    assert cited_sentences(f"Yes [{'9' * 5000}].")[0].citations == ()
+    started = time.process_time()
+    for run in (".", " ", "\u3000", "[1,", "[", '".'):
+        cited_sentences(f"a{run * 20_000}b")
+        without_marks(f"a{run * 20_000}b")
+    _ = EntailmentInput("\n" * 20_000 + "x", []).plain
+    assert time.process_time() - started < 2.0
+
+
+def test_a_model_is_asked_about_a_sentence_once_whatever_is_measured_with_it(tmp_path: Path) -> None:
+    asked = [EntailmentInput("Ida Thorne is the mayor.", [Passage(str(DOCS[0]["text"]))])]
+    with Endpoint(lambda *_: Said(json.dumps({"score": 1.0, "entailed": True}))).running() as endpoint:
+        model = [f"generator.{k}" for k in ("kind=openai", f"model={MODEL}", f"url={endpoint.url}")]
+        settings = load_settings(None, [*model, "entailment.vectors=false"])
+        searcher = Searcher(snapshot_of(tmp_path), settings)
+        for _ in range(2):
+            with entailment_of(searcher) as entails:
+                assert entails(asked) == [True]
+    assert len(endpoint.asked) == 1
 
 
 def test_short_answers_and_items_of_lists_are_compared_without_case_punctuation_and_articles() -> None:
@@ -171,6 +202,8 @@ def test_our_own_answers_are_measured_by_their_quotes(tmp_path: Path) -> None:
         ('{"data": [{"question": "Who?", "output": "I.", "docs": [{"title": "x"}]}]}', r"\('Who\?'\): docs.0: .*text"),
         ('{"data": [{"question": "Who?", "output": "I.", "qa_pairs": [{"short_answers": []}]}]}', "qa_pairs.0.short"),
         ('{"data": ["x"]}', "record 1: it: "),
+        ("[" * 100_000, "alce.json:1: it is nested too deeply"),
+        ('{"data": [{"question": "Who \\ud800?", "output": "I."}]}', "half of a surrogate pair"),
         ('{"question": "Who?", "output": "I."}\n{', "line 2: "),
     ],
 )
