@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quern.jobs.reasoning.answering.polarity import denies, opposed
-from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.reasoning.answering.sentences import content_words, word_stems
 from quern.jobs.reasoning.citing import CitingInput, Source, missing_numbers, undated
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage
 from quern.jobs.text.number_values import stated_numbers
@@ -27,7 +27,7 @@ from quern.schemas.words.scripts import CJK
 from quern.schemas.words.terms import search_terms
 
 Encode = Callable[[Sequence[str]], npt.NDArray[np.float32]]
-Pair = frozenset[str]
+Pair = tuple[str, str]
 UNKNOWN: Final = math.nan
 _WINDOW: Final = 3  # Sentences of a segment; 2 to 5 tell claims of ExpertQA alike.
 # Words of a statement so near to each other are a pair, and so near must they be in a text. On ExpertQA pairs at 2, 3
@@ -212,15 +212,13 @@ def _held(passage: Passage) -> frozenset[str]:
     return content_words(passage.text) | content_words(passage.title)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1024)  # Some 50 kB of a passage of ALCE.
 def _pairs(text: str, reach: int) -> frozenset[Pair]:
-    """Pairs of words of content that stand within `reach` of each other."""
-    words = [*chain.from_iterable(_stemmed(search_terms(text).split()))]
-    return frozenset(frozenset((one, other)) for n, one in enumerate(words) for other in words[n + 1 : n + 1 + reach])
-
-
-def _stemmed(words: Iterable[str]) -> Iterable[frozenset[str]]:
-    return map(content_words, words)
+    """Pairs of words of content that stand within `reach` of each other, whichever is first."""
+    # Of a word with several stems their names decide: sets differ in order from process to process.
+    words = [*chain.from_iterable(sorted(word_stems(word)) for word in search_terms(text).split())]
+    near = ((one, other) for n, one in enumerate(words) for other in words[n + 1 : n + 1 + reach])
+    return frozenset((one, other) if one <= other else (other, one) for one, other in near)
 
 
 def _part(wanted: frozenset[str] | frozenset[Pair], held: frozenset[str] | frozenset[Pair]) -> float:

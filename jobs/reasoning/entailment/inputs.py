@@ -19,7 +19,7 @@ from quern.schemas.words.terms import search_terms
 _FRAGMENT_WORDS: Final = 3
 _SENTENCE_WORDS: Final = 4  # Of these a sentence that is quoted has as many; `Ida Thorne.` is none.
 _MARKS: Final = re.compile(r"\s?\[\d+(?:\s*,\s*\d+)*\]")
-_MARKDOWN: Final = re.compile(r"\*\*|__|^\s*(?:#{1,6}\s+|[-*•]\s+)", re.MULTILINE)
+_MARKDOWN: Final = re.compile(r"\*\*|__|^[^\S\n]*(?:#{1,6}\s+|[-*•]\s+)", re.MULTILINE)
 _NUMBERED: Final = re.compile(r"\s*\[\d+\]\s*")
 _ADDRESS: Final = re.compile(r"(?:https?://|www\.)\S+")
 _PARTS: Final = re.compile(r";\s+|；")

@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from itertools import islice
 from typing import Final
 
 from quern.jobs.reasoning.answering.sentences import alike, content_words
@@ -24,6 +25,7 @@ from quern.schemas.words.sentences import sentences
 # Share of the words of a sentence of the gold answer from which an answer is said to make its point: as many as the
 # sources of a sentence must have (`citing`). It only names what is missing; the score is the share of words.
 _MADE: Final = 0.5
+_BACK: Final = 200  # Sentences that one is compared with, of those before it: an answer has rarely more.
 _SHOWN: Final = 120  # Characters of a sentence that an issue quotes.
 _ENTAILED: Final = entailment_task()
 
@@ -44,15 +46,16 @@ class Found:
 def of_conciseness(given: JudgeInput) -> Found:
     """Sentences that repeat one before, or add no word to the question and those before."""
     issues: list[str] = []
-    earlier: list[frozenset[str]] = []
+    earlier: dict[frozenset[str], None] = {}
     told = set(content_words(given.question))
     for at, statement in enumerate(given.statements):
         words = content_words(statement.text)
-        if any(alike(words, before) for before in earlier):
+        if words in earlier or any(alike(words, before) for before in islice(reversed(earlier), _BACK)):
             issues.append(f"repeats an earlier sentence: {_quoted(statement)}")
         elif at and words <= told:
             issues.append(f"adds nothing: {_quoted(statement)}")
-        earlier.append(words)
+        if words:
+            earlier[words] = None
         told |= words
     return Found(issues)
 

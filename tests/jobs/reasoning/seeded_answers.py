@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from quern.jobs.reasoning.alignment.constituents import parsed
+from quern.jobs.reasoning.alignment.task import AlignInput, aligned
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, Evidence
 from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.reasoning.citing import citing_inputs, citing_task
 from quern.jobs.reasoning.confidence.features import features
 from quern.jobs.reasoning.confidence.reasons import reason_of
+from quern.jobs.reasoning.entailment.features import features as entailment_features
+from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage
 from quern.jobs.reasoning.questions.asked import QuestionInput
 from quern.jobs.reasoning.questions.decompose import decomposition
 from quern.schemas.settings import AnswerSettings
@@ -41,7 +45,17 @@ QUESTIONS = (
     "Which is taller, the windmill or the church, and by how much?",
     "Which town has the most inhabitants?",
     "磨坊是谁建造的？",
+    "Which iPhone did McArndt's mill-wright, the O'Brien of 第三次, buy?",
 )
+
+
+def aligned_and_entailed(question: str, evidence: list[Evidence]) -> object:
+    """What of the question the chunks match, and the signals of whether they entail it."""
+    (found,) = parsed([question], "shallow")
+    passages = [Passage(e.text, e.title or "") for e in evidence]
+    return [aligned(AlignInput(found, e)) for e in evidence], [
+        *map(repr, entailment_features(EntailmentInput(question, passages)))
+    ]
 
 
 def main() -> None:
@@ -72,6 +86,7 @@ def main() -> None:
             [*map(repr, features(given))],
             reason_of(given),
             decomposition(QuestionInput(question)),
+            aligned_and_entailed(question, evidence),
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import datetime
 
 import pytest
@@ -80,6 +81,13 @@ def test_what_needs_no_opinion_a_rule_judges_each_fault_a_point() -> None:
     half = answer("740,000 crowns.", gold=gold)
     assert 0 < (score("comprehensiveness", half) or 0) < 10
     assert criterion_task("comprehensiveness").rule(half).issues == ["does not say: It was paid by the harbour."]
+
+
+def test_thousands_of_sentences_are_compared_in_seconds_and_the_first_is_not_forgotten() -> None:
+    many = answer(*(f"Boat {n} sank{n} off{n} cape{n}." for n in range(4_000)), "Boat 0 sank0 off0 cape0.")
+    started = time.process_time()
+    assert len(criterion_task("conciseness").rule(many).issues) == 1
+    assert time.process_time() - started < 2.0
 
 
 def test_a_rule_has_no_opinion_and_says_nothing_where_it_has_nothing_to_go_by() -> None:
