@@ -124,7 +124,8 @@ def _host(parts: SplitResult) -> str:
         raise ValueError("it has no host")
     if not host.isascii():
         host = host.encode("idna").decode()
-    if len(host) > 253 or "%" in host or any(c in host for c in " <>\"'\\^`{|}"):
+    # What breaks a line would make of one seed two.
+    if len(host) > 253 or not host.isprintable() or any(c in host for c in " %<>\"'\\^`{|}"):
         raise ValueError("its host name is not valid")
     return host
 

@@ -1,7 +1,8 @@
 """One visit of a few addresses without following links: by the crawl's own process, so with all that guards a crawl.
 
 robots.txt is obeyed, no private network is reached, a redirect that leaves the site is refused, sizes and times are
-bounded (`crawl` settings). Nothing of it is archived.
+bounded, and what a page or a model names leads to no other port than links may (`crawl` settings). Nothing of it is
+archived.
 """
 
 from __future__ import annotations
@@ -54,9 +55,14 @@ def visit(
     seeds: dict[str, Address] = {}
     for url in urls:
         try:
-            seeds[url] = parse_address(url, settings.session_parameters)
+            address = parse_address(url, settings.session_parameters)
         except BadAddressError as error:
             found[url] = Visit(f"{error.reason}: {error}")
+            continue
+        if address.port in settings.ports:
+            seeds[url] = address
+        else:
+            found[url] = Visit(f"port: {address.port} is none of crawl.ports")
     if not seeds:
         return found
     limits = {"max_depth": 0, "sitemaps": False, "scope": "host", "seconds": min(settings.seconds, _MOST_SECONDS)}

@@ -7,8 +7,10 @@ that answers an address that nobody can have made answers everything, and tells 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
+from typing import Final
 
 from quern.jobs.crawl.visit import Visit, visit
 from quern.jobs.documents.html.metadata import read_metadata
@@ -17,6 +19,7 @@ from quern.pipelines.crawl import check_settings, user_agent
 from quern.pipelines.sources.pool import SourcePool
 from quern.schemas.settings import CrawlSettings
 
+AT_ONCE: Final = 32  # Addresses of one visit: all that they answer, up to 10 MB each, is in memory when it is over.
 EVERYTHING = "answers_everything: it answers an address that was made up, so that answering tells nothing"
 
 
@@ -68,9 +71,19 @@ def asked_homes(homes: Mapping[str, str], settings: CrawlSettings) -> dict[str, 
     if not homes:
         return {}
     check_settings(settings)
-    made_up = {site: f"{url}{secrets.token_hex(12)}" for site, url in homes.items()}
-    visits = visit([*homes.values(), *made_up.values()], settings, user_agent(settings))
-    return {site: _reached(visits[homes[site]], visits[made_up[site]]) for site in homes}
+    found: dict[str, Reached] = {}
+    for some in batched(homes, AT_ONCE // 2):
+        made_up = {site: f"{homes[site]}{secrets.token_hex(12)}" for site in some}
+        visits = visit([*(homes[site] for site in some), *made_up.values()], settings, user_agent(settings))
+        found |= {site: _reached(visits[homes[site]], visits[made_up[site]]) for site in some}
+    return found
+
+
+def batched(keys: Iterable[str], most: int) -> Iterator[list[str]]:
+    """The keys, at most `most` at once."""
+    left = iter(keys)
+    while some := list(islice(left, most)):
+        yield some
 
 
 def _reached(home: Visit, made_up: Visit) -> Reached:

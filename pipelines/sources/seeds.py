@@ -132,12 +132,16 @@ class SeedFinder:
         except BadAddressError:
             return None
 
-    def _open(self, url: str) -> Address | None:
-        """The address, if a crawl would ask for it and did not lose it the last time."""
+    def _open(self, url: str, page: str = "") -> Address | None:
+        """The address, if a crawl would ask for it where `page` links it, and did not lose it the last time."""
         address = self._address(url)
         if address is None or trap(address, self._crawl) or address.key in self._lost or self._is_local(address.host):
             return None
-        return address
+        if address.port in self._crawl.ports:
+            return address
+        # To a crawl every port that a seed names is open: of others' links only those that stay where they are may.
+        own = self._address(page)
+        return address if own is not None and own.origin == address.origin else None
 
     def _is_local(self, host: str) -> bool:
         """Whether a host is a private address by its name; what others lead to, the crawl sees when it asks."""
@@ -177,7 +181,9 @@ class SeedFinder:
         """The best candidates for one question: what is linked or named, then sources of like questions."""
         asked = answer.asked or answer.question
         most = 2 * self._searcher.settings.sourcing.links  # Some may be lost when they are visited.
-        new = [(link, page, a) for link, page in linked if (a := self._open(link.url)) and a.key not in self._known]
+        new = [
+            (link, page, a) for link, page in linked if (a := self._open(link.url, page)) and a.key not in self._known
+        ]
         scores = self._fits(asked, [link.said for link, _, _ in new])
         candidates: dict[bytes, _Candidate] = {}
         for (link, page, address), score in sorted(zip(new, scores, strict=True), key=lambda row: -row[1]):

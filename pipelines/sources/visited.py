@@ -14,7 +14,7 @@ from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.sources.build import origin_of
 from quern.pipelines.crawl import check_settings, user_agent
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.pipelines.sources.access import asked_homes
+from quern.pipelines.sources.access import AT_ONCE, asked_homes, batched
 from quern.pipelines.sources.validate import weighed_by_rule
 from quern.schemas.tables import PAGES
 
@@ -50,12 +50,15 @@ def visited(searcher: Searcher, asked: Sequence[tuple[str, str]]) -> dict[tuple[
     origins = {url: origin_of(url) or url for url, _ in asked}
     homes = asked_homes({origin: origin for origin in origins.values()}, crawl)
     everything = {site for site, reached in homes.items() if reached.why_not.startswith("answers_everything")}
-    visits = visit(list(origins), crawl, user_agent(crawl))
-    windows = _windows(searcher, {url: seen.body for url, seen in visits.items() if not seen.why_not})
+    why_nots, windows = dict[str, str](), dict[str, list[Evidence]]()
+    for some in batched(origins, AT_ONCE):
+        visits = visit(some, crawl, user_agent(crawl))
+        why_nots |= {url: seen.why_not for url, seen in visits.items()}
+        windows |= _windows(searcher, {url: seen.body for url, seen in visits.items() if not seen.why_not})
     found: dict[tuple[str, str], Visited] = {}
     inputs: dict[tuple[str, str], AnswerInput] = {}
     for url, question in asked:
-        why_not = homes[origins[url]].why_not if origins[url] in everything else visits[url].why_not
+        why_not = homes[origins[url]].why_not if origins[url] in everything else why_nots[url]
         found[url, question] = Visited(why_not)
         if not why_not and url in windows:
             inputs[url, question] = AnswerInput(question, windows[url])

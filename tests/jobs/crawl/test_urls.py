@@ -45,6 +45,9 @@ def test_an_address_has_one_form(url: str, one_form: str) -> None:
         ("http://example.com:99999/", "malformed"),
         ("http:///path", "malformed"),
         ("http://a%00b.example/", "malformed"),
+        ("http://a\x0bhttp:/b.example/", "malformed"),
+        ("http://a\x1cb.example/", "malformed"),
+        ("http://a\x7fb.example/", "malformed"),
     ],
 )
 def test_what_is_no_web_address_is_refused(url: str, reason: str) -> None:

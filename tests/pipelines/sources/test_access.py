@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from quern.jobs.crawl.visit import visit
 from quern.pipelines.sources.access import Access, asked_homes
 from quern.pipelines.sources.pool import SourcePool
 from quern.schemas.settings import CrawlSettings
@@ -50,6 +51,12 @@ def test_what_a_home_page_answers_decides_whether_a_source_can_be_reached() -> N
     assert {why[host] for host in ("away.example", "swap.example", "inner.example")} == {"redirect_refused"}
     assert why["private"] == "private_address"
     assert not any(asked.host == "other.example" for asked in site.asked)
+
+
+def test_what_is_named_opens_no_port_and_breaks_no_list_of_seeds() -> None:
+    named = ["http://good.example:6379/", "http://good.example\x0bhttp:/x", "javascript:alert(1)"]
+    found = visit(named, CrawlSettings(contact="crawler@tests.example"), "Quern")
+    assert [found[url].why_not.partition(":")[0] for url in named] == ["port", "malformed", "scheme"]
 
 
 def test_without_leave_to_ask_a_source_is_what_the_index_has() -> None:
