@@ -1,7 +1,7 @@
 """Pictures for a page of our own, of what was fetched: read by type, made small, encoded anew.
 
 What comes from the web is hostile: only common formats are read, and none that says it has more pixels than a
-photograph; what is written is a JPEG of colours alone, without the metadata of its file.
+photograph, or goes over them more often; what is written is a JPEG of colours alone, without its file's metadata.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from typing import Final
 
 _FORMATS: Final = ("JPEG", "PNG", "WEBP", "GIF")
 _MOST_PIXELS: Final = 50_000_000
+# A progressive JPEG goes over its pixels some ten times; a few bytes make it go over all of them once more.
+_SCAN: Final = b"\xff\xda"
+_MOST_SCANS: Final = 100
 # Pixels of the longer side: as wide as the report's column on a phone, twice. Some 60 kB.
 _SIDE: Final = 640
 _QUALITY: Final = 80
@@ -37,6 +40,8 @@ def encoded_anew(body: bytes, least_side: int) -> Pixels | None:
     """A small JPEG of the image in `body`; null for what is no picture, or has a side under `least_side` pixels."""
     from PIL import Image, UnidentifiedImageError  # Only where images are fetched.
 
+    if body.startswith(b"\xff\xd8") and body.count(_SCAN) > _MOST_SCANS:
+        return None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from quern.indexes.storage import write_whole
+from quern.jobs.crawl.fleet import CrawlError
 from quern.jobs.crawl.visit import visit
 from quern.jobs.images.pictures import encoded_anew
 from quern.pipelines.answers.views.images import Picture
@@ -51,16 +52,17 @@ class PictureFolder:
         return Picture(jpeg, *size) if size else None
 
     def fetch(self, urls: Collection[str]) -> None:
-        """Fetch those that were not asked for before.
-
-        Raises:
-            CrawlError: The crawler fails again and again.
-        """
+        """Fetch those that were not asked for before; where the crawler fails, answers have no pictures this time."""
         wanted = iter(url for url in dict.fromkeys(urls) if not self._path(url).exists())
         crawl = self._settings.crawl
         while some := list(islice(wanted, _AT_ONCE)):
             self._folder.mkdir(parents=True, exist_ok=True)
-            for url, came in visit(some, crawl, user_agent(crawl), "images").items():
+            try:
+                visits = visit(some, crawl, user_agent(crawl), "images")
+            except CrawlError as error:
+                log.warning("%d images are not fetched: %s", len(some), error)
+                continue
+            for url, came in visits.items():
                 made = encoded_anew(came.body, self._settings.image_rules.least_side) if came.body else None
                 if made is None:
                     log.info("image=%s picture=none why=%s", url, came.why_not or "no picture, or too small")

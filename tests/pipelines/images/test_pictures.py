@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from quern.jobs.crawl.fleet import CrawlError
 from quern.jobs.images.pictures import encoded_anew
 from quern.pipelines.images.pictures import PictureFolder
 from quern.schemas.settings import load_settings
@@ -21,6 +22,14 @@ def photograph(width: int = 900, height: int = 600, kind: str = "PNG", mode: str
     return out.getvalue()
 
 
+def rescanned(times: int) -> bytes:
+    """A progressive JPEG that goes over its pixels so many times more."""
+    out = io.BytesIO()
+    Image.linear_gradient("L").resize((300, 300)).save(out, "JPEG", progressive=True)
+    jpeg = out.getvalue()
+    return jpeg[:-2] + jpeg[jpeg.rfind(b"\xff\xda") : -2] * times + jpeg[-2:]
+
+
 SCRIPT = b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'><script>alert(1)</script></svg>"
 
 
@@ -30,6 +39,8 @@ SCRIPT = b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'><script>ale
         (photograph(), (640, 427)),
         (photograph(300, 400, "GIF", "P"), (300, 400)),
         (photograph(260, 2600, "JPEG", "L"), (64, 640)),
+        (rescanned(3), (300, 300)),
+        (rescanned(200), None),
         (photograph(640, 240), None),
         (photograph()[:200], None),
         (photograph(9_000, 9_000, mode="1"), None),
@@ -63,6 +74,19 @@ def site() -> Iterator[Site]:
     served = Site(route)
     yield served
     served.close()
+
+
+def test_where_the_crawler_fails_answers_have_no_pictures_this_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*_: object) -> dict[str, object]:
+        raise CrawlError("crawl process 0 ended with code 1")
+
+    monkeypatch.setattr("quern.pipelines.images.pictures.visit", failing)
+    pictures = PictureFolder(tmp_path, load_settings(None, ["crawl.contact=mill@quern.example"]))
+    pictures.fetch(["http://c.example/fog.jpg"])
+    assert pictures.get("http://c.example/fog.jpg") is None
+    assert not list((tmp_path / "pictures").iterdir()), "it is asked for again"
 
 
 def test_images_are_fetched_once_as_robots_allow_and_from_no_private_network(site: Site, tmp_path: Path) -> None:
