@@ -1,13 +1,15 @@
 """The table `images`: what stands beside the text of documents, where, and what is left out by rule.
 
 Needs whole tables: an image that many documents of a site use is furniture of the site. In memory are eight bytes an
-image, and last night's rows as Arrow holds them: the images of a document that depend on the same are taken over.
+image, some 300 bytes a document with images, and last night's rows as Arrow holds them: the images of a document that
+depend on the same are taken over.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -91,11 +93,11 @@ class BuildImages(TableJob):
 
     def _repeated(self, documents: Stage) -> frozenset[int]:
         """Uses of an image by a site that are the site's own: by so many of its documents."""
-        uses: list[int] = []
+        uses = array("q")
         for batch in documents.batches(["site", "images", "duplicate_of"]):
             for row in _own(batch).select(["site", "images"]).to_pylist():
-                uses += {_use(row["site"], image["url"]) for image in row["images"]}
-        keys, times = np.unique(np.array(uses, dtype=np.int64), return_counts=True)
+                uses.extend({_use(row["site"], image["url"]) for image in row["images"]})
+        keys, times = np.unique(np.asarray(uses, dtype=np.int64), return_counts=True)
         return frozenset(keys[times >= self.settings.repeated].tolist()) - {0}
 
     def _rows(self, document: Row, repeated: list[bool], digest: str) -> list[Row]:
@@ -181,11 +183,11 @@ class _Known:
 
     Attributes:
         table: The rows.
-        of: Document and digest to the positions of its rows in the table.
+        of: Document and digest to the first and the number of its rows in the table, which stand together.
     """
 
     table: pa.Table
-    of: Mapping[tuple[str, str], list[int]]
+    of: Mapping[tuple[str, str], tuple[int, int]]
 
     @staticmethod
     def of_stage(published: Stage | None) -> _Known:
@@ -195,13 +197,18 @@ class _Known:
             if published is None
             else pa.Table.from_batches(published.batches(IMAGES.schema.names), IMAGES.schema)
         )
-        of: dict[tuple[str, str], list[int]] = {}
-        for at, key in enumerate(zip(table["doc_id"].to_pylist(), table["digest"].to_pylist(), strict=True)):
-            of.setdefault(key, []).append(at)
+        of: dict[tuple[str, str], tuple[int, int]] = {}
+        at = 0
+        for batch in table.select(["doc_id", "digest"]).to_batches():
+            for key in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                first, count = of.get(key, (at, 0))
+                of[key] = first, count + 1
+                at += 1
         return _Known(table, of)
 
     def rows(self, doc_id: str, digest: str) -> list[Row] | None:
         """The images of a document as they were last night, if they depend on the same."""
         at = self.of.get((doc_id, digest))
-        rows: list[Row] | None = None if at is None else self.table.take(at).to_pylist()
+        # A slice: to take rows of a table in many parts, Arrow goes through all of them each time.
+        rows: list[Row] | None = None if at is None else self.table.slice(*at).to_pylist()
         return rows

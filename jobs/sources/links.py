@@ -19,7 +19,9 @@ _BLOCKS: Final = frozenset("p li td th dd dt h1 h2 h3 h4 h5 h6 blockquote figcap
 _AROUND: Final = 300  # Characters of the block that a link stands in.
 _TEXT: Final = 200
 _HIGHEST: Final = 6  # Elements between a link and its block.
-_HOST: Final = re.compile(r"(?<![\w@/.-])(?:https?://)?((?:[a-z0-9-]{1,63}\.)+[a-z]{2,24})(?![\w.-]*@)\b", re.I)
+_MOST: Final = 1_000  # Of a page: more are a menu, or made to cost time.
+# What stands before an @ is someone's mailbox; it has at most 64 characters (RFC 5321, section 4.5.3.1.1).
+_HOST: Final = re.compile(r"(?<![\w@/.-])(?:https?://)?((?:[a-z0-9-]{1,63}\.)+[a-z]{2,24})\b(?![\w.-]{0,64}@)", re.I)
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Link:
 
 
 def links_of(body: bytes, url: str, charset: str | None) -> list[Link]:
-    """The links of a page that may be followed, each once, with the most telling of their words."""
+    """The first links of a page that may be followed, each once, with the most telling of their words."""
     allowed = page_links(body, url, charset)
     if "nofollow" in allowed.directives:
         return []
@@ -52,7 +54,7 @@ def links_of(body: bytes, url: str, charset: str | None) -> list[Link]:
         tree = parse_page(body, charset)
     except PageError:
         return []
-    open_, found = set(allowed.links), dict[str, Link]()
+    open_, found, blocks = set(allowed.links), dict[str, Link](), dict[HtmlElement, str]()
     for element in tree.iter("a"):
         try:
             target = urljoin(url, (element.get("href") or "").strip())
@@ -60,17 +62,20 @@ def links_of(body: bytes, url: str, charset: str | None) -> list[Link]:
             continue
         if target not in open_:
             continue
-        link = Link(target.partition("#")[0], _words(element)[:_TEXT], _block(element)[:_AROUND])
+        link = Link(target.partition("#")[0], _words(element)[:_TEXT], _block(element, blocks))
         known = found.get(link.url)
-        if known is None or len(link.said) > len(known.said):
+        if (known is None and len(found) < _MOST) or (known is not None and len(link.said) > len(known.said)):
             found[link.url] = link
     return list(found.values())
 
 
-def _block(element: HtmlElement) -> str:
+def _block(element: HtmlElement, known: dict[HtmlElement, str]) -> str:
+    """The words of the block that an element stands in; those of a block of many links are read once."""
     for _, above in zip(range(_HIGHEST), element.iterancestors(), strict=False):
         if above.tag in _BLOCKS:
-            return _words(above)
+            if above not in known:
+                known[above] = _words(above)[:_AROUND]
+            return known[above]
     return ""
 
 
@@ -79,11 +84,13 @@ def _words(element: HtmlElement) -> str:
 
 
 def mentions_in(text: str) -> list[Link]:
-    """The sites that a text names by their hosts, such as `ferries.example.org`, as links to their home pages."""
+    """The first sites that a text names by their hosts, such as `ferries.example.org`, as links to their home pages."""
     found: dict[str, Link] = {}
     for start, end in sentence_spans(text):
         sentence = " ".join(text[start:end].split())
         for match in _HOST.finditer(sentence):
+            if len(found) == _MOST:
+                return list(found.values())
             host = match[1].lower().removeprefix("www.")
             if has_public_suffix(host):
                 found.setdefault(host, Link(f"https://{host}/", host, sentence[:_AROUND]))

@@ -71,6 +71,7 @@ def article_images(tree: HtmlElement, base: str) -> list[Image]:
     left = _MOST_READ
     found: dict[str, Image] = {}
     pictures: dict[tuple[str, str | None], str] = {}
+    captions: dict[HtmlElement, str | None] = {}
     heading: HtmlElement | None = None
     for at, element in enumerate(elements):
         if element.tag in _HEADINGS:
@@ -81,7 +82,7 @@ def article_images(tree: HtmlElement, base: str) -> list[Image]:
         if len(found) == _MOST or left == 0:
             break
         left -= 1
-        if (image := _image(element, main, base)) is not None:
+        if (image := _image(element, main, base, captions)) is not None:
             # An address is told once; under another address the same picture may be told again.
             known = found.get(image["url"]) or found.get(pictures.get(_same(image), ""))
             if known is not None:
@@ -95,7 +96,7 @@ def article_images(tree: HtmlElement, base: str) -> list[Image]:
     return list(found.values())
 
 
-def _image(image: HtmlElement, main: HtmlElement, base: str) -> Image | None:
+def _image(image: HtmlElement, main: HtmlElement, base: str, captions: dict[HtmlElement, str | None]) -> Image | None:
     """What an `img` element of the article says of itself; null for counters and for what has no address."""
     url = None if _is_counter(image) else _source(image, base)
     around = _around(image, main)
@@ -104,7 +105,7 @@ def _image(image: HtmlElement, main: HtmlElement, base: str) -> Image | None:
     if url is None or not _OUTSIDE.isdisjoint(tags) or ("header" in tags and "figure" not in tags):
         return None
     alt = (image.get("alt") or "")[:_LONGEST_CAPTION]
-    described = {"alt": one_line(alt), "caption": _caption(around), "link": _link(around, base)}
+    described = {"alt": one_line(alt), "caption": _caption(around, captions), "link": _link(around, base)}
     return {"url": url} | described | _size(image)
 
 
@@ -183,10 +184,15 @@ def _opening(element: HtmlElement) -> str:
     return (one_line(text) or "")[:_OPENING]
 
 
-def _caption(around: list[HtmlElement]) -> str | None:
-    """Text of the caption in the figure, or the box whose class names a caption, that an image stands in."""
+def _caption(around: list[HtmlElement], known: dict[HtmlElement, str | None]) -> str | None:
+    """Text of the caption in the figure, or the box whose class names a caption, that an image stands in.
+
+    A box is read once, however many images it holds.
+    """
     for box in around:
         if box.tag == "figure" or "caption" in box.get("class", ""):
-            texts = (one_line(e.text_content()) for e in _CAPTIONED(box))
-            return next((t for t in texts if t and len(t) <= _LONGEST_CAPTION), None)
+            if box not in known:
+                texts = (one_line(e.text_content()) for e in _CAPTIONED(box))
+                known[box] = next((t for t in texts if t and len(t) <= _LONGEST_CAPTION), None)
+            return known[box]
     return None
