@@ -1,7 +1,8 @@
 """The table `entities`: what triplets name, under all forms of its name, with what is stated of it.
 
-Needs the whole table of triplets: in memory are some 300 bytes a triplet that names something. An entity of which all
-is as last night is taken over.
+Needs the whole tables of triplets and documents: in memory are some 300 bytes a triplet that names something, and the
+titles and addresses of documents. Names are folded anew each night, for a page may join or part two of them; an entity
+that comes out as it was counts as taken over.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ class FoldEntities(TableJob):
     """The entities that triplets name."""
 
     name: ClassVar[str] = "entities"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     @property
     def incremental(self) -> bool:
-        """Entities of last night are taken over where nothing of them changed."""
+        """Entities that come out as last night are told from those that changed."""
         return True
 
     @property

@@ -2,8 +2,9 @@
 
 What a name is compared by is `name_key`. Within a document a name stands for the only longer name that ends with it:
 `Tighe` for `Lorcan Tighe`, `the Census` for `the Pell Ledges Census`; not `Brannock` for `University of Brannock`.
-Where that longer name is the title of the document, other documents mean it too. An alias that a page states, a title
-of a copy, and the address by which a page was found before its canonical link led elsewhere are forms of the same.
+Where that longer name is the title of the document, other documents mean it too. An alias that a page states, unless it
+is another's title, a title of a copy, and the address by which a page was found before its canonical link led elsewhere
+are forms of the same.
 
 Two are kept apart where pages say so: by words in parentheses behind their titles, or by saying of one that it is a
 person, of the other that it is none. A mention on another page is of the one that its own site has a page of, else of
@@ -101,8 +102,14 @@ class Folded:
 
 
 def address_name(address: str) -> str:
-    """The name in the last part of an address: `https://x.example/wiki/Lady_Orrin.html` is of `Lady Orrin`."""
-    last = unquote(urlsplit(address).path).rstrip("/").rpartition("/")[2]
+    """The name in the last part of a web address: `https://x.example/wiki/Lady_Orrin.html` is of `Lady Orrin`."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return ""
+    if parts.scheme not in ("http", "https"):
+        return ""  # The key of a document is no name of what it is about.
+    last = unquote(parts.path).rstrip("/").rpartition("/")[2]
     name = " ".join(_WORDS.sub(" ", re.sub(r"\.\w{2,5}$", "", last)).split())
     return name if name[:1].isupper() else ""
 
@@ -123,7 +130,7 @@ def folded(told: Iterable[Told], pages: Mapping[str, Page]) -> dict[Known, Folde
     """The entities that triplets name, by what they are known by."""
     rows = list(told)
     groups = {doc: _keys(group) for doc, group in _by_document(rows).items()}
-    aliases = _titles_in_short(groups, pages) | _aliases(rows)
+    aliases = _titles_in_short(groups, pages) | _aliases(rows, pages)
     of_document = {doc: _within(keys, aliases) for doc, keys in groups.items()}
     apart = _Apart.of(rows, pages, of_document)
     found: defaultdict[Known, Folded] = defaultdict(Folded)
@@ -170,13 +177,20 @@ def _ending(keys: Iterable[str]) -> dict[str, str]:
     return {short: next(iter(found)) for short, found in longer.items() if len(found) == 1}
 
 
-def _aliases(rows: Iterable[Told]) -> dict[str, str]:
-    """Key of an alias to the key of what it is an alias of, where pages say so and none says otherwise."""
+def _aliases(rows: Iterable[Told], pages: Mapping[str, Page]) -> dict[str, str]:
+    """Key of an alias to the key of what it is an alias of, where pages say so and none says otherwise.
+
+    Of a name that is the title of a page, others cannot say that it is an alias.
+    """
+    titled: defaultdict[str, set[str]] = defaultdict(set)
+    for doc, page in pages.items():
+        titled[name_key(_ASIDE.sub("", page.title))].add(doc)
     said: defaultdict[str, set[str]] = defaultdict(set)
     for one in rows:
         if one.subject and _ALIAS.search(one.relation):
             alias, key = name_key(one.object_name or one.object), name_key(one.subject)
-            if alias and key and alias != key and len(one.object) <= 60:
+            own = alias not in titled or one.doc_id in titled[alias]
+            if alias and key and alias != key and own and len(one.object) <= 60:
                 said[alias].add(key)
     found = {alias: next(iter(keys)) for alias, keys in said.items() if len(keys) == 1}
     # Of two that are each other's alias the first by alphabet stays; an alias of an alias is left as it is.
@@ -203,17 +217,39 @@ def _titles_in_short(groups: Mapping[str, set[str]], pages: Mapping[str, Page]) 
 
 
 @dataclass(frozen=True)
+class _Differing:
+    """What documents say of those that share a name.
+
+    Attributes:
+        of_document: What each that says something says.
+        of_site: Site to what its documents say, where that is one thing.
+    """
+
+    of_document: Mapping[str, str]
+    of_site: Mapping[str, str]
+
+    @classmethod
+    def of(cls, said: Mapping[str, str], sites: Mapping[str, str]) -> _Differing:
+        """Of documents and what each says, and the sites of documents."""
+        together: defaultdict[str, set[str]] = defaultdict(set)
+        for doc, apart in said.items():
+            if site := sites.get(doc):
+                together[site].add(apart)
+        return cls(said, {site: next(iter(one)) for site, one in together.items() if len(one) == 1})
+
+
+@dataclass(frozen=True)
 class _Apart:
     """How entities of one name are told apart.
 
     Attributes:
-        pages: Key to the documents whose title it is, each with what the title says behind it, where they differ.
+        pages: Key to what the titles of documents of that name say behind it, where they differ.
         kinds: Key to what each document says that it is, where they differ.
         sites: Document to its site.
     """
 
-    pages: Mapping[str, Mapping[str, str]]
-    kinds: Mapping[str, Mapping[str, str]]
+    pages: Mapping[str, _Differing]
+    kinds: Mapping[str, _Differing]
     sites: Mapping[str, str]
 
     @classmethod
@@ -230,22 +266,21 @@ class _Apart:
             if kind and (key := keys[one.doc_id].get(name_key(one.subject), "")):
                 said[key].setdefault(one.doc_id, Counter())[kind] += 1
         kinds = {key: {doc: _most(c) for doc, c in docs.items()} for key, docs in said.items()}
-        return cls(
-            {key: docs for key, docs in titled.items() if len(set(docs.values())) > 1},
-            {key: docs for key, docs in kinds.items() if len(set(docs.values())) > 1},
-            {doc: page.site for doc, page in pages.items()},
-        )
+        sites = {doc: page.site for doc, page in pages.items()}
+        return cls(_differing(titled, sites), _differing(kinds, sites), sites)
 
     def known(self, key: str, doc: str) -> Known:
         """Which of those that have a name a document means."""
         for told in (self.pages.get(key), self.kinds.get(key)):
             if told is not None:
-                return Known(key, told[doc] if doc in told else self._of_site(told, doc))
+                said = told.of_document.get(doc)
+                return Known(key, told.of_site.get(self.sites.get(doc, ""), "") if said is None else said)
         return Known(key)
 
-    def _of_site(self, told: Mapping[str, str], doc: str) -> str:
-        same = {apart for other, apart in told.items() if self.sites.get(other) == self.sites.get(doc)}
-        return next(iter(same)) if len(same) == 1 and self.sites.get(doc) else ""
+
+def _differing(said: Mapping[str, Mapping[str, str]], sites: Mapping[str, str]) -> dict[str, _Differing]:
+    """Of each key what documents say, where they differ."""
+    return {key: _Differing.of(docs, sites) for key, docs in said.items() if len(set(docs.values())) > 1}
 
 
 def _most(counted: Counter[str]) -> str:
@@ -261,8 +296,9 @@ def _add_titles(found: Mapping[Known, Folded], pages: Mapping[str, Page], aliase
         aside = _ASIDE.search(page.title)
         key = name_key(_ASIDE.sub("", page.title))
         key = aliases.get(key, key)
-        own = [k for k in known.get(key, ()) if len(known[key]) == 1 or k.apart == (aside["aside"] if aside else "")]
-        for one in own[:1]:
+        of_key = known.get(key, ())
+        own = of_key[0] if len(of_key) == 1 else Known(key, aside["aside"] if aside else "")
+        if own in found:
             for name in dict.fromkeys((_ASIDE.sub("", page.title), *page.others)):
                 if name and name_key(name):
-                    found[one].forms[name] += 1
+                    found[own].forms[name] += 1
