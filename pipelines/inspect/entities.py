@@ -26,22 +26,28 @@ def entities_named(snapshot: Snapshot, name: str) -> list[dict[str, Any]]:
         raise NotInSnapshotError(
             f"snapshot {snapshot.manifest.build_id} has no table entities: it was built before there was one"
         )
-    rows = [row for batch in snapshot.stage(ENTITIES.name).batches(list(_COLUMNS)) for row in batch.to_pylist()]
-    found = [row for row in rows if _called(row, name)]
-    if not found:
-        raise NotInSnapshotError(_nobody(snapshot, rows, name))
+    key = name_key(name)
+    called = [row["entity_id"] for row in _names(snapshot) if row["entity_id"] == name or key in _keys(row)]
+    if not called:
+        raise NotInSnapshotError(_nobody(snapshot, name))
+    found = snapshot.stage(ENTITIES.name).lookup("entity_id", called, list(_COLUMNS)).to_pylist()
     found.sort(key=lambda row: (-row["fact_count"], row["entity_id"]))
     return [_shown(snapshot, row) for row in found]
 
 
-def _called(row: Mapping[str, Any], name: str) -> bool:
-    key = name_key(name)
-    return row["entity_id"] == name or any(name_key(form) == key for form in (row["name"], *row["forms"]))
+def _names(snapshot: Snapshot) -> Iterator[dict[str, Any]]:
+    """The names of all entities, without what is stated of them: of a name on every page that is long."""
+    for batch in snapshot.stage(ENTITIES.name).batches(["entity_id", "name", "forms"]):
+        yield from batch.to_pylist()
 
 
-def _nobody(snapshot: Snapshot, rows: Iterable[Mapping[str, Any]], name: str) -> str:
+def _keys(row: Mapping[str, Any]) -> Iterator[str]:
+    return map(name_key, (row["name"], *row["forms"]))
+
+
+def _nobody(snapshot: Snapshot, name: str) -> str:
     """That there is no such entity, and which names are like it: that have a word of it, or nearly its letters."""
-    forms = {form.lower(): row["name"] for row in rows for form in row["forms"]}
+    forms = {form.lower(): row["name"] for row in _names(snapshot) for form in row["forms"]}
     words = set(name_key(name).split())
     near = [forms[form] for form in get_close_matches(name.lower(), sorted(forms), _MOST_SUGGESTED, _ALIKE)]
     sharing = [full for form, full in sorted(forms.items()) if words & set(name_key(form).split())]

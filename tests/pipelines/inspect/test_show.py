@@ -15,7 +15,9 @@ from quern.indexes.catalog import Manifest, Snapshot, TableVersion, Warehouse
 from quern.indexes.stages import StageWriter
 from quern.jobs.pages.ingest import FileReject, read_pages
 from quern.jobs.pages.originals import OriginalError
+from quern.pipelines.cli.show import _print as print_found
 from quern.pipelines.ingest import PAGE_STORE, add_pages, page_store
+from quern.pipelines.inspect.entities import entities_named
 from quern.pipelines.inspect.show import NotInSnapshotError, original_of, show
 from quern.schemas.settings import IngestSettings, load_settings
 from quern.schemas.tables import TABLES
@@ -61,6 +63,30 @@ def test_a_rejected_capture_is_found_by_its_address_alone(snapshot: Make, tmp_pa
     with pytest.raises(NotInSnapshotError) as error:
         show(made, "page", HERE.removesuffix("/a"))
     assert "rejected" not in str(error.value)
+
+
+def test_those_that_share_a_name_are_shown_apart_with_what_is_stated_of_each(
+    snapshot: Make, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lists: dict[str, Any] = {"images": [], "metadata_from": [], "personal_data": []}
+    documents = [{"doc_id": d, "page_url": f"doc:{d}", "title": "Sky\x1b[31m", **lists} for d in ("d1", "d2")]
+    ends = {f"{part}{end}": 3 for part in ("", "subject_", "relation_", "object_") for end in ("start", "end")}
+    words = {"subject": "Mercury", "relation": "has", "object": "no \x1b[2Jmoon"}
+    triplets = [{"triplet_id": f"t{n}", "chunk_id": f"d{n}-0", "doc_id": f"d{n}", **words, **ends} for n in (1, 2)]
+    entities = [
+        {"entity_id": f"e{n}", "name": "Mercury", "apart": apart, "forms": ["Mercury", form], "fact_count": n}
+        | {"documents": [f"d{n}"], "facts": [f"t{n}"]}
+        for n, apart, form in ((1, "planet", "The Planet"), (2, "element", "Quicksilver"))
+    ]
+    made = snapshot(documents=documents, triplets=triplets, entities=entities)
+    found = entities_named(made, "the Mercury")
+    assert [one["row"]["apart"] for one in found] == ["element", "planet"], "the best known first"
+    assert [fact["source"] for one in found for fact in one["to"]["facts"]] == ["d2", "d1"]
+    assert [one["row"]["apart"] for one in entities_named(made, "e1")] == ["planet"]
+    print_found(found[0])
+    assert "\x1b" not in capsys.readouterr().out
+    with pytest.raises(NotInSnapshotError, match="did you mean Mercury"):
+        entities_named(made, "Quicksilvre")
 
 
 def test_the_address_of_a_document_names_the_document(snapshot: Make) -> None:
