@@ -78,7 +78,7 @@ class BuildSources(TableJob):
     settings: SourceSettings
 
     name: ClassVar[str] = "sources"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     @property
     def incremental(self) -> bool:
@@ -170,12 +170,13 @@ def read_sites(inputs: Mapping[str, Stage]) -> dict[str, Site]:
 
 
 def origin_of(url: str) -> str | None:
-    """The home page of an address's site: scheme and authority of a web address; None where it is none."""
+    """The home page of an address's site: scheme, host and port of a web address; None where it is none."""
     try:
         parts = urlsplit(url)
     except ValueError:
         return None
-    return f"{parts.scheme}://{parts.netloc}/" if parts.scheme in ("http", "https") and parts.netloc else None
+    authority = parts.netloc.rpartition("@")[2].lower()  # A name and a password are of nobody's home page.
+    return f"{parts.scheme}://{authority}/" if parts.scheme in ("http", "https") and parts.hostname else None
 
 
 def host_of(url: str) -> str:

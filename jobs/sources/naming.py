@@ -89,7 +89,7 @@ class NamingInput:
     def quoted(self) -> dict[str, object]:
         """The fields for a prompt."""
         pool = [
-            {"name": disarmed(s.name), "url": s.url, "topics": disarmed(", ".join(s.topics))[:_LONGEST]}
+            {"name": disarmed(s.name), "url": disarmed(s.url), "topics": disarmed(", ".join(s.topics))[:_LONGEST]}
             for s in self.pool
         ]
         asked = {"question": disarmed(self.question), "query": disarmed(self.query)}

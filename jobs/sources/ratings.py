@@ -31,7 +31,11 @@ def read_ratings(path: str) -> dict[str, float]:
     if not path:
         return {}
     found: dict[str, float] = {}
-    for number, row in enumerate(csv.reader(_text(path).splitlines()), 1):
+    try:
+        rows = list(csv.reader(_text(path).splitlines()))
+    except csv.Error as error:
+        raise RatingsError(f"sources.ratings: {path} is no CSV file: {error}") from None
+    for number, row in enumerate(rows, 1):
         if number == 1 or not row:
             continue
         try:

@@ -1,0 +1,113 @@
+"""The table `sources` over nights: whatever comes, goes or is renamed, it is what a full run makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import count
+from typing import Any, NamedTuple
+
+from quern.indexes.stages import Stage
+from quern.jobs.core.contract import Made
+from quern.jobs.core.run import Run
+from quern.jobs.core.table_job import run_whole
+from quern.jobs.sources.build import BuildSources
+from quern.schemas.digests import text_digest
+from quern.schemas.settings import SourceSettings
+from quern.schemas.tables import DOCUMENTS, EVENTS, NODES, PAGES, Table
+
+Staged = Callable[[Table, list[dict[str, Any]]], Stage]
+NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
+
+
+class Doc(NamedTuple):
+    """A document: its site, the name that it gives that, its title, whom its event names, and its nodes."""
+
+    site: str | None
+    name: str | None
+    title: str | None
+    names: tuple[str, ...] = ()
+    nodes: int = 1
+    fetched: datetime = NOON
+
+
+DAY = {
+    "a1": Doc("a.example", "The A", "Ferry sinks off Dunmere", ("Lady Orrin",)),
+    "a2": Doc("a.example", "The A", "Ferry raised", ("Lady Orrin",)),
+    "b1": Doc("b.example", None, "Harvest of barley"),
+    "c1": Doc("c.example", "C", None, (), 0),
+    "n1": Doc(None, None, "Of no site"),
+    "k1": Doc("A key, of no host", None, ""),
+}
+NIGHTS = [
+    DAY | {"a3": Doc("a.example", "The B", "Captain fined", ("Edda Marsh",))},
+    {key: doc for key, doc in DAY.items() if key not in ("a2", "c1")},
+    DAY | {"b1": DAY["b1"]._replace(title="Harvest of rye")},
+    DAY | {"b1": DAY["b1"]._replace(site="b2.example")},
+    DAY | {"c1": DAY["c1"]._replace(fetched=NOON.replace(hour=13))},
+    DAY | {"b1": DAY["b1"]._replace(nodes=5, names=("Lady Orrin",))},
+    {},
+]
+
+
+@dataclass(frozen=True)
+class Tonight(BuildSources):
+    """The job on the night after `published` was made."""
+
+    published: Stage | None = None
+
+    def of_last_night(self, table: str, run: Run) -> Stage | None:
+        return self.published
+
+
+def given(docs: dict[str, Doc], stage: Staged) -> dict[str, Stage]:
+    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in ("documents", "nodes", "events", "pages")}
+    for key, doc in docs.items():
+        url = f"https://{doc.site}/{key}" if doc.site else f"doc:{key}"
+        said = {"title": doc.title, "text": "", "digest": text_digest(doc.title, "")}
+        lists: dict[str, Any] = {"images": [], "metadata_from": [], "personal_data": []}
+        named = {"site": doc.site, "site_name": doc.name}
+        rows["documents"].append({"doc_id": key, "page_url": url, "url": url} | said | lists | named)
+        rows["nodes"] += [{"query_id": f"{key}{n}", "chunk_id": f"{key}-0", "text": ""} for n in range(doc.nodes)]
+        empty = {"content_type": "", "body": b"", "source_file": "", "digest": ""}
+        rows["pages"].append({"url": url, "fetched_at": doc.fetched} | empty)
+        if doc.names:
+            at = {"chunk_id": f"{key}-0", "doc_id": key, "start": 0, "end": 1}
+            source = {**dict.fromkeys(EVENTS.schema.field("sources").type.value_type.names), **at}
+            days = {
+                "from_day": NOON,
+                "to_day": NOON,
+                "timex": "",
+                "precision": "day",
+                "date_from": "text",
+                "expected": False,
+            }
+            told = {"title": "", "summary": "", "entities": [*doc.names], "sources": [source]}
+            rows["events"].append({"event_id": text_digest(key, *doc.names)} | at | days | told)
+    tables = (DOCUMENTS, NODES.without("vector"), EVENTS.without("vector"), PAGES)
+    return {name: stage(table, rows[name]) for name, table in zip(rows, tables, strict=True)}
+
+
+def test_a_night_makes_what_a_full_run_makes_and_reads_anew_the_sites_that_changed_alone(
+    run: Run, staged: Staged
+) -> None:
+    nights = count()
+
+    def made(docs: dict[str, Doc], published: Stage | None = None) -> Made:
+        tonight = replace(run, stages=run.stages / str(next(nights)))
+        tonight.stages.mkdir(parents=True)
+        return run_whole(Tonight(SourceSettings(), published), given(docs, staged), tonight)
+
+    def rows(made: Made) -> list[dict[str, Any]]:
+        return [row for batch in made.stages[0].batches() for row in batch.to_pylist()]
+
+    first = made(DAY)
+    by_site = {row["site"]: row for row in rows(first)}
+    assert by_site["a.example"]["topics"][0] == "Lady Orrin"
+    assert by_site["A key, of no host"]["topics"] == []
+    assert len(by_site) == 4
+    for docs in NIGHTS:
+        night, whole = made(docs, first.stages[0]), made(dict(reversed(docs.items())))
+        assert rows(night) == rows(whole) != rows(first)
+        assert night.counts.computed <= 1
