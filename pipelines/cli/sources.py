@@ -70,20 +70,23 @@ def sources(
         raise QuernError("--unanswered writes seeds: name their file, --out seeds.txt")
     searcher = open_searcher(warehouse, snapshot, settings, override)
     if question is not None:
-        _one(searcher, question, history=not no_history, as_json=as_json)
+        _one(searcher, question, out, history=not no_history, as_json=as_json)
     elif questions is not None:
         _many(searcher, questions, out, history=not no_history, as_json=as_json)
     elif unanswered is not None and out is not None:
         _seeds(searcher, unanswered, out, history=not no_history, as_json=as_json)
 
 
-def _one(searcher: Searcher, question: str, *, history: bool, as_json: bool) -> None:
+def _one(searcher: Searcher, question: str, out: Path | None, *, history: bool, as_json: bool) -> None:
+    from quern.indexes.storage import write_text
     from quern.pipelines.answers.questions import question_of
     from quern.pipelines.sources.query import sources_of
     from quern.pipelines.sources.view import render_sources
 
     asked = question_of({"query_id": "sources", "question": question}, searcher.settings.question.max_characters)
     (found,) = sources_of(searcher, [asked], history=history)
+    if out is not None:
+        write_text(out, found.model_dump_json() + "\n")
     if as_json:
         print_json(found.model_dump(mode="json"))
         return

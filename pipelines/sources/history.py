@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections import deque
 from collections.abc import Iterable, Sequence
 from os import SEEK_END
 from pathlib import Path
@@ -24,6 +25,7 @@ from quern.jobs.reasoning.confidence.features import Encode
 log = logging.getLogger(__name__)
 
 _MOST_LINES: Final = 20_000  # Of the file that are read, the newest: a question's vector is 1.5 kB.
+_MOST_PROPOSED: Final = 10  # Sites for one question: each costs a search, and the nearest questions tell most.
 
 
 class Told(BaseModel):
@@ -47,7 +49,7 @@ class History:
         self._vectors: Floats | None = None
 
     def proposals(self, vectors: Floats, least: float) -> list[list[str]]:
-        """For each question, by its vector, the sites that answered questions above `least`, the nearest first."""
+        """For each question, by its vector, the sites that answered those nearest to it, above `least`; at most 10."""
         if not self._questions:
             return [[] for _ in vectors]
         if self._vectors is None:
@@ -59,7 +61,8 @@ class History:
         found = []
         for row in near:
             order = [n for n in np.argsort(-row, kind="stable").tolist() if row[n] > least]
-            found.append(list(dict.fromkeys(site for n in order for site in sites[self._questions[n]])))
+            near_sites = dict.fromkeys(site for n in order for site in sites[self._questions[n]])
+            found.append(list(near_sites)[:_MOST_PROPOSED])
         return found
 
     def add(self, told: Iterable[Told]) -> None:
@@ -80,7 +83,9 @@ class History:
 def _read(path: Path) -> Sequence[Told]:
     """The newest lines of the file; one that is damaged is left out."""
     try:
-        lines = path.read_text("utf-8", "replace").splitlines()[-_MOST_LINES:]
+        # JSON leaves U+2028 as it is, at which `splitlines` would break a line in two.
+        with path.open(encoding="utf-8", errors="replace", newline="\n") as file:
+            lines = deque(file, maxlen=_MOST_LINES)
     except OSError:
         return []
     found = []

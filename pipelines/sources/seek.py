@@ -93,10 +93,11 @@ class Seeker:
             return []
         settings = self.searcher.settings.sourcing
         intents = self.reasoner.run(INTENTS, [IntentInput(q.question, settings.intents) for q in questions])
-        rows = zip(questions, intents, strict=True)
-        sought = [_Sought(q, [i.query for i in done.output.intents], parts_of(q.question)) for q, done in rows]
+        asked = zip(questions, intents, strict=True)
+        sought = [_Sought(q, [i.query for i in done.output.intents], parts_of(q.question)) for q, done in asked]
         past = self._search(sought)
-        self._rate(sought, [self._first(one, sites) for one, sites in zip(sought, past, strict=True)])
+        rows = zip(sought, self._named(sought), past, strict=True)
+        self._rate(sought, [self._first(one, named, sites) for one, named, sites in rows])
         for _ in range(settings.rounds):
             left = [one for one in sought if not any(s.answers for s in one.rated.values())]
             if not left:
@@ -121,11 +122,10 @@ class Seeker:
             at += len(one.texts)
         return self.history.proposals(batch.vectors[own], self.searcher.settings.sourcing.similar)
 
-    def _first(self, one: _Sought, past: Sequence[str]) -> list[_Candidate]:
+    def _first(self, one: _Sought, named: Sequence[_Candidate], past: Sequence[str]) -> list[_Candidate]:
         """What is proposed first: by the generator, by the index, by the history."""
         found = [(source, "found") for source in one.likely[one.asked[0]][: self.searcher.settings.sourcing.found]]
         told = [(self.pool.known(site, 0.0), "history") for site in past if site in self.pool.rows]
-        (named,) = self._named([one])
         candidates = {c.site: c for c in named}
         for source, by in (*found, *told):
             proposed: ProposedBy = "found" if by == "found" else "history"

@@ -117,6 +117,7 @@ def test_what_was_not_answered_is_crawled_and_answered(site: Site, tmp_path: Pat
     assert [(s["site"], s["answers"]) for s in found] == [("harrow.example", True)]
     assert "7.4 metres" in found[0]["evidence"][0]["text"]
     assert "history" not in found[0]["proposed_by"]
-    (again,) = json.loads(run(*asked))["sources"]
+    (again,) = json.loads(run(*asked, "--out", tmp_path / "one.jsonl"))["sources"]
+    assert json.loads((tmp_path / "one.jsonl").read_text())["sources"] == [again]
     assert "history" in again["proposed_by"]
     assert again["score"] == found[0]["score"] > 1.7
