@@ -54,7 +54,7 @@ def _best(given: Sequence[AnswerInput], parser: str) -> list[Alignment]:
     """The best alignment of each question with a chunk of its evidence."""
     questions = parsed([g.question for g in given], parser)
     every = ([aligned(AlignInput(q, e)) for e in g.evidence] for q, g in zip(questions, given, strict=True))
-    return [max(of, key=lambda a: (a.graded, a.share)) for of in every]
+    return [max(of, key=lambda a: (a.graded, a.share), default=Alignment(matches=[])) for of in every]
 
 
 def _pairs_a_second(pairs: Sequence[AlignInput]) -> float:
