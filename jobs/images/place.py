@@ -20,7 +20,6 @@ from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import linear_sum_assignment
 
 from quern.jobs.reasoning.answering.sentences import content_words
 
@@ -152,6 +151,8 @@ def placed(alike: Matrix, threshold: float) -> list[Place]:
 
     A pair below the threshold has no place: the paragraph stays without an image, and the image unplaced.
     """
+    from scipy.optimize import linear_sum_assignment  # Most answers have no image, and it takes .4 s to import.
+
     rows, columns = linear_sum_assignment(np.where(alike >= threshold, alike, 0.0), maximize=True)
     pairs = zip(rows.tolist(), columns.tolist(), strict=True)
     return [Place(row, column, float(alike[row, column])) for row, column in pairs if alike[row, column] >= threshold]

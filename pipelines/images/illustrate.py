@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow.compute as pc
@@ -19,11 +19,13 @@ from quern.jobs.images.describe import description
 from quern.jobs.images.place import Described, Mask, Matrix, Place, Remembered, likeness, placed, relevance
 from quern.jobs.images.seen import Clip, loaded_clip
 from quern.jobs.reasoning.answering.sentences import content_words
-from quern.pipelines.images.pictures import PictureFolder
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Answer, AnswerImage, Citation
 from quern.schemas.tables import IMAGES
 from quern.schemas.words.lines import one_line
+
+if TYPE_CHECKING:
+    from quern.pipelines.images.pictures import PictureFolder
 
 # Documents whose images may stand beside an answer, those that it cites first; and images of one of them.
 _DOCUMENTS: Final = 5
@@ -121,6 +123,8 @@ def pictures_of(searcher: Searcher) -> PictureFolder | None:
     """
     if not searcher.settings.images.fetch:
         return None
+    from quern.pipelines.images.pictures import PictureFolder  # Scrapy takes half a second to import.
+
     return PictureFolder(searcher.snapshot.warehouse.root, searcher.settings)
 
 
