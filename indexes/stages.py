@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -135,6 +135,7 @@ class StageWriter:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._temporary = path.with_name(f".tmp-{path.name}")
         self._digested = digest_columns(table)
+        self._rows: list[Mapping[str, Any]] = []
         self._writer = pq.ParquetWriter(self._temporary, table.schema, **parquet_options(table.schema))
 
     def write(self, batch: pa.RecordBatch) -> None:
@@ -143,9 +144,26 @@ class StageWriter:
         Raises:
             SchemaError: It does not.
         """
+        self._flush()
         batch = validate(batch, self._table)
         for piece in slices(batch, BATCH_ROWS, BATCH_BYTES):
             self._write(piece)
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Add a row, which must fit the table; rows are written some thousand at once.
+
+        Raises:
+            SchemaError: One of them does not.
+        """
+        self._rows.append(row)
+        if len(self._rows) == BATCH_ROWS:
+            self._flush()
+
+    def _flush(self) -> None:
+        """Write the rows that were added."""
+        rows, self._rows = self._rows, []
+        if rows:
+            self.write(pa.RecordBatch.from_pylist(rows, schema=self._table.schema))
 
     def _write(self, batch: pa.RecordBatch) -> None:
         if batch.num_rows:
@@ -160,6 +178,7 @@ class StageWriter:
     def close(self) -> None:
         """Complete the file; a second call does nothing."""
         if self._temporary.exists():
+            self._flush()
             self._writer.close()
             with self._temporary.open("rb+") as file:
                 os.fsync(file.fileno())

@@ -14,8 +14,6 @@ from datetime import datetime
 from typing import Any, ClassVar, Final
 from urllib.parse import urlsplit
 
-import pyarrow as pa
-
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run
@@ -26,7 +24,6 @@ from quern.schemas.digests import text_digest
 from quern.schemas.settings import SourceSettings
 from quern.schemas.tables import SOURCES, Table
 
-_BATCH: Final = 1024
 _MASK: Final = (1 << 128) - 1
 
 
@@ -108,18 +105,13 @@ class BuildSources(TableJob):
         changed = {site for site, digest in digests.items() if before.get(site, {}).get("digest") != digest}
         about = self._topics(inputs, changed)
         with run.writer(SOURCES) as writer:
-            rows: list[dict[str, Any]] = []
             for site in sorted(sites):
                 row = (
                     _row(site, sites[site], about[site], rated[site], digests[site])
                     if site in changed
                     else before[site]
                 )
-                rows.append(row)
-                if len(rows) == _BATCH:
-                    writer.write(pa.RecordBatch.from_pylist(rows, schema=SOURCES.schema))
-                    rows = []
-            writer.write(pa.RecordBatch.from_pylist(rows, schema=SOURCES.schema))
+                writer.add(row)
         counts = Counts(inputs["documents"].rows, len(sites), len(sites) - len(changed), len(changed), 0)
         return Made((writer.stage(),), counts)
 

@@ -13,7 +13,6 @@ from datetime import datetime
 from typing import Any, ClassVar, Final
 
 import numpy as np
-import pyarrow as pa
 
 from quern.indexes.graph.communities import communities
 from quern.indexes.graph.structure import joined, projected, read_edges, read_members
@@ -27,7 +26,6 @@ from quern.schemas.digests import text_digest
 from quern.schemas.settings import TimelineSettings
 from quern.schemas.tables import TIMELINES, Table
 
-_BATCH: Final = 1024
 _NAMED: Final = 3  # Keywords that stand for a community's name.
 
 
@@ -122,19 +120,13 @@ class BuildTimelines(TableJob):
     def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
         """The timelines of the `events`, which `documents` give their sites, and `nodes` and `edges` communities."""
         before = self._before(run)
-        rows: list[dict[str, Any]] = []
         written = computed = 0
         with run.writer(TIMELINES) as writer:
             for topic in self._topics(inputs):
                 known = before.get(topic.timeline_id)
                 same = known is not None and known["digest"] == topic.digest
-                rows.append(known if same and known else self._row(topic))
+                writer.add(known if same and known else self._row(topic))
                 written, computed = written + 1, computed + (not same)
-                if len(rows) == _BATCH:
-                    writer.write(pa.RecordBatch.from_pylist(rows, schema=TIMELINES.schema))
-                    rows = []
-            if rows:
-                writer.write(pa.RecordBatch.from_pylist(rows, schema=TIMELINES.schema))
         counts = Counts(inputs["events"].rows, written, written - computed, computed, 0)
         return Made((writer.stage(),), counts)
 

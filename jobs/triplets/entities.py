@@ -12,8 +12,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-import pyarrow as pa
-
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run
@@ -23,7 +21,6 @@ from quern.jobs.triplets.folding import Folded, Known, Page, Told, address_name,
 from quern.schemas.digests import text_digest
 from quern.schemas.tables import ENTITIES, Table
 
-_BATCH: Final = 1024
 _MOST_FACTS: Final = 1000
 _COLUMNS: Final = (
     *("triplet_id", "doc_id", "start", "subject_name", "relation", "object", "object_name", "published_at"),
@@ -59,15 +56,10 @@ class FoldEntities(TableJob):
         found = folded(told, _pages(inputs["documents"]))
         computed = 0
         with run.writer(ENTITIES) as writer:
-            rows: list[dict[str, Any]] = []
             for known, entity in sorted(found.items()):
-                rows.append(_row(known, entity, place))
-                computed += rows[-1]["digest"] not in before
-                if len(rows) == _BATCH:
-                    writer.write(pa.RecordBatch.from_pylist(rows, schema=ENTITIES.schema))
-                    rows = []
-            if rows:
-                writer.write(pa.RecordBatch.from_pylist(rows, schema=ENTITIES.schema))
+                row = _row(known, entity, place)
+                computed += row["digest"] not in before
+                writer.add(row)
         made = writer.stage()
         counts = Counts(inputs["triplets"].rows, made.rows, made.rows - computed, computed, 0)
         return Made((made,), counts)
