@@ -111,7 +111,7 @@ class StagedBuild:
     def __init__(self, folder: Path, warehouse: Warehouse, steps: Sequence[Step], begun: Begun) -> None:
         self.folder, self.warehouse, self.steps, self.begun = folder, warehouse, steps, begun
         self.settings = Settings.model_validate(begun.settings)
-        self.parent = warehouse.snapshot(begun.parent) if begun.parent else None
+        self.parent = warehouse.snapshot(begun.parent, leased=False) if begun.parent else None
 
     @classmethod
     def begin(cls, folder: Path, warehouse: Warehouse, steps: Sequence[Step], begun: Begun) -> StagedBuild:

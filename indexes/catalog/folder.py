@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Self
 
+from quern.indexes.catalog.leases import is_leased
 from quern.indexes.catalog.manifest import Manifest, WarehouseError
 from quern.indexes.served import ServedTables
 
@@ -84,3 +85,10 @@ class WarehouseFolder:
             known = ", ".join(self.snapshot_ids()[-3:]) or "none"
             raise WarehouseError(f"there is no snapshot {wanted} in {self.root}; the latest are: {known}")
         return Manifest.model_validate_json((self._snapshots / f"{wanted}.json").read_text("utf-8"))
+
+    def _manifest_path(self, build_id: str) -> Path:
+        return self._snapshots / f"{build_id}.json"
+
+    def is_leased(self, build_id: str) -> bool:
+        """Whether a reader holds the snapshot, so that pruning leaves it alone."""
+        return is_leased(self._manifest_path(build_id))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from quern.indexes.catalog.folder import WarehouseFolder
+from quern.indexes.catalog.leases import Lease
 from quern.indexes.catalog.manifest import Manifest, TableVersion, WarehouseError
 from quern.indexes.served import ServedTable
 from quern.indexes.stages import Stage
@@ -10,11 +11,15 @@ from quern.schemas.tables import TABLES, Table
 
 
 class Snapshot:
-    """One snapshot, open for reading: every table at the version that its manifest pins."""
+    """One snapshot, open for reading: every table at the version that its manifest pins.
 
-    def __init__(self, warehouse: WarehouseFolder, manifest: Manifest) -> None:
+    Its lease, if it has one, lasts as long as the object and the served tables that were opened from it.
+    """
+
+    def __init__(self, warehouse: WarehouseFolder, manifest: Manifest, lease: Lease | None = None) -> None:
         self.warehouse = warehouse
         self.manifest = manifest
+        self.lease = lease
 
     def _pinned(self, name: str) -> tuple[Table, TableVersion]:
         version = self.manifest.tables.get(name)
@@ -29,7 +34,7 @@ class Snapshot:
             raise WarehouseError(
                 f"{self.warehouse.root} is damaged: its table {name} has no version {version.version}; build again"
             )
-        return self.warehouse.served.open(table, version.version)
+        return self.warehouse.served.open(table, version.version, self.lease)
 
     def stage(self, name: str) -> Stage:
         """A table as its Parquet file."""

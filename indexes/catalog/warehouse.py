@@ -9,9 +9,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from quern.indexes.catalog.folder import FORMAT, WarehouseFolder
+from quern.indexes.catalog.leases import held_alone, take_lease
 from quern.indexes.catalog.manifest import Manifest, TableVersion, WarehouseError
 from quern.indexes.catalog.snapshot import Snapshot
 from quern.indexes.locks import exclusive
@@ -20,6 +21,8 @@ from quern.indexes.stage_folders import remove
 from quern.indexes.stages import Stage
 from quern.indexes.storage import write_text
 from quern.schemas.tables import TABLES, Table
+
+_TRIES: Final = 10  # To open the published snapshot, while others are published and pruned.
 
 
 class Warehouse(WarehouseFolder):
@@ -54,9 +57,28 @@ class Warehouse(WarehouseFolder):
         with exclusive(self.root / "build.lock", busy):
             yield
 
-    def snapshot(self, build_id: str | None = None) -> Snapshot:
-        """A snapshot open for reading, by default the published one."""
-        return Snapshot(self, self.manifest(build_id))
+    def snapshot(self, build_id: str | None = None, *, leased: bool = True) -> Snapshot:
+        """A snapshot open for reading, by default the published one; pruning leaves it alone while it is `leased`.
+
+        Raises:
+            WarehouseError: There is no such snapshot.
+        """
+        if not leased:
+            return Snapshot(self, self.manifest(build_id))
+        for _ in range(_TRIES - 1):
+            try:
+                return self._leased(build_id)
+            except FileNotFoundError:  # Another was published since the pointer was read, and this one pruned.
+                continue
+        return self.snapshot(build_id, leased=False)
+
+    def _leased(self, build_id: str | None) -> Snapshot:
+        """The snapshot with a lease on it; raises FileNotFoundError where it is not there."""
+        wanted = build_id or self.current_id()
+        if wanted is None:
+            return Snapshot(self, self.manifest())
+        lease = take_lease(self._manifest_path(wanted))
+        return Snapshot(self, self.manifest(wanted), lease)
 
     def pin(self, stage: Stage, parent: Manifest | None) -> TableVersion:
         """Write `stage` as a new version of its table, or return the parent's where nothing changed.
@@ -130,15 +152,27 @@ class Warehouse(WarehouseFolder):
         write_text(self._current, json.dumps({"build_id": build_id}) + "\n")
 
     def prune(self, keep: int) -> list[str]:
-        """Forget all but the newest `keep` snapshots (the published one always stays); returns their ids."""
-        current = self.current_id()
-        ids = self.snapshot_ids()
-        gone = [s for s in ids[: max(0, len(ids) - keep)] if s != current]
-        for build_id in gone:
-            (self._snapshots / f"{build_id}.json").unlink()
+        """Forget all but the newest `keep` snapshots; returns the ids of those that went.
+
+        The published one always stays, and what is leased: it goes when it is pruned again.
+        """
+        gone = [s for s in self.prunable(keep) if self._forget(s)]
         self._sweep()
         self._prune_audits(keep)
         return gone
+
+    def prunable(self, keep: int) -> list[str]:
+        """Ids of all snapshots but the newest `keep` and the published one, leased or not."""
+        current, ids = self.current_id(), self.snapshot_ids()
+        return [s for s in ids[: max(0, len(ids) - keep)] if s != current]
+
+    def _forget(self, build_id: str) -> bool:
+        """Delete the manifest of a snapshot, unless that is leased."""
+        path = self._manifest_path(build_id)
+        with held_alone(path) as alone:
+            if alone:
+                path.unlink()
+        return alone
 
     def _prune_audits(self, keep: int) -> None:
         """Delete the data docs of pruned snapshots, and of refused builds that are older than all that are kept."""

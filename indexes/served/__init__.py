@@ -32,11 +32,12 @@ def quote(value: str) -> str:
 
 
 class ServedTable:
-    """One version of a served table, open for reading."""
+    """One version of a served table, open for reading; `hold` is what keeps it from being pruned."""
 
-    def __init__(self, lance: Any, table: Table) -> None:
+    def __init__(self, lance: Any, table: Table, hold: object = None) -> None:
         self.lance = lance
         self.table = table
+        self._hold = hold
 
     @property
     def rows(self) -> int:
@@ -70,11 +71,11 @@ class ServedTables:
         # Loaded only here: commands that read no table have no need of it.
         self._database = import_lancedb().connect(str(directory))
 
-    def open(self, table: Table, version: int) -> ServedTable:
-        """The table as it was at `version`."""
+    def open(self, table: Table, version: int, hold: object = None) -> ServedTable:
+        """The table as it was at `version`; `hold` lives as long as what is returned."""
         lance = self._database.open_table(table.name)
         lance.checkout(version)
-        return ServedTable(lance, table)
+        return ServedTable(lance, table, hold)
 
     def has(self, name: str, version: int) -> bool:
         """Whether the table has this version."""

@@ -13,19 +13,32 @@ app = new_app("What is published in a warehouse.")
 
 @app.command("list", epilog="Example:  quern snapshots list -w WH")
 def list_snapshots(warehouse: Warehouse, as_json: AsJson = False) -> None:
-    """List the snapshots, oldest first; * marks the published one."""
+    """List the snapshots, oldest first; * marks the published one, `leased` those that a reader has open."""
     from quern.indexes.catalog import Warehouse as Catalog
 
     catalog = Catalog.open(warehouse)
     current = catalog.current_id()
     manifests = [catalog.manifest(s) for s in catalog.snapshot_ids()]
+    leased = {m.build_id for m in manifests if catalog.is_leased(m.build_id)}
+    keep = catalog.manifest().known_settings().audit.keep_snapshots if current else None
     if as_json:
-        listed = [{"build_id": m.build_id, "published": m.build_id == current, "seconds": m.seconds} for m in manifests]
-        print_json({"snapshots": listed})
+        listed = [
+            {
+                "build_id": m.build_id,
+                "published": m.build_id == current,
+                "leased": m.build_id in leased,
+                "seconds": m.seconds,
+            }
+            for m in manifests
+        ]
+        print_json({"snapshots": listed, "keep_snapshots": keep})
         return
     for m in manifests:
         rows = ", ".join(f"{n} {m.tables[n].rows:,}" for n in ("documents", "chunks", "nodes", "edges"))
-        typer.echo(f"{'*' if m.build_id == current else ' '} {m.build_id}  {rows}  {m.seconds:.1f} s")
+        mark, held = "*" if m.build_id == current else " ", "  leased" if m.build_id in leased else ""
+        typer.echo(f"{mark} {m.build_id}  {rows}  {m.seconds:.1f} s{held}")
+    if keep is not None:
+        typer.echo(f"the newest {keep} are kept (audit.keep_snapshots), the published one, and what is leased")
 
 
 @app.command("show", epilog="Example:  quern snapshots show -w WH --json")
