@@ -37,7 +37,8 @@ class Site:
         origins: How many of its documents have an address of each origin.
         evidence: Nodes of its documents.
         reachable_at: The newest fetch of a page of it.
-        told: Sum of the digests of all that its topics are made of; a sum, so that no order need be kept.
+        told: Sum of the digests of all that its topics are made of, titles and names of events, and of nothing else: a
+            page whose text alone changed leaves the row as it was. A sum, so that no order need be kept.
     """
 
     documents: int = 0
@@ -75,7 +76,7 @@ class BuildSources(TableJob):
     settings: SourceSettings
 
     name: ClassVar[str] = "sources"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     @property
     def incremental(self) -> bool:
@@ -137,12 +138,12 @@ def read_sites(inputs: Mapping[str, Stage]) -> dict[str, Site]:
     sites: dict[str, Site] = {}
     site_of: dict[str, Site] = {}
     site_of_page: dict[str, Site] = {}
-    for row in _rows(inputs["documents"], ["doc_id", "page_url", "url", "site", "site_name", "digest"]):
+    for row in _rows(inputs["documents"], ["doc_id", "page_url", "url", "site", "site_name", "title"]):
         if not row["site"]:
             continue
         site = sites.setdefault(row["site"], Site())
         site.documents += 1
-        site.tell("document", row["doc_id"], row["digest"])
+        site.tell("title", row["title"] or "")
         if row["site_name"]:
             site.names[row["site_name"]] += 1
         if origin := origin_of(row["url"] or ""):
@@ -151,9 +152,10 @@ def read_sites(inputs: Mapping[str, Stage]) -> dict[str, Site]:
     for row in _rows(inputs["nodes"], ["chunk_id"]):
         if (owner := site_of.get(row["chunk_id"].rpartition("-")[0])) is not None:
             owner.evidence += 1
-    for row in _rows(inputs["events"], ["event_id", "sources", "entities"]):
-        for key in sorted({source["doc_id"] for source in row["sources"]} & site_of.keys()):
-            site_of[key].tell("event", row["event_id"], key, *row["entities"])
+    for row in _rows(inputs["events"], ["sources", "entities"]):
+        owners = {id(one): one for source in row["sources"] if (one := site_of.get(source["doc_id"])) is not None}
+        for site in owners.values():
+            site.tell("event", *sorted(set(row["entities"])))
     for row in _rows(inputs["pages"], ["url", "fetched_at"]):
         owner = site_of_page.get(row["url"])
         if owner is not None and row["fetched_at"] is not None:

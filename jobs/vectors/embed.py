@@ -144,6 +144,12 @@ class Embedder:
         return ids, np.asarray(lengths - (self._max_tokens - self.capacity), dtype=np.int32)
 
 
+@lru_cache(maxsize=4)
+def _special_tokens(model: Model) -> int:
+    """Special tokens around a text. Each batch of a night asks, and a tokenizer takes a tenth of a second to load."""
+    return int(load_tokenizer(model).num_special_tokens_to_add(False))
+
+
 def _normalise(vectors: Vectors) -> Vectors:
     """Rows of length 1; a row of zeros or of numbers that are not finite becomes NaN."""
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
@@ -215,7 +221,7 @@ class Embed(Job):
     def capacity(self) -> int:
         """Most tokens of a text that the model reads; of a text with more `tokens` the end is not in its vector."""
         model = read_model(self.settings.model)
-        return resolve_max_tokens(self.settings, model) - load_tokenizer(model).num_special_tokens_to_add(False)
+        return resolve_max_tokens(self.settings, model) - _special_tokens(model)
 
     def configuration(self) -> Mapping[str, object]:
         """Model, engine, precision and length; not `batch`, which changes no vector, nor with OpenVINO `threads`."""

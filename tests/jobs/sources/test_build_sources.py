@@ -30,6 +30,7 @@ class Doc(NamedTuple):
     names: tuple[str, ...] = ()
     nodes: int = 1
     fetched: datetime = NOON
+    text: str = ""
 
 
 DAY = {
@@ -65,7 +66,7 @@ def given(docs: dict[str, Doc], stage: Staged) -> dict[str, Stage]:
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in ("documents", "nodes", "events", "pages")}
     for key, doc in docs.items():
         url = f"https://{doc.site}/{key}" if doc.site else f"doc:{key}"
-        said = {"title": doc.title, "text": "", "digest": text_digest(doc.title, "")}
+        said = {"title": doc.title, "text": doc.text, "digest": text_digest(doc.title, doc.text)}
         lists: dict[str, Any] = {"images": [], "metadata_from": [], "personal_data": []}
         named = {"site": doc.site, "site_name": doc.name}
         rows["documents"].append({"doc_id": key, "page_url": url, "url": url} | said | lists | named)
@@ -111,3 +112,5 @@ def test_a_night_makes_what_a_full_run_makes_and_reads_anew_the_sites_that_chang
         night, whole = made(docs, first.stages[0]), made(dict(reversed(docs.items())))
         assert rows(night) == rows(whole) != rows(first)
         assert night.counts.computed <= 1
+    edited = made(DAY | {"a1": DAY["a1"]._replace(text="Another text, under the same title.")}, first.stages[0])
+    assert (rows(edited), edited.counts.computed) == (rows(first), 0)
