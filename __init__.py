@@ -28,18 +28,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from quern.indexes.catalog import Manifest, Warehouse
-    from quern.pipelines.api import answer, ask, build, evaluate, sources, timeline
+    from quern.pipelines.api import answer, ask, build, diff, evaluate, sources, timeline
     from quern.schemas.answers import Answer, Question
+    from quern.schemas.differences import SnapshotDifference
     from quern.schemas.errors import QuernError
     from quern.schemas.settings import Settings
     from quern.schemas.sources import FoundSources
     from quern.schemas.timelines import Timeline
 
 _HOMES = {
-    **dict.fromkeys(("answer", "ask", "build", "evaluate", "sources", "timeline"), "quern.pipelines.api"),
+    **dict.fromkeys(("answer", "ask", "build", "diff", "evaluate", "sources", "timeline"), "quern.pipelines.api"),
     **dict.fromkeys(("Manifest", "Warehouse"), "quern.indexes.catalog"),
     **dict.fromkeys(("Answer", "Question"), "quern.schemas.answers"),
     "QuernError": "quern.schemas.errors",
+    "SnapshotDifference": "quern.schemas.differences",
     "FoundSources": "quern.schemas.sources",
     "Settings": "quern.schemas.settings",
     "Timeline": "quern.schemas.timelines",
@@ -52,11 +54,13 @@ __all__ = [
     "QuernError",
     "Question",
     "Settings",
+    "SnapshotDifference",
     "Timeline",
     "Warehouse",
     "answer",
     "ask",
     "build",
+    "diff",
     "evaluate",
     "sources",
     "timeline",

@@ -18,6 +18,7 @@ from quern.pipelines import build as nightly
 from quern.pipelines.answers.question_rows import QuestionError
 from quern.pipelines.answers.questions import NoQuestionError, question_of
 from quern.pipelines.evaluation import recipes as evaluation
+from quern.pipelines.inspect.difference import CURRENT, PREVIOUS, difference, snapshot_named
 from quern.pipelines.query import answer_questions, settings_to_ask_by
 from quern.pipelines.retrieve.filters import condition
 from quern.pipelines.retrieve.recipes import find_recipes
@@ -25,6 +26,7 @@ from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.sources.query import sources_of
 from quern.pipelines.timelines.query import asked_timeline, wanted_of
 from quern.schemas.answers import Answer, Question
+from quern.schemas.differences import SnapshotDifference
 from quern.schemas.settings import Settings, load_settings
 from quern.schemas.sources import FoundSources
 from quern.schemas.timelines import Timeline
@@ -157,6 +159,25 @@ def evaluate(
     chosen, searcher = find_recipes(",".join(recipes)), _searcher(warehouse, settings, snapshot)
     asked = list(_questions(questions, searcher.settings))
     return evaluation.evaluate(searcher, asked, chosen, list(k), answers=answers, by_type=by_type)
+
+
+def diff(
+    warehouse: str | Path | Warehouse,
+    before: str = PREVIOUS,
+    after: str = CURRENT,
+    *,
+    tables: Sequence[str] = (),
+    limit: int | None = 20,
+) -> SnapshotDifference:
+    """How many rows of each table differ between two snapshots, and which: at most `limit` of each kind.
+
+    A snapshot is named by its build id; `current` is the published one, `previous` that which it was built upon.
+
+    Raises:
+        QuernError: There is no such warehouse, snapshot or table.
+    """
+    opened = warehouse if isinstance(warehouse, Warehouse) else Warehouse.open(Path(warehouse))
+    return difference(snapshot_named(opened, before), snapshot_named(opened, after), tables, limit)
 
 
 def _questions(given: Iterable[str | Question | Mapping[str, object]], settings: Settings) -> Iterator[Question]:

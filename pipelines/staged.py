@@ -22,6 +22,7 @@ from pydantic import BaseModel, Field
 
 from quern.indexes.catalog import Manifest, Warehouse
 from quern.indexes.catalog.step_record import StepRecord
+from quern.indexes.changes import changed_rows
 from quern.indexes.page_store import PageStore
 from quern.indexes.stages import Stage, StageWriter
 from quern.indexes.storage import write_text
@@ -34,6 +35,7 @@ from quern.jobs.reasoning.table import GeneratorEngine
 from quern.jobs.vectors.embed import Embed
 from quern.pipelines.audit.audit import Audited, Subject, audit_tables, reject_shares
 from quern.pipelines.ingest import PAGE_STORE, page_store
+from quern.schemas.differences import RowChanges
 from quern.schemas.errors import QuernError
 from quern.schemas.settings import Settings
 from quern.schemas.tables import REJECTS, TABLES, Table
@@ -249,12 +251,14 @@ class StagedBuild:
         begun, parent = self.begun, self.parent.manifest if self.parent else None
         stages = {name: stage for name, stage in self.tables().items() if name in TABLES}
         stages["rejects"] = _stage(REJECTS, audit.rejects)
+        changes = {name: self._changes(stage) for name, stage in stages.items()}  # Before pinning moves equal tables.
         return Manifest(
             build_id=begun.build_id,
             parent=begun.parent,
             started_at=begun.started_at,
             source=str(begun.source.absolute()) if begun.source else PAGE_STORE,
             tables={name: self.warehouse.pin(stage, parent) for name, stage in stages.items()},
+            changes=changes,
             jobs=self._reports(),
             steps=[known.record for known in self.done()],
             audit=audit.checks,
@@ -264,11 +268,29 @@ class StagedBuild:
             model=str(Embed(self.settings.embed).configuration()["model"]),
         )
 
+    def _changes(self, stage: Stage) -> RowChanges:
+        """How many rows of a table differ from the parent's; equal digests tell that none does."""
+        name = stage.table.name
+        if self.parent is None or name not in self.parent.manifest.tables:
+            return RowChanges(added=stage.rows)
+        try:
+            return changed_rows(self.parent.stage(name), stage).counts
+        except (
+            OSError,
+            ValueError,
+        ) as error:  # A damaged parent keeps no build from being published.
+            log.warning("table %s of %s cannot be compared: %s", name, self.begun.parent, error)
+            return RowChanges(added=stage.rows)
+
     def publish(self, manifest: Manifest) -> Manifest:
         """Publish what is pinned as a snapshot; other builds in progress end with that."""
         manifest = self.warehouse.publish(manifest)
         self.warehouse.prune(self.settings.audit.keep_snapshots)
         shutil.rmtree(self.warehouse.root / BUILDS, ignore_errors=True)
+        if manifest.parent is not None:
+            for name, changes in manifest.changes.items():
+                if changes.any:
+                    log.info("table=%s %s rows=%d", name, changes, manifest.tables[name].rows)
         log.info(
             "build=%s published seconds=%.1f peak_memory_mib=%d",
             manifest.build_id,

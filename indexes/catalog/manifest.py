@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from quern.indexes.catalog.step_record import StepRecord
+from quern.schemas.differences import RowChanges
 from quern.schemas.errors import QuernError
 from quern.schemas.settings import Settings
 
@@ -46,6 +47,7 @@ class Manifest(BaseModel):
     Attributes:
         parent: The snapshot that was published when this one was built.
         source: What was read.
+        changes: How many rows of each table differ from the parent's.
         jobs: One report per job, in order.
         steps: One record per step of the build, in order.
         audit: One check per expectation.
@@ -63,6 +65,7 @@ class Manifest(BaseModel):
     published_at: datetime | None = None
     source: str
     tables: dict[str, TableVersion]
+    changes: dict[str, RowChanges] = Field(default_factory=dict)
     jobs: list[dict[str, Any]]
     steps: list[StepRecord] = Field(default_factory=list)
     audit: list[dict[str, Any]]

@@ -1,0 +1,89 @@
+"""What differs between two snapshots, by the function, the command and the Python API."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import quern
+from quern.indexes.catalog import Manifest, Warehouse
+from quern.indexes.stages import StageWriter
+from quern.schemas.settings import Settings
+from quern.schemas.tables import DOCUMENTS
+from tests.conftest import Quern
+
+FIRST, SECOND, THIRD = "20240630T020000000", "20240701T020000000", "20240702T020000000"
+MILL = {"mill": ("The mill", "It grinds rye."), "quay": ("The quay", "It is wet."), "dyke": (None, "It holds.")}
+
+
+def publish(warehouse: Warehouse, build_id: str, told: dict[str, tuple[str | None, str]]) -> None:
+    """A build of documents alone."""
+    lists = {"images": [], "metadata_from": [], "personal_data": []}
+    with StageWriter(warehouse.stages / "documents" / f"{build_id}.parquet", DOCUMENTS) as writer:
+        for key, (title, text) in told.items():
+            at = {"doc_id": key, "page_url": f"doc:{key}", "url": f"https://a.example/{key}"}
+            row = {**at, "title": title, "text": text, "digest": text, **lists}
+            writer.write(pa.RecordBatch.from_pylist([row], schema=DOCUMENTS.schema))
+    parent = warehouse.manifest() if warehouse.current_id() else None
+    manifest = Manifest(
+        build_id=build_id,
+        parent=parent.build_id if parent else None,
+        started_at=datetime.now(UTC),
+        source="test",
+        tables={"documents": warehouse.pin(writer.stage(), parent)},
+        jobs=[],
+        audit=[],
+        settings=Settings().model_dump(),
+    )
+    warehouse.publish(manifest)
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    warehouse = Warehouse.create(tmp_path_factory.mktemp("diff") / "wh")
+    publish(warehouse, FIRST, MILL)
+    publish(warehouse, SECOND, MILL)
+    gone = {key: value for key, value in MILL.items() if key != "dyke"}
+    publish(warehouse, THIRD, gone | {"mill": ("The old mill", "It grinds rye."), "lock": ("The lock", "It opens.")})
+    return warehouse.root
+
+
+def test_documents_are_named_with_what_changed_of_them(root: Path, quern_here: Quern) -> None:
+    shown = quern_here("diff", "-w", root).stdout.splitlines()
+    assert shown[0] == f"{SECOND} -> {THIRD}"
+    assert shown[2].split() == ["documents", "3", "3", "1", "1", "1"]
+    assert shown[4:] == [
+        "documents",
+        "+ The lock https://a.example/lock",
+        "~ The old mill https://a.example/mill (title)",
+        "- (no title) https://a.example/dyke",
+    ]
+    limited = json.loads(quern_here("diff", FIRST, "current", "-w", root, "--limit", "1", "--json").stdout)
+    assert limited["tables"]["documents"]["changes"] == {"added": 1, "changed": 1, "removed": 1}
+    backwards = quern.diff(root, "current", "previous", tables=["documents"], limit=None)
+    assert [row.change for row in backwards.tables["documents"].rows] == ["added", "changed", "removed"]
+    assert backwards.tables["documents"].rows[0].key == {"doc_id": "dyke"}
+
+
+def test_equal_snapshots_have_no_difference(root: Path) -> None:
+    assert not quern.diff(root, FIRST, SECOND).tables["documents"].changes.any
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("20240703T02", "current"), f"there is no snapshot 20240703T02 in {{root}}; did you mean {THIRD}?"),
+        (("curent",), "did you mean current?"),
+        (("current", "previous", "--table", "pages"), "there is no table pages; there are: documents"),
+    ],
+)
+def test_a_wrong_name_is_told_with_the_nearest(
+    root: Path, quern_here: Quern, words: tuple[str, ...], told: str
+) -> None:
+    refused = quern_here("diff", *words, "-w", root)
+    assert refused.returncode == 2
+    assert told.format(root=root) in refused.stderr
