@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 
 from quern.indexes.locks import readers_or_writer
 from quern.indexes.stages import parquet_options
-from quern.indexes.storage import write_text
+from quern.indexes.storage import abandon, write_text
 from quern.schemas.errors import QuernError
 from quern.schemas.tables import PAGES, TIMESTAMP
 
@@ -150,10 +150,7 @@ class PartWriter:
     def __exit__(self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None) -> None:
         if self._finished:
             return
-        for writer in self._writers.values():
-            writer.close()
-        for path in self._paths.values():
-            path.unlink(missing_ok=True)
+        abandon(self._writers.values(), self._paths.values())
 
 
 def read_part(directory: Path, name: str, dropped: Sequence[str] = ()) -> Part:

@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from quern.indexes.storage import abandon
 from quern.schemas.contract.validate import validate
 from quern.schemas.digests import TableDigest, table_digest
 from quern.schemas.tables import Table
@@ -191,8 +192,7 @@ class StageWriter:
         if kind is None:
             self.close()
         else:
-            self._writer.close()
-            self._temporary.unlink(missing_ok=True)
+            abandon([self._writer], [self._temporary])
 
     def stage(self) -> Stage:
         """What was written."""

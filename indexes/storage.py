@@ -4,8 +4,29 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
+from typing import Protocol
+
+import pyarrow as pa
+
+
+class Closable(Protocol):
+    """A file that is being written."""
+
+    def close(self) -> object:
+        """Write what is pending, and end."""
+
+
+def abandon(files: Iterable[Closable], paths: Iterable[Path]) -> None:
+    """End files that something went wrong with, and delete them; what goes wrong with that is not told too."""
+    for file in files:
+        with suppress(OSError, pa.ArrowException):  # Where a disk is full, what is pending cannot be written either.
+            file.close()
+    for path in paths:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
 
 
 def write_whole(path: Path, write: Callable[[Path], None]) -> None:

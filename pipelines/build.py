@@ -113,6 +113,10 @@ def build(
             manifest.seconds = round(time.monotonic() - started, 1)
             manifest.peak_memory_bytes = meter.peak_bytes
             return staged.publish(manifest)
+        except BaseException as error:
+            # Tried again every hour, a build that has no space must not take more of it each time.
+            warehouse.drop_build(build_id, docs=not isinstance(error, BuildRefusedError))
+            raise
         finally:
             shutil.rmtree(folder.parent, ignore_errors=True)
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import logging
 import shutil
+import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -300,11 +301,21 @@ class StagedBuild:
         return manifest
 
 
+class _LogFile(logging.FileHandler):
+    """A log of a build. A disk without room for it says so once: the build needs it no more than that."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - as `logging` calls it
+        """Let the lines go."""
+        error = sys.exception()
+        logging.getLogger("quern").removeHandler(self)
+        log.warning("the log is not written on: %s error=%s", self.baseFilename, error)
+
+
 @contextmanager
 def log_file(path: Path) -> Iterator[None]:
     """Write the build's log lines to `path` too: one line per job."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handler = logging.FileHandler(path, encoding="utf-8")
+    handler = _LogFile(path, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     logger = logging.getLogger("quern")
     logger.setLevel(logging.INFO)
@@ -313,7 +324,8 @@ def log_file(path: Path) -> Iterator[None]:
         yield
     finally:
         logger.removeHandler(handler)
-        handler.close()
+        with suppress(OSError):  # The lines stood on standard error too.
+            handler.close()
 
 
 @contextmanager

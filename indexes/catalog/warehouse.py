@@ -132,6 +132,7 @@ class Warehouse(WarehouseFolder):
                 self.served.tag(name, version.version, manifest.build_id)
         write_text(self._snapshots / f"{manifest.build_id}.json", manifest.model_dump_json(indent=1) + "\n")
         self._point_to(manifest.build_id)
+        self.served.keep()
         return manifest
 
     def rollback(self, build_id: str | None = None) -> Manifest:
@@ -191,6 +192,15 @@ class Warehouse(WarehouseFolder):
         for name in {n for m in manifests for n, v in m.tables.items() if v.kind == "served"}:
             kept = {m.build_id: m.tables[name].version for m in manifests if name in m.tables}
             self.served.prune(name, kept)
+
+    def drop_build(self, build_id: str, *, docs: bool) -> None:
+        """Delete what a build wrote that came to nothing, its `docs` too; of a published one nothing."""
+        if build_id not in self.snapshot_ids():
+            self.served.undo()
+            if docs:
+                shutil.rmtree(self.audits / build_id, ignore_errors=True)
+            for path in self.stages.glob(f"*/{build_id}.parquet"):
+                remove(path)
 
     def clear_work(self, build_id: str) -> Path:
         """An empty directory for the temporary files of a build; those of killed builds are removed."""

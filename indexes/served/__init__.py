@@ -67,9 +67,13 @@ class ServedTables:
     """The LanceDB database of a warehouse."""
 
     def __init__(self, directory: Path) -> None:
-        directory.mkdir(parents=True, exist_ok=True)
+        self._directory = directory
+        self._before: dict[str, frozenset[Path]] = {}
+        self._connect()
+
+    def _connect(self) -> None:
         # Loaded only here: commands that read no table have no need of it.
-        self._database = import_lancedb().connect(str(directory))
+        self._database = import_lancedb().connect(str(self._directory))
 
     def open(self, table: Table, version: int, hold: object = None) -> ServedTable:
         """The table as it was at `version`; `hold` lives as long as what is returned."""
@@ -86,11 +90,31 @@ class ServedTables:
     def write(self, stage: Stage) -> tuple[int, dict[str, Any]]:
         """Write and index `stage` as a new version; returns the version and the state of its indexes."""
         table = stage.table
+        self._before.setdefault(table.name, self._files(table.name))
         reader = pa.RecordBatchReader.from_batches(table.schema, stage.batches())
         lance = self._database.create_table(table.name, data=reader, schema=table.schema, mode="overwrite")
         if stage.rows:
             _index(lance, table)
         return int(lance.version), index_state(lance)
+
+    def keep(self) -> None:
+        """What was written stays."""
+        self._before = {}
+
+    def undo(self) -> None:
+        """Delete what was written since the tables were opened, or last kept: of a build that came to nothing.
+
+        Nobody but the writer knows of it. Lance itself would delete it only with versions older than it.
+        """
+        before, self._before = self._before, {}
+        for name, files in before.items():
+            for path in self._files(name) - files:
+                path.unlink(missing_ok=True)
+        if before:
+            self._connect()  # The library remembers versions that are no more.
+
+    def _files(self, name: str) -> frozenset[Path]:
+        return frozenset(p for p in (self._directory / f"{name}.lance").rglob("*") if p.is_file())
 
     def tag(self, table: str, version: int, tag: str) -> None:
         """Protect `version` of `table` under the name `tag`."""

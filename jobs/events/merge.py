@@ -11,15 +11,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from quern.indexes.disk import mapped
 from quern.indexes.stages import Stage
-from quern.indexes.vectors import Floats, Positions, vector_matrix
+from quern.indexes.vectors import Positions, vector_matrix
 from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run
 from quern.jobs.core.table_job import TableJob
@@ -131,7 +131,7 @@ def _lay(found: Stage, width: int, run: Run) -> _Laid:
     order = order[trusted[order]]
     place = np.full(rows.num_rows, -1, dtype=np.int64)
     place[order] = np.arange(len(order))
-    matrix = _mapped(run.work / "events.f32", len(order), width)
+    matrix = mapped(run.work / "events.f32", np.float32, (len(order), width))
     at = 0
     for batch in found.batches(["vector"]):
         vectors = vector_matrix(batch.column(0))
@@ -160,12 +160,6 @@ def _published_later(found: Stage, run: Run) -> dict[int, tuple[str, str]]:
                 left[at + int(row)] = (key, f"its page says that it is published on {published.date()}: {timex}")
         at += batch.num_rows
     return left
-
-
-def _mapped(path: Path, rows: int, width: int) -> Floats:
-    if rows == 0:
-        return np.empty((0, width), dtype=np.float32)
-    return np.memmap(path, dtype=np.float32, mode="w+", shape=(rows, width))
 
 
 def _merged(found: Stage, laid: _Laid, led: Led) -> Iterator[pa.RecordBatch]:

@@ -7,12 +7,12 @@ several hops to the next. Exact: every answer is compared with every question, b
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import torch
 
+from quern.indexes.disk import mapped
 from quern.indexes.keys import positions_in
 from quern.indexes.stages import Stage
 from quern.indexes.vectors import Floats, Positions
@@ -41,7 +41,7 @@ def answer_edges(queries: Stage, keys: pa.Array, chunk: Positions, count: int, e
         run: The build.
     """
     nodes = len(keys)
-    vectors = _mapped(run.work / "answers.f32", 2 * nodes, dimension(embed))
+    vectors = mapped(run.work / "answers.f32", np.float32, (2 * nodes, dimension(embed)))
     there = np.concatenate(
         [
             _embedded(_kept_texts(queries, column, nodes), keys, vectors[at : at + nodes], embed, run)
@@ -68,10 +68,6 @@ def _kept_texts(queries: Stage, column: str, rows: int) -> View:
     text = Computed((column,), lambda batch: batch.column(column))
     choice = Choice(("kept",), lambda batch, _: batch.column("kept"))
     return View(queries, ("query_id", "text"), rows, {"text": text}, choice)
-
-
-def _mapped(path: Path, rows: int, width: int) -> Floats:
-    return np.memmap(path, dtype=np.float32, mode="w+", shape=(rows, width))
 
 
 def _embedded(

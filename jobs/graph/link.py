@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from quern.indexes.disk import mapped
 from quern.indexes.night_state import NightStates
 from quern.indexes.stages import Stage, StageWriter
 from quern.indexes.vectors import Floats, Positions, vector_matrix
@@ -160,7 +160,7 @@ def _lay(nodes: Stage, run: Run) -> _Laid:
     order = pc.sort_indices(keys).to_numpy()
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
-    matrix = _mapped(run.work / "link.f32", len(keys), dimension)
+    matrix = mapped(run.work / "link.f32", np.float32, (len(keys), dimension))
     at = 0
     for batch in nodes.batches(["vector"]):
         vectors = vector_matrix(batch.column(0))
@@ -176,12 +176,6 @@ def _lay(nodes: Stage, run: Run) -> _Laid:
     for start in range(0, len(kept), _BLOCK):  # What is overwritten has been moved before.
         matrix[start : start + len(kept[start : start + _BLOCK])] = matrix[kept[start : start + _BLOCK]]
     return _Laid(keys.filter(pa.array(good)), chunk[good], matrix[: len(kept)])
-
-
-def _mapped(path: Path, rows: int, dimension: int) -> Floats:
-    if rows == 0:
-        return np.empty((0, dimension), dtype=np.float32)
-    return np.memmap(path, dtype=np.float32, mode="w+", shape=(rows, dimension))
 
 
 def _comparable(vectors: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

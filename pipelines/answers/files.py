@@ -12,6 +12,7 @@ from typing import TextIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from quern.indexes.storage import abandon
 from quern.pipelines.answers.questions import QuestionReject
 from quern.pipelines.answers.views.images import Pictures
 from quern.pipelines.answers.views.report import write_report
@@ -19,6 +20,7 @@ from quern.pipelines.answers.views.spreadsheet import ENCODING, Sheet
 from quern.schemas.answers import ANSWERS, Answer
 
 _ROWS = 256
+_KINDS = ("jsonl", "csv", "parquet")
 
 
 class _AnswerFiles:
@@ -51,16 +53,16 @@ class _AnswerFiles:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None) -> None:
-        if kind is None:
-            self._flush()
-        self._lines.close()
-        self._table.close()
-        self._writer.close()
-        for name in ("jsonl", "csv", "parquet"):
+        files, temporary = (self._lines, self._table, self._writer), [self._temporary(name) for name in _KINDS]
+        try:
             if kind is None:
-                self._temporary(name).replace(self._directory / f"answers.{name}")
-            else:
-                self._temporary(name).unlink(missing_ok=True)
+                self._flush()
+                for file in files:
+                    file.close()
+                for path in temporary:
+                    path.replace(self._directory / path.name.removeprefix(".tmp-"))
+        finally:
+            abandon(files, temporary)
 
 
 @dataclass
@@ -96,11 +98,10 @@ class RejectFile:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None) -> None:
-        if self._lines:
-            self._lines.close()
         if kind is not None:
-            self._temporary.unlink(missing_ok=True)
+            abandon([self._lines] if self._lines else [], [self._temporary])
         elif self._lines:
+            self._lines.close()
             self._temporary.replace(self._path)
         else:
             self._path.unlink(missing_ok=True)

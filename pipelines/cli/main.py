@@ -35,7 +35,7 @@ from quern.pipelines.cli import (
 )
 from quern.pipelines.cli.common import LOGGERS, new_app
 from quern.pipelines.cli.entry import INTERRUPTED
-from quern.schemas.errors import QuernError
+from quern.pipelines.cli.faults import sentence, tell
 
 _stop_asked = False
 
@@ -107,9 +107,10 @@ def main() -> None:
         # A library that is interrupted at a bad moment raises an error of its own.
         if _stop_asked:
             _interrupted()
-        if not isinstance(error, QuernError):
+        said = sentence(error, sys.argv[1:])
+        if said is None:
             raise
-        typer.echo(f"quern: {error}", err=True)
+        tell(said)
         sys.exit(2)
 
 

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from quern.indexes.disk import mapped
 from quern.jobs.documents.duplicates.buckets import PairRule, Positions
 from quern.jobs.documents.duplicates.components import least_members
 from quern.jobs.documents.duplicates.night_state import CONTENT_BYTES, DUPLICATES, LINKS, Night, content_keys
@@ -210,8 +211,7 @@ class _ShingleSets:
         self._start = np.concatenate([[0], np.cumsum(lengths)])
         if not len(wanted):
             return
-        path = night.work / "shingles.u64"
-        self._sets = np.memmap(path, dtype=np.uint64, mode="w+", shape=(int(self._start[-1]),))
+        self._sets = mapped(night.work / "shingles.u64", np.uint64, (int(self._start[-1]),))
         for place, text in _texts(night, contents, wanted):
             self._sets[self._start[place] : self._start[place + 1]] = shingles(text, night.settings.shingle)
 

@@ -1,0 +1,154 @@
+"""The disk and its faults: what libraries make of them is recognised here, and what is mapped has its space first."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+
+class DiskFault(Enum):
+    """What can be wrong with a disk."""
+
+    FULL = "no space is left"
+    TOO_LARGE = "a file may not grow any larger"
+    UNREADABLE = "the disk itself fails"
+    READ_ONLY = "it cannot be written"
+
+
+_NUMBERS: Final[Mapping[int, DiskFault]] = {
+    errno.ENOSPC: DiskFault.FULL,
+    errno.EDQUOT: DiskFault.FULL,
+    errno.EFBIG: DiskFault.TOO_LARGE,
+    errno.EIO: DiskFault.UNREADABLE,
+    errno.EROFS: DiskFault.READ_ONLY,
+    errno.EACCES: DiskFault.READ_ONLY,
+    errno.EPERM: DiskFault.READ_ONLY,
+}
+# What is said of the faults where there is no number: by Java, Rust (LanceDB), SQLite, Ray, and Python of its folders.
+_WORDS: Final[Mapping[str, DiskFault]] = {
+    "no space left on device": DiskFault.FULL,
+    "disk quota exceeded": DiskFault.FULL,
+    "os error 28)": DiskFault.FULL,
+    "database or disk is full": DiskFault.FULL,
+    "no usable temporary directory": DiskFault.FULL,
+    "outofdiskerror": DiskFault.FULL,
+    "local disk is full": DiskFault.FULL,
+    "file too large": DiskFault.TOO_LARGE,
+    "input/output error": DiskFault.UNREADABLE,
+    "disk i/o error": DiskFault.UNREADABLE,
+    "read-only file system": DiskFault.READ_ONLY,
+    "attempt to write a readonly database": DiskFault.READ_ONLY,
+}
+
+
+class NoRoomError(OSError):
+    """A file that there is no space for.
+
+    Attributes:
+        needed: Bytes that it would have.
+        free: Bytes that there were.
+    """
+
+    def __init__(self, error: OSError, path: Path, needed: int) -> None:
+        self.needed, self.free = needed, free_bytes(path)
+        super().__init__(error.errno, f"{error.strerror}: {needed} bytes needed, {self.free} free", str(path))
+
+
+@dataclass(frozen=True)
+class Told:
+    """A fault, and the error that tells of it."""
+
+    fault: DiskFault
+    by: BaseException
+
+
+def disk_fault(error: BaseException) -> Told | None:
+    """The fault of the disk that `error` came of; None where there is none.
+
+    Libraries wrap what happened in errors of their own, so those that led to an error are looked at too. The first of
+    them counts that names a file, because later ones are of cleaning up. That something may not be written is often
+    asked and often no fault: it counts where nothing else was raised for it.
+    """
+    told = [Told(fault, one) for one in _led_to(error) if (fault := _fault_of(one)) is not None]
+    causes = _causes(error)
+    told = [one for one in told if one.fault is not DiskFault.READ_ONLY or one.by in causes]
+    return min(told, key=_says_little, default=None)
+
+
+def _says_little(told: Told) -> tuple[bool, bool, bool]:
+    """How little an error says: the least of the first, of faults that are none for sure the last."""
+    unsure = told.fault is DiskFault.READ_ONLY
+    return unsure, not isinstance(told.by, NoRoomError), getattr(told.by, "filename", None) is None
+
+
+def is_read_only(error: OSError) -> bool:
+    """Whether nothing may be written where `error` was raised."""
+    return _numbered(error) is DiskFault.READ_ONLY
+
+
+def _led_to(error: BaseException) -> list[BaseException]:
+    """`error` and all errors that led to it, the first of all first."""
+    found: list[BaseException] = []
+    waiting = [error]
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.append(one)
+            waiting += [before for before in (one.__cause__, one.__context__) if before is not None]
+    return found[::-1]
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    """`error`, and the errors that it was raised from."""
+    found = [error]
+    while (cause := found[-1].__cause__) is not None and cause not in found:
+        found.append(cause)
+    return found
+
+
+def _numbered(error: OSError) -> DiskFault | None:
+    return _NUMBERS.get(error.errno or 0)
+
+
+def _fault_of(error: BaseException) -> DiskFault | None:
+    fault = _numbered(error) if isinstance(error, OSError) else None
+    if fault is not None:
+        return fault
+    said = str(error).lower()
+    return next((fault for words, fault in _WORDS.items() if words in said), None)
+
+
+def free_bytes(path: Path) -> int:
+    """Bytes that may be written to the disk of `path`, which need not be there; none where no file may be added."""
+    there = next(p for p in (path, *path.absolute().parents) if p.exists())
+    disk = os.statvfs(there)
+    return disk.f_bavail * disk.f_frsize if disk.f_favail or not disk.f_files else 0
+
+
+def mapped(path: Path, dtype: type[np.generic], shape: tuple[int, ...]) -> npt.NDArray[Any]:
+    """A new file at `path` as an array of zeros; its space is taken before it is mapped.
+
+    A page of a mapping that the disk has no room for ends the process (SIGBUS), which no one can catch.
+
+    Raises:
+        NoRoomError: There is no space for it.
+    """
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    if size == 0:
+        return np.empty(shape, dtype=dtype)
+    with path.open("wb+") as file:
+        try:
+            os.posix_fallocate(file.fileno(), 0, size)
+        except OSError as error:
+            if _numbered(error) is None:
+                raise
+            raise NoRoomError(error, path, size) from None
+    return np.memmap(path, dtype=dtype, mode="r+", shape=shape)

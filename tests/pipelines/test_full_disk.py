@@ -1,0 +1,116 @@
+"""Builds on disks that are full: they say so in one sentence, lose nothing, and go on when there is room."""
+
+from __future__ import annotations
+
+import resource
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from quern.indexes.catalog import Warehouse
+from quern.indexes.disk import DiskFault, disk_fault
+from quern.pipelines.build import build
+from quern.pipelines.cli.faults import sentence
+from quern.schemas.settings import load_settings
+from tests.beside import CORPUS
+from tests.small_disks import small_disk
+
+SETTINGS = load_settings(None, ["engine.engine=local"])
+FAILS = (40, 250, 600, 850, 1050, 1250, 1500)
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four pages of the mini-web."""
+    folder = tmp_path_factory.mktemp("few") / "pages"
+    folder.mkdir()
+    for path in sorted((CORPUS / "pages" / "harbour-courier.example").rglob("*.html"))[:4]:
+        shutil.copy(path, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def expected(pages: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The digests of a build on a disk that has room."""
+    return digests(tmp_path_factory.mktemp("roomy") / "w", pages)
+
+
+def digests(warehouse: Path, pages: Path) -> dict[str, str]:
+    """The digests of all tables of a build."""
+    manifest = build(pages, Warehouse.create(warehouse), SETTINGS)
+    return {name: table.digest for name, table in manifest.tables.items()}
+
+
+def refused(warehouse: Path, pages: Path) -> str:
+    """What is said of a build that the disk has no room for."""
+    with pytest.raises(Exception) as raised:
+        build(pages, Warehouse.create(warehouse), SETTINGS)
+    said = sentence(raised.value, [str(warehouse)])
+    assert said is not None, raised.value
+    return said
+
+
+def files_of(warehouse: Path, folder: str) -> int:
+    return sum(1 for path in (warehouse / folder).rglob("*") if path.is_file())
+
+
+def test_a_disk_that_is_full_anywhere_in_a_build_costs_nothing_but_the_wait_for_room(
+    pages: Path, expected: dict[str, str], tmp_path: Path
+) -> None:
+    with small_disk(tmp_path / "disk", FAILS[0]) as disk:
+        warehouse = disk.path / "w"
+        for kib in FAILS:
+            disk.resize(kib)
+            assert "no space is left" in refused(warehouse, pages)
+            catalog = Warehouse.create(warehouse)
+            assert catalog.current_id() is None
+            # What came to nothing takes no room from the next try; what was computed is kept.
+            assert [files_of(warehouse, folder) for folder in ("stages", "lance", "work", "audit")] == [0, 0, 0, 0]
+        assert files_of(warehouse, "memo") > 5
+        disk.resize(16_000)
+        assert digests(warehouse, pages) == expected
+
+        published = catalog.manifest()
+        (pages / "again.html").write_text("<title>Dams</title><p>The dam above the town was built again in 1931.</p>")
+        for left in (0, 200, 500):
+            disk.fill(left)
+            assert "no space is left" in refused(warehouse, pages)
+            assert catalog.manifest() == published
+            assert catalog.snapshot().table("chunks").rows == published.tables["chunks"].rows
+        disk.empty()
+        (pages / "again.html").unlink()
+        assert digests(warehouse, pages) == expected
+
+
+@contextmanager
+def files_of_at_most(size: int) -> Iterator[None]:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_file_that_may_not_grow_is_told_in_one_sentence(pages: Path, tmp_path: Path) -> None:
+    with files_of_at_most(60_000):
+        assert "ulimit -f" in refused(tmp_path / "w", pages)
+    assert Warehouse.open(tmp_path / "w").current_id() is None
+
+
+def test_what_is_mapped_has_its_space_before(tmp_path: Path) -> None:
+    from quern.indexes.disk import NoRoomError, mapped
+
+    with small_disk(tmp_path / "disk", 64) as disk:
+        with pytest.raises(NoRoomError) as raised:
+            mapped(disk.path / "vectors", float, (1000, 100))
+        assert raised.value.needed == 800_000
+        told = disk_fault(raised.value)
+        assert told is not None
+        assert told.fault is DiskFault.FULL
+        array = mapped(disk.path / "vectors", float, (10, 100))
+        array[:] = 1.0
+        assert array.sum() == 1000
