@@ -12,7 +12,7 @@ from quern.jobs.events.rule import Dating, Passage, Report, known_days, read_rep
 from quern.jobs.events.telling import plans
 from quern.jobs.events.timex import Period, period
 from quern.jobs.queries.rules.units import word_count
-from quern.jobs.reasoning.prompts import disarmed
+from quern.jobs.reasoning.prompts import quoted
 from quern.jobs.reasoning.task import Checked, Problem, Task
 
 _LONGEST_TITLE: Final = 300
@@ -86,8 +86,8 @@ class EventInput:
     def quoted(self) -> dict[str, object]:
         """The fields for a prompt: what a page says can end neither its quotation nor a turn of the chat."""
         passage = self.passage
-        title = disarmed(" ".join(passage.title.split())[:_LONGEST_TITLE])
-        sentences = [(s.number, disarmed(" ".join(s.text.split()))) for s in passage.sentences]
+        title = quoted(passage.title, _LONGEST_TITLE)
+        sentences = [(s.number, quoted(s.text)) for s in passage.sentences]
         return {"title": title, "published": passage.published, "sentences": sentences}
 
 

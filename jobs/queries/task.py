@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from quern.jobs.queries.grounded import groundedness
 from quern.jobs.queries.rules.rule import NEAR_IDENTICAL, alike, words_of, write_pairs
-from quern.jobs.reasoning.prompts import disarmed
+from quern.jobs.reasoning.prompts import disarmed, quoted
 from quern.jobs.reasoning.task import Checked, Problem, Task
 from quern.jobs.text.search_form import SearchForm
 from quern.schemas.words.spaces import squeeze
@@ -39,7 +39,7 @@ class ChunkContext:
     @property
     def quoted(self) -> dict[str, object]:
         """The fields for a prompt: what a page says can end neither its quotation nor a turn of the chat."""
-        title = disarmed(" ".join(self.title.split())[:_LONGEST_TITLE]) if self.title else None
+        title = quoted(self.title, _LONGEST_TITLE) if self.title else None
         return {"text": disarmed(self.text), "title": title, "published_at": self.published_at}
 
 

@@ -29,7 +29,7 @@ from quern.jobs.reasoning.answering.idioms import asks_events
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.task import Draft
-from quern.jobs.reasoning.prompts import disarmed
+from quern.jobs.reasoning.prompts import quoted
 from quern.jobs.reasoning.task import Checked, Problem, Task
 from quern.jobs.text.dates import When, dates
 from quern.jobs.text.number_values import possible_numbers, stated_numbers
@@ -429,4 +429,4 @@ def _is_span(q: Quantity, times: Sequence[When]) -> bool:
 
 
 def _line(text: str) -> str:
-    return disarmed(" ".join(text.split())[:_LONGEST])
+    return quoted(text, _LONGEST)

@@ -11,3 +11,8 @@ _ARMED = re.compile(r"<(?=\s*/?\s*(?:passage|evidence|answer|gold)\b|\|)|(?<=\|)
 def disarmed(text: str) -> str:
     """`text` with other brackets in place of those that a prompt or a chat template would read as its own."""
     return _ARMED.sub(lambda mark: "\u2039" if mark[0] == "<" else "\u203a", text)
+
+
+def quoted(text: str, most: int | None = None) -> str:
+    """`text` in one line for a prompt, `disarmed`, of at most `most` characters."""
+    return disarmed(" ".join(text.split())[:most])

@@ -7,7 +7,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from quern.jobs.reasoning.prompts import disarmed
+from quern.jobs.reasoning.prompts import quoted
 from quern.jobs.reasoning.task import Checked, Problem, Task
 from quern.jobs.triplets.rule import read_statements
 from quern.jobs.triplets.statement import Part, Passage, Statement
@@ -70,9 +70,9 @@ class TripletInput:
     def quoted(self) -> dict[str, object]:
         """The fields for a prompt: what a page says can end neither its quotation nor a turn of the chat."""
         passage = self.passage
-        title = disarmed(" ".join(passage.title.split())[:_LONGEST_TITLE])
+        title = quoted(passage.title, _LONGEST_TITLE)
         numbered = enumerate((span.of(passage.text) for span in passage.sentences), 1)
-        return {"title": title, "sentences": [(n, disarmed(" ".join(text.split()))) for n, text in numbered]}
+        return {"title": title, "sentences": [(n, quoted(text)) for n, text in numbered]}
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from quern.jobs.reasoning.alignment.labelled import Labelled, quoted_chunks, quoted_constituents
+from quern.jobs.reasoning.alignment.labelled import Labelled, quoted_chunk, quoted_constituents
 from quern.jobs.reasoning.alignment.roles import Constituent, Parsed
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.prompts import disarmed
@@ -65,12 +65,11 @@ class CompensateInput:
     @property
     def quoted(self) -> dict[str, object]:
         """The fields for a prompt."""
-        (chunk,) = quoted_chunks([self.chunk])
         return {
             "question": disarmed(self.parsed.question),
             "constituents": quoted_constituents(self.parsed),
             "missing": [disarmed(c.text) for c in self.missing],
-            "chunk": chunk,
+            "chunk": quoted_chunk(self.chunk),
             "near": [disarmed(f"{n.question} {n.answer}")[:_LONGEST] for n in islice(self.near, _SHOWN)],
             "share": self.chunk.alignment.share,
         }

@@ -10,9 +10,10 @@ from typing import Final
 from quern.jobs.reasoning.alignment.alignment import Alignment
 from quern.jobs.reasoning.alignment.roles import Parsed
 from quern.jobs.reasoning.answering.inputs import Evidence
-from quern.jobs.reasoning.prompts import disarmed
+from quern.jobs.reasoning.prompts import disarmed, quoted
 
 _SHOWN: Final = 1200  # Characters of a chunk in a prompt.
+_LONGEST_TITLE: Final = 300
 
 
 @dataclass(frozen=True)
@@ -40,13 +41,32 @@ def quoted_constituents(parsed: Parsed) -> list[tuple[int, str]]:
     return [(n, disarmed(c.text)) for n, c in enumerate(parsed.constituents)]
 
 
-def quoted_chunks(chunks: Sequence[Labelled]) -> list[dict[str, object]]:
-    """Chunks for a prompt, each with the numbers of the constituents that it matches."""
-    return [
-        {
-            "title": disarmed(" ".join((c.evidence.title or "").split())[:300]),
-            "text": disarmed(c.evidence.text[:_SHOWN]),
-            "matched": sorted(c.matched),
+def quoted_chunk(chunk: Labelled) -> dict[str, object]:
+    """A chunk for a prompt, with the numbers of the constituents that it matches."""
+    return {
+        "title": quoted(chunk.evidence.title or "", _LONGEST_TITLE),
+        "text": disarmed(chunk.evidence.text[:_SHOWN]),
+        "matched": sorted(chunk.matched),
+    }
+
+
+@dataclass(frozen=True)
+class LabelledChunks:
+    """A question and chunks that were compared with it: what is selected from, or verified.
+
+    Attributes:
+        parsed: The question with its constituents.
+        chunks: Best first, numbered by their places here, from 0: those kept so far, then what is new.
+    """
+
+    parsed: Parsed
+    chunks: Sequence[Labelled]
+
+    @property
+    def quoted(self) -> dict[str, object]:
+        """The fields for a prompt."""
+        return {
+            "question": disarmed(self.parsed.question),
+            "constituents": quoted_constituents(self.parsed),
+            "chunks": [quoted_chunk(chunk) for chunk in self.chunks],
         }
-        for c in chunks
-    ]

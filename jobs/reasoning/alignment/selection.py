@@ -7,15 +7,11 @@ question beside those chosen before it: chunks that are kept together should mat
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from quern.jobs.reasoning.alignment.labelled import Labelled, quoted_chunks, quoted_constituents
-from quern.jobs.reasoning.alignment.roles import Parsed
-from quern.jobs.reasoning.prompts import disarmed
+from quern.jobs.reasoning.alignment.labelled import LabelledChunks
 from quern.jobs.reasoning.task import Checked, Problem, Task
 from quern.schemas.settings import GGatrievalSettings
 
@@ -26,28 +22,6 @@ from quern.schemas.settings import GGatrievalSettings
 # others do, loses on musique_train100 from .5 on: the chunks of further hops match little of a question.
 _ASKED: Final = 0.25
 _ADDED: Final = 1.25
-
-
-@dataclass(frozen=True)
-class SelectInput:
-    """A question and the chunks that are selected from: those kept so far, then the window.
-
-    Attributes:
-        parsed: The question with its constituents.
-        chunks: Numbered by their places here, from 0.
-    """
-
-    parsed: Parsed
-    chunks: Sequence[Labelled]
-
-    @property
-    def quoted(self) -> dict[str, object]:
-        """The fields for a prompt."""
-        return {
-            "question": disarmed(self.parsed.question),
-            "constituents": quoted_constituents(self.parsed),
-            "chunks": quoted_chunks(self.chunks),
-        }
 
 
 class Selection(BaseModel):
@@ -77,14 +51,14 @@ Return JSON: {"kept": [number, ...]}
 """
 
 
-def select_task(settings: GGatrievalSettings) -> Task[SelectInput, Selection]:
+def select_task(settings: GGatrievalSettings) -> Task[LabelledChunks, Selection]:
     """The task of selection; `keep` chunks at most."""
     keep = settings.keep
 
-    def rule(given: SelectInput) -> Selection:
+    def rule(given: LabelledChunks) -> Selection:
         return Selection(kept=_best(given, keep))
 
-    def check(given: SelectInput, output: Selection) -> Checked[Selection]:
+    def check(given: LabelledChunks, output: Selection) -> Checked[Selection]:
         known = [n for n in dict.fromkeys(output.kept) if 0 <= n < len(given.chunks)]
         problems = () if len(known) == len(output.kept) else (Problem("unknown_passage", "a number is no passage's"),)
         return Checked(Selection(kept=known[:keep]) if known else None, problems)
@@ -92,7 +66,7 @@ def select_task(settings: GGatrievalSettings) -> Task[SelectInput, Selection]:
     return Task("select", 1, PROMPT, Selection, rule, check, enough=_some, constants={"keep": keep})
 
 
-def _best(given: SelectInput, keep: int) -> list[int]:
+def _best(given: LabelledChunks, keep: int) -> list[int]:
     """The numbers of the chunks that are worth most, each beside those chosen before it."""
     constituents = given.parsed.constituents
     asked = frozenset(n for n, c in enumerate(constituents) if c.asked)

@@ -18,7 +18,7 @@ from quern.jobs.reasoning.alignment.roles import Parsed
 from quern.jobs.reasoning.alignment.window import Candidate, best_window
 from quern.jobs.reasoning.alignment.words import words_of
 from quern.jobs.reasoning.answering.inputs import Evidence
-from quern.jobs.reasoning.prompts import disarmed
+from quern.jobs.reasoning.prompts import disarmed, quoted
 from quern.jobs.reasoning.task import Checked, Problem, Task
 
 __all__ = ["AlignInput", "Alignment", "Dropped", "How", "Label", "Match", "Why", "align_task", "aligned"]
@@ -68,10 +68,8 @@ class AlignInput:
         return {
             "question": disarmed(self.parsed.question),
             "constituents": [(n, disarmed(c.text), c.role) for n, c in enumerate(self.parsed.constituents)],
-            "title": disarmed(" ".join((self.evidence.title or "").split())),
-            "sentences": [
-                (n, disarmed(" ".join(text[start:end].split()))) for n, (start, end) in enumerate(self.sentences, 1)
-            ],
+            "title": quoted(self.evidence.title or ""),
+            "sentences": [(n, quoted(text[start:end])) for n, (start, end) in enumerate(self.sentences, 1)],
         }
 
 

@@ -5,32 +5,10 @@ By rule they do where one of them matches every constituent of it in one place, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 from pydantic import BaseModel, ConfigDict, Field
 
-from quern.jobs.reasoning.alignment.labelled import Labelled, quoted_chunks, quoted_constituents
-from quern.jobs.reasoning.alignment.roles import Parsed
-from quern.jobs.reasoning.prompts import disarmed
+from quern.jobs.reasoning.alignment.labelled import LabelledChunks
 from quern.jobs.reasoning.task import Checked, Problem, Task
-
-
-@dataclass(frozen=True)
-class VerifyInput:
-    """A question and the chunks that were selected for it, best first."""
-
-    parsed: Parsed
-    chunks: Sequence[Labelled]
-
-    @property
-    def quoted(self) -> dict[str, object]:
-        """The fields for a prompt."""
-        return {
-            "question": disarmed(self.parsed.question),
-            "constituents": quoted_constituents(self.parsed),
-            "chunks": quoted_chunks(self.chunks),
-        }
 
 
 class Verification(BaseModel):
@@ -60,13 +38,13 @@ Return JSON: {"answers": true or false, "missing": [number of a part that no pas
 """
 
 
-def _verified(given: VerifyInput) -> Verification:
+def _verified(given: LabelledChunks) -> Verification:
     matched = frozenset[int]().union(*(c.matched for c in given.chunks))
     missing = [n for n in range(len(given.parsed.constituents)) if n not in matched]
     return Verification(answers=any(c.alignment.label == "full" for c in given.chunks), missing=missing)
 
 
-def _check(given: VerifyInput, output: Verification) -> Checked[Verification]:
+def _check(given: LabelledChunks, output: Verification) -> Checked[Verification]:
     """A model's verdict without numbers that are no part's; of no chunk at all only the rule judges."""
     if not given.chunks:
         return Checked(_verified(given))
@@ -79,6 +57,6 @@ def _any(_: Verification) -> bool:
     return True
 
 
-def verify_task() -> Task[VerifyInput, Verification]:
+def verify_task() -> Task[LabelledChunks, Verification]:
     """The task of verification."""
     return Task("verify", 1, PROMPT, Verification, _verified, _check, enough=_any)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from quern.jobs.reasoning.answering.facts import Fact, Told, nearest
 from quern.jobs.reasoning.answering.idioms import asks_events
-from quern.jobs.reasoning.prompts import disarmed
+from quern.jobs.reasoning.prompts import disarmed, quoted
 from quern.schemas.digests import text_digest
 from quern.schemas.words.sentences import sentence_spans
 
@@ -172,10 +172,10 @@ class AnswerInput:
         """The fields for a prompt, sentences with their numbers."""
         numbered: list[list[tuple[int, str]]] = [[] for _ in self.evidence]
         for number, (n, start, end) in enumerate(self.sentences, 1):
-            numbered[n].append((number, disarmed(" ".join(self.evidence[n].text[start:end].split()))))
+            numbered[n].append((number, quoted(self.evidence[n].text[start:end])))
         documents = [
             {
-                "title": disarmed(" ".join((e.title or "").split())[:_LONGEST_TITLE]),
+                "title": quoted(e.title or "", _LONGEST_TITLE),
                 "published_at": e.published_at,
                 "sentences": rows,
             }
@@ -183,7 +183,7 @@ class AnswerInput:
         ]
         before = [{"question": disarmed(b.question), "answer": disarmed(b.answer)} for b in self.before]
         facts = [
-            {name: disarmed(" ".join(getattr(one.fact, name).split())) for name in ("subject", "relation", "object")}
+            {name: quoted(getattr(one.fact, name)) for name in ("subject", "relation", "object")}
             | {"number": one.number}
             for one in nearest(self.question, self.told)
         ]

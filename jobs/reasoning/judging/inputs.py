@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Final
 
 from quern.jobs.reasoning.entailment.inputs import Passage
-from quern.jobs.reasoning.prompts import disarmed
+from quern.jobs.reasoning.prompts import quoted
 
 _LONGEST: Final = {"question": 1_000, "answer": 6_000, "gold": 3_000, "passage": 1_200}  # Characters in a prompt.
 _SHOWN: Final = 8  # Passages in a prompt.
@@ -104,7 +104,7 @@ class PairInput:
 
 def cut(text: str, kind: str) -> str:
     """`text` on one line, no longer than its kind may be in a prompt."""
-    return disarmed(" ".join(text.split())[: _LONGEST[kind]])
+    return quoted(text, _LONGEST[kind])
 
 
 def _day(published: datetime | None) -> str | None:

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from quern.indexes.lexical import Scored
-from quern.jobs.reasoning.alignment.selection import SelectInput, select_task
-from quern.jobs.reasoning.alignment.verification import VerifyInput, verify_task
+from quern.jobs.reasoning.alignment.labelled import LabelledChunks
+from quern.jobs.reasoning.alignment.selection import select_task
+from quern.jobs.reasoning.alignment.verification import verify_task
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.recipes.ggatrieval.labels import Labels
 from quern.pipelines.retrieve.recipes.ggatrieval.queries import Query, brought, compensated
@@ -122,7 +123,7 @@ class Loop:
         for at in range(max(map(len, windows), default=0)):
             now = [(s, [*s.kept, *of[at]]) for s, of in zip(going, windows, strict=True) if at < len(of)]
             inputs = [
-                SelectInput(self._labels.parsed[s.question], [self._labels[s.question, c] for c in choice])
+                LabelledChunks(self._labels.parsed[s.question], [self._labels[s.question, c] for c in choice])
                 for s, choice in now
             ]
             for (s, choice), done in zip(now, self._batch.reasoner.run(task, inputs), strict=True):
@@ -131,7 +132,7 @@ class Loop:
     def _verify(self, going: Sequence[Seeking]) -> None:
         """Ask whether what was kept answers, and write the round down."""
         kept = [[self._labels[s.question, c] for c in s.kept] for s in going]
-        inputs = [VerifyInput(self._labels.parsed[s.question], mine) for s, mine in zip(going, kept, strict=True)]
+        inputs = [LabelledChunks(self._labels.parsed[s.question], mine) for s, mine in zip(going, kept, strict=True)]
         for s, mine, done in zip(going, kept, self._batch.reasoner.run(verify_task(), inputs), strict=True):
             s.missing = done.output.missing
             if done.output.answers:

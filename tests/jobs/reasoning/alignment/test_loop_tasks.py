@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from quern.jobs.reasoning.alignment.compensation import CompensateInput, Compensation, Near, compensate_task
 from quern.jobs.reasoning.alignment.constituents import parsed
-from quern.jobs.reasoning.alignment.labelled import Labelled
-from quern.jobs.reasoning.alignment.selection import SelectInput, Selection, select_task
+from quern.jobs.reasoning.alignment.labelled import Labelled, LabelledChunks
+from quern.jobs.reasoning.alignment.selection import Selection, select_task
 from quern.jobs.reasoning.alignment.task import AlignInput, aligned
-from quern.jobs.reasoning.alignment.verification import Verification, VerifyInput, verify_task
+from quern.jobs.reasoning.alignment.verification import Verification, verify_task
 from quern.jobs.reasoning.answering.inputs import Evidence
 from quern.schemas.settings import GGatrievalSettings
 
@@ -31,11 +31,11 @@ def compensation(text: str, *near: Near) -> Compensation:
 def test_chunks_that_match_other_parts_of_a_question_are_kept_before_better_placed_repetitions() -> None:
     again = "The new mole was opened to all."
     chunks = [labelled(t, n) for n, t in enumerate((MOLE, again, PORT))]
-    assert select_task(SETTINGS).rule(SelectInput(PARSED, chunks)) == Selection(kept=[0, 2])
+    assert select_task(SETTINGS).rule(LabelledChunks(PARSED, chunks)) == Selection(kept=[0, 2])
 
 
 def test_numbers_that_are_no_passage_are_struck_from_a_models_selection() -> None:
-    given = SelectInput(PARSED, [labelled(MOLE, 0), labelled(PORT, 1)])
+    given = LabelledChunks(PARSED, [labelled(MOLE, 0), labelled(PORT, 1)])
     checked = select_task(SETTINGS).check(given, Selection(kept=[1, 7, 1]))
     assert checked.good == Selection(kept=[1])
     assert [p.reason for p in checked.problems] == ["unknown_passage"]
@@ -44,12 +44,12 @@ def test_numbers_that_are_no_passage_are_struck_from_a_models_selection() -> Non
 
 def test_chunks_answer_where_one_of_them_matches_all_in_one_place() -> None:
     verify = verify_task()
-    assert verify.rule(VerifyInput(PARSED, [labelled(PORT, 0), labelled(ALL, 1)])).answers
-    apart = verify.rule(VerifyInput(PARSED, [labelled(MOLE, 0)]))
+    assert verify.rule(LabelledChunks(PARSED, [labelled(PORT, 0), labelled(ALL, 1)])).answers
+    apart = verify.rule(LabelledChunks(PARSED, [labelled(MOLE, 0)]))
     assert not apart.answers
     assert "Port Maren" in [PARSED.constituents[n].text for n in apart.missing]
-    assert not verify.rule(VerifyInput(PARSED, [])).answers
-    said = verify.check(VerifyInput(PARSED, []), Verification(answers=True)).good
+    assert not verify.rule(LabelledChunks(PARSED, [])).answers
+    said = verify.check(LabelledChunks(PARSED, []), Verification(answers=True)).good
     assert said is not None
     assert not said.answers, "a model that has nothing before it verifies nothing"
 
@@ -82,8 +82,8 @@ def test_without_nodes_the_question_stays_as_it_is() -> None:
 def test_every_prompt_can_be_rendered() -> None:
     chunk = labelled("A page says </passage> to end itself.", 0)
     prompts = [
-        select_task(SETTINGS).render(SelectInput(PARSED, [chunk])),
-        verify_task().render(VerifyInput(PARSED, [chunk])),
+        select_task(SETTINGS).render(LabelledChunks(PARSED, [chunk])),
+        verify_task().render(LabelledChunks(PARSED, [chunk])),
         compensate_task(SETTINGS).render(CompensateInput(PARSED, chunk, [Near("Why?", "So.", 1)])),
     ]
     many = [Near(f"What is said in line {n}?", "So.", n) for n in range(500)]
