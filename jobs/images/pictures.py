@@ -6,6 +6,7 @@ photograph, or goes over them more often; what is written is a JPEG of colours a
 
 from __future__ import annotations
 
+import base64
 import io
 import warnings
 from dataclasses import dataclass
@@ -22,21 +23,37 @@ _QUALITY: Final = 80
 
 
 @dataclass(frozen=True)
-class Pixels:
-    """A picture as JPEG.
+class Jpeg:
+    """A picture.
 
     Attributes:
-        jpeg: Its bytes.
+        body: Its bytes.
         width: Pixels.
         height: Pixels.
     """
 
-    jpeg: bytes
+    body: bytes
     width: int
     height: int
 
+    @classmethod
+    def read(cls, body: bytes) -> Jpeg | None:
+        """The picture that `encoded_anew` once wrote; null for what is none."""
+        from PIL import Image, UnidentifiedImageError
 
-def encoded_anew(body: bytes, least_side: int) -> Pixels | None:
+        try:
+            with Image.open(io.BytesIO(body), formats=("JPEG",)) as image:
+                return cls(body, *image.size)
+        except (UnidentifiedImageError, OSError):
+            return None
+
+    @property
+    def source(self) -> str:
+        """It as an address that holds it."""
+        return f"data:image/jpeg;base64,{base64.b64encode(self.body).decode()}"
+
+
+def encoded_anew(body: bytes, least_side: int) -> Jpeg | None:
     """A small JPEG of the image in `body`; null for what is no picture, or has a side under `least_side` pixels."""
     from PIL import Image, UnidentifiedImageError  # Only where images are fetched.
 
@@ -64,4 +81,4 @@ def encoded_anew(body: bytes, least_side: int) -> Pixels | None:
         SyntaxError,  # Pillow's PNG reader raises it for a broken file.
     ):
         return None
-    return Pixels(out.getvalue(), *page.size)
+    return Jpeg(out.getvalue(), *page.size)

@@ -9,8 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from quern.jobs.reasoning.prompts import disarmed
 from quern.jobs.reasoning.questions.expand import ExpandInput, expansion
-from quern.jobs.reasoning.questions.outline import outline
-from quern.jobs.reasoning.questions.plan import REFERENCE
+from quern.jobs.reasoning.questions.outline import parts_alone
 from quern.jobs.reasoning.task import Checked, Problem, Task
 
 MOST_INTENTS: Final = 5
@@ -67,9 +66,8 @@ Return JSON: {"intents": [{"intent": "...", "query": "..."}]}
 
 def intents(given: IntentInput) -> Intents:
     """By rule: the question itself, then its parts that can be asked alone, then its words and its names."""
-    parts = [s.text for s in outline(given.question).sub_questions if not REFERENCE.search(s.text)]
     further = [e.query for e in expansion(ExpandInput(given.question)).expansions]
-    queries = dict.fromkeys([given.question, *parts, *further])
+    queries = dict.fromkeys([given.question, *parts_alone(given.question), *further])
     kept = [q for q in queries if q.strip()][: given.most]
     return Intents(intents=[Intent(intent=q[:300], query=q[:600]) for q in kept])
 

@@ -51,18 +51,32 @@ class BadRow:
     detail: str
 
 
-def rows_of(path: Path) -> Iterator[Row | BadRow]:
-    """The rows of a file, one by one; blank lines are passed over.
+def check_readable(path: Path, what: str = "questions") -> None:
+    """See to it that there is such a file, before anything costly is done; `what` it holds, for the message.
+
+    Raises:
+        QuestionError: There is none, or it cannot be read.
+    """
+    if path == STDIN or path.is_fifo():  # To open a pipe and close it would stop its writer.
+        return
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise QuestionError(f"{what} {path} cannot be read: {error.strerror}") from None
+
+
+def rows_of(path: Path, what: str = "questions") -> Iterator[Row | BadRow]:
+    """The rows of a file, one by one; blank lines are passed over. `what` it holds, for the message.
 
     Raises:
         QuestionError: It cannot be read, or lacks a column.
     """
     read = _READERS.get(path.suffix.lower(), _json_rows)
     try:
-        yield from read(path)
+        yield from read(path, what)
     except (OSError, pa.ArrowException, csv.Error) as error:
         cause = getattr(error, "strerror", None) or " ".join(str(error).split())[:200]
-        raise QuestionError(f"questions {path} cannot be read: {cause}") from None
+        raise QuestionError(f"{what} {path} cannot be read: {cause}") from None
 
 
 def row_count(path: Path) -> int | None:
@@ -78,7 +92,7 @@ def row_count(path: Path) -> int | None:
         return None
 
 
-def _json_rows(path: Path) -> Iterator[Row | BadRow]:
+def _json_rows(path: Path, _: str) -> Iterator[Row | BadRow]:
     opened: Any = nullcontext(sys.stdin.buffer) if path == STDIN else path.open("rb")
     with opened as file:
         for number, line in enumerate(_lines(file), 1):
@@ -115,10 +129,10 @@ def _json_row(number: int, line: bytes) -> Row | BadRow:
     return Row(number, fields)
 
 
-def _parquet_rows(path: Path) -> Iterator[Row | BadRow]:
+def _parquet_rows(path: Path, what: str) -> Iterator[Row | BadRow]:
     with pq.ParquetFile(path) as file:
         columns = [n for n in file.schema_arrow.names if n in _FIELDS]
-        _check_columns(path, columns)
+        _check_columns(path, columns, what)
         number = 0
         for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=columns):
             for at in range(batch.num_rows):
@@ -137,13 +151,13 @@ def _parquet_row(number: int, row: pa.RecordBatch) -> Row | BadRow:
     return Row(number, {n: v for n, v in fields.items() if v is not None})
 
 
-def _csv_rows(path: Path) -> Iterator[Row | BadRow]:
+def _csv_rows(path: Path, what: str) -> Iterator[Row | BadRow]:
     """Rows of CSV with a header, each by its first line; a list is written as JSON, or its members set apart by `|`."""
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         # Strict: else a quote that is not closed takes all lines after it into its cell, and says nothing.
         reader = csv.reader(file, strict=True)
         names = next(reader, [])
-        _check_columns(path, names)
+        _check_columns(path, names, what)
         while True:
             first = reader.line_num + 1
             try:
@@ -180,13 +194,13 @@ def _cell(name: str, value: str) -> object:
     return value if text or name in (*_NEEDED, "answer") else None
 
 
-def _check_columns(path: Path, names: Sequence[str]) -> None:
+def _check_columns(path: Path, names: Sequence[str], what: str) -> None:
     if missing := [n for n in _NEEDED if n not in names]:
-        raise QuestionError(f"questions {path} has no column {' and no '.join(missing)}")
+        raise QuestionError(f"{what} {path} has no column {' and no '.join(missing)}")
 
 
 _PARQUET: Final = (".parquet", ".pq")
-_READERS: Final[dict[str, Callable[[Path], Iterator[Row | BadRow]]]] = {
+_READERS: Final[dict[str, Callable[[Path, str], Iterator[Row | BadRow]]]] = {
     **dict.fromkeys(_PARQUET, _parquet_rows),
     ".csv": _csv_rows,
 }

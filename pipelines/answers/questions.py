@@ -18,7 +18,15 @@ from pydantic import ValidationError
 
 from quern.indexes.storage import void
 from quern.jobs.reasoning.questions.faults import fault_of
-from quern.pipelines.answers.question_rows import LISTS, STDIN, BadRow, QuestionError, Row, row_count, rows_of
+from quern.pipelines.answers.question_rows import (
+    LISTS,
+    BadRow,
+    QuestionError,
+    Row,
+    check_readable,
+    row_count,
+    rows_of,
+)
 from quern.schemas.answers import Question
 from quern.schemas.errors import QuernError
 from quern.schemas.settings import QuestionSettings
@@ -114,12 +122,7 @@ class QuestionFile:
         Raises:
             QuestionError: There is none, or it cannot be read.
         """
-        if self.path == STDIN or self.path.is_fifo():  # To open a pipe and close it would stop its writer.
-            return
-        try:
-            self.path.open("rb").close()
-        except OSError as error:
-            raise QuestionError(f"questions {self.path} cannot be read: {error.strerror}") from None
+        check_readable(self.path)
 
     def questions(self, on_reject: Callable[[QuestionReject], None]) -> Iterator[Question]:
         """The questions, in the order of the file; `on_reject` is given each line that is none.

@@ -112,7 +112,7 @@ class _Eyes:
     def likeness(self, texts: Sequence[str], images: Sequence[Candidate]) -> Matrix:
         """Likeness of texts and images; NaN for images of which there is no picture."""
         found = [self.pictures.get(image.row["url"]) for image in images]
-        return self.clip.likeness(texts, [picture.jpeg if picture else None for picture in found])
+        return self.clip.likeness(texts, [picture.body if picture else None for picture in found])
 
 
 def pictures_of(searcher: Searcher) -> PictureFolder | None:

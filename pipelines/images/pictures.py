@@ -8,8 +8,7 @@ Who asks is the crawler, with all its guards: robots.txt, no private networks, s
 from __future__ import annotations
 
 import logging
-import struct
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -18,8 +17,7 @@ from typing import Final
 from quern.indexes.storage import write_whole
 from quern.jobs.crawl.fleet import CrawlError
 from quern.jobs.crawl.visit import visit
-from quern.jobs.images.pictures import encoded_anew
-from quern.pipelines.answers.views.images import Picture
+from quern.jobs.images.pictures import Jpeg, encoded_anew
 from quern.pipelines.crawl import check_settings, user_agent
 from quern.schemas.digests import text_digest
 from quern.schemas.settings import Settings
@@ -44,12 +42,10 @@ class PictureFolder:
         check_settings(settings.crawl)
         self._folder, self._settings = warehouse / FOLDER, settings
 
-    def get(self, url: str) -> Picture | None:
+    def get(self, url: str) -> Jpeg | None:
         """The picture of this address; None where it was not fetched, or is none."""
         path = self._path(url)
-        jpeg = path.read_bytes() if path.exists() else b""
-        size = _size(jpeg)
-        return Picture(jpeg, *size) if size else None
+        return Jpeg.read(path.read_bytes()) if path.exists() else None
 
     def fetch(self, urls: Collection[str]) -> None:
         """Fetch those that were not asked for before; where the crawler fails, answers have no pictures this time."""
@@ -68,7 +64,7 @@ class PictureFolder:
                     log.info("image=%s picture=none why=%s", url, came.why_not or "no picture, or too small")
                 if came.why_not.startswith(_NOT_NOW):
                     continue
-                write_whole(self._path(url), partial(_write, made.jpeg if made else b""))
+                write_whole(self._path(url), partial(_write, made.body if made else b""))
 
     def _path(self, url: str) -> Path:
         return self._folder / f"{text_digest(url)}.jpg"
@@ -76,20 +72,3 @@ class PictureFolder:
 
 def _write(jpeg: bytes, path: Path) -> None:
     path.write_bytes(jpeg)
-
-
-def _size(jpeg: bytes) -> tuple[int, int] | None:
-    """Width and height that a JPEG states in its frame; null for what is none."""
-    for marker, at in _segments(jpeg):
-        if 0xC0 <= marker <= 0xC2:
-            height, width = struct.unpack_from(">HH", jpeg, at + 3)
-            return width, height
-    return None
-
-
-def _segments(jpeg: bytes) -> Iterator[tuple[int, int]]:
-    """Markers of the segments of a JPEG's header, each with where its length stands."""
-    at = 2
-    while at + 9 < len(jpeg) and jpeg[at] == 0xFF:
-        yield jpeg[at + 1], at + 2
-        at += 2 + int(struct.unpack_from(">H", jpeg, at + 2)[0])

@@ -83,7 +83,7 @@ def read_people(path: Path) -> People:
     """
     pairs, claims = [], []
     try:
-        for row in rows_of(path):
+        for row in rows_of(path, "people's judgements"):
             if isinstance(row, BadRow):
                 raise JudgeError(f"{path}:{row.line}: {row.detail}")
             if "support" in row.fields and "claim" in row.fields:
@@ -96,7 +96,7 @@ def read_people(path: Path) -> People:
                     "(question, claim, evidence, support)"
                 )
     except QuestionError as error:
-        raise JudgeError(str(error).replace("questions ", "people's judgements ", 1)) from None
+        raise JudgeError(str(error)) from None
     if not pairs and not claims:
         raise JudgeError(f"{path}: it is empty")
     return People(path.parent.name if path.stem in ("pairs", "claims") else path.stem, pairs, claims)

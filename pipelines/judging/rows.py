@@ -18,7 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from quern.jobs.reasoning.entailment.inputs import Passage
 from quern.jobs.reasoning.judging.inputs import JudgeInput, Statement
-from quern.pipelines.answers.question_rows import STDIN, BadRow, QuestionError, Row, row_count, rows_of
+from quern.pipelines.answers.question_rows import BadRow, QuestionError, Row, check_readable, row_count, rows_of
 from quern.pipelines.answers.questions import QuestionFile, QuestionReject
 from quern.pipelines.evaluation.alce.sentences import marked_sentences
 from quern.schemas.answers import NOT_ANSWERED, NOT_FOUND, Answer, Question
@@ -95,12 +95,10 @@ class AnswerFile:
         Raises:
             JudgeError: There is none, or it cannot be read.
         """
-        if self.path == STDIN or self.path.is_fifo():
-            return
         try:
-            self.path.open("rb").close()
-        except OSError as error:
-            raise JudgeError(f"answers {self.path} cannot be read: {error.strerror}") from None
+            check_readable(self.path, "answers")
+        except QuestionError as error:
+            raise JudgeError(str(error)) from None
 
     def size(self) -> int | None:
         """About how many answers the file has, for progress; None where it cannot be known beforehand."""
@@ -124,7 +122,7 @@ class AnswerFile:
                 self.rejected[found.reason] += 1
                 on_reject(found)
         except QuestionError as error:
-            raise JudgeError(str(error).replace("questions ", "answers ", 1)) from None
+            raise JudgeError(str(error)) from None
         if not seen:
             what = f"line {first.line}: {first.detail}" if first else "it is empty"
             raise JudgeError(f"answers {self.path}: {what}; each line must be like {_EXAMPLE}")
@@ -148,13 +146,13 @@ class AnswerFile:
             return QuestionReject(row.line, query_id, "duplicate", f"query_id {query_id!r} was used before")
         seen.add(query_id)
         gold = self.gold.of(query_id, read.question)
-        return AnswerRow(query_id, read if gold is None else _with_gold(read, gold))
+        return AnswerRow(query_id, read if gold is None else replace(read, gold=gold))
 
 
 def _rows(path: Path) -> Iterator[Row | BadRow]:
     """The rows of a file; of one JSON document, such as ALCE's, those of the list that it is or has as `data`."""
     if path.suffix.lower() != ".json":
-        yield from rows_of(path)
+        yield from rows_of(path, "answers")
         return
     try:
         tree = json.loads(path.read_text("utf-8-sig"))
@@ -190,10 +188,6 @@ def read_others(path: Path) -> dict[str, JudgeInput]:
 
 def _uncited(given: JudgeInput) -> list[Statement]:
     return [Statement(s.text) for s in given.statements]
-
-
-def _with_gold(given: JudgeInput, gold: Sequence[str]) -> JudgeInput:
-    return replace(given, gold=gold)
 
 
 def _is_ours(fields: Mapping[str, Any]) -> bool:

@@ -9,8 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from quern.jobs.reasoning.questions.outline import outline
-from quern.jobs.reasoning.questions.plan import REFERENCE
+from quern.jobs.reasoning.questions.outline import parts_alone
 from quern.jobs.reasoning.runner import Reasoner
 from quern.jobs.sources.agreement import AGREEMENT, AgreementInput
 from quern.jobs.sources.intents import INTENTS, IntentInput
@@ -124,14 +123,16 @@ class Seeker:
 
     def _first(self, one: _Sought, named: Sequence[_Candidate], past: Sequence[str]) -> list[_Candidate]:
         """What is proposed first: by the generator, by the index, by the history."""
-        found = [(source, "found") for source in one.likely[one.asked[0]][: self.searcher.settings.sourcing.found]]
-        told = [(self.pool.known(site, 0.0), "history") for site in past if site in self.pool.rows]
         candidates = {c.site: c for c in named}
-        for source, by in (*found, *told):
-            proposed: ProposedBy = "found" if by == "found" else "history"
+
+        def propose(source: KnownSource, by: ProposedBy) -> None:
             named_source = NamedSource(name=source.name, url=source.url)
-            known = candidates.setdefault(source.site, _Candidate(named_source, source.site, []))
-            known.by.append(proposed)
+            candidates.setdefault(source.site, _Candidate(named_source, source.site, [])).by.append(by)
+
+        for source in one.likely[one.asked[0]][: self.searcher.settings.sourcing.found]:
+            propose(source, "found")
+        for site in (site for site in past if site in self.pool.rows):
+            propose(self.pool.known(site, 0.0), "history")
         return list(candidates.values())
 
     def _named(self, sought: Sequence[_Sought]) -> list[list[_Candidate]]:
@@ -222,8 +223,7 @@ class Seeker:
 
 def parts_of(question: str) -> list[str]:
     """A question, and its parts that can be asked alone: a source may answer one of them."""
-    parts = [s.text for s in outline(question).sub_questions if not REFERENCE.search(s.text)]
-    return list(dict.fromkeys([question, *parts[:_MOST_PARTS]]))
+    return list(dict.fromkeys([question, *parts_alone(question)[:_MOST_PARTS]]))
 
 
 def _told(one: _Sought) -> FoundSources:

@@ -12,6 +12,7 @@ from quern.jobs.crawl.visit import visit
 from quern.jobs.documents.clean import Clean
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.sources.build import origin_of
+from quern.jobs.sources.evidence import verdict
 from quern.pipelines.crawl import check_settings, user_agent
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.sources.access import AT_ONCE, asked_homes, batched
@@ -64,7 +65,7 @@ def visited(searcher: Searcher, asked: Sequence[tuple[str, str]]) -> dict[tuple[
             inputs[url, question] = AnswerInput(question, windows[url])
     weighed = weighed_by_rule(searcher, list(inputs.values()), [0.0] * len(inputs))
     for key, one in zip(inputs, weighed, strict=True):
-        score = round(1.0 + one.probability if one.probability >= 0.5 else one.probability, 4)
+        score = round(verdict(one).score, 4)
         found[key] = Visited("", score, score > searcher.settings.sourcing.valid)
     return found
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from quern.jobs.reasoning.answering.facts import Fact, Told, nearest
 from quern.jobs.reasoning.answering.idioms import asks_events
@@ -43,6 +43,19 @@ class ReportedEvent:
     date_from: str
     expected: bool
     title: str
+
+
+# How a prompt shows `evidence` of `AnswerInput.quoted`.
+SHOWN_EVIDENCE: Final = """\
+{% for e in evidence -%}
+<evidence>
+{% if e.title %}Document: {{ e.title }}
+{% endif %}{% if e.published_at %}Published: {{ e.published_at.date().isoformat() }}
+{% endif %}{% for number, sentence in e.sentences %}[{{ number }}] {{ sentence }}
+{% endfor %}</evidence>
+
+{% endfor -%}
+"""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from quern.jobs.reasoning.answering.combine import combined
 from quern.jobs.reasoning.answering.course import stages
 from quern.jobs.reasoning.answering.grounds import ungrounded
-from quern.jobs.reasoning.answering.inputs import AnswerInput
+from quern.jobs.reasoning.answering.inputs import SHOWN_EVIDENCE, AnswerInput
 from quern.jobs.reasoning.answering.originals import originals
 from quern.jobs.reasoning.answering.relevance import without_mark
 from quern.jobs.reasoning.answering.short import short_answer
@@ -50,7 +50,8 @@ class Draft(BaseModel):
         return self.sentences[0].text if self.sentences else ""
 
 
-PROMPT = """\
+PROMPT = (
+    """\
 You answer a question from numbered sentences of evidence, and from nothing else.
 
 Question: {{ question }}
@@ -60,14 +61,9 @@ Question: {{ question }}
 {% endif %}- {{ b.question }} {{ b.answer or "not answered" }}
 {% if loop.last %}
 {% endif %}{% endfor -%}
-{% for e in evidence -%}
-<evidence>
-{% if e.title %}Document: {{ e.title }}
-{% endif %}{% if e.published_at %}Published: {{ e.published_at.date().isoformat() }}
-{% endif %}{% for number, sentence in e.sentences %}[{{ number }}] {{ sentence }}
-{% endfor %}</evidence>
-
-{% endfor -%}
+"""
+    + SHOWN_EVIDENCE
+    + """\
 {% for f in facts[:triplets] -%}
 {% if loop.first %}Stated there, as subject | relation | object:
 {% endif %}[{{ f.number }}] {{ f.subject }} | {{ f.relation }} | {{ f.object }}
@@ -82,6 +78,7 @@ evidence does not answer the question.
 
 Return JSON: {"sentences": [{"text": "...", "rests_on": [number, ...]}, ...]}
 """
+)
 
 
 @dataclass(frozen=True)

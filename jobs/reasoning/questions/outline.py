@@ -53,6 +53,11 @@ class Outline:
     sub_questions: tuple[SubQuestion, ...]
 
 
+def parts_alone(question: str) -> list[str]:
+    """The sub-questions of `question` that can be asked alone, without another's answer."""
+    return [sub.text for sub in outline(question).sub_questions if not REFERENCE.search(sub.text)]
+
+
 @lru_cache(maxsize=4096)
 def outline(question: str) -> Outline:
     """The form of `question`, by rule."""

@@ -6,10 +6,10 @@ encoded anew; else its words lead to it.
 
 from __future__ import annotations
 
-import base64
 from dataclasses import dataclass
 from typing import Protocol
 
+from quern.jobs.images.pictures import Jpeg
 from quern.pipelines.answers.views.passages import web_address
 from quern.schemas.answers import Answer, AnswerImage
 from quern.schemas.words.lines import one_line, shortened
@@ -19,30 +19,10 @@ _NAMELESS = "Image without a caption"
 _SENTENCE, _READ = 60, 250
 
 
-@dataclass(frozen=True)
-class Picture:
-    """A picture that was fetched, as JPEG.
-
-    Attributes:
-        jpeg: Its bytes.
-        width: Pixels.
-        height: Pixels.
-    """
-
-    jpeg: bytes
-    width: int
-    height: int
-
-    @property
-    def source(self) -> str:
-        """It as an address that holds it."""
-        return f"data:image/jpeg;base64,{base64.b64encode(self.jpeg).decode()}"
-
-
 class Pictures(Protocol):
     """Pictures that were fetched."""
 
-    def get(self, url: str) -> Picture | None:
+    def get(self, url: str) -> Jpeg | None:
         """The picture of this address; None where it was not fetched, or is none."""
 
 
@@ -58,7 +38,7 @@ class Shown:
 
     of: AnswerImage
     sentence: str
-    picture: Picture | None
+    picture: Jpeg | None
 
     @property
     def words(self) -> str:

@@ -53,7 +53,7 @@ def test_what_is_fetched_is_a_small_jpeg_of_colours_alone_or_nothing(body: bytes
     made = encoded_anew(body, 250)
     assert (made and (made.width, made.height)) == size
     if made is not None:
-        again = Image.open(io.BytesIO(made.jpeg))
+        again = Image.open(io.BytesIO(made.body))
         assert (again.format, again.mode, again.size) == ("JPEG", "RGB", size)
         assert not again.getexif()
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from quern.jobs.images.pictures import Jpeg
 from quern.pipelines.answers.files import write_answers
-from quern.pipelines.answers.views.images import Picture
 from tests.pipelines.answers.views.sample_answers import ANSWERS, PHOTO
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
@@ -32,7 +32,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # One of the two images was fetched.
     pixels = io.BytesIO()
     Image.new("RGB", (64, 48), "teal").save(pixels, "JPEG")
-    pictures = {PHOTO: Picture(pixels.getvalue(), 64, 48)}
+    pictures = {PHOTO: Jpeg(pixels.getvalue(), 64, 48)}
     write_answers(ANSWERS, folder, "Answers to questions.jsonl", {"Documents": 81, "Chunks": 132}, pictures)
     return folder / "index.html"
 
