@@ -49,10 +49,10 @@ BUILDS: dict[str, Build] = {
     "mini-web in one process": Build(CORPUS / "pages", ("--engine", "local", *_PATIENT)),
     # The name is a path that Spark would take for a pattern.
     "all by Spark [1] 库 %20": Build(CORPUS / "pages" / "brannock-review.example", ("--engine", "spark", *_PATIENT)),
-    # What is lost is lost before there are queries: few of them are enough.
+    # What is lost is lost before there are queries and vectors: few of them, of the beginnings of texts, are enough.
     "real pages": Build(
         SHARED / "article_extraction_benchmark" / "html",
-        ("--engine", "local", "--set", "doc2query.pairs=2", *_PATIENT),
+        ("--engine", "local", "--set", "doc2query.pairs=2", "--set", "embed.max_tokens=16", *_PATIENT),
     ),
 }
 
