@@ -108,7 +108,7 @@ def build(
         try:
             staged = StagedBuild.begin(folder, warehouse, steps, begun)
             with staged.run() as run:
-                _make_tables(staged, run)
+                make_tables(staged, run)
             manifest = staged.pinned(staged.audit())
             manifest.seconds = round(time.monotonic() - started, 1)
             manifest.peak_memory_bytes = meter.peak_bytes
@@ -121,7 +121,7 @@ def build(
             shutil.rmtree(folder.parent, ignore_errors=True)
 
 
-def _make_tables(staged: StagedBuild, run: Run) -> None:
+def make_tables(staged: StagedBuild, run: Run) -> None:
     """Run the steps one after the other; an engine stops after the last step that may need it."""
     staged.prepare(staged.steps, run)
     last = last_uses(staged.steps, staged.settings)

@@ -208,7 +208,7 @@ class StagedBuild:
     def _reports(self) -> list[dict[str, Any]]:
         return [report for known in self.done() for report in known.reports]
 
-    def _rejects(self, pages: Stage) -> Stage:
+    def rejects(self, pages: Stage) -> Stage:
         """All rejects of the build; of a page store also what the warehouse's crawls lost."""
         path = self.warehouse.stages / REJECTS.name / f"{self.begun.build_id}.parquet"
         with StageWriter(path, REJECTS) as writer:
@@ -226,7 +226,7 @@ class StagedBuild:
         """
         started, begun = time.monotonic(), self.begun
         stages = {name: stage for name, stage in self.tables().items() if name in TABLES}
-        stages["rejects"] = rejects = self._rejects(stages["pages"])
+        stages["rejects"] = rejects = self.rejects(stages["pages"])
         before = {name: table.rows for name, table in self.parent.manifest.tables.items()} if self.parent else {}
         records = [known.record for known in self.done()]
         subject = Subject(begun.build_id, begun.started_at, stages, self._reports(), records, before)

@@ -14,7 +14,6 @@ from quern.pipelines.cli.common import (
     RecipeName,
     SettingsFile,
     Snapshot,
-    TopK,
     Warehouse,
     Where,
     new_app,
@@ -38,7 +37,6 @@ def answer(
     warehouse: Warehouse,
     out: Annotated[Path, typer.Option(help="Directory for answers.parquet, .jsonl, .csv and index.html.")],
     recipe: RecipeName = "bridge",
-    top_k: TopK = None,
     where: Where = None,
     as_of: AsOf = None,
     snapshot: Snapshot = None,
@@ -62,7 +60,7 @@ def answer(
     from quern.pipelines.retrieve.recipes import find_recipes
 
     (chosen,) = find_recipes(recipe)
-    searcher = open_searcher(warehouse, snapshot, settings, override, where, as_of, top_k)
+    searcher = open_searcher(warehouse, snapshot, settings, override, where, as_of)
     pictures = pictures_of(searcher)
     file = QuestionFile(questions, searcher.settings.question.max_characters, condition)
     file.check()

@@ -16,7 +16,6 @@ from quern.pipelines.cli.common import (
     RecipeName,
     SettingsFile,
     Snapshot,
-    TopK,
     Warehouse,
     Where,
     new_app,
@@ -35,7 +34,6 @@ def ask(
     question: Annotated[str, typer.Argument(help="The question.")],
     warehouse: Warehouse,
     recipe: RecipeName = "bridge",
-    top_k: TopK = None,
     where: Where = None,
     as_of: AsOf = None,
     snapshot: Snapshot = None,
@@ -56,7 +54,7 @@ def ask(
     from quern.pipelines.retrieve.recipes import find_recipes
 
     (chosen,) = find_recipes(recipe)
-    searcher = open_searcher(warehouse, snapshot, settings, override, where, as_of, top_k)
+    searcher = open_searcher(warehouse, snapshot, settings, override, where, as_of)
     asked = question_of({"query_id": "ask", "question": question}, searcher.settings.question.max_characters)
     (answer,) = answer_questions(searcher, [asked], chosen)
     if picture:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.core import TyperCommand
-from typer.models import CommandFunctionType as CommandFunction
 
 if TYPE_CHECKING:
     from quern.pipelines.retrieve.searcher import Searcher
@@ -19,21 +16,8 @@ if TYPE_CHECKING:
 
 LOGGERS = ("quern",)
 
-
-def _recipe_names() -> list[str]:
-    """The recipes, for a shell that completes their names."""
-    from quern.pipelines.retrieve.recipes import RECIPES
-
-    return list(RECIPES)
-
-
-Warehouse = Annotated[
-    Path,
-    typer.Option("--warehouse", "-w", envvar="QUERN_WAREHOUSE", help="Directory of the warehouse.", show_default=False),
-]
-SettingsFile = Annotated[
-    Path | None, typer.Option("--settings", envvar="QUERN_SETTINGS", help="YAML file of settings.", show_default=False)
-]
+Warehouse = Annotated[Path, typer.Option("--warehouse", "-w", help="Directory of the warehouse.", show_default=False)]
+SettingsFile = Annotated[Path | None, typer.Option("--settings", help="YAML file of settings.")]
 Overrides = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="One setting, for example link.k=2; repeatable."),
@@ -58,20 +42,7 @@ AsOf = Annotated[
         show_default=False,
     ),
 ]
-RecipeName = Annotated[
-    str,
-    typer.Option(
-        "--recipe",
-        help="How chunks are ranked; `quern recipes` lists them.",
-        autocompletion=_recipe_names,
-    ),
-]
-TopK = Annotated[
-    int | None,
-    typer.Option(
-        "--top-k", "-k", min=1, help="Chunks that an answer is made from (retrieve.top_k).", show_default=False
-    ),
-]
+RecipeName = Annotated[str, typer.Option("--recipe", help="How chunks are ranked; `quern recipes` lists them.")]
 
 
 def print_json(value: object) -> None:
@@ -79,37 +50,12 @@ def print_json(value: object) -> None:
     typer.echo(json.dumps(value, ensure_ascii=False, indent=1, default=str))
 
 
-class Command(TyperCommand):
-    """A command whose examples stand one a line, as they are typed, however wide the terminal is."""
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write the examples of the epilog."""
-        if shown := examples(self.epilog or ""):
-            with formatter.section("Examples"):
-                for example in shown:
-                    formatter.write(f"{'':>{formatter.current_indent}}{example}\n")
-
-
-class App(typer.Typer):
-    """An application whose commands show their examples."""
-
-    def command(self, *args: Any, **options: Any) -> Callable[[CommandFunction], CommandFunction]:
-        """A decorator that makes a function a command."""
-        return super().command(*args, cls=Command, **options)
-
-
-def examples(epilog: str) -> list[str]:
-    """The examples of an epilog, `Examples:  one    another`."""
-    return [e.strip() for e in re.split(r"\s{2,}", epilog.partition(":")[2]) if e.strip()]
-
-
-def new_app(help_: str, name: str | None = None) -> App:
+def new_app(help_: str, name: str | None = None) -> typer.Typer:
     """An application with the look that all commands share."""
-    return App(
+    return typer.Typer(
         name=name,
         no_args_is_help=True,
-        add_completion=name is not None,
-        context_settings={"help_option_names": ["-h", "--help"]},
+        add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         help=help_,
@@ -134,7 +80,6 @@ def open_searcher(
     override: list[str] | None,
     where: Sequence[str] | None = None,
     as_of: str | None = None,
-    top_k: int | None = None,
 ) -> Searcher:
     """A searcher of the snapshot; its own settings hold unless a file or `--set` says otherwise.
 
@@ -153,9 +98,7 @@ def open_searcher(
     for text in conditions:
         condition(text)
     day = chosen.retrieve.as_of if as_of is None else _day(as_of)
-    retrieve = chosen.retrieve.model_copy(
-        update={"where": conditions, "as_of": day, "top_k": top_k or chosen.retrieve.top_k}
-    )
+    retrieve = chosen.retrieve.model_copy(update={"where": conditions, "as_of": day})
     return searcher.Searcher(opened, chosen.model_copy(update={"retrieve": retrieve}))
 
 

@@ -28,6 +28,7 @@ from tests.benchmarks.images import benchmark_images
 from tests.benchmarks.ingest import benchmark_ingest, benchmark_memory
 from tests.benchmarks.judges import benchmark_judges
 from tests.benchmarks.knn import Part, benchmark_knn
+from tests.benchmarks.nights import benchmark_law, benchmark_nights
 from tests.benchmarks.normalise import benchmark_normalise
 from tests.benchmarks.personal_data import evaluate_personal_data
 from tests.benchmarks.relevance import benchmark_relevance
@@ -59,6 +60,9 @@ _HELP = (
     "judges: how far people agree with each judge and each feature of answers, of --folder or the shared sets; with "
     "--fit the figures that the package carries are written, with --cosines also features by vectors; "
     "knn: the graph builder against faiss, hnswlib, pynndescent, on the nodes of each --warehouse or synthetic ones; "
+    "law: random nights, each against a build from nothing, --nights of them, from --seed; "
+    "nights: a night in which 1 % of --documents changed, and one in which none did, against a full build, by a model "
+    "of random weights or, with --real-model, the packaged one; "
     "normalise: the final form of documents, documents a second; personal-data: precision and recall on gold spans; "
     "relevance: how often the right sentence comes first, and weights fitted anew, of --folder and each --warehouse; "
     "sources: sources of gold questions, validity and the other measures of Know Where to Go, of each --warehouse "
@@ -90,6 +94,8 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
         options.folder or _DATASETS, write_file=options.fit, cosines=options.cosines
     ),
     "knn": lambda options: benchmark_knn(options.nodes, options.warehouse or (), min(5, options.repeats), options.part),
+    "law": lambda options: benchmark_law(options.nights, options.seed),
+    "nights": lambda options: benchmark_nights(options.documents, real_model=options.real_model),
     "sources": lambda options: benchmark_sources(
         options.folder or _DATASETS, options.warehouse or (), options.only or ()
     ),
@@ -146,7 +152,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--gigabytes", type=float, default=2.0, help="size of the file of --memory")
     parser.add_argument("--file", type=Path, help="JSONL with text and spans, for personal-data")
     parser.add_argument("--nodes", type=int, default=100_000, help="nodes of the synthetic graph")
-    parser.add_argument("--documents", type=int, default=20_000, help="documents of the corpus of deduplicate")
+    parser.add_argument("--documents", type=int, default=20_000, help="documents of deduplicate and nights")
+    parser.add_argument("--nights", type=int, default=100, help="of law: nights that are compared")
+    parser.add_argument("--seed", type=int, default=1, help="of law: what its nights are drawn from")
+    parser.add_argument("--real-model", action="store_true", help="of nights: the packaged embedding model")
     parser.add_argument(
         "--warehouse", type=Path, action="append", help="of retrieval: whose graph is searched; of knn: whose nodes"
     )
