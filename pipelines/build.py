@@ -70,7 +70,11 @@ STEPS: Final = (
     ),
     Step("filter", Filter, needs=("filter",), reads=("embedded_pairs", "chunks"), makes=("queries", "nodes")),
     Step(
-        "link", Link, needs=("link", "neighbours", "embed"), reads=("nodes", "documents", "queries"), makes=("edges",)
+        "link",
+        Link,
+        needs=("link", "neighbours", "embed"),
+        reads=("nodes", "documents", "queries", "triplets", "entities"),
+        makes=("edges",),
     ),
     Step("merge_events", MergeEvents, needs=("events", "embed"), reads=("embedded_events",), makes=("events",)),
     Step(

@@ -99,8 +99,9 @@ class PathNode(BaseModel):
         chunk_id: The chunk it belongs to, one of the hits.
         text: Its question and answer.
         similarity: Cosine with the user's question, in [-1, 1].
-        hop: 0 where the question matched it, else hops along neighbour edges.
+        hop: 0 where the question matched it, else hops along edges.
         via: The node of the hop before, through which it was reached; None at hop 0.
+        edge: Kind of the edge from that node, as the table `edges` has it; None where there is no such node.
     """
 
     query_id: str
@@ -109,6 +110,7 @@ class PathNode(BaseModel):
     similarity: float
     hop: Int32
     via: str | None
+    edge: str | None = None
 
 
 class Sentence(BaseModel):

@@ -82,6 +82,22 @@ class QueryGraph:
         return self._matrix("mention", 0.0)
 
     @cached_property
+    def shared_names(self) -> sparse.csr_array:
+        """Which nodes name one entity, as a nodes x nodes matrix of rarities; maybe empty."""
+        return self._matrix("shared_name", 0.0)
+
+    @cached_property
+    def relations(self) -> sparse.csr_array:
+        """Where what is an object here is a subject, as a nodes x nodes matrix of rarities; maybe empty."""
+        return self._matrix("relation", 0.0)
+
+    @property
+    def followed(self) -> dict[str, sparse.csr_array]:
+        """The edges beside those of neighbours that the default recipe follows, by kind, where there are any."""
+        kinds = {"mention": self.mentions, "shared_name": self.shared_names, "relation": self.relations}
+        return {kind: edges for kind, edges in kinds.items() if edges.nnz}
+
+    @cached_property
     def answers(self) -> sparse.csr_array:
         """Whose answer is near whose question, as a nodes x nodes matrix of cosines + 1; maybe empty."""
         return self._matrix("answer_question", 1.0)

@@ -26,6 +26,7 @@ from quern.indexes.vectors import Floats, Positions, vector_matrix
 from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run
 from quern.jobs.core.table_job import TableJob
+from quern.jobs.graph.entity_edges import entity_edges, named_entities
 from quern.jobs.graph.mentions import mention_edges
 from quern.jobs.vectors.embed import Embed
 from quern.schemas.digests import settings_digest
@@ -78,7 +79,8 @@ class Link(TableJob):
     def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
         """The edges of `nodes`; with `mention` edges where `documents` are given, with their titles.
 
-        `queries`, of which the kept ones are the nodes, are needed for edges from answers to questions alone.
+        `queries`, of which the kept ones are the nodes, are needed for edges from answers to questions alone,
+        `triplets` and `entities` for those between nodes that name one entity.
         """
         nodes, documents, queries = inputs["nodes"], inputs.get("documents"), inputs.get("queries")
         laid = _lay(nodes, run)
@@ -88,6 +90,8 @@ class Link(TableJob):
                 notes = notes | {"mentions": _mentions(nodes, documents, laid.keys, self.settings, writer)}
             if queries is not None and self.settings.answers and len(laid.keys):
                 notes = notes | {"answers": self._answers(queries, laid, run, writer)}
+            if "entities" in inputs and len(laid.keys):
+                notes = notes | self._entity_edges(inputs, laid.keys, writer)
         edges = writer.stage()
         lost = nodes.rows - len(laid.keys)
         return Made((edges,), Counts(nodes.rows, edges.rows, nodes.rows - searched, searched, lost, notes=notes))
@@ -108,6 +112,20 @@ class Link(TableJob):
         NightStates(folder).forget_others()
         _write(joined.edges, "neighbour", laid.keys, writer)
         return joined.searched, joined.notes
+
+    def _entity_edges(self, inputs: Mapping[str, Stage], keys: pa.Array, writer: StageWriter) -> dict[str, float]:
+        """Write the edges of shared names and relations; how many of each kind that is wanted."""
+        kinds = {"shared_name": self.settings.shared_names, "relation": self.settings.relations}
+        if not any(kinds.values()):
+            return {}
+        nodes, triplets, entities = (inputs[name] for name in ("nodes", "triplets", "entities"))
+        named = named_entities(nodes, triplets, entities, keys, self.settings.name_documents)
+        written = dict.fromkeys((kind for kind, most in kinds.items() if most), 0.0)
+        for kind in written:
+            for columns in entity_edges(named, kind, kinds[kind]):
+                writer.write(edge_rows(keys, kind, *columns))
+                written[kind] += len(columns[0])
+        return written
 
     def _answers(self, queries: Stage, laid: _Laid, run: Run, writer: StageWriter) -> int:
         """Write the edges from answers to questions; how many."""

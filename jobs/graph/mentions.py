@@ -112,7 +112,7 @@ def mention_edges(
     target = first[flat[starts[title[row]] + nth]]
     source, weight = source[row], (rarity / sizes)[title[row]].astype(np.float32)
     good = (target >= 0) & (owner[source] != owner[target]) & (weight > 0)
-    yield from _ranked(source[good], target[good], weight[good], settings.mentions)
+    yield from ranked_edges(source[good], target[good], weight[good], settings.mentions)
 
 
 def _titles(documents: Stage, most: int) -> tuple[pa.Array, Titles]:
@@ -159,10 +159,10 @@ def _rarity(document: Positions, title: Positions, titles: int, documents: int) 
     return np.asarray(np.log(max(documents, 2) / naming) / largest, dtype=np.float32)
 
 
-def _ranked(
+def ranked_edges(
     source: Positions, target: Positions, weight: Floats, most: int
 ) -> Iterator[tuple[Positions, Positions, Positions, Floats]]:
-    # One edge for each target, by the rarest title that names it.
+    """(source, rank, target, weight) of edges, one for each source and target, the `most` heaviest of each source."""
     order = np.lexsort((-weight, target, source))
     source, target, weight = source[order], target[order], weight[order]
     first = np.ones(len(source), dtype=np.bool_)

@@ -27,6 +27,8 @@ from quern.schemas.settings import TimelineSettings
 from quern.schemas.tables import TIMELINES, Table
 
 _NAMED: Final = 3  # Keywords that stand for a community's name.
+# Edges that make no communities: an event names what these join, and its timelines by entity have it together already.
+_NO_COMMUNITY: Final = frozenset({"shared_name", "relation"})
 
 
 @dataclass(frozen=True)
@@ -247,7 +249,8 @@ def _communities(inputs: Mapping[str, Stage]) -> dict[str, int]:
     if inputs["nodes"].rows == 0:
         return {}
     members = read_members(_Tables(inputs))
-    edges = joined(list(read_edges(_Tables(inputs), members.nodes).values()))
+    kinds = read_edges(_Tables(inputs), members.nodes)
+    edges = joined([edges for kind, edges in kinds.items() if kind not in _NO_COMMUNITY])
     division = communities(projected(members.owner, len(members.chunks), edges))
     alone = division.sizes[division.of] < 2
     numbers = np.where(alone, -1, division.of).tolist()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -149,14 +149,15 @@ def _paths(batch: Batch, reached: Reached | None) -> list[list[PathNode]]:
     ids = graph.nodes.keys.take(pa.array(reached.node[kept])).to_pylist()
     owners = graph.chunks.keys.take(pa.array(graph.nodes.owner[reached.node[kept]])).to_pylist()
     texts = _by_key(batch.searcher.snapshot, "nodes", "query_id", sorted(set(ids)), ["query_id", "text"])
-    followed = graph.edges + graph.mentions if graph.mentions.nnz else graph.edges
+    kinds = graph.followed
+    followed = sum(kinds.values(), start=graph.edges)
     incoming = sparse.csc_array(followed) if int(reached.hop[kept].max()) else sparse.csc_array((0, 0))
-    before: dict[tuple[int, int], tuple[int, str]] = {}
+    before: dict[tuple[int, int], tuple[int, int]] = {}
     # Kept nodes come hop by hop, so the node before is known when its neighbours come.
     for at, query_id, owner in zip(kept.tolist(), ids, owners, strict=True):
         question, node, hop = int(reached.question[at]), int(reached.node[at]), int(reached.hop[at])
         via = _via(incoming, before, question, node, hop) if hop else None
-        before[question, node] = (hop, query_id)
+        before[question, node] = (hop, node)
         rows[question].append(
             PathNode(
                 query_id=query_id,
@@ -164,16 +165,23 @@ def _paths(batch: Batch, reached: Reached | None) -> list[list[PathNode]]:
                 text=str(texts[query_id]["text"]),
                 similarity=float(reached.similarity[at]),
                 hop=hop,
-                via=via,
+                via=None if via is None else graph.nodes.keys[via].as_py(),
+                edge=None if via is None else _kind(kinds, via, node),
             )
         )
     return rows
 
 
+def _kind(kinds: Mapping[str, sparse.csr_array], source: int, target: int) -> str:
+    """Kind of the edge between two nodes; where there are several, that of what is near is named last."""
+    has = (kind for kind, edges in kinds.items() if target in edges.indices[slice(*edges.indptr[source : source + 2])])
+    return next(has, "neighbour")
+
+
 def _via(
-    incoming: sparse.csc_array, before: dict[tuple[int, int], tuple[int, str]], question: int, node: int, hop: int
-) -> str | None:
+    incoming: sparse.csc_array, before: dict[tuple[int, int], tuple[int, int]], question: int, node: int, hop: int
+) -> int | None:
     """The node of the hop before that has an edge to `node`; None where that one was not kept."""
     sources = incoming.indices[incoming.indptr[node] : incoming.indptr[node + 1]]
     found = [before[question, int(s)] for s in sources if (question, int(s)) in before]
-    return next((query_id for hop_before, query_id in found if hop_before == hop - 1), None)
+    return next((source for hop_before, source in found if hop_before == hop - 1), None)

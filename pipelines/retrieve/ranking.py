@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quern.indexes.lexical import Scored, in_order
-from quern.indexes.vectors import Floats, Positions
+from quern.indexes.vectors import Floats, Positions, pair_similarities
 from quern.schemas.rounds import Search
 
 Doubles = npt.NDArray[np.float64]
@@ -48,6 +48,30 @@ class Ranking:
     chunks: Scored
     reached: Reached | None = None
     searches: Sequence[Search] | None = None
+
+
+def with_edges(
+    reached: Reached, question: Positions, source: Positions, target: Positions, questions: Floats, nodes: Floats
+) -> Reached:
+    """`reached`, and where they are not among them the nodes at both ends of edges: hop 0, and hop 1.
+
+    Args:
+        reached: What was reached before.
+        question: Question that each edge was followed for.
+        source: Node that it leaves from.
+        target: Node that it leads to.
+        questions: Vectors of the questions.
+        nodes: Vectors of the nodes.
+    """
+    asked = np.concatenate([reached.question, question, question])
+    node = np.concatenate([reached.node, source, target])
+    hop = np.concatenate([reached.hop, np.repeat(np.array([0, 1], dtype=np.int32), len(question))])
+    order = np.lexsort((np.arange(len(node)), node, asked))
+    asked, node, hop = asked[order], node[order], hop[order]
+    first = np.ones(len(node), dtype=np.bool_)
+    first[1:] = (asked[1:] != asked[:-1]) | (node[1:] != node[:-1])
+    asked, node, hop = asked[first], node[first], hop[first]
+    return Reached(asked, node, hop, pair_similarities(questions, nodes, asked, node))
 
 
 def chunk_scores(reached: Reached, owner: Positions, chunks: int, score: str) -> Scored:

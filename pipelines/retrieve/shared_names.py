@@ -15,17 +15,15 @@ import numpy as np
 import pyarrow as pa
 from scipy import sparse
 
-from quern.indexes.lexical import LexicalIndex, Scored, in_order, ranges
+from quern.indexes.lexical import LexicalIndex, Scored, ranges
 from quern.indexes.vectors import Positions
 from quern.pipelines.retrieve.batch import Batch
-from quern.pipelines.retrieve.left_over import left_over
+from quern.pipelines.retrieve.joined_chunks import Best, Joined, best_chunks, raised, strongest, weighed
 from quern.pipelines.retrieve.names import ChunkNames
-from quern.pipelines.retrieve.ranking import Doubles, below
+from quern.pipelines.retrieve.ranking import Doubles
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.words.terms import search_terms
 
-# Documents whose names are taken: 3 to 10 made no difference on MuSiQue or LiHua-World.
-_SOURCES: Final = 6
 # A name that more documents have joins none of them in particular: 20 to 150 made no difference to MuSiQue.
 _MOST_DOCUMENTS: Final = 60
 _MOST_CHUNKS: Final = 4 * _MOST_DOCUMENTS
@@ -44,55 +42,11 @@ def with_shared_names(batch: Batch, scored: Scored) -> Scored:
     settings = batch.settings.retrieve
     if not settings.weight_names or "text" not in settings.sources or not len(scored.question):
         return scored
-    shared = _strongest(_weighed(batch, _shared(batch, _best_chunks(batch, scored))))
-    return _raised(scored, shared, settings.weight_names, len(batch), len(batch.graph.chunks.keys))
+    shared = _shared(batch, best_chunks(batch, scored))
+    return raised(batch, scored, strongest(weighed(batch, shared, _SURE)), settings.weight_names)
 
 
-@dataclass(frozen=True)
-class _Best:
-    """The best chunk of each of the best documents of each question; arrays of one length."""
-
-    question: Positions
-    chunk: Positions
-    rank: Positions
-    score: Doubles
-
-
-@dataclass(frozen=True)
-class _Shared:
-    """Chunks that share a name with one of the best; arrays of one length.
-
-    Attributes:
-        question: Position of the question.
-        source: The chunk that was found.
-        target: The chunk that has a name with it in common.
-        strength: Rarity of the name over the rank of the source's document, in [0, 1].
-        limit: Score of the source.
-    """
-
-    question: Positions
-    source: Positions
-    target: Positions
-    strength: Doubles
-    limit: Doubles
-
-    def some(self, kept: Positions) -> _Shared:
-        """Some of them."""
-        return _Shared(*(column[kept] for column in vars(self).values()))
-
-
-def _best_chunks(batch: Batch, scored: Scored) -> _Best:
-    documents = batch.graph.documents
-    pair = scored.question * max(1, len(documents.keys)) + documents.of_chunk[scored.chunk]
-    # The first of each question and document in order of rank is its best chunk.
-    first = np.sort(np.unique(pair, return_index=True)[1])
-    question = scored.question[first]
-    rank = np.arange(len(first)) - np.searchsorted(question, question)
-    first, rank = first[rank < _SOURCES], rank[rank < _SOURCES]
-    return _Best(scored.question[first], scored.chunk[first], rank, scored.score[first].astype(np.float64))
-
-
-def _shared(batch: Batch, best: _Best) -> _Shared:
+def _shared(batch: Batch, best: Best) -> Joined:
     graph = batch.graph
     named = _named(batch.searcher, best.chunk)
     row, place = ranges(named.of_chunk.indptr[:-1], named.of_chunk.indptr[1:])
@@ -106,44 +60,7 @@ def _shared(batch: Batch, best: _Best) -> _Shared:
     other &= batch.allows(best.question[row], target)
     row, target, rarity = row[other], target[other], rarity[other]
     strength = rarity / (1.0 + best.rank[row])
-    return _Shared(best.question[row], best.chunk[row], target, strength, best.score[row])
-
-
-def _weighed(batch: Batch, shared: _Shared) -> _Shared:
-    """The same, each strength by what the target holds of the words that the source lacks."""
-    # Of several names that two chunks share the rarest counts, and words are looked up once for two chunks.
-    shared = _first_of(shared, (shared.target, shared.source, shared.question))
-    held = left_over(batch, shared.question, shared.source, shared.target)
-    strength = shared.strength * (_SURE + (1.0 - _SURE) * held)
-    return _Shared(shared.question, shared.source, shared.target, strength, shared.limit)
-
-
-def _strongest(shared: _Shared) -> _Shared:
-    """The strongest of each question and target, sorted by these."""
-    return _first_of(shared, (shared.target, shared.question))
-
-
-def _first_of(shared: _Shared, keys: tuple[Positions, ...]) -> _Shared:
-    """The strongest of all that have the same keys, sorted by the keys, the last of them first."""
-    order = np.lexsort((shared.source, -shared.strength, *keys))
-    ordered = [key[order] for key in keys]
-    new = np.ones(len(order), dtype=np.bool_)
-    new[1:] = np.any([key[1:] != key[:-1] for key in ordered], axis=0)
-    return shared.some(order[new])
-
-
-def _raised(scored: Scored, shared: _Shared, weight: float, questions: int, chunks: int) -> Scored:
-    """`scored` with the gains; what was not found enters with the least score that its question gave."""
-    least = np.zeros(questions, dtype=np.float32)
-    np.minimum.at(least, scored.question, scored.score)
-    key, gained = scored.question * chunks + scored.chunk, shared.question * chunks + shared.target
-    absent = ~np.isin(gained, key)
-    key = np.concatenate([key, gained[absent]])
-    score = np.concatenate([scored.score, least[shared.question[absent]]]).astype(np.float64)
-    order = np.argsort(key)
-    at = order[np.searchsorted(key[order], gained)]
-    score[at] = below(score[at], weight * shared.strength, shared.limit)
-    return in_order(key // chunks, key % chunks, score.astype(np.float32))
+    return Joined(best.question[row], best.chunk[row], target, strength, best.score[row])
 
 
 @dataclass(frozen=True)

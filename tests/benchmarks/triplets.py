@@ -1,15 +1,15 @@
-"""Triplets: how fast chunks are read, and what edges of shared names and relations would add to retrieval.
+"""Triplets: how fast chunks are read, and what edges of shared names and relations add to retrieval.
 
-The edges are made here and not in the graph: over the rule that looks shared names up when a question is asked
-(`pipelines.retrieve.shared_names`) they gain nothing. It leaves out the names that the question has itself, which an
-edge between two chunks cannot know.
+The edges are those that a build makes where `link.shared_names` and `link.relations` ask for them; the warehouses need
+none.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -18,22 +18,18 @@ import numpy as np
 from scipy import sparse
 
 from quern.indexes.catalog import Warehouse
-from quern.indexes.lexical import Scored
 from quern.indexes.vectors import Positions
-from quern.jobs.timelines.topics import name_key
-from quern.jobs.triplets.named import NamesOf
+from quern.jobs.graph.entity_edges import entity_edges, named_entities
 from quern.jobs.triplets.rule import read_statements
 from quern.jobs.triplets.statement import Passage
 from quern.pipelines.evaluation.bootstrap import Numbers, intervals
 from quern.pipelines.evaluation.retrieval import Gold, document_run, gold_of, run_metrics
-from quern.pipelines.retrieve import shared_names
 from quern.pipelines.retrieve.batch import Batch
-from quern.pipelines.retrieve.names import names
-from quern.pipelines.retrieve.ranking import Ranking
 from quern.pipelines.retrieve.recipes.bridge import rank_bridge
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.retrieve.select import selected
 from quern.schemas.answers import Question
+from quern.schemas.settings import LinkSettings
 
 _QUESTIONS: Final = {
     "demo": "sample",
@@ -42,9 +38,7 @@ _QUESTIONS: Final = {
     "cmrc": "cmrc2018/queries.jsonl",
 }
 _CORPUS: Final = Path(__file__).parents[1] / "corpus" / "questions.jsonl"
-_MOST_DOCUMENTS: Final = 20
-_DEGREE: Final = 10
-_WEIGHTS: Final = (0.15, 0.3)
+_DEGREE: Final = 5  # Edges of a node.
 _PARSED: Final = 40  # Chunks that the parser is timed on.
 
 
@@ -60,7 +54,9 @@ def benchmark_triplets(datasets: Path, warehouses: Sequence[Path]) -> dict[str, 
         rows = snapshot.stage("chunks").lookup("chunk_id", searcher.graph.chunks.keys, ["chunk_id", "title", "text"])
         passages = [Passage(r["text"], r["title"] or "") for r in rows.sort_by("chunk_id").to_pylist()]
         figures |= {f"{name} {figure}": value for figure, value in _speed(passages).items()}
-        figures |= {f"{name} {figure}": value for figure, value in _recall(searcher, questions, passages).items()}
+        gold = gold_of(searcher, questions)
+        for part in (_recall, _missed):
+            figures |= {f"{name} {figure}": value for figure, value in part(searcher, gold).items()}
     return figures
 
 
@@ -83,89 +79,84 @@ def _speed(passages: Sequence[Passage]) -> dict[str, float]:
     return figures
 
 
-def _recall(searcher: Searcher, questions: Sequence[Question], passages: Sequence[Passage]) -> dict[str, float]:
-    gold = gold_of(searcher, questions)
-    subjects, objects = _stated(passages)
-    mentioned = [_keys(names(f"{p.title}\n{p.text}")) for p in passages]
-    named = [one | other for one, other in zip(subjects, objects, strict=True)]
-    documents = searcher.graph.documents.of_chunk
-    edges = {
-        "shared_name": _edges(mentioned, mentioned, documents),
-        "shared_name of triplets": _edges(named, mentioned, documents),
-        "relation": _edges(objects, subjects, documents),
-    }
+def _recall(searcher: Searcher, gold: Gold) -> dict[str, float]:
+    """What edges change of recall@5, beside the rule that looks shared names up, and in place of it."""
     asked = [q.question for q in gold.questions]
-    batch = Batch(searcher, asked)
     settings = searcher.settings
     off = settings.model_copy(update={"retrieve": settings.retrieve.model_copy(update={"weight_names": 0.0})})
-    without = Batch(Searcher(searcher.snapshot, off), asked)
-    base, none = rank_bridge(batch), rank_bridge(without)
-    rule, bare = _of(batch, base, gold), _of(without, none, gold)
-    figures = {"recall@5 by rule": float(rule.mean()), **_difference("no names", bare, rule)}
-    for kind, matrix in edges.items():
-        for weight in _WEIGHTS:
-            with_rule, alone = (
-                _of(b, Ranking(_raised(b, r.chunks, matrix, weight), r.reached), gold)
-                for b, r in ((batch, base), (without, none))
-            )
-            figures |= _difference(f"{kind} x {weight} beside the rule", with_rule, rule)
-            figures |= _difference(f"{kind} x {weight} for the rule", alone, rule)
+    batches = {"beside": Batch(searcher, asked), "for": Batch(Searcher(searcher.snapshot, off), asked)}
+    base = {how: _recalled(batch, gold, {}) for how, batch in batches.items()}
+    figures = {"recall@5 by rule": float(base["beside"].mean())}
+    figures |= _difference("no names", base["for"], base["beside"])
+    for kind in ("shared_name", "relation"):
+        edges = _edges(searcher, kind, _DEGREE)
+        figures[f"{kind} edges"] = float(edges.nnz)
+        for how, batch in batches.items():
+            values = _recalled(batch, gold, {kind: edges})
+            figures |= _difference(f"{kind} {how} the rule", values, base[how])
     return figures
+
+
+def _edges(searcher: Searcher, kind: str, number: int) -> sparse.csr_array:
+    """The edges that a build would make, at most `number` of a node."""
+    snapshot, keys = searcher.snapshot, searcher.graph.members.nodes
+    stages = (snapshot.stage(name) for name in ("nodes", "triplets", "entities"))
+    named = named_entities(*stages, keys, LinkSettings().name_documents)
+    shape = (len(keys), len(keys))
+    parts = [
+        sparse.csr_array((weight, (source, target)), shape=shape)
+        for source, _, target, weight in entity_edges(named, kind, number)
+    ]
+    return sparse.csr_array(sum(parts, start=sparse.csr_array(shape, dtype=np.float32)))
+
+
+def _recalled(batch: Batch, gold: Gold, edges: Mapping[str, sparse.csr_array]) -> Numbers:
+    """Recall@5 of each question with these edges, and none else of their kinds."""
+    graph, none = batch.graph, sparse.csr_array((len(batch.graph.nodes.keys),) * 2, dtype=np.float32)
+    graph.__dict__["shared_names"] = edges.get("shared_name", none)
+    graph.__dict__["relations"] = edges.get("relation", none)
+    run = document_run(batch, selected(batch, rank_bridge(batch)), gold, 100)
+    return run_metrics(run, gold, ["R@5"])["R@5"]
+
+
+def _missed(searcher: Searcher, gold: Gold) -> dict[str, float]:
+    """Of the evidence documents that are not among the first five: from how many of the five an edge leads to them."""
+    batch = Batch(searcher, [q.question for q in gold.questions])
+    best: defaultdict[str, list[tuple[float, str]]] = defaultdict(list)
+    for row in document_run(batch, selected(batch, rank_bridge(batch)), gold, 100):
+        best[row.query_id].append((-row.score, row.doc_id))
+    graph, edges = searcher.graph, _edges(searcher, "shared_name", 1_000_000)
+    documents, of_node = graph.documents, graph.documents.of_chunk[graph.nodes.owner]
+    place = {key: n for n, key in enumerate(documents.keys.to_pylist())}
+    of_document = sparse.csr_array((np.ones(len(of_node)), (of_node, np.arange(len(of_node)))))
+    ranks = []
+    for judgement in gold.judgements:
+        five = [doc for _, doc in sorted(best[judgement.query_id])[:5]]
+        if judgement.doc_id not in five:
+            here = [_rank(edges, of_document, of_node, place[doc], place[judgement.doc_id]) for doc in five]
+            ranks.append(min(here))
+    reached = np.array(ranks)
+    return {
+        "missed": float(len(ranks)),
+        "missed with an edge": float(np.isfinite(reached).sum()),
+        **{f"missed, edge among first {n}": float((reached < n).sum()) for n in (1, 5, 20)},
+    }
+
+
+def _rank(
+    edges: sparse.csr_array, of_document: sparse.csr_array, of_node: Positions, source: int, target: int
+) -> float:
+    """Rank of a document among those that edges lead to from another, heaviest first; infinite where none does."""
+    found = edges[of_document[[source]].indices].tocoo()
+    weight: dict[int, float] = {}
+    for document, value in zip(of_node[found.col].tolist(), found.data.tolist(), strict=True):
+        weight[document] = max(value, weight.get(document, 0.0))
+    if target not in weight:
+        return float("inf")
+    return sorted(weight, key=lambda document: (-weight[document], document)).index(target)
 
 
 def _difference(name: str, values: Numbers, base: Numbers) -> dict[str, float]:
     found = intervals((values - base)[:, None], 2000, 0.95, 0)
     ends = {"": found.mean, " from": found.low, " to": found.high}
     return {f"{name}{end}": float(column[0]) for end, column in ends.items()}
-
-
-def _of(batch: Batch, ranking: Ranking, gold: Gold) -> Numbers:
-    run = document_run(batch, selected(batch, ranking), gold, 100)
-    return run_metrics(run, gold, ["R@5"])["R@5"]
-
-
-def _keys(found: Iterable[str]) -> set[str]:
-    return {key for name in found if (key := name_key(name))}
-
-
-def _stated(passages: Sequence[Passage]) -> tuple[list[set[str]], list[set[str]]]:
-    """The names that are subjects, and those that are objects, of each chunk."""
-    subjects, objects = [], []
-    for passage in passages:
-        of, words = NamesOf(passage), [one.words(passage.text) for one in read_statements(passage, 40)]
-        subjects.append(_keys(filter(None, (of.name(one, heads=True) for one, _, _ in words))))
-        objects.append(_keys(filter(None, (of.name(other, heads=False) for _, _, other in words))))
-    return subjects, objects
-
-
-def _edges(here: Sequence[set[str]], there: Sequence[set[str]], documents: Positions) -> sparse.csr_array:
-    """Chunks that name one rare thing, joined by log(N / df) / log(N), the rarest `_DEGREE` of each chunk."""
-    holders: dict[str, list[int]] = {}
-    for chunk, keys in enumerate(there):
-        for key in keys:
-            holders.setdefault(key, []).append(chunk)
-    every = max(2, len(np.unique(documents)))
-    df = {key: len(np.unique(documents[chunks])) for key, chunks in holders.items()}
-    rows: list[tuple[int, int, float]] = []
-    for chunk, keys in enumerate(here):
-        best: dict[int, float] = {}
-        for key in keys:
-            if df.get(key, every) <= _MOST_DOCUMENTS:
-                rarity = float(np.log(every / df[key]) / np.log(every))
-                for other in holders[key]:
-                    if documents[other] != documents[chunk]:
-                        best[other] = max(best.get(other, 0.0), rarity)
-        rows += [(chunk, other, w) for other, w in sorted(best.items(), key=lambda p: (-p[1], p[0]))[:_DEGREE]]
-    row, column, weight = zip(*rows, strict=True) if rows else ((), (), ())
-    return sparse.csr_array((weight, (row, column)), shape=(len(here), len(here)))
-
-
-def _raised(batch: Batch, scored: Scored, edges: sparse.csr_array, weight: float) -> Scored:
-    """`scored`, where chunks gain by edges from a question's best documents, as they gain by the rule."""
-    best = shared_names._best_chunks(batch, scored)
-    ends = edges[best.chunk].tocoo()
-    row, target = ends.row.astype(np.int64), ends.col.astype(np.int64)
-    strength = ends.data / (1.0 + best.rank[row])
-    joined = shared_names._Shared(best.question[row], best.chunk[row], target, strength, best.score[row])
-    strongest = shared_names._strongest(shared_names._weighed(batch, joined))
-    return shared_names._raised(scored, strongest, weight, len(batch), edges.shape[0])

@@ -209,7 +209,7 @@ class _Layout:
             f"{node.similarity:.2f}",
             shortened(question + mark.strip(), _LABEL if mark else 2 * _LABEL),
             shortened(said, _LABEL),
-            one_line(node.text),
+            one_line(node.text) + _reached_by(node),
         )
 
     def _slots(self) -> list[list[_Slot]]:
@@ -282,6 +282,11 @@ class _Layout:
 
 def _x(column: int) -> float:
     return 1 if column == 0 else _QUESTION + _GAP + (column - 1) * (_BOX + _GAP)
+
+
+def _reached_by(node: PathNode) -> str:
+    """By what other edge than that of a neighbour a node was reached, as the end of what it says."""
+    return f", by a {node.edge.replace('_', ' ')}" if node.edge and node.edge != "neighbour" else ""
 
 
 def _order(node: PathNode) -> tuple[float, float, str]:

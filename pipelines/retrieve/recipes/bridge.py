@@ -3,7 +3,7 @@
 A question of several hops is near the documents that it names, and not near those that they name in turn. One-round
 similarity gains nothing from neighbours that are scored by similarity again: the bridge must be followed, and it counts
 by its own rarity and by the evidence that it leaves from. It is followed in rounds, for what it leads to names others;
-then come the names that have no document of their own (`shared_names`).
+then come the names that have no document of their own (`shared_names`), and the edges of such, where the graph has any.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from quern.indexes.graph import QueryGraph
 from quern.indexes.lexical import Scored, in_order, ranges
 from quern.indexes.vectors import Floats, Positions, pair_similarities
 from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.entity_edges import with_entity_edges
 from quern.pipelines.retrieve.left_over import left_over
-from quern.pipelines.retrieve.ranking import Ranking, Reached, below, cut, grouped
+from quern.pipelines.retrieve.ranking import Ranking, below, cut, grouped, with_edges
 from quern.pipelines.retrieve.recipe import Recipe
 from quern.pipelines.retrieve.recipes.hybrid import hybrid
 from quern.pipelines.retrieve.shared_names import with_shared_names
@@ -40,7 +41,8 @@ def rank_bridge(batch: Batch) -> Ranking:
     settings = batch.settings.retrieve
     weights = settings.weight_bridges if "graph" in settings.sources else ()
     ranking = _bridged(batch, batch.graph.mentions, weights)
-    return Ranking(surfaced(batch, with_shared_names(batch, ranking.chunks)), ranking.reached)
+    ranking = with_entity_edges(batch, Ranking(with_shared_names(batch, ranking.chunks), ranking.reached))
+    return Ranking(surfaced(batch, ranking.chunks), ranking.reached)
 
 
 def rank_answer_bridge(batch: Batch) -> Ranking:
@@ -63,7 +65,9 @@ def _bridged(batch: Batch, edges: sparse.csr_array, weights: Sequence[float]) ->
     for weight in weights if edges.nnz else ():
         bridges = _worthwhile(batch, crossed(scored, batch.vectors, batch.graph, edges))
         scored = lifted(scored, bridges, weight, len(batch), batch.graph)
-        reached = with_bridges(reached, bridges, batch.vectors, batch.graph.nodes.vectors)
+        reached = with_edges(
+            reached, bridges.question, bridges.source, bridges.target, batch.vectors, batch.graph.nodes.vectors
+        )
     return Ranking(scored, reached)
 
 
@@ -157,20 +161,6 @@ def lifted(scored: Scored, bridges: Crossed, weight: float, questions: int, grap
         by = order[at[hit]]
         score[hit] = below(score[hit], weight * bridges.strength[by], bridges.limit[by])
     return in_order(question, chunk, score.astype(np.float32))
-
-
-def with_bridges(reached: Reached, bridges: Crossed, questions: Floats, nodes: Floats) -> Reached:
-    """`reached`, and where they are not among them the nodes at both ends of the bridges: hop 0, and hop 1."""
-    question = np.concatenate([reached.question, bridges.question, bridges.question])
-    node = np.concatenate([reached.node, bridges.source, bridges.target])
-    ends = np.repeat(np.array([0, 1], dtype=np.int32), len(bridges.question))
-    hop = np.concatenate([reached.hop, ends])
-    order = np.lexsort((np.arange(len(node)), node, question))
-    question, node, hop = question[order], node[order], hop[order]
-    first = np.ones(len(node), dtype=np.bool_)
-    first[1:] = (question[1:] != question[:-1]) | (node[1:] != node[:-1])
-    question, node, hop = question[first], node[first], hop[first]
-    return Reached(question, node, hop, pair_similarities(questions, nodes, question, node))
 
 
 def _best_documents(scored: Scored, questions: int, graph: QueryGraph) -> Scored:

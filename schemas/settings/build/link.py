@@ -29,6 +29,20 @@ class LinkSettings(Group):
     mentions: int = Field(
         5, ge=0, description="Edges of kind `mention` of a node: to documents whose title its text names; 0 for none."
     )
+    shared_names: int = Field(
+        0,
+        ge=0,
+        description="Edges of kind `shared_name` of a node: to other documents that name the same entity; 0 for none.",
+    )
+    relations: int = Field(
+        0,
+        ge=0,
+        description="Edges of kind `relation` of a node: to other documents that state something of what its chunk has "
+        "as the object of a triplet; 0 for none.",
+    )
+    name_documents: Positive = Field(
+        20, description="An entity that more documents name joins none of them by `shared_name` or `relation`."
+    )
     mention_documents: Positive = Field(
         20, description="A title that more documents share is of none in particular and joins none."
     )

@@ -63,6 +63,18 @@ class RetrieveSettings(Group):
     weight_names: float = Field(
         0.3, ge=0, description="Weight of a rare name in `bridge` that a chunk shares with one of the best documents."
     )
+    weight_name_edges: float = Field(
+        0.3,
+        ge=0,
+        description="Weight of `shared_name` edges from a question's best documents in `bridge`, where "
+        "`link.shared_names` makes any.",
+    )
+    weight_relation_edges: float = Field(
+        0.3,
+        ge=0,
+        description="Weight of `relation` edges from a question's best documents in `bridge`, where "
+        "`link.relations` makes any.",
+    )
     weight_answers: float = Field(
         0.3, ge=0, description="Weight of `answer_question` edges from a question's best documents in `bridge-answers`."
     )

@@ -31,7 +31,7 @@ def answer(question: str, *, hits: int = 2) -> Answer:
     ]
     path = [
         PathNode(query_id="n0", chunk_id="c0", text=NASTY, similarity=0.8, hop=0, via=None),
-        PathNode(query_id="n1", chunk_id="c1", text="What of it?", similarity=0.5, hop=1, via="n0"),
+        PathNode(query_id="n1", chunk_id="c1", text="What of it?", similarity=0.5, hop=1, via="n0", edge="shared_name"),
     ]
     return Answer(
         query_id="q",
@@ -51,7 +51,7 @@ def test_a_picture_is_well_formed_whatever_the_texts_hold() -> None:
     root = etree.fromstring(drawn.encode())
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     words = " ".join(root.itertext())
-    for word in ("Matched nodes", "Neighbours, 1 hop", "Chunks", '<b>"built"</b>', "What of it?"):
+    for word in ("Matched nodes", "Neighbours, 1 hop", "Chunks", '<b>"built"</b>', "What of it?, by a shared name"):
         assert word in words
     assert not root.findall(".//{*}script")
     assert not root.findall(".//{*}b")

@@ -12,8 +12,8 @@ from scipy import sparse
 
 from quern.indexes.graph import Documents, Keyed, QueryGraph
 from quern.indexes.lexical import Scored, in_order
-from quern.pipelines.retrieve.ranking import Reached
-from quern.pipelines.retrieve.recipes.bridge import Crossed, answer_weights, crossed, lifted, with_bridges
+from quern.pipelines.retrieve.ranking import Reached, with_edges
+from quern.pipelines.retrieve.recipes.bridge import Crossed, answer_weights, crossed, lifted
 from tests.conftest import Quern
 
 # Four documents of a chunk each, the last of two; a node per chunk.
@@ -106,7 +106,7 @@ def test_the_path_has_both_ends_of_a_bridge_and_keeps_what_was_reached() -> None
     followed = followed_in(scores((0, 0, 0.9)), 1, drawn)
     reached = Reached(np.array([0]), np.array([3]), np.array([0], np.int32), np.array([0.5], np.float32))
     questions = np.array([[0.6, 0, 0, 0.8, 0]], np.float32)
-    both = with_bridges(reached, followed, questions, drawn.nodes.vectors)
+    both = with_edges(reached, followed.question, followed.source, followed.target, questions, drawn.nodes.vectors)
     assert list(zip(both.node.tolist(), both.hop.tolist(), strict=True)) == [(0, 0), (3, 0)]
     assert both.similarity.tolist() == pytest.approx([0.6, 0.8])
 
