@@ -1,10 +1,11 @@
 """The memo: results of jobs, kept under (job fingerprint, input fingerprint).
 
-One directory per job fingerprint holds small Arrow IPC files ("parts"), each written whole by one task. A
+One directory per job fingerprint holds small files ("parts", `indexes.memo_parts`), each written whole by one task. A
 part has a row per input: its fingerprint, the rows made from it, the rejects, and whether that is final. So
 a build that was killed keeps every part it committed, and a row that did not change is never computed again.
 
-The index of a memo takes 29 bytes of memory per input; results stay on disk and are read batch by batch.
+The index of a memo takes 29 bytes of memory per input; results stay on disk and are read block by block. A block that
+is not as it was written is as if it were absent: what it held is computed again.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from quern.indexes.storage import write_whole
+from quern.indexes.checksums import DamagedError
+from quern.indexes.memo_parts import BLOCK_ROWS, PartFile, write_part
 from quern.schemas.digests import FINGERPRINT_BYTES, Fingerprints
 
 log = logging.getLogger(__name__)
@@ -30,10 +32,8 @@ log = logging.getLogger(__name__)
 REJECT = pa.struct([("reason", pa.string()), ("detail", pa.string())])
 _INPUT = pa.binary(FINGERPRINT_BYTES)
 _PARTS = "[0-9]*.arrow"  # Not what a writer that was killed left of a part.
-_BATCH_ROWS = 256
 _OPEN_BATCHES = 16
 _COMMIT_SECONDS = 20.0
-_OPTIONS = pa.ipc.IpcWriteOptions(compression="zstd")
 
 
 def memo_schema(makes: pa.Schema) -> pa.Schema:
@@ -55,13 +55,7 @@ def commit_part(directory: Path, part: pa.RecordBatch) -> Path:
     ends with the number of inputs, so that progress can be read from a listing.
     """
     path = directory / f"{time.time_ns():020d}-{uuid.uuid4().hex[:8]}-{part.num_rows}.arrow"
-
-    def write(temporary: Path) -> None:
-        with pa.OSFile(str(temporary), "wb") as sink, pa.ipc.new_file(sink, part.schema, options=_OPTIONS) as writer:
-            for start in range(0, part.num_rows, _BATCH_ROWS):
-                writer.write_batch(part.slice(start, _BATCH_ROWS))
-
-    write_whole(path, write)
+    write_part(path, part)
     return path
 
 
@@ -142,6 +136,13 @@ class _Index:
     part: npt.NDArray[np.int32]
     row: npt.NDArray[np.int64]
 
+    def without(self, damaged: Sequence[tuple[int, int]]) -> _Index:
+        """The index without the results in these (part, block)."""
+        stays = np.ones(len(self.high), dtype=np.bool_)
+        for part, block in damaged:
+            stays &= (self.part != part) | (self.row // BLOCK_ROWS != block)
+        return _Index(self.high[stays], self.low[stays], self.final[stays], self.part[stays], self.row[stays])
+
     def find(self, prints: Fingerprints) -> npt.NDArray[np.int64]:
         """Position of each fingerprint in the index, -1 where it is absent; shape (len(prints),)."""
         high, low = _halves(prints)
@@ -169,22 +170,27 @@ class Memo:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self._parts: list[Path] = []
+        self._parts: list[PartFile] = []
         self._batches: OrderedDict[tuple[int, int], pa.RecordBatch] = OrderedDict()
+        self._checked: set[tuple[int, int]] = set()
+        self._damaged: set[Path] = set()
         self._index = self._load()
 
     def _load(self) -> _Index:
         columns: list[tuple[npt.NDArray[np.uint64], npt.NDArray[np.bool_], npt.NDArray[np.int32]]] = []
         rows: list[npt.NDArray[np.int64]] = []
         for path in sorted(self.directory.glob(_PARTS)):
-            part = _keys(path)
-            if part is None:
+            try:
+                part = PartFile(path)
+                keys = part.keys()
+            except DamagedError as error:
+                self._leave_aside(error)
                 continue
-            prints = np.frombuffer(b"".join(part.column("input").to_pylist()), dtype=np.uint64).reshape(-1, 2)
-            final = part.column("final").to_numpy(zero_copy_only=False).astype(np.bool_)
+            prints = np.frombuffer(b"".join(keys.column("input").to_pylist()), dtype=np.uint64).reshape(-1, 2)
+            final = keys.column("final").to_numpy(zero_copy_only=False).astype(np.bool_)
             columns.append((prints, final, np.full(len(final), len(self._parts), dtype=np.int32)))
             rows.append(np.arange(len(final), dtype=np.int64))
-            self._parts.append(path)
+            self._parts.append(part)
         if not columns:
             none = np.empty(0, dtype=np.uint64)
             return _Index(none, none, np.empty(0, np.bool_), np.empty(0, np.int32), np.empty(0, np.int64))
@@ -200,30 +206,82 @@ class Memo:
         return len(self._index.high)
 
     def final(self, prints: Fingerprints) -> npt.NDArray[np.bool_]:
-        """Which fingerprints have a result that needs no other try, shape (len(prints),)."""
-        at = self._index.find(prints)
+        """Which fingerprints have a result, as it was written, that needs no other try, shape (len(prints),)."""
+        at = self._sound(prints)
         known = at >= 0
         known[known] = self._index.final[at[known]]
         return known
+
+    def _sound(self, prints: Fingerprints) -> npt.NDArray[np.int64]:
+        """Position of each fingerprint in the index, -1 where no block that is as it was written has it."""
+        while True:
+            at = self._index.find(prints)
+            known = at[at >= 0]
+            places = np.unique(
+                np.stack([self._index.part[known], self._index.row[known] // BLOCK_ROWS], axis=1), axis=0
+            )
+            damaged = [(part, block) for part, block in places.tolist() if not self._is_whole(part, block)]
+            if not damaged:
+                return at
+            self._index = self._index.without(damaged)
+
+    def _is_whole(self, part: int, block: int) -> bool:
+        if (part, block) not in self._checked:
+            try:
+                self._parts[part].check(block)
+            except DamagedError as error:
+                self._leave_aside(error)
+                return False
+            self._checked.add((part, block))
+        return True
+
+    def _leave_aside(self, error: DamagedError) -> None:
+        log.warning("memo part is damaged and will be recomputed: file=%s error=%s", error.path, error.why)
+        self._damaged.add(error.path)
+
+    def mend(self) -> bool:
+        """Write damaged parts again without what is damaged of them; returns whether there were any.
+
+        This memo still reads them as they were: open it anew.
+        """
+        mended = bool(self._damaged)
+        for path in self._damaged:
+            try:
+                blocks = list(PartFile(path).whole_blocks())
+            except DamagedError:
+                blocks = []
+            if blocks:
+                whole = pa.Table.from_batches(blocks).combine_chunks().to_batches()[0]
+                again = path.with_name(f"{path.stem.rpartition('-')[0]}-{whole.num_rows}{path.suffix}")
+                write_part(again, whole)
+                if again == path:
+                    continue
+            path.unlink(missing_ok=True)
+        self._damaged.clear()
+        return mended
 
     def lookup(self, prints: Fingerprints) -> pa.RecordBatch:
         """Results of `prints`, in their order, with the columns of `memo_schema`.
 
         Raises:
             KeyError: A fingerprint has no result.
+            DamagedError: Its result was there when it was asked for, and is not now.
         """
-        at = self._index.find(prints)
+        at = self._sound(prints)
         if (at < 0).any():
-            raise KeyError(f"{int((at < 0).sum())} of {len(prints)} rows have no result in {self.directory}")
+            lost = int((at < 0).sum())
+            for path in self._damaged:
+                raise DamagedError(path, f"{lost} results of {len(prints)} were lost just now", "run it again")
+            raise KeyError(f"{lost} of {len(prints)} rows have no result in {self.directory}")
         part, row = self._index.part[at], self._index.row[at]
-        block = row // _BATCH_ROWS
+        block = row // BLOCK_ROWS
         places, inverse = np.unique(np.stack([part, block], axis=1), axis=0, return_inverse=True)
         taken: list[pa.RecordBatch] = []
         order: list[npt.NDArray[np.int64]] = []
-        # One turn per stored batch, of up to 256 results: rows that were computed together are read together.
+        # One turn per stored block, of up to 256 results: rows that were computed together are read together.
         for n, (p, b) in enumerate(places.tolist()):
             wanted = np.flatnonzero(inverse.ravel() == n)
-            taken.append(self._batch(p, b).take(pa.array(row[wanted] - b * _BATCH_ROWS)))
+            taken.append(self._batch(p, b).take(pa.array(row[wanted] - b * BLOCK_ROWS)))
             order.append(wanted)
         table = pa.Table.from_batches(taken).combine_chunks()
         back = np.argsort(np.concatenate(order), kind="stable")
@@ -232,23 +290,11 @@ class Memo:
     def _batch(self, part: int, block: int) -> pa.RecordBatch:
         batch = self._batches.pop((part, block), None)
         if batch is None:
-            with pa.memory_map(str(self._parts[part])) as source:
-                batch = pa.ipc.open_file(source).get_batch(block)
+            batch = self._parts[part].block(block)
         self._batches[part, block] = batch
         if len(self._batches) > _OPEN_BATCHES:
             self._batches.popitem(last=False)
         return batch
-
-
-def _keys(path: Path) -> pa.Table | None:
-    """The keys of a part; None where its footer says that it is not whole, which costs a recomputation."""
-    options = pa.ipc.IpcReadOptions(included_fields=[0, 1])
-    try:
-        with pa.memory_map(str(path)) as source:
-            return pa.ipc.open_file(source, options=options).read_all()
-    except (pa.ArrowInvalid, OSError) as error:
-        log.warning("memo part is damaged and will be recomputed: file=%s error=%s", path, error)
-        return None
 
 
 def nest(

@@ -1,14 +1,12 @@
 """What whole-table jobs keep from night to night: states, of which the newest counts.
 
-A state is a directory that appears whole, by one rename, with a digest of each of its files. One that is damaged is
+A state is a directory that appears whole, by one rename, with a checksum of each of its files. One that is damaged is
 left aside, and costs its job a full run. A new state ends those before it; folders with states of other settings are
 kept while they are few, for who tries settings goes to and fro between some.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
 import os
 import shutil
@@ -17,9 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from quern.indexes.checksums import DamagedError, checksum_of, damage, read_sealed, write_sealed
+
 log = logging.getLogger(__name__)
 
 _ABOUT: Final = "about.json"
+_MEND: Final = "the next build does in full what it would have taken up"
 _BEGUN: Final = ".tmp-"
 _KEPT: Final = 4
 _T = TypeVar("_T")
@@ -43,7 +44,7 @@ class NightStates:
         for path in sorted((p for p in self.folder.iterdir() if not p.name.startswith(".")), reverse=True):
             try:
                 return read(path, _verified(path))
-            except (OSError, ValueError, KeyError, TypeError) as error:
+            except (OSError, ValueError, KeyError, TypeError, DamagedError) as error:
                 log.warning("state of the last night is damaged and is left aside: %s error=%s", path, error)
         return None
 
@@ -60,9 +61,8 @@ class NightStates:
     def commit(self, path: Path, about: Mapping[str, Any]) -> None:
         """Make the directory from `begin` the newest state, and forget the others in the folder."""
         files = sorted(p for p in path.rglob("*") if p.is_file())
-        digests = {file.relative_to(path).as_posix(): _synced_digest(file) for file in files}
-        told = json.dumps({**about, "digests": digests}, sort_keys=True)
-        _write_text(path / _ABOUT, json.dumps({"about": told, "digest": _digest(told.encode())}))
+        checksums = {file.relative_to(path).as_posix(): _synced(file) for file in files}
+        write_sealed(path / _ABOUT, {**about, "digests": checksums})
         older = [p for p in self.folder.iterdir() if p != path]
         final = self.folder / path.name.removeprefix(_BEGUN)
         _remove(final)
@@ -82,39 +82,20 @@ def _verified(path: Path) -> Mapping[str, Any]:
     """What was told of the state at `path`.
 
     Raises:
-        OSError, ValueError, KeyError, TypeError: It is not as it was written.
+        OSError, KeyError, DamagedError: It is not as it was written.
     """
-    outer = json.loads((path / _ABOUT).read_bytes())
-    if _digest(outer["about"].encode()) != outer["digest"]:
-        raise ValueError(f"{_ABOUT} is not as it was written")
-    about: dict[str, Any] = json.loads(outer["about"])
-    for name, digest in about["digests"].items():
-        if _digest_of(path / name) != digest:
-            raise ValueError(f"{name} is not as it was written")
+    about = read_sealed(path / _ABOUT, _MEND)
+    for name, expected in about["digests"].items():
+        if why := damage(path / name, expected):
+            raise DamagedError(path / name, why, _MEND)
     return about
 
 
-def _synced_digest(path: Path) -> str:
-    """The digest of a file that is on the disk for good."""
+def _synced(path: Path) -> str:
+    """The checksum of a file that is on the disk for good."""
     with path.open("rb") as file:
         os.fsync(file.fileno())
-    return _digest_of(path)
-
-
-def _digest_of(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
-def _write_text(path: Path, text: str) -> None:
-    with path.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
+    return checksum_of(path)
 
 
 def _remove(path: Path) -> None:

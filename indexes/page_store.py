@@ -1,30 +1,34 @@
 """The page store: pages that were ingested, as Parquet parts, and a manifest that names the parts in effect.
 
-    WAREHOUSE/pages/manifest.json               parts in effect, and files of theirs that were read again since
+    WAREHOUSE/pages/manifest.json               parts in effect, their files, and those that were read again since
+    WAREHOUSE/pages/manifest.copy.json          the same, for when that is damaged
     WAREHOUSE/pages/parts/PART.json             what a finished part holds: ranges of files; written last
     WAREHOUSE/pages/parts/PART.TABLE.parquet    its pages, rejects and sightings
 
 A part is finished once its JSON file is there, and in effect once the manifest names it: a reader never sees half
-an ingest, and an ingest that was killed keeps its finished parts.
+an ingest, and an ingest that was killed keeps its finished parts. A part that is damaged stays named until its files
+are read again.
 """
 
 from __future__ import annotations
 
-import json
+import logging
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from quern.indexes.checksums import VERIFIED, ChecksummedFile, DamagedError, read_sealed, write_sealed
 from quern.indexes.locks import readers_or_writer
 from quern.indexes.stages import parquet_options
-from quern.indexes.storage import abandon, write_text
+from quern.indexes.storage import abandon
 from quern.schemas.errors import QuernError
 from quern.schemas.tables import PAGES, TIMESTAMP
 
@@ -36,7 +40,10 @@ SIGHTINGS = pa.schema(
     [("source_file", pa.string()), ("url", pa.string()), ("fetched_at", TIMESTAMP), ("gone", pa.bool_())]
 )
 _SCHEMAS: Mapping[str, pa.Schema] = {"pages": PAGES.schema, "rejects": REJECTED, "sightings": SIGHTINGS}
-_FORMAT = 1
+_FORMAT = 2
+_MOST_NAMED: Final = 5
+
+log = logging.getLogger(__name__)
 
 
 class PageStoreError(QuernError):
@@ -79,12 +86,14 @@ class Part:
         name: Beginning of their names.
         claims: What it holds, in the order it was read.
         dropped: Files whose rows no longer count, because they were read again.
+        checksums: Checksums of its files, by kind.
     """
 
     directory: Path
     name: str
     claims: tuple[Claim, ...]
     dropped: frozenset[str] = frozenset()
+    checksums: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def live(self) -> tuple[Claim, ...]:
@@ -95,8 +104,23 @@ class Part:
         """The file of its `pages`, `rejects` or `sightings`."""
         return self.directory / f"{self.name}.{kind}.parquet"
 
+    def check(self) -> None:
+        """Read its files whole, unless this process did.
+
+        Raises:
+            DamagedError: One is not as it was written; the message says what to ingest again.
+        """
+        for kind in _SCHEMAS:
+            if why := VERIFIED.damage(self.path(kind), self.checksums[kind]):
+                raise DamagedError(self.path(kind), why, _again(c.file for c in self.live))
+
     def batches(self, kind: str, columns: Sequence[str] | None = None, rows: int = 256) -> Iterator[pa.RecordBatch]:
-        """Rows of `pages`, `rejects` or `sightings` that count, in the order they were read."""
+        """Rows of `pages`, `rejects` or `sightings` that count, in the order they were read.
+
+        Raises:
+            DamagedError: They are not as they were written.
+        """
+        self.check()
         schema = _SCHEMAS[kind]
         names = list(columns) if columns is not None else schema.names
         read = names if not self.dropped or "source_file" in names else [*names, "source_file"]
@@ -124,9 +148,10 @@ class PartWriter:
         self._directory = directory
         self._name = uuid.uuid4().hex
         self._paths = {kind: directory / f"{self._name}.{kind}.parquet" for kind in _SCHEMAS}
+        self._files = {kind: ChecksummedFile(path) for kind, path in self._paths.items()}
         self._writers = {
-            kind: pq.ParquetWriter(path, _SCHEMAS[kind], **parquet_options(_SCHEMAS[kind]))
-            for kind, path in self._paths.items()
+            kind: pq.ParquetWriter(file, _SCHEMAS[kind], **parquet_options(_SCHEMAS[kind]))
+            for kind, file in self._files.items()
         }
         self._finished = False
 
@@ -137,12 +162,14 @@ class PartWriter:
 
     def finish(self, claims: Sequence[Claim]) -> Part:
         """Complete the part, in one step."""
-        for writer in self._writers.values():
+        for kind, writer in self._writers.items():
             writer.close()
-        body = json.dumps({"claims": [asdict(c) for c in claims]}, ensure_ascii=False)
-        write_text(self._directory / f"{self._name}.json", body)
+            self._files[kind].close()
+        checksums = {kind: file.checksum for kind, file in self._files.items()}
+        about = {"claims": [asdict(c) for c in claims], "checksums": checksums}
+        write_sealed(self._directory / f"{self._name}.json", about)
         self._finished = True
-        return Part(self._directory, self._name, tuple(claims))
+        return Part(self._directory, self._name, tuple(claims), checksums=checksums)
 
     def __enter__(self) -> PartWriter:
         return self
@@ -150,21 +177,48 @@ class PartWriter:
     def __exit__(self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None) -> None:
         if self._finished:
             return
-        abandon(self._writers.values(), self._paths.values())
+        abandon([*self._writers.values(), *self._files.values()], self._paths.values())
 
 
-def read_part(directory: Path, name: str, dropped: Sequence[str] = ()) -> Part:
-    """The finished part `name`.
+@dataclass(frozen=True)
+class Named:
+    """What the manifest says of a part in effect.
+
+    Attributes:
+        files: The files that it holds.
+        dropped: Those of them that were read again since.
+    """
+
+    files: Sequence[str]
+    dropped: Sequence[str] = ()
+
+    @property
+    def live(self) -> list[str]:
+        """Files of which it holds what counts."""
+        return [file for file in self.files if file not in set(self.dropped)]
+
+
+def read_part(directory: Path, name: str, named: Named | None = None) -> Part:
+    """The finished part `name`; `named`: what the manifest says of it.
 
     Raises:
-        PageStoreError: It is not there, or damaged.
+        DamagedError: It is not there, or damaged; the message says what to ingest again.
     """
-    path = directory / f"{name}.json"
+    path, mend = directory / f"{name}.json", _again(named.live if named else ())
     try:
-        claims = tuple(Claim(**c) for c in json.loads(path.read_text("utf-8"))["claims"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise PageStoreError(f"{path} is damaged ({error}); delete {directory.parent} and ingest again") from None
-    return Part(directory, name, claims, frozenset(dropped))
+        about = read_sealed(path, mend)
+        claims = tuple(Claim(**c) for c in about["claims"])
+    except FileNotFoundError:
+        raise DamagedError(path, "it is gone", mend) from None
+    return Part(directory, name, claims, frozenset(named.dropped if named else ()), about["checksums"])
+
+
+def _again(files: Iterable[str]) -> str:
+    """What mends a part that holds `files`."""
+    distinct = sorted(set(files))
+    more = f" and {len(distinct) - _MOST_NAMED} more" if len(distinct) > _MOST_NAMED else ""
+    of = f" of {', '.join(distinct[:_MOST_NAMED])}{more}" if distinct else ""
+    return f"`quern ingest`{of} again reads those pages anew"
 
 
 def finished_parts(directory: Path) -> int:
@@ -178,7 +232,7 @@ class PageStore:
     def __init__(self, root: Path) -> None:
         self.root = root.absolute()
         self.directory = self.root / "parts"
-        self._manifest = self.root / "manifest.json"
+        self._manifest, self._copy = self.root / "manifest.json", self.root / "manifest.copy.json"
 
     @contextmanager
     def lock(self, *, shared: bool = False) -> Iterator[None]:
@@ -194,47 +248,97 @@ class PageStore:
             yield
 
     def parts(self) -> list[Part]:
-        """The parts in effect, in an order that depends on what they hold."""
-        found = [read_part(self.directory, name, dropped) for name, dropped in self._named().items()]
+        """The parts in effect, in an order that depends on what they hold.
+
+        Raises:
+            DamagedError: One of them is damaged; the message says what to ingest again.
+        """
+        found = [read_part(self.directory, name, named) for name, named in self.named().items()]
+        for part in found:
+            part.check()
         return sorted(found, key=lambda part: [(c.file, c.start) for c in part.claims[:1]])
 
-    def _named(self) -> dict[str, list[str]]:
-        """Parts in effect, each with its dropped files."""
+    def whole_parts(self) -> list[Part]:
+        """Those of the parts in effect that are not damaged; the others are logged."""
+        return [part for name, named in self.named().items() if (part := self._whole(name, named))]
+
+    def _whole(self, name: str, named: Named | None) -> Part | None:
+        """A finished part, unless it is damaged, which is logged."""
         try:
-            manifest = json.loads(self._manifest.read_text("utf-8"))
-            named = {str(name): list(dropped) for name, dropped in manifest["parts"].items()}
-        except FileNotFoundError:
+            part = read_part(self.directory, name, named)
+            part.check()
+        except DamagedError as error:
+            log.warning("%s", error)
+            return None
+        return part
+
+    def named(self) -> dict[str, Named]:
+        """Parts in effect, by name.
+
+        Raises:
+            DamagedError: The manifest is damaged, and its copy.
+            PageStoreError: The store is of another version of Quern.
+        """
+        try:
+            manifest = _read_manifest(self._manifest) or _read_manifest(self._copy)
+        except DamagedError as error:
+            manifest = _read_manifest(self._copy)
+            if manifest is None:
+                raise
+            log.warning("%s is damaged (%s); its copy is read", error.path, error.why)
+        if manifest is None:
             return {}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise PageStoreError(f"{self._manifest} is damaged ({error}); delete {self.root}, ingest again") from None
         if manifest.get("format") != _FORMAT:
             raise PageStoreError(f"{self.root} is of another version of Quern; delete it and ingest again")
-        return named
+        return {name: Named(**named) for name, named in manifest["parts"].items()}
 
     def pending(self) -> list[Part]:
         """Finished parts that are not in effect: of ingests that did not come to their end."""
-        named = self._named()
+        named = self.named()
         names = sorted(p.stem for p in self.directory.glob("*.json") if p.stem not in named)
-        return [read_part(self.directory, name) for name in names]
+        return [part for name in names if (part := self._whole(name, None))]
 
     def publish(self, parts: Sequence[Part]) -> None:
         """Put finished `parts` into effect, in place of what earlier ones hold of the same files, in one step."""
         again = {c.file for part in parts for c in part.live}
-        named: dict[str, list[str]] = {}
-        retired: list[Part] = []
-        for part in self.parts():
-            dropped = part.dropped | (again & {c.file for c in part.claims})
-            if any(c.file not in dropped for c in part.claims):
-                named[part.name] = sorted(dropped)
+        named: dict[str, Named] = {}
+        retired: list[str] = []
+        for name, before in self.named().items():
+            now = Named(before.files, sorted({*before.dropped, *(again & set(before.files))}))
+            if now.live:
+                named[name] = now
             else:
-                retired.append(part)
-        named |= {part.name: sorted(part.dropped) for part in parts}
-        write_text(self._manifest, json.dumps({"format": _FORMAT, "parts": named}, ensure_ascii=False, indent=1) + "\n")
-        for part in retired:
-            part.remove()
+                retired.append(name)
+        named |= {part.name: Named(sorted({c.file for c in part.claims}), sorted(part.dropped)) for part in parts}
+        self._write(named)
+        for name in retired:
+            Part(self.directory, name, ()).remove()
 
-    def sweep(self) -> None:
-        """Delete what killed writers left; hold the lock alone."""
+    def _write(self, named: Mapping[str, Named]) -> None:
+        manifest = {"format": _FORMAT, "parts": {name: asdict(of) for name, of in named.items()}}
+        for path in (self._copy, self._manifest):  # The copy is never older.
+            write_sealed(path, manifest)
+
+    def mend(self) -> None:
+        """Write the manifest anew where it or its copy is damaged, and delete what killed writers left.
+
+        Hold the lock alone.
+        """
+        if self._manifest.exists() or self._copy.exists():
+            try:
+                whole = _read_manifest(self._manifest) == _read_manifest(self._copy)
+            except DamagedError:
+                whole = False
+            if not whole:
+                self._write(self.named())
         for path in [*self.directory.glob("*.parquet"), *self.directory.glob(".tmp-*")]:
             if not (self.directory / f"{path.name.split('.')[0]}.json").exists():
                 path.unlink()
+
+
+def _read_manifest(path: Path) -> dict[str, Any] | None:
+    """What a manifest of a page store says; None where there is none."""
+    try:
+        return read_sealed(path, f"delete {path.parent} and ingest again")
+    except FileNotFoundError:
+        return None

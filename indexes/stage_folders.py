@@ -1,12 +1,11 @@
 """A staged table that is a folder of Parquet files: most of them are links to files that exist already.
 
 The name of the folder ends in `.parquet`, as that of Spark's tables does; pandas, Spark and pyarrow read it as one.
-`_files.json` in it names the files in their order, with their rows.
+`_files.json` in it names the files in their order, with their rows and checksums.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Iterable
@@ -15,8 +14,8 @@ from types import TracebackType
 
 import pyarrow as pa
 
-from quern.indexes.stages import INDEX, Stage, StageWriter, digest_columns
-from quern.indexes.storage import write_text
+from quern.indexes.checksums import checksum_of, write_sealed
+from quern.indexes.stages import INDEX, FolderFile, Stage, StageWriter, digest_columns
 from quern.schemas.digests import TableDigest
 from quern.schemas.tables import Table
 
@@ -31,7 +30,7 @@ class FolderWriter:
         self._path = path
         self._table = table
         self._digest = TableDigest()
-        self._files: dict[str, int] = {}
+        self._files: dict[str, FolderFile] = {}
         self._temporary = path.with_name(f".tmp-{path.name}")
         remove(self._temporary)
         self._temporary.mkdir(parents=True)
@@ -41,10 +40,15 @@ class FolderWriter:
         """The columns that the table's digest is made of."""
         return digest_columns(self._table)
 
-    def link(self, file: Path, batches: Iterable[pa.RecordBatch]) -> None:
-        """Add all rows of `file`, a Parquet file with the table's schema; `batches`: its columns `digest_columns`.
+    def link(self, file: Path, checksum: str, batches: Iterable[pa.RecordBatch]) -> None:
+        """Add all rows of `file`, a Parquet file with the table's schema.
 
         The file may go afterwards: what is linked stays. Where it cannot be linked it is copied.
+
+        Args:
+            file: The file.
+            checksum: Its checksum.
+            batches: Its columns `digest_columns`.
         """
         before = self._digest.rows
         for batch in batches:
@@ -56,7 +60,7 @@ class FolderWriter:
             shutil.copyfile(file, target)
         with target.open("rb") as written:
             os.fsync(written.fileno())
-        self._files[target.name] = self._digest.rows - before
+        self._files[target.name] = FolderFile(self._digest.rows - before, checksum)
 
     def write_all(self, batches: Iterable[pa.RecordBatch]) -> None:
         """Add `batches` as a new file."""
@@ -64,7 +68,7 @@ class FolderWriter:
         target = self._next()
         with StageWriter(target, self._table, self._digest) as writer:
             writer.write_all(batches)
-        self._files[target.name] = self._digest.rows - before
+        self._files[target.name] = FolderFile(self._digest.rows - before, writer.checksum)
 
     def _next(self) -> Path:
         return self._temporary / f"{len(self._files):06d}.parquet"
@@ -78,13 +82,14 @@ class FolderWriter:
             return
         if not self._files:
             self.write_all([])  # A folder without a file has no schema.
-        write_text(self._temporary / INDEX, json.dumps(self._files, indent=1) + "\n")
+        write_sealed(self._temporary / INDEX, {"files": {name: vars(file) for name, file in self._files.items()}})
         remove(self._path)
         self._temporary.replace(self._path)
 
     def stage(self) -> Stage:
         """What was written."""
-        return Stage(self._table, self._path, self._digest.rows, self._digest.hexdigest())
+        listed = checksum_of(self._path / INDEX)
+        return Stage(self._table, self._path, self._digest.rows, self._digest.hexdigest(), listed)
 
 
 def remove(path: Path) -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -14,14 +12,16 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from quern.indexes.checksums import VERIFIED, ChecksummedFile, DamagedError, read_sealed
 from quern.indexes.storage import abandon
 from quern.schemas.contract.validate import validate
-from quern.schemas.digests import TableDigest, table_digest
+from quern.schemas.digests import TableDigest
 from quern.schemas.tables import Table
 
 log = logging.getLogger(__name__)
 
-INDEX = "_files.json"  # Of a folder: its files in their order, with their rows; readers of Parquet skip the name.
+# Of a folder: its files in their order, with rows and checksums; readers of Parquet skip the name.
+INDEX = "_files.json"
 BATCH_ROWS = 1024
 BATCH_BYTES = 32 << 20
 
@@ -43,34 +43,68 @@ class Stage:
         path: The file or folder.
         rows: Rows.
         digest: Digest of the content, whatever the order of rows.
+        checksum: Checksum of the file, or of a folder's list of files; empty where its bytes are taken on trust.
     """
 
     table: Table
     path: Path
     rows: int
     digest: str
+    checksum: str = ""
 
     def batches(self, columns: Sequence[str] | None = None, rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """The table as batches of at most `rows` rows, in the order it was written."""
-        return read_parquet(self.path, self.table, columns, rows)
+        """The table as batches of at most `rows` rows, in the order it was written.
+
+        Raises:
+            DamagedError: Its files are not as they were written; none of them is read then.
+        """
+        self.check()
+        yield from read_parquet(self.path, self.table, columns, rows)
+
+    def check(self) -> None:
+        """Read its files whole, unless this process did.
+
+        Raises:
+            DamagedError: One of them is not as it was written.
+        """
+        for path, expected in self.checksums().items() if self.checksum else ():
+            if why := VERIFIED.damage(path, expected):
+                raise DamagedError(path, why)
+
+    def checksums(self) -> dict[Path, str]:
+        """Its files, a folder's list of them first, and their checksums.
+
+        Raises:
+            DamagedError: The list is not as it was written.
+        """
+        if not self.path.is_dir():
+            return {self.path: self.checksum}
+        if why := VERIFIED.damage(self.path / INDEX, self.checksum):
+            raise DamagedError(self.path / INDEX, why)
+        return {self.path / INDEX: self.checksum} | {path: file.checksum for path, file in _indexed(self.path).items()}
 
     def as_written(self) -> bool:
-        """Whether the file can be read and holds what its digest says; where not, that is logged."""
+        """Whether all its files are there and hold what was written; where not, that is logged."""
         try:
-            if table_digest(self.batches(digest_columns(self.table))) == self.digest:
-                return True
-            error = "its content is another than was written"
-        except (OSError, ValueError) as raised:
-            error = str(raised)
-        log.warning("table %s is damaged: %s error=%s", self.table.name, self.path, error)
-        return False
+            self.check()
+        except DamagedError as error:
+            log.warning("table %s is damaged: %s error=%s", self.table.name, error.path, error.why)
+            return False
+        return self.path.exists()
+
+    @property
+    def trusted(self) -> Stage:
+        """The same for workers: they read parts of files that this process has read whole."""
+        self.check()
+        return replace(self, checksum="")
 
     @property
     def files(self) -> list[tuple[Path, int]]:
         """Its files in their order, each with the number of its rows."""
+        self.check()
         if not self.path.is_dir():
             return [(self.path, self.rows)]
-        return list(_indexed(self.path).items())
+        return [(path, file.rows) for path, file in _indexed(self.path).items()]
 
     @property
     def row_groups(self) -> int:
@@ -81,6 +115,7 @@ class Stage:
         """Rows whose `column` is one of `values`, by default whole; reads only row groups that may hold them."""
         import pyarrow.dataset as ds  # It brings pandas with it, which a worker has no need of.
 
+        self.check()
         names = list(columns) if columns is not None else self.table.schema.names
         wanted = ds.field(column).isin(pa.array(values, self.table.schema.field(column).type))
         return ds.dataset(self.path, format="parquet").to_table(columns=names, filter=wanted)
@@ -105,9 +140,17 @@ def parquet_files(path: Path) -> list[Path]:
     return list(_indexed(path)) if path.is_dir() else [path]
 
 
-def _indexed(folder: Path) -> dict[Path, int]:
-    files: dict[str, int] = json.loads((folder / INDEX).read_text("utf-8"))
-    return {folder / name: rows for name, rows in files.items()}
+@dataclass(frozen=True)
+class FolderFile:
+    """A file of a folder: its rows and its checksum."""
+
+    rows: int
+    checksum: str
+
+
+def _indexed(folder: Path) -> dict[Path, FolderFile]:
+    files = read_sealed(folder / INDEX)["files"]
+    return {folder / name: FolderFile(**file) for name, file in files.items()}
 
 
 def digest_columns(table: Table) -> list[str]:
@@ -137,7 +180,8 @@ class StageWriter:
         self._temporary = path.with_name(f".tmp-{path.name}")
         self._digested = digest_columns(table)
         self._rows: list[Mapping[str, Any]] = []
-        self._writer = pq.ParquetWriter(self._temporary, table.schema, **parquet_options(table.schema))
+        self._file = ChecksummedFile(self._temporary)
+        self._writer = pq.ParquetWriter(self._file, table.schema, **parquet_options(table.schema))
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Add `batch`, which must fit the table.
@@ -181,8 +225,7 @@ class StageWriter:
         if self._temporary.exists():
             self._flush()
             self._writer.close()
-            with self._temporary.open("rb+") as file:
-                os.fsync(file.fileno())
+            self._file.close()
             self._temporary.replace(self._path)
 
     def __enter__(self) -> StageWriter:
@@ -192,8 +235,13 @@ class StageWriter:
         if kind is None:
             self.close()
         else:
-            abandon([self._writer], [self._temporary])
+            abandon([self._writer, self._file], [self._temporary])
+
+    @property
+    def checksum(self) -> str:
+        """The checksum of the complete file."""
+        return self._file.checksum
 
     def stage(self) -> Stage:
         """What was written."""
-        return Stage(self._table, self._path, self._digest.rows, self._digest.hexdigest())
+        return Stage(self._table, self._path, self._digest.rows, self._digest.hexdigest(), self.checksum)

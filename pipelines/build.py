@@ -107,7 +107,7 @@ def build(
     """
     started, build_id, steps = time.monotonic(), new_build_id(), STEPS if steps is None else steps
     with warehouse.lock(), log_file(warehouse.logs / f"{build_id}.log"), MemoryMeter() as meter:
-        begun = Begun(build_id=build_id, source=source, parent=warehouse.current_id(), settings=settings.model_dump())
+        begun = Begun(build_id=build_id, source=source, parent=warehouse.parent_id(), settings=settings.model_dump())
         folder = warehouse.clear_work(build_id)
         try:
             staged = StagedBuild.begin(folder, warehouse, steps, begun)

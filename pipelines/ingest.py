@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from quern.indexes.catalog import Warehouse
+from quern.indexes.checksums import VERIFIED
 from quern.indexes.page_store import PageStore, Part
 from quern.jobs.engines import Engines, SparkEngine
 from quern.jobs.pages.ingest import Span, spans_of
@@ -74,7 +75,8 @@ def add_pages(warehouse: Warehouse, sources: Sequence[str | Path], settings: Set
     inputs = [_within(file, warehouse.root) for file in find_inputs(sources)]
     engine = "none"
     with store.lock(), Engines(settings.engine, preload=[read_spans.__module__]) as engines:
-        store.sweep()
+        VERIFIED.forget()
+        store.mend()
         wanted = _unread(store, inputs, settings.ingest)
         spans = [span for file in wanted for span in spans_of(file, settings.ingest.task_bytes)]
         finished, left = _resumed(store, spans, settings.ingest)
@@ -101,9 +103,9 @@ def _within(file: Input, root: Path) -> Input:
 
 
 def _unread(store: PageStore, inputs: Sequence[Input], settings: IngestSettings) -> list[Input]:
-    """The files that the store does not hold as they are now."""
+    """The files that the store does not hold as they are now, those of a damaged part among them."""
     held: Counter[tuple[str, str]] = Counter()
-    for part in store.parts():
+    for part in store.whole_parts():
         for claim in part.live:
             held[claim.file, claim.version] += claim.end - claim.start
     versions = [version_of(file, settings) for file in inputs]

@@ -94,7 +94,7 @@ def _staged(
     """The build in progress, begun if it is not and `name` is the first step."""
     folder = warehouse.root / BUILDS / build_id
     staged = StagedBuild.open(folder, warehouse, steps)
-    parent = warehouse.current_id()
+    parent = warehouse.parent_id()
     if staged is None:
         if name != steps[0].name:
             raise StageError(

@@ -24,9 +24,9 @@ from pydantic import BaseModel, Field
 from quern.indexes.catalog import Manifest, Warehouse
 from quern.indexes.catalog.step_record import StepRecord
 from quern.indexes.changes import changed_rows
+from quern.indexes.checksums import DamagedError, read_sealed, write_sealed
 from quern.indexes.page_store import PageStore
 from quern.indexes.stages import Stage, StageWriter
-from quern.indexes.storage import write_text
 from quern.jobs.core.memory import MemoryMeter
 from quern.jobs.core.run import Run
 from quern.jobs.core.step import Step, run_step, spark_modules
@@ -80,6 +80,7 @@ class TableFile(BaseModel):
     rows: int
     digest: str
     dimension: int
+    checksum: str
 
 
 class FinishedStep(BaseModel):
@@ -89,12 +90,14 @@ class FinishedStep(BaseModel):
         record: What the manifest keeps of it.
         reports: The reports of its jobs.
         tables: What it made, by name.
+        rejects: What it left out.
         peak_memory_bytes: Largest memory of the process that ran it, where that ran nothing else.
     """
 
     record: StepRecord
     reports: list[dict[str, Any]]
     tables: dict[str, TableFile]
+    rejects: TableFile
     peak_memory_bytes: int = 0
 
 
@@ -119,16 +122,17 @@ class StagedBuild:
     @classmethod
     def begin(cls, folder: Path, warehouse: Warehouse, steps: Sequence[Step], begun: Begun) -> StagedBuild:
         """A new build in `folder`."""
-        write_text(folder / "begun.json", begun.model_dump_json(indent=1) + "\n")
+        write_sealed(folder / "begun.json", begun.model_dump(mode="json"))
         return cls(folder, warehouse, steps, begun)
 
     @classmethod
     def open(cls, folder: Path, warehouse: Warehouse, steps: Sequence[Step]) -> StagedBuild | None:
         """The build in `folder`; None where there is none."""
-        path = folder / "begun.json"
-        if not path.exists():
+        try:
+            begun = Begun.model_validate(read_sealed(folder / "begun.json", f"delete {folder} and begin another build"))
+        except FileNotFoundError:
             return None
-        return cls(folder, warehouse, steps, Begun.model_validate_json(path.read_text("utf-8")))
+        return cls(folder, warehouse, steps, begun)
 
     @property
     def source(self) -> Path | PageStore:
@@ -136,21 +140,24 @@ class StagedBuild:
         return self.begun.source or page_store(self.warehouse)
 
     def finished(self, step: Step) -> FinishedStep | None:
-        """What is known of `step`, if it was run and what it made is there."""
-        path = self.folder / "steps" / f"{step.name}.json"
-        if not path.exists():
+        """What is known of `step`, if it was run and what it made is there, as it was written."""
+        record = _record(self.folder / "steps" / f"{step.name}.json")
+        if record is None:
             return None
-        known = FinishedStep.model_validate_json(path.read_text("utf-8"))
-        found = {name: file for name, made in known.tables.items() if (file := self._found(name, made))}
-        return known.model_copy(update={"tables": found}) if len(found) == len(known.tables) else None
+        known = FinishedStep.model_validate(record)
+        declared = dict(zip(step.makes, step.job(self.settings).tables, strict=False))
+        found = {name: file for name, made in known.tables.items() if (file := self._found(name, declared[name], made))}
+        if len(found) < len(known.tables) or not _stage(REJECTS, known.rejects).as_written():
+            return None
+        return known.model_copy(update={"tables": found})
 
-    def _found(self, name: str, file: TableFile) -> TableFile | None:
+    def _found(self, name: str, table: Table, file: TableFile) -> TableFile | None:
         """The table where it is now: one that repeats the parent's goes when it is pinned."""
         before = self.parent.manifest.tables.get(name) if self.parent else None
-        if file.path.exists() or before is None or before.digest != file.digest:
-            return file if file.path.exists() else None
-        path = self.warehouse.root / before.file
-        return file.model_copy(update={"path": path}) if path.exists() else None
+        if not file.path.exists() and before is not None and before.digest == file.digest:
+            update = {"path": self.warehouse.root / before.file, "checksum": before.checksum}
+            file = file.model_copy(update=update)
+        return file if _stage(table, file).as_written() else None
 
     def tables(self) -> dict[str, Stage]:
         """The tables made so far."""
@@ -187,19 +194,18 @@ class StagedBuild:
     def finish(self, step: Step, run: Run, meter: MemoryMeter | None = None) -> FinishedStep:
         """Run `step`, and record that it is finished; `meter`, if given, is that of a process for it alone."""
         reports = len(run.reports)
-        with StageWriter(self._rejects_of(step), REJECTS) as run.rejects:
+        rejects = StageWriter(self.folder / "rejects" / f"{step.name}.parquet", REJECTS)
+        with rejects as run.rejects:
             finished = run_step(step, self.settings, self.tables(), run)
         known = FinishedStep(
             record=finished.record,
             reports=[vars(report) for report in run.reports[reports:]],
             tables={name: _file(stage) for name, stage in finished.stages.items()},
+            rejects=_file(rejects.stage()),
             peak_memory_bytes=meter.peak_bytes if meter else 0,
         )
-        write_text(self.folder / "steps" / f"{step.name}.json", known.model_dump_json(indent=1) + "\n")
+        write_sealed(self.folder / "steps" / f"{step.name}.json", known.model_dump(mode="json"))
         return known
-
-    def _rejects_of(self, step: Step) -> Path:
-        return self.folder / "rejects" / f"{step.name}.parquet"
 
     def done(self) -> list[FinishedStep]:
         """The steps that are finished."""
@@ -212,8 +218,8 @@ class StagedBuild:
         """All rejects of the build; of a page store also what the warehouse's crawls lost."""
         path = self.warehouse.stages / REJECTS.name / f"{self.begun.build_id}.parquet"
         with StageWriter(path, REJECTS) as writer:
-            for step in self.steps:
-                writer.write_all(Stage(REJECTS, self._rejects_of(step), 0, "").batches())
+            for known in self.done():
+                writer.write_all(_stage(REJECTS, known.rejects).batches())
             if self.begun.source is None:
                 writer.write_all(lost_rejects(self.warehouse, pages, self.begun.build_id))
         return writer.stage()
@@ -239,13 +245,17 @@ class StagedBuild:
             reasons={f"{job}: {reason}": n for (job, reason), n in sorted(subject.reasons.items())},
             shares=reject_shares(subject.given, subject.reasons),
         )
-        write_text(self.folder / "audit.json", record.model_dump_json(indent=1) + "\n")
+        write_sealed(self.folder / "audit.json", record.model_dump(mode="json"))
         return record
 
     def audited(self) -> AuditRecord | None:
         """The audit, if it was passed."""
-        path = self.folder / "audit.json"
-        return AuditRecord.model_validate_json(path.read_text("utf-8")) if path.exists() else None
+        record = _record(self.folder / "audit.json")
+        if record is None:
+            return None
+        audit = AuditRecord.model_validate(record)
+        rejects = self._found(REJECTS.name, REJECTS, audit.rejects)
+        return audit.model_copy(update={"rejects": rejects}) if rejects else None
 
     def pinned(self, audit: AuditRecord) -> Manifest:
         """Write the tables that passed `audit` as versions, and say so in a manifest that is not published yet."""
@@ -276,10 +286,7 @@ class StagedBuild:
             return RowChanges(added=stage.rows)
         try:
             return changed_rows(self.parent.stage(name), stage).counts
-        except (
-            OSError,
-            ValueError,
-        ) as error:  # A damaged parent keeps no build from being published.
+        except (OSError, ValueError, DamagedError) as error:  # A damaged parent keeps no build from being published.
             log.warning("table %s of %s cannot be compared: %s", name, self.begun.parent, error)
             return RowChanges(added=stage.rows)
 
@@ -351,11 +358,25 @@ def new_run(
 
 def _file(stage: Stage) -> TableFile:
     dimension = max((getattr(f.type, "list_size", 0) for f in stage.table.schema), default=0)
-    return TableFile(path=stage.path, rows=stage.rows, digest=stage.digest, dimension=dimension)
+    return TableFile(
+        path=stage.path, rows=stage.rows, digest=stage.digest, dimension=dimension, checksum=stage.checksum
+    )
 
 
 def _stage(table: Table, file: TableFile) -> Stage:
-    return Stage(table.with_dimension(file.dimension) if file.dimension else table, file.path, file.rows, file.digest)
+    table = table.with_dimension(file.dimension) if file.dimension else table
+    return Stage(table, file.path, file.rows, file.digest, file.checksum)
+
+
+def _record(path: Path) -> dict[str, Any] | None:
+    """What was written of a part of a build that is finished; None where nothing was, or it is damaged."""
+    try:
+        return read_sealed(path, "it is done again")
+    except FileNotFoundError:
+        return None
+    except DamagedError as error:
+        log.warning("%s", error)
+        return None
 
 
 def lost_rejects(warehouse: Warehouse, pages: Stage, build_id: str) -> Iterator[pa.RecordBatch]:

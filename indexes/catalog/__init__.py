@@ -1,12 +1,13 @@
 """The catalog: which snapshot of the warehouse is published, and what each one pins.
 
 Write, audit, publish: a build writes new versions of its tables beside the published ones, audits them, and
-only then replaces one small file, `current.json`. A reader opens one snapshot and never sees half a build.
+only then replaces one small file, `current.json`. A reader opens one snapshot and never sees half a build. Every file
+that is kept has a checksum (`indexes.checksums`), which is compared before what the file holds is used.
 
     WAREHOUSE/warehouse.json        what this directory is
     WAREHOUSE/current.json          the published snapshot
     WAREHOUSE/snapshots/ID.json     manifests
-    WAREHOUSE/stages/TABLE/ID.parquet, WAREHOUSE/lance/TABLE.lance, WAREHOUSE/memo/JOB/FINGERPRINT/*.arrow
+    WAREHOUSE/stages/TABLE/ID.parquet, WAREHOUSE/lance/TABLE-N.lance, WAREHOUSE/memo/JOB/FINGERPRINT/*.arrow
     WAREHOUSE/logs/ID.log           one line per job of each build
     WAREHOUSE/audit/ID/index.html   data docs of the audit of each build, of refused ones too
 """

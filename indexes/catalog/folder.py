@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
+
+from pydantic import ValidationError
 
 from quern.indexes.catalog.leases import is_leased
 from quern.indexes.catalog.manifest import Manifest, WarehouseError
+from quern.indexes.checksums import DamagedError, read_sealed, unsealed
 from quern.indexes.served import ServedTables
 
-FORMAT = {"format": "quern warehouse", "version": 2}
+FORMAT = {"format": "quern warehouse", "version": 3}
+
+log = logging.getLogger(__name__)
+
+_POINT_AGAIN = "`quern snapshots rollback ID` publishes a snapshot again, `quern build` a new one"
+_ANOTHER = "`quern build` publishes another, `quern snapshots rollback ID` an earlier one"
 
 
 class WarehouseFolder:
@@ -23,7 +32,7 @@ class WarehouseFolder:
         self.stages = root / "stages"
         self.logs = root / "logs"
         self.audits = root / "audit"
-        self._snapshots = root / "snapshots"
+        self.snapshots = root / "snapshots"
         self._current = root / "current.json"
         self._served: ServedTables | None = None
 
@@ -32,12 +41,12 @@ class WarehouseFolder:
         """The warehouse at `root`.
 
         Raises:
-            WarehouseError: There is none.
+            WarehouseError: There is none, or it is of another version of Quern.
+            DamagedError: The file that says what the directory is, is damaged.
         """
-        try:
-            found = json.loads((root / "warehouse.json").read_text("utf-8"))
-        except (OSError, ValueError):
-            raise WarehouseError(f"{root} is no warehouse; `quern build PAGES --warehouse {root}` makes one") from None
+        found = _format_of(root / "warehouse.json")
+        if found is None:
+            raise WarehouseError(f"{root} is no warehouse; `quern build PAGES --warehouse {root}` makes one")
         if found != FORMAT:
             raise WarehouseError(
                 f"{root} is a warehouse of another version of Quern, which this one cannot read: name a new directory "
@@ -56,27 +65,23 @@ class WarehouseFolder:
         """The published snapshot's build id; None before the first.
 
         Raises:
-            WarehouseError: The pointer is damaged.
+            DamagedError: The pointer is damaged.
         """
         try:
-            return str(json.loads(self._current.read_text("utf-8"))["build_id"])
+            return str(read_sealed(self._current, _POINT_AGAIN)["build_id"])
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, TypeError):
-            raise WarehouseError(
-                f"{self._current} is damaged; write one of snapshots/*.json into it, like "
-                f'{{"build_id": "{(self.snapshot_ids() or ["ID"])[-1]}"}}'
-            ) from None
 
     def snapshot_ids(self) -> list[str]:
-        """Build ids of all snapshots, oldest first."""
-        return sorted(p.stem for p in self._snapshots.glob("[0-9]*.json"))
+        """Build ids of all snapshots, oldest first, of those whose manifest is damaged too."""
+        return sorted(p.stem for p in self.snapshots.glob("[0-9]*.json"))
 
     def manifest(self, build_id: str | None = None) -> Manifest:
         """The manifest of a snapshot, by default of the published one.
 
         Raises:
             WarehouseError: There is no such snapshot.
+            DamagedError: The manifest is damaged, or the pointer to the published one.
         """
         wanted = build_id or self.current_id()
         if wanted is None:
@@ -84,11 +89,55 @@ class WarehouseFolder:
         if wanted not in self.snapshot_ids():
             known = ", ".join(self.snapshot_ids()[-3:]) or "none"
             raise WarehouseError(f"there is no snapshot {wanted} in {self.root}; the latest are: {known}")
-        return Manifest.model_validate_json((self._snapshots / f"{wanted}.json").read_text("utf-8"))
+        path = self._manifest_path(wanted)
+        try:
+            return Manifest.model_validate(read_sealed(path, _ANOTHER))
+        except ValidationError as error:
+            raise DamagedError(path, f"{error.error_count()} fields cannot be read", _ANOTHER) from None
+
+    def whole_manifests(self) -> list[Manifest]:
+        """The manifests that are not damaged, oldest first; damaged ones are logged."""
+        found = []
+        for build_id in self.snapshot_ids():
+            try:
+                found.append(self.manifest(build_id))
+            except DamagedError as error:
+                log.warning("%s", error)
+        return found
 
     def _manifest_path(self, build_id: str) -> Path:
-        return self._snapshots / f"{build_id}.json"
+        return self.snapshots / f"{build_id}.json"
 
     def is_leased(self, build_id: str) -> bool:
         """Whether a reader holds the snapshot, so that pruning leaves it alone."""
         return is_leased(self._manifest_path(build_id))
+
+
+def _format_of(path: Path) -> dict[str, Any] | None:
+    """What says of a directory what it is; None where nothing does."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        if is_remnant(path.parent):
+            raise DamagedError(path, "it is gone") from None
+        return None
+    except OSError:
+        return None
+    try:
+        return unsealed(content)
+    except ValueError as error:
+        why = str(error)
+    try:  # Before version 3 it had no checksum.
+        old = json.loads(content)
+    except ValueError:
+        old = None
+    if isinstance(old, dict) and set(old) == set(FORMAT) and old["version"] in range(1, 3):
+        return old
+    if is_remnant(path.parent):
+        raise DamagedError(path, why)
+    return None
+
+
+def is_remnant(root: Path) -> bool:
+    """Whether a directory holds a warehouse's snapshots and tables, whatever became of the file that says so."""
+    return (root / "snapshots").is_dir() and (root / "stages").is_dir()

@@ -22,10 +22,12 @@ class TableVersion(BaseModel):
 
     Attributes:
         kind: `served` (LanceDB) or `staged` (Parquet).
-        version: Version of the LanceDB table; of a staged table, the count of its changes.
+        version: Number of the LanceDB table (`lance/NAME-VERSION.lance`); of a staged table, the count of its changes.
         rows: Rows.
         digest: Digest of its content.
         file: Its Parquet file, relative to the warehouse; served tables are staged too.
+        checksum: Checksum of that file, or of the list of files of a folder.
+        served: Checksums of the files of the LanceDB table, by their paths in its directory.
         dimension: Width of its vectors; 0 for none.
         indexes: State of its indexes when it was written.
         layout: Version of the layout and indexes it was written with.
@@ -36,6 +38,8 @@ class TableVersion(BaseModel):
     rows: int
     digest: str
     file: str
+    checksum: str = ""
+    served: dict[str, str] = Field(default_factory=dict)
     dimension: int = 0
     indexes: dict[str, Any] = Field(default_factory=dict)
     layout: int = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from quern.indexes.catalog.folder import WarehouseFolder
 from quern.indexes.catalog.leases import Lease
 from quern.indexes.catalog.manifest import Manifest, TableVersion, WarehouseError
+from quern.indexes.checksums import VERIFIED
 from quern.indexes.served import ServedTable
 from quern.indexes.stages import Stage
 from quern.schemas.tables import TABLES, Table
@@ -20,6 +21,7 @@ class Snapshot:
         self.warehouse = warehouse
         self.manifest = manifest
         self.lease = lease
+        VERIFIED.forget()
 
     def _pinned(self, name: str) -> tuple[Table, TableVersion]:
         version = self.manifest.tables.get(name)
@@ -28,15 +30,26 @@ class Snapshot:
         return TABLES[name].with_dimension(version.dimension) if version.dimension else TABLES[name], version
 
     def table(self, name: str) -> ServedTable:
-        """A served table."""
+        """A served table.
+
+        Raises:
+            DamagedError: Its files, which are read whole once, are not as they were written.
+        """
         table, version = self._pinned(name)
-        if not self.warehouse.served.has(name, version.version):
-            raise WarehouseError(
-                f"{self.warehouse.root} is damaged: its table {name} has no version {version.version}; build again"
-            )
-        return self.warehouse.served.open(table, version.version, self.lease)
+        return self.warehouse.served.open(table, version.version, version.served, self.lease)
 
     def stage(self, name: str) -> Stage:
         """A table as its Parquet file."""
         table, version = self._pinned(name)
-        return Stage(table, self.warehouse.root / version.file, version.rows, version.digest)
+        return Stage(table, self.warehouse.root / version.file, version.rows, version.digest, version.checksum)
+
+    def check(self) -> None:
+        """Read all files of all tables.
+
+        Raises:
+            DamagedError: One is not as it was written.
+        """
+        for name, version in self.manifest.tables.items():
+            self.stage(name).check()
+            if version.kind == "served":
+                self.warehouse.served.check(name, version.version, version.served)

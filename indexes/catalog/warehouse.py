@@ -2,31 +2,47 @@
 
 from __future__ import annotations
 
-import json
+import logging
 import shutil
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Final, Self
 
-from quern.indexes.catalog.folder import FORMAT, WarehouseFolder
+from quern.indexes.catalog.folder import FORMAT, WarehouseFolder, is_remnant
 from quern.indexes.catalog.leases import held_alone, take_lease
 from quern.indexes.catalog.manifest import Manifest, TableVersion, WarehouseError
 from quern.indexes.catalog.snapshot import Snapshot
+from quern.indexes.checksums import VERIFIED, DamagedError, write_sealed
 from quern.indexes.locks import exclusive
-from quern.indexes.served import LAYOUT
+from quern.indexes.served import LAYOUT, Written
 from quern.indexes.stage_folders import remove
 from quern.indexes.stages import Stage
-from quern.indexes.storage import write_text
 from quern.schemas.tables import TABLES, Table
+
+log = logging.getLogger(__name__)
 
 _TRIES: Final = 10  # To open the published snapshot, while others are published and pruned.
 
 
+@dataclass(frozen=True)
+class _Instead:
+    """A version of a table that is damaged, and the one with the same content that comes in its place."""
+
+    table: str
+    damaged: TableVersion
+    again: TableVersion
+
+
 class Warehouse(WarehouseFolder):
     """A directory that holds the tables, the memo and the snapshots, open for writing."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self._instead: list[_Instead] = []
 
     @classmethod
     def create(cls, root: Path) -> Self:
@@ -37,13 +53,19 @@ class Warehouse(WarehouseFolder):
         """
         if root.exists() and not root.is_dir():
             raise WarehouseError(f"{root} is a file; --warehouse must name a directory")
-        if not (root / "warehouse.json").exists():
+        path = root / "warehouse.json"
+        try:
+            if path.exists() or is_remnant(root):
+                return cls.open(root)
+        except DamagedError as error:
+            log.warning("%s: it is written again", error)
+        else:
             if root.is_dir() and any(root.iterdir()):
                 raise WarehouseError(f"{root} holds other files and is no warehouse; name a new or empty directory")
-            try:
-                write_text(root / "warehouse.json", json.dumps(FORMAT) + "\n")
-            except OSError as error:
-                raise WarehouseError(f"no warehouse can be made at {root}: {error.strerror}") from error
+        try:
+            write_sealed(path, FORMAT)
+        except OSError as error:
+            raise WarehouseError(f"no warehouse can be made at {root}: {error.strerror}") from error
         return cls.open(root)
 
     @contextmanager
@@ -55,6 +77,7 @@ class Warehouse(WarehouseFolder):
         """
         busy = WarehouseError(f"another build is writing to {self.root}; wait for it or stop it")
         with exclusive(self.root / "build.lock", busy):
+            VERIFIED.forget()
             yield
 
     def snapshot(self, build_id: str | None = None, *, leased: bool = True) -> Snapshot:
@@ -90,50 +113,79 @@ class Warehouse(WarehouseFolder):
         if table.name not in TABLES:
             raise WarehouseError(f"{table.name} is no table of Quern: declare it in schemas/tables/{table.name}.py")
         before = parent.tables.get(table.name) if parent else None
-        if before and before.digest == stage.digest and self._is_there(before, table):
-            self._keep(replace(stage, path=self.root / before.file), stage)
+        if before is None or before.digest != stage.digest:
+            return self._written(stage, 1 + (before.version if before else 0))
+        kept = self._of_two(replace(stage, path=self.root / before.file, checksum=before.checksum), stage)
+        whole = kept.path == self.root / before.file and self._is_served(before, table)
+        if whole and not (table.served and before.layout != LAYOUT):
             return before
-        version = (before.version if before else 0) + 1
-        indexes: dict[str, Any] = {}
-        if table.served:
-            version, indexes = self.served.write(stage)
+        again = self._written(kept, before.version)
+        if not whole:
+            self._instead.append(_Instead(table.name, before, again))
+        return again
+
+    def _written(self, stage: Stage, version: int) -> TableVersion:
+        """`stage` as what a snapshot pins, written for readers if its table is served; else its number is `version`."""
+        table = stage.table
+        written = self.served.write(stage) if table.served else Written(version)
         return TableVersion(
             kind="served" if table.served else "staged",
-            version=version,
+            version=written.version,
             rows=stage.rows,
             digest=stage.digest,
             file=str(stage.path.relative_to(self.root)),
+            checksum=stage.checksum,
+            served=written.checksums,
             dimension=_dimension(table),
-            indexes=indexes,
+            indexes=written.indexes,
             layout=LAYOUT,
         )
 
-    def _keep(self, pinned: Stage, again: Stage) -> None:
-        """Drop a table that was written `again`, or put it in the place of the one pinned where that is damaged."""
-        if pinned.path == again.path:
-            return
-        if pinned.as_written():
-            remove(again.path)
-        elif again.path.exists():
-            remove(pinned.path)
-            again.path.replace(pinned.path)
+    def _of_two(self, pinned: Stage, again: Stage) -> Stage:
+        """Of a table that was pinned and the same written `again`: the first, unless it is damaged."""
+        if pinned.path == again.path or not pinned.as_written():
+            return again
+        remove(again.path)
+        return pinned
 
-    def _is_there(self, version: TableVersion, table: Table) -> bool:
-        """Whether a pinned version can be read as it would be written today."""
-        if not (self.root / version.file).exists():
+    def _is_served(self, version: TableVersion, table: Table) -> bool:
+        """Whether what readers open of a pinned version is as it was written; where not, that is logged."""
+        try:
+            if table.served:
+                self.served.check(table.name, version.version, version.served)
+        except DamagedError as error:
+            log.warning("table %s is damaged: %s error=%s", table.name, error.path, error.why)
             return False
-        return version.kind == "staged" or (version.layout == LAYOUT and self.served.has(table.name, version.version))
+        return True
+
+    def _mend(self, instead: _Instead) -> None:
+        """Let all snapshots that pin a damaged version of a table pin the same content, which was written again."""
+        for manifest in self.whole_manifests():
+            if manifest.tables.get(instead.table) == instead.damaged:
+                tables = {**manifest.tables, instead.table: instead.again}
+                self._write(manifest.model_copy(update={"tables": tables}))
 
     def publish(self, manifest: Manifest) -> Manifest:
         """Make `manifest` the published snapshot, in one step."""
         manifest = manifest.model_copy(update={"published_at": datetime.now(UTC)})
-        for name, version in manifest.tables.items():
-            if version.kind == "served":
-                self.served.tag(name, version.version, manifest.build_id)
-        write_text(self._snapshots / f"{manifest.build_id}.json", manifest.model_dump_json(indent=1) + "\n")
+        self._write(manifest)
         self._point_to(manifest.build_id)
         self.served.keep()
+        while self._instead:
+            self._mend(self._instead.pop())
         return manifest
+
+    def _write(self, manifest: Manifest) -> None:
+        write_sealed(self._manifest_path(manifest.build_id), manifest.model_dump(mode="json"))
+
+    def parent_id(self) -> str | None:
+        """The snapshot that a build is made upon: the published one, or the newest whole one where that is damaged."""
+        try:
+            current = self.current_id()
+            return self.manifest(current).build_id if current else None
+        except DamagedError as error:
+            log.warning("%s", error)
+        return next((manifest.build_id for manifest in reversed(self.whole_manifests())), None)
 
     def rollback(self, build_id: str | None = None) -> Manifest:
         """Publish an earlier snapshot again, by default the one that the published was built upon.
@@ -150,7 +202,7 @@ class Warehouse(WarehouseFolder):
         return manifest
 
     def _point_to(self, build_id: str) -> None:
-        write_text(self._current, json.dumps({"build_id": build_id}) + "\n")
+        write_sealed(self._current, {"build_id": build_id})
 
     def prune(self, keep: int) -> list[str]:
         """Forget all but the newest `keep` snapshots; returns the ids of those that went.
@@ -183,20 +235,28 @@ class Warehouse(WarehouseFolder):
                 shutil.rmtree(docs, ignore_errors=True)
 
     def _sweep(self) -> None:
-        """Delete staged files and table versions that no manifest names: of pruned and of failed builds."""
-        manifests = [self.manifest(s) for s in self.snapshot_ids()]
+        """Delete staged files and table versions that no manifest names: of pruned and of failed builds.
+
+        What a damaged manifest names is not known: nothing goes while there is one, until it is pruned itself.
+        """
+        manifests = self.whole_manifests()
+        if len(manifests) < len(self.snapshot_ids()):
+            return
         named = {self.root / v.file for m in manifests for v in m.tables.values()}
         for path in self.stages.glob("*/*.parquet"):
             if path not in named:
                 remove(path)
-        for name in {n for m in manifests for n, v in m.tables.items() if v.kind == "served"}:
-            kept = {m.build_id: m.tables[name].version for m in manifests if name in m.tables}
-            self.served.prune(name, kept)
+        kept: dict[str, set[int]] = defaultdict(set)
+        for name, version in (item for m in manifests for item in m.tables.items()):
+            if version.kind == "served":
+                kept[name].add(version.version)
+        self.served.prune(kept)
 
     def drop_build(self, build_id: str, *, docs: bool) -> None:
         """Delete what a build wrote that came to nothing, its `docs` too; of a published one nothing."""
         if build_id not in self.snapshot_ids():
             self.served.undo()
+            self._instead.clear()
             if docs:
                 shutil.rmtree(self.audits / build_id, ignore_errors=True)
             for path in self.stages.glob(f"*/{build_id}.parquet"):

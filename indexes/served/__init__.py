@@ -1,19 +1,22 @@
-"""Served tables: one LanceDB table each, of which a snapshot pins a version.
+"""Served tables: of each of them a LanceDB table for every version that a snapshot pins, `chunks-3.lance`.
 
-A build writes a new version of a table in one stream and indexes it; readers of older versions go on
-undisturbed. A published version carries a tag per snapshot, so that cleaning never takes it.
+A build writes a new version in one stream and indexes it; then it is never written to again. So the checksums of its
+files are taken once, damage to one version is damage to no other, and one that nothing needs goes with its directory.
 """
 
 from __future__ import annotations
 
 import os
+import re
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 
+from quern.indexes.checksums import VERIFIED, DamagedError, checksum_of
 from quern.indexes.served.lancedb_import import import_lancedb
 from quern.indexes.stages import Stage
 from quern.schemas.tables import Table
@@ -24,6 +27,7 @@ os.environ.setdefault("LANCEDB_LOG", "error")
 # Raised when what is indexed, or how, changes: unchanged tables are then written again.
 LAYOUT = 2
 _READ_ROWS = 8192
+_FOLDER: Final = re.compile(r"(.+)-(\d+)\.lance")
 
 
 def quote(value: str) -> str:
@@ -63,84 +67,107 @@ class ServedTable:
         return self.lance.search().where(where).select(columns).limit(self.rows).to_arrow().select(columns)
 
 
+@dataclass(frozen=True)
+class Written:
+    """A version of a served table that was written.
+
+    Attributes:
+        version: Its number.
+        indexes: State of its indexes.
+        checksums: Checksums of its files, by their paths in its directory.
+    """
+
+    version: int
+    indexes: dict[str, Any] = field(default_factory=dict)
+    checksums: dict[str, str] = field(default_factory=dict)
+
+
 class ServedTables:
     """The LanceDB database of a warehouse."""
 
     def __init__(self, directory: Path) -> None:
-        self._directory = directory
-        self._before: dict[str, frozenset[Path]] = {}
-        self._connect()
+        self.directory = directory
+        self._connection: Any = None
+        self._new: list[Path] = []
 
-    def _connect(self) -> None:
-        # Loaded only here: commands that read no table have no need of it.
-        self._database = import_lancedb().connect(str(self._directory))
+    @property
+    def _database(self) -> Any:
+        if self._connection is None:
+            # Loaded only here: commands that read no table have no need of it.
+            self._connection = import_lancedb().connect(str(self.directory))
+        return self._connection
 
-    def open(self, table: Table, version: int, hold: object = None) -> ServedTable:
-        """The table as it was at `version`; `hold` lives as long as what is returned."""
-        lance = self._database.open_table(table.name)
-        lance.checkout(version)
-        return ServedTable(lance, table, hold)
+    def folder(self, table: str, version: int) -> Path:
+        """The directory of a version."""
+        return self.directory / f"{table}-{version}.lance"
 
-    def has(self, name: str, version: int) -> bool:
-        """Whether the table has this version."""
-        if name not in self._database.list_tables().tables:
-            return False
-        return any(v["version"] == version for v in self._database.open_table(name).list_versions())
+    def files(self, table: str, version: int, checksums: Mapping[str, str]) -> dict[Path, str]:
+        """The files of a version that has these `checksums`, by their paths."""
+        folder = self.folder(table, version)
+        return {folder / name: expected for name, expected in checksums.items()}
 
-    def write(self, stage: Stage) -> tuple[int, dict[str, Any]]:
-        """Write and index `stage` as a new version; returns the version and the state of its indexes."""
+    def check(self, table: str, version: int, checksums: Mapping[str, str]) -> None:
+        """Read all files of a version, unless this process did.
+
+        Raises:
+            DamagedError: One is not as it was written, or gone, or another stands beside them.
+        """
+        expected = self.files(table, version, checksums)
+        for path, of_file in expected.items():
+            if why := VERIFIED.damage(path, of_file):
+                raise DamagedError(path, why)
+        for path in _files(self.folder(table, version)):
+            if path not in expected:
+                raise DamagedError(path, "it is no file of the table")
+
+    def open(self, table: Table, version: int, checksums: Mapping[str, str], hold: object = None) -> ServedTable:
+        """The table as it was at `version`; `hold` lives as long as what is returned.
+
+        Raises:
+            DamagedError: It is not as it was written; none of its files is given to LanceDB then.
+        """
+        self.check(table.name, version, checksums)
+        return ServedTable(self._database.open_table(f"{table.name}-{version}"), table, hold)
+
+    def write(self, stage: Stage) -> Written:
+        """Write and index `stage` as a new version."""
         table = stage.table
-        self._before.setdefault(table.name, self._files(table.name))
+        self.directory.mkdir(parents=True, exist_ok=True)
+        version = 1 + max((number for name, number in self.versions() if name == table.name), default=0)
+        folder = self.folder(table.name, version)
+        self._new.append(folder)
         reader = pa.RecordBatchReader.from_batches(table.schema, stage.batches())
-        lance = self._database.create_table(table.name, data=reader, schema=table.schema, mode="overwrite")
+        lance = self._database.create_table(f"{table.name}-{version}", data=reader, schema=table.schema)
         if stage.rows:
             _index(lance, table)
-        return int(lance.version), index_state(lance)
+        checksums = {path.relative_to(folder).as_posix(): checksum_of(path) for path in _files(folder)}
+        return Written(version, index_state(lance), checksums)
 
     def keep(self) -> None:
         """What was written stays."""
-        self._before = {}
+        self._new.clear()
 
     def undo(self) -> None:
-        """Delete what was written since the tables were opened, or last kept: of a build that came to nothing.
+        """Delete what was written since the tables were opened, or last kept: of a build that came to nothing."""
+        for folder in self._new:
+            shutil.rmtree(folder, ignore_errors=True)
+        self._new.clear()
 
-        Nobody but the writer knows of it. Lance itself would delete it only with versions older than it.
-        """
-        before, self._before = self._before, {}
-        for name, files in before.items():
-            for path in self._files(name) - files:
-                path.unlink(missing_ok=True)
-        if before:
-            self._connect()  # The library remembers versions that are no more.
+    def versions(self) -> list[tuple[str, int]]:
+        """(table, version) of all that are there, also of builds that failed."""
+        folders = (_FOLDER.fullmatch(path.name) for path in self.directory.glob("*.lance"))
+        return sorted((found[1], int(found[2])) for found in folders if found)
 
-    def _files(self, name: str) -> frozenset[Path]:
-        return frozenset(p for p in (self._directory / f"{name}.lance").rglob("*") if p.is_file())
-
-    def tag(self, table: str, version: int, tag: str) -> None:
-        """Protect `version` of `table` under the name `tag`."""
-        lance = self._database.open_table(table)
-        if tag not in lance.tags.list():
-            lance.tags.create(tag, version)
-
-    def prune(self, table: str, kept: Mapping[str, int]) -> None:
-        """Remove tags that are not in `kept` (tag to version), and versions older than all of these.
-
-        LanceDB refuses to clean past a tagged version, so a failed build's versions between two kept ones
-        go when the older of these goes.
-        """
-        lance = self._database.open_table(table)
-        for tag in set(lance.tags.list()) - set(kept):
-            lance.tags.delete(tag)
-        written = {v["version"]: v["timestamp"] for v in lance.list_versions()}
-        oldest = min((_utc(written[v]) for v in kept.values() if v in written), default=None)
-        if oldest is None:
-            return
-        age = datetime.now(UTC) - oldest + timedelta(seconds=1)
-        lance.optimize(cleanup_older_than=age, delete_unverified=True)
+    def prune(self, kept: Mapping[str, set[int]]) -> list[Path]:
+        """Remove the versions that are not among those of `kept`, by table; returns their directories."""
+        gone = [self.folder(table, n) for table, n in self.versions() if n not in kept.get(table, set())]
+        for folder in gone:
+            shutil.rmtree(folder)
+        return gone
 
 
-def _utc(moment: datetime) -> datetime:
-    return moment.astimezone(UTC)
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
 def _index(lance: Any, table: Table) -> None:

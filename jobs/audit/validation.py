@@ -86,8 +86,11 @@ def audit(
 
     Raises:
         OSError, MemoryError: A fault of the machine, which says nothing of the tables.
+        DamagedError: A file is not as it was written.
         pyarrow.ArrowInvalid: A file is no Parquet file.
     """
+    for stage in stages.values():
+        stage.check()
     others = {name: stage.table for name, stage in stages.items()}
     suites = [suite_of(stage.table, limits, others) for stage in stages.values()]
     views = [View(name, stage.path, stage.table.derived) for name, stage in stages.items()]

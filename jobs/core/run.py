@@ -177,15 +177,17 @@ def memoise(job: Job, stage: Source, run: Run) -> Memoised:
             missing.add(rows, prints, ~memo.final(prints))
             at += batch.num_rows
         missing.close()
+    mended = memo.mend()
     ran = Ran("none")
     if missing.rows:
         chosen = run.engines.choose(job, missing.rows)
         # Few large parts in a large build, so that its memo opens fast; enough of them to keep all cores busy.
         task_rows = job.task_rows or max(run.task_rows, min(_MOST_TASK_ROWS, missing.rows // (32 * run.cores)))
-        work = Work(job, missing.files, missing.schema, directory, task_rows, origin)
+        work = Work(job, missing.files, missing.schema, directory, task_rows, origin.trusted if origin else None)
         before = committed_inputs(directory)
         with watched(job.name, missing.rows, lambda: committed_inputs(directory) - before):
             ran = chosen.run(work)
+    if missing.rows or mended:
         memo = Memo(directory)
     shutil.rmtree(work_directory, ignore_errors=True)
     return Memoised(job, memo, missing.rows, stage.rows, ran, started)

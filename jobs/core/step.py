@@ -114,7 +114,7 @@ def same_before(step: Step, job: Contract, inputs: Mapping[str, Stage], run: Run
     if record is None or not record.final or record.fingerprint != job.fingerprint():
         return None
     same = record.reads == {name: stage.digest for name, stage in inputs.items()}
-    there = same and all(run.parent.stage(name).path.exists() for name in (*step.makes, "rejects"))
+    there = same and all(run.parent.stage(name).as_written() for name in (*step.makes, "rejects"))
     return record if there else None
 
 
@@ -122,7 +122,7 @@ def _taken_over(step: Step, job: TableJob, inputs: Mapping[str, Stage], run: Run
     """What the parent snapshot's step made of the same tables in the same way, its rejects with it."""
     started = time.monotonic()
     record = same_before(step, job, inputs, run)
-    if record is None or run.parent is None or not all(run.parent.stage(name).as_written() for name in step.makes):
+    if record is None or run.parent is None:
         return None
     if record.rejected:
         for batch in run.parent.stage("rejects").batches(["job", "key", "reason", "detail"]):

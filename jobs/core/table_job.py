@@ -39,7 +39,7 @@ class TableJob(Contract):
             return None
         record = next((r for r in run.parent.manifest.steps if table in r.makes), None)
         published = run.parent.stage(table)
-        if record is None or record.fingerprint != self.fingerprint() or not published.path.exists():
+        if record is None or record.fingerprint != self.fingerprint():
             return None
         return published if published.as_written() else None
 

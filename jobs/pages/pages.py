@@ -104,7 +104,8 @@ class ReadPages(TableJob):
                 run.reject(self.name, lost)
                 rejected += len(lost)
                 if rows.whole:
-                    pages.link(rows.part.path("pages"), rows.part.batches("pages", pages.digest_columns))
+                    digested = rows.part.batches("pages", pages.digest_columns)
+                    pages.link(rows.part.path("pages"), rows.part.checksums["pages"], digested)
                 elif rows.stays.any():
                     pages.write_all(rows.pages())
         made = pages.stage()

@@ -68,6 +68,7 @@ class TaskMemo(Generic[Input, Output]):
     def commit(self) -> None:
         """Write what is not yet written."""
         with self._unless_read_only():
+            self._memo.mend()
             self._writer.commit()
 
     @contextmanager

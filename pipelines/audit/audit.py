@@ -15,10 +15,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
-from quern.indexes.catalog import Snapshot, WarehouseError, WarehouseFolder
+from quern.indexes.catalog import Snapshot, WarehouseFolder
 from quern.indexes.catalog.step_record import StepRecord
+from quern.indexes.checksums import DamagedError
 from quern.indexes.stages import Stage
 from quern.jobs.core.step import upstream
 from quern.jobs.engines import SparkEngine
@@ -168,23 +167,21 @@ def audit_snapshot(snapshot: Snapshot, settings: Settings) -> Audited:
     """Validate all suites over a published snapshot again.
 
     Raises:
-        WarehouseError: A file of the snapshot is gone or damaged.
+        DamagedError: A file of the snapshot is gone or damaged.
     """
+    snapshot.check()
     manifest = snapshot.manifest
     stages = {name: snapshot.stage(name) for name in manifest.tables}
-    try:
-        before = rows_before(snapshot.warehouse, manifest.parent)
-        subject = Subject(manifest.build_id, manifest.started_at, stages, manifest.jobs, manifest.steps, before)
-        return audit_tables(snapshot.warehouse, subject, settings)
-    except (OSError, pa.ArrowInvalid) as error:
-        raise WarehouseError(
-            f"snapshot {manifest.build_id} cannot be audited, a file of {snapshot.warehouse.root} is gone or damaged: "
-            f"{error}"
-        ) from error
+    before = rows_before(snapshot.warehouse, manifest.parent)
+    subject = Subject(manifest.build_id, manifest.started_at, stages, manifest.jobs, manifest.steps, before)
+    return audit_tables(snapshot.warehouse, subject, settings)
 
 
 def rows_before(warehouse: WarehouseFolder, parent: str | None) -> dict[str, int]:
-    """Rows per table of the snapshot `parent`; none where there is no such snapshot, or no longer."""
+    """Rows per table of the snapshot `parent`; none where there is no such snapshot, no longer, or a damaged one."""
     if parent is None or parent not in warehouse.snapshot_ids():
         return {}
-    return {name: version.rows for name, version in warehouse.manifest(parent).tables.items()}
+    try:
+        return {name: version.rows for name, version in warehouse.manifest(parent).tables.items()}
+    except DamagedError:
+        return {}

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from quern.pipelines.cli.common import AsJson, Warehouse, new_app, print_json
+from quern.schemas.words.lines import one_line
 
 app = new_app("What is published in a warehouse.")
 
@@ -15,30 +16,37 @@ app = new_app("What is published in a warehouse.")
 def list_snapshots(warehouse: Warehouse, as_json: AsJson = False) -> None:
     """List the snapshots, oldest first; * marks the published one, `leased` those that a reader has open."""
     from quern.indexes.catalog import Warehouse as Catalog
+    from quern.indexes.checksums import DamagedError
 
     catalog = Catalog.open(warehouse)
-    current = catalog.current_id()
-    manifests = [catalog.manifest(s) for s in catalog.snapshot_ids()]
-    leased = {m.build_id for m in manifests if catalog.is_leased(m.build_id)}
-    keep = catalog.manifest().known_settings().audit.keep_snapshots if current else None
+    damaged: list[str] = []
+    published, keep = None, None
+    try:
+        published = catalog.current_id()
+        keep = catalog.manifest().known_settings().audit.keep_snapshots if published else None
+    except DamagedError as error:
+        damaged.append(str(error))
+    listed: list[dict[str, object]] = []
+    for build_id in catalog.snapshot_ids():
+        leased = catalog.is_leased(build_id)
+        row: dict[str, object] = {"build_id": build_id, "published": build_id == published, "leased": leased}
+        try:
+            m = catalog.manifest(build_id)
+            named = (n for n in ("documents", "chunks", "nodes", "edges") if n in m.tables)
+            about = f"{', '.join(f'{n} {m.tables[n].rows:,}' for n in named)}  {m.seconds:.1f} s"
+            row["seconds"] = m.seconds
+        except DamagedError as error:
+            about, row["damaged"] = "damaged", error.why
+            damaged.append(str(error))
+        listed.append(row)
+        if not as_json:
+            typer.echo(f"{'*' if row['published'] else ' '} {build_id}  {about}{'  leased' if leased else ''}")
     if as_json:
-        listed = [
-            {
-                "build_id": m.build_id,
-                "published": m.build_id == current,
-                "leased": m.build_id in leased,
-                "seconds": m.seconds,
-            }
-            for m in manifests
-        ]
         print_json({"snapshots": listed, "keep_snapshots": keep})
-        return
-    for m in manifests:
-        rows = ", ".join(f"{n} {m.tables[n].rows:,}" for n in ("documents", "chunks", "nodes", "edges"))
-        mark, held = "*" if m.build_id == current else " ", "  leased" if m.build_id in leased else ""
-        typer.echo(f"{mark} {m.build_id}  {rows}  {m.seconds:.1f} s{held}")
-    if keep is not None:
+    elif keep is not None:
         typer.echo(f"the newest {keep} are kept (audit.keep_snapshots), the published one, and what is leased")
+    for told in dict.fromkeys(damaged):
+        typer.echo(one_line(told), err=True)
 
 
 @app.command("show", epilog="Example:  quern snapshots show -w WH --json")

@@ -103,7 +103,8 @@ def plan_build(source: Path | None, warehouse: Path, settings: Settings, steps: 
         work = Path(folder)
         with new_run("plan", catalog, here, work, work / "stages") as run:
             run.source, run.quiet = source or page_store(catalog), True
-            run.parent = catalog.snapshot() if catalog.current_id() else None
+            parent = catalog.parent_id()
+            run.parent = catalog.snapshot(parent) if parent else None
             if not run.memo.is_dir():
                 run.memo = work / "memo"
             walk = _Walk(steps, here, run, _history(catalog))
@@ -113,7 +114,7 @@ def plan_build(source: Path | None, warehouse: Path, settings: Settings, steps: 
 
 def _history(catalog: Warehouse) -> list[Manifest]:
     """Manifests of all snapshots, the newest first."""
-    return [catalog.manifest(build_id) for build_id in reversed(catalog.snapshot_ids())]
+    return catalog.whole_manifests()[::-1]
 
 
 @dataclass(frozen=True)

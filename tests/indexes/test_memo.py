@@ -85,6 +85,28 @@ def test_a_lasting_reject_is_not_tried_again(tmp_path: Path) -> None:
     assert Memo(tmp_path).final(prints(["a"])).all()
 
 
+def test_what_a_damaged_block_held_is_as_if_it_were_absent_and_the_rest_of_its_part_stays(tmp_path: Path) -> None:
+    texts = [f"text {i}" for i in range(600)]
+    path = commit_part(tmp_path, part(texts))
+    whole, seen = path.read_bytes(), set()
+    for at in np.random.default_rng(7).integers(len(whole), size=60).tolist():
+        flipped = bytearray(whole)
+        flipped[at] ^= 1 << at % 8
+        path.write_bytes(flipped)
+        memo = Memo(tmp_path)
+        known = memo.final(prints(texts))
+        seen.add(int(known.sum()))
+        there = [text for text, is_known in zip(texts, known, strict=True) if is_known]
+        assert names(memo, there) == [text for text in there for _ in range(2)] if there else True
+        assert memo.mend()
+        mended = Memo(tmp_path)
+        assert committed_inputs(tmp_path) == len(mended)
+        assert (mended.final(prints(texts)) >= known).all(), "no more is lost than what is damaged"
+        for left in tmp_path.iterdir():
+            left.unlink()
+    assert seen >= {0, 344, 600 - 88}, "the keys or the contents, a full block, the last one"
+
+
 @pytest.mark.parametrize("kept", [0, 10, -40])
 def test_a_damaged_part_is_as_if_it_were_absent(tmp_path: Path, kept: int, caplog: pytest.LogCaptureFixture) -> None:
     whole, cut = commit_part(tmp_path, part(["a"])), commit_part(tmp_path, part(["b"]))
@@ -100,7 +122,7 @@ def test_a_writer_that_dies_leaves_no_part(tmp_path: Path) -> None:
         num_rows = 1
         schema = MADE
 
-        def slice(self, *_: int) -> pa.RecordBatch:
+        def select(self, _: list[str]) -> pa.RecordBatch:
             raise OSError("disk full")
 
     with pytest.raises(OSError, match="disk full"):

@@ -33,9 +33,9 @@ def folder(root: Path) -> Stage:
     """Rows a to e: a linked file of two rows, a written one, another linked one."""
     first, last = one_file(root / "first.parquet", "a", "b"), one_file(root / "last.parquet", "d", "e")
     with FolderWriter(root / "pages.parquet", PAGES) as writer:
-        writer.link(first.path, first.batches(writer.digest_columns))
+        writer.link(first.path, first.checksum, first.batches(writer.digest_columns))
         writer.write_all([pages("c")])
-        writer.link(last.path, last.batches(writer.digest_columns))
+        writer.link(last.path, last.checksum, last.batches(writer.digest_columns))
     for linked in (first, last):
         linked.path.unlink()
     return writer.stage()

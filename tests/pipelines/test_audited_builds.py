@@ -9,7 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from quern.indexes.catalog import Warehouse, WarehouseError
+from quern.indexes.catalog import Warehouse
+from quern.indexes.checksums import DamagedError, write_sealed
 from quern.jobs.audit.validation import audit
 from quern.pipelines.audit.audit import audit_snapshot, lost_shares, reject_shares, rows_in
 from quern.pipelines.audit.data_docs import write_docs
@@ -122,10 +123,10 @@ def test_a_damaged_snapshot_is_told_from_a_failed_one(built: tuple[Warehouse, Pa
     whole = path.read_bytes()
     try:
         path.write_bytes(whole[: len(whole) // 2])
-        with pytest.raises(WarehouseError, match="gone or damaged"):
+        with pytest.raises(DamagedError, match="is damaged"):
             audit_snapshot(snapshot, Settings())
         path.unlink()
-        with pytest.raises(WarehouseError, match="gone or damaged"):
+        with pytest.raises(DamagedError, match="is damaged"):
             audit_snapshot(snapshot, Settings())
     finally:
         path.write_bytes(whole)
@@ -151,11 +152,9 @@ def test_data_docs_go_with_their_snapshots_and_refused_ones_with_older_ones(tmp_
     warehouse = Warehouse.create(tmp_path / "warehouse")
     for name in ("1", "2", "3", "4", "5"):
         (warehouse.audits / name).mkdir(parents=True)
-    (tmp_path / "warehouse" / "snapshots").mkdir()
     manifest = {"parent": None, "started_at": "2024-01-01", "source": "", "tables": {}, "jobs": [], "audit": []}
     for name in ("1", "3", "4"):
-        text = json.dumps(manifest | {"build_id": name, "settings": {}})
-        (tmp_path / "warehouse" / "snapshots" / f"{name}.json").write_text(text)
+        write_sealed(warehouse.snapshots / f"{name}.json", manifest | {"build_id": name, "settings": {}})
     warehouse.rollback("1")
     warehouse.prune(1)
     assert warehouse.snapshot_ids() == ["1", "4"]

@@ -46,9 +46,8 @@ def flip(name: str, at: int) -> Callable[[Path], object]:
 
 def about(**changed: object) -> Callable[[Path], object]:
     def damage(state: Path) -> None:
-        outer = json.loads((state / "about.json").read_text())
-        outer["about"] = json.dumps(json.loads(outer["about"]) | changed)
-        (state / "about.json").write_text(json.dumps(outer))
+        found = json.loads((state / "about.json").read_text())
+        (state / "about.json").write_text(json.dumps(found | changed))
 
     return damage
 

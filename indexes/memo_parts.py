@@ -1,0 +1,164 @@
+"""A part of the memo: one file of Arrow IPC streams, each with a checksum, so that one is read without the others.
+
+    keys        fingerprints of the inputs, and whether their results are final
+    block 0...  results of up to 256 inputs each, with their keys
+    contents    JSON: where each stream stands, its rows and its checksum
+    tail        checksum of the contents (16 bytes), their length (8), a mark (8)
+
+No byte is outside a checksum, and none is given to Arrow before its checksum was compared.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import pyarrow as pa
+import xxhash
+
+from quern.indexes.checksums import DamagedError, checksum
+from quern.indexes.storage import write_whole
+
+BLOCK_ROWS: Final = 256
+_MARK: Final = b"quernmm3"
+_TAIL: Final = struct.Struct("<16sQ8s")
+_KEYS: Final = ["input", "final"]
+_OPTIONS: Final = pa.ipc.IpcWriteOptions(compression="zstd")
+_MEND: Final = "the next build that needs it computes what it held again"
+
+
+@dataclass(frozen=True)
+class _Stream:
+    """Where a stream stands in its file, the rows it has, and its checksum."""
+
+    start: int
+    rows: int
+    checksum: str
+
+    @property
+    def size(self) -> int:
+        return int(self.checksum.partition("-")[0])
+
+
+def write_part(path: Path, part: pa.RecordBatch) -> None:
+    """Write `part`, of a `memo_schema`, whole or not at all."""
+
+    def write(temporary: Path) -> None:
+        with temporary.open("wb") as file:
+            blocks = (part.slice(start, BLOCK_ROWS) for start in range(0, part.num_rows, BLOCK_ROWS))
+            streams = [_written(file, batch) for batch in chain([part.select(_KEYS)], blocks)]
+            contents = json.dumps([vars(stream) for stream in streams]).encode("ascii")
+            file.write(contents + _TAIL.pack(xxhash.xxh3_128_digest(contents), len(contents), _MARK))
+
+    write_whole(path, write)
+
+
+def _written(file: BinaryIO, batch: pa.RecordBatch) -> _Stream:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema, options=_OPTIONS) as writer:
+        writer.write_batch(batch)
+    content, start = memoryview(sink.getvalue()), file.tell()
+    file.write(content)
+    return _Stream(start, batch.num_rows, checksum(content))
+
+
+class PartFile:
+    """A part that is open for reading: what it holds is known, none of its results are read yet.
+
+    Attributes:
+        path: The file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Read what the part holds.
+
+        Raises:
+            DamagedError: Its contents are not as they were written.
+        """
+        self.path = path
+        try:
+            with path.open("rb") as file:
+                size = file.seek(0, os.SEEK_END)
+                digest, length, mark = _TAIL.unpack(_read(file, size - _TAIL.size, _TAIL.size))
+                contents = _read(file, size - _TAIL.size - length, length)
+                if mark != _MARK or xxhash.xxh3_128_digest(contents) != digest:
+                    raise ValueError("its contents are others than were written")
+        except (OSError, ValueError, struct.error) as error:
+            raise DamagedError(path, str(error), _MEND) from None
+        self._keys, *self._blocks = (_Stream(**stream) for stream in json.loads(contents))
+
+    @property
+    def blocks(self) -> int:
+        """Blocks that it has."""
+        return len(self._blocks)
+
+    def keys(self) -> pa.RecordBatch:
+        """Fingerprint of each input, and whether its result is final.
+
+        Raises:
+            DamagedError: They are not as they were written.
+        """
+        return self._batch(self._keys)
+
+    def block(self, number: int) -> pa.RecordBatch:
+        """Results of up to 256 inputs.
+
+        Raises:
+            DamagedError: They are not as they were written.
+        """
+        return self._batch(self._blocks[number])
+
+    def check(self, number: int) -> None:
+        """Read a block, but for its meaning.
+
+        Raises:
+            DamagedError: It is not as it was written.
+        """
+        self._content(self._blocks[number])
+
+    def whole_blocks(self) -> Iterator[pa.RecordBatch]:
+        """The blocks that are not damaged."""
+        for number in range(self.blocks):
+            try:
+                yield self.block(number)
+            except DamagedError:
+                continue
+
+    def damage(self) -> str:
+        """What is wrong with its streams, all of which are read; empty where nothing is."""
+        try:
+            for stream in (self._keys, *self._blocks):
+                self._content(stream)
+        except DamagedError as error:
+            return error.why
+        return ""
+
+    def _batch(self, stream: _Stream) -> pa.RecordBatch:
+        with pa.ipc.open_stream(pa.py_buffer(self._content(stream))) as reader:
+            return reader.read_next_batch()
+
+    def _content(self, stream: _Stream) -> bytes:
+        try:
+            with self.path.open("rb") as file:
+                content = _read(file, stream.start, stream.size)
+        except (OSError, ValueError) as error:
+            raise DamagedError(self.path, str(error), _MEND) from None
+        if checksum(content) != stream.checksum:
+            raise DamagedError(self.path, "its bytes are others than were written", _MEND)
+        return content
+
+
+def _read(file: Any, start: int, size: int) -> bytes:
+    if start < 0:
+        raise ValueError("it is too short")
+    file.seek(start)
+    content: bytes = file.read(size)
+    if len(content) != size:
+        raise ValueError("it is too short")
+    return content
