@@ -77,9 +77,14 @@ class FolderWriter:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None) -> None:
-        if kind is not None:
+        try:
+            if kind is None:
+                self._close()
+        finally:
             remove(self._temporary)
-            return
+
+    def _close(self) -> None:
+        """Complete the folder."""
         if not self._files:
             self.write_all([])  # A folder without a file has no schema.
         write_sealed(self._temporary / INDEX, {"files": {name: vars(file) for name, file in self._files.items()}})

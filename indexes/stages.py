@@ -232,9 +232,10 @@ class StageWriter:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None) -> None:
-        if kind is None:
-            self.close()
-        else:
+        try:
+            if kind is None:
+                self.close()
+        finally:  # After `close` there is nothing left to abandon, unless that failed.
             abandon([self._writer, self._file], [self._temporary])
 
     @property

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from quern.indexes.catalog import Manifest, Warehouse, new_build_id
+from quern.indexes.catalog import Manifest, Warehouse
 from quern.jobs.chunks.chunk import Chunk
 from quern.jobs.core.memory import MemoryMeter
 from quern.jobs.core.run import Run
@@ -96,17 +96,31 @@ STEPS: Final = (
 
 
 def build(
-    source: Path | None, warehouse: Warehouse, settings: Settings, steps: Sequence[Step] | None = None
+    source: Path | None,
+    warehouse: Warehouse,
+    settings: Settings,
+    steps: Sequence[Step] | None = None,
+    *,
+    wait: float = 0.0,
 ) -> Manifest:
     """Build an index of the pages under `source`, or of the page store, and publish it as a new snapshot.
+
+    Where another build is writing, it is waited for `wait` seconds.
 
     Raises:
         BuildRefusedError: A critical expectation failed; the snapshot published before stays.
         IngestError: There is nothing to read at `source`, or in the page store.
         WarehouseError: Another build is writing.
     """
-    started, build_id, steps = time.monotonic(), new_build_id(), STEPS if steps is None else steps
-    with warehouse.lock(), log_file(warehouse.logs / f"{build_id}.log"), MemoryMeter() as meter:
+    with warehouse.lock("a build", wait):
+        return _build(source, warehouse, settings, STEPS if steps is None else steps)
+
+
+def _build(source: Path | None, warehouse: Warehouse, settings: Settings, steps: Sequence[Step]) -> Manifest:
+    """The build, in a warehouse that is held."""
+    started, build_id = time.monotonic(), warehouse.next_build_id()
+    warehouse.tell_writer(f"build {build_id}")
+    with log_file(warehouse.logs / f"{build_id}.log"), MemoryMeter() as meter:
         begun = Begun(build_id=build_id, source=source, parent=warehouse.parent_id(), settings=settings.model_dump())
         folder = warehouse.clear_work(build_id)
         try:

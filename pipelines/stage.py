@@ -41,6 +41,8 @@ def run_stage(
     source: Path | None = None,
     change: Change = _unchanged,
     steps: Sequence[Step] | None = None,
+    *,
+    wait: float = 0.0,
 ) -> None:
     """Run one step of the build `build_id`, its audit, or its publication; the first step begins the build.
 
@@ -55,6 +57,7 @@ def run_stage(
         change: Changes settings: of the defaults with the first step, else of those that the build was begun with,
             where it may change nothing that a table depends on.
         steps: The list of steps.
+        wait: Seconds to wait for another that is writing.
 
     Raises:
         StageError: A step before it was not run, or the build cannot be gone on with.
@@ -68,7 +71,11 @@ def run_stage(
         raise StageError(
             f"--build {build_id}: name it by its start, like {new_build_id()}, so that builds sort by time"
         )
-    with warehouse.lock(), log_file(warehouse.logs / f"{build_id}.log"), MemoryMeter() as meter:
+    with (
+        warehouse.lock(f"{name} of build {build_id}", wait),
+        log_file(warehouse.logs / f"{build_id}.log"),
+        MemoryMeter() as meter,
+    ):
         if build_id in warehouse.snapshot_ids():
             log.info("stage=%s build=%s is published already", name, build_id)
             return

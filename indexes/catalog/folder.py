@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from pydantic import ValidationError
 
@@ -14,7 +16,9 @@ from quern.indexes.catalog.manifest import Manifest, WarehouseError
 from quern.indexes.checksums import DamagedError, read_sealed, unsealed
 from quern.indexes.served import ServedTables
 
-FORMAT = {"format": "quern warehouse", "version": 3}
+FORMAT: Final[Mapping[str, Any]] = {"format": "quern warehouse", "version": 3}
+_FIRST_SEALED: Final = 3
+_BY: Final = "quern"
 
 log = logging.getLogger(__name__)
 
@@ -47,11 +51,8 @@ class WarehouseFolder:
         found = _format_of(root / "warehouse.json")
         if found is None:
             raise WarehouseError(f"{root} is no warehouse; `quern build PAGES --warehouse {root}` makes one")
-        if found != FORMAT:
-            raise WarehouseError(
-                f"{root} is a warehouse of another version of Quern, which this one cannot read: name a new directory "
-                "and build from the same pages again, or delete this one first"
-            )
+        if found.get("version") != FORMAT["version"]:
+            raise WarehouseError(_of_another_version(root, found))
         return cls(root)
 
     @property
@@ -131,11 +132,28 @@ def _format_of(path: Path) -> dict[str, Any] | None:
         old = json.loads(content)
     except ValueError:
         old = None
-    if isinstance(old, dict) and set(old) == set(FORMAT) and old["version"] in range(1, 3):
+    if isinstance(old, dict) and set(old) == set(FORMAT) and old["version"] in range(1, _FIRST_SEALED):
         return old
     if is_remnant(path.parent):
         raise DamagedError(path, why)
     return None
+
+
+def about_format() -> dict[str, Any]:
+    """What says of a directory that it is a warehouse, and by what version of Quern it was made."""
+    return {**FORMAT, _BY: version("quern")}
+
+
+def _of_another_version(root: Path, found: Mapping[str, Any]) -> str:
+    number, this = found.get("version"), FORMAT["version"]
+    by = f"Quern {found[_BY]}, " if _BY in found else ""
+    newer = isinstance(number, int) and number > this
+    age, use = ("a newer", "use that one, or ") if newer else ("an older", "")
+    return (
+        f"{root} was made by {age} version of Quern ({by}format {number}) than this one (Quern {version('quern')}, "
+        f"format {this}), which cannot read it and leaves it as it is: {use}name a new directory and build from the "
+        "same pages again, or delete this one first"
+    )
 
 
 def is_remnant(root: Path) -> bool:

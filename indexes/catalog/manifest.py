@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
@@ -94,3 +94,12 @@ class Manifest(BaseModel):
 def new_build_id() -> str:
     """A name for a build: its start in UTC to the millisecond, so that names sort by time."""
     return datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")[:-3]
+
+
+def build_id_after(build_id: str) -> str:
+    """The name that a build would have a millisecond after `build_id`."""
+    try:
+        start = datetime.strptime(build_id.ljust(len("00000000T000000000"), "0") + "000", "%Y%m%dT%H%M%S%f")
+        return (start + timedelta(milliseconds=1)).strftime("%Y%m%dT%H%M%S%f")[:-3]
+    except (ValueError, OverflowError):  # Whoever runs steps one by one may name a build by any digits.
+        return f"{build_id}0"

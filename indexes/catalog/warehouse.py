@@ -12,12 +12,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Self
 
-from quern.indexes.catalog.folder import FORMAT, WarehouseFolder, is_remnant
+from quern.indexes.catalog.folder import WarehouseFolder, about_format, is_remnant
 from quern.indexes.catalog.leases import held_alone, take_lease
-from quern.indexes.catalog.manifest import Manifest, TableVersion, WarehouseError
+from quern.indexes.catalog.manifest import Manifest, TableVersion, WarehouseError, build_id_after, new_build_id
 from quern.indexes.catalog.snapshot import Snapshot
+from quern.indexes.catalog.writer import Writer, held_for_writing
 from quern.indexes.checksums import VERIFIED, DamagedError, write_sealed
-from quern.indexes.locks import exclusive
 from quern.indexes.served import LAYOUT, Written
 from quern.indexes.stage_folders import remove
 from quern.indexes.stages import Stage
@@ -63,22 +63,34 @@ class Warehouse(WarehouseFolder):
             if root.is_dir() and any(root.iterdir()):
                 raise WarehouseError(f"{root} holds other files and is no warehouse; name a new or empty directory")
         try:
-            write_sealed(path, FORMAT)
+            write_sealed(path, about_format())
         except OSError as error:
             raise WarehouseError(f"no warehouse can be made at {root}: {error.strerror}") from error
         return cls.open(root)
 
     @contextmanager
-    def lock(self) -> Iterator[None]:
-        """Hold the warehouse for writing; there is one writer at a time.
+    def lock(self, what: str = "a command", seconds: float = 0.0) -> Iterator[None]:
+        """Hold the warehouse for writing; there is one writer at a time, which tells others `what` it does.
 
         Raises:
-            WarehouseError: Another build holds it.
+            WarehouseError: Another build still holds it after `seconds`, or it cannot be written.
         """
-        busy = WarehouseError(f"another build is writing to {self.root}; wait for it or stop it")
-        with exclusive(self.root / "build.lock", busy):
+        with held_for_writing(self.root, what, seconds):
             VERIFIED.forget()
             yield
+
+    def tell_writer(self, what: str) -> None:
+        """Tell others more exactly what the warehouse is held for."""
+        Writer(what=what).tell(self.root)
+
+    def next_build_id(self) -> str:
+        """A name for a build that begins now; it sorts after all others, whatever the clock says."""
+        now, newest = new_build_id(), max(self.snapshot_ids(), default="")
+        if now > newest:
+            return now
+        after = build_id_after(newest)
+        log.warning("the clock says %s, which is before the newest snapshot: this build is named %s", now, after)
+        return after
 
     def snapshot(self, build_id: str | None = None, *, leased: bool = True) -> Snapshot:
         """A snapshot open for reading, by default the published one; pruning leaves it alone while it is `leased`.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Generic
 
@@ -39,11 +40,25 @@ def fingerprints(identities: Sequence[object]) -> Fingerprints:
     return np.frombuffer(b"".join(bytes.fromhex(settings_digest(i)) for i in identities), dtype=_PRINT)
 
 
+@dataclass
+class Remembered:
+    """Where outputs are remembered, by task.
+
+    Attributes:
+        root: The directory.
+        read_only: Whether it was found that nothing can be written there, and told.
+    """
+
+    root: Path
+    read_only: bool = False
+
+
 class TaskMemo(Generic[Input, Output]):
     """What one task, carried out by one generator, made of its inputs."""
 
-    def __init__(self, root: Path, task: Task[Input, Output], generator: GeneratorSettings) -> None:
-        self._directory = root / task.name / settings_digest(task.configuration(generator))
+    def __init__(self, place: Remembered, task: Task[Input, Output], generator: GeneratorSettings) -> None:
+        self._place = place
+        self._directory = place.root / task.name / settings_digest(task.configuration(generator))
         self._memo, self._output = Memo(self._directory), task.output
         self._writer = MemoWriter(self._directory, _MADE, _MOST_PENDING)
 
@@ -74,8 +89,9 @@ class TaskMemo(Generic[Input, Output]):
     @contextmanager
     def _unless_read_only(self) -> Iterator[None]:
         """Where nothing can be written, as in a warehouse that is read from a share: answers do not need its memo."""
-        pending = len(self._writer)
         try:
             yield
         except OSError as error:
-            log.warning("%d outputs are not remembered: %s", pending, error)
+            if not self._place.read_only:
+                log.warning("answers are not remembered: %s error=%s", self._place.root, error.strerror or error)
+            self._place.read_only = True

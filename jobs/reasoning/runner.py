@@ -19,7 +19,7 @@ from quern.jobs.engines.ray import RayEngine
 from quern.jobs.reasoning.conversation import Conversation, Cost, hold
 from quern.jobs.reasoning.generators.backends import make_backend
 from quern.jobs.reasoning.generators.contract import Backend
-from quern.jobs.reasoning.remembered import TaskMemo, fingerprints, identity_of
+from quern.jobs.reasoning.remembered import Remembered, TaskMemo, fingerprints, identity_of
 from quern.jobs.reasoning.task import Input, Output, Problem, Task
 from quern.schemas.digests import Fingerprints
 from quern.schemas.settings import EngineSettings, GeneratorSettings
@@ -72,7 +72,7 @@ class Reasoner:
         self._generator, self._engine = generator or GeneratorSettings(), engine or EngineSettings()
         self._folder, self._open = folder, ExitStack()
         self._backend: Backend | None = None
-        self._memo = memo
+        self._memo = None if memo is None else Remembered(memo)
         self._memos: dict[str, TaskMemo[Any, Any]] = {}
         self.cost = Cost()
         self.fallen_back = self.reused = self.computed = 0

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from quern.indexes.catalog import Snapshot, WarehouseFolder
 from quern.indexes.catalog.step_record import StepRecord
 from quern.indexes.checksums import DamagedError
+from quern.indexes.disk import is_read_only
 from quern.indexes.stages import Stage
 from quern.jobs.core.step import upstream
 from quern.jobs.engines import SparkEngine
@@ -36,10 +37,10 @@ Report = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Audited:
-    """An audit and its data docs."""
+    """An audit and its data docs, where those can be written."""
 
     audit: Audit
-    docs: Path
+    docs: Path | None
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,6 @@ def audit_tables(warehouse: WarehouseFolder, subject: Subject, settings: Setting
     started = time.monotonic()
     # Great Expectations takes a second to import, which opening a snapshot has no need of.
     from quern.jobs.audit.validation import audit
-    from quern.pipelines.audit.data_docs import write_docs
 
     limits = Limits(settings.audit, subject.started_at, subject.before, subject.measures)
     chosen = (subject.stages, subject.shares, limits, subject.build_id)
@@ -151,7 +151,7 @@ def audit_tables(warehouse: WarehouseFolder, subject: Subject, settings: Setting
             engine.close()
     else:
         found = audit(*chosen)
-    audited = Audited(found, write_docs(found, subject.build_id, warehouse.audits / subject.build_id))
+    audited = Audited(found, _docs(found, subject.build_id, warehouse.audits / subject.build_id))
     log.info(
         "audit expectations=%d critical=%d warnings=%d seconds=%.1f engine=%s",
         len(found.checks),
@@ -161,6 +161,19 @@ def audit_tables(warehouse: WarehouseFolder, subject: Subject, settings: Setting
         settings.audit.engine,
     )
     return audited
+
+
+def _docs(found: Audit, build_id: str, folder: Path) -> Path | None:
+    """The data docs, written to `folder`; None in a warehouse that may not be written."""
+    from quern.pipelines.audit.data_docs import write_docs
+
+    try:
+        return write_docs(found, build_id, folder)
+    except OSError as error:
+        if not is_read_only(error):
+            raise
+        log.warning("the data docs are not written: %s error=%s", folder, error.strerror)
+        return None
 
 
 def audit_snapshot(snapshot: Snapshot, settings: Settings) -> Audited:

@@ -54,7 +54,7 @@ def audit(
         "passed": not audited.audit.failures(),
         "tables": counts(audited.audit),
         "checks": [c.as_row() for c in audited.audit.checks],
-        "docs": str(audited.docs),
+        "docs": str(audited.docs) if audited.docs else None,
     }
     print_json(found) if as_json else _print(found)
     if not found["passed"]:
@@ -71,4 +71,4 @@ def _print(found: dict[str, Any]) -> None:
     typer.echo(f"{'table':<14}" + "".join(f"{name:>14}" for name in names))
     for row in found["tables"]:
         typer.echo(f"{row['table']:<14}" + "".join(f"{row[name]:>14}" for name in names))
-    typer.echo(f"data docs: {found['docs']}")
+    typer.echo(f"data docs: {found['docs'] or 'not written'}")

@@ -12,6 +12,7 @@ from quern.pipelines.cli.common import (
     AsJson,
     Overrides,
     SettingsFile,
+    Wait,
     Warehouse,
     load_settings,
     new_app,
@@ -40,6 +41,7 @@ def build(
     ray_address: Annotated[
         str | None, typer.Option(help="Address of a Ray cluster, default one on this machine.")
     ] = None,
+    wait: Wait = 0.0,
     as_json: AsJson = False,
 ) -> None:
     """Build an index of PAGES, or of what was ingested, and publish it; only what changed is computed."""
@@ -57,7 +59,7 @@ def build(
         of_path(source)  # A mistyped path must not leave an empty warehouse behind.
         catalog = Catalog.create(warehouse)
     with chatter_to(catalog.logs / "engines.log", LOGGERS):
-        manifest = run_build(source, catalog, loaded)
+        manifest = run_build(source, catalog, loaded, wait=wait)
     if as_json:
         print_json(manifest.model_dump(mode="json"))
         return

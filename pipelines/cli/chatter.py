@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from quern.indexes.disk import is_read_only
+
 
 @contextmanager
 def chatter_to(path: Path, loggers: Sequence[str]) -> Iterator[None]:
@@ -20,9 +22,8 @@ def chatter_to(path: Path, loggers: Sequence[str]) -> Iterator[None]:
     """
     sys.stderr.flush()
     before = sys.stderr
-    path.parent.mkdir(parents=True, exist_ok=True)
+    file = _opened(path)
     saved = os.dup(2)
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     os.dup2(file, 2)
     os.close(file)
     with os.fdopen(saved, "w", buffering=1, closefd=False) as terminal:
@@ -39,6 +40,17 @@ def chatter_to(path: Path, loggers: Sequence[str]) -> Iterator[None]:
             terminal.flush()
             os.dup2(saved, 2)
     os.close(saved)
+
+
+def _opened(path: Path) -> int:
+    """A descriptor that is appended to `path`; in a warehouse that may not be written, one that leads nowhere."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    except OSError as error:
+        if not is_read_only(error):
+            raise
+        return os.open(os.devnull, os.O_WRONLY)
 
 
 def _stream_handlers(loggers: Sequence[str]) -> list[logging.StreamHandler[Any]]:

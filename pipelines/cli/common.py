@@ -42,6 +42,10 @@ AsOf = Annotated[
         show_default=False,
     ),
 ]
+Wait = Annotated[
+    float,
+    typer.Option("--wait", metavar="SECONDS", min=0.0, help="How long to wait where another build is writing."),
+]
 RecipeName = Annotated[str, typer.Option("--recipe", help="How chunks are ranked; `quern recipes` lists them.")]
 
 

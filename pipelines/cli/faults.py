@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, TextIO
 
+from quern.indexes.checksums import DamagedError
 from quern.indexes.disk import DiskFault, NoRoomError, Told, disk_fault, free_bytes
 from quern.schemas.errors import MachineFaultError, QuernError
 
@@ -27,7 +28,7 @@ def sentence(error: BaseException, arguments: Sequence[str]) -> str | None:
     """What to tell of `error`, given the arguments of the command; None where it is a fault of Quern."""
     own = isinstance(error, QuernError)
     # Errors of Quern say themselves what to do, but for those of engines, which only repeat what these say.
-    if not own or isinstance(error, MachineFaultError):
+    if not own or (isinstance(error, MachineFaultError) and not isinstance(error, DamagedError)):
         told = disk_fault(error)
         if told is not None:
             return _of_disk(told, arguments)

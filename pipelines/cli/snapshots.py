@@ -83,7 +83,7 @@ def rollback_snapshot(
     from quern.indexes.catalog import Warehouse as Catalog
 
     catalog = Catalog.open(warehouse)
-    with catalog.lock():
+    with catalog.lock("quern snapshots"):
         manifest = catalog.rollback(build_id)
     typer.echo(f"published {manifest.build_id} again")
 
@@ -96,6 +96,6 @@ def prune_snapshots(
     from quern.indexes.catalog import Warehouse as Catalog
 
     catalog = Catalog.open(warehouse)
-    with catalog.lock():
+    with catalog.lock("quern snapshots"):
         gone = catalog.prune(keep)
     typer.echo(f"pruned {len(gone)} snapshots" + (f": {', '.join(gone)}" if gone else ""))

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from quern.pipelines.cli.common import LOGGERS, Overrides, SettingsFile, Warehouse, new_app
+from quern.pipelines.cli.common import LOGGERS, Overrides, SettingsFile, Wait, Warehouse, new_app
 from quern.schemas.settings import load_settings
 
 app = new_app("")
@@ -29,6 +29,7 @@ def stage(
     settings: SettingsFile = None,
     override: Overrides = None,
     engine: Annotated[str | None, typer.Option(help="auto, local, spark or ray.")] = None,
+    wait: Wait = 0.0,
 ) -> None:
     """Run one step of a build alone, for orchestrators: a failed one can be tried again, a finished one is not.
 
@@ -46,4 +47,4 @@ def stage(
         of_path(source)  # A mistyped path must not leave an empty warehouse behind.
         catalog = Catalog.create(warehouse)
     with chatter_to(catalog.logs / "engines.log", LOGGERS):
-        run_stage(name, build, catalog, source, partial(load_settings, settings, overrides))
+        run_stage(name, build, catalog, source, partial(load_settings, settings, overrides), wait=wait)

@@ -98,7 +98,7 @@ def estimate(source: Path | None, warehouse: Path | None, settings: Settings, sa
         root = warehouse or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="quern-estimate-")))
         # A warehouse whose pages are asked for must be there; for given pages it may become one.
         catalog = Warehouse.open(root) if source is None else Warehouse.create(root)
-        stack.enter_context(catalog.lock())
+        stack.enter_context(catalog.lock("quern estimate"))
         steps = upstream(STEPS, ("bare_chunks",))
         work = catalog.clear_work(new_build_id())
         stack.callback(shutil.rmtree, work.parent, ignore_errors=True)

@@ -2,18 +2,17 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from quern.indexes.catalog import Manifest, Warehouse, WarehouseError
-from quern.indexes.checksums import DamagedError, read_sealed, write_sealed
+from quern.indexes.checksums import DamagedError, read_sealed, sealed, write_sealed
 from quern.indexes.stages import Stage, StageWriter
 from quern.schemas.settings import Settings
 from quern.schemas.tables import EDGES, QUERIES
@@ -217,20 +216,6 @@ def test_a_stage_whose_writing_failed_leaves_no_file(warehouse: Warehouse) -> No
     assert list(path.parent.iterdir()) == []
 
 
-def test_a_second_writer_is_refused(warehouse: Warehouse) -> None:
-    program = (
-        "import sys; from pathlib import Path; from quern.indexes.catalog import Warehouse, WarehouseError\n"
-        "try:\n    with Warehouse.open(Path(sys.argv[1])).lock(): print('locked')\n"
-        "except WarehouseError as error: print(error)"
-    )
-    command = [sys.executable, "-c", program, str(warehouse.root)]
-    with warehouse.lock():
-        held = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    free = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert "another build is writing" in held
-    assert free == "locked\n"
-
-
 @pytest.mark.parametrize("content", [None, "not json", json.dumps({"format": "another"})])
 def test_a_directory_that_is_no_warehouse_is_an_error_that_says_how_to_make_one(
     tmp_path: Path, content: str | None
@@ -241,14 +226,29 @@ def test_a_directory_that_is_no_warehouse_is_an_error_that_says_how_to_make_one(
         Warehouse.open(tmp_path)
 
 
-def test_a_warehouse_of_an_older_layout_is_refused_with_what_to_do(tmp_path: Path) -> None:
-    (tmp_path / "warehouse.json").write_text(json.dumps({"format": "quern warehouse", "version": 1}))
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (json.dumps({"format": "quern warehouse", "version": 1}), r"an older version of Quern \(format 1\)"),
+        (
+            sealed({"format": "quern warehouse", "version": 9, "quern": "7.0"}),
+            r"a newer .*Quern 7.0, format 9\).* use",
+        ),
+    ],
+    ids=["older", "newer"],
+)
+def test_a_warehouse_of_another_layout_is_refused_with_what_to_do(tmp_path: Path, content: str, told: str) -> None:
+    (tmp_path / "warehouse.json").write_text(content)
     for way in (Warehouse.open, Warehouse.create):
-        with pytest.raises(
-            WarehouseError, match=r"of another version of Quern.* name a new directory and build"
-        ) as told:
+        with pytest.raises(WarehouseError, match=rf"{told}.* name a new directory and build") as raised:
             way(tmp_path)
-        assert "\n" not in str(told.value)
+        assert "\n" not in str(raised.value)
+    assert (tmp_path / "warehouse.json").read_text() == content
+
+
+def test_a_warehouse_says_what_it_was_made_by(tmp_path: Path) -> None:
+    Warehouse.create(tmp_path / "w")
+    assert read_sealed(tmp_path / "w" / "warehouse.json")["quern"] == version("quern")
 
 
 def test_a_directory_with_other_files_is_not_taken_over(tmp_path: Path) -> None:

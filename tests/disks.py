@@ -1,4 +1,4 @@
-"""A disk of a few KiB, for tests of what happens when it is full."""
+"""Disks of a few KiB, and ones that cannot be written, for tests of what happens then; only root may mount them."""
 
 from __future__ import annotations
 
@@ -43,14 +43,28 @@ def _mount(*arguments: str) -> None:
 
 
 @contextmanager
-def small_disk(path: Path, kib: int) -> Iterator[SmallDisk]:
-    """A small disk at `path`; the test is skipped where this user may mount none."""
+def _mounted(path: Path, *arguments: str) -> Iterator[None]:
     path.mkdir()
     try:
-        _mount("-t", "tmpfs", "-o", f"size={kib}k", "tmpfs", str(path))
+        _mount(*arguments, str(path))
     except (OSError, subprocess.CalledProcessError):
-        pytest.skip("a small disk can only be mounted by root: unshare -rm make unit")
+        pytest.skip("only root may mount a disk: `unshare -rm make unit` runs this test too")
     try:
-        yield SmallDisk(path)
+        yield
     finally:
         subprocess.run(["umount", "-l", str(path)], check=True)
+
+
+@contextmanager
+def small_disk(path: Path, kib: int) -> Iterator[SmallDisk]:
+    """A small disk at `path`; the test is skipped where this user may mount none."""
+    with _mounted(path, "-t", "tmpfs", "-o", f"size={kib}k", "tmpfs"):
+        yield SmallDisk(path)
+
+
+@contextmanager
+def read_only(folder: Path, path: Path) -> Iterator[Path]:
+    """`folder` at `path` on a disk that cannot be written; the test is skipped where this user may mount none."""
+    with _mounted(path, "--bind", str(folder)):
+        _mount("-o", "remount,ro,bind", str(path))
+        yield path

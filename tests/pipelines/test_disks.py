@@ -1,9 +1,11 @@
-"""Builds on disks that are full: they say so in one sentence, lose nothing, and go on when there is room."""
+"""Disks that are full or cannot be written: that is told in one sentence, nothing is lost, and reading goes on."""
 
 from __future__ import annotations
 
 import resource
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,12 +13,14 @@ from pathlib import Path
 import pytest
 
 from quern.indexes.catalog import Warehouse
-from quern.indexes.disk import DiskFault, disk_fault
+from quern.indexes.disk import DiskFault, NoRoomError, disk_fault, mapped
 from quern.pipelines.build import build
 from quern.pipelines.cli.faults import sentence
+from quern.pipelines.ingest import add_pages
 from quern.schemas.settings import load_settings
 from tests.beside import CORPUS
-from tests.small_disks import small_disk
+from tests.conftest import Quern
+from tests.disks import read_only, small_disk
 
 SETTINGS = load_settings(None, ["engine.engine=local"])
 FAILS = (40, 250, 600, 850, 1050, 1250, 1500)
@@ -33,9 +37,18 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def expected(pages: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The digests of a build on a disk that has room."""
-    return digests(tmp_path_factory.mktemp("roomy") / "w", pages)
+def built(pages: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A warehouse that was built on a disk with room, from pages that are kept in it."""
+    warehouse = Warehouse.create(tmp_path_factory.mktemp("roomy") / "w")
+    add_pages(warehouse, [pages], SETTINGS)
+    build(pages, warehouse, SETTINGS)
+    return warehouse.root
+
+
+@pytest.fixture(scope="module")
+def expected(built: Path) -> dict[str, str]:
+    """The digests of its tables."""
+    return {name: table.digest for name, table in Warehouse.open(built).manifest().tables.items()}
 
 
 def digests(warehouse: Path, pages: Path) -> dict[str, str]:
@@ -101,9 +114,58 @@ def test_a_file_that_may_not_grow_is_told_in_one_sentence(pages: Path, tmp_path:
     assert Warehouse.open(tmp_path / "w").current_id() is None
 
 
-def test_what_is_mapped_has_its_space_before(tmp_path: Path) -> None:
-    from quern.indexes.disk import NoRoomError, mapped
+def test_what_only_reads_does_so_on_a_disk_that_cannot_be_written(
+    built: Path, tmp_path: Path, quern_here: Quern
+) -> None:
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text('{"query_id": "a", "question": "What flooded in the library?"}\n')
+    with read_only(built, tmp_path / "w") as warehouse:
+        for command, words in {
+            "ask": ("What flooded in the library?",),
+            "answer": (questions, "--out", tmp_path / "answers"),
+            "plan": (),
+            "audit": (),
+            "timeline": ("library",),
+            "sources": ("What flooded in the library?",),
+            "rejects": (),
+            "graph": (),
+            "snapshots list": (),
+            "snapshots show": (),
+        }.items():
+            done = quern_here(*command.split(), *words, "-w", warehouse)
+            assert (command, done.returncode) == (command, 0), done.stderr
+            assert done.stdout
+            # What it would keep for another time is told once.
+            assert done.stderr.count("Read-only file system") <= 1
 
+
+def test_what_writes_says_that_it_cannot(built: Path, pages: Path, tmp_path: Path, quern_here: Quern) -> None:
+    (tmp_path / "seeds").write_text("http://127.0.0.1:1/\n")
+    crawl = (tmp_path / "seeds", "--set", "crawl.contact=a@b.example", "--engine", "local")
+    with read_only(built, tmp_path / "w") as warehouse:
+        for command, words in {
+            "build": (pages,),
+            "stage ingest": ("--build", "29990101T0000"),
+            "ingest": (pages, "--engine", "local"),
+            "crawl": crawl,
+            "snapshots rollback": (),
+            "snapshots prune": (),
+        }.items():
+            done = quern_here(*command.split(), *words, "-w", warehouse)
+            assert (command, done.returncode) == (command, 2), done.stderr
+            assert "cannot be written: Read-only file system" in done.stderr
+            assert done.stderr.count("\n") == 1
+
+
+def test_an_output_that_is_full_ends_in_one_sentence() -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "quern.pipelines.cli", "settings"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "no space is left" in done.stderr
+
+
+def test_what_is_mapped_has_its_space_before(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", 64) as disk:
         with pytest.raises(NoRoomError) as raised:
             mapped(disk.path / "vectors", float, (1000, 100))
