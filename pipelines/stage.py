@@ -6,6 +6,7 @@ import logging
 import re
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -29,9 +30,30 @@ def _unchanged(settings: Settings) -> Settings:
     return settings
 
 
+@dataclass(frozen=True)
+class OrderedStage:
+    """One of what `run_stage` can be asked for.
+
+    Attributes:
+        name: Its name.
+        upstream: Those that must be finished before, without what they need themselves.
+    """
+
+    name: str
+    upstream: tuple[str, ...]
+
+
+def stages(steps: Sequence[Step] = STEPS) -> list[OrderedStage]:
+    """What `run_stage` can be asked for, in an order in which it can be: the steps, their audit, the publication."""
+    listed = [OrderedStage(step.name, tuple(maker.name for maker in makers(steps, step.reads))) for step in steps]
+    read = {name for step in listed for name in step.upstream}
+    ends = tuple(step.name for step in listed if step.name not in read)
+    return [*listed, OrderedStage(AUDIT, ends), OrderedStage(PUBLISH, (AUDIT,))]
+
+
 def stage_names(steps: Sequence[Step] = STEPS) -> list[str]:
-    """What `run_stage` can be asked for, in the order in which it must be."""
-    return [*(step.name for step in steps), AUDIT, PUBLISH]
+    """The names of `stages`."""
+    return [stage.name for stage in stages(steps)]
 
 
 def run_stage(
@@ -107,6 +129,11 @@ def _staged(
             raise StageError(
                 f"no build {build_id} is in progress in {warehouse.root}; `quern stage {steps[0].name} --build "
                 f"{build_id}` begins one"
+            )
+        if parent is not None and build_id < parent:
+            raise StageError(
+                f"build {build_id} would sort before {parent}, which is published: a later night was built already, "
+                "and pages of an earlier one are no longer to be had"
             )
         tree = change(Settings()).model_dump(mode="json")
         begun = Begun(build_id=build_id, source=source and source.absolute(), parent=parent, settings=tree)

@@ -30,6 +30,7 @@ from quern.pipelines.cli import (
     snapshots,
     sources,
     stage,
+    steps,
     sweep,
     timeline,
 )
@@ -45,6 +46,7 @@ app = new_app(
 for topic in (
     build,
     plan,
+    steps,
     stage,
     estimate,
     crawl,

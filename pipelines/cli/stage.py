@@ -19,7 +19,7 @@ app = new_app("")
     "quern stage clean --build 20261122T0600 -w WH    quern stage publish --build 20261122T0600 -w WH",
 )
 def stage(
-    name: Annotated[str, typer.Argument(metavar="STEP", help="A step of `quern plan`, then `audit`, then `publish`.")],
+    name: Annotated[str, typer.Argument(metavar="STEP", help="A step of `quern steps`, then `audit`, then `publish`.")],
     warehouse: Warehouse,
     build: Annotated[str, typer.Option(metavar="ID", help="Name of the build: its start, like 20261122T0600.")],
     source: Annotated[

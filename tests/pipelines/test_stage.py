@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import signal
 import subprocess
@@ -13,9 +14,9 @@ import pytest
 from quern.indexes.catalog import Warehouse, new_build_id
 from quern.pipelines.build import STEPS
 from quern.pipelines.stage import run_stage, stage_names
-from quern.pipelines.staged import BUILDS, StagedBuild
+from quern.pipelines.staged import BUILDS, StagedBuild, StageError
 from quern.schemas.settings import Settings, load_settings
-from tests.conftest import Quern, build_here, start_quern
+from tests.conftest import ROOT, Quern, build_here, start_quern
 
 ID = "20240101T0600"
 
@@ -93,6 +94,19 @@ def test_a_publication_that_was_cut_short_is_tried_again(pages: Path, whole: Pat
     run_stage("publish", tonight, catalog)
     assert catalog.current_id() == tonight
     assert digests(catalog.root) == digests(whole)
+    with pytest.raises(StageError, match=f"build {ID} would sort before {tonight}, which is published"):
+        run_stage("ingest", ID, catalog, pages, in_one_process)
+
+
+def test_stages_are_listed_with_what_must_be_finished_before(quern_here: Quern) -> None:
+    told = json.loads(quern_here("steps", "--json").stdout)
+    names = [step["name"] for step in told["steps"]]
+    assert names == stage_names()
+    for n, step in enumerate(told["steps"]):
+        assert set(step["upstream"]) <= set(names[:n])
+    assert Path(told["declared_in"]).samefile(ROOT / "pipelines" / "build.py")
+    assert {"images", "timelines"} <= set(told["steps"][-2]["upstream"])
+    assert told["steps"][-1] == {"name": "publish", "upstream": ["audit"]}
 
 
 def test_a_stage_that_cannot_run_says_why(pages: Path, tmp_path: Path, quern_here: Quern) -> None:
