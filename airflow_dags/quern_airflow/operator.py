@@ -1,0 +1,107 @@
+"""A task that is one call of the command `quern`."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from airflow.sdk import BaseOperator, Context
+from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
+
+from quern_airflow.command import INTERRUPTED, CommandMissingError, Ended, GuardedCommand, find_command
+
+# What a build needs to close Spark and Ray.
+GRACE_SECONDS = 60.0
+
+
+class QuernOperator(BaseOperator):
+    """Runs `quern ARGUMENTS OPTIONS`; fails with what the command says last, and leaves no process behind.
+
+    Args:
+        arguments: The command's name and what follows it.
+        options: Options by name, without the dashes; those with an empty value are left out.
+        required: Options that must have a value.
+        skipped_without: Says what is missing where an argument is empty: the task is skipped.
+        saved_to: File that standard output is written to, whole or not at all; empty for none.
+        event: What the events of the task's outlets tell.
+        as_json: Whether the task returns what the command tells with `--json`.
+    """
+
+    template_fields: Sequence[str] = ("arguments", "options", "saved_to", "event")
+    ui_color = "#e8dcc0"
+
+    def __init__(
+        self,
+        *,
+        arguments: Sequence[str],
+        options: Mapping[str, str] | None = None,
+        required: Sequence[str] = (),
+        skipped_without: str = "",
+        saved_to: str = "",
+        event: Mapping[str, str] | None = None,
+        as_json: bool = False,
+        grace: float = GRACE_SECONDS,
+        **settings: Any,
+    ) -> None:
+        super().__init__(**settings)
+        self.arguments, self.options, self.required = arguments, dict(options or {}), tuple(required)
+        self.skipped_without, self.saved_to, self.event = skipped_without, saved_to, dict(event or {})
+        self.as_json, self.grace = as_json, grace
+        self._running: GuardedCommand | None = None
+
+    def execute(self, context: Context) -> Any:
+        """Run the command; returns what it printed, where that is JSON."""
+        if self.skipped_without and not all(self.arguments):
+            raise AirflowSkipException(self.skipped_without)
+        for name in self.required:
+            if not self.options.get(name):
+                raise AirflowFailException(
+                    f"no {name} is named: set the Variable quern_{name}, or the parameter {name} of this run"
+                )
+        words = [
+            *self.arguments,
+            *(["--json"] if self.as_json else []),
+            *(f"--{name}={value}" for name, value in self.options.items() if value),
+        ]
+        self._running = guarded(words, self.grace)
+        self.log.info("quern %s", " ".join(words))
+        ended = self._running.run(lambda line: self.log.info("%s", line))
+        _see_that_it_succeeded(ended)
+        if self.saved_to:
+            _write_whole(Path(self.saved_to), ended.output)
+        elif not self.as_json and ended.output.strip():
+            self.log.info("%s", ended.output.rstrip())
+        if self.event:
+            for outlet in self.outlets:
+                context["outlet_events"][outlet].extra = dict(self.event)
+        return json.loads(ended.output) if self.as_json else None
+
+    def on_kill(self) -> None:
+        """Airflow ends the task; `execute` goes on when the command has ended."""
+        if self._running:
+            self._running.stop()
+
+
+def guarded(words: Sequence[str], grace: float = GRACE_SECONDS) -> GuardedCommand:
+    """The command with `words`, not begun; without the command the task fails at once and is not tried again."""
+    try:
+        return GuardedCommand([*find_command(), *words], grace)
+    except CommandMissingError as error:
+        raise AirflowFailException(str(error)) from None
+
+
+def _see_that_it_succeeded(ended: Ended) -> None:
+    if ended.code == INTERRUPTED:
+        raise AirflowException("quern was interrupted; tried again, it goes on from where it stopped")
+    if ended.code:
+        raise AirflowException(f"quern ended with exit code {ended.code}: {ended.last or 'it said nothing'}")
+
+
+def _write_whole(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    made = path.with_name(f".{path.name}.{os.getpid()}")
+    made.write_text(text, "utf-8")
+    made.replace(path)

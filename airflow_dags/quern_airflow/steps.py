@@ -1,0 +1,90 @@
+"""The build's own list of steps, as `quern steps --json` prints it, remembered between parses of the DAG files.
+
+Airflow parses a DAG file every half a minute, and the command takes longer than a parse may. So what it printed is kept
+in a file, for as long as neither the command nor the file that declares the steps has changed. A list that is out of
+date does no harm either: `quern stage` refuses a step that it does not know, and the audit one that was left out.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from quern_airflow.command import CommandMissingError, find_command
+
+# Airflow gives up a DAG file after 30 seconds (`core.dagbag_import_timeout`).
+_SECONDS = 25
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class BuildStep:
+    """A step of a build as an orchestrator sees it.
+
+    Attributes:
+        name: As `quern stage` takes it.
+        upstream: The steps that must be finished before.
+    """
+
+    name: str
+    upstream: tuple[str, ...]
+
+
+def build_steps() -> tuple[BuildStep, ...]:
+    """The steps, in the order of the list; where the command cannot be asked the list last known, else none."""
+    known = _read()
+    try:
+        command = find_command()
+        if known.get("command") != command or known.get("files") != _signatures(known.get("files", ())):
+            known = _ask(command)
+            _write(known)
+    except CommandMissingError as error:
+        log.warning("%s", error)
+    except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
+        log.warning("the steps of a build could not be asked for: %s", error)
+    return tuple(BuildStep(step["name"], tuple(step["upstream"])) for step in known.get("steps", ()))
+
+
+def _ask(command: Sequence[str]) -> dict[str, Any]:
+    done = subprocess.run(
+        [*command, "steps", "--json"], capture_output=True, text=True, timeout=_SECONDS, check=True, encoding="utf-8"
+    )
+    told = json.loads(done.stdout)
+    files = [command[0], told["declared_in"]]
+    return {"command": list(command), "files": _signatures(files), "steps": told["steps"]}
+
+
+def _signatures(files: Sequence[str] | Mapping[str, Any]) -> dict[str, list[int]]:
+    """Of each file the time of its last change and its size."""
+    stats = {name: Path(name).stat() for name in files}
+    return {name: [stat.st_mtime_ns, stat.st_size] for name, stat in stats.items()}
+
+
+def _file() -> Path:
+    return Path(os.environ.get("AIRFLOW_HOME") or "~/airflow").expanduser() / "quern" / "steps.json"
+
+
+def _read() -> dict[str, Any]:
+    with suppress(OSError, ValueError):
+        known = json.loads(_file().read_text("utf-8"))
+        if isinstance(known, dict):
+            return known
+    return {}
+
+
+def _write(known: Mapping[str, Any]) -> None:
+    """Replace the file whole: several processes of Airflow parse at once."""
+    file = _file()
+    with suppress(OSError):  # Where nothing can be written the command is asked again.
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=file.parent, suffix=".tmp", delete=False, encoding="utf-8") as made:
+            json.dump(known, made)
+        Path(made.name).replace(file)
