@@ -12,7 +12,6 @@ from collections.abc import Collection
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final, Literal
 
 from warcio.archiveiterator import ArchiveIterator
@@ -22,6 +21,7 @@ from quern.jobs.crawl.fleet import run_fleet
 from quern.jobs.crawl.frontier import State, read_only, reject_rows
 from quern.jobs.crawl.plan import CrawlFolder, Plan
 from quern.jobs.crawl.urls import Address, BadAddressError, parse_address
+from quern.jobs.engines.scratch import Scratch
 from quern.schemas.settings import CrawlSettings, EngineSettings
 
 _MOST_SECONDS: Final = 600.0
@@ -66,8 +66,9 @@ def visit(
     if not seeds:
         return found
     limits = {"max_depth": 0, "sitemaps": False, "scope": "host", "seconds": min(settings.seconds, _MOST_SECONDS)}
-    with TemporaryDirectory(prefix="quern-visit-") as temporary:
-        folder = CrawlFolder(Path(temporary) / "crawl", Path(temporary) / "warc", Path(temporary) / "memory.sqlite")
+    with Scratch("visit") as scratch:
+        place = scratch.path
+        folder = CrawlFolder(place / "crawl", place / "warc", place / "memory.sqlite")
         folder.warc.mkdir()
         folder.root.mkdir()
         write_text(folder.seeds, "".join(f"{seed.url}\n" for seed in seeds.values()))

@@ -7,8 +7,9 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -17,6 +18,10 @@ from quern.jobs.engines.scratch import Scratch
 from quern.schemas.settings import EngineSettings
 
 log = logging.getLogger(__name__)
+
+# Ray's own switch for systems on which it runs on one machine alone: each of its processes then listens on the loopback
+# address. Without it they listen on all addresses, and an address given as 127.0.0.1 is replaced by the machine's.
+_ONE_MACHINE: Final = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 
 
 def _ray_actor(work: Work) -> type:
@@ -112,38 +117,56 @@ class RayEngine:
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         os.environ.setdefault("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        import ray
-        import ray.data
-
-        # It warns of its default, a token for the local cluster, which is what is wanted.
-        logging.getLogger("ray._private.authentication").setLevel(logging.ERROR)
         address = self._settings.ray_address
-        options: dict[str, Any] = {"address": address} if address else self._local_ray()
         log.info("engine=ray address=%s starting", address or "local")
         on_stop = signal.getsignal(signal.SIGTERM)
         try:
-            ray.init(logging_level=logging.ERROR, log_to_driver=False, configure_logging=False, **options)
+            if address:
+                self._init(address=address)
+            else:
+                self._init_here()
         except Exception as error:  # Ray raises many kinds; all mean that it did not start
+            self.close()
             raise EngineError(f"Ray did not start ({error}); --engine local runs without it") from error
         finally:
             # Ray takes the signal to exit at once; a build must first give its engines and locks back.
             if threading.current_thread() is threading.main_thread():
                 signal.signal(signal.SIGTERM, on_stop)
+        import ray.data
+
         context = ray.data.DataContext.get_current()
         context.enable_progress_bars = False
         context.print_on_execution_start = False
         logging.getLogger("ray.data").setLevel(logging.ERROR)
-        self._started = True
 
-    def _local_ray(self) -> dict[str, Any]:
+    def _init_here(self) -> None:
+        """Start a Ray of this machine alone, which nobody outside it can reach, and which ends with this process."""
         self._scratch = Scratch("ray", short=True)
-        return {
-            # One logical core more than there are: reading never has to wait for the actor that computes.
-            "num_cpus": core_count(self._settings) + 1,
-            "include_dashboard": False,
-            "object_store_memory": self._settings.ray_object_store << 20,
-            "_temp_dir": str(self._scratch.path),
-        }
+        with self._scratch.marking(**_ONE_MACHINE):
+            self._init(
+                # One logical core more than there are: reading never has to wait for the actor that computes.
+                num_cpus=core_count(self._settings) + 1,
+                include_dashboard=False,
+                object_store_memory=self._settings.ray_object_store << 20,
+                _temp_dir=str(self._scratch.path),
+            )
+        import ray.util
+
+        if not ip_address(ray.util.get_node_ip_address()).is_loopback:
+            raise EngineError(
+                f"`ray` was imported before, and listens on all addresses; set {next(iter(_ONE_MACHINE))}=0 before"
+            )
+
+    def _init(self, **options: Any) -> None:
+        """Start Ray, or join it, without a word."""
+        import ray
+
+        # It warns of its default, a token for the local cluster, which is what is wanted.
+        logging.getLogger("ray._private.authentication").setLevel(logging.ERROR)
+        if ray.is_initialized():
+            raise EngineError("this process runs a Ray already")
+        self._started = True
+        ray.init(logging_level=logging.ERROR, log_to_driver=False, configure_logging=False, **options)
 
     def close(self) -> None:
         """Stop a local Ray, or leave the cluster; its logs stay only where something failed, to say why."""

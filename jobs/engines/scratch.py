@@ -1,21 +1,35 @@
-"""Folders for what an engine writes beside its results: they go with it, or if it was killed with the next one."""
+"""Folders for what is written beside results: they go with the process that made them, and what it started with it.
+
+However it ends: a process of its own watches over each (`.guard`). Where that was killed too, as when the system goes
+down, the next start removes the folder.
+"""
 
 from __future__ import annotations
 
 import fcntl
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
+import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
+
+from quern.jobs.engines import guard
 
 _LOCK: Final = ".held"
 # Seconds after which a folder that nobody holds is one that was left: longer than it takes to make and hold one.
 _LEFT: Final = 60
 # A path of a Unix socket has at most 107 bytes, and Ray's names under its folder take some 70.
 _LONGEST_ROOT: Final = 12
+_GUARD_SECONDS: Final = 30.0
+
+starting: Final = threading.Lock()
+"""Held while an engine starts its processes: they inherit the mark of one folder, and of no other."""
 
 
 class Scratch:
@@ -25,25 +39,55 @@ class Scratch:
         path: The folder.
     """
 
-    def __init__(self, engine: str, *, short: bool = False) -> None:
-        """Args: `short` asks for a path that sockets can have, whatever `TMPDIR` says."""
+    def __init__(self, of: str, *, short: bool = False) -> None:
+        """Args: `of` says whose it is; `short` asks for a path that sockets can have, whatever `TMPDIR` says."""
         root = Path(tempfile.gettempdir())
         if short and len(os.fsencode(root)) > _LONGEST_ROOT:
             root = Path("/tmp")  # noqa: S108 - made by mkdtemp, for this user alone
         sweep(root)
-        self.path = Path(tempfile.mkdtemp(prefix=f"quern-{engine}-", dir=root))
+        self.path = Path(tempfile.mkdtemp(prefix=f"quern-{of}-", dir=root))
         self._held: int | None = os.open(self.path / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
         fcntl.flock(self._held, fcntl.LOCK_EX)
+        self._guard = subprocess.Popen(
+            [sys.executable, "-I", "-S", guard.__file__, str(self.path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            start_new_session=True,
+        )
+
+    @contextmanager
+    def marking(self, **environment: str) -> Iterator[None]:
+        """Processes that are started meanwhile, and theirs, end with this folder; they see the `environment` too."""
+        changes = {guard.MARK: str(self.path), **environment}
+        with starting:
+            before = {name: os.environ.get(name) for name in changes}
+            os.environ.update(changes)
+            try:
+                yield
+            finally:
+                for name, value in before.items():
+                    os.environ.pop(name) if value is None else os.environ.__setitem__(name, value)
 
     def close(self, *, keep: bool = False) -> None:
-        """Let go of the folder, and remove it unless it is to be kept."""
-        if self._held is not None:
-            held, self._held = self._held, None
-            os.close(held)
-            if keep:
-                (self.path / _LOCK).unlink(missing_ok=True)
-            else:
-                shutil.rmtree(self.path, ignore_errors=True)
+        """Let go of the folder, and remove it unless it is to be kept; what bears its mark ends."""
+        if self._held is None:
+            return
+        held, self._held = self._held, None
+        os.close(held)
+        if keep:
+            (self.path / _LOCK).unlink(missing_ok=True)
+        with suppress(OSError, subprocess.TimeoutExpired):  # the guard may have been killed
+            self._guard.communicate(guard.KEEP if keep else guard.CLOSED, timeout=_GUARD_SECONDS)
+        if not keep:
+            shutil.rmtree(self.path, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def sweep(root: Path) -> None:

@@ -23,7 +23,8 @@ import psutil
 import pyarrow as pa
 
 from quern.jobs.core.work import EngineError, Ran, Work, core_count, stopped
-from quern.jobs.engines.scratch import Scratch
+from quern.jobs.engines.guard import MARK
+from quern.jobs.engines.scratch import Scratch, starting
 from quern.jobs.engines.spark_java import java_options as shared
 from quern.schemas.settings import EngineSettings
 
@@ -214,14 +215,15 @@ def spark_session(
             "spark.driver.extraJavaOptions": f"{driver} -XX:TieredStopAtLevel=1 {java_options or shared()}",
             "spark.python.daemon.module": "quern.jobs.engines.spark_daemon",
             f"spark.executorEnv.{PRELOAD}": ",".join(preload),
-            **({"spark.local.dir": str(scratch)} if scratch is not None else {}),
+            **({"spark.local.dir": str(scratch), f"spark.executorEnv.{MARK}": str(scratch)} if scratch else {}),
         }
     builder = SparkSession.builder.master(master).appName("quern")
     for name, value in conf.items():
         builder = builder.config(name, value)
     log.info("engine=spark master=%s starting", master)
     try:
-        return builder.getOrCreate()
+        with starting:
+            return builder.getOrCreate()
     except Exception as error:  # py4j and Spark raise many kinds; all mean that it did not start
         raise EngineError(f"Spark did not start on {master}: {error}; --engine local runs without it") from error
     except BaseException:

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Generic, Self
 
 from quern.jobs.engines.ray import RayEngine
+from quern.jobs.engines.scratch import Scratch
 from quern.jobs.reasoning.conversation import Conversation, Cost, hold
 from quern.jobs.reasoning.generators.backends import make_backend
 from quern.jobs.reasoning.generators.contract import Backend
@@ -87,7 +87,7 @@ class Reasoner:
         if kind == "rules":
             return self
         with ExitStack() as opened:
-            folder = self._folder or Path(opened.enter_context(TemporaryDirectory(prefix="quern-")))
+            folder = self._folder or opened.enter_context(Scratch("model")).path
             backend = make_backend(self._generator, self._engine, folder / kind)
             opened.callback(backend.close)
             backend.prepare()

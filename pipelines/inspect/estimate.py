@@ -8,7 +8,6 @@ estimated from what the rule writes for the same chunk.
 from __future__ import annotations
 
 import shutil
-import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -27,6 +26,7 @@ from quern.jobs.core.run import Run
 from quern.jobs.core.step import run_step, spark_modules, upstream
 from quern.jobs.documents.originals import originals
 from quern.jobs.engines import core_count
+from quern.jobs.engines.scratch import Scratch
 from quern.jobs.models.folders import load_tokenizer, read_model
 from quern.jobs.queries.doc2query import Doc2Query
 from quern.pipelines.build import STEPS
@@ -95,7 +95,7 @@ def estimate(source: Path | None, warehouse: Path | None, settings: Settings, sa
         WarehouseError: A build is writing.
     """
     with ExitStack() as stack:
-        root = warehouse or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="quern-estimate-")))
+        root = warehouse or stack.enter_context(Scratch("estimate")).path
         # A warehouse whose pages are asked for must be there; for given pages it may become one.
         catalog = Warehouse.open(root) if source is None else Warehouse.create(root)
         stack.enter_context(catalog.lock("quern estimate"))

@@ -7,7 +7,6 @@ estimated by the proportions of the last build. Nothing is published, computed o
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from quern.jobs.core.contract import Contract, Job, Source
 from quern.jobs.core.run import Run
 from quern.jobs.core.step import Step, makers, run_step, same_before
 from quern.jobs.core.table_job import TableJob
+from quern.jobs.engines.scratch import Scratch
 from quern.pipelines.ingest import page_store
 from quern.pipelines.staged import new_run
 from quern.schemas.digests import row_fingerprints
@@ -99,8 +99,8 @@ def plan_build(source: Path | None, warehouse: Path, settings: Settings, steps: 
     catalog = Warehouse.open(warehouse) if there else Warehouse(warehouse)
     # A cheap walk needs no engine; which one runs a job changes no result.
     here = settings.model_copy(update={"engine": settings.engine.model_copy(update={"engine": "local"})})
-    with tempfile.TemporaryDirectory(prefix="quern-plan-") as folder:
-        work = Path(folder)
+    with Scratch("plan") as scratch:
+        work = scratch.path
         with new_run("plan", catalog, here, work, work / "stages") as run:
             run.source, run.quiet = source or page_store(catalog), True
             parent = catalog.parent_id()

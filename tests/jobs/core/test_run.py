@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -270,3 +273,14 @@ def test_the_engine_changes_nothing(
     assert made.digest == expected.digest
     assert words(made) == words(expected)
     assert other.reports[-1].rejected == run.reports[-1].rejected == 51
+    assert all(address.is_loopback for address in listening()), "nobody outside this machine can reach an engine"
+
+
+def listening() -> list[IPv4Address | IPv6Address]:
+    """Addresses that this process and its children wait for connections on."""
+    here, found = psutil.Process(), []
+    for process in (here, *here.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess):
+            sockets = process.net_connections("tcp")
+            found += [ip_address(s.laddr.ip) for s in sockets if s.status == psutil.CONN_LISTEN]
+    return [getattr(address, "ipv4_mapped", None) or address for address in found]

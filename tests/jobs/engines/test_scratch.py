@@ -7,6 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from quern.jobs.engines.scratch import Scratch, sweep
@@ -34,18 +35,45 @@ def test_a_folder_goes_with_its_engine_unless_it_is_kept(temporary: Path) -> Non
     assert (scratch.path / "shuffle").exists()
 
 
-def test_what_a_killed_process_left_goes_with_the_next_start_and_what_is_held_stays(temporary: Path) -> None:
-    code = (
-        "import os; from quern.jobs.engines.scratch import Scratch; print(Scratch('ray').path, flush=True); os.abort()"
-    )
+_BEGIN = """
+import os, signal, subprocess, sys
+from quern.jobs.engines.scratch import Scratch
+scratch = Scratch("ray")
+with scratch.marking():
+    child = subprocess.Popen(["sleep", "600"], stdout=subprocess.DEVNULL, start_new_session=True)
+other = subprocess.Popen(["sleep", "600"], stdout=subprocess.DEVNULL)
+print(scratch.path, child.pid, other.pid, flush=True)
+"""
+
+
+def begun(temporary: Path, then: str) -> tuple[Path, list[psutil.Process]]:
+    """A folder and processes of a process that was killed."""
     killed = subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", _BEGIN + then],
         env={**os.environ, "TMPDIR": str(temporary)},
         stdout=subprocess.PIPE,
         text=True,
         check=False,
     )
-    left, held = Path(killed.stdout.strip()), Scratch("ray")
+    path, *pids = killed.stdout.split()
+    return Path(path), [psutil.Process(int(pid)) for pid in pids]
+
+
+def test_what_a_process_started_and_wrote_goes_with_it_however_it_ends(temporary: Path) -> None:
+    left, (child, other) = begun(temporary, "os.abort()")
+    until = time.monotonic() + 20
+    while (left.exists() or child.is_running()) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert list(temporary.iterdir()) == []
+    assert (child.is_running(), other.is_running()) == (False, True)
+    other.kill()
+
+
+def test_what_even_the_guard_left_goes_with_the_next_start_and_what_is_held_stays(temporary: Path) -> None:
+    left, processes = begun(temporary, "scratch._guard.kill(); os.abort()")
+    for process in processes:
+        process.kill()
+    held = Scratch("ray")
     other = temporary / "quern-notes"
     other.mkdir()
     for folder in (left, held.path, other):
@@ -53,3 +81,5 @@ def test_what_a_killed_process_left_goes_with_the_next_start_and_what_is_held_st
     assert left.is_dir()
     again = Scratch("spark")
     assert {p.name for p in temporary.iterdir()} == {held.path.name, other.name, again.path.name}
+    again.close()
+    held.close()
