@@ -27,6 +27,7 @@ from quern.indexes.changes import changed_rows
 from quern.indexes.checksums import DamagedError, read_sealed, write_sealed
 from quern.indexes.page_store import PageStore
 from quern.indexes.stages import Stage, StageWriter
+from quern.indexes.storage import sweep
 from quern.jobs.core.memory import MemoryMeter
 from quern.jobs.core.run import Run
 from quern.jobs.core.step import Step, run_step, spark_modules
@@ -295,6 +296,7 @@ class StagedBuild:
         manifest = self.warehouse.publish(manifest)
         self.warehouse.prune(self.settings.audit.keep_snapshots)
         shutil.rmtree(self.warehouse.root / BUILDS, ignore_errors=True)
+        sweep(self.warehouse.root)
         if manifest.parent is not None:
             for name, changes in manifest.changes.items():
                 if changes.any:

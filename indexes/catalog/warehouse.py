@@ -21,6 +21,7 @@ from quern.indexes.checksums import VERIFIED, DamagedError, write_sealed
 from quern.indexes.served import LAYOUT, Written
 from quern.indexes.stage_folders import remove
 from quern.indexes.stages import Stage
+from quern.indexes.storage import begun
 from quern.schemas.tables import TABLES, Table
 
 log = logging.getLogger(__name__)
@@ -60,7 +61,7 @@ class Warehouse(WarehouseFolder):
         except DamagedError as error:
             log.warning("%s: it is written again", error)
         else:
-            if root.is_dir() and any(root.iterdir()):
+            if root.is_dir() and not all(begun(file) for file in root.iterdir()):
                 raise WarehouseError(f"{root} holds other files and is no warehouse; name a new or empty directory")
         try:
             write_sealed(path, about_format())

@@ -19,4 +19,9 @@ def main() -> None:
         signal.signal(number, _stop)
     from quern.pipelines.cli.main import main as run
 
-    run()
+    try:
+        run()
+    finally:
+        # What was asked for is done, or was told not to be: a signal would now end Python while it tidies up.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_IGN)
