@@ -46,6 +46,7 @@ _SLOW_FIXTURES = frozenset({"mini_web", "searcher", "long_build", "quern", "shar
 _SLOW_TESTS = (
     "tests/benchmarks/",
     "tests/fuzz/",
+    "tests/kills/",
     "tests/notebooks/",
     "tests/with_lm/",
     "tests/jobs/audit/test_validation.py",

@@ -27,6 +27,7 @@ from tests.benchmarks.graph import benchmark_graph
 from tests.benchmarks.images import benchmark_images
 from tests.benchmarks.ingest import benchmark_ingest, benchmark_memory
 from tests.benchmarks.judges import benchmark_judges
+from tests.benchmarks.kills import benchmark_kills
 from tests.benchmarks.knn import Part, benchmark_knn
 from tests.benchmarks.nights import benchmark_law, benchmark_nights
 from tests.benchmarks.normalise import benchmark_normalise
@@ -59,6 +60,8 @@ _HELP = (
     "ingest: WARC files to documents, pages a second of all cores, with --memory the peak of a 2 GB file; "
     "judges: how far people agree with each judge and each feature of answers, of --folder or the shared sets; with "
     "--fit the figures that the package carries are written, with --cosines also features by vectors; "
+    "kills: --kills kills of builds, their steps, crawls, ingests, answers and prunings with --engine, each run again; "
+    "survived, equal digests, orphans, files left; --only build, rebuild, stage, 'stage clean', ingest, crawl, answer; "
     "knn: the graph builder against faiss, hnswlib, pynndescent, on the nodes of each --warehouse or synthetic ones; "
     "law: random nights, each against a build from nothing, --nights of them, from --seed; "
     "nights: a night in which 1 % of --documents changed, and one in which none did, against a full build, by a model "
@@ -93,6 +96,7 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "judges": lambda options: benchmark_judges(
         options.folder or _DATASETS, write_file=options.fit, cosines=options.cosines
     ),
+    "kills": lambda options: benchmark_kills(options.kills, options.engine, options.only or (), options.seed),
     "knn": lambda options: benchmark_knn(options.nodes, options.warehouse or (), min(5, options.repeats), options.part),
     "law": lambda options: benchmark_law(options.nights, options.seed),
     "nights": lambda options: benchmark_nights(options.documents, real_model=options.real_model),
@@ -160,7 +164,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--warehouse", type=Path, action="append", help="of retrieval: whose graph is searched; of knn: whose nodes"
     )
     parser.add_argument("--part", choices=get_args(Part), help="of knn: what is measured; default: all")
-    parser.add_argument("--only", action="append", help="of answers, timelines: a set to take; repeatable")
+    parser.add_argument(
+        "--only", action="append", help="of answers, timelines: a set to take; of kills: a scene; repeatable"
+    )
+    parser.add_argument("--kills", type=int, default=200, help="of kills: how many")
+    parser.add_argument("--engine", default="local", help="of kills: engine.engine")
+    parser.add_argument("--seed", type=int, default=0, help="of kills: its moments")
     parser.add_argument(
         "--floors", action="store_true", help="of answers: set the floors that tests keep to the figures"
     )

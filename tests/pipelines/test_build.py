@@ -112,42 +112,6 @@ def test_the_engine_changes_no_digest(mini_web: Path, long_build: Path) -> None:
     assert digests(mini_web) == digests(long_build)
 
 
-@pytest.fixture(scope="module")
-def begun(one_site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A warehouse with a few pages of the site, built in one process; tests must not write to it."""
-    first = one_site / "brannock-review.example" / "2024" / "02"
-    return build_here(first, tmp_path_factory.mktemp("begun") / "warehouse")
-
-
-@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_build_publishes_nothing_and_goes_on_where_it_stopped(
-    site: Path, begun: Path, built_site: Path, tmp_path: Path, quern_here: Quern, stop: signal.Signals
-) -> None:
-    warehouse = tmp_path / "warehouse"
-    command = ["build", str(site), "-w", str(warehouse), "--engine", "local", "--set", "engine.task_rows=4"]
-    shutil.copytree(begun, warehouse)
-    published = manifest(warehouse).build_id
-    before = committed(warehouse)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "quern.pipelines.cli", *command], cwd=ROOT, stderr=subprocess.PIPE, text=True
-    )
-    deadline = time.monotonic() + 120
-    while committed(warehouse) - before < 3 and time.monotonic() < deadline:
-        time.sleep(0.02)
-    process.send_signal(stop)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130, errors
-    assert "interrupted; run the same command again" in errors
-    assert manifest(warehouse).build_id == published
-    assert quern_here(*command).returncode == 0
-    assert sum(j["reused"] for j in jobs(warehouse) if j["job"] in PER_ROW) > 0
-    assert digests(warehouse) == digests(built_site)
-
-
-def committed(warehouse: Path) -> int:
-    return len(list((warehouse / "memo").rglob("*.arrow")))
-
-
 def test_a_build_with_too_many_rejects_is_not_published(site: Path, warehouse: Path, quern_here: Quern) -> None:
     published = manifest(warehouse).build_id
     for n in range(40):

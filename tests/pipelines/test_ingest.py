@@ -5,10 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,7 +20,7 @@ from quern.jobs.pages import reading
 from quern.jobs.pages.inputs import IngestError
 from quern.pipelines.ingest import IngestReport, add_pages, page_store
 from quern.schemas.settings import load_settings
-from tests.conftest import CORPUS, ROOT, Quern, read_pages
+from tests.conftest import CORPUS, Quern, read_pages
 from tests.jobs.pages.archived import HTML, http, put, warc
 
 WHEN = "2024-05-06T00:00:00Z"
@@ -207,22 +203,7 @@ def test_objects_of_a_bucket_are_read_by_pattern_split_and_remembered(
             add(warehouse, address)
 
 
-def test_an_interrupted_command_says_so_and_a_build_without_pages_takes_the_store(
-    warehouse: Warehouse, tmp_path: Path, quern_here: Quern
-) -> None:
-    body = b"<p>" + b"High water at the quay is at nine. " * 3000
-    for n in range(200):
-        archive(tmp_path / "in" / f"{n}.warc", [f"{n}"], body=body)
-    command = [sys.executable, "-m", "quern.pipelines.cli", "ingest", str(tmp_path / "in"), "-w", str(warehouse.root)]
-    options = ["--engine", "local", "--set", "ingest.task_bytes=150000"]
-    process = subprocess.Popen([*command, *options], cwd=ROOT, stderr=subprocess.PIPE, text=True, env=dict(os.environ))
-    deadline = time.monotonic() + 60
-    while reading.finished_parts(page_store(warehouse).directory) < 3 and time.monotonic() < deadline:
-        time.sleep(0.01)
-    process.send_signal(signal.SIGTERM)
-    _, errors = process.communicate(timeout=60)
-    assert (process.returncode, "interrupted" in errors) == (130, True), errors
-    assert page_store(warehouse).parts() == []
+def test_a_build_without_pages_takes_the_store(warehouse: Warehouse, tmp_path: Path, quern_here: Quern) -> None:
     texts = [f"Berth {n} is closed from noon, {n} ships wait outside." for n in range(3)]
     lines = [json.dumps({"doc_id": str(n), "text": text}) for n, text in enumerate(texts)]
     put(tmp_path / "d.jsonl", "\n".join(lines).encode())

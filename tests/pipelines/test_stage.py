@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -16,7 +14,7 @@ from quern.pipelines.build import STEPS
 from quern.pipelines.stage import run_stage, stage_names
 from quern.pipelines.staged import BUILDS, StagedBuild, StageError
 from quern.schemas.settings import Settings, load_settings
-from tests.conftest import ROOT, Quern, build_here, start_quern
+from tests.conftest import ROOT, Quern, build_here
 
 ID = "20240101T0600"
 
@@ -44,15 +42,6 @@ def staged(quern: Quern, warehouse: Path, name: str, *more: object) -> subproces
     return quern("stage", name, "--build", ID, "-w", warehouse, "--engine", "local", *more)
 
 
-def killed(warehouse: Path, name: str) -> None:
-    """Begin a stage, and kill it when it has committed something to the memo."""
-    with start_quern("stage", name, "--build", ID, "-w", warehouse, "--engine", "local") as process:
-        deadline = time.monotonic() + 120
-        while not list((warehouse / "memo" / name).rglob("[0-9]*.arrow")) and time.monotonic() < deadline:
-            time.sleep(0.01)
-        process.send_signal(signal.SIGKILL)
-
-
 # Stages that run in a process of their own, the last of them with a model; a process takes seconds to start.
 ALONE = ("clean", "deduplicate", "embed_pairs")
 
@@ -65,7 +54,6 @@ def test_stages_run_one_by_one_publish_what_a_whole_build_does(
     assert (early.returncode, (warehouse / "warehouse.json").exists()) == (2, False)
     for name in stage_names():
         if name == "clean":
-            killed(warehouse, name)
             late = staged(quern_here, warehouse, "chunk")
             assert late.returncode == 2
             assert "the step chunk of build 20240101T0600 needs deduplicate first" in late.stderr

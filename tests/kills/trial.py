@@ -1,0 +1,279 @@
+"""One trial: a command is killed, what it left is looked at, and the same command is run again, at last to its end."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from tests.kills.host import ColdProcess, Host, Process
+
+_MARK: Final = "QUERN_TRIAL"
+# Seconds for what a killed process leaves running to end by itself, and for a signal to be obeyed: the machine is busy.
+_GRACE: Final = 40.0
+_LONGEST: Final = 900.0
+_STOPPED: Final = 130
+
+Result = Callable[[Path], Any]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A command that is killed, and what must come of it.
+
+    Attributes:
+        name: Its name.
+        prepare: Puts what it needs into an empty folder.
+        command: The arguments of `quern`, with the folder.
+        result: What stands in the folder when it has come to its end.
+        published: What a reader finds while it has not; must be what was there before, or the result.
+        left: Files that nobody needs once it has come to its end.
+    """
+
+    name: str
+    prepare: Callable[[Path], None]
+    command: Callable[[Path], Sequence[str]]
+    result: Result
+    published: Result
+    left: Callable[[Path], Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What a command does that nobody kills.
+
+    Attributes:
+        before: What a reader found before.
+        result: What stands in the folder at the end.
+        published: What a reader finds at the end.
+        seconds: Time it took.
+        said: The lines that it said.
+    """
+
+    before: Any
+    result: Any
+    published: Any
+    seconds: float
+    said: tuple[str, ...]
+
+    def line(self, beginning: str) -> int:
+        """Number of the first line that begins so, from 1 on."""
+        return next(n for n, line in enumerate(self.said, 1) if line.startswith(beginning))
+
+
+@dataclass(frozen=True)
+class Kill:
+    """When a command is killed, and how.
+
+    Attributes:
+        how: `group` and `alone`: SIGKILL of its process group, or of its first process; else the name of a signal.
+        seconds: After so many seconds.
+        line: When it has said so many lines, if not 0: at the end of a job.
+        cold: Started as a user does, rather than by the host.
+    """
+
+    how: str
+    seconds: float = 0.0
+    line: int = 0
+    cold: bool = False
+
+    def __str__(self) -> str:
+        when = f"line={self.line}" if self.line else f"seconds={self.seconds:.2f}"
+        return f"{self.how} {when}{' cold' if self.cold else ''}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a trial.
+
+    Attributes:
+        killed: How often it still ran when it was to be killed.
+        survived: Readers found a whole snapshot each time, and the command came to its end at last.
+        equal: Its result is that of a command that was not killed.
+        orphans: Command lines of processes that outlived it.
+        left: Files that it left in the folder for temporary files, or that nobody needs any more.
+        problems: What else was wrong.
+    """
+
+    killed: int
+    survived: bool
+    equal: bool
+    orphans: tuple[str, ...]
+    left: tuple[str, ...]
+    problems: tuple[str, ...]
+
+    @property
+    def good(self) -> bool:
+        """Whether nothing was wrong."""
+        return self.survived and self.equal and not (self.orphans or self.left or self.problems)
+
+
+class Runner:
+    """Runs scenes in folders of its own, which have short names: Ray's sockets have no room for long ones."""
+
+    def __init__(self, root: Path, host: Host) -> None:
+        self._root, self._host, self._count = root, host, 0
+
+    def made(self, prepare: Callable[[Path], None], commands: Sequence[Callable[[Path], Sequence[str]]]) -> Path:
+        """A folder in which `commands` have come to their end, for scenes to begin with."""
+        folder = self._folder(prepare)
+        for command in commands:
+            self._run("preparation", folder, command(folder))
+        return folder
+
+    def reference(self, scene: Scene) -> Reference:
+        """What `scene` does when nobody kills it."""
+        folder = self._folder(scene.prepare)
+        before, started = scene.published(folder), time.monotonic()
+        said = self._run(scene.name, folder, scene.command(folder))
+        seconds = time.monotonic() - started
+        return Reference(before, scene.result(folder), scene.published(folder), seconds, tuple(said.splitlines()))
+
+    def trial(self, scene: Scene, reference: Reference, kills: Sequence[Kill]) -> Outcome:
+        """Kill `scene` again and again, then let it come to its end."""
+        folder, killed = self._folder(scene.prepare), 0
+        problems: list[str] = []
+        orphans: list[str] = []
+        left: list[str] = []
+        for kill in kills:
+            process = self._start(folder, scene.command(folder), cold=kill.cold)
+            if _wait_for(process, kill) and _kill(process, kill.how):
+                killed += 1
+                problems += _end(process, kill.how)
+            problems += _mixed(scene, folder, reference)
+            orphans += self._orphans()
+            left += self._temporary(folder)
+        survived = equal = False
+        try:
+            self._run(scene.name, folder, scene.command(folder))
+            survived = not problems
+            equal = scene.result(folder) == reference.result
+        except AssertionError as error:
+            problems.append(str(error))
+        orphans += self._orphans()
+        left += [*self._temporary(folder), *(scene.left(folder) if survived else ())]
+        outcome = Outcome(killed, survived, equal, tuple(orphans), tuple(left), tuple(problems))
+        if outcome.good:
+            shutil.rmtree(folder)
+        return outcome
+
+    def _folder(self, prepare: Callable[[Path], None]) -> Path:
+        self._count += 1
+        folder = self._root / f"{self._count}"
+        (folder / "t").mkdir(parents=True)
+        prepare(folder)
+        return folder
+
+    def _start(self, folder: Path, arguments: Sequence[str], *, cold: bool) -> Process:
+        environment = {_MARK: str(self._root), "TMPDIR": str(folder / "t")}
+        said = folder / "said.txt"
+        if cold:
+            return ColdProcess(arguments, environment, said)
+        return self._host.start(arguments, environment, said)
+
+    def _run(self, name: str, folder: Path, arguments: Sequence[str]) -> str:
+        """Run a command to its end; returns what it said."""
+        process = self._start(folder, arguments, cold=False)
+        code = _code(process, _LONGEST)
+        said = process.said.read_text("utf-8", "replace")
+        assert code == 0, f"{name}: `quern {' '.join(arguments[:2])}` ended with {code}: {said[-600:]}"
+        return said
+
+    def _orphans(self) -> list[str]:
+        """Command lines of the processes of this runner that do not end; they are killed."""
+        until = time.monotonic() + _GRACE
+        while (alive := dict(_marked(str(self._root)))) and time.monotonic() < until:
+            time.sleep(0.1)
+        for pid in alive:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        return list(alive.values())
+
+    def _temporary(self, folder: Path) -> list[str]:
+        return [f"TMPDIR/{path.name}" for path in (folder / "t").iterdir()]
+
+
+def _marked(root: str) -> Iterator[tuple[int, str]]:
+    mark = f"{_MARK}={root}".encode()
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if mark in (process / "environ").read_bytes().split(b"\0"):
+                yield int(process.name), (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()[:200]
+
+
+def _wait_for(process: Process, kill: Kill) -> bool:
+    """Wait for the moment to kill; returns whether it came before the end."""
+    until = time.monotonic() + (_LONGEST if kill.line else kill.seconds)
+    while time.monotonic() < until:
+        if process.poll() is not None:
+            return False
+        if kill.line and process.lines() >= kill.line:
+            break
+        time.sleep(0.01)
+    return True
+
+
+def _kill(process: Process, how: str) -> bool:
+    """Kill it; returns whether it was there."""
+    try:
+        if how == "group":
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            os.kill(process.pid, signal.SIGKILL if how == "alone" else signal.Signals[how])
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _code(process: Process, seconds: float) -> int | None:
+    until = time.monotonic() + seconds
+    while (code := process.poll()) is None and time.monotonic() < until:
+        time.sleep(0.03)
+    return code
+
+
+def _end(process: Process, how: str) -> Iterator[str]:
+    """Wait for the end of a process that was killed; tells what was wrong with how it ended."""
+    code = _code(process, _GRACE)
+    if code is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        _code(process, _GRACE)
+        yield f"did not end by {how}"
+        return
+    if how in ("group", "alone"):
+        return
+    said = process.said.read_text("utf-8", "replace")
+    # It may have come to its end; before Python can take a signal, that ends it, and nothing was begun.
+    begun = "interrupted" in said if code == _STOPPED else code == 0 or (code == -signal.Signals[how] and not said)
+    if not begun or "Traceback" in said:
+        yield f"{how} ended it with {code}: {said[-600:]}"
+
+
+def _mixed(scene: Scene, folder: Path, reference: Reference) -> Iterator[str]:
+    """What is wrong with what a reader finds."""
+    try:
+        found = scene.published(folder)
+    except Exception as error:  # noqa: BLE001 - whatever a reader meets is what is looked for
+        yield f"a reader fails: {type(error).__name__}: {error}"
+        return
+    if found not in (reference.before, reference.published):
+        yield f"a reader finds neither what was nor what will be: {found}"
+
+
+def tally(outcomes: Sequence[Outcome]) -> dict[str, float]:
+    """Sums of outcomes: commands, kills, and what came of them."""
+    return {
+        "commands": len(outcomes),
+        "kills": sum(outcome.killed for outcome in outcomes),
+        "kills_survived": sum(outcome.killed for outcome in outcomes if outcome.survived),
+        "digests_equal": sum(outcome.equal for outcome in outcomes),
+        "orphans": sum(len(outcome.orphans) for outcome in outcomes),
+        "files_left": sum(len(outcome.left) for outcome in outcomes),
+        "problems": sum(len(outcome.problems) for outcome in outcomes),
+    }
