@@ -181,3 +181,14 @@ def test_a_command_that_is_stopped_at_once_ends_as_one_that_is_stopped_later(num
     )
     ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (130, "interrupted before it began\n")
+
+
+def test_a_command_that_is_stopped_when_it_has_ended_keeps_its_exit_code() -> None:
+    # Stopped while Python tidies up.
+    code = (
+        "import sys, atexit, signal; from quern.pipelines.cli import entry\n"
+        "for number in (signal.SIGTERM, signal.SIGINT): atexit.register(signal.raise_signal, number)\n"
+        "sys.argv = ['quern', 'recipes']; entry.main()"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
