@@ -14,6 +14,7 @@ from quern.pipelines.cli.common import (
     RecipeName,
     SettingsFile,
     Snapshot,
+    TopK,
     Warehouse,
     Where,
     new_app,
@@ -37,6 +38,7 @@ def answer(
     warehouse: Warehouse,
     out: Annotated[Path, typer.Option(help="Directory for answers.parquet, .jsonl, .csv and index.html.")],
     recipe: RecipeName = "bridge",
+    top_k: TopK = None,
     where: Where = None,
     as_of: AsOf = None,
     snapshot: Snapshot = None,
@@ -60,7 +62,7 @@ def answer(
     from quern.pipelines.retrieve.recipes import find_recipes
 
     (chosen,) = find_recipes(recipe)
-    searcher = open_searcher(warehouse, snapshot, settings, override, where, as_of)
+    searcher = open_searcher(warehouse, snapshot, settings, override, where, as_of, top_k)
     pictures = pictures_of(searcher)
     file = QuestionFile(questions, searcher.settings.question.max_characters, condition)
     file.check()

@@ -16,6 +16,7 @@ from quern.pipelines.cli.common import (
     RecipeName,
     SettingsFile,
     Snapshot,
+    TopK,
     Warehouse,
     Where,
     new_app,
@@ -34,6 +35,7 @@ def ask(
     question: Annotated[str, typer.Argument(help="The question.")],
     warehouse: Warehouse,
     recipe: RecipeName = "bridge",
+    top_k: TopK = None,
     where: Where = None,
     as_of: AsOf = None,
     snapshot: Snapshot = None,
@@ -54,7 +56,7 @@ def ask(
     from quern.pipelines.retrieve.recipes import find_recipes
 
     (chosen,) = find_recipes(recipe)
-    searcher = open_searcher(warehouse, snapshot, settings, override, where, as_of)
+    searcher = open_searcher(warehouse, snapshot, settings, override, where, as_of, top_k)
     asked = question_of({"query_id": "ask", "question": question}, searcher.settings.question.max_characters)
     (answer,) = answer_questions(searcher, [asked], chosen)
     if picture:

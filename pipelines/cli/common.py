@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
+from typer.models import CommandFunctionType as CommandFunction
 
 if TYPE_CHECKING:
     from quern.pipelines.retrieve.searcher import Searcher
@@ -16,8 +19,21 @@ if TYPE_CHECKING:
 
 LOGGERS = ("quern",)
 
-Warehouse = Annotated[Path, typer.Option("--warehouse", "-w", help="Directory of the warehouse.", show_default=False)]
-SettingsFile = Annotated[Path | None, typer.Option("--settings", help="YAML file of settings.")]
+
+def _recipe_names() -> list[str]:
+    """The recipes, for a shell that completes their names."""
+    from quern.pipelines.retrieve.recipes import RECIPES
+
+    return list(RECIPES)
+
+
+Warehouse = Annotated[
+    Path,
+    typer.Option("--warehouse", "-w", envvar="QUERN_WAREHOUSE", help="Directory of the warehouse.", show_default=False),
+]
+SettingsFile = Annotated[
+    Path | None, typer.Option("--settings", envvar="QUERN_SETTINGS", help="YAML file of settings.", show_default=False)
+]
 Overrides = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="One setting, for example link.k=2; repeatable."),
@@ -46,7 +62,20 @@ Wait = Annotated[
     float,
     typer.Option("--wait", metavar="SECONDS", min=0.0, help="How long to wait where another build is writing."),
 ]
-RecipeName = Annotated[str, typer.Option("--recipe", help="How chunks are ranked; `quern recipes` lists them.")]
+RecipeName = Annotated[
+    str,
+    typer.Option(
+        "--recipe",
+        help="How chunks are ranked; `quern recipes` lists them.",
+        autocompletion=_recipe_names,
+    ),
+]
+TopK = Annotated[
+    int | None,
+    typer.Option(
+        "--top-k", "-k", min=1, help="Chunks that an answer is made from (retrieve.top_k).", show_default=False
+    ),
+]
 
 
 def print_json(value: object) -> None:
@@ -54,12 +83,37 @@ def print_json(value: object) -> None:
     typer.echo(json.dumps(value, ensure_ascii=False, indent=1, default=str))
 
 
-def new_app(help_: str, name: str | None = None) -> typer.Typer:
+class Command(TyperCommand):
+    """A command whose examples stand one a line, as they are typed, however wide the terminal is."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the examples of the epilog."""
+        if shown := examples(self.epilog or ""):
+            with formatter.section("Examples"):
+                for example in shown:
+                    formatter.write(f"{'':>{formatter.current_indent}}{example}\n")
+
+
+class App(typer.Typer):
+    """An application whose commands show their examples."""
+
+    def command(self, *args: Any, **options: Any) -> Callable[[CommandFunction], CommandFunction]:
+        """A decorator that makes a function a command."""
+        return super().command(*args, cls=Command, **options)
+
+
+def examples(epilog: str) -> list[str]:
+    """The examples of an epilog, `Examples:  one    another`."""
+    return [e.strip() for e in re.split(r"\s{2,}", epilog.partition(":")[2]) if e.strip()]
+
+
+def new_app(help_: str, name: str | None = None) -> App:
     """An application with the look that all commands share."""
-    return typer.Typer(
+    return App(
         name=name,
         no_args_is_help=True,
-        add_completion=False,
+        add_completion=name is not None,
+        context_settings={"help_option_names": ["-h", "--help"]},
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         help=help_,
@@ -84,6 +138,7 @@ def open_searcher(
     override: list[str] | None,
     where: Sequence[str] | None = None,
     as_of: str | None = None,
+    top_k: int | None = None,
 ) -> Searcher:
     """A searcher of the snapshot; its own settings hold unless a file or `--set` says otherwise.
 
@@ -102,7 +157,9 @@ def open_searcher(
     for text in conditions:
         condition(text)
     day = chosen.retrieve.as_of if as_of is None else _day(as_of)
-    retrieve = chosen.retrieve.model_copy(update={"where": conditions, "as_of": day})
+    retrieve = chosen.retrieve.model_copy(
+        update={"where": conditions, "as_of": day, "top_k": top_k or chosen.retrieve.top_k}
+    )
     return searcher.Searcher(opened, chosen.model_copy(update={"retrieve": retrieve}))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import signal
 import sys
+from typing import Annotated
 
 import typer
 
@@ -43,6 +44,25 @@ _stop_asked = False
 app = new_app(
     "Grind a folder of web pages into a query-centric index, and answer questions from it with citations.", "quern"
 )
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"quern {version('quern')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _quern(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version, and end.")
+    ] = False,
+) -> None:
+    pass
+
+
 for topic in (
     build,
     plan,
@@ -100,7 +120,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGINT, _stop)
     try:
-        app()
+        app(prog_name="quern")
     except SystemExit as stop:
         if stop.code == INTERRUPTED:
             _interrupted()

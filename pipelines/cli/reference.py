@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -19,6 +18,7 @@ from typer.main import get_command
 
 from quern.jobs.core.step import Step
 from quern.pipelines.build import STEPS
+from quern.pipelines.cli.common import examples
 from quern.pipelines.cli.main import app
 from quern.pipelines.inspect.dataflow import mermaid, step_rows
 from quern.schemas.contract.expectations import Limits, References
@@ -151,11 +151,7 @@ def _command_lines(command: Any, name: str, context: Any) -> Iterator[str]:
     for parameter in command.params:
         if record := parameter.get_help_record(context):
             yield f"| `{_cell(record[0])}` | {_cell(record[1])} |"
-    yield from ("", "```sh", *_examples(command.epilog or ""), "```", "")
-
-
-def _examples(epilog: str) -> list[str]:
-    return [e.strip() for e in re.split(r"\s{2,}", epilog.partition(":")[2]) if e.strip()]
+    yield from ("", "```sh", *examples(command.epilog or ""), "```", "")
 
 
 def _cell(text: str) -> str:

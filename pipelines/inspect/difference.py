@@ -14,6 +14,7 @@ from quern.indexes.stages import Stage, digest_columns
 from quern.schemas.differences import RowDifference, SnapshotDifference, TableDifference
 from quern.schemas.errors import QuernError
 from quern.schemas.tables import DOCUMENTS, TABLES
+from quern.schemas.words.meant import no_such
 
 CURRENT: Final = "current"
 PREVIOUS: Final = "previous"
@@ -65,7 +66,7 @@ def difference(
     there.sort(key=order.index)
     for name in tables:
         if name not in there:
-            raise NoTableError(f"there is no table {name}; there are: {', '.join(there)}")
+            raise NoTableError(no_such("table", name, there))
     try:
         found = {name: _of_table(before, after, name, limit) for name in there if name in tables or not tables}
     except (OSError, pa.ArrowInvalid) as error:

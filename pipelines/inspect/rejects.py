@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from quern.indexes.catalog import Snapshot
 from quern.pipelines.audit.audit import reject_shares, rows_in
 from quern.schemas.errors import QuernError
+from quern.schemas.words.meant import no_such
 
 _MOST_NAMED = 12
 
@@ -55,8 +56,7 @@ def summary(snapshot: Snapshot, wanted: Wanted) -> list[dict[str, Any]]:
     every, counted = _counts(snapshot, wanted)
     jobs = {str(job["job"]) for job in snapshot.manifest.jobs} | {job for job, _ in every}
     if wanted.job and wanted.job not in jobs:
-        known = ", ".join(sorted(jobs))
-        raise RejectsError(f"snapshot {snapshot.manifest.build_id} has no job {wanted.job}; its jobs are {known}")
+        raise RejectsError(f"snapshot {snapshot.manifest.build_id}: {no_such('job', wanted.job, sorted(jobs))}")
     given = rows_in(snapshot.manifest.jobs, every, snapshot.manifest.tables["pages"].rows)
     shares = reject_shares(given, every, counted)
     found = sorted(counted.items(), key=lambda kv: (-kv[1], kv[0]))

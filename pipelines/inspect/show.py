@@ -17,6 +17,7 @@ from quern.pipelines.ingest import PAGE_STORE
 from quern.pipelines.inspect.quotes import place_on_page
 from quern.schemas.errors import QuernError
 from quern.schemas.tables import DOCUMENTS, PAGES, TABLES, Table
+from quern.schemas.words.meant import no_such
 from quern.schemas.words.sentences import sentence_spans
 
 _SNIPPET = 300
@@ -43,7 +44,7 @@ def show(snapshot: Snapshot, kind: str, key: str) -> dict[str, Any]:
     if kind == CITATION:
         return _citation(snapshot, key)
     if kind not in tables:
-        raise NotInSnapshotError(f"cannot show a {kind}; there are: {', '.join([*tables, CITATION, ENTITY])}")
+        raise NotInSnapshotError(no_such("kind of row", kind, [*tables, CITATION, ENTITY]))
     table = tables[kind]
     row = _row(snapshot, table, key)
     found = {

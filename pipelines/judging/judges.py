@@ -16,6 +16,7 @@ from quern.jobs.reasoning.task import Task
 from quern.pipelines.judging.rows import JudgeError
 from quern.schemas.judgements import Judgement
 from quern.schemas.settings import GeneratorSettings
+from quern.schemas.words.meant import no_such
 
 GOLD: Final = "gold"
 SINGLE: Final = (GOLD, *CRITERIA)
@@ -66,7 +67,7 @@ def find_judges(names: str | None, *, pairs: bool, model: bool) -> list[Judge]:
     chosen = [name.strip() for name in names.split(",") if name.strip()]
     for name in chosen or [""]:
         if name not in (*SINGLE, *PAIRWISE):
-            raise JudgeError(f"there is no judge {name!r}; there are {', '.join((*SINGLE, *PAIRWISE))}")
+            raise JudgeError(no_such("judge", name, (*SINGLE, *PAIRWISE)))
         if name in PAIRWISE and not pairs:
             raise JudgeError(f"the judge {name} compares two answers: name the file of the others with --against")
         if name in OPINIONS and not model:

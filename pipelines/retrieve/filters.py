@@ -29,6 +29,7 @@ from quern.schemas.arrow_models import TIMESTAMP
 from quern.schemas.errors import QuernError
 from quern.schemas.tables import CHUNKS, DOCUMENTS, Table
 from quern.schemas.words.lines import shortened
+from quern.schemas.words.meant import no_such
 
 Mask = npt.NDArray[np.bool_]
 
@@ -94,7 +95,7 @@ def condition(text: str) -> Condition:
             least, most = _value(text, table.schema.field(name).type, value)
             return Condition(table.name, name, operator, least, most)
     known = sorted({KNOWN_AT, *_columns(DOCUMENTS), *_columns(CHUNKS)})
-    raise FilterError(f"the filter {text!r} names no column of documents or chunks; there are: {', '.join(known)}")
+    raise FilterError(f"the filter {text!r}: {no_such('column of documents or chunks', name, known)}")
 
 
 _EXAMPLE: Final = "published_at>=2024-05-01"

@@ -27,6 +27,7 @@ from quern.pipelines.evaluation.answers.measure import PER_QUESTION
 from quern.pipelines.retrieve.recipes import RECIPES
 from quern.schemas.errors import QuernError
 from quern.schemas.settings import Group, Positive, Settings, SettingsError, changes_results, load_settings
+from quern.schemas.words.meant import no_such
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 MOST_POINTS = 10_000
@@ -140,9 +141,7 @@ def _product(sizes: Iterator[int]) -> int:
 def known_recipe(recipe: str) -> str:
     """The recipe's name, if there is such a recipe."""
     if recipe not in RECIPES:
-        near = difflib.get_close_matches(recipe, RECIPES, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(RECIPES)}"
-        raise ValueError(f"there is no recipe {recipe!r}; {hint}")
+        raise ValueError(no_such("recipe", recipe, RECIPES))
     return recipe
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from quern.pipelines.retrieve.recipe import Recipe
 from quern.schemas.errors import QuernError
+from quern.schemas.words.meant import no_such
 
 
 class RecipeError(QuernError):
@@ -39,5 +40,5 @@ def find_recipes(names: str) -> list[Recipe]:
     wanted = [n.strip() for n in names.split(",") if n.strip()]
     unknown = [n for n in wanted if n not in RECIPES]
     if unknown or not wanted:
-        raise RecipeError(f"there is no recipe {', '.join(unknown) or names!r}; there are: {', '.join(RECIPES)}")
+        raise RecipeError(no_such("recipe", unknown[0] if unknown else names, RECIPES))
     return [RECIPES[n] for n in dict.fromkeys(wanted)]

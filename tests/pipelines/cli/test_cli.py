@@ -5,11 +5,14 @@ import re
 import signal
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
 from quern.indexes.catalog import Warehouse
+from quern.pipelines.cli import sources
+from quern.pipelines.cli.common import examples
 from quern.schemas.settings import setting_names
 from tests.conftest import CORPUS, ROOT, Quern
 
@@ -96,7 +99,7 @@ def test_settings_shows_every_setting_with_its_meaning(quern_here: Quern) -> Non
         (["sweep", "absent.yaml", "--out", "{tmp}/o"], "sweep absent.yaml cannot be read"),
         (["sweep", PAPER_SWEEP, "--datasets", "{tmp}", "--out", "{tmp}/o"], "none of its datasets is at"),
         (["show", "document", "gone", "-w", "{web}"], "has no doc_id 'gone'"),
-        (["show", "leaf", "x", "-w", "{web}"], "cannot show a leaf; there are: page, document"),
+        (["show", "leaf", "x", "-w", "{web}"], "there is no kind of row 'leaf'; there are: page, document"),
         (["snapshots", "show", "x", "-w", "{web}"], "there is no snapshot x"),
         (["snapshots", "rollback", "-w", "{web}"], "no snapshot before the published one"),
         (["snapshots", "list", "-w", "{tmp}/none"], "is no warehouse"),
@@ -118,6 +121,53 @@ def test_a_mistake_gets_one_sentence_and_exit_code_2(
     assert message in done.stderr
     assert one_sentence(done.stderr), done.stderr
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["asq", "What?"], "Did you mean 'ask'?"),
+        (["ask", "-w", "{web}", "What?", "--recipe", "hybird"], "did you mean hybrid?"),
+        (["ask", "-w", "{web}", "What?", "--where", "cite=x.example"], "did you mean site?"),
+        (["show", "documents", "x", "-w", "{web}"], "did you mean document?"),
+        (["rejects", "-w", "{web}", "--job", "clear"], "did you mean clean?"),
+    ],
+)
+def test_a_wrong_name_is_answered_with_the_one_that_was_meant(
+    arguments: list[str], meant: str, mini_web: Path, quern_here: Quern
+) -> None:
+    done = quern_here(*(a.format(web=mini_web) for a in arguments))
+    assert (done.returncode, meant in done.stderr) == (2, True), done.stderr
+
+
+def test_warehouse_and_settings_are_taken_from_the_environment_unless_named(
+    mini_web: Path, tmp_path: Path, quern_here: Quern, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "few.yaml").write_text("retrieve: {top_k: 2}\n")
+    monkeypatch.setenv("QUERN_WAREHOUSE", str(mini_web))
+    monkeypatch.setenv("QUERN_SETTINGS", str(tmp_path / "few.yaml"))
+    asked = ("ask", "Who repaired the bridge?", "--json")
+    assert len(json.loads(quern_here(*asked).stdout)["hits"]) == 2
+    assert len(json.loads(quern_here(*asked, "--top-k", "3").stdout)["hits"]) == 3
+    assert "is no warehouse" in quern_here(*asked, "-w", tmp_path).stderr
+
+
+def test_help_is_short_for_examples_as_they_are_typed_and_the_version_is_told(quern_here: Quern) -> None:
+    shown = quern_here("sources", "-h").stdout.splitlines()
+    assert shown[shown.index("Examples:") + 1 :] == [
+        f"  {e}" for e in examples(sources.app.registered_commands[0].epilog or "")
+    ]
+    assert quern_here("--version").stdout == f"quern {version('quern')}\n"
+
+
+def test_a_shell_completes_commands_and_recipes(quern: Quern) -> None:
+    def completed(words: str) -> list[str]:
+        count = str(len(words.split(" ")) - 1)
+        done = quern(_QUERN_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=count)
+        return str(done.stdout).split()
+
+    assert completed("quern eval") == ["evaluate", "evaluate-extraction"]
+    assert completed("quern ask --recipe hy") == ["hybrid"]
 
 
 def test_snapshots_show_prints_the_manifest(mini_web: Path, quern_here: Quern) -> None:

@@ -78,7 +78,7 @@ def test_equal_snapshots_have_no_difference(root: Path) -> None:
     [
         (("20240703T02", "current"), f"there is no snapshot 20240703T02 in {{root}}; did you mean {THIRD}?"),
         (("curent",), "did you mean current?"),
-        (("current", "previous", "--table", "pages"), "there is no table pages; there are: documents"),
+        (("current", "previous", "--table", "pages"), "there is no table 'pages'; there are: documents"),
     ],
 )
 def test_a_wrong_name_is_told_with_the_nearest(

@@ -191,7 +191,7 @@ def test_a_model_that_prefers_a_place_and_not_an_answer_is_found_out_and_scored_
     [
         (["nowhere.jsonl"], "answers nowhere.jsonl cannot be read: No such file or directory"),
         (["empty.jsonl"], "answers empty.jsonl: it is empty; each line must be like"),
-        (["one.jsonl", "--judges", "beauty"], "there is no judge 'beauty'; there are gold, conciseness"),
+        (["one.jsonl", "--judges", "beauty"], "there is no judge 'beauty'; there are: gold, conciseness"),
         (["one.jsonl", "--judges", "clarity"], "no rule can judge clarity: name a model"),
         (["one.jsonl", "--judges", "prefer_overall"], "name the file of the others with --against"),
         (["one.jsonl", "--people", "one.jsonl"], "one.jsonl:1: neither a pair"),

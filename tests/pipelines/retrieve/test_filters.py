@@ -66,8 +66,8 @@ def test_values_are_read_by_the_type_of_the_column() -> None:
         ("published_at<0001-01-01T00:00+05:00", "type date"),
         ("site=\ud800", "type string"),
         ("site=" + " " * 100_000 + "x", "100,006 characters, more than 1,000"),
-        ("vector=1", "names no column"),
-        ("__class__=1", "names no column"),
+        ("vector=1", "there is no column"),
+        ("__class__=1", "there is no column"),
     ],
 )
 def test_what_cannot_be_read_is_told(text: str, message: str) -> None:
