@@ -49,6 +49,30 @@ _WORDS: Final[Mapping[str, DiskFault]] = {
 }
 
 
+_EXIT_CODES: Final[Mapping[DiskFault, int]] = {
+    DiskFault.FULL: errno.ENOSPC,
+    DiskFault.TOO_LARGE: errno.EFBIG,
+    DiskFault.UNREADABLE: errno.EIO,
+    DiskFault.READ_ONLY: errno.EROFS,
+}
+
+
+def exit_code(error: BaseException) -> int:
+    """The code that a process ends with for `error`: 1, but for faults of the disk."""
+    told = disk_fault(error)
+    return _EXIT_CODES[told.fault] if told else 1
+
+
+def raise_for(code: int, path: Path) -> None:
+    """Raise the fault of the disk that a process which writes to `path` ended for.
+
+    Raises:
+        OSError: `code` is that of one.
+    """
+    if code in _EXIT_CODES.values():
+        raise OSError(code, os.strerror(code), str(path))
+
+
 class NoRoomError(OSError):
     """A file that there is no space for.
 

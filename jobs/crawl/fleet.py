@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+from quern.indexes.disk import raise_for
 from quern.jobs.crawl.plan import CrawlFolder, Status
 from quern.jobs.engines import RayEngine
 from quern.schemas.errors import QuernError
@@ -169,6 +170,7 @@ class Fleet:
         if code == 0 and member.status.ended:
             member.crashes = 0
             return
+        raise_for(code, self._folder.warc)
         member.crashes += 1
         member.status = Status(ended="quota", queued=1)
         if member.crashes >= _CRASHES:

@@ -8,9 +8,11 @@ import os
 import time
 from collections import defaultdict
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
+from quern.indexes.disk import exit_code
 from quern.jobs.crawl.archive import Archive
 from quern.jobs.crawl.frontier import Entry, Frontier, Kind, Memory, State
 from quern.jobs.crawl.plan import CrawlFolder, Plan, Status, write_message
@@ -196,8 +198,9 @@ class CrawlState:
 def end_process(error: BaseException) -> NoReturn:
     """End this process at once after a fault of the machine: what was not saved is fetched again by the next one."""
     log.critical("the crawl process ends: %s: %s", type(error).__name__, error)
-    logging.shutdown()
-    os._exit(1)
+    with suppress(OSError):  # The log may lie on the disk that is full.
+        logging.shutdown()
+    os._exit(exit_code(error))
 
 
 def _addresses(path: Path, session_parameters: tuple[str, ...]) -> list[Address]:

@@ -9,6 +9,8 @@ import logging
 import os
 import sys
 import time
+import traceback
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -177,7 +179,12 @@ def _ended(state: CrawlState, reason: str) -> str:
 def main() -> None:
     """Run the process that the arguments name."""
     root, warc, memory, number, quota = sys.argv[1:]
-    crawl(CrawlFolder(Path(root), Path(warc), Path(memory)), int(number), int(quota))
+    try:
+        crawl(CrawlFolder(Path(root), Path(warc), Path(memory)), int(number), int(quota))
+    except Exception as error:  # noqa: BLE001 - the log and the exit code tell of it
+        with suppress(OSError):  # The log may lie on the disk that is full.
+            traceback.print_exc()
+        end_process(error)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
+import sqlite3
 import threading
 import time
 from collections.abc import Callable
@@ -24,12 +26,14 @@ from quern.jobs.crawl.urls import worker_of
 from quern.jobs.documents.clean import Clean
 from quern.jobs.pages.formats.html_files import page_url
 from quern.jobs.pages.latest import latest_captures
+from quern.pipelines.cli.faults import sentence
 from quern.pipelines.crawl import crawl, lost_pages, read_seeds
 from quern.pipelines.ingest import page_store
 from quern.pipelines.staged import lost_rejects
 from quern.schemas.settings import CleanSettings, CrawlSettings, IngestSettings, Settings
 from quern.schemas.tables import PAGES, REJECTS, Table
 from tests.conftest import CORPUS, read_pages
+from tests.disks import small_disk
 from tests.jobs.crawl.site import Answer, Asked, Site, page
 from tests.jobs.crawl.test_wild_site import records
 
@@ -129,6 +133,24 @@ def test_a_killed_process_goes_on_and_fetches_no_finished_page_twice(tmp_path: P
     urls = [url for kind, url, _, _ in records(warehouse, report) if kind == "response"]
     assert len(urls) == report.fetched == 150
     assert set(urls) == {f"http://chain.example/p{n}" for n in range(150)}
+
+
+def test_a_crawl_onto_a_full_disk_says_so_and_goes_on_when_there_is_room(tmp_path: Path) -> None:
+    noise = random.Random(0)
+    site = Site(lambda asked: page(*(f"/p{n}" for n in range(24)), text=noise.randbytes(6000).hex()))
+    seeds = seeds_in(tmp_path, "http://chain.example/p0")
+    with small_disk(tmp_path / "disk", 8) as disk:
+        for kib in (8, 120, 290):
+            disk.resize(kib)
+            with pytest.raises((OSError, sqlite3.Error)) as raised:
+                crawl(seeds, Warehouse.create(disk.path / "w"), settings_for({"chain.example"}, site))
+            said = sentence(raised.value, [str(disk.path)])
+            assert said is not None, raised.value
+            assert "no space is left" in said
+        disk.resize(8000)
+        report = crawl(seeds, Warehouse.create(disk.path / "w"), settings_for({"chain.example"}, site))
+        assert (report.fetched, report.pages) == (24, 24)
+    site.close()
 
 
 def test_hosts_are_spread_over_ray_actors_and_hand_links_to_each_other(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from quern.indexes.catalog import Warehouse
 from quern.indexes.disk import DiskFault, NoRoomError, disk_fault, mapped
 from quern.pipelines.build import build
 from quern.pipelines.cli.faults import sentence
-from quern.pipelines.ingest import add_pages
+from quern.pipelines.ingest import add_pages, page_store
 from quern.schemas.settings import load_settings
 from tests.beside import CORPUS
 from tests.conftest import Quern
@@ -155,6 +156,44 @@ def test_what_writes_says_that_it_cannot(built: Path, pages: Path, tmp_path: Pat
             assert (command, done.returncode) == (command, 2), done.stderr
             assert "cannot be written: Read-only file system" in done.stderr
             assert done.stderr.count("\n") == 1
+
+
+def stored(warehouse: Warehouse) -> int:
+    """Pages of the page store that are in effect."""
+    return sum(claim.pages for part in page_store(warehouse).parts() for claim in part.live)
+
+
+def test_an_ingest_onto_a_full_disk_is_in_effect_whole_or_not_at_all(pages: Path, tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", 8) as disk:
+        for kib in (8, 24, 32):
+            disk.resize(kib)
+            warehouse = Warehouse.create(disk.path / "w")
+            with pytest.raises((OSError, sqlite3.Error)) as raised:
+                add_pages(warehouse, [pages], SETTINGS)
+            assert "no space is left" in str(sentence(raised.value, [str(disk.path)]))
+            assert stored(warehouse) in (0, 4)
+        disk.resize(8000)
+        add_pages(warehouse, [pages], SETTINGS)
+        assert stored(warehouse) == 4
+
+
+def test_answers_that_a_disk_has_no_room_for_are_not_there_by_half(
+    built: Path, tmp_path: Path, quern_here: Quern
+) -> None:
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text("".join(f'{{"query_id": "{n}", "question": "What flooded in {n}?"}}\n' for n in range(6)))
+    with small_disk(tmp_path / "disk", 8) as disk:
+        answer = ("answer", questions, "-w", built, "--out", disk.path / "out")
+        for kib in (8, 60, 100):
+            disk.resize(kib)
+            done = quern_here(*answer)
+            assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+            assert "no space is left" in done.stderr.lower()
+            assert [path.name for path in (disk.path / "out").glob("*") if path.name != ".parts"] == []
+        disk.resize(8000)
+        assert quern_here(*answer).returncode == 0
+        names = {"answers.csv", "answers.jsonl", "answers.parquet", "index.html"}
+        assert {path.name for path in (disk.path / "out").iterdir()} >= names
 
 
 def test_an_output_that_is_full_ends_in_one_sentence() -> None:
