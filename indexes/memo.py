@@ -126,6 +126,15 @@ def committed_inputs(directory: Path) -> int:
     return sum(int(p.stem.rsplit("-", 1)[1]) for p in directory.glob(_PARTS))
 
 
+def is_whole(directory: Path) -> bool:
+    """Whether a memo has results and all of them, which are read, are as they were written."""
+    parts = sorted(directory.glob(_PARTS))
+    try:
+        return bool(parts) and not any(PartFile(path).damage() for path in parts)
+    except DamagedError:
+        return False
+
+
 @dataclass(frozen=True)
 class _Index:
     """Where each input's result stands; arrays of one length, sorted by `high`, the best result first."""

@@ -28,6 +28,7 @@ from quern.indexes.checksums import DamagedError, read_sealed, write_sealed
 from quern.indexes.page_store import PageStore
 from quern.indexes.stages import Stage, StageWriter
 from quern.indexes.storage import sweep
+from quern.jobs.core.idle_steps import idle_steps, left_alone
 from quern.jobs.core.memory import MemoryMeter
 from quern.jobs.core.run import Run
 from quern.jobs.core.step import Step, run_step, spark_modules
@@ -166,7 +167,9 @@ class StagedBuild:
         for step in self.steps:
             known = self.finished(step)
             declared = zip(step.makes, step.job(self.settings).tables if known else (), strict=False)
-            made |= {name: _stage(table, known.tables[name]) for name, table in declared if known}
+            made |= {
+                name: _stage(table, known.tables[name]) for name, table in declared if known and name in known.tables
+            }
         return made
 
     @contextmanager
@@ -197,16 +200,30 @@ class StagedBuild:
         reports = len(run.reports)
         rejects = StageWriter(self.folder / "rejects" / f"{step.name}.parquet", REJECTS)
         with rejects as run.rejects:
-            finished = run_step(step, self.settings, self.tables(), run)
+            if step.name in self._idle(run):
+                finished = left_alone(step, self.settings, run)
+            else:
+                finished = run_step(step, self.settings, self.tables(), run)
         known = FinishedStep(
             record=finished.record,
             reports=[vars(report) for report in run.reports[reports:]],
-            tables={name: _file(stage) for name, stage in finished.stages.items()},
-            rejects=_file(rejects.stage()),
+            tables={name: table_file(stage) for name, stage in finished.stages.items()},
+            rejects=table_file(rejects.stage()),
             peak_memory_bytes=meter.peak_bytes if meter else 0,
         )
         write_sealed(self.folder / "steps" / f"{step.name}.json", known.model_dump(mode="json"))
         return known
+
+    def _idle(self, run: Run) -> frozenset[str]:
+        """The steps that need not be run: that is seen once, when the first step has read the pages."""
+        path = self.folder / "idle.json"
+        if path.exists():
+            return frozenset(read_sealed(path)["steps"])
+        if self.finished(self.steps[0]) is None:
+            return frozenset()
+        found = idle_steps(self.steps, self.settings, self.tables(), run)
+        write_sealed(path, {"steps": sorted(found)})
+        return found
 
     def done(self) -> list[FinishedStep]:
         """The steps that are finished."""
@@ -242,7 +259,7 @@ class StagedBuild:
         record = AuditRecord(
             seconds=time.monotonic() - started,
             checks=[c.as_row() for c in audited.audit.checks],
-            rejects=_file(rejects),
+            rejects=table_file(rejects),
             reasons={f"{job}: {reason}": n for (job, reason), n in sorted(subject.reasons.items())},
             shares=reject_shares(subject.given, subject.reasons),
         )
@@ -358,7 +375,8 @@ def new_run(
         )
 
 
-def _file(stage: Stage) -> TableFile:
+def table_file(stage: Stage) -> TableFile:
+    """A table as the folder of a build tells of it."""
     dimension = max((getattr(f.type, "list_size", 0) for f in stage.table.schema), default=0)
     return TableFile(
         path=stage.path, rows=stage.rows, digest=stage.digest, dimension=dimension, checksum=stage.checksum

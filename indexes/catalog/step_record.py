@@ -26,6 +26,7 @@ class StepRecord(BaseModel):
         notes: Further figures of the job.
         seconds: Time of the step.
         final: Whether another run over the same tables would make the same.
+        memo: Folders of the memo that it asked.
     """
 
     name: str
@@ -43,3 +44,4 @@ class StepRecord(BaseModel):
     notes: dict[str, int | float] = Field(default_factory=dict)
     seconds: float = 0.0
     final: bool = True
+    memo: list[str] = Field(default_factory=list)

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from quern.indexes.memo import Memo, committed_inputs, memo_schema, unnest
 from quern.indexes.stage_folders import FolderWriter
 from quern.indexes.stages import Stage, StageWriter
-from quern.jobs.core.contract import Contract, Counts, Job, Source
+from quern.jobs.core.contract import Contract, Counts, Job, Made, Source
 from quern.jobs.core.missing_rows import MissingRows, row_numbers
 from quern.jobs.core.progress import watched
 from quern.jobs.core.work import EnginePool, Ran, Work
@@ -79,6 +80,7 @@ class Run:
         parent: The published snapshot that this build is made upon; None for the first.
         quiet: Whether jobs are not logged.
         reports: One per finished job, in order.
+        asked: Folders of the memo that were asked, in order, each as often as it was.
     """
 
     build_id: str
@@ -95,6 +97,7 @@ class Run:
     parent: Snapshot | None = None
     quiet: bool = False
     reports: list[JobReport] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
 
     def writer(self, table: Table) -> StageWriter:
         """A writer of the build's version of `table`."""
@@ -161,6 +164,7 @@ def memoise(job: Job, stage: Source, run: Run) -> Memoised:
     started = time.monotonic()
     directory = run.memo / job.name / job.fingerprint()
     directory.mkdir(parents=True, exist_ok=True)
+    run.asked.append(directory.relative_to(run.memo).as_posix())
     memo = Memo(directory)
     work_directory = run.work / job.name
     # What is known by a digest need not be read to be found missing: the workers read it from the table themselves.
@@ -200,19 +204,26 @@ def _all_known(job: Job, memo: Memo, stage: Source, run: Run) -> bool:
 
 
 def derive(job: Job, stage: Source, run: Run, *, scratch: str = "") -> Stage:
+    """The table that `job` makes of `stage`."""
+    return derived(job, stage, run, scratch=scratch).stages[0]
+
+
+def derived(job: Job, stage: Source, run: Run, *, scratch: str = "") -> Made:
     """The table that `job` makes of `stage`: the rows of each input in the order of the inputs.
 
-    Of rows with one key (two pages that name one canonical address) the job's `preference` keeps one; the others
-    become rejects `duplicate_key`. Memory: 24 bytes a row. With a name for `scratch` the table goes under that name
-    when the build is done.
+    Not final where a row's reject may have better luck another time. Of rows with one key (two pages that name one
+    canonical address) the job's `preference` keeps one; the others become rejects `duplicate_key`. Memory: 24 bytes a
+    row. With a name for `scratch` the table goes under that name when the build is done.
     """
     done = memoise(job, stage, run)
     kept = _kept_of_keys(done, stage, run)
     rejected = at = 0
+    final = True
     with run.scratch(job.makes, scratch) if scratch else run.writer(job.makes) as writer:
         for batch in stage.batches(job.identity, run.batch_rows):
             results = done.results(batch)
             rows, parents = unnest(results, "rows")
+            final &= pc.all(results.column("final")).as_py() is not False
             stays = kept[at : at + rows.num_rows]
             at += rows.num_rows
             writer.write(rows.filter(pa.array(stays)))
@@ -223,7 +234,7 @@ def derive(job: Job, stage: Source, run: Run, *, scratch: str = "") -> Stage:
             rejected += record_rejects(job, batch, results, run) + len(keys)
     made = writer.stage()
     run.report(job, done.counts(made.rows, rejected), done.started)
-    return made
+    return Made((made,), counts=None, final=final)
 
 
 def _kept_of_keys(done: Memoised, stage: Source, run: Run) -> npt.NDArray[np.bool_]:

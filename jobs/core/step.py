@@ -15,7 +15,7 @@ from typing import Protocol, TypeVar
 from quern.indexes.catalog.step_record import StepRecord
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Contract, Counts, Job, Made
-from quern.jobs.core.run import JobReport, Run, derive
+from quern.jobs.core.run import JobReport, Run, derived
 from quern.jobs.core.table_job import TableJob, run_whole
 from quern.schemas.settings import Settings
 from quern.schemas.tables import TABLES
@@ -75,10 +75,10 @@ def run_step(step: Step, settings: Settings, tables: Mapping[str, Stage], run: R
     A whole-table job is not run where the parent snapshot's step read the same and had the same fingerprint: its
     tables are taken over. A row-wise one asks the memo for every row.
     """
-    started, reports = time.monotonic(), len(run.reports)
+    started, reports, asked = time.monotonic(), len(run.reports), len(run.asked)
     job, inputs = step.job(settings), {name: tables[name] for name in step.reads}
     if isinstance(job, Job):
-        made = Made((derive(job, job.source(inputs), run, scratch=step.makes[0] if step.scratch else ""),), counts=None)
+        made = derived(job, job.source(inputs), run, scratch=step.makes[0] if step.scratch else "")
     else:
         made = _taken_over(step, job, inputs, run) or run_whole(job, inputs, run)
     named = dict(zip(step.makes, made.stages, strict=True))
@@ -97,6 +97,7 @@ def run_step(step: Step, settings: Settings, tables: Mapping[str, Stage], run: R
         rows={name: stage.rows for name, stage in named.items()},
         seconds=round(time.monotonic() - started, 3),
         final=made.final,
+        memo=sorted(set(run.asked[asked:])),
         rows_in=counts.rows_in,
         rows_out=counts.rows_out,
         computed=counts.computed,
@@ -120,11 +121,18 @@ def same_before(step: Step, job: Contract, inputs: Mapping[str, Stage], run: Run
 
 def _taken_over(step: Step, job: TableJob, inputs: Mapping[str, Stage], run: Run) -> Made | None:
     """What the parent snapshot's step made of the same tables in the same way, its rejects with it."""
-    started = time.monotonic()
     record = same_before(step, job, inputs, run)
     if record is None or run.parent is None:
         return None
-    if record.rejected:
+    repeat_report(record, job, run)
+    return Made(tuple(run.parent.stage(name) for name in step.makes), counts=None)
+
+
+def repeat_report(record: StepRecord, job: Contract, run: Run) -> None:
+    """Report of a job what it did in the parent snapshot's step, with what it left out: all is as it was."""
+    started = time.monotonic()
+    run.asked += record.memo
+    if record.rejected and run.parent is not None:
         for batch in run.parent.stage("rejects").batches(["job", "key", "reason", "detail"]):
             rows = (row for row in batch.to_pylist() if row["job"] == job.name)
             run.reject(job.name, [(row["key"], row["reason"], row["detail"]) for row in rows])
@@ -138,7 +146,6 @@ def _taken_over(step: Step, job: TableJob, inputs: Mapping[str, Stage], run: Run
         notes=record.notes,
     )
     run.report(job, counts, started)
-    return Made(tuple(run.parent.stage(name) for name in step.makes), counts=None)
 
 
 def last_uses(steps: Sequence[Step], settings: Settings) -> dict[str, str]:

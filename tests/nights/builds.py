@@ -13,7 +13,7 @@ from quern.indexes.catalog import Warehouse, new_build_id
 from quern.indexes.changes import changed_rows
 from quern.indexes.stages import Stage
 from quern.pipelines.build import STEPS, make_tables
-from quern.pipelines.staged import AuditRecord, Begun, StagedBuild, TableFile
+from quern.pipelines.staged import AuditRecord, Begun, StagedBuild, table_file
 from quern.schemas.settings import Settings, load_settings
 from quern.schemas.tables import TABLES
 from tests.nights.corpus import Corpus
@@ -92,8 +92,8 @@ def build_unaudited(pages: Path, warehouse: Warehouse, settings: Settings) -> di
         make_tables(staged, run)
     tables = staged.tables()
     rejects = staged.rejects(tables["pages"])
-    file = TableFile(path=rejects.path, rows=rejects.rows, digest=rejects.digest, dimension=0)
-    staged.publish(staged.pinned(AuditRecord(seconds=0, checks=[], rejects=file, reasons={}, shares={})))
+    audit = AuditRecord(seconds=0, checks=[], rejects=table_file(rejects), reasons={}, shares={})
+    staged.publish(staged.pinned(audit))
     shutil.rmtree(folder.parent, ignore_errors=True)
     snapshot = warehouse.snapshot(leased=False)
     return {name: snapshot.stage(name) for name in (*tables, "rejects") if name in TABLES}

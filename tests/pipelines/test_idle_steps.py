@@ -1,0 +1,84 @@
+"""Steps that would make what they made last night are left alone, and run where what they made is damaged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from quern.indexes.catalog import Warehouse
+from quern.pipelines.build import STEPS
+from quern.schemas.settings import load_settings
+from tests.nights.builds import build_unaudited
+from tests.nights.corpus import Corpus
+
+
+class Nights:
+    """Builds of the same pages in one warehouse."""
+
+    def __init__(self, folder: Path) -> None:
+        self.pages = Corpus.begin(3, pages=3, documents=1).write(folder / "pages")
+        self.warehouse = Warehouse.create(folder / "warehouse")
+
+    def built(self, *changes: str) -> dict[str, str]:
+        """The digests of a build's tables."""
+        settings = load_settings(None, ["engine.engine=local", "doc2query.pairs=3", *changes])
+        return {name: stage.digest for name, stage in build_unaudited(self.pages, self.warehouse, settings).items()}
+
+    @property
+    def run(self) -> set[str]:
+        """Steps that the last build ran: those that took time."""
+        return {step.name for step in self.warehouse.manifest().steps if step.seconds}
+
+
+@pytest.fixture(scope="module")
+def nights(tmp_path_factory: pytest.TempPathFactory) -> Nights:
+    found = Nights(tmp_path_factory.mktemp("nights"))
+    found.built()
+    return found
+
+
+def test_of_the_same_pages_nothing_is_made_again_and_all_is_reported(nights: Nights) -> None:
+    before = nights.warehouse.manifest()
+    digests = nights.built()
+    after = nights.warehouse.manifest()
+    assert digests == {name: table.digest for name, table in before.tables.items()}
+    assert nights.run <= {STEPS[0].name}
+    assert [step.name for step in after.steps] == [step.name for step in STEPS]
+    assert {step.name: step.makes for step in after.steps} == {step.name: step.makes for step in before.steps}
+    counts = ("job", "rows_in", "rows_out", "rejected")
+    reported = [[{key: job[key] for key in counts} for job in of.jobs] for of in (before, after)]
+    assert [job for job in reported[0] if job["job"] != "signatures"] == reported[1]
+    assert (after.rejects, not any(job["computed"] for job in after.jobs[1:])) == (before.rejects, True)
+
+
+def test_a_setting_runs_its_step_and_what_that_reads_alone(nights: Nights) -> None:
+    first = nights.built()
+    nights.built("sources.topics=1")
+    assert nights.run - {STEPS[0].name} == {"sources"}
+    nights.built("filter.alpha=0.5")
+    # Pairs and their vectors went when the last build was done; nothing that reads `nodes` stays as it is.
+    assert nights.run >= {"embed_pairs", "filter", "link"}
+    assert nights.run.isdisjoint({"find_events", "triplets", "merge_events", "images"})
+    assert nights.built() == first
+
+
+def test_a_damaged_table_is_made_again(nights: Nights) -> None:
+    first = nights.built()
+    path = nights.warehouse.snapshot(leased=False).stage("triplets").path
+    path.write_bytes(path.read_bytes()[:-50])
+    assert nights.built() == first
+    assert "triplets" in nights.run
+    assert nights.warehouse.snapshot(leased=False).stage("triplets").as_written()
+
+
+def test_a_damaged_memo_is_mended(nights: Nights) -> None:
+    first = nights.built()
+    path = max((nights.warehouse.memo / "chunk").rglob("*.arrow"), key=lambda path: path.stat().st_size)
+    content = bytearray(path.read_bytes())
+    content[len(content) // 3] ^= 1
+    path.write_bytes(content)
+    assert nights.built() == first
+    assert "chunk" in nights.run
+    nights.built()
+    assert "chunk" not in nights.run
