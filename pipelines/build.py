@@ -30,7 +30,8 @@ from quern.jobs.timelines.build import BuildTimelines
 from quern.jobs.triplets.entities import FoldEntities
 from quern.jobs.triplets.find import find_triplets
 from quern.jobs.vectors.embedded_tables import embedded_chunks, embedded_pairs
-from quern.pipelines.staged import Begun, BuildRefusedError, StagedBuild, log_file
+from quern.pipelines.staged import BuildRefusedError, StagedBuild, log_file
+from quern.pipelines.staged_records import Begun
 from quern.schemas.settings import ChunkSettings, EmbedSettings, NormaliseSettings, Settings
 
 __all__ = ["STEPS", "BuildRefusedError", "build"]

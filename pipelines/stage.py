@@ -14,7 +14,8 @@ from quern.indexes.catalog import Warehouse, new_build_id
 from quern.jobs.core.memory import MemoryMeter
 from quern.jobs.core.step import Step, makers
 from quern.pipelines.build import STEPS
-from quern.pipelines.staged import BUILDS, Begun, StagedBuild, StageError, log_file
+from quern.pipelines.staged import BUILDS, StagedBuild, StageError, log_file
+from quern.pipelines.staged_records import Begun
 from quern.schemas.settings import Settings
 
 AUDIT: Final = "audit"

@@ -13,16 +13,13 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import BaseModel, Field
 
 from quern.indexes.catalog import Manifest, Warehouse
-from quern.indexes.catalog.step_record import StepRecord
 from quern.indexes.changes import changed_rows
 from quern.indexes.checksums import DamagedError, read_sealed, write_sealed
 from quern.indexes.page_store import PageStore
@@ -38,6 +35,7 @@ from quern.jobs.reasoning.table import GeneratorEngine
 from quern.jobs.vectors.embed import Embed
 from quern.pipelines.audit.audit import Audited, Subject, audit_tables, reject_shares
 from quern.pipelines.ingest import PAGE_STORE, page_store
+from quern.pipelines.staged_records import AuditRecord, Begun, FinishedStep, TableFile, stage_of, table_file
 from quern.schemas.differences import RowChanges
 from quern.schemas.errors import QuernError
 from quern.schemas.settings import Settings
@@ -55,62 +53,6 @@ class BuildRefusedError(QuernError):
 
 class StageError(QuernError):
     """A step that cannot be run alone now; the message says what to do."""
-
-
-class Begun(BaseModel):
-    """What a build was begun with.
-
-    Attributes:
-        build_id: Name of the build.
-        started_at: When it began.
-        source: Files of pages; None for the page store.
-        parent: The snapshot that was published then.
-        settings: Its settings, as a tree.
-    """
-
-    build_id: str
-    started_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
-    source: Path | None
-    parent: str | None
-    settings: dict[str, Any]
-
-
-class TableFile(BaseModel):
-    """A table that a step made, as `Stage` names it."""
-
-    path: Path
-    rows: int
-    digest: str
-    dimension: int
-    checksum: str
-
-
-class FinishedStep(BaseModel):
-    """A step that was run.
-
-    Attributes:
-        record: What the manifest keeps of it.
-        reports: The reports of its jobs.
-        tables: What it made, by name.
-        rejects: What it left out.
-        peak_memory_bytes: Largest memory of the process that ran it, where that ran nothing else.
-    """
-
-    record: StepRecord
-    reports: list[dict[str, Any]]
-    tables: dict[str, TableFile]
-    rejects: TableFile
-    peak_memory_bytes: int = 0
-
-
-class AuditRecord(BaseModel):
-    """An audit that was passed."""
-
-    seconds: float
-    checks: list[dict[str, Any]]
-    rejects: TableFile
-    reasons: dict[str, int]
-    shares: dict[str, float]
 
 
 class StagedBuild:
@@ -149,7 +91,7 @@ class StagedBuild:
         known = FinishedStep.model_validate(record)
         declared = dict(zip(step.makes, step.job(self.settings).tables, strict=False))
         found = {name: file for name, made in known.tables.items() if (file := self._found(name, declared[name], made))}
-        if len(found) < len(known.tables) or not _stage(REJECTS, known.rejects).as_written():
+        if len(found) < len(known.tables) or not stage_of(REJECTS, known.rejects).as_written():
             return None
         return known.model_copy(update={"tables": found})
 
@@ -159,7 +101,7 @@ class StagedBuild:
         if not file.path.exists() and before is not None and before.digest == file.digest:
             update = {"path": self.warehouse.root / before.file, "checksum": before.checksum}
             file = file.model_copy(update=update)
-        return file if _stage(table, file).as_written() else None
+        return file if stage_of(table, file).as_written() else None
 
     def tables(self) -> dict[str, Stage]:
         """The tables made so far."""
@@ -168,7 +110,7 @@ class StagedBuild:
             known = self.finished(step)
             declared = zip(step.makes, step.job(self.settings).tables if known else (), strict=False)
             made |= {
-                name: _stage(table, known.tables[name]) for name, table in declared if known and name in known.tables
+                name: stage_of(table, known.tables[name]) for name, table in declared if known and name in known.tables
             }
         return made
 
@@ -217,8 +159,8 @@ class StagedBuild:
     def _idle(self, run: Run) -> frozenset[str]:
         """The steps that need not be run: that is seen once, when the first step has read the pages."""
         path = self.folder / "idle.json"
-        if path.exists():
-            return frozenset(read_sealed(path)["steps"])
+        if known := _record(path):
+            return frozenset(known["steps"])
         if self.finished(self.steps[0]) is None:
             return frozenset()
         found = idle_steps(self.steps, self.settings, self.tables(), run)
@@ -237,7 +179,7 @@ class StagedBuild:
         path = self.warehouse.stages / REJECTS.name / f"{self.begun.build_id}.parquet"
         with StageWriter(path, REJECTS) as writer:
             for known in self.done():
-                writer.write_all(_stage(REJECTS, known.rejects).batches())
+                writer.write_all(stage_of(REJECTS, known.rejects).batches())
             if self.begun.source is None:
                 writer.write_all(lost_rejects(self.warehouse, pages, self.begun.build_id))
         return writer.stage()
@@ -279,7 +221,7 @@ class StagedBuild:
         """Write the tables that passed `audit` as versions, and say so in a manifest that is not published yet."""
         begun, parent = self.begun, self.parent.manifest if self.parent else None
         stages = {name: stage for name, stage in self.tables().items() if name in TABLES}
-        stages["rejects"] = _stage(REJECTS, audit.rejects)
+        stages["rejects"] = stage_of(REJECTS, audit.rejects)
         changes = {name: self._changes(stage) for name, stage in stages.items()}  # Before pinning moves equal tables.
         return Manifest(
             build_id=begun.build_id,
@@ -373,19 +315,6 @@ def new_run(
             task_rows=settings.engine.task_rows,
             cores=core_count(settings.engine),
         )
-
-
-def table_file(stage: Stage) -> TableFile:
-    """A table as the folder of a build tells of it."""
-    dimension = max((getattr(f.type, "list_size", 0) for f in stage.table.schema), default=0)
-    return TableFile(
-        path=stage.path, rows=stage.rows, digest=stage.digest, dimension=dimension, checksum=stage.checksum
-    )
-
-
-def _stage(table: Table, file: TableFile) -> Stage:
-    table = table.with_dimension(file.dimension) if file.dimension else table
-    return Stage(table, file.path, file.rows, file.digest, file.checksum)
 
 
 def _record(path: Path) -> dict[str, Any] | None:

@@ -13,7 +13,8 @@ from quern.indexes.catalog import Warehouse, new_build_id
 from quern.indexes.changes import changed_rows
 from quern.indexes.stages import Stage
 from quern.pipelines.build import STEPS, make_tables
-from quern.pipelines.staged import AuditRecord, Begun, StagedBuild, table_file
+from quern.pipelines.staged import StagedBuild
+from quern.pipelines.staged_records import AuditRecord, Begun, table_file
 from quern.schemas.settings import Settings, load_settings
 from quern.schemas.tables import TABLES
 from tests.nights.corpus import Corpus

@@ -1,0 +1,83 @@
+"""What the folder of a build in progress holds: with what it was begun, finished steps, the audit that it passed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from quern.indexes.catalog.step_record import StepRecord
+from quern.indexes.stages import Stage
+from quern.schemas.tables import Table
+
+
+class Begun(BaseModel):
+    """What a build was begun with.
+
+    Attributes:
+        build_id: Name of the build.
+        started_at: When it began.
+        source: Files of pages; None for the page store.
+        parent: The snapshot that was published then.
+        settings: Its settings, as a tree.
+    """
+
+    build_id: str
+    started_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    source: Path | None
+    parent: str | None
+    settings: dict[str, Any]
+
+
+class TableFile(BaseModel):
+    """A table that a step made, as `Stage` names it."""
+
+    path: Path
+    rows: int
+    digest: str
+    dimension: int
+    checksum: str
+
+
+class FinishedStep(BaseModel):
+    """A step that was run.
+
+    Attributes:
+        record: What the manifest keeps of it.
+        reports: The reports of its jobs.
+        tables: What it made, by name.
+        rejects: What it left out.
+        peak_memory_bytes: Largest memory of the process that ran it, where that ran nothing else.
+    """
+
+    record: StepRecord
+    reports: list[dict[str, Any]]
+    tables: dict[str, TableFile]
+    rejects: TableFile
+    peak_memory_bytes: int = 0
+
+
+class AuditRecord(BaseModel):
+    """An audit that was passed."""
+
+    seconds: float
+    checks: list[dict[str, Any]]
+    rejects: TableFile
+    reasons: dict[str, int]
+    shares: dict[str, float]
+
+
+def table_file(stage: Stage) -> TableFile:
+    """A table as the folder of a build tells of it."""
+    dimension = max((getattr(f.type, "list_size", 0) for f in stage.table.schema), default=0)
+    return TableFile(
+        path=stage.path, rows=stage.rows, digest=stage.digest, dimension=dimension, checksum=stage.checksum
+    )
+
+
+def stage_of(table: Table, file: TableFile) -> Stage:
+    """The table that a build's folder tells of."""
+    table = table.with_dimension(file.dimension) if file.dimension else table
+    return Stage(table, file.path, file.rows, file.digest, file.checksum)
