@@ -4,17 +4,19 @@ One directory per job fingerprint holds small files ("parts", `indexes.memo_part
 part has a row per input: its fingerprint, the rows made from it, the rejects, and whether that is final. So
 a build that was killed keeps every part it committed, and a row that did not change is never computed again.
 
-The index of a memo takes 29 bytes of memory per input; results stay on disk and are read block by block. A block that
+The index of a memo takes 30 bytes of memory per input; results stay on disk and are read block by block. A block that
 is not as it was written is as if it were absent: what it held is computed again.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import time
 import uuid
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,7 +26,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from quern.indexes.checksums import DamagedError
+from quern.indexes.memo_index import MemoIndex, Results
 from quern.indexes.memo_parts import BLOCK_ROWS, PartFile, write_part
+from quern.indexes.memo_uses import read_uses, write_uses
 from quern.schemas.digests import FINGERPRINT_BYTES, Fingerprints
 
 log = logging.getLogger(__name__)
@@ -48,13 +52,20 @@ def memo_schema(makes: pa.Schema) -> pa.Schema:
     )
 
 
-def commit_part(directory: Path, part: pa.RecordBatch) -> Path:
+def part_paths(directory: Path) -> list[Path]:
+    """The parts of a memo, in the order in which they were committed."""
+    return sorted(directory.glob(_PARTS))
+
+
+def commit_part(directory: Path, part: pa.RecordBatch, time_ns: int | None = None) -> Path:
     """Write `part` (of a `memo_schema`) as a new file of the memo; whole or not at all.
 
     The name begins with the time, so that of two results for one input the first committed can be kept, and
-    ends with the number of inputs, so that progress can be read from a listing.
+    ends with the number of inputs, so that progress can be read from a listing. `time_ns`, in nanoseconds since 1970,
+    is that of a part in whose place this one comes.
     """
-    path = directory / f"{time.time_ns():020d}-{uuid.uuid4().hex[:8]}-{part.num_rows}.arrow"
+    committed = time.time_ns() if time_ns is None else time_ns
+    path = directory / f"{committed:020d}-{uuid.uuid4().hex[:8]}-{part.num_rows}.arrow"
     write_part(path, part)
     return path
 
@@ -135,45 +146,6 @@ def is_whole(directory: Path) -> bool:
         return False
 
 
-@dataclass(frozen=True)
-class _Index:
-    """Where each input's result stands; arrays of one length, sorted by `high`, the best result first."""
-
-    high: npt.NDArray[np.uint64]
-    low: npt.NDArray[np.uint64]
-    final: npt.NDArray[np.bool_]
-    part: npt.NDArray[np.int32]
-    row: npt.NDArray[np.int64]
-
-    def without(self, damaged: Sequence[tuple[int, int]]) -> _Index:
-        """The index without the results in these (part, block)."""
-        stays = np.ones(len(self.high), dtype=np.bool_)
-        for part, block in damaged:
-            stays &= (self.part != part) | (self.row // BLOCK_ROWS != block)
-        return _Index(self.high[stays], self.low[stays], self.final[stays], self.part[stays], self.row[stays])
-
-    def find(self, prints: Fingerprints) -> npt.NDArray[np.int64]:
-        """Position of each fingerprint in the index, -1 where it is absent; shape (len(prints),)."""
-        high, low = _halves(prints)
-        at = np.searchsorted(self.high, high)
-        found = np.full(len(prints), -1, dtype=np.int64)
-        open_ = np.arange(len(prints))
-        while open_.size:
-            inside = at[open_] < len(self.high)
-            open_ = open_[inside]
-            open_ = open_[self.high[at[open_]] == high[open_]]
-            same = self.low[at[open_]] == low[open_]
-            found[open_[same]] = at[open_[same]]
-            open_ = open_[~same]
-            at[open_] += 1
-        return found
-
-
-def _halves(prints: Fingerprints) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
-    pairs = np.ascontiguousarray(prints).view(np.uint64).reshape(-1, 2)
-    return pairs[:, 0], pairs[:, 1]
-
-
 class Memo:
     """Results of one job fingerprint, opened for reading as they stand now."""
 
@@ -184,11 +156,12 @@ class Memo:
         self._checked: set[tuple[int, int]] = set()
         self._damaged: set[Path] = set()
         self._index = self._load()
+        self._asked = np.zeros(len(self._index.high), dtype=np.bool_)
 
-    def _load(self) -> _Index:
+    def _load(self) -> MemoIndex:
         columns: list[tuple[npt.NDArray[np.uint64], npt.NDArray[np.bool_], npt.NDArray[np.int32]]] = []
         rows: list[npt.NDArray[np.int64]] = []
-        for path in sorted(self.directory.glob(_PARTS)):
+        for path in part_paths(self.directory):
             try:
                 part = PartFile(path)
                 keys = part.keys()
@@ -202,13 +175,13 @@ class Memo:
             self._parts.append(part)
         if not columns:
             none = np.empty(0, dtype=np.uint64)
-            return _Index(none, none, np.empty(0, np.bool_), np.empty(0, np.int32), np.empty(0, np.int64))
+            return MemoIndex(none, none, np.empty(0, np.bool_), np.empty(0, np.int32), np.empty(0, np.int64))
         prints, final, part_of = (np.concatenate(c) for c in zip(*columns, strict=True))
         row = np.concatenate(rows)
         # A final result before one that is not; of two final ones the first committed, of two others the last.
         age = np.where(final, part_of, -part_of)
         order = np.lexsort((age, ~final, prints[:, 1], prints[:, 0]))
-        return _Index(prints[order, 0], prints[order, 1], final[order], part_of[order], row[order])
+        return MemoIndex(prints[order, 0], prints[order, 1], final[order], part_of[order], row[order])
 
     def __len__(self) -> int:
         """Results in the memo."""
@@ -218,8 +191,34 @@ class Memo:
         """Which fingerprints have a result, as it was written, that needs no other try, shape (len(prints),)."""
         at = self._sound(prints)
         known = at >= 0
-        known[known] = self._index.final[at[known]]
+        at = at[known]
+        known[known] = self._index.final[at]
+        self._asked[at] = True
         return known
+
+    def mark(self, night: int, before: Memo) -> None:
+        """Remember that a build of `night` used what it asked `before` for, and what was committed since.
+
+        `before` may be this memo, and is of the same folder.
+        """
+        old = {part.path for part in before._parts}
+        new = [number for number, part in enumerate(self._parts) if part.path not in old]
+        heads = np.concatenate([before._index.high[before._asked], self._index.high[np.isin(self._index.part, new)]])
+        if len(heads):
+            write_uses(self.directory, read_uses(self.directory).with_night(np.sort(heads, kind="stable"), night))
+
+    def touch(self) -> None:
+        """Let the time of each part that was read say so, where that can be written: for memos that have no nights."""
+        for number in {part for part, _ in self._checked}:
+            with suppress(OSError):
+                os.utime(self._parts[number].path)
+
+    def results(self) -> Results:
+        """Where each result stands."""
+        index = self._index
+        first = np.ones(len(self), dtype=np.bool_)
+        first[1:] = (index.high[1:] != index.high[:-1]) | (index.low[1:] != index.low[:-1])
+        return Results([part.path for part in self._parts], index.high, first & index.final, index.part, index.row)
 
     def _sound(self, prints: Fingerprints) -> npt.NDArray[np.int64]:
         """Position of each fingerprint in the index, -1 where no block that is as it was written has it."""
@@ -232,7 +231,8 @@ class Memo:
             damaged = [(part, block) for part, block in places.tolist() if not self._is_whole(part, block)]
             if not damaged:
                 return at
-            self._index = self._index.without(damaged)
+            stays = self._index.beside(damaged)
+            self._index, self._asked = self._index.only(stays), self._asked[stays]
 
     def _is_whole(self, part: int, block: int) -> bool:
         if (part, block) not in self._checked:

@@ -11,6 +11,7 @@ import logging
 import os
 import shutil
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -43,9 +44,13 @@ class NightStates:
             return None
         for path in sorted((p for p in self.folder.iterdir() if not p.name.startswith(".")), reverse=True):
             try:
-                return read(path, _verified(path))
+                state = read(path, _verified(path))
             except (OSError, ValueError, KeyError, TypeError, DamagedError) as error:
                 log.warning("state of the last night is damaged and is left aside: %s error=%s", path, error)
+                continue
+            with suppress(OSError):
+                os.utime(self.folder)  # What is used last is forgotten last.
+            return state
         return None
 
     def begin(self, name: str) -> Path:

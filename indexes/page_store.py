@@ -337,9 +337,13 @@ class PageStore:
                 whole = False
             if not whole:
                 self._write(self.named())
-        for path in [*self.directory.glob("*.parquet"), *self.directory.glob(".tmp-*")]:
-            if not (self.directory / f"{path.name.split('.')[0]}.json").exists():
-                path.unlink()
+        for path in self.abandoned():
+            path.unlink()
+
+    def abandoned(self) -> list[Path]:
+        """Files that killed writers left; hold the lock alone."""
+        files = [*self.directory.glob("*.parquet"), *self.directory.glob(".tmp-*")]
+        return [path for path in files if not (self.directory / f"{path.name.split('.')[0]}.json").exists()]
 
 
 def _read_manifest(path: Path) -> dict[str, Any] | None:

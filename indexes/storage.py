@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, Protocol
@@ -66,11 +66,18 @@ def begun(path: Path) -> bool:
     return path.name.startswith(_BEGUN)
 
 
-def sweep(root: Path) -> None:
-    """Remove the temporary files under `root` of writers that were killed; nobody may be writing tables there."""
+def abandoned(root: Path) -> Iterator[Path]:
+    """The temporary files under `root` of writers that were killed; each is held until the next is asked for."""
     for path in root.rglob(f"{_BEGUN}*"):
         with suppress(OSError), path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield path
+
+
+def sweep(root: Path) -> None:
+    """Remove the temporary files under `root` of writers that were killed; nobody may be writing tables there."""
+    for path in abandoned(root):
+        with suppress(OSError):
             path.unlink()
 
 

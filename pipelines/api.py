@@ -201,12 +201,12 @@ def _searcher(
 ) -> Searcher:
     """A searcher of a snapshot; its own settings hold but for `changes` and `as_of`."""
     opened = warehouse if isinstance(warehouse, Warehouse) else Warehouse.open(Path(warehouse))
-    found = opened.snapshot(snapshot)  # Held until the searcher has a lease of its own.
-    settings = _settings(changes, settings_to_ask_by(found.manifest))
+    lease = opened.lease(snapshot)  # Held until the searcher has one of its own.
+    settings = _settings(changes, settings_to_ask_by(opened.manifest(lease.build_id)))
     if as_of is not None:
         retrieve = settings.retrieve.model_copy(update={"as_of": as_of})
         settings = settings.model_copy(update={"retrieve": retrieve})
-    return _loaded(opened.root, found.manifest.build_id, settings.model_dump_json())
+    return _loaded(opened.root, lease.build_id, settings.model_dump_json())
 
 
 @lru_cache(maxsize=2)

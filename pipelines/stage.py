@@ -14,7 +14,7 @@ from quern.indexes.catalog import Warehouse, new_build_id
 from quern.jobs.core.memory import MemoryMeter
 from quern.jobs.core.step import Step, makers
 from quern.pipelines.build import STEPS
-from quern.pipelines.staged import BUILDS, StagedBuild, StageError, log_file
+from quern.pipelines.staged import StagedBuild, StageError, log_file
 from quern.pipelines.staged_records import Begun
 from quern.schemas.settings import Settings
 
@@ -122,7 +122,7 @@ def _staged(
     steps: Sequence[Step],
 ) -> StagedBuild:
     """The build in progress, begun if it is not and `name` is the first step."""
-    folder = warehouse.root / BUILDS / build_id
+    folder = warehouse.builds / build_id
     staged = StagedBuild.open(folder, warehouse, steps)
     parent = warehouse.parent_id()
     if staged is None:

@@ -36,6 +36,7 @@ from quern.jobs.vectors.embed import Embed
 from quern.pipelines.audit.audit import Audited, Subject, audit_tables, reject_shares
 from quern.pipelines.ingest import PAGE_STORE, page_store
 from quern.pipelines.staged_records import AuditRecord, Begun, FinishedStep, TableFile, stage_of, table_file
+from quern.pipelines.vacuum import tidy
 from quern.schemas.differences import RowChanges
 from quern.schemas.errors import QuernError
 from quern.schemas.settings import Settings
@@ -43,7 +44,6 @@ from quern.schemas.tables import REJECTS, TABLES, Table
 
 log = logging.getLogger(__name__)
 
-BUILDS: Final = "builds"
 _TABLES: Final = "tables"
 
 
@@ -251,10 +251,9 @@ class StagedBuild:
             return RowChanges(added=stage.rows)
 
     def publish(self, manifest: Manifest) -> Manifest:
-        """Publish what is pinned as a snapshot; other builds in progress end with that."""
+        """Publish what is pinned as a snapshot; other builds in progress end with that, and what is old goes."""
         manifest = self.warehouse.publish(manifest)
-        self.warehouse.prune(self.settings.audit.keep_snapshots)
-        shutil.rmtree(self.warehouse.root / BUILDS, ignore_errors=True)
+        tidy(self.warehouse, manifest.build_id, self.settings)
         sweep(self.warehouse.root)
         if manifest.parent is not None:
             for name, changes in manifest.changes.items():

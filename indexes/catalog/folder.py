@@ -36,6 +36,7 @@ class WarehouseFolder:
         self.stages = root / "stages"
         self.logs = root / "logs"
         self.audits = root / "audit"
+        self.builds = root / "builds"
         self.snapshots = root / "snapshots"
         self._current = root / "current.json"
         self._served: ServedTables | None = None
@@ -87,12 +88,12 @@ class WarehouseFolder:
         wanted = build_id or self.current_id()
         if wanted is None:
             raise WarehouseError(f"nothing is published in {self.root} yet; run `quern build` first")
-        if wanted not in self.snapshot_ids():
-            known = ", ".join(self.snapshot_ids()[-3:]) or "none"
-            raise WarehouseError(f"there is no snapshot {wanted} in {self.root}; the latest are: {known}")
-        path = self._manifest_path(wanted)
+        path = self.manifest_path(wanted)
         try:
             return Manifest.model_validate(read_sealed(path, _ANOTHER))
+        except FileNotFoundError:
+            known = ", ".join(self.snapshot_ids()[-3:]) or "none"
+            raise WarehouseError(f"there is no snapshot {wanted} in {self.root}; the latest are: {known}") from None
         except ValidationError as error:
             raise DamagedError(path, f"{error.error_count()} fields cannot be read", _ANOTHER) from None
 
@@ -104,14 +105,17 @@ class WarehouseFolder:
                 found.append(self.manifest(build_id))
             except DamagedError as error:
                 log.warning("%s", error)
+            except WarehouseError:  # Pruned since it was listed.
+                continue
         return found
 
-    def _manifest_path(self, build_id: str) -> Path:
+    def manifest_path(self, build_id: str) -> Path:
+        """Where the manifest of a snapshot is; its leases are locks on that file."""
         return self.snapshots / f"{build_id}.json"
 
     def is_leased(self, build_id: str) -> bool:
         """Whether a reader holds the snapshot, so that pruning leaves it alone."""
-        return is_leased(self._manifest_path(build_id))
+        return is_leased(self.manifest_path(build_id))
 
 
 def _format_of(path: Path) -> dict[str, Any] | None:

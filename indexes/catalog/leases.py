@@ -25,7 +25,8 @@ _PAUSE_SECONDS: Final = 0.005
 class Lease:
     """A hold on one manifest, until `end`, the end of the object, or that of the process; without a handle none."""
 
-    def __init__(self, handle: int | None) -> None:
+    def __init__(self, manifest: Path, handle: int | None) -> None:
+        self.build_id = manifest.stem
         self._end = None if handle is None else weakref.finalize(self, os.close, handle)
 
     @property
@@ -55,11 +56,11 @@ def take_lease(manifest: Path) -> Lease:
             continue
         except OSError:  # A file system without locks.
             os.close(handle)
-            return Lease(None)
+            return Lease(manifest, None)
         if _is_at(handle, manifest):
-            return Lease(handle)
+            return Lease(manifest, handle)
         os.close(handle)
-    return Lease(None)
+    return Lease(manifest, None)
 
 
 @contextmanager

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import logging
 import shutil
-from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Self
 
 from quern.indexes.catalog.folder import WarehouseFolder, about_format, is_remnant
-from quern.indexes.catalog.leases import held_alone, take_lease
+from quern.indexes.catalog.leases import Lease, held_alone, take_lease
 from quern.indexes.catalog.manifest import Manifest, TableVersion, WarehouseError, build_id_after, new_build_id
 from quern.indexes.catalog.snapshot import Snapshot
 from quern.indexes.catalog.writer import Writer, held_for_writing
-from quern.indexes.checksums import VERIFIED, DamagedError, write_sealed
+from quern.indexes.checksums import VERIFIED, DamagedError, read_sealed, write_sealed
+from quern.indexes.remnants import Remnant
 from quern.indexes.served import LAYOUT, Written
 from quern.indexes.stage_folders import remove
 from quern.indexes.stages import Stage
@@ -99,22 +99,24 @@ class Warehouse(WarehouseFolder):
         Raises:
             WarehouseError: There is no such snapshot.
         """
-        if not leased:
-            return Snapshot(self, self.manifest(build_id))
-        for _ in range(_TRIES - 1):
+        lease = self.lease(build_id) if leased else None
+        return Snapshot(self, self.manifest(lease.build_id if lease else build_id), lease)
+
+    def lease(self, build_id: str | None = None) -> Lease:
+        """A lease on a snapshot, by default the published one.
+
+        Raises:
+            WarehouseError: There is no such snapshot.
+        """
+        for _ in range(_TRIES):
+            wanted = build_id or self.current_id()
+            if wanted is None:
+                break
             try:
-                return self._leased(build_id)
+                return take_lease(self.manifest_path(wanted))
             except FileNotFoundError:  # Another was published since the pointer was read, and this one pruned.
                 continue
-        return self.snapshot(build_id, leased=False)
-
-    def _leased(self, build_id: str | None) -> Snapshot:
-        """The snapshot with a lease on it; raises FileNotFoundError where it is not there."""
-        wanted = build_id or self.current_id()
-        if wanted is None:
-            return Snapshot(self, self.manifest())
-        lease = take_lease(self._manifest_path(wanted))
-        return Snapshot(self, self.manifest(wanted), lease)
+        return Lease(self.manifest_path(self.manifest(build_id).build_id), None)
 
     def pin(self, stage: Stage, parent: Manifest | None) -> TableVersion:
         """Write `stage` as a new version of its table, or return the parent's where nothing changed.
@@ -189,7 +191,7 @@ class Warehouse(WarehouseFolder):
         return manifest
 
     def _write(self, manifest: Manifest) -> None:
-        write_sealed(self._manifest_path(manifest.build_id), manifest.model_dump(mode="json"))
+        write_sealed(self.manifest_path(manifest.build_id), manifest.model_dump(mode="json"))
 
     def parent_id(self) -> str | None:
         """The snapshot that a build is made upon: the published one, or the newest whole one where that is damaged."""
@@ -222,9 +224,9 @@ class Warehouse(WarehouseFolder):
 
         The published one always stays, and what is leased: it goes when it is pruned again.
         """
-        gone = [s for s in self.prunable(keep) if self._forget(s)]
-        self._sweep()
-        self._prune_audits(keep)
+        gone = [s for s in self.prunable(keep) if self.forget(s)]
+        for remnant in list(self.remnants(keep)):
+            remnant.remove()
         return gone
 
     def prunable(self, keep: int) -> list[str]:
@@ -232,38 +234,49 @@ class Warehouse(WarehouseFolder):
         current, ids = self.current_id(), self.snapshot_ids()
         return [s for s in ids[: max(0, len(ids) - keep)] if s != current]
 
-    def _forget(self, build_id: str) -> bool:
-        """Delete the manifest of a snapshot, unless that is leased."""
-        path = self._manifest_path(build_id)
+    def forget(self, build_id: str) -> bool:
+        """Delete the manifest of a snapshot, unless that is leased; what it alone needed is a remnant then."""
+        path = self.manifest_path(build_id)
         with held_alone(path) as alone:
             if alone:
                 path.unlink()
         return alone
 
-    def _prune_audits(self, keep: int) -> None:
-        """Delete the data docs of pruned snapshots, and of refused builds that are older than all that are kept."""
-        ids = self.snapshot_ids()
-        for docs in self.audits.glob("[0-9]*"):
-            if ids and docs.name not in ids and docs.name < ids[-keep:][0]:
-                shutil.rmtree(docs, ignore_errors=True)
+    def remnants(self, keep: int, without: Collection[str] = ()) -> Iterator[Remnant]:
+        """What no snapshot needs but those `without` which it is to be thought: of pruned and of failed builds.
 
-    def _sweep(self) -> None:
-        """Delete staged files and table versions that no manifest names: of pruned and of failed builds.
-
-        What a damaged manifest names is not known: nothing goes while there is one, until it is pruned itself.
+        What a damaged manifest names is not known: no table goes while there is one, until it is pruned itself.
         """
-        manifests = self.whole_manifests()
-        if len(manifests) < len(self.snapshot_ids()):
-            return
-        named = {self.root / v.file for m in manifests for v in m.tables.values()}
+        ids = [s for s in self.snapshot_ids() if s not in without]
+        kept = [m for m in self.whole_manifests() if m.build_id not in without]
+        if len(kept) == len(ids):
+            yield from self._table_remnants(kept)
+        # Of refused builds, what is older than all snapshots that are kept for their age.
+        old = [*self.audits.glob("[0-9]*"), *self.logs.glob("[0-9]*.log")] if ids else []
+        for path in old:
+            if (build_id := path.name.partition(".")[0]) not in ids and build_id < ids[-keep:][0]:
+                yield Remnant("audits" if path.parent == self.audits else "logs", path)
+
+    def _table_remnants(self, kept: Sequence[Manifest]) -> Iterator[Remnant]:
+        """Staged files and versions of served tables that none of `kept` names, and no build in progress made."""
+        named = {self.root / v.file for m in kept for v in m.tables.values()}
+        going_on = {folder.name for folder in self.builds_in_progress()}
         for path in self.stages.glob("*/*.parquet"):
-            if path not in named:
-                remove(path)
-        kept: dict[str, set[int]] = defaultdict(set)
-        for name, version in (item for m in manifests for item in m.tables.items()):
-            if version.kind == "served":
-                kept[name].add(version.version)
-        self.served.prune(kept)
+            if path not in named and path.stem not in going_on:
+                yield Remnant("temporary" if path.name.startswith(".tmp-") else "stages", path)
+        served = {(n, v.version) for m in kept for n, v in m.tables.items() if v.kind == "served"}
+        for table, version in self.served.versions():
+            if (table, version) not in served:
+                yield Remnant("served", self.served.folder(table, version))
+
+    def builds_in_progress(self) -> list[Path]:
+        """Folders of builds that are run step by step and can be gone on with: nothing was published since."""
+        parent, found = self.parent_id(), []
+        for folder in sorted(self.builds.glob("*")):
+            with suppress(FileNotFoundError, DamagedError):
+                if read_sealed(folder / "begun.json").get("parent") == parent:
+                    found.append(folder)
+        return found
 
     def drop_build(self, build_id: str, *, docs: bool) -> None:
         """Delete what a build wrote that came to nothing, its `docs` too; of a published one nothing."""

@@ -158,13 +158,6 @@ class ServedTables:
         folders = (_FOLDER.fullmatch(path.name) for path in self.directory.glob("*.lance"))
         return sorted((found[1], int(found[2])) for found in folders if found)
 
-    def prune(self, kept: Mapping[str, set[int]]) -> list[Path]:
-        """Remove the versions that are not among those of `kept`, by table; returns their directories."""
-        gone = [self.folder(table, n) for table, n in self.versions() if n not in kept.get(table, set())]
-        for folder in gone:
-            shutil.rmtree(folder)
-        return gone
-
 
 def _files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file())

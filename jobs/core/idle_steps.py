@@ -15,7 +15,7 @@ from quern.indexes.catalog.step_record import StepRecord
 from quern.indexes.memo import is_whole
 from quern.indexes.stages import Stage
 from quern.jobs.core.run import Run
-from quern.jobs.core.step import Finished, Step, repeat_report
+from quern.jobs.core.step import Finished, Step, repeat_report, use_memo_again
 from quern.schemas.settings import Settings
 
 
@@ -63,6 +63,8 @@ def left_alone(step: Step, settings: Settings, run: Run) -> Finished:
     job = step.job(settings)
     if any(report["job"] == job.name for report in run.parent.manifest.jobs):
         repeat_report(record, job, run)
+    else:
+        use_memo_again(record, run)
     stages = {} if step.scratch else {name: run.parent.stage(name) for name in step.makes}
     return Finished(record.model_copy(update={"computed": 0, "seconds": 0.0}), stages)
 

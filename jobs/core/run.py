@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from quern.indexes.memo import Memo, committed_inputs, memo_schema, unnest
+from quern.indexes.memo_uses import night_of
 from quern.indexes.stage_folders import FolderWriter
 from quern.indexes.stages import Stage, StageWriter
 from quern.jobs.core.contract import Contract, Counts, Job, Made, Source
@@ -165,7 +166,7 @@ def memoise(job: Job, stage: Source, run: Run) -> Memoised:
     directory = run.memo / job.name / job.fingerprint()
     directory.mkdir(parents=True, exist_ok=True)
     run.asked.append(directory.relative_to(run.memo).as_posix())
-    memo = Memo(directory)
+    memo = before = Memo(directory)
     work_directory = run.work / job.name
     # What is known by a digest need not be read to be found missing: the workers read it from the table themselves.
     origin = stage if isinstance(stage, Stage) and job.known_by else None
@@ -188,11 +189,12 @@ def memoise(job: Job, stage: Source, run: Run) -> Memoised:
         # Few large parts in a large build, so that its memo opens fast; enough of them to keep all cores busy.
         task_rows = job.task_rows or max(run.task_rows, min(_MOST_TASK_ROWS, missing.rows // (32 * run.cores)))
         work = Work(job, missing.files, missing.schema, directory, task_rows, origin.trusted if origin else None)
-        before = committed_inputs(directory)
-        with watched(job.name, missing.rows, lambda: committed_inputs(directory) - before):
+        there = committed_inputs(directory)
+        with watched(job.name, missing.rows, lambda: committed_inputs(directory) - there):
             ran = chosen.run(work)
     if missing.rows or mended:
         memo = Memo(directory)
+    memo.mark(night_of(run.build_id), before)
     shutil.rmtree(work_directory, ignore_errors=True)
     return Memoised(job, memo, missing.rows, stage.rows, ran, started)
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from quern.indexes.catalog.step_record import StepRecord
+from quern.indexes.memo_uses import night_of, use_again
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Contract, Counts, Job, Made
 from quern.jobs.core.run import JobReport, Run, derived
@@ -131,7 +132,7 @@ def _taken_over(step: Step, job: TableJob, inputs: Mapping[str, Stage], run: Run
 def repeat_report(record: StepRecord, job: Contract, run: Run) -> None:
     """Report of a job what it did in the parent snapshot's step, with what it left out: all is as it was."""
     started = time.monotonic()
-    run.asked += record.memo
+    use_memo_again(record, run)
     if record.rejected and run.parent is not None:
         for batch in run.parent.stage("rejects").batches(["job", "key", "reason", "detail"]):
             rows = (row for row in batch.to_pylist() if row["job"] == job.name)
@@ -146,6 +147,14 @@ def repeat_report(record: StepRecord, job: Contract, run: Run) -> None:
         notes=record.notes,
     )
     run.report(job, counts, started)
+
+
+def use_memo_again(record: StepRecord, run: Run) -> None:
+    """Let the memo know that a step which is not run would use the results that the parent snapshot's step used."""
+    run.asked += record.memo
+    if run.parent is not None:
+        for folder in record.memo:
+            use_again(run.memo / folder, night_of(run.parent.manifest.build_id), night_of(run.build_id))
 
 
 def last_uses(steps: Sequence[Step], settings: Settings) -> dict[str, str]:

@@ -84,6 +84,7 @@ class TaskMemo(Generic[Input, Output]):
         """Write what is not yet written."""
         with self._unless_read_only():
             self._memo.mend()
+            self._memo.touch()
             self._writer.commit()
 
     @contextmanager

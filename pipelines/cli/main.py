@@ -34,6 +34,7 @@ from quern.pipelines.cli import (
     steps,
     sweep,
     timeline,
+    vacuum,
 )
 from quern.pipelines.cli.common import LOGGERS, new_app
 from quern.pipelines.cli.entry import INTERRUPTED
@@ -84,6 +85,7 @@ for topic in (
     diff,
     audit,
     rejects,
+    vacuum,
     settings,
     evaluate_extraction,
 ):

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from quern.pipelines.cli.common import AsJson, Warehouse, new_app, print_json
+from quern.pipelines.cli.vacuum import DryRun, Keep, print_freed
 from quern.schemas.words.lines import one_line
 
 app = new_app("What is published in a warehouse.")
@@ -88,14 +89,12 @@ def rollback_snapshot(
     typer.echo(f"published {manifest.build_id} again")
 
 
-@app.command("prune", epilog="Example:  quern snapshots prune -w WH --keep 7")
-def prune_snapshots(
-    warehouse: Warehouse, keep: Annotated[int, typer.Option(min=1, help="Snapshots to keep.")] = 7
-) -> None:
-    """Forget old snapshots and free the space that only they needed."""
+@app.command("prune", epilog="Examples:  quern snapshots prune -w WH --keep 7    quern snapshots prune -w WH --dry-run")
+def prune_snapshots(warehouse: Warehouse, keep: Keep = None, dry_run: DryRun = False, as_json: AsJson = False) -> None:
+    """Forget old snapshots that no reader has open, and free the space that only they needed."""
     from quern.indexes.catalog import Warehouse as Catalog
+    from quern.pipelines.vacuum import prune
 
     catalog = Catalog.open(warehouse)
-    with catalog.lock("quern snapshots"):
-        gone = catalog.prune(keep)
-    typer.echo(f"pruned {len(gone)} snapshots" + (f": {', '.join(gone)}" if gone else ""))
+    keep = keep or (catalog.manifest().known_settings().audit.keep_snapshots if catalog.current_id() else 1)
+    print_freed(prune(catalog, keep, dry_run=dry_run), dry_run, as_json)

@@ -25,6 +25,7 @@ from quern.schemas.settings.run import RunSettings
 from quern.schemas.settings.run.audit import AuditSettings
 from quern.schemas.settings.run.crawl import CrawlSettings
 from quern.schemas.settings.run.engine import EngineSettings
+from quern.schemas.settings.run.memo import MemoSettings
 from quern.schemas.settings.search import SearchSettings
 from quern.schemas.settings.search.align import AlignSettings
 from quern.schemas.settings.search.answer import AnswerSettings
@@ -70,6 +71,7 @@ __all__ = [
     "ImageSettings",
     "IngestSettings",
     "LinkSettings",
+    "MemoSettings",
     "NeighbourSettings",
     "NormaliseSettings",
     "Positive",

@@ -67,6 +67,7 @@ _HELP = (
     "nights: a night in which 1 % of --documents changed, and one in which none did, against a full build, by a model "
     "of random weights or, with --real-model, the packaged one; "
     "normalise: the final form of documents, documents a second; personal-data: precision and recall on gold spans; "
+    "readers: what readers see beside 50 nights that are published, pruned and vacuumed, over a copy of --warehouse; "
     "relevance: how often the right sentence comes first, and weights fitted anew, of --folder and each --warehouse; "
     "sources: sources of gold questions, validity and the other measures of Know Where to Go, of each --warehouse "
     "(demo, lihua, musique) and the sets of --folder; --only sample, readers, lihua, musique; "

@@ -15,7 +15,8 @@ from quern.indexes.stages import Stage
 from quern.pipelines.build import STEPS, make_tables
 from quern.pipelines.staged import StagedBuild
 from quern.pipelines.staged_records import AuditRecord, Begun, table_file
-from quern.schemas.settings import Settings, load_settings
+from quern.pipelines.vacuum import vacuum
+from quern.schemas.settings import MemoSettings, Settings, load_settings
 from quern.schemas.tables import TABLES
 from tests.nights.corpus import Corpus
 
@@ -71,6 +72,7 @@ def nights(folder: Path, seed: int, count: int, overrides: Sequence[str] = ()) -
         shutil.rmtree(folder / "pages", ignore_errors=True)
         pages = corpus.write(folder / "pages")
         night = build_unaudited(pages, warehouse, settings)
+        vacuum(warehouse, 2, MemoSettings(keep_nights=1 + number % 3))  # What it forgets is made again, equal.
         fresh = Warehouse.create(folder / f"fresh-{number}")
         whole = build_unaudited(pages, fresh, settings)
         yield Night(number, events, list(changes), differing(whole, night))

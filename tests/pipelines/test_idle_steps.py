@@ -8,7 +8,8 @@ import pytest
 
 from quern.indexes.catalog import Warehouse
 from quern.pipelines.build import STEPS
-from quern.schemas.settings import load_settings
+from quern.pipelines.vacuum import vacuum
+from quern.schemas.settings import MemoSettings, load_settings
 from tests.nights.builds import build_unaudited
 from tests.nights.corpus import Corpus
 
@@ -44,6 +45,7 @@ def test_of_the_same_pages_nothing_is_made_again_and_all_is_reported(nights: Nig
     after = nights.warehouse.manifest()
     assert digests == {name: table.digest for name, table in before.tables.items()}
     assert nights.run <= {STEPS[0].name}
+    assert "memo" not in vacuum(nights.warehouse, 1, MemoSettings(keep_nights=1)).freed, "all of it was used"
     assert [step.name for step in after.steps] == [step.name for step in STEPS]
     assert {step.name: step.makes for step in after.steps} == {step.name: step.makes for step in before.steps}
     counts = ("job", "rows_in", "rows_out", "rejected")

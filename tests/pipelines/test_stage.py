@@ -12,7 +12,7 @@ import pytest
 from quern.indexes.catalog import Warehouse, new_build_id
 from quern.pipelines.build import STEPS
 from quern.pipelines.stage import run_stage, stage_names
-from quern.pipelines.staged import BUILDS, StagedBuild, StageError
+from quern.pipelines.staged import StagedBuild, StageError
 from quern.schemas.settings import Settings, load_settings
 from tests.conftest import ROOT, Quern, build_here
 
@@ -74,7 +74,7 @@ def test_a_publication_that_was_cut_short_is_tried_again(pages: Path, whole: Pat
     tonight = new_build_id()
     for name in stage_names()[:-1]:
         run_stage(name, tonight, catalog, pages if name == "ingest" else None, in_one_process)
-    begun = StagedBuild.open(catalog.root / BUILDS / tonight, catalog, STEPS)
+    begun = StagedBuild.open(catalog.builds / tonight, catalog, STEPS)
     assert begun is not None
     audit = begun.audited()
     assert audit is not None

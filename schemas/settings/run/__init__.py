@@ -6,6 +6,7 @@ from quern.schemas.setting_group import Group
 from quern.schemas.settings.run.audit import AuditSettings
 from quern.schemas.settings.run.crawl import CrawlSettings
 from quern.schemas.settings.run.engine import EngineSettings
+from quern.schemas.settings.run.memo import MemoSettings
 
 
 class RunSettings(Group):
@@ -14,3 +15,4 @@ class RunSettings(Group):
     crawl: CrawlSettings = CrawlSettings()
     engine: EngineSettings = EngineSettings()
     audit: AuditSettings = AuditSettings()
+    memo: MemoSettings = MemoSettings()

@@ -43,6 +43,9 @@ COMMANDS = (
     "snapshots show",
     "snapshots rollback",
     "snapshots prune",
+    "diff",
+    "steps",
+    "vacuum",
 )
 
 

@@ -1,0 +1,175 @@
+"""Forgetting: a folder of the memo without the results that no build of late has used.
+
+What is forgotten is decided by the night of its last use (`indexes.memo_uses`) alone. A part that nothing uses goes;
+one that is mostly unused is written again without them, under a name that begins as its own did, so that results keep
+their order, and only then goes: at each moment every result that stays is there.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from quern.indexes.checksums import DamagedError
+from quern.indexes.memo import Memo, commit_part, part_paths
+from quern.indexes.memo_parts import BLOCK_ROWS, PartFile
+from quern.indexes.memo_uses import Nights, night_at, read_uses, uses_file, write_uses
+from quern.indexes.remnants import Space, size_of
+
+log = logging.getLogger(__name__)
+
+# A night writes so much at most for the sake of a part that frees as much or more; over many nights a memo then takes
+# at most twice what is used of it. `quern vacuum`, which is asked to free, takes the second.
+MOSTLY_UNUSED: Final = 0.5
+PARTLY_UNUSED: Final = 0.1
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A part, by what its name and its size say."""
+
+    path: Path
+    committed_ns: int
+    rows: int
+    size: int
+
+    @property
+    def night(self) -> int:
+        """The night in which it was committed."""
+        return night_at(self.committed_ns)
+
+
+def _part(path: Path) -> _Part:
+    time_ns, _, rows = path.stem.split("-")
+    return _Part(path, int(time_ns), int(rows), size_of(path))
+
+
+class MemoFolder:
+    """A folder of the memo as vacuum sees it: its results and when they were last used."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.parts = [_part(path) for path in part_paths(folder)]
+        self._uses = read_uses(folder)
+
+    @property
+    def rows(self) -> int:
+        """Results in all parts."""
+        return sum(part.rows for part in self.parts)
+
+    @property
+    def size(self) -> int:
+        """Bytes of all parts."""
+        return sum(part.size for part in self.parts)
+
+    @property
+    def newest(self) -> int:
+        """The night in which something of it was last used or committed, 0 for never."""
+        used = int(self._uses.nights.max()) if len(self._uses.nights) else 0
+        return max([used, *(part.night for part in self.parts)])
+
+    def surely_used(self, cutoff: int) -> int:
+        """Results that builds since `cutoff` used, by the marks alone: no part is opened for it."""
+        return int((self._uses.nights >= cutoff).sum())
+
+    @cached_property
+    def _results(self) -> list[tuple[_Part, Nights]]:
+        """The parts, each with the night in which each of its results was last used; 0 for what no lookup finds."""
+        found = Memo(self.folder).results()
+        nights = self._uses.of(found.heads)
+        parts = {part.path: part for part in self.parts}
+        results: list[tuple[_Part, Nights]] = []
+        for number, path in enumerate(found.parts):
+            inside = found.part == number
+            part = parts[path] if path in parts else _part(path)
+            of_rows = np.zeros(part.rows, dtype=np.int64)
+            of_rows[found.row[inside]] = np.where(found.found[inside], np.maximum(nights[inside], part.night), 0)
+            results.append((part, of_rows))
+        return results
+
+    def bytes_by_night(self) -> dict[int, float]:
+        """Bytes of results by the night in which they were last used, as shares of their parts."""
+        by_night: dict[int, float] = {}
+        for part, nights in self._results:
+            for night, count in zip(*np.unique(nights, return_counts=True), strict=True):
+                by_night[int(night)] = by_night.get(int(night), 0.0) + part.size * int(count) / max(part.rows, 1)
+        return by_night
+
+    def forget(self, cutoff: int, share: float, *, dry_run: bool) -> Space:
+        """Forget what was last used before `cutoff`, where at least a `share` of a part was; returns what that frees.
+
+        With `dry_run` nothing is written, and bytes of parts that would be written again are estimated.
+        """
+        if not self.parts:
+            return Space()
+        if self.newest < cutoff:
+            return self._forget_all(dry_run=dry_run)
+        if self.rows - self.surely_used(cutoff) < PARTLY_UNUSED * self.rows and share >= PARTLY_UNUSED:
+            return Space()
+        freed = Space()
+        for part, nights in self._results:
+            used = nights >= cutoff
+            if (~used).sum() >= max(1, share * part.rows):
+                freed += _shrink(part, used, dry_run=dry_run)
+        if freed.files and not dry_run:
+            self._forget_marks()
+        return freed
+
+    def _forget_all(self, *, dry_run: bool) -> Space:
+        paths = [*(part.path for part in self.parts), uses_file(self.folder)]
+        freed = Space(sum(path.exists() for path in paths), sum(size_of(path) for path in paths))
+        if not dry_run:
+            for path in paths:
+                path.unlink(missing_ok=True)
+        return freed
+
+    def _forget_marks(self) -> None:
+        """Leave no marks of what is not there any more."""
+        left = Memo(self.folder).results()
+        write_uses(self.folder, self._uses.only(np.unique(left.heads)))
+
+
+def _shrink(part: _Part, used: npt.NDArray[np.bool_], *, dry_run: bool) -> Space:
+    """Write `part` again without what is not used, or drop it where nothing is; what that frees."""
+    if not used.any():
+        if not dry_run:
+            part.path.unlink(missing_ok=True)
+        return Space(1, part.size)
+    if dry_run:
+        return Space(1, part.size - part.size * int(used.sum()) // part.rows)
+    try:
+        rows = pa.Table.from_batches(list(_used_rows(PartFile(part.path), used))).combine_chunks().to_batches()[0]
+    except DamagedError as error:  # Builds mend it: what is not as it was written is not written again as if it were.
+        log.warning("memo part is damaged and stays as it is: file=%s error=%s", error.path, error.why)
+        return Space()
+    again = commit_part(part.path.parent, rows, part.committed_ns)
+    part.path.unlink(missing_ok=True)
+    return Space(1, part.size - size_of(again))
+
+
+def _used_rows(part: PartFile, used: npt.NDArray[np.bool_]) -> Iterator[pa.RecordBatch]:
+    for block in range(part.blocks):
+        yield part.block(block).filter(pa.array(used[block * BLOCK_ROWS : (block + 1) * BLOCK_ROWS]))
+
+
+def raised_cutoff(folders: Sequence[MemoFolder], cutoff: int, newest: int, most: int) -> int:
+    """The night before which is to be forgotten so that `most` bytes stay; never later than `newest`."""
+    by_night: dict[int, float] = {}
+    for folder in folders:
+        for night, size in folder.bytes_by_night().items():
+            by_night[night] = by_night.get(night, 0.0) + size
+    stays = sum(size for night, size in by_night.items() if night >= cutoff)
+    for night in sorted(night for night in by_night if cutoff <= night < newest):
+        if stays <= most:
+            return cutoff
+        stays -= by_night[night]
+        cutoff = night + 1
+    return cutoff

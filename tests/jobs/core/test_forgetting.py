@@ -1,0 +1,138 @@
+"""What the memo forgets: nothing that one of the kept nights used, and in time all else."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from quern.indexes.memo import part_paths
+from quern.indexes.memo_uses import night_of, read_uses, uses_file
+from quern.indexes.memo_vacuum import MOSTLY_UNUSED, PARTLY_UNUSED, MemoFolder, raised_cutoff
+from quern.indexes.remnants import Space
+from quern.indexes.stages import Stage
+from quern.jobs.core.run import Run, derive
+from quern.schemas.tables import Table
+from tests.jobs.core.test_run import TEXTS, Split, words
+
+Staged = Callable[[Table, list[dict[str, Any]]], Stage]
+
+
+def rows(keys: range | list[int]) -> list[dict[str, Any]]:
+    return [{"key": f"k{n}", "text": f"text {n}"} for n in keys]
+
+
+class Nights:
+    """Builds of one table, one after the other, over one memo."""
+
+    def __init__(self, run: Run, staged: Staged) -> None:
+        self.run, self.staged = run, staged
+        self.names = (f"3{n:03}" for n in count())  # Later than all that a clock says: marks decide.
+        self.built: list[tuple[str, list[int], str]] = []
+
+    def build(self, keys: list[int], mark: str = "") -> Stage:
+        name = next(self.names)
+        self.built.append((name, keys, mark))
+        return self._derive(name, keys, mark)
+
+    def _derive(self, name: str, keys: list[int], mark: str) -> Stage:
+        run = self.run
+        run.build_id, run.stages = name, run.work.parent / name
+        return derive(Split(mark=mark), self.staged(TEXTS, rows(keys)), run)
+
+    def forget(self, keep: int, share: float, *, dry_run: bool = False) -> Space:
+        cutoff = night_of(self.built[-keep:][0][0])
+        return sum((folder.forget(cutoff, share, dry_run=dry_run) for folder in self.folders), Space())
+
+    @property
+    def folders(self) -> list[MemoFolder]:
+        return [MemoFolder(path) for path in sorted(self.run.memo.glob("split/*"))]
+
+    def computed_again(self, night: int) -> int:
+        """Rows that a rebuild of an earlier night's pages would compute; the memo stays as it is."""
+        kept = self.run.memo.rename(self.run.memo.with_name("kept"))
+        shutil.copytree(kept, self.run.memo)
+        _, keys, mark = self.built[night]
+        self._derive("4000", keys, mark)
+        shutil.rmtree(self.run.memo)
+        kept.rename(self.run.memo)
+        return self.run.reports[-1].computed
+
+
+@pytest.fixture
+def nights(run: Run, staged: Staged) -> Nights:
+    return Nights(replace(run, task_rows=8), staged)
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 2**32), keep=st.integers(1, 3), share=st.sampled_from([0.0, PARTLY_UNUSED, MOSTLY_UNUSED]))
+def test_a_rebuild_reuses_all_that_the_kept_nights_used_whatever_came_and_went(
+    nights: Nights, seed: int, keep: int, share: float
+) -> None:
+    shutil.rmtree(nights.run.memo, ignore_errors=True)
+    chance, nights.built = random.Random(seed), []
+    for _ in range(6):
+        nights.build(sorted(chance.sample(range(40), chance.randrange(1, 40))), chance.choice(["", "", "other"]))
+        told = nights.forget(keep, share, dry_run=True)
+        assert told.files == nights.forget(keep, share).files
+        assert nights.forget(keep, share) == Space(), "nothing is left to forget"
+    assert [nights.computed_again(night) for night in range(-keep, 0)] == [0] * keep
+
+
+def test_what_no_kept_night_used_goes_and_the_memo_shrinks(nights: Nights) -> None:
+    nights.build([*range(80)])
+    before = nights.folders[0]
+    for _ in range(3):
+        made = nights.build([*range(20)])
+    assert nights.forget(4, PARTLY_UNUSED) == Space()
+    freed = nights.forget(3, PARTLY_UNUSED)
+    after = nights.folders[0]
+    assert (before.rows, after.rows) == (80, 20)
+    assert freed.bytes == before.size - after.size > 0
+    assert len(read_uses(after.folder).heads) == 20
+    assert nights.computed_again(-1) == 0
+    assert nights.build([*range(20)]).digest == made.digest
+    assert words(nights.build([*range(80)])) == [
+        f"k{n}-{m}-{w}" for n in range(80) for m, w in enumerate(["text", f"{n}"])
+    ]
+
+
+def test_settings_that_no_kept_night_had_take_no_space(nights: Nights) -> None:
+    nights.build([*range(30)], "tried")
+    for _ in range(2):
+        nights.build([*range(30)])
+    nights.forget(2, MOSTLY_UNUSED)
+    assert sorted(folder.rows for folder in nights.folders) == [0, 30]
+
+
+def test_without_marks_what_was_committed_of_late_stays_and_marks_begin_anew(nights: Nights) -> None:
+    nights.names = (f"2{n:03}" for n in count())  # Before what is committed now.
+    nights.build([*range(30)])
+    nights.build([*range(10)])
+    folder = nights.folders[0].folder
+    content = uses_file(folder).read_bytes()
+    uses_file(folder).write_bytes(content[:-3])
+    assert nights.forget(1, PARTLY_UNUSED) == Space()
+    nights.build([*range(10)])
+    assert len(read_uses(folder).heads) == 10
+
+
+def test_beyond_the_bytes_allowed_the_least_recently_used_go_but_nothing_of_the_newest_night(nights: Nights) -> None:
+    for first in range(0, 64, 16):
+        nights.build([*range(first, first + 16)])
+    folders = nights.folders
+    newest, size = night_of(nights.built[-1][0]), folders[0].size
+    assert raised_cutoff(folders, 0, newest, size) == 0
+    assert night_of(nights.built[-2][0]) < raised_cutoff(folders, 0, newest, 0) <= newest
+    most = int(0.6 * size)
+    cutoff = raised_cutoff(folders, 0, newest, most)
+    folders[0].forget(cutoff, 0.0, dry_run=False)
+    assert sum(path.stat().st_size for path in part_paths(folders[0].folder)) <= most
+    assert [nights.computed_again(night) for night in range(4)] == [16, 16, 0, 0]
