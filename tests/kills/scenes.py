@@ -124,13 +124,13 @@ class Scenes:
     def scenes(self, names: Sequence[str] = ()) -> dict[str, Callable[[], Scene]]:
         """The scenes by name, each made when it is first wanted: a step begins where the steps before it have ended."""
         every: dict[str, Callable[[], Scene]] = {
-            "build": self._build,
-            "rebuild": self._rebuild,
             "ingest": self._ingest,
             "crawl": self._crawl,
+            **{f"stage {name}": partial(self._stage, name) for name in stage_names()},
             "answer": self._answer,
             "prune": self._prune,
-            **{f"stage {name}": partial(self._stage, name) for name in stage_names()},
+            "rebuild": self._rebuild,
+            "build": self._build,
         }
         return {name: make for name, make in every.items() if not names or name.split()[0] in names or name in names}
 
