@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Final
@@ -119,19 +120,15 @@ class RayEngine:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         address = self._settings.ray_address
         log.info("engine=ray address=%s starting", address or "local")
-        on_stop = signal.getsignal(signal.SIGTERM)
         try:
-            if address:
-                self._init(address=address)
-            else:
-                self._init_here()
+            with _stoppable():
+                if address:
+                    self._init(address=address)
+                else:
+                    self._init_here()
         except Exception as error:  # Ray raises many kinds; all mean that it did not start
             self.close()
             raise EngineError(f"Ray did not start ({error}); --engine local runs without it") from error
-        finally:
-            # Ray takes the signal to exit at once; a build must first give its engines and locks back.
-            if threading.current_thread() is threading.main_thread():
-                signal.signal(signal.SIGTERM, on_stop)
         import ray.data
 
         context = ray.data.DataContext.get_current()
@@ -180,6 +177,32 @@ class RayEngine:
             if self._failed:
                 log.warning("engine=ray logs=%s", scratch.path)
             scratch.close(keep=self._failed)
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Obey what asks this process to stop once Ray has started: interrupted half-way it crashes, or forgets about it.
+
+    It also takes SIGTERM to exit at once; a build must first give its engines and locks back.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    asked: list[int] = []
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number, action in before.items():
+        if callable(action):
+            signal.signal(number, lambda number, _: asked.append(number))
+    try:
+        yield
+    except SystemExit:
+        asked.append(signal.SIGTERM)
+    finally:
+        for number, action in before.items():
+            if action is not None:  # One that is not of Python's cannot be put back.
+                signal.signal(number, action)
+        if asked:
+            raise KeyboardInterrupt
 
 
 def _next(running: dict[Any, int]) -> Any:
