@@ -85,8 +85,11 @@ def openvino_file(model: Model, precision: Precision) -> Path:
 
 
 def _make_folder(model: Model, precision: Precision, target: Path) -> None:
-    """Make the folder `target` whole or not at all."""
-    scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=".converting-"))
+    """Make the folder `target` whole or not at all; whoever calls it holds the lock of `target`."""
+    begun = f".converting-{target.name}-"
+    for left in target.parent.glob(f"{begun}*"):  # by a process that was killed
+        shutil.rmtree(left, ignore_errors=True)
+    scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=begun))
     try:
         _make(model, precision, scratch / "model.xml")
         scratch.rename(target)
