@@ -18,7 +18,7 @@ _HOW: Final = ("group", "alone", "SIGTERM", "SIGINT")
 # Of so many kills one meets a command that was started as a user does: the others save the seconds of its imports.
 _COLD_ONE_IN: Final = 8
 _COLD_SECONDS: Final = 4.0
-_KILLS: Final = 3
+_KILLS: Final = 5
 
 
 def random_kill(chance: random.Random, reference: Reference) -> Kill:
@@ -38,7 +38,7 @@ def benchmark_kills(
     """Kills of all commands, in turn, until there were `kills`.
 
     Returns:
-        `commands`: runs that were killed, three times at most each, and then came to their end. `kills`: the kills.
+        `commands`: runs that were killed, five times at most each, and then came to their end. `kills`: the kills.
         `kills_survived`: those after which readers found one whole snapshot, and the command came to its end.
         `digests_equal`: commands with the digests of one that was not killed. `orphans`: processes that outlived one
         that was killed. `files_left`: files in the folder for temporary files, and those in a warehouse that nobody

@@ -146,6 +146,8 @@ class Runner:
             if _wait_for(process, kill) and _kill(process, kill.how):
                 killed += 1
                 problems += _end(process, kill.how)
+            elif code := _code(process, _GRACE):
+                problems.append(f"ended by itself with {code}")
             problems += _mixed(scene, folder, reference)
             orphans += self._orphans()
             left += self._temporary(folder)
