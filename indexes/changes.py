@@ -140,7 +140,7 @@ def _hashed(stage: Stage | None, hasher: RowHasher) -> Iterator[npt.NDArray[np.v
     for batch in stage.batches(columns, _BATCH_ROWS):
         for piece in slices(batch, _BATCH_ROWS, _BATCH_BYTES):
             rows = np.empty(piece.num_rows, _ROW)
-            rows["key"], rows["content"] = hasher.rows(piece, key), hasher.rows(piece, content)
+            rows["key"], rows["content"] = hasher.rows(piece, key, content)
             rows["number"] = np.arange(at, at + piece.num_rows)
             at += piece.num_rows
             yield rows

@@ -9,6 +9,7 @@ probability below 2^-54, whoever wrote them, as the weights are not known before
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -33,9 +34,10 @@ class RowHasher:
     def _drawn(self, count: int) -> Hashes:
         return self._random.integers(0, 1 << 64, count, dtype=np.uint64) | np.uint64(1)
 
-    def rows(self, batch: pa.RecordBatch, columns: Sequence[str]) -> Hashes:
-        """Hashes of the rows of `batch` over `columns`, shape (rows,)."""
-        return self._joined([self._cells(batch.column(name)) for name in columns], batch.num_rows)
+    def rows(self, batch: pa.RecordBatch, *columns: Sequence[str]) -> tuple[Hashes, ...]:
+        """Hashes of the rows of `batch` over each list of columns, of shape (rows,); a column is read once."""
+        cells = {name: self._cells(batch.column(name)) for name in dict.fromkeys(chain(*columns))}
+        return tuple(self._joined([cells[name] for name in names], batch.num_rows) for names in columns)
 
     def _joined(self, cells: Sequence[Hashes], rows: int) -> Hashes:
         """One hash of several columns."""

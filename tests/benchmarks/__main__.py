@@ -159,7 +159,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--nodes", type=int, default=100_000, help="nodes of the synthetic graph")
     parser.add_argument("--documents", type=int, default=20_000, help="documents of deduplicate and nights")
     parser.add_argument("--nights", type=int, default=100, help="of law: nights that are compared")
-    parser.add_argument("--seed", type=int, default=1, help="of law: what its nights are drawn from")
+    parser.add_argument("--seed", type=int, default=0, help="of kills and law: what is drawn from it")
     parser.add_argument("--real-model", action="store_true", help="of nights: the packaged embedding model")
     parser.add_argument(
         "--warehouse", type=Path, action="append", help="of retrieval: whose graph is searched; of knn: whose nodes"
@@ -170,7 +170,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--kills", type=int, default=200, help="of kills: how many")
     parser.add_argument("--engine", default="local", help="of kills: engine.engine")
-    parser.add_argument("--seed", type=int, default=0, help="of kills: its moments")
     parser.add_argument(
         "--floors", action="store_true", help="of answers: set the floors that tests keep to the figures"
     )
