@@ -19,6 +19,8 @@ _HOW: Final = ("group", "alone", "SIGTERM", "SIGINT")
 _COLD_ONE_IN: Final = 8
 _COLD_SECONDS: Final = 4.0
 _KILLS: Final = 5
+# Of the time that a command takes: it goes on where it was, and is soon done.
+_MOST: Final = 0.6
 
 
 def random_kill(chance: random.Random, reference: Reference) -> Kill:
@@ -29,7 +31,7 @@ def random_kill(chance: random.Random, reference: Reference) -> Kill:
         return Kill(how, seconds=chance.uniform(0, _COLD_SECONDS), cold=True)
     if reference.said and chance.random() < 0.5:
         return Kill(how, line=chance.randint(1, len(reference.said)))
-    return Kill(how, seconds=chance.uniform(0, reference.seconds))
+    return Kill(how, seconds=chance.uniform(0, _MOST * reference.seconds))
 
 
 def benchmark_kills(

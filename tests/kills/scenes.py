@@ -129,6 +129,7 @@ class Scenes:
             **{f"stage {name}": partial(self._stage, name) for name in stage_names()},
             "answer": self._answer,
             "prune": self._prune,
+            "vacuum": self._vacuum,
             "rebuild": self._rebuild,
             "build": self._build,
         }
@@ -225,6 +226,12 @@ class Scenes:
             return ["snapshots", "prune", "-w", str(folder / "wh"), "--keep", "1"]
 
         return Scene("prune", partial(_copy, self._several()), command, snapshots, tables, left_by_others)
+
+    def _vacuum(self) -> Scene:
+        def command(folder: Path) -> list[str]:
+            return ["vacuum", "-w", str(folder / "wh"), "--keep", "1", "--set", "memo.keep_nights=1"]
+
+        return Scene("vacuum", partial(_copy, self._several()), command, snapshots, tables, left_by_others)
 
 
 def _allowing(build: Callable[[Path], Sequence[str]], folder: Path) -> list[str]:
