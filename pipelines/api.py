@@ -5,6 +5,7 @@ A warehouse is given as a path or as a `Warehouse`, settings as `Settings` or as
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
@@ -212,4 +213,7 @@ def _searcher(
 @lru_cache(maxsize=2)
 def _loaded(root: Path, build_id: str, settings: str) -> Searcher:
     """A searcher with its model and graph, kept for the next questions."""
+    if _loaded.cache_info().currsize:
+        # What recipes hold of a searcher refers to it: one that went before would keep its lease until some later day.
+        gc.collect()
     return Searcher(Warehouse.open(root).snapshot(build_id), Settings.model_validate_json(settings))

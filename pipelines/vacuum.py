@@ -29,6 +29,7 @@ from quern.schemas.settings import MemoSettings, Settings
 log = logging.getLogger(__name__)
 
 REASONING: Final = "reasoning"
+_DAY_NS: Final = 86_400 * 10**9
 
 
 @dataclass
@@ -171,8 +172,10 @@ def vacuum_memo(
     if cutoff:
         for folder in folders:
             mine.add("memo", folder.forget(cutoff, share, dry_run=dry_run))
-        _remove((part for part in answers if _used_in(part.path) < cutoff), mine, dry_run=dry_run)
-        _remove(_states(warehouse.memo, cutoff), mine, dry_run=dry_run)
+        # By the times of files: a night is a day at least, and may be named after another (a clock that was wrong).
+        before = min(cutoff, night_at(time.time_ns() - memo.keep_nights * _DAY_NS))
+        _remove((part for part in answers if _used_in(part.path) < before), mine, dry_run=dry_run)
+        _remove(_states(warehouse.memo, before), mine, dry_run=dry_run)
     for kind, space in mine.freed.items():
         if not dry_run:
             seconds = time.monotonic() - started

@@ -32,6 +32,7 @@ from tests.benchmarks.knn import Part, benchmark_knn
 from tests.benchmarks.nights import benchmark_law, benchmark_nights
 from tests.benchmarks.normalise import benchmark_normalise
 from tests.benchmarks.personal_data import evaluate_personal_data
+from tests.benchmarks.readers import benchmark_readers
 from tests.benchmarks.relevance import benchmark_relevance
 from tests.benchmarks.retrieval import benchmark_retrieval
 from tests.benchmarks.sources import benchmark_sources
@@ -101,6 +102,7 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "knn": lambda options: benchmark_knn(options.nodes, options.warehouse or (), min(5, options.repeats), options.part),
     "law": lambda options: benchmark_law(options.nights, options.seed),
     "nights": lambda options: benchmark_nights(options.documents, real_model=options.real_model),
+    "readers": lambda options: benchmark_readers(options.warehouse[0]),
     "sources": lambda options: benchmark_sources(
         options.folder or _DATASETS, options.warehouse or (), options.only or ()
     ),
@@ -183,6 +185,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if options.benchmark in _FOLDERS and options.folder is None:
         parser.error(f"{options.benchmark} needs --folder")
+    if options.benchmark == "readers" and not options.warehouse:
+        parser.error("readers needs --warehouse")
     if options.benchmark in _SYNTHETIC:
         figures = _SYNTHETIC[options.benchmark](options)
     elif options.benchmark in _FOLDERS:
