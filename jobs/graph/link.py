@@ -54,7 +54,7 @@ class Link(TableJob):
     embedding: EmbedSettings = field(default_factory=EmbedSettings)
 
     name: ClassVar[str] = "link"
-    version: ClassVar[int] = 5
+    version: ClassVar[int] = 6
 
     @property
     def engine(self) -> Literal["none", "cpu", "model"]:

@@ -30,6 +30,7 @@ from tests.benchmarks.judges import benchmark_judges
 from tests.benchmarks.kills import benchmark_kills
 from tests.benchmarks.knn import Part, benchmark_knn
 from tests.benchmarks.nights import benchmark_law, benchmark_nights
+from tests.benchmarks.nights_linking import benchmark_nights_linking
 from tests.benchmarks.normalise import benchmark_normalise
 from tests.benchmarks.personal_data import evaluate_personal_data
 from tests.benchmarks.readers import benchmark_readers
@@ -67,6 +68,7 @@ _HELP = (
     "law: random nights, each against a build from nothing, --nights of them, from --seed; "
     "nights: a night in which a hundredth of --documents changed, one in which none did, against a full build, by a "
     "model of random weights or, with --real-model, the packaged one; "
+    "nights-linking: linking by partitions after 1 of 100 nodes changed, against a full run, edges compared; "
     "normalise: the final form of documents, documents a second; personal-data: precision and recall on gold spans; "
     "readers: what readers see beside 50 nights that are published, pruned and vacuumed, over a copy of --warehouse; "
     "relevance: how often the right sentence comes first, and weights fitted anew, of --folder and each --warehouse; "
@@ -103,6 +105,9 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "law": lambda options: benchmark_law(options.nights, options.seed),
     "nights": lambda options: benchmark_nights(options.documents, real_model=options.real_model),
     "readers": lambda options: benchmark_readers(options.warehouse[0]),
+    "nights-linking": lambda options: benchmark_nights_linking(
+        options.nodes, options.warehouse or (), min(3, options.repeats)
+    ),
     "sources": lambda options: benchmark_sources(
         options.folder or _DATASETS, options.warehouse or (), options.only or ()
     ),

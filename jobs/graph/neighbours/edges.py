@@ -67,14 +67,14 @@ def neighbour_edges(
     plan = Plan(k, how.spare, how.exact_below, how.recall, how.partitions, how.sample, cores, device, spread)
     neighbourhood = change(read_state(folder), different, prints[distinct.first], plan)
     write_state(folder, name, neighbourhood)
-    row, rank = np.nonzero(neighbourhood.positions[:, :k] >= 0)
+    row, rank = np.nonzero(neighbourhood.lists.positions[:, :k] >= 0)
     members = np.diff(distinct.start)
     own = np.flatnonzero(members > 1)
     near = Edges(
         np.concatenate([own, row]),
-        np.concatenate([own, neighbourhood.positions[row, rank]]),
+        np.concatenate([own, neighbourhood.lists.positions[row, rank]]),
         # Rounding keeps a vector's cosine with itself from being 1.
-        np.concatenate([pair_scores(different, own, own), neighbourhood.scores[row, rank]]),
+        np.concatenate([pair_scores(different, own, own), neighbourhood.lists.scores[row, rank]]),
     )
     edges = edges_of_variant(expand(distinct, near, k + 1), chunk, settings)
     return NeighbourEdges(

@@ -6,7 +6,7 @@ it. Those of all tasks are merged as they come; a vector travels with each task 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +14,9 @@ import torch
 
 from quern.indexes.vectors import Floats, Neighbours, Positions
 from quern.jobs.graph.neighbours.codes import Codes, codes_at
+from quern.jobs.graph.neighbours.members import Members
 from quern.jobs.graph.neighbours.nearest_lists import NearestLists, best_of_owners
-from quern.jobs.graph.neighbours.partitions import Members, join_partitions
+from quern.jobs.graph.neighbours.partitions import join_partitions
 from quern.jobs.graph.neighbours.plan import Spread, VectorsInOrder
 
 _ROWS = 16_384  # Vectors of a task, if one partition has not more: 31 MB at 384 dimensions.
@@ -27,21 +28,19 @@ class PartitionTask:
 
     Attributes:
         among: The partitions.
-        partitions: How many there are in all.
         rows: Where the vectors are among all, ascending.
         codes: Their codes; margins hold among all.
         vectors: The vectors themselves.
-        probes: Partitions of each (`Members`).
+        members: Which partitions each is in.
         order: Rank of each among equal scores.
         depth: Neighbours wanted of each.
     """
 
     among: range
-    partitions: int
     rows: Positions
     codes: Codes
     vectors: Floats
-    probes: torch.Tensor
+    members: Members
     order: Positions
     depth: int
 
@@ -58,19 +57,19 @@ def compare(task: PartitionTask) -> Pairs:
     """(owner, target, canonical cosine) of the best that each vector of `task` has in it, places among all."""
     torch.set_num_threads(1)  # A task has one core.
     nearest = NearestLists(task.codes, task.vectors, task.depth, task.order)
-    for step in join_partitions(nearest, Members(task.probes), task.partitions, task.among):
+    for step in join_partitions(nearest, task.members, task.among):
         step()
     owner, target, score, _ = best_of_owners(*nearest.pairs(), task.order, task.depth)
     return task.rows[owner], task.rows[target], score
 
 
 def join_in_tasks(
-    codes: Codes, vectors: VectorsInOrder, members: Members, partitions: int, depth: int, spread: Spread
+    codes: Codes, vectors: VectorsInOrder, members: Members, depth: int, spread: Spread
 ) -> tuple[Neighbours, int]:
     """The best neighbours of all vectors, in the order of their homes, by `join_partitions`; number of tasks."""
     count, number = len(codes), 0
     positions, scores = np.full((count, depth), -1, np.int64), np.full((count, depth), -np.inf, np.float32)
-    tasks = _tasks(codes, vectors, members, partitions, depth)
+    tasks = _tasks(codes, vectors, members, depth)
     for owner, target, score in spread(compare, tasks, lambda task: task.bytes):
         number += 1
         touched = np.unique(owner)
@@ -83,34 +82,33 @@ def join_in_tasks(
     return Neighbours(positions, scores), number
 
 
-def _tasks(
-    codes: Codes, vectors: VectorsInOrder, members: Members, partitions: int, depth: int
-) -> Iterator[PartitionTask]:
-    for among in _ranges(members, partitions):
-        inside = ((members.probes >= among.start) & (members.probes < among.stop)).any(1)
-        rows = inside.nonzero().squeeze(1)
-        if len(rows) == 0:
+def _tasks(codes: Codes, vectors: VectorsInOrder, members: Members, depth: int) -> Iterator[PartitionTask]:
+    row, partition = members.pairs()
+    in_turn = np.argsort(partition, kind="stable")
+    row, partition = row[in_turn], partition[in_turn]
+    for among in _ranges(np.bincount(partition, minlength=members.partitions).tolist()):
+        begin, end = np.searchsorted(partition, [among.start, among.stop])
+        at = np.unique(row[begin:end])
+        if len(at) == 0:
             continue
-        at = rows.numpy()
+        rows = torch.from_numpy(at)
         yield PartitionTask(
             among,
-            partitions,
             at,
             codes_at(codes, rows),
             np.ascontiguousarray(vectors[at]),
-            members.probes[rows],
+            members.at(rows),
             vectors.order[at],
             depth,
         )
 
 
-def _ranges(members: Members, partitions: int) -> Iterator[range]:
+def _ranges(sizes: Sequence[int]) -> Iterator[range]:
     """Ranges of partitions that have about `_ROWS` vectors each, visitors among them."""
-    sizes = torch.bincount(members.probes.reshape(-1), minlength=partitions).tolist()
     start = rows = 0
     for partition, size in enumerate(sizes):
         if rows and rows + size > _ROWS:
             yield range(start, partition)
             start, rows = partition, 0
         rows += size
-    yield range(start, partitions)
+    yield range(start, len(sizes))

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from quern.indexes.vectors import Floats, Positions, Rows
-from quern.jobs.graph.neighbours.partitions import Centroids, Members
-
-Prints = npt.NDArray[np.uint64]
-
+from quern.jobs.graph.neighbours.centroids import Prints
+from quern.jobs.graph.neighbours.kept_lists import NeighbourLists
+from quern.jobs.graph.neighbours.members import Members
+from quern.jobs.graph.neighbours.truth import Truth
 
 Spread = Callable[[Callable[[Any], Any], Iterable[Any], Callable[[Any], int]], Iterator[Any]]
 
@@ -46,7 +45,7 @@ class Plan:
         exact_below: Fewer vectors than this are compared all with all.
         recall: Share of true neighbours that partitions are to find.
         partitions: Their number; 0 for one that suits.
-        sample: Vectors on which recall is measured.
+        sample: Vectors on which recall is measured, and as many that decide how far vectors visit partitions.
         threads: Blocks compared at once; changes no result.
         device: `cpu` or `cuda`; changes no result.
         spread: Does a function of each of many items, of so many bytes, on several machines, in any order; None for
@@ -70,32 +69,39 @@ class Plan:
 
 
 @dataclass(frozen=True)
+class Partitioned:
+    """How vectors were partitioned; the next night needs to know it to see what changed, not to partition its own.
+
+    Attributes:
+        names: Prints of the partitions' landmarks, shape (partitions, 2).
+        members: Who is in which.
+        truth: True neighbours of a sample.
+    """
+
+    names: Prints
+    members: Members
+    truth: Truth
+
+
+@dataclass(frozen=True)
 class Neighbourhood:
     """Neighbours of n different vectors.
 
     Attributes:
         prints: What each vector is known by, shape (n, 2).
-        scale: Scale of the 8-bit codes that the vectors were compared by.
-        positions: Neighbours, nearest first, shape (n, depth); -1 where there are fewer.
-        scores: Their canonical cosines, shape (n, depth); -inf where there are fewer.
-        cut: All neighbours nearer than this are known, shape (n,); -inf where all are.
-        centroids: Of the partitions; None where all were compared with all.
-        searched: Vectors that were searched for.
+        lists: Its neighbours.
         dimension: Numbers of a vector.
+        searched: Vectors that were searched for.
+        partitioned: Their partitions; None where all were compared with all.
         notes: Figures for the report.
-        members: Who is in which partition; None where it is not known.
     """
 
     prints: Prints
-    scale: float
-    positions: Positions
-    scores: Floats
-    cut: Floats
-    centroids: Centroids | None
-    searched: int
+    lists: NeighbourLists
     dimension: int
+    searched: int
+    partitioned: Partitioned | None = None
     notes: dict[str, float] = field(default_factory=dict)
-    members: Members | None = None
 
 
 def vector_prints(vectors: Rows, threads: int = 1, block: int = 1024) -> Prints:

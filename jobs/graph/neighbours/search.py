@@ -2,77 +2,91 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import torch
 
 from quern.indexes.vectors import Neighbours, Positions
+from quern.jobs.graph.neighbours.centroids import Prints, homes, train
 from quern.jobs.graph.neighbours.codes import Codes, Kind, codes_at, encode, fast_kinds, likely, products
-from quern.jobs.graph.neighbours.join import join_all, run_all, seek_in_all
-from quern.jobs.graph.neighbours.nearest_lists import NearestLists, best_of_owners
+from quern.jobs.graph.neighbours.join import join_all, run_all
+from quern.jobs.graph.neighbours.kept_lists import NeighbourLists
+from quern.jobs.graph.neighbours.layout import Layout, lay_out
+from quern.jobs.graph.neighbours.members import Members
+from quern.jobs.graph.neighbours.nearest_lists import NearestLists
 from quern.jobs.graph.neighbours.partition_tasks import join_in_tasks
-from quern.jobs.graph.neighbours.partitions import (
-    Centroids,
-    Members,
-    Sample,
-    assign,
-    calibrate,
-    join_partitions,
-    needed_probes,
-    spaced,
-    train,
-)
-from quern.jobs.graph.neighbours.plan import Neighbourhood, Plan, Prints, Vectors, VectorsInOrder
+from quern.jobs.graph.neighbours.partitions import join_partitions
+from quern.jobs.graph.neighbours.plan import Neighbourhood, Plan, Vectors, VectorsInOrder
 
 _PILOT = 64
 # Cost on one core of a pair that passes, in products of 384 dimensions that bf16 is slower than int8 for.
 _PAIR_COST = 200.0
 
 
-def find_neighbours(vectors: Vectors, prints: Prints, plan: Plan, centroids: Centroids | None = None) -> Neighbourhood:
-    """The neighbours of all of `vectors`, L2-normalised and all different; by `centroids` where they are given."""
-    codes = encode(vectors, "int8", scale=centroids.scale if centroids else 0.0, threads=plan.threads)
-    if len(vectors) < plan.exact_below:
-        centroids = None
-    elif centroids is None:
-        uncalibrated = train(codes, plan.partitions or max(1, int(0.65 * len(vectors) ** 0.5)))
-        sample = true_neighbours(vectors, likely(codes), plan, 0)
-        centroids = calibrate(uncalibrated, needed_probes(sample, codes, uncalibrated), plan.recall)
-    members = assign(codes.numbers, centroids or train(codes, max(1, int(len(codes) ** 0.5 / 2))))
-    # Vectors are compared in the order of their homes; their codes are held once.
-    homes = torch.argsort(members.home, stable=True)
-    codes, order = codes_at(codes, homes), homes.numpy()
-    near, notes = _joined(codes, VectorsInOrder(vectors, order), Members(members.probes[homes]), plan, centroids)
+def find_neighbours(vectors: Vectors, prints: Prints, plan: Plan) -> Neighbourhood:
+    """The neighbours of all of `vectors`, L2-normalised and all different."""
+    codes = encode(vectors, "int8", threads=plan.threads)
+    if len(vectors) >= plan.exact_below:
+        codes = likely(codes)
+        layout = lay_out(codes, vectors, prints, plan, None)
+        # Vectors are compared in the order of their homes; their codes are held once.
+        codes = codes_at(codes, torch.argsort(layout.members.home, stable=True))
+        return find_in_partitions(layout, codes, vectors, prints, plan)
+    home = homes(codes.numbers, train(codes, prints, max(1, int(len(codes) ** 0.5 / 2))).numbers)
+    order = np.argsort(home, kind="stable")
+    codes = codes_at(codes, torch.from_numpy(order))
+    near, notes = _joined(codes, VectorsInOrder(vectors, order), plan)
+    return Neighbourhood(prints, _in_place(near, order), _dimension(vectors), len(vectors), None, notes)
+
+
+def find_in_partitions(layout: Layout, codes: Codes, vectors: Vectors, prints: Prints, plan: Plan) -> Neighbourhood:
+    """The same, of those that share a partition of `layout`; `codes` are in the order of their homes."""
+    homeward = torch.argsort(layout.members.home, stable=True)
+    order = homeward.numpy()
+    kind = fast_kinds("cpu")[0]
+    ordered = VectorsInOrder(vectors, order)
+    if kind != "int8":
+        codes = encode(ordered, kind, threads=plan.threads)
+    near, notes = _joined_in_partitions(codes, ordered, layout.members.at(homeward), plan)
+    lists = _in_place(near, order)
+    notes |= {"bits": _bits(kind)} | layout.notes(lists, prints, plan.k)
+    return Neighbourhood(prints, lists, _dimension(vectors), len(vectors), layout.partitioned, notes)
+
+
+def _in_place(near: Neighbours, order: Positions) -> NeighbourLists:
+    """Lists in the order of the vectors, from those in another `order`."""
     positions, scores = np.empty_like(near.positions), np.empty_like(near.similarities)
     positions[order] = np.where(near.positions >= 0, order[near.positions], -1)
     scores[order] = near.similarities
-    cut = np.where(positions[:, -1] >= 0, scores[:, -1], np.float32(-np.inf))
-    dimension = np.asarray(vectors[0:1]).shape[1]
-    lists = (prints, codes.scale, positions, scores, cut, centroids)
-    found = Neighbourhood(*lists, len(vectors), dimension, notes, members if centroids else None)
-    return with_recall(found, vectors, codes, plan, order)
+    return NeighbourLists.of(positions, scores)
 
 
-def _joined(
-    codes: Codes, ordered: VectorsInOrder, members: Members, plan: Plan, centroids: Centroids | None
-) -> tuple[Neighbours, dict[str, float]]:
-    """The neighbours of all vectors, in the order of their homes, and figures."""
-    if centroids is None:
-        kind, device = choose_kind(codes, plan), plan.device
-    else:
-        kind, device, codes = fast_kinds("cpu")[0], "cpu", likely(codes)
-    nominees = codes if kind == "int8" else encode(ordered, kind, device, threads=plan.threads)
-    bits = {"bits": {"int8": 8.0, "bf16": 16.0, "f16": 16.0, "f32": 32.0}[kind]}
-    if centroids is not None and plan.spread is not None:
-        near, tasks = join_in_tasks(nominees, ordered, members, len(centroids.numbers), plan.depth, plan.spread)
-        return near, bits | {"pieces": tasks}
+def _dimension(vectors: Vectors) -> int:
+    return int(np.asarray(vectors[0:1]).shape[1])
+
+
+def _bits(kind: Kind) -> float:
+    return {"int8": 8.0, "bf16": 16.0, "f16": 16.0, "f32": 32.0}[kind]
+
+
+def _joined(codes: Codes, ordered: VectorsInOrder, plan: Plan) -> tuple[Neighbours, dict[str, float]]:
+    """The neighbours of all vectors among all, in the order of their homes, and figures."""
+    kind = choose_kind(codes, plan)
+    nominees = codes if kind == "int8" else encode(ordered, kind, plan.device, threads=plan.threads)
     nearest = NearestLists(nominees, ordered, plan.depth, ordered.order, plan.threads)
-    if centroids is None:
-        join_all(nearest, len(codes), plan.threads)
-    else:
-        run_all(join_partitions(nearest, members, len(centroids.numbers)), plan.threads)
-    return nearest.neighbours(), bits
+    join_all(nearest, len(codes), plan.threads)
+    return nearest.neighbours(), {"bits": _bits(kind)}
+
+
+def _joined_in_partitions(
+    codes: Codes, ordered: VectorsInOrder, members: Members, plan: Plan
+) -> tuple[Neighbours, dict[str, float]]:
+    """The neighbours of all vectors in their partitions, in the order of their homes, and figures."""
+    if plan.spread is not None:
+        near, tasks = join_in_tasks(codes, ordered, members, plan.depth, plan.spread)
+        return near, {"pieces": tasks}
+    nearest = NearestLists(codes, ordered, plan.depth, ordered.order, plan.threads)
+    run_all(join_partitions(nearest, members), plan.threads)
+    return nearest.neighbours(), {}
 
 
 def choose_kind(codes: Codes, plan: Plan) -> Kind:
@@ -92,34 +106,7 @@ def choose_kind(codes: Codes, plan: Plan) -> Kind:
     return "int8" if float(passing) < len(codes) / 2 / _PAIR_COST + 2 * plan.depth else second
 
 
-def true_neighbours(vectors: Vectors, codes: Codes, plan: Plan, part: int, order: Positions | None = None) -> Sample:
-    """The true neighbours of some vectors; a different `part` has different ones.
-
-    Args:
-        vectors: Among which they are sought.
-        codes: Their codes.
-        plan: How many neighbours are sought, of how many vectors.
-        part: Which vectors.
-        order: Where each code's vector is, if codes are in another order than vectors.
-    """
-    count = len(vectors)
-    rows = (spaced(count, plan.sample) + part).clamp(max=count - 1).unique()
-    place = np.arange(count) if order is None else order
-    nearest = NearestLists(codes, VectorsInOrder(vectors, place), plan.k, place, plan.threads)
-    run_all(seek_in_all(nearest, rows, count, None), plan.threads)
-    owner, target, _, _ = best_of_owners(*nearest.pairs(), place, plan.k)
-    return Sample(place[owner], place[target])
-
-
-def with_recall(
-    found: Neighbourhood, vectors: Vectors, codes: Codes, plan: Plan, order: Positions | None = None
-) -> Neighbourhood:
-    """`found` with its recall among the notes: the share of true neighbours of a sample that it has."""
-    centroids = found.centroids
-    if centroids is None:
-        return found
-    sample = true_neighbours(vectors, codes, plan, 1, order)
-    had = (found.positions[sample.owner, : plan.k] == sample.target[:, None]).any(axis=1)
-    recall = float(had.mean()) if len(had) else 1.0
-    figures = {"partitions": float(len(centroids.numbers)), "probes": float(centroids.probes), "recall": recall}
-    return replace(found, notes=found.notes | figures)
+def spaced(count: int, most: int) -> torch.Tensor:
+    """At most `most` positions among `count`, evenly spaced, the first and the last among them."""
+    size = min(count, most)
+    return torch.arange(size) * (count - 1) // max(1, size - 1)

@@ -1,6 +1,6 @@
-"""What the graph builder keeps from night to night: vectors' prints, lists of neighbours, partitions.
+"""What the graph builder keeps from night to night: vectors' prints, lists of neighbours, who was in which partition.
 
-For each different vector a state has 8 bytes a neighbour, 4 a partition that it visits, and 20 besides.
+For each different vector a state has 8 bytes a neighbour, a bit a partition, and 28 bytes besides.
 """
 
 from __future__ import annotations
@@ -13,8 +13,12 @@ import numpy as np
 import torch
 
 from quern.indexes.night_state import NightStates
-from quern.jobs.graph.neighbours.partitions import Centroids, Members
-from quern.jobs.graph.neighbours.plan import Neighbourhood
+from quern.jobs.graph.neighbours.kept_lists import NeighbourLists
+from quern.jobs.graph.neighbours.members import Members
+from quern.jobs.graph.neighbours.plan import Neighbourhood, Partitioned
+from quern.jobs.graph.neighbours.truth import Truth
+
+_Columns = Mapping[str, np.ndarray[tuple[int, ...], np.dtype[Any]]]
 
 
 def write_state(folder: Path, name: str, neighbourhood: Neighbourhood) -> None:
@@ -23,9 +27,9 @@ def write_state(folder: Path, name: str, neighbourhood: Neighbourhood) -> None:
     path = states.begin(name)
     for column, values in _columns(neighbourhood).items():
         np.save(path / f"{column}.npy", values, allow_pickle=False)
-    about: dict[str, Any] = {"scale": neighbourhood.scale, "dimension": neighbourhood.dimension}
-    if neighbourhood.centroids is not None:
-        about |= {"probes": neighbourhood.centroids.probes, "trained_on": neighbourhood.centroids.trained_on}
+    about: dict[str, Any] = {"dimension": neighbourhood.dimension}
+    if neighbourhood.partitioned is not None:
+        about["partitions"] = neighbourhood.partitioned.members.partitions
     states.commit(path, about)
 
 
@@ -34,18 +38,25 @@ def read_state(folder: Path) -> Neighbourhood | None:
     return NightStates(folder).newest(_read)
 
 
-def _columns(neighbourhood: Neighbourhood) -> Mapping[str, np.ndarray[tuple[int, ...], np.dtype[np.generic]]]:
-    columns: dict[str, np.ndarray[tuple[int, ...], np.dtype[np.generic]]] = {
-        "prints": neighbourhood.prints,
-        "positions": neighbourhood.positions.astype(np.int32 if len(neighbourhood.positions) < 1 << 31 else np.int64),
-        "scores": neighbourhood.scores,
-        "cut": neighbourhood.cut,
-    }
-    if neighbourhood.centroids is not None:
-        columns["centroids"] = neighbourhood.centroids.numbers.numpy()
-    if neighbourhood.members is not None:
-        columns["probes"] = neighbourhood.members.probes.numpy()
-    return columns
+def _columns(neighbourhood: Neighbourhood) -> _Columns:
+    columns = {"prints": neighbourhood.prints, **_list_columns("", neighbourhood.lists)}
+    parts = neighbourhood.partitioned
+    if parts is None:
+        return columns
+    home = parts.members.home.numpy().astype(np.int32)
+    partitioned = {"names": parts.names, "home": home, "bits": parts.members.bits.numpy(), "sample": parts.truth.rows}
+    return {**columns, **partitioned, **_list_columns("sample_", parts.truth.lists)}
+
+
+def _list_columns(prefix: str, lists: NeighbourLists) -> _Columns:
+    few = int(lists.positions.max(initial=0)) < 1 << 31
+    positions = lists.positions.astype(np.int32 if few else np.int64)
+    return {f"{prefix}positions": positions, f"{prefix}scores": lists.scores, f"{prefix}cut": lists.cut}
+
+
+def _lists(read: _Columns, prefix: str) -> NeighbourLists:
+    positions = read[f"{prefix}positions"].astype(np.int64)
+    return NeighbourLists(positions, read[f"{prefix}scores"], read[f"{prefix}cut"])
 
 
 def _read(path: Path, about: Mapping[str, Any]) -> Neighbourhood:
@@ -53,11 +64,9 @@ def _read(path: Path, about: Mapping[str, Any]) -> Neighbourhood:
     # Mapped, not copied: what changes is written to new arrays. Those mapped outlive the files.
     names = [name.removesuffix(".npy") for name in about["digests"]]
     read = {name: np.load(path / f"{name}.npy", mmap_mode="c", allow_pickle=False) for name in names}
-    scale = float(about["scale"])
-    centroids = None
-    if "centroids" in read:
-        numbers = torch.from_numpy(read["centroids"])
-        centroids = Centroids(numbers, scale, int(about["probes"]), int(about["trained_on"]))
-    lists = (read["prints"], scale, read["positions"].astype(np.int64), read["scores"], read["cut"])
-    members = Members(torch.from_numpy(read["probes"])) if "probes" in read else None
-    return Neighbourhood(*lists, centroids, 0, int(about["dimension"]), members=members)
+    partitioned = None
+    if "partitions" in about:
+        home = torch.from_numpy(read["home"].astype(np.int64))
+        members = Members(home, torch.from_numpy(read["bits"]), int(about["partitions"]))
+        partitioned = Partitioned(read["names"], members, Truth(read["sample"], _lists(read, "sample_")))
+    return Neighbourhood(read["prints"], _lists(read, ""), int(about["dimension"]), 0, partitioned)

@@ -52,17 +52,21 @@ def about(**changed: object) -> Callable[[Path], object]:
     return damage
 
 
+COLUMNS = ("prints", "positions", "scores", "cut", "home", "bits", "names", "sample")
 DAMAGES: dict[str, Callable[[Path], object]] = {
-    **{f"a byte of {c}": flip(f"{c}.npy", -9) for c in ("prints", "positions", "scores", "cut", "centroids", "probes")},
+    **{
+        f"a byte of {c}": flip(f"{c}.npy", -9)
+        for c in ("prints", "positions", "scores", "cut", "home", "bits", "names")
+    },
     "a header": flip("positions.npy", 12),
     "no header": lambda state: (state / "cut.npy").write_bytes(b"PK\x03\x04"),
     "a missing file": lambda state: (state / "scores.npy").unlink(),
-    "a cut file": lambda state: os.truncate(state / "probes.npy", 100),
+    "a cut file": lambda state: os.truncate(state / "bits.npy", 100),
     "about that is a list": lambda state: (state / "about.json").write_text("[]"),
     "about that is null": lambda state: (state / "about.json").write_text("null"),
     "about that is cut": lambda state: (state / "about.json").write_text("{"),
-    "no scale": about(scale=None),
-    "no vectors": about(trained_on=0),
+    "no dimension": about(dimension=None),
+    "no vectors": about(partitions=0),
     "a path": about(digests={"../../etc/passwd": ""}),
 }
 
@@ -83,7 +87,7 @@ def test_a_state_is_read_as_it_was_written(found: Neighbourhood, tmp_path: Path)
     read = read_state(tmp_path / "s")
     again = search(read, vectors())
     assert again.searched == 0
-    assert (again.positions == found.positions).all()
+    assert (again.lists.positions == found.lists.positions).all()
 
 
 @pytest.mark.parametrize("stray", ["file", "folder", "left"])

@@ -1,0 +1,92 @@
+"""Tonight's partitions: centroids, reach and members, the same whatever was known before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from quern.indexes.vectors import Positions
+from quern.jobs.graph.neighbours.centroids import Prints, partition_count, train
+from quern.jobs.graph.neighbours.codes import Codes
+from quern.jobs.graph.neighbours.kept_lists import NeighbourLists
+from quern.jobs.graph.neighbours.members import Members, assign
+from quern.jobs.graph.neighbours.plan import Partitioned, Plan, Vectors
+from quern.jobs.graph.neighbours.truth import (
+    Searched,
+    Truth,
+    for_reach,
+    needed_reach,
+    recall,
+    true_after_changes,
+    true_neighbours,
+)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Vectors in their partitions.
+
+    Attributes:
+        partitioned: The partitions.
+        reach: By how much less near than its home a partition may be that a vector visits.
+    """
+
+    partitioned: Partitioned
+    reach: float
+
+    @property
+    def members(self) -> Members:
+        """Who is in which partition."""
+        return self.partitioned.members
+
+    def notes(self, lists: NeighbourLists, prints: Prints, k: int) -> dict[str, float]:
+        """Figures of the partitions, and the recall of `lists`, measured on vectors that decided on nothing."""
+        truth, visits = self.partitioned.truth, self.members.pairs()[0]
+        return {
+            "partitions": float(self.members.partitions),
+            "probes": round(len(visits) / max(1, len(self.members)), 2),
+            "reach": self.reach,
+            "recall": recall(truth, ~for_reach(truth, prints), lists, k),
+        }
+
+
+@dataclass(frozen=True)
+class LastNight:
+    """What is known of the last night.
+
+    Attributes:
+        truth: Its sample.
+        was: Where each of tonight's vectors was; -1 where it is new.
+        now: Where each of the last night's is, -1 where it went; one entry more, -1.
+    """
+
+    truth: Truth
+    was: Positions
+    now: Positions
+
+
+def lay_out(codes: Codes, vectors: Vectors, prints: Prints, plan: Plan, before: LastNight | None) -> Layout:
+    """The partitions of `vectors`, whose `codes` have likely margins."""
+    count = min(plan.partitions or partition_count(len(codes)), len(codes))
+    centroids = train(codes, prints, count)
+    among = Searched(codes, _Read(vectors), prints, plan.k, plan.depth, plan.threads)
+    size = 2 * plan.sample
+    if before is None:
+        truth = true_neighbours(among, size)
+    else:
+        truth = true_after_changes(among, size, before.truth, before.was, before.now)
+    pairs = truth.pairs(for_reach(truth, prints), plan.k)
+    reach = needed_reach(*pairs, codes, centroids, plan.recall)
+    members = assign(codes.numbers, centroids, reach)
+    return Layout(Partitioned(centroids.names, members, truth), reach)
+
+
+@dataclass(frozen=True)
+class _Read:
+    """Vectors that are read at positions, mapped or not."""
+
+    vectors: Vectors
+
+    def __getitem__(self, positions: Positions) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
+        return np.asarray(self.vectors[positions])

@@ -1,0 +1,170 @@
+"""The true neighbours of a sample of vectors: what tells how far vectors visit partitions, and what recall that gives.
+
+The sample is the last vectors in the order of their prints (landmarks are the first), so most of it is the same night
+after night, and so are its neighbours: new vectors are compared with it, and those of it that are new with all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import torch
+
+from quern.indexes.vectors import Positions
+from quern.jobs.graph.neighbours.centroids import Centroids, Prints, by_print, homes
+from quern.jobs.graph.neighbours.codes import Codes, products
+from quern.jobs.graph.neighbours.join import run_all, seek_in_all
+from quern.jobs.graph.neighbours.kept_lists import Flags, NeighbourLists, Pairs
+from quern.jobs.graph.neighbours.nearest_lists import NearestLists, ReadableVectors
+
+# A reach is a multiple of this: that of tomorrow is the same but in one night of ten. On nodes it is .11 to .14.
+_STEP = 0.01
+_ROWS = 1024
+
+
+@dataclass(frozen=True)
+class Truth:
+    """Vectors and their true neighbours.
+
+    Attributes:
+        rows: Positions of the vectors, ascending.
+        lists: The neighbours of each.
+    """
+
+    rows: Positions
+    lists: NeighbourLists
+
+    def pairs(self, chosen: Flags, k: int) -> tuple[Positions, Positions]:
+        """(vector, neighbour) of the `k` nearest of the `chosen` vectors."""
+        row, rank = np.nonzero((self.lists.positions[:, :k] >= 0) & chosen[:, None])
+        return self.rows[row], self.lists.positions[row, rank]
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What true neighbours are sought among.
+
+    Attributes:
+        codes: Of all vectors.
+        vectors: The vectors.
+        prints: What each is known by.
+        k: Neighbours sought.
+        depth: Neighbours kept.
+        threads: Blocks compared at once.
+    """
+
+    codes: Codes
+    vectors: ReadableVectors
+    prints: Prints
+    k: int
+    depth: int
+    threads: int
+
+    def nearest(self, rows: Positions, floor: torch.Tensor | None = None) -> NearestLists:
+        """Lists that are to be filled, from the given floors of `rows` on."""
+        lists = NearestLists(self.codes, self.vectors, self.depth, threads=self.threads)
+        if floor is not None:
+            lists.floor[torch.from_numpy(rows)] = floor
+        return lists
+
+
+def true_neighbours(among: Searched, size: int) -> Truth:
+    """The true neighbours of a sample of so many vectors, or of all if there are fewer."""
+    rows = sample(among.prints, size)
+    lists = NeighbourLists.empty(len(rows), among.depth)
+    return Truth(rows, lists.replaced(_in_all(among, rows, np.arange(len(rows))), np.arange(len(rows))))
+
+
+def true_after_changes(among: Searched, size: int, before: Truth, was: Positions, now: Positions) -> Truth:
+    """The same from that of the last night.
+
+    Args:
+        among: What neighbours are sought among.
+        size: Vectors of the sample.
+        before: Last night's.
+        was: Where each of tonight's vectors was; -1 where it is new.
+        now: Where each of the last night's is, -1 where it went; one entry more, -1.
+    """
+    rows = sample(among.prints, size)
+    there = np.full(len(now), -1, dtype=np.int64)
+    there[before.rows] = np.arange(len(before.rows))
+    source = np.where(was[rows] >= 0, there[was[rows]], -1)
+    lists = before.lists.carried(source, now)
+    pairs = _in_new(among, rows, np.flatnonzero(source >= 0), np.flatnonzero(was < 0), lists)
+    lists = lists.merged(pairs, lists.gaps)
+    again = np.union1d(np.flatnonzero(source < 0), lists.too_short(among.k))
+    return Truth(rows, lists.replaced(_in_all(among, rows, again), again).ties_by_key())
+
+
+def sample(prints: Prints, size: int) -> Positions:
+    """Positions of the last `size` vectors in the order of their prints, ascending."""
+    return np.sort(by_print(prints)[-size:])
+
+
+def _in_all(among: Searched, rows: Positions, chosen: Positions) -> Pairs:
+    """What the `chosen` of `rows` find among all."""
+    if len(chosen) == 0:
+        return _NONE
+    nearest = among.nearest(rows)
+    wanted = torch.from_numpy(rows[chosen])
+    run_all(seek_in_all(nearest, wanted, len(among.codes), None), among.threads)
+    return _by_list(nearest, rows)
+
+
+def _in_new(among: Searched, rows: Positions, chosen: Positions, new: Positions, lists: NeighbourLists) -> Pairs:
+    """What the `chosen` of `rows` find among the `new` that is as near as what their lists have."""
+    if len(chosen) == 0 or len(new) == 0:
+        return _NONE
+    nearest = among.nearest(rows[chosen], torch.from_numpy(lists.cut[chosen]))
+    steps = [
+        partial(nearest.compare, owners, columns, both=False)
+        for columns in torch.from_numpy(new).split(4 * _ROWS)
+        for owners in torch.from_numpy(rows[chosen]).split(_ROWS)
+    ]
+    run_all(steps, among.threads)
+    return _by_list(nearest, rows)
+
+
+_NONE = Pairs(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
+
+
+def _by_list(nearest: NearestLists, rows: Positions) -> Pairs:
+    """The pairs that were found, owners by their place among `rows`."""
+    owner, target, score = nearest.pairs()
+    return Pairs(np.searchsorted(rows, owner), target, score)
+
+
+def for_reach(truth: Truth, prints: Prints) -> Flags:
+    """Which of the sample decide on the reach; the others tell the recall."""
+    chosen: Flags = (prints[truth.rows, 1] & np.uint64(1)).astype(np.bool_)
+    return chosen
+
+
+def needed_reach(owner: Positions, target: Positions, codes: Codes, centroids: Centroids, share: float) -> float:
+    """The least reach by which the `share` of the pairs is found, in whole steps."""
+    if len(owner) == 0:
+        return 0.0
+    ends = [codes.numbers[torch.from_numpy(p)] for p in (owner, target)]
+    home = [torch.from_numpy(homes(numbers, centroids.numbers)) for numbers in ends]
+    short = torch.minimum(
+        _short_of(ends[0], home[0], home[1], centroids), _short_of(ends[1], home[1], home[0], centroids)
+    )
+    nth = min(len(owner) - 1, int(np.ceil(share * len(owner))) - 1)
+    needed = int(short.sort().values[nth])
+    return float(np.ceil(needed / centroids.unit / _STEP) * _STEP)
+
+
+def _short_of(numbers: torch.Tensor, own: torch.Tensor, other: torch.Tensor, centroids: Centroids) -> torch.Tensor:
+    """By how much each code is less near to the centroid `other` than to its `own`."""
+    found = products(numbers.cpu(), centroids.numbers)
+    return (found.gather(1, own[:, None]) - found.gather(1, other[:, None])).squeeze(1)
+
+
+def recall(truth: Truth, chosen: Flags, found: NeighbourLists, k: int) -> float:
+    """The share of true neighbours of the `chosen` vectors that is in their lists of `found`."""
+    owner, target = truth.pairs(chosen, k)
+    if len(owner) == 0:
+        return 1.0
+    return float((found.positions[owner, :k] == target[:, None]).any(axis=1).mean())
