@@ -77,6 +77,7 @@ class Hit(BaseModel):
         rank: 1 for the best.
         score: Score of the recipe; comparable within one question only.
         start: First character of the chunk in `documents.text`.
+        metadata: What was given of its document beside the fields of `documents`, by name.
     """
 
     rank: Int32
@@ -89,6 +90,7 @@ class Hit(BaseModel):
     start: int
     end: int
     text: str
+    metadata: dict[str, str] = {}
 
 
 class PathNode(BaseModel):

@@ -43,6 +43,8 @@ def _type(annotation: Any, metadata: Any = ()) -> pa.DataType:
         return _type(inner[0], inner[1:])
     if origin is list:
         return pa.list_(_type(inner[0]))
+    if origin is dict:
+        return pa.map_(*map(_type, inner))
     if origin is not None:  # A field that may be None: every column may be null.
         return _type(inner[0])
     return pa.struct(list(_fields(annotation))) if issubclass(annotation, BaseModel) else _TYPES[annotation]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version as installed
 from typing import Any, ClassVar, Final, Literal
@@ -17,14 +17,16 @@ import pyarrow.compute as pc
 from quern.jobs.core.contract import Job, Outcome, Reject, outcome
 from quern.jobs.documents.html.charsets import decode_page
 from quern.jobs.documents.html.child import ChildError, child
+from quern.jobs.documents.markdown import markdown_text
+from quern.jobs.pages.formats.documents import JSON_TYPE
+from quern.jobs.pages.formats.texts import MARKDOWN_TYPE, TEXT_TYPE
+from quern.jobs.text.given_documents import METADATA, given_document
 from quern.jobs.text.language import language_of, language_tag
-from quern.jobs.text.plain_text import one_line, parse_time, printable
+from quern.jobs.text.plain_text import parse_time, printable
 from quern.schemas.digests import text_digest
 from quern.schemas.settings import CleanSettings
 from quern.schemas.tables import DOCUMENTS, Table
 
-JSON_TYPE: Final = "application/json"
-TEXT_TYPE: Final = "text/plain"
 MOST_ID_CHARACTERS: Final = 200
 _ID_DIGITS: Final = 20
 _PORTS: Final = {"http": 80, "https": 443}
@@ -84,22 +86,34 @@ def site_of(url: str) -> str | None:
     return host.removeprefix("www.") if host and parts.scheme in _PORTS else None
 
 
-def _given(url: str, body: bytes) -> Row:
-    """The document that a JSONL line gives. Its text stays as it is, save for control characters.
+def _given(page: Row) -> Row:
+    """The document that fields give. Its text stays as it is, save for control characters.
 
     A date that cannot be read is left out; `identify` finds the language where none is given.
     """
     try:
-        given = json.loads(body)
-        doc_id, text = given["doc_id"], given["text"]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise _UnfitError("parse_error", f"{type(error).__name__}: {error}") from None
-    if not isinstance(doc_id, str) or not isinstance(text, str):
-        raise _UnfitError("parse_error", "doc_id and text must be strings")
-    if not 0 < len(doc_id) <= MOST_ID_CHARACTERS or printable(doc_id) != doc_id or "\n" in doc_id or not doc_id.strip():
-        wanted = f"1 to {MOST_ID_CHARACTERS} characters, none of them a control character"
-        raise _UnfitError("bad_doc_id", f"a doc_id has {wanted}: {doc_id[:80]!r}")
-    strings = {k: one_line(v) for k, v in given.items() if isinstance(v, str) and k != "text"}
+        strings = given_document(json.loads(page["body"])).fields
+    except (ValueError, RecursionError) as error:
+        raise _UnfitError(getattr(error, "reason", "parse_error"), f"{type(error).__name__}: {error}") from None
+    return _stated(strings)
+
+
+def _markdown(page: Row) -> Row:
+    """The document of a Markdown file: what its front matter states, and its text as it stands."""
+    read, url = markdown_text(printable(decode_page(page["body"], page["charset"]))), page["url"]
+    row = _stated(given_document({"doc_id": text_digest(url)[:_ID_DIGITS], **read.stated, "text": read.text}).fields)
+    return row | {"url": row["url"] or normalise_url(url)}
+
+
+def _stated(strings: Mapping[str, Any]) -> Row:
+    """The document of fields as `given_document` reads them.
+
+    Raises:
+        _UnfitError: Its id is too long.
+    """
+    doc_id, text = strings["doc_id"], strings["text"]
+    if len(doc_id) > MOST_ID_CHARACTERS:
+        raise _UnfitError("bad_doc_id", f"a doc_id has 1 to {MOST_ID_CHARACTERS} characters: {doc_id[:80]!r}")
     text = printable(text)
     address = strings.get("url")
     language = language_tag(strings.get("language"))
@@ -115,6 +129,7 @@ def _given(url: str, body: bytes) -> Row:
         "text": text,
         "site_name": strings.get("site_name"),
         "images": [],
+        "metadata": [{"name": name, "value": value} for name, value in strings.get(METADATA, {}).items()],
     }
     named = [name for name in _GIVEN if row[name] is not None]
     by = {"language": "given" if language else "text"}
@@ -132,8 +147,16 @@ def _archived_text(page: Row) -> Row:
         "language": language,
         "text": text,
         "images": [],
+        "metadata": [],
         "metadata_from": [{"field": "language", "by": "text"}] if language else [],
     }
+
+
+_READ: Final[Mapping[str, Callable[[Row], Row]]] = {
+    JSON_TYPE: _given,
+    TEXT_TYPE: _archived_text,
+    MARKDOWN_TYPE: _markdown,
+}
 
 
 @dataclass(frozen=True)
@@ -143,7 +166,7 @@ class Clean(Job):
     settings: CleanSettings = field(default_factory=CleanSettings)
 
     name: ClassVar[str] = "clean"
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
     engine: ClassVar[Literal["cpu", "model"]] = "cpu"
     reads: ClassVar[tuple[str, ...]] = ("url", "content_type", "charset", "body")
     known_by: ClassVar[tuple[str, ...]] = ("url", "content_type", "charset", "digest")
@@ -185,11 +208,9 @@ class Clean(Job):
         return outcome(DOCUMENTS, rows, parents, rejects)
 
     def _document(self, page: Row) -> Row:
-        given = page["content_type"] == JSON_TYPE
-        if page["content_type"] == TEXT_TYPE:
-            row = _archived_text(page)
-        else:
-            row = _given(page["url"], page["body"]) if given else self._extracted(page)
+        read = _READ.get(page["content_type"])
+        row = read(page) if read else self._extracted(page)
+        given = page["content_type"] == JSON_TYPE or (read is not None and page["url"].startswith("file:"))
         characters = len(row["text"].strip())
         if characters < (1 if given else max(1, self.settings.min_characters)):
             raise _UnfitError("no_text", f"the main text has {characters} characters")
@@ -213,5 +234,6 @@ class Clean(Job):
         return found | {
             "doc_id": text_digest(url)[:_ID_DIGITS],
             "url": url,
+            "metadata": [],
             "site": site_of(url) if page["url"].startswith("file:") else site_of(page["url"]),
         }

@@ -1,4 +1,4 @@
-"""Pages from files: HTML, JSONL documents, WARC and ARC, streamed into batches; what cannot be read is a reject."""
+"""Pages from files: HTML, documents as JSONL, tables and texts, WARC and ARC; what cannot be read is a reject."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ from quern.jobs.pages.formats.packed import DamagedError, MemberStream
 from quern.jobs.pages.formats.packings import PACKED_ENDINGS, opening
 from quern.jobs.pages.formats.rows import FileReject, Found, Row, Sighting
 from quern.jobs.pages.formats.segments import Archive
+from quern.jobs.pages.formats.tables import delimited_pages, parquet_pages
+from quern.jobs.pages.formats.texts import text_page
 from quern.jobs.pages.formats.warc import WARC_BEGINS, ArchiveReader, WarcReader
-from quern.jobs.pages.inputs import ARC, ARCHIVES, HTML, JSONL, IngestError, Input, of_path, opened
+from quern.jobs.pages.inputs import ARC, ARCHIVES, DELIMITED, HTML, JSONL, PARQUET, IngestError, Input, of_path, opened
 from quern.schemas.settings import IngestSettings
 from quern.schemas.tables import PAGES
 
@@ -100,6 +102,12 @@ class Reading:
                 yield html_page(stream, Path(file.path), file.name, self._settings)
             elif file.kind in JSONL:
                 yield from json_pages(stream, file.name, self._settings)
+            elif file.kind in DELIMITED:
+                yield from delimited_pages(stream, file.name, file.kind, self._settings)
+            elif file.kind in PARQUET:
+                yield from parquet_pages(stream, file.name, self._settings)
+            else:
+                yield text_page(stream, Path(file.path), file.name, file.kind, self._settings)
 
     def _archive(self, raw: BinaryIO, file: Input) -> Iterator[Found]:
         arc = file.kind in ARC

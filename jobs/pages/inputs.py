@@ -26,12 +26,17 @@ from quern.jobs.pages.formats.warc import WARC_BEGINS
 from quern.schemas.errors import QuernError
 
 HTML: Final = (".html", ".htm", ".xhtml")
-JSONL: Final = (".jsonl",)
+JSONL: Final = (".jsonl", ".ndjson")
+DELIMITED: Final = (".csv", ".tsv")
+PARQUET: Final = (".parquet",)
+TEXTS: Final = (".txt", ".md")
 WARC: Final = (".warc", ".wet", ".wat")
 ARC: Final = (".arc",)
 ARCHIVES: Final = WARC + ARC
-KINDS: Final = HTML + JSONL + ARCHIVES
+KINDS: Final = HTML + JSONL + DELIMITED + PARQUET + TEXTS + ARCHIVES
 PACKED: Final = (".gz", ".lz4", ".zst")
+# Texts that a site has for machines, which lie among the pages that `wget -r` keeps.
+_FOR_MACHINES: Final = frozenset({"robots.txt", "ads.txt", "app-ads.txt", "security.txt"})
 _S3: Final = "s3://"
 _PATTERN: Final = re.compile(r"[*?\[]")
 _SNIFFED: Final = 1 << 13
@@ -67,9 +72,13 @@ class Input:
 
 def kind_of(name: str) -> str:
     """The ending that says how to read the file `name`, without that of its compression; empty for an unknown one."""
-    name = name.rpartition("/")[2].lower()
+    name = bare = name.rpartition("/")[2].lower()
+    if name in _FOR_MACHINES:
+        return ""
     for packed in PACKED:
         name = name.removesuffix(packed)
+    if name != bare and name.endswith(PARQUET):  # It is compressed within, and must be read from its end.
+        return ""
     return next((kind for kind in KINDS if name.endswith(kind) and name != kind), "")
 
 
@@ -147,9 +156,10 @@ def _named_file(root: Path, lenient: bool) -> Input:
     path = root if kind_of(root.name) else root.resolve()
     kind = kind_of(path.name)
     fault = None
-    if not kind and path.is_file():
+    # Archives and lines of JSON are often called `.txt`.
+    if (not kind or kind in TEXTS) and path.is_file():
         with path.open("rb") as stream:
-            kind = sniffed(stream)
+            kind = sniffed(stream) or kind
     if not kind:
         if not lenient:
             raise IngestError(f"{root} is none of the kinds of file that can be read: {kinds_told()}")
@@ -265,6 +275,8 @@ def sniffed(stream: BinaryIO) -> str:
         return ".warc"
     if ARC_BEGINS.match(head):
         return ".arc"
+    if head.startswith(b"PAR1"):
+        return ".parquet"
     if start.startswith(b'{"'):
         return ".jsonl"
     return ".html" if start[:15].lower().startswith((b"<!doctype html", b"<html")) else ""

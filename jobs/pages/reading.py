@@ -23,7 +23,7 @@ from quern.jobs.core.progress import watched
 from quern.jobs.core.work import EngineError, Shuffler
 from quern.jobs.pages.formats.rows import FileReject, Found, Sighting
 from quern.jobs.pages.ingest import Reading, Span, batched
-from quern.jobs.pages.inputs import HTML, Input
+from quern.jobs.pages.inputs import HTML, TEXTS, Input
 from quern.schemas.contract.validate import validate
 from quern.schemas.digests import settings_digest
 from quern.schemas.settings import IngestSettings
@@ -44,7 +44,7 @@ def version_of(file: Input, settings: IngestSettings) -> str:
     if not file.version:
         return ""
     read = settings.results()
-    path = file.path if file.kind in HTML else ""
+    path = file.path if file.kind in HTML + TEXTS else ""
     return f"{file.version}-{settings_digest([VERSION, read, file.kind, path])[:8]}"
 
 

@@ -14,6 +14,7 @@ from typing import IO, Any, Final, get_origin
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from quern.jobs.text.delimited import delimited
 from quern.schemas.answers import Question
 from quern.schemas.errors import QuernError
 
@@ -154,32 +155,14 @@ def _parquet_row(number: int, row: pa.RecordBatch) -> Row | BadRow:
 def _csv_rows(path: Path, what: str) -> Iterator[Row | BadRow]:
     """Rows of CSV with a header, each by its first line; a list is written as JSON, or its members set apart by `|`."""
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        # Strict: else a quote that is not closed takes all lines after it into its cell, and says nothing.
-        reader = csv.reader(file, strict=True)
-        names = next(reader, [])
-        _check_columns(path, names, what)
-        while True:
-            first = reader.line_num + 1
-            try:
-                cells = next(reader)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                yield BadRow(first, "malformed", _csv_fault(error, first, reader.line_num))
-                continue
-            if len(cells) > len(names):
-                yield BadRow(first, "malformed", "has more cells than the header")
-            elif cells:
-                pairs = zip(names, cells, strict=False)
-                yield Row(first, {n: _cell(n, v) for n, v in pairs if n in _FIELDS})
-
-
-def _csv_fault(error: csv.Error, first: int, last: int) -> str:
-    """What is wrong with the row that was read from line `first` to `last`."""
-    cause = f"not valid CSV ({error})"
-    if last <= first:
-        return cause
-    return f"{cause}: a quote that opens in the row of line {first} is not closed there; lost up to line {last}"
+        table = delimited(file)
+        _check_columns(path, table.names, what)
+        for row in table.rows:
+            if row.fault:
+                yield BadRow(row.line, "malformed", row.fault)
+            else:
+                pairs = zip(table.names, row.cells, strict=False)
+                yield Row(row.line, {n: _cell(n, v) for n, v in pairs if n in _FIELDS})
 
 
 def _cell(name: str, value: str) -> object:

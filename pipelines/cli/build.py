@@ -10,12 +10,14 @@ import typer
 from quern.pipelines.cli.common import (
     LOGGERS,
     AsJson,
+    Names,
     Overrides,
     SettingsFile,
     Wait,
     Warehouse,
     load_settings,
     new_app,
+    overriding,
     print_json,
 )
 
@@ -31,9 +33,11 @@ def build(
     source: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[PAGES]", help="Folder or file: .html(.gz), .jsonl(.gz), .warc(.gz); default: the page store."
+            metavar="[PAGES]",
+            help="Folder or file, such as .html, .jsonl, .csv, .warc.gz; default: the page store.",
         ),
     ] = None,
+    names: Names = None,
     settings: SettingsFile = None,
     override: Overrides = None,
     engine: Annotated[str | None, typer.Option(help="auto, local, spark or ray.")] = None,
@@ -46,8 +50,7 @@ def build(
 ) -> None:
     """Build an index of PAGES, or of what was ingested, and publish it; only what changed is computed."""
     engines = {"engine": engine, "spark_master": spark_master, "ray_address": ray_address}
-    overrides = [*(override or []), *(f"engine.{name}={value}" for name, value in engines.items() if value)]
-    loaded = load_settings(settings, overrides)
+    loaded = load_settings(settings, overriding(override, names, **engines))
     from quern.indexes.catalog import Warehouse as Catalog
     from quern.jobs.pages.inputs import of_path
     from quern.pipelines.build import build as run_build

@@ -39,6 +39,15 @@ Overrides = Annotated[
     typer.Option("--set", metavar="NAME=VALUE", help="One setting, for example link.k=2; repeatable."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output, and nothing else.")]
+Names = Annotated[
+    str | None,
+    typer.Option(
+        "--map",
+        metavar="FIELD=NAME,...",
+        help="What files call the fields of documents, for example text=body,doc_id=id (ingest.map).",
+        show_default=False,
+    ),
+]
 Snapshot = Annotated[str | None, typer.Option("--snapshot", help="Build id of a snapshot; default the published one.")]
 Where = Annotated[
     list[str] | None,
@@ -131,6 +140,13 @@ def load_settings(path: Path | None, overrides: Sequence[str] | None, base: Sett
     return settings.load_settings(path, overrides or (), base)
 
 
+def overriding(override: list[str] | None, names: str | None = None, **engines: str | None) -> list[str]:
+    """What `--set` says, and the options that say the same of an engine, or of the names of fields."""
+    chosen = [f"engine.{name}={value}" for name, value in engines.items() if value]
+    mapped = [f"ingest.map={json.dumps([one.strip() for one in names.split(',') if one.strip()])}"] if names else []
+    return [*(override or []), *chosen, *mapped]
+
+
 def open_searcher(
     warehouse: Path,
     snapshot: str | None,
@@ -149,7 +165,7 @@ def open_searcher(
     from quern.indexes.catalog import Warehouse as Catalog
     from quern.pipelines.query import settings_to_ask_by
     from quern.pipelines.retrieve import searcher
-    from quern.pipelines.retrieve.filters import condition
+    from quern.pipelines.retrieve.filters import condition, see_that_metadata_is_there
 
     opened = Catalog.open(warehouse).snapshot(snapshot)
     chosen = load_settings(settings, override, settings_to_ask_by(opened.manifest))
@@ -160,7 +176,9 @@ def open_searcher(
     retrieve = chosen.retrieve.model_copy(
         update={"where": conditions, "as_of": day, "top_k": top_k or chosen.retrieve.top_k}
     )
-    return searcher.Searcher(opened, chosen.model_copy(update={"retrieve": retrieve}))
+    opened_searcher = searcher.Searcher(opened, chosen.model_copy(update={"retrieve": retrieve}))
+    see_that_metadata_is_there(opened_searcher, conditions)
+    return opened_searcher
 
 
 def _day(text: str) -> date:

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from quern.pipelines.cli.common import AsJson, Overrides, SettingsFile, load_settings, new_app, print_json
+from quern.pipelines.cli.common import (
+    AsJson,
+    Names,
+    Overrides,
+    SettingsFile,
+    load_settings,
+    new_app,
+    overriding,
+    print_json,
+)
 
 if TYPE_CHECKING:
     from quern.pipelines.inspect.estimate import Cost
@@ -28,6 +37,7 @@ def estimate(
         Path | None,
         typer.Option("--warehouse", "-w", help="Warehouse that knows what is done; keeps the work of the estimate."),
     ] = None,
+    names: Names = None,
     settings: SettingsFile = None,
     override: Overrides = None,
     engine: Annotated[str | None, typer.Option(help="auto, local, spark or ray.")] = None,
@@ -41,8 +51,7 @@ def estimate(
     if source is None and warehouse is None:
         raise typer.BadParameter("name PAGES, or with --warehouse one that has pages ingested")
     # A build would ask for a model; an estimate is made before one is chosen.
-    chosen = [f"engine.engine={engine}"] if engine else []
-    loaded = load_settings(settings, [*(override or []), *chosen, "generator.kind=rules"])
+    loaded = load_settings(settings, [*overriding(override, names, engine=engine), "generator.kind=rules"])
     from quern.jobs.pages.inputs import of_path
     from quern.pipelines.inspect.estimate import estimate as run_estimate
 

@@ -10,11 +10,13 @@ import typer
 from quern.pipelines.cli.common import (
     LOGGERS,
     AsJson,
+    Names,
     Overrides,
     SettingsFile,
     Warehouse,
     load_settings,
     new_app,
+    overriding,
     print_json,
 )
 
@@ -31,16 +33,18 @@ def ingest(
         typer.Argument(metavar="SOURCES...", help="Files, folders, patterns in quotes, or s3:// addresses of either."),
     ],
     warehouse: Warehouse,
+    names: Names = None,
     settings: SettingsFile = None,
     override: Overrides = None,
     engine: Annotated[str | None, typer.Option(help="auto, local or spark.")] = None,
     spark_master: Annotated[str | None, typer.Option(help="Spark master, default local.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Read SOURCES (WARC, WET, ARC, HTML, JSONL) into the page store; files that it holds unchanged are not read."""
-    engines = {"engine": engine, "spark_master": spark_master}
-    overrides = [*(override or []), *(f"engine.{name}={value}" for name, value in engines.items() if value)]
-    loaded = load_settings(settings, overrides)
+    """Read SOURCES into the page store; files that it holds unchanged are not read.
+
+    Archives (WARC, WET, ARC), HTML, JSONL, CSV, TSV, Parquet, plain text and Markdown; see docs/howto/ingest.md.
+    """
+    loaded = load_settings(settings, overriding(override, names, engine=engine, spark_master=spark_master))
     from quern.indexes.catalog import Warehouse as Catalog
     from quern.jobs.pages.inputs import find_inputs
     from quern.pipelines.cli.chatter import chatter_to

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from quern.pipelines.cli.common import AsJson, Overrides, SettingsFile, Warehouse, new_app, print_json
+from quern.pipelines.cli.common import (
+    AsJson,
+    Names,
+    Overrides,
+    SettingsFile,
+    Warehouse,
+    new_app,
+    overriding,
+    print_json,
+)
 from quern.schemas.settings import load_settings
 
 if TYPE_CHECKING:
@@ -25,6 +34,7 @@ def plan(
     source: Annotated[
         Path | None, typer.Argument(metavar="[PAGES]", help="Folder or file of pages; default: the page store.")
     ] = None,
+    names: Names = None,
     settings: SettingsFile = None,
     override: Overrides = None,
     as_json: AsJson = False,
@@ -33,7 +43,7 @@ def plan(
 
     Reads the pages and asks the memo; computes and publishes nothing. `~` marks estimates.
     """
-    loaded = load_settings(settings, override or [])
+    loaded = load_settings(settings, overriding(override, names))
     from quern.pipelines.build import STEPS
     from quern.pipelines.inspect.plan import plan_build
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from quern.pipelines.cli.common import LOGGERS, Overrides, SettingsFile, Wait, Warehouse, new_app
+from quern.pipelines.cli.common import LOGGERS, Names, Overrides, SettingsFile, Wait, Warehouse, new_app, overriding
 from quern.schemas.settings import load_settings
 
 app = new_app("")
@@ -26,6 +26,7 @@ def stage(
         Path | None,
         typer.Option(metavar="PAGES", help="Folder or file of pages, with the first step; default: the page store."),
     ] = None,
+    names: Names = None,
     settings: SettingsFile = None,
     override: Overrides = None,
     engine: Annotated[str | None, typer.Option(help="auto, local, spark or ray.")] = None,
@@ -35,7 +36,7 @@ def stage(
 
     The first step begins the build and says of what pages and with which settings; `publish` ends it.
     """
-    overrides = [*(override or []), *([f"engine.engine={engine}"] if engine else [])]
+    overrides = overriding(override, names, engine=engine)
     from quern.indexes.catalog import Warehouse as Catalog
     from quern.jobs.pages.inputs import of_path
     from quern.pipelines.cli.chatter import chatter_to

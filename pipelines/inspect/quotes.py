@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from quern.jobs.documents.clean import JSON_TYPE, TEXT_TYPE
+from quern.jobs.pages.formats.documents import JSON_TYPE
+from quern.jobs.pages.formats.texts import MARKDOWN_TYPE, TEXT_TYPE
 from quern.jobs.text.personal_data import TYPES
 
 _SAYS_NOTHING: Final = re.compile(
@@ -66,7 +67,7 @@ def place_on_page(quote: str, body: str, content_type: str | None, occurrence: i
 
 
 def _said(body: str, content_type: str | None) -> Iterator[_Said]:
-    if content_type == TEXT_TYPE:
+    if content_type in (TEXT_TYPE, MARKDOWN_TYPE):
         yield _Said(body, 0, len(body))
     elif content_type == JSON_TYPE:
         yield from _read(body, 0, len(body), _ESCAPE, lambda escape: str(json.loads(f'"{escape}"')))

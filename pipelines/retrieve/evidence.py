@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +24,7 @@ from quern.schemas.tables import TRIPLETS
 
 _PATH_NODES = 40
 _FACT_COLUMNS = ["chunk_id", "subject", "relation", "object", "start", "end", "relation_start", "object_start"]
+_DOCUMENT_COLUMNS = ["doc_id", "url", "metadata"]
 _CHUNK_COLUMNS = ["chunk_id", "doc_id", "title", "published_at", "start", "end", "text"]
 
 
@@ -69,21 +71,21 @@ def _hits(batch: Batch, ranking: Ranking) -> list[list[Hit]]:
     snapshot = batch.searcher.snapshot
     keys = batch.graph.chunks.keys.take(pa.array(best.chunk)).to_pylist()
     chunks = _by_key(snapshot, "chunks", "chunk_id", sorted(set(keys)), _CHUNK_COLUMNS)
-    documents = _by_key(
-        snapshot, "documents", "doc_id", sorted({str(c["doc_id"]) for c in chunks.values()}), ["doc_id", "url"]
-    )
+    sources = sorted({str(chunk["doc_id"]) for chunk in chunks.values()})
+    documents = _by_key(snapshot, "documents", "doc_id", sources, _DOCUMENT_COLUMNS)
     rows: list[list[Hit]] = [[] for _ in range(len(batch))]
     for question, key, score in zip(best.question.tolist(), keys, best.score.tolist(), strict=True):
         chunk = chunks[key]
-        url = documents[str(chunk["doc_id"])]["url"]
-        row = {**chunk, "url": url, "rank": len(rows[question]) + 1, "score": score}
+        document = documents[str(chunk["doc_id"])]
+        told = {one["name"]: one["value"] for one in document["metadata"]}
+        row = {**chunk, "url": document["url"], "metadata": told, "rank": len(rows[question]) + 1, "score": score}
         rows[question].append(Hit.model_validate(row))
     return rows
 
 
 def _by_key(
     snapshot: Snapshot, table: str, key: str, values: Sequence[str], columns: list[str]
-) -> dict[str, dict[str, object]]:
+) -> dict[str, dict[str, Any]]:
     rows = snapshot.table(table).lookup(key, values, columns)
     return {row[key]: row for row in rows.to_pylist()}
 

@@ -2,7 +2,8 @@
 
 A condition is `COLUMN OPERATOR VALUE`: `site=tidewiki.example`, `published_at>=2024-05-01`, `language!=en`,
 `token_count<100`. The value is read by the type of the column; nothing is evaluated. `known_at` is the later of
-`published_at` and `modified_at`: what a page said before it was modified is not in the snapshot.
+`published_at` and `modified_at`: what a page said before it was modified is not in the snapshot. `metadata.NAME` is
+what was given of a document under another name (`metadata.grade>=3`): a text, but a number where both are numbers.
 """
 
 from __future__ import annotations
@@ -33,10 +34,11 @@ from quern.schemas.words.meant import no_such
 
 Mask = npt.NDArray[np.bool_]
 
-_CONDITION: Final = re.compile(r"(\w+)\s*(>=|<=|!=|=|<|>)\s*(.*)", re.S)
+_CONDITION: Final = re.compile(r"(metadata\.[^<>=!]+|\w+)\s*(>=|<=|!=|=|<|>)\s*(.*)", re.S)
 _MOST_CHARACTERS: Final = 1000  # Of a condition: an address has less, and more is no condition but pasted text.
 MOST_MASKS: Final = 256  # Held for the next batches: as many as a batch has questions, each of one bit a chunk.
 KNOWN_AT: Final = "known_at"
+METADATA: Final = "metadata"
 _KNOWN_BY: Final = ("published_at", "modified_at")
 _DATE: Final = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 
@@ -88,13 +90,17 @@ def condition(text: str) -> Condition:
     if found is None:
         raise FilterError(f"the filter {text!r} is not COLUMN OPERATOR VALUE, such as site=example.org or {_EXAMPLE}")
     name, operator, value = found.groups()
+    if name.startswith(f"{METADATA}."):
+        number = _number(value)
+        least = value if number is None else number
+        return Condition(DOCUMENTS.name, name.rstrip(), operator, least, least)
     if name == KNOWN_AT:
         return Condition(DOCUMENTS.name, name, operator, *_value(text, TIMESTAMP, value))
     for table in (DOCUMENTS, CHUNKS):
         if name in _columns(table):
             least, most = _value(text, table.schema.field(name).type, value)
             return Condition(table.name, name, operator, least, most)
-    known = sorted({KNOWN_AT, *_columns(DOCUMENTS), *_columns(CHUNKS)})
+    known = sorted({KNOWN_AT, f"{METADATA}.NAME", *_columns(DOCUMENTS), *_columns(CHUNKS)})
     raise FilterError(f"the filter {text!r}: {no_such('column of documents or chunks', name, known)}")
 
 
@@ -147,6 +153,21 @@ def _moments(value: str) -> tuple[datetime, datetime]:
     last = first.replace(month=month or 12)
     last = last.replace(day=day or monthrange(last.year, last.month)[1])
     return first, datetime.combine(last, time.max, UTC)
+
+
+def see_that_metadata_is_there(searcher: Searcher, conditions: Sequence[str]) -> None:
+    """Refuse conditions on metadata that no document of the snapshot has.
+
+    Raises:
+        FilterError: One is; the message names what is most like it.
+    """
+    asked = [each.column.removeprefix(f"{METADATA}.") for each in map(condition, conditions) if "." in each.column]
+    if not asked:
+        return
+    column = searcher.snapshot.table(DOCUMENTS.name).batches([METADATA])
+    there = set[str]().union(*(batch.column(0).flatten().field("name").unique().to_pylist() for batch in column))
+    for name in (name for name in asked if name not in there):
+        raise FilterError(no_such("metadata", name, sorted(there)) if there else "no document has metadata")
 
 
 @dataclass(frozen=True)
@@ -214,13 +235,35 @@ def _mask(searcher: Searcher, conditions: tuple[str, ...]) -> Mask:
         keys = members.documents.keys if documents else members.chunks
         met = np.zeros(len(keys), dtype=np.bool_)
         key = "doc_id" if documents else "chunk_id"
-        columns = _KNOWN_BY if each.column == KNOWN_AT else (each.column,)
+        group, _, name = each.column.partition(".")
+        columns = _KNOWN_BY if each.column == KNOWN_AT else (group,)
         for batch in searcher.snapshot.table(each.table).batches(list(dict.fromkeys([key, *columns]))):
             at = positions_in(keys, batch.column(key))
             values = reduce(_later, map(batch.column, columns))
+            values = _metadata(values, name, each.least) if name else values
             met[at[at >= 0]] = each.holds(values)[at >= 0]
         mask &= met[members.documents.of_chunk] if documents else met
     return mask
+
+
+def _number(text: str) -> float | None:
+    """The number that a text states; None where it states none."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if np.isfinite(number) else None
+
+
+def _metadata(column: pa.Array, name: str, wanted: object) -> pa.Array:
+    """What each document's metadata says under `name`: texts, or where `wanted` is a number those that are numbers."""
+    said = column.flatten()
+    mine = pc.equal(said.field("name"), name)
+    at = pc.list_parent_indices(column).filter(mine).to_numpy()
+    found: list[str | float | None] = [None] * len(column)
+    for row, text in zip(at.tolist(), said.field("value").filter(mine).to_pylist(), strict=True):
+        found[row] = _number(text) if isinstance(wanted, float) else text
+    return pa.array(found, pa.float64() if isinstance(wanted, float) else pa.string())
 
 
 def _later(one: pa.Array, other: pa.Array) -> pa.Array:

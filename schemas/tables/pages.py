@@ -43,7 +43,9 @@ PAGES = Table(
     no_loss=frozenset(
         {
             "bad_date",
+            "bad_value",
             "content_type",
+            "cut_metadata",
             "digest_mismatch",
             "duplicate_doc_id",
             "duplicate_url",

@@ -41,7 +41,7 @@ _Result = TypeVar("_Result")
 
 
 def _document(number: int, text: str) -> dict[str, object]:
-    lists: dict[str, object] = {"images": [], "metadata_from": [], "personal_data": []}
+    lists: dict[str, object] = {"images": [], "metadata": [], "metadata_from": [], "personal_data": []}
     row: dict[str, object] = {f.name: None for f in DOCUMENTS.schema}
     return row | lists | {"doc_id": f"{number:08}", "page_url": f"doc:{number}", "text": text, "digest": ""}
 

@@ -64,12 +64,17 @@ def not_html(body: bytes) -> tuple[str, str] | None:
         return "not_html", "the page is XML of another kind"
     if head.startswith((b"<", *_UTF16)):
         return None
-    for magic, what in _MAGIC.items():
-        if head.startswith(magic):
-            return "not_html", f"the content is {what}"
-    if _BINARY.search(head):
-        return "not_html", "the content is binary"
-    return None
+    what = binary(body)
+    return ("not_html", f"the content is {what}") if what else None
+
+
+def binary(body: bytes) -> str:
+    """What `body` is if it is no text: `a PNG image`, or just `binary`; empty for a text."""
+    head = body[:_SNIFFED].removeprefix(b"\xef\xbb\xbf").lstrip()
+    known = next((what for magic, what in _MAGIC.items() if head.startswith(magic)), "")
+    if known or head.startswith(_UTF16):
+        return known
+    return "binary" if _BINARY.search(head) else ""
 
 
 def media_type(body: bytes) -> str:

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Final
+
+from pydantic import Field, field_validator
 
 from quern.schemas.setting_group import HOW, Group, Positive
+from quern.schemas.words.meant import no_such
+
+DOCUMENT_FIELDS: Final = (
+    *("doc_id", "text", "url", "title", "author", "site", "site_name", "language"),
+    *("published_at", "modified_at"),
+)
+"""What a document can be given with."""
 
 
 class IngestSettings(Group):
@@ -16,8 +25,34 @@ class IngestSettings(Group):
     max_ratio: Positive = Field(
         200, description="Largest decompressed/compressed ratio of a compressed file over 1 MB."
     )
+    map: tuple[str, ...] = Field(
+        (),
+        description="What files call the fields of documents: text=body, doc_id=id (`--map text=body,doc_id=id`).",
+    )
     task_bytes: Positive = Field(
         64 << 20,
         description="Bytes of files that one task reads; larger archives are split at their records.",
         json_schema_extra=HOW,
     )
+
+    @field_validator("map")
+    @classmethod
+    def _known(cls, pairs: tuple[str, ...]) -> tuple[str, ...]:
+        """Each names a field of documents, and no name or field stands twice."""
+        fields, names = [], []
+        for pair in pairs:
+            name, equals, called = (part.strip() for part in pair.partition("="))
+            if not equals or not called:
+                raise ValueError(f"write {pair!r} like text=body")
+            if name not in DOCUMENT_FIELDS:
+                raise ValueError(no_such("field of documents", name, DOCUMENT_FIELDS))
+            fields.append(name)
+            names.append(called)
+        for twice in (one for some in (fields, names) for one in some if some.count(one) > 1):
+            raise ValueError(f"{twice} stands there twice")
+        return pairs
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What files call fields, by the names of these."""
+        return {name.strip(): called.strip() for name, _, called in (pair.partition("=") for pair in self.map)}

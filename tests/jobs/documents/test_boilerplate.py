@@ -31,6 +31,7 @@ def draft(n: int, text: str, site: str | None = "quay.example", page: str = "htt
         "site": site,
         "text": text,
         "images": [],
+        "metadata": [],
         "metadata_from": [],
         "personal_data": [],
         "digest": "",

@@ -31,7 +31,7 @@ SMALL = DeduplicateSettings(bucket=4, neighbours=1, representatives=2)
 
 
 def document(doc_id: str, text: str, **known: object) -> Row:
-    lists = {"images": [], "metadata_from": [], "personal_data": []}
+    lists = {"images": [], "metadata": [], "metadata_from": [], "personal_data": []}
     row: Row = {f.name: None for f in DOCUMENTS.schema} | lists
     return row | {"doc_id": doc_id, "page_url": f"doc:{doc_id}", "text": text, "digest": doc_id} | known
 

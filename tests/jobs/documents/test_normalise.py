@@ -22,7 +22,15 @@ LAX = QualitySettings(enabled=False)
 
 def apply(job: Normalise, *drafts: dict[str, Any]) -> Outcome:
     empty: dict[str, Any] = dict.fromkeys(DOCUMENTS.schema.names)
-    defaults = {"images": [], "metadata_from": [], "personal_data": [], "digest": "draft", COLUMN: [], "language": "en"}
+    defaults = {
+        "images": [],
+        "metadata": [],
+        "metadata_from": [],
+        "personal_data": [],
+        "digest": "draft",
+        COLUMN: [],
+        "language": "en",
+    }
     rows = [
         empty | defaults | {"doc_id": str(n), "page_url": f"https://quay.example/{n}", "text": ""} | draft
         for n, draft in enumerate(drafts)

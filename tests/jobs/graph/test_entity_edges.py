@@ -36,7 +36,7 @@ CORPUS: dict[str, Page] = {
 
 
 def given(corpus: Mapping[str, Page], run: Run, stage: Staged) -> dict[str, Stage]:
-    lists = {"text": "", "digest": "", "images": [], "metadata_from": [], "personal_data": []}
+    lists = {"text": "", "digest": "", "images": [], "metadata": [], "metadata_from": [], "personal_data": []}
     documents = [{"doc_id": d, "page_url": d, "url": f"http://{d}", "title": None, **lists} for d in corpus]
     spans = {f"{part}{end}": 0 for part in ("", "subject_", "relation_", "object_") for end in ("start", "end")}
     triplets, nodes = [], []

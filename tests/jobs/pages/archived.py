@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from quern.jobs.pages.ingest import FileReject, read_pages
 from quern.schemas.contract.validate import validate
@@ -13,7 +14,7 @@ HTML = b"<html><body><p>Herring is served at nine.</p></body></html>"
 SAMPLES = Path(__file__).parents[4] / "shared" / "datasets" / "warc_samples"
 
 
-def read(root: Path, **settings: int) -> tuple[list[dict], list[FileReject]]:
+def read(root: Path, **settings: Any) -> tuple[list[dict], list[FileReject]]:
     rows, rejects = [], []
     for found in read_pages(root, IngestSettings(**settings)):
         if isinstance(found, FileReject):

@@ -36,11 +36,11 @@ def test_a_folder_without_permission_is_an_error(tmp_path: Path) -> None:
 
 
 def test_files_are_read_in_order_of_their_paths_and_other_kinds_are_rejected_by_name(tmp_path: Path) -> None:
-    for name in ("b.html", "a/z.htm", "a/c.xhtml", "notes.txt"):
+    for name in ("b.html", "a/z.htm", "a/c.xhtml", "notes.rtf", "robots.txt"):
         put(tmp_path / name, HTML)
     rows, rejects = read(tmp_path)
     assert [r["source_file"] for r in rows] == ["a/c.xhtml", "a/z.htm", "b.html"]
-    assert reasons(rejects) == {"notes.txt": "unknown_kind"}
+    assert reasons(rejects) == {"notes.rtf": "unknown_kind", "robots.txt": "unknown_kind"}
 
 
 def test_one_file_can_be_the_input(tmp_path: Path) -> None:

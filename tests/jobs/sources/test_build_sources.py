@@ -67,7 +67,7 @@ def given(docs: dict[str, Doc], stage: Staged) -> dict[str, Stage]:
     for key, doc in docs.items():
         url = f"https://{doc.site}/{key}" if doc.site else f"doc:{key}"
         said = {"title": doc.title, "text": doc.text, "digest": text_digest(doc.title, doc.text)}
-        lists: dict[str, Any] = {"images": [], "metadata_from": [], "personal_data": []}
+        lists: dict[str, Any] = {"images": [], "metadata": [], "metadata_from": [], "personal_data": []}
         named = {"site": doc.site, "site_name": doc.name}
         rows["documents"].append({"doc_id": key, "page_url": url, "url": url} | said | lists | named)
         rows["nodes"] += [{"query_id": f"{key}{n}", "chunk_id": f"{key}-0", "text": ""} for n in range(doc.nodes)]

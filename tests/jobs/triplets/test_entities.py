@@ -44,7 +44,7 @@ class Tonight(FoldEntities):
 
 
 def given(told: Told, stage: Staged) -> dict[str, Stage]:
-    lists = {"text": "", "digest": "", "images": [], "metadata_from": [], "personal_data": []}
+    lists = {"text": "", "digest": "", "images": [], "metadata": [], "metadata_from": [], "personal_data": []}
     documents, triplets = [], []
     for doc, (title, subject, relation, value) in told.items():
         at = {"doc_id": doc, "page_url": f"doc:{doc}", "url": f"http://{doc}/Fog"}

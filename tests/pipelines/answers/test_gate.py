@@ -23,7 +23,7 @@ def snapshot_of(root: Path, **texts: str) -> Snapshot:
     """A snapshot of the table `documents`, as a build serves it."""
     warehouse = Warehouse.create(root)
     blank: dict[str, Any] = {f.name: None if f.nullable else "" for f in DOCUMENTS.schema}
-    blank |= {"images": [], "metadata_from": [], "personal_data": []}
+    blank |= {"images": [], "metadata": [], "metadata_from": [], "personal_data": []}
     rows = [blank | {"doc_id": doc_id, "text": text} for doc_id, text in texts.items()]
     with StageWriter(warehouse.stages / "documents.parquet", DOCUMENTS) as writer:
         writer.write(pa.RecordBatch.from_pylist(rows, schema=DOCUMENTS.schema))

@@ -22,7 +22,7 @@ MILL = {"mill": ("The mill", "It grinds rye."), "quay": ("The quay", "It is wet.
 
 def publish(warehouse: Warehouse, build_id: str, told: dict[str, tuple[str | None, str]]) -> None:
     """A build of documents alone."""
-    lists = {"images": [], "metadata_from": [], "personal_data": []}
+    lists = {"images": [], "metadata": [], "metadata_from": [], "personal_data": []}
     with StageWriter(warehouse.stages / "documents" / f"{build_id}.parquet", DOCUMENTS) as writer:
         for key, (title, text) in told.items():
             at = {"doc_id": key, "page_url": f"doc:{key}", "url": f"https://a.example/{key}"}

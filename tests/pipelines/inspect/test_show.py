@@ -68,7 +68,7 @@ def test_a_rejected_capture_is_found_by_its_address_alone(snapshot: Make, tmp_pa
 def test_those_that_share_a_name_are_shown_apart_with_what_is_stated_of_each(
     snapshot: Make, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lists: dict[str, Any] = {"images": [], "metadata_from": [], "personal_data": []}
+    lists: dict[str, Any] = {"images": [], "metadata": [], "metadata_from": [], "personal_data": []}
     documents = [{"doc_id": d, "page_url": f"doc:{d}", "title": "Sky\x1b[31m", **lists} for d in ("d1", "d2")]
     ends = {f"{part}{end}": 3 for part in ("", "subject_", "relation_", "object_") for end in ("start", "end")}
     words = {"subject": "Mercury", "relation": "has", "object": "no \x1b[2Jmoon"}
@@ -91,7 +91,8 @@ def test_those_that_share_a_name_are_shown_apart_with_what_is_stated_of_each(
 
 def test_the_address_of_a_document_names_the_document(snapshot: Make) -> None:
     documents = [
-        {"doc_id": d, "page_url": f"doc:{d}", "url": HERE} | {"images": [], "metadata_from": [], "personal_data": []}
+        {"doc_id": d, "page_url": f"doc:{d}", "url": HERE}
+        | {"images": [], "metadata": [], "metadata_from": [], "personal_data": []}
         for d in ("p1", "p2")
     ]
     with pytest.raises(NotInSnapshotError, match="document p1 has this url; document p2 has this url"):
@@ -100,7 +101,7 @@ def test_the_address_of_a_document_names_the_document(snapshot: Make) -> None:
 
 def test_a_row_of_any_declared_table_is_found_and_listed_below_what_it_refers_to(snapshot: Make) -> None:
     image = {"image_id": "i", "doc_id": "d", "url": f"{HERE}.png", "alt": "The quay"}
-    document = {"doc_id": "d", "images": [], "metadata_from": [], "personal_data": []}
+    document = {"doc_id": "d", "images": [], "metadata": [], "metadata_from": [], "personal_data": []}
     made = snapshot(documents=[document], images=[image | {"place": 1, "digest": ""}])
     listed = {"image_id": "i", "url": f"{HERE}.png", "alt": "The quay"}
     assert show(made, "document", "d")["to"] == {"images": [listed]}
@@ -156,7 +157,7 @@ def test_a_citation_leads_to_its_page_and_the_record_in_the_archive(tmp_path: Pa
     text = "The tide turned.\nHigh water is at nine. The tide turned."
     page = b"<p>The tide turned.</p><p>High water is <i>at nine</i>. The tide turned.</p>"
     put(tmp_path / "in" / "w.warc", warc((HERE, http(page), "2024-05-06T00:00:00Z"))[0])
-    lists: dict[str, Any] = {"images": [], "metadata_from": [], "personal_data": []}
+    lists: dict[str, Any] = {"images": [], "metadata": [], "metadata_from": [], "personal_data": []}
     chunk = {"doc_id": "d:1", "token_count": 4, "vector": [0.0] * 384}
     spans = enumerate([(0, 16), (17, 39), (30, 56)])
     rows: dict[str, Rows] = {

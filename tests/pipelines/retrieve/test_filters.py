@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from quern.indexes.catalog import Warehouse
+from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve import filters
 from quern.pipelines.retrieve.batch import Batch
-from quern.pipelines.retrieve.filters import FilterError, allowed, condition, known_by
+from quern.pipelines.retrieve.filters import FilterError, allowed, condition, known_by, see_that_metadata_is_there
 from quern.pipelines.retrieve.recipes import RECIPES, find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
+from quern.schemas.answers import Question
 from quern.schemas.arrow_models import TIMESTAMP
+from quern.schemas.settings import load_settings
+from tests.conftest import build_here
 
 MOMENTS = [
     None,
@@ -55,7 +61,7 @@ def test_values_are_read_by_the_type_of_the_column() -> None:
     ("text", "message"),
     [
         ("tidewiki.example", "not COLUMN OPERATOR VALUE"),
-        ("sight=a", "no column of documents or chunks; there are: .*published_at, site"),
+        ("sight=a", "no column of documents or chunks 'sight'; did you mean site"),
         ("published_at>last week", "'last week' with a column of type date"),
         ("published_at=2024-13", "type date"),
         ("token_count=many", "type int32"),
@@ -145,3 +151,31 @@ def addresses(searcher: Searcher, mask: filters.Mask) -> list[str]:
     members = searcher.graph.members
     ids = members.documents.keys.take(pa.array(np.unique(members.documents.of_chunk[mask]))).to_pylist()
     return searcher.snapshot.table("documents").lookup("doc_id", ids, ["url"])["url"].to_pylist()
+
+
+def test_metadata_is_compared_as_texts_or_where_both_are_as_numbers_and_a_name_that_none_has_is_told(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "d.csv").write_text(
+        "doc_id,text,grade,Home town\n1,Ines keeps bees in Tollen.,9,Tollen\n2,Oskar keeps bees in Marne.,10,Marne\n"
+        "3,Nadia keeps bees.,,\n"
+    )
+    with_metadata = build_here(tmp_path / "d.csv", tmp_path / "warehouse")
+    opened = Searcher(Warehouse.open(with_metadata).snapshot(), load_settings())
+
+    def found(*where: str) -> list[str]:
+        (answer,) = answer_questions(
+            opened, [Question(query_id="q", question="Who keeps bees?", where=list(where))], *find_recipes("bm25")
+        )
+        return sorted(hit.doc_id for hit in answer.hits)
+
+    assert found("metadata.grade>9") == ["2"]
+    assert found("metadata.grade=9") == ["1"]
+    assert found("metadata.Home town!=Tollen") == ["2"]
+    (answer,) = answer_questions(
+        opened, [Question(query_id="q", question="Who keeps bees in Marne?")], *find_recipes("bm25")
+    )
+    assert answer.hits[0].metadata == {"Home town": "Marne", "grade": "10"}
+    see_that_metadata_is_there(opened, ["metadata.grade>9"])
+    with pytest.raises(FilterError, match="there is no metadata 'grad'; did you mean grade"):
+        see_that_metadata_is_there(opened, ["metadata.grad>9"])

@@ -1,0 +1,65 @@
+"""Documents of plain texts and Markdown: the text as it stands, and what its beginning states."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import yaml
+
+_MATTER: Final = re.compile(r"\A---[ \t]*\n(.{0,20000}?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+# A heading with `#`, or a line that is underlined by `=`; within the first lines, for what is deeper is a section.
+_HEADING: Final = re.compile(
+    r"\A(?:[^\n]{0,500}\n){0,10}?(?:#[ \t]+([^\n#][^\n]{0,499})|([^\n]{1,500})\n=+[ \t]*)(?:\n|\Z)"
+)
+# Names that people give in front matter to what a document states.
+_CALLED: Final = {
+    "published_at": ("published_at", "date", "published", "pubdate"),
+    "modified_at": ("modified_at", "updated", "lastmod", "modified"),
+    "language": ("language", "lang"),
+    **{name: (name,) for name in ("doc_id", "title", "author", "url", "site", "site_name")},
+}
+
+
+@dataclass(frozen=True)
+class MarkdownText:
+    """A Markdown text without its front matter.
+
+    Attributes:
+        stated: What the front matter states, by the names of fields of documents; what it says beside by its names.
+    """
+
+    text: str
+    stated: Mapping[str, Any] = field(default_factory=dict)
+
+
+def markdown_text(text: str) -> MarkdownText:
+    """`text` without its front matter, and what that and the first heading state."""
+    stated: dict[str, Any] = {}
+    if found := _MATTER.match(text):
+        matter = _matter(found[1])
+        if matter is not None:
+            stated, text = _named(matter), text[found.end() :].lstrip("\n")
+    if "title" not in stated and (heading := _HEADING.match(text)):
+        stated["title"] = (heading[1] or heading[2]).strip().rstrip("#").strip()
+    return MarkdownText(text, stated)
+
+
+def _matter(text: str) -> Mapping[str, Any] | None:
+    """The fields of front matter; None where it is none, and so belongs to the text."""
+    try:
+        read = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+    return {str(name): value for name, value in read.items()} if isinstance(read, dict) else None
+
+
+def _named(matter: Mapping[str, Any]) -> dict[str, Any]:
+    stated = dict(matter)
+    for name, calls in _CALLED.items():
+        called = next((c for c in calls if stated.get(c) is not None), None)
+        if called:
+            stated[name] = stated.pop(called)
+    return stated

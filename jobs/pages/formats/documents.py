@@ -1,0 +1,42 @@
+"""Rows of `pages` for documents that files give as fields: JSONL, tables, texts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from quern.jobs.pages.formats.rows import FileReject, Row, page_row
+from quern.jobs.text.given_documents import UnfitDocumentError, given_document
+
+JSON_TYPE: Final = "application/json"
+
+
+def document_pages(
+    said: object, line: bytes | None, name: str, number: int | None, names: Mapping[str, str], most: int
+) -> Iterator[Row | FileReject]:
+    """The page of a document, and what was not read of it; or why it is none.
+
+    Its id identifies a document, not its `url`: two passages of one page may share that.
+
+    Args:
+        said: Its fields.
+        line: The bytes that give it; what fields are called otherwise there, or what no JSON is, is written anew.
+        name: Of the file.
+        number: Of the row in the file, from 1; None where the file is the document.
+        names: What the file calls fields.
+        most: Bytes of a page.
+    """
+    key = name if number is None else f"{name}:{number}"
+    try:
+        given = given_document(said, names)
+    except UnfitDocumentError as error:
+        yield FileReject(key, error.reason, str(error))
+        return
+    body = line if line is not None and not names else json.dumps(given.fields, ensure_ascii=False).encode()
+    if len(body) > most:
+        yield FileReject(key, "too_large", f"more than {most} bytes (ingest.max_page_bytes)")
+        return
+    for reason, detail in given.unread:
+        yield FileReject(key, reason, detail)
+    yield page_row(f"doc:{given.fields['doc_id']}", body, name, content_type=JSON_TYPE, warc_offset=number)
