@@ -245,7 +245,8 @@ class Memo:
         return True
 
     def _leave_aside(self, error: DamagedError) -> None:
-        log.warning("memo part is damaged and will be recomputed: file=%s error=%s", error.path, error.why)
+        if error.path.exists():  # Else a vacuum took it.
+            log.warning("memo part is damaged and will be recomputed: file=%s error=%s", error.path, error.why)
         self._damaged.add(error.path)
 
     def mend(self) -> bool:

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -50,9 +51,9 @@ class ServedTable:
 
     def batches(self, columns: Sequence[str], rows: int = _READ_ROWS) -> Iterator[pa.RecordBatch]:
         """The named columns, batch by batch, in the order of the table."""
-        reader = self.lance.search().select(list(columns)).limit(self.rows).to_batches(rows)
-        for batch in reader:
-            yield batch.select(list(columns))
+        with self._there():
+            for batch in self.lance.search().select(list(columns)).limit(self.rows).to_batches(rows):
+                yield batch.select(list(columns))
 
     def lookup(self, column: str, values: Sequence[str], columns: Sequence[str] | None = None) -> pa.Table:
         """Rows whose `column` is one of `values`, in no particular order."""
@@ -64,7 +65,18 @@ class ServedTable:
 
     def _lookup(self, column: str, values: Sequence[str], columns: list[str]) -> pa.Table:
         where = f"{column} IN ({', '.join(quote(v) for v in values)})"
-        return self.lance.search().where(where).select(columns).limit(self.rows).to_arrow().select(columns)
+        with self._there():
+            return self.lance.search().where(where).select(columns).limit(self.rows).to_arrow().select(columns)
+
+    @contextmanager
+    def _there(self) -> Iterator[None]:
+        """Tell of files that went since the table was opened: whoever has no lease may lose them, or to a hand."""
+        try:
+            yield
+        except RuntimeError as error:
+            if "not found" not in str(error).lower():
+                raise
+            raise DamagedError(Path(self.lance.uri), "files of it went while it was read") from None
 
 
 @dataclass(frozen=True)

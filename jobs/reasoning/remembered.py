@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import ValidationError
 
+from quern.indexes.checksums import DamagedError
 from quern.indexes.memo import Memo, MemoWriter, unnest
 from quern.jobs.reasoning.task import Input, Output, Task
 from quern.schemas.digests import FINGERPRINT_BYTES, Fingerprints, settings_digest
@@ -67,7 +68,10 @@ class TaskMemo(Generic[Input, Output]):
         known = np.flatnonzero(self._memo.final(prints))
         outputs: list[Output | None] = [None] * len(prints)
         if len(known):
-            rows, _ = unnest(self._memo.lookup(prints[known]), "rows")
+            try:
+                rows, _ = unnest(self._memo.lookup(prints[known]), "rows")
+            except DamagedError:  # A vacuum took them just now: they are made again.
+                return outputs
             for at, text in zip(known.tolist(), rows.column("output").to_pylist(), strict=True):
                 with suppress(ValidationError):  # Of another form than outputs have now: it is made again.
                     outputs[at] = self._output.model_validate_json(text)

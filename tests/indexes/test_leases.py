@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from quern.indexes.catalog import Warehouse
+from quern.indexes.checksums import DamagedError
 from tests.indexes.test_catalog import publish, targets
 
 READER = """
@@ -30,7 +32,8 @@ while seen != last:
     snapshot = Warehouse.open(Path(sys.argv[1])).snapshot()
     seen, rounds = snapshot.manifest.build_id, rounds + 1
     staged = [t for batch in snapshot.stage("edges").batches(["target"]) for t in batch.column(0).to_pylist()]
-    assert staged == [seen], (seen, staged)
+    served = snapshot.table("edges").lookup("source", ["s'1"])["target"].to_pylist()
+    assert served == staged == [seen], (seen, served, staged)
     print(rounds, flush=True)
 """
 
@@ -128,3 +131,20 @@ def test_without_locks_a_snapshot_is_read_without_a_lease(
     publish(warehouse, "2", ["2"])
     assert warehouse.prune(1) == ["1"]
     assert not Path(snapshot.stage("edges").path).exists()
+
+
+def test_files_that_go_while_they_are_read_are_told_in_one_sentence(warehouse: Warehouse) -> None:
+    publish(warehouse, "1", ["1"])
+    snapshot = warehouse.snapshot()
+    table = snapshot.table("edges")
+    shutil.rmtree(warehouse.root / "lance")
+    snapshot.stage("edges").path.unlink()
+    for read in (
+        lambda: table.lookup("source", ["s'1"]),
+        lambda: list(table.batches(["target"])),
+        lambda: list(snapshot.stage("edges").batches()),
+        lambda: snapshot.table("edges"),
+    ):
+        with pytest.raises(DamagedError, match="build` mends it") as told:
+            read()
+        assert "\n" not in str(told.value)
