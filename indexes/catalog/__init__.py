@@ -8,6 +8,7 @@ that is kept has a checksum (`indexes.checksums`), which is compared before what
     WAREHOUSE/current.json          the published snapshot
     WAREHOUSE/snapshots/ID.json     manifests
     WAREHOUSE/stages/TABLE/ID.parquet, WAREHOUSE/lance/TABLE-N.lance, WAREHOUSE/memo/JOB/FINGERPRINT/*.arrow
+    WAREHOUSE/memo/JOB/FINGERPRINT/uses.marks, WAREHOUSE/memo/nights.json      what of the memo which night used
     WAREHOUSE/logs/ID.log           one line per job of each build
     WAREHOUSE/audit/ID/index.html   data docs of the audit of each build, of refused ones too
 """
