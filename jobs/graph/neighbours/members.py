@@ -124,10 +124,6 @@ class Fresh:
         """What is new of the vectors at `positions`."""
         return Fresh(self.moved[positions], self.bits[positions])
 
-    def visits(self, rows: torch.Tensor, partitions: torch.Tensor) -> torch.Tensor:
-        """Whether the visit of each of `rows` to the partition beside it is new."""
-        return _bit(self.bits, rows, partitions)
-
     def pairs(self) -> tuple[Positions, Positions]:
         """(vector, partition) of all new visits, in the order of the vectors."""
         return _pairs(self.bits.numpy())
