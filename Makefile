@@ -91,7 +91,8 @@ picture-airflow: install install-airflow
 reference: install
 	@$(BIN)/python -m quern.pipelines.cli.reference docs/reference
 
-test: install java lint types unit
+# The DAGs come last: all else is known by then.
+test: install java lint types unit test-airflow
 
 lint: install
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/lint-imports

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
+from math import fsum
 from pathlib import Path
 
 from airflow.dag_processing.dagbag import BundleDagBag
@@ -156,7 +157,7 @@ def _rows(upstream: Upstream) -> tuple[list[list[str]], Upstream]:
     place: dict[str, float] = {}
     for level in range(max(depth.values()) + 1):
         row = [name for name in joined if depth[name] == level]
-        row.sort(key=lambda name: sum(place[task] for task in joined[name]) / max(len(joined[name]), 1))
+        row.sort(key=lambda name: round(fsum(place[task] for task in joined[name]) / max(len(joined[name]), 1), 3))
         x = -sum(map(_room, row)) / 2
         for name in row:
             place[name] = x + _room(name) / 2

@@ -43,13 +43,20 @@ def _home() -> Iterator[None]:
     shutil.rmtree(HOME, ignore_errors=True)
 
 
-@pytest.fixture
-def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The command that the DAGs call: that of the main environment, behind what writes its calls down."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    path = folder / "quern"
-    path.write_text(STAND_IN.format(python=sys.executable, quern=QUERN, mark=tmp_path))
+@pytest.fixture(scope="session")
+def _stand_in() -> Path:
+    path = HOME / "bin" / "quern"
+    path.parent.mkdir()
+    path.write_text(STAND_IN.format(python=sys.executable, quern=QUERN, mark=path.parent))
     path.chmod(0o755)
-    monkeypatch.setenv("QUERN_COMMAND", str(path))
     return path
+
+
+@pytest.fixture
+def command(_stand_in: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The command that the DAGs call: that of the main environment, behind what writes its calls down."""
+    for left in _stand_in.parent.iterdir():
+        if left != _stand_in:
+            left.unlink()
+    monkeypatch.setenv("QUERN_COMMAND", str(_stand_in))
+    return _stand_in
