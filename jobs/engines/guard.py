@@ -22,6 +22,8 @@ KEEP = b"keep"
 CLOSED = b"closed"
 """What the guard is told where its parent goes on, or ends in order."""
 
+# PySpark tells Java in this variable of a file, in a folder of its own, in which Java is to say where it listens.
+_TOLD = b"_PYSPARK_DRIVER_CONN_INFO_PATH="
 # Seconds to go on for where something does not end, or is written to while it is removed.
 _PATIENCE = 10.0
 # Seconds after which a process that its parent was just starting when that was killed bears the mark.
@@ -29,21 +31,27 @@ _STARTED = 0.3
 
 
 def marked(folder: str) -> Iterator[int]:
-    """Processes that bear the mark of `folder`, or are a Java whose temporary folder it is; of Linux only."""
+    """Processes that bear the mark of `folder`, or are of a Java whose temporary folder it is; of Linux only."""
     variable, option = os.fsencode(f"{MARK}={folder}"), os.fsencode(f"-Djava.io.tmpdir={folder}")
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            environment = (process / "environ").read_bytes().split(b"\0")
-            if variable in environment or option in (process / "cmdline").read_bytes().split(b"\0"):
+            if variable in _environment(process) or option in (process / "cmdline").read_bytes():
                 yield int(process.name)
+
+
+def _environment(process: Path) -> list[bytes]:
+    return (process / "environ").read_bytes().split(b"\0")
 
 
 def end_marked(folder: str) -> bool:
     """Kill the processes that bear the mark of `folder`; returns whether there was one."""
     found = list(marked(folder))
     for process in found:
-        with suppress(ProcessLookupError, PermissionError):
+        with suppress(OSError):
+            told = [variable for variable in _environment(Path(f"/proc/{process}")) if variable.startswith(_TOLD)]
             os.kill(process, signal.SIGKILL)
+            for path in told:
+                shutil.rmtree(Path(os.fsdecode(path.removeprefix(_TOLD))).parent, ignore_errors=True)
     return bool(found)
 
 

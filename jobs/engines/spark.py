@@ -60,16 +60,17 @@ class SparkEngine:
         self._session: Any = None
         self._scratch: Scratch | None = None
         self._failed: Exception | None = None
-        self._starting: threading.Thread | None = None
+        # Not the thread: one whose `join` was interrupted is taken for one that has ended (cpython, bpo-45274).
+        self._starting: threading.Event | None = None
 
     def begin(self) -> None:
         """Start the session in a thread, if nobody did."""
         if self._session is None and self._starting is None:
+            self._starting = threading.Event()
             # A daemon: an interpreter that ends before `close` was called must not wait for it.
-            self._starting = threading.Thread(target=self._start, name="spark-start", daemon=True)
-            self._starting.start()
+            threading.Thread(target=self._start, args=(self._starting,), name="spark-start", daemon=True).start()
 
-    def _start(self) -> None:
+    def _start(self, ended: threading.Event) -> None:
         try:
             self._scratch = Scratch("spark")
             session = spark_session(self._settings, preload=self._preload, scratch=self._scratch.path)
@@ -77,6 +78,8 @@ class SparkEngine:
             self._session = session
         except Exception as error:  # noqa: BLE001 - told by `start`, to whom it may concern
             self._failed = error
+        finally:
+            ended.set()
 
     @property
     def ready(self) -> bool:
@@ -91,7 +94,7 @@ class SparkEngine:
         """
         self.begin()
         if self._starting is not None:
-            self._starting.join()
+            self._starting.wait()
             self._starting = None
         if self._failed is not None:
             failed, self._failed = self._failed, None
@@ -139,10 +142,9 @@ class SparkEngine:
     def close(self) -> None:
         """Stop the session and its Java process."""
         starting, self._starting = self._starting, None
-        while starting is not None and starting.is_alive():
+        while starting is not None and not starting.wait(timeout=0.1):
             # Whoever closes it now does not want it; the thread ends with the process that it talks to.
             _end_java()
-            starting.join(timeout=0.1)
         self._failed = None
         session, self._session = self._session, None
         if session is not None or starting is not None:

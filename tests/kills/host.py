@@ -42,9 +42,13 @@ class Process:
         """Exit code; None while it runs."""
         raise NotImplementedError
 
+    def told(self) -> str:
+        """What it said so far."""
+        return self.said.read_text("utf-8", "replace") if self.said.exists() else ""
+
     def lines(self) -> int:
         """Lines that it said so far."""
-        return self.said.read_bytes().count(b"\n") if self.said.exists() else 0
+        return self.told().count("\n")
 
 
 class ColdProcess(Process):

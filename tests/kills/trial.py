@@ -175,6 +175,7 @@ class Runner:
     def _start(self, folder: Path, arguments: Sequence[str], *, cold: bool) -> Process:
         environment = {_MARK: str(self._root), "TMPDIR": str(folder / "t")}
         said = folder / "said.txt"
+        said.unlink(missing_ok=True)
         if cold:
             return ColdProcess(arguments, environment, said)
         return self._host.start(arguments, environment, said)
@@ -183,7 +184,7 @@ class Runner:
         """Run a command to its end; returns what it said."""
         process = self._start(folder, arguments, cold=False)
         code = _code(process, _LONGEST)
-        said = process.said.read_text("utf-8", "replace")
+        said = process.told()
         assert code == 0, f"{name}: `quern {' '.join(arguments[:2])}` ended with {code}: {said[-600:]}"
         return said
 
@@ -250,7 +251,7 @@ def _end(process: Process, how: str) -> Iterator[str]:
         return
     if how in ("group", "alone"):
         return
-    said = process.said.read_text("utf-8", "replace")
+    said = process.told()
     # It may have come to its end; before Python can take a signal, that ends it, and nothing was begun.
     begun = "interrupted" in said if code == _STOPPED else code == 0 or (code == -signal.Signals[how] and not said)
     if not begun or "Traceback" in said:
