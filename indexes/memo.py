@@ -204,7 +204,7 @@ class Memo:
         old = {part.path for part in before._parts}
         new = [number for number, part in enumerate(self._parts) if part.path not in old]
         heads = np.concatenate([before._index.high[before._asked], self._index.high[np.isin(self._index.part, new)]])
-        if len(heads):
+        if night and len(heads):
             write_uses(self.directory, read_uses(self.directory).with_night(np.sort(heads, kind="stable"), night))
 
     def touch(self) -> None:

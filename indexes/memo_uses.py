@@ -33,7 +33,10 @@ Nights = npt.NDArray[np.int64]
 
 
 def night_of(build_id: str) -> int:
-    """A build's name as a number that sorts as names do: its start in UTC, YYYYMMDDHHMMSSmmm."""
+    """A build's name as a number that sorts as names do: its start in UTC, YYYYMMDDHHMMSSmmm.
+
+    0 for a name that is no build's, such as a plan's, which uses nothing.
+    """
     return int((re.sub(r"\D", "", build_id)[:_DIGITS] or "0").ljust(_DIGITS, "0"))
 
 
@@ -137,5 +140,5 @@ def write_uses(folder: Path, uses: Uses) -> None:
 def use_again(folder: Path, since: int, night: int) -> None:
     """Mark what was used in `since` or later as used in `night`: for a step that is not run, and would use the same."""
     uses = read_uses(folder)
-    if len(uses.heads):
+    if night and len(uses.heads):
         write_uses(folder, uses.again(since, night))

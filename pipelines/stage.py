@@ -108,7 +108,11 @@ def run_stage(
             if staged.audited() is None:
                 staged.audit()
         elif name == PUBLISH:
-            _publish(staged, meter)
+            try:
+                _publish(staged, meter)
+            except BaseException:
+                warehouse.drop_versions()
+                raise
         else:
             _run_one(next(step for step in steps if step.name == name), staged, meter)
 

@@ -281,12 +281,16 @@ class Warehouse(WarehouseFolder):
     def drop_build(self, build_id: str, *, docs: bool) -> None:
         """Delete what a build wrote that came to nothing, its `docs` too; of a published one nothing."""
         if build_id not in self.snapshot_ids():
-            self.served.undo()
-            self._instead.clear()
+            self.drop_versions()
             if docs:
                 shutil.rmtree(self.audits / build_id, ignore_errors=True)
             for path in self.stages.glob(f"*/{build_id}.parquet"):
                 remove(path)
+
+    def drop_versions(self) -> None:
+        """Delete the versions of served tables that were written and are not published."""
+        self.served.undo()
+        self._instead.clear()
 
     def clear_work(self, build_id: str) -> Path:
         """An empty directory for the temporary files of a build; those of killed builds are removed."""

@@ -151,6 +151,7 @@ def test_what_writes_says_that_it_cannot(built: Path, pages: Path, tmp_path: Pat
             "crawl": crawl,
             "snapshots rollback": (),
             "snapshots prune": (),
+            "vacuum": (),
         }.items():
             done = quern_here(*command.split(), *words, "-w", warehouse)
             assert (command, done.returncode) == (command, 2), done.stderr

@@ -65,6 +65,16 @@ def test_a_setting_runs_its_step_and_what_that_reads_alone(nights: Nights) -> No
     assert nights.built() == first
 
 
+def test_a_setting_that_is_changed_back_finds_its_results_in_the_memo(nights: Nights) -> None:
+    first = nights.built()
+    assert nights.built("doc2query.pairs=2", "chunk.tokens=60") != first
+    assert nights.built() == first
+    remembered = {"clean", "normalise", "chunk", "doc2query", "find_events", "triplets", "embed"}
+    jobs = [job for job in nights.warehouse.manifest().jobs if job["job"] in remembered]
+    assert {job["job"] for job in jobs} == remembered
+    assert [job["job"] for job in jobs if job["computed"]] == []
+
+
 def test_a_damaged_table_is_made_again(nights: Nights) -> None:
     first = nights.built()
     path = nights.warehouse.snapshot(leased=False).stage("triplets").path
