@@ -20,7 +20,7 @@ from quern.indexes.checksums import DamagedError, checksum_of, damage, read_seal
 
 log = logging.getLogger(__name__)
 
-_ABOUT: Final = "about.json"
+ABOUT: Final = "about.json"
 _MEND: Final = "the next build does in full what it would have taken up"
 _BEGUN: Final = ".tmp-"
 _KEPT: Final = 4
@@ -67,7 +67,7 @@ class NightStates:
         """Make the directory from `begin` the newest state, and forget the others in the folder."""
         files = sorted(p for p in path.rglob("*") if p.is_file())
         checksums = {file.relative_to(path).as_posix(): _synced(file) for file in files}
-        write_sealed(path / _ABOUT, {**about, "digests": checksums})
+        write_sealed(path / ABOUT, {**about, "digests": checksums})
         older = [p for p in self.folder.iterdir() if p != path]
         final = self.folder / path.name.removeprefix(_BEGUN)
         _remove(final)
@@ -89,7 +89,7 @@ def _verified(path: Path) -> Mapping[str, Any]:
     Raises:
         OSError, KeyError, DamagedError: It is not as it was written.
     """
-    about = read_sealed(path / _ABOUT, _MEND)
+    about = read_sealed(path / ABOUT, _MEND)
     for name, expected in about["digests"].items():
         if why := damage(path / name, expected):
             raise DamagedError(path / name, why, _MEND)

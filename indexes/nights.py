@@ -11,14 +11,14 @@ from quern.indexes.memo_uses import night_of
 
 log = logging.getLogger(__name__)
 
-_FILE: Final = "nights.json"
+NIGHTS_FILE: Final = "nights.json"
 _MOST: Final = 1000
 
 
 def published_nights(memo: Path) -> list[str]:
     """Names of the builds that were published, in that order; none where that is not known."""
     try:
-        return [str(name) for name in read_sealed(memo / _FILE, "the next build begins it anew")["nights"]]
+        return [str(name) for name in read_sealed(memo / NIGHTS_FILE, "the next build begins it anew")["nights"]]
     except FileNotFoundError:
         return []
     except DamagedError as error:
@@ -29,7 +29,7 @@ def published_nights(memo: Path) -> list[str]:
 def add_night(memo: Path, build_id: str) -> None:
     """Remember that a build was published."""
     nights = [*(night for night in published_nights(memo) if night != build_id), build_id]
-    write_sealed(memo / _FILE, {"nights": nights[-_MOST:]})
+    write_sealed(memo / NIGHTS_FILE, {"nights": nights[-_MOST:]})
 
 
 def oldest_kept(nights: list[str], keep: int, published: str | None) -> int:

@@ -198,6 +198,11 @@ class Named:
         """Files of which it holds what counts."""
         return [file for file in self.files if file not in set(self.dropped)]
 
+    @property
+    def mend(self) -> str:
+        """What mends it."""
+        return _again(self.live)
+
 
 def read_part(directory: Path, name: str, named: Named | None = None) -> Part:
     """The finished part `name`; `named`: what the manifest says of it.
@@ -267,6 +272,15 @@ class PageStore:
     def whole_parts(self) -> list[Part]:
         """Those of the parts in effect that are not damaged; the others are logged."""
         return [part for name, named in self.named().items() if (part := self._whole(name, named))]
+
+    @property
+    def manifests(self) -> tuple[Path, Path]:
+        """The manifest and its copy."""
+        return self._manifest, self._copy
+
+    def part(self, name: str, named: Named) -> Part:
+        """A part in effect, whose pages are not read; as `read_part`."""
+        return read_part(self.directory, name, named)
 
     def _whole(self, name: str, named: Named | None) -> Part | None:
         """A finished part, unless it is damaged, which is logged."""

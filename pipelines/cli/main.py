@@ -35,6 +35,7 @@ from quern.pipelines.cli import (
     sweep,
     timeline,
     vacuum,
+    verify,
 )
 from quern.pipelines.cli.common import LOGGERS, new_app
 from quern.pipelines.cli.entry import INTERRUPTED
@@ -84,6 +85,7 @@ for topic in (
     show,
     diff,
     audit,
+    verify,
     rejects,
     vacuum,
     settings,

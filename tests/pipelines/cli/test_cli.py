@@ -38,6 +38,7 @@ COMMANDS = (
     "show",
     "settings",
     "audit",
+    "verify",
     "rejects",
     "snapshots list",
     "snapshots show",

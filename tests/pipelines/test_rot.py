@@ -1,0 +1,65 @@
+"""Bits that flip and files that are cut: nothing damaged is used unnoticed, and the next build makes it good.
+
+A seeded share of `python -m tests.benchmarks rot`, in this process: a crash ends the tests.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Quern
+from tests.rot import (
+    Expected,
+    answered,
+    asked_of,
+    built_on,
+    copy_of,
+    digests,
+    kept,
+    named_by_verify,
+    places,
+    small_warehouse,
+)
+
+_VERIFIED = 100
+_TRIED = ("lance data", "memo part", "pages", "stages")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small warehouse without damage; tests must not write to it."""
+    return small_warehouse(tmp_path_factory.mktemp("rot"), count=5)
+
+
+def test_verify_names_what_is_damaged_and_nothing_else(whole: Path, tmp_path: Path, quern_here: Quern) -> None:
+    copy = copy_of(whole, tmp_path / "warehouse")
+    told = quern_here("verify", "-w", copy)
+    assert (told.returncode, told.stderr) == (0, "")
+    assert told.stdout.startswith(f"verified files={len(kept(copy))} bytes=")
+    for place in places(copy, _VERIFIED, seed=5):
+        place.damage(copy)
+        assert named_by_verify(copy, place), place
+        (copy / place.file).unlink()
+        os.link(whole / place.file, copy / place.file)
+    place = next(place for place in places(copy, 40, seed=6) if place.kind == "stages")
+    place.damage(copy)
+    told = quern_here("verify", "-w", copy, "--json")
+    assert told.returncode == 1
+    (bad,) = json.loads(told.stdout)["damaged"]
+    assert bad["file"].endswith(place.file)
+    assert "quern" in bad["mend"]
+
+
+def test_what_is_damaged_is_told_or_not_needed_and_the_next_build_makes_it_good(whole: Path, tmp_path: Path) -> None:
+    expected = Expected(answered(whole), digests(whole))
+    tried = {place.kind: place for place in places(whole, 60, seed=7) if place.kind in _TRIED}
+    assert len(tried) == len(_TRIED)
+    for number, place in enumerate(tried.values()):
+        copy = copy_of(whole, tmp_path / str(number))
+        place.damage(copy)
+        assert asked_of(copy, expected) in {"answered", "told"}, place
+        assert built_on(copy, whole.parent / "pages", expected) == "equal", place
