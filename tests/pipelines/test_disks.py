@@ -24,7 +24,7 @@ from tests.conftest import Quern
 from tests.disks import read_only, small_disk
 
 SETTINGS = load_settings(None, ["engine.engine=local"])
-FAILS = (40, 250, 600, 850, 1050, 1250, 1500)
+FAILS = (40, 250, 600, 1050, 1500)
 
 
 @pytest.fixture(scope="module")
