@@ -36,6 +36,7 @@ from tests.benchmarks.personal_data import evaluate_personal_data
 from tests.benchmarks.readers import benchmark_readers
 from tests.benchmarks.relevance import benchmark_relevance
 from tests.benchmarks.retrieval import benchmark_retrieval
+from tests.benchmarks.rot import benchmark_rot
 from tests.benchmarks.sources import benchmark_sources
 from tests.benchmarks.timelines import benchmark_timelines
 from tests.benchmarks.triplets import benchmark_triplets
@@ -72,6 +73,7 @@ _HELP = (
     "normalise: the final form of documents, documents a second; personal-data: precision and recall on gold spans; "
     "readers: what readers see beside 50 nights that are published, pruned and vacuumed, over a copy of --warehouse; "
     "relevance: how often the right sentence comes first, and weights fitted anew, of --folder and each --warehouse; "
+    "rot: bits that flip and files that are cut, --places of them, and the share of a build that checksums take; "
     "sources: sources of gold questions, validity and the other measures of Know Where to Go, of each --warehouse "
     "(demo, lihua, musique) and the sets of --folder; --only sample, readers, lihua, musique; "
     "timelines: gold timelines of the sample corpus and of --folder, days, order, sentences, share of a build; --only "
@@ -108,6 +110,7 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "nights-linking": lambda options: benchmark_nights_linking(
         options.nodes, options.warehouse or (), min(3, options.repeats)
     ),
+    "rot": lambda options: benchmark_rot(options.places, options.seed),
     "sources": lambda options: benchmark_sources(
         options.folder or _DATASETS, options.warehouse or (), options.only or ()
     ),
@@ -166,7 +169,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--nodes", type=int, default=100_000, help="nodes of the synthetic graph")
     parser.add_argument("--documents", type=int, default=20_000, help="documents of deduplicate and nights")
     parser.add_argument("--nights", type=int, default=100, help="of law: nights that are compared")
-    parser.add_argument("--seed", type=int, default=0, help="of kills and law: what is drawn from it")
+    parser.add_argument("--places", type=int, default=500, help="of rot: how many are damaged")
+    parser.add_argument("--seed", type=int, default=0, help="of kills, law and rot: what is drawn from it")
     parser.add_argument("--real-model", action="store_true", help="of nights: the packaged embedding model")
     parser.add_argument(
         "--warehouse", type=Path, action="append", help="of retrieval: whose graph is searched; of knn: whose nodes"

@@ -1,0 +1,73 @@
+"""Damage at random places of a small warehouse, and the share of its builds that checksums take."""
+
+from __future__ import annotations
+
+import pstats
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from cProfile import Profile
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Final, TypeVar
+
+from quern.indexes.catalog import Warehouse
+from quern.pipelines.build import build
+from tests.rot import SETTINGS, Expected, answered, count_of, digests, places, small_warehouse, trial
+
+Made = TypeVar("Made")
+
+# What is called for checksums alone; hashing of what is written is in C, below `write`.
+_FUNCTIONS: Final = {
+    ("checksums.py", "damage"),
+    ("checksums.py", "checksum_of"),
+    ("checksums.py", "checksum"),
+    ("memo_parts.py", "check"),
+    ("memo_parts.py", "damage"),
+}
+_HASHING: Final = "method 'update' of 'xxhash._xxhash.xxh3_128' objects"
+
+
+def benchmark_rot(count: int, seed: int) -> dict[str, float]:
+    """Of `count` places that are damaged how many were silent, ended in a crash or a traceback, or were not mended.
+
+    And the share of the time of a first build, and of a night without a change, that checksums take.
+    """
+    with tempfile.TemporaryDirectory(prefix="quern-rot-") as folder:
+        root = Path(folder)
+        # LanceDB and the models have threads, which a process that forks must not have.
+        whole, expected = _elsewhere(_prepared, root)
+        found = [trial(whole, place, expected, root) for place in places(whole, count, seed)]
+        figures: dict[str, float] = {"places": count, **count_of(found)}
+        figures["seconds_a_place"] = sum(outcome.seconds for outcome in found) / max(len(found), 1)
+        figures["build_checksums_share"] = _elsewhere(_share, whole.parent)
+        figures["quiet_night_checksums_share"] = _elsewhere(_share, whole.parent)
+    return figures
+
+
+def _elsewhere(make: Callable[[Path], Made], root: Path) -> Made:
+    """What `make` returns, in a process of its own."""
+    with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
+        return pool.submit(make, root).result()
+
+
+def _prepared(root: Path) -> tuple[Path, Expected]:
+    whole = small_warehouse(root / "small")
+    return whole, Expected(answered(whole), digests(whole))
+
+
+def _share(root: Path) -> float:
+    """The share of checksums in a build of the pages in `root` into a warehouse beside them, under a profiler."""
+    profile = Profile()
+    profile.enable()
+    build(root / "pages", Warehouse.create(root / "profiled"), SETTINGS)
+    profile.disable()
+    stats = pstats.Stats(profile)
+    taken = 0.0
+    for (file, _, name), (_, _, _, cumulative, callers) in stats.stats.items():  # type: ignore[attr-defined]
+        if (Path(file).name, name) in _FUNCTIONS:
+            inner = [c for (f, _, n), c in callers.items() if (Path(f).name, n) in _FUNCTIONS]
+            taken += cumulative - sum(c[3] for c in inner)
+        elif _HASHING in name:
+            taken += sum(c[3] for (f, _, n), c in callers.items() if n == "write")
+    return float(taken / stats.total_tt)  # type: ignore[attr-defined]
