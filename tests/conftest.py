@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import os
@@ -141,6 +142,7 @@ def quern_here(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatc
                 main()
             except SystemExit as stop:
                 code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+        gc.collect()  # A process that ends lets go of its snapshot.
         return subprocess.CompletedProcess(words, code, *capfd.readouterr())
 
     return call
