@@ -70,6 +70,20 @@ def commit_part(directory: Path, part: pa.RecordBatch, time_ns: int | None = Non
     return path
 
 
+def use_again(directory: Path, since: int, night: int) -> None:
+    """Mark what was used in `since` or later as used in `night`: for a step that is not run, and would use the same.
+
+    Where there are no marks, or damaged ones, nothing tells what that was: all results count as used.
+    """
+    if not night:
+        return
+    uses = read_uses(directory)
+    if len(uses.heads):
+        write_uses(directory, uses.again(since, night))
+    elif len(there := Memo(directory).results().heads):
+        write_uses(directory, uses.with_night(there, night))
+
+
 class MemoWriter:
     """Results on their way into a memo: gathered, and written as one part when there are many, or after 20 seconds.
 

@@ -135,10 +135,3 @@ def write_uses(folder: Path, uses: Uses) -> None:
         writer.write_table(marks)
     content = sink.getvalue().to_pybytes()
     write_whole(uses_file(folder), lambda path: void(path.write_bytes(checksum(content).encode() + b"\n" + content)))
-
-
-def use_again(folder: Path, since: int, night: int) -> None:
-    """Mark what was used in `since` or later as used in `night`: for a step that is not run, and would use the same."""
-    uses = read_uses(folder)
-    if night and len(uses.heads):
-        write_uses(folder, uses.again(since, night))

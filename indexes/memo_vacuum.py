@@ -95,6 +95,11 @@ class MemoFolder:
             results.append((part, of_rows))
         return results
 
+    def mend_marks(self) -> None:
+        """Remove marks that tell nothing, such as damaged ones: no build writes those of settings that are not used."""
+        if not len(self._uses.heads):
+            uses_file(self.folder).unlink(missing_ok=True)
+
     def bytes_by_night(self) -> dict[int, float]:
         """Bytes of results by the night in which they were last used, as shares of their parts."""
         by_night: dict[int, float] = {}

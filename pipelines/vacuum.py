@@ -164,7 +164,11 @@ def vacuum_memo(
     nights = published_nights(warehouse.memo) or warehouse.snapshot_ids()
     cutoff = oldest_kept(nights, memo.keep_nights, published)
     answers = list(_answers(warehouse.memo))
-    folders = [folder for path in _job_folders(warehouse.memo) if (folder := MemoFolder(path)).parts]
+    folders = [MemoFolder(path) for path in _job_folders(warehouse.memo)]
+    if not dry_run:
+        for folder in folders:
+            folder.mend_marks()
+    folders = [folder for folder in folders if folder.parts]
     if memo.max_bytes:
         most = max(0, memo.max_bytes - sum(part.space().bytes for part in answers))
         if sum(folder.size for folder in folders) > most:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from quern.indexes.catalog.step_record import StepRecord
-from quern.indexes.memo_uses import night_of, use_again
+from quern.indexes.memo import use_again
+from quern.indexes.memo_uses import night_of
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Contract, Counts, Job, Made
 from quern.jobs.core.run import JobReport, Run, derived

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from quern.indexes.catalog import Warehouse
+from quern.indexes.memo_uses import read_uses
 from quern.pipelines.build import STEPS
+from quern.pipelines.inspect.verify import kept_files, verify
 from quern.pipelines.vacuum import vacuum
 from quern.schemas.settings import MemoSettings, load_settings
 from tests.nights.builds import build_unaudited
@@ -94,3 +96,14 @@ def test_a_damaged_memo_is_mended(nights: Nights) -> None:
     assert "chunk" in nights.run
     nights.built()
     assert "chunk" not in nights.run
+
+
+def test_damaged_marks_of_a_step_that_is_left_alone_begin_anew(nights: Nights) -> None:
+    nights.built()
+    marks = list((nights.warehouse.memo / "chunk").rglob("*.marks"))
+    for path in marks:
+        path.write_bytes(path.read_bytes()[:-1])
+    nights.built()
+    assert "chunk" not in nights.run
+    assert verify(kept_files(nights.warehouse)).bad == []
+    assert "memo" not in vacuum(nights.warehouse, 1, MemoSettings(keep_nights=1)).freed, "all of it was used"

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from quern.indexes.memo import part_paths
+from quern.indexes.memo import part_paths, use_again
 from quern.indexes.memo_uses import night_of, read_uses, uses_file
 from quern.indexes.memo_vacuum import MOSTLY_UNUSED, PARTLY_UNUSED, MemoFolder, raised_cutoff
 from quern.indexes.remnants import Space
@@ -120,8 +120,12 @@ def test_without_marks_what_was_committed_of_late_stays_and_marks_begin_anew(nig
     content = uses_file(folder).read_bytes()
     uses_file(folder).write_bytes(content[:-3])
     assert nights.forget(1, PARTLY_UNUSED) == Space()
+    nights.folders[0].mend_marks()
+    assert not uses_file(folder).exists(), "also where no build comes to write them"
+    use_again(folder, 0, 7)
+    assert read_uses(folder).nights.tolist() == [7] * 30, "what a step that is left alone used is not known any more"
     nights.build([*range(10)])
-    assert len(read_uses(folder).heads) == 10
+    assert sorted(read_uses(folder).nights.tolist())[:20] == [7] * 20
 
 
 def test_beyond_the_bytes_allowed_the_least_recently_used_go_but_nothing_of_the_newest_night(nights: Nights) -> None:
