@@ -90,7 +90,8 @@ def changed_rows(
 def rows_at(stage: Stage, numbers: Sequence[int] | Numbers, columns: Sequence[str]) -> pa.Table:
     """The rows of a table that have these numbers, ascending; reads only row groups that hold one of them."""
     wanted, at = np.unique(np.asarray(numbers, dtype=np.int64)), 0
-    found = [pa.schema([stage.table.schema.field(name) for name in columns]).empty_table()]
+    schema = pa.schema([stage.table.schema.field(name).with_nullable(True) for name in columns])
+    found = [schema.empty_table()]
     for path, _ in stage.files:
         with pq.ParquetFile(path) as file:
             for group in range(file.num_row_groups):
@@ -99,8 +100,26 @@ def rows_at(stage: Stage, numbers: Sequence[int] | Numbers, columns: Sequence[st
                 at += rows
                 if len(inside):
                     taken = file.read_row_group(group, columns=list(columns)).take(pa.array(inside))
-                    found.append(taken.select(list(columns)).cast(found[0].schema))
+                    batch = _with_all(taken.combine_chunks().to_batches()[0], schema)
+                    found.append(pa.Table.from_batches([batch]).cast(schema))
     return pa.concat_tables(found)
+
+
+def _batches(stage: Stage, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """The columns as they were written, which may have been by an earlier version of Quern."""
+    wanted = pa.schema([stage.table.schema.field(name) for name in columns])
+    for path, _ in stage.files:
+        with pq.ParquetFile(path) as file:
+            for group in range(file.num_row_groups):
+                for batch in file.iter_batches(_BATCH_ROWS, row_groups=[group], columns=list(columns)):
+                    yield _with_all(batch, wanted)
+
+
+def _with_all(batch: pa.RecordBatch, wanted: pa.Schema) -> pa.RecordBatch:
+    """The rows with all columns of `wanted`: null where they were written without."""
+    there, rows = set(batch.schema.names), batch.num_rows
+    columns = [batch.column(f.name) if f.name in there else pa.nulls(rows, f.type) for f in wanted]
+    return pa.RecordBatch.from_arrays(columns, names=wanted.names)
 
 
 @dataclass(frozen=True)
@@ -137,7 +156,7 @@ def _hashed(stage: Stage | None, hasher: RowHasher) -> Iterator[npt.NDArray[np.v
     content, at = digest_columns(stage.table), 0
     key = content if stage.table.repeats else list(stage.table.key)
     columns = [*dict.fromkeys((*key, *content))]
-    for batch in stage.batches(columns, _BATCH_ROWS):
+    for batch in _batches(stage, columns):
         for piece in slices(batch, _BATCH_ROWS, _BATCH_BYTES):
             rows = np.empty(piece.num_rows, _ROW)
             rows["key"], rows["content"] = hasher.rows(piece, key, content)

@@ -118,7 +118,8 @@ class Stage:
         self.check()
         names = list(columns) if columns is not None else self.table.schema.names
         wanted = ds.field(column).isin(pa.array(values, self.table.schema.field(column).type))
-        return ds.dataset(self.path, format="parquet").to_table(columns=names, filter=wanted)
+        files = [str(path) for path in parquet_files(self.path)]  # Not what else may stand in a folder.
+        return ds.dataset(files, format="parquet").to_table(columns=names, filter=wanted)
 
 
 def read_parquet(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -66,6 +67,19 @@ def test_a_table_that_one_snapshot_lacks_is_added_or_removed_whole(staged: Stage
     stage = staged(EDGES, edges({("a", 0): "x", ("a", 1): "y"}))
     assert str(changed_rows(None, stage).counts) == "added=2 changed=0 removed=0"
     assert str(changed_rows(stage, None).counts) == "added=0 changed=0 removed=2"
+
+
+def test_rows_that_an_earlier_version_wrote_without_a_column_are_changed(staged: Staged) -> None:
+    told = {("a", 0): "x", ("b", 1): "y"}
+    older = replace(EDGES, schema=pa.schema([field for field in EDGES.schema if field.name != "similarity"]))
+    earlier = staged(older, [{k: v for k, v in row.items() if k != "similarity"} for row in edges(told)])
+    earlier, later = replace(earlier, table=EDGES), staged(EDGES, edges({**told, ("c", 2): "z"}))
+    found = changed_rows(earlier, later, 10)
+    assert str(found.counts) == "added=1 changed=2 removed=0"
+    assert rows_at(earlier, found.changed[:, 0], ["source", "similarity"]).to_pylist() == [
+        {"source": source, "similarity": None} for source, _ in told
+    ]
+    assert str(changed_rows(later, earlier).counts) == "added=0 changed=2 removed=1"
 
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
