@@ -12,14 +12,13 @@ A crawl that was interrupted or killed goes on when it is started again with the
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import shutil
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
@@ -29,6 +28,7 @@ import pyarrow.parquet as pq
 from pydantic import BaseModel, Field
 
 from quern.indexes.catalog import Warehouse, new_build_id
+from quern.indexes.checksums import ChecksummedFile, write_sealed
 from quern.indexes.locks import exclusive
 from quern.indexes.storage import write_text, write_whole
 from quern.jobs.crawl.addresses import AddressGuard, split_target
@@ -37,6 +37,7 @@ from quern.jobs.crawl.frontier import refusal_counts, reject_rows, remember
 from quern.jobs.crawl.plan import CrawlFolder, Plan, Status
 from quern.jobs.crawl.urls import Address, BadAddressError, parse_address, quoted_header
 from quern.jobs.engines import core_count
+from quern.pipelines.crawl_reports import ROWS, CrawlFiles
 from quern.pipelines.ingest import add_pages
 from quern.schemas.settings import CrawlSettings, Settings
 from quern.schemas.tables import REJECTS
@@ -44,8 +45,6 @@ from quern.schemas.tables import REJECTS
 log = logging.getLogger(__name__)
 
 JOB = "crawl"
-_ROWS = 1024
-_REJECTS = ".rejects.parquet"
 
 
 class CrawlReport(BaseModel):
@@ -63,6 +62,7 @@ class CrawlReport(BaseModel):
         files: WARC files.
         warc_bytes: Their size.
         pages: Pages that the page store read from them.
+        rejects_checksum: Checksum of the file of what was lost.
     """
 
     crawl_id: str
@@ -77,6 +77,7 @@ class CrawlReport(BaseModel):
     warc_bytes: int
     pages: int = 0
     settings: CrawlSettings = Field(default_factory=CrawlSettings)
+    rejects_checksum: str = ""
 
     def line(self) -> str:
         """The report as key=value pairs."""
@@ -215,26 +216,6 @@ def _paths(warehouse: Warehouse, crawl_id: str) -> CrawlFolder:
     return CrawlFolder(root / "crawl" / crawl_id, root / "warc" / crawl_id, root / "crawl" / "memory.sqlite")
 
 
-def _reports(warehouse: Warehouse) -> Path:
-    return warehouse.root / "crawl" / "reports"
-
-
-def lost_pages(warehouse: Warehouse) -> Iterator[pa.RecordBatch]:
-    """Rows of `REJECTS`: what the crawls of a warehouse lost; of an address what the latest crawl tells.
-
-    An address may have been fetched by another crawl: then it is in the page store too. Memory: 100 bytes a row.
-    """
-    seen: set[bytes] = set()
-    for path in sorted(_reports(warehouse).glob(f"*{_REJECTS}"), reverse=True):
-        told: set[bytes] = set()  # An address may have several reasons in one crawl.
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(_ROWS):
-                keys = [hashlib.blake2b(key.encode(), digest_size=16).digest() for key in batch["key"].to_pylist()]
-                yield batch.filter(pa.array([key not in seen for key in keys], pa.bool_()))
-                told.update(keys)
-        seen |= told
-
-
 def _digest(seeds: Sequence[Address], settings: CrawlSettings) -> str:
     parts = [settings.scope, str(settings.sitemaps), *sorted(seed.url for seed in seeds)]
     return hashlib.blake2b("\n".join(parts).encode(), digest_size=16).hexdigest()
@@ -277,8 +258,8 @@ def _finish(folder: CrawlFolder, plan: Plan, ended: str, warehouse: Warehouse, s
     """Report, rejects and memory of a crawl that is over, then its pages; each step may be done again."""
     frontiers = [path for n in range(plan.workers) if (path := folder.frontier(n)).exists()]
     statuses = [folder.read_status(n) for n in range(plan.workers)]
-    reports = _reports(warehouse)
-    lost = _write_rejects(reports / f"{plan.crawl_id}{_REJECTS}", frontiers, plan.crawl_id)
+    told = CrawlFiles(warehouse.root / "crawl" / "reports", plan.crawl_id)
+    lost, checksum = _write_rejects(told.rejects, frontiers, plan.crawl_id)
     refused: Counter[str] = Counter()
     for path in frontiers:
         refused.update(refusal_counts(path))
@@ -295,31 +276,35 @@ def _finish(folder: CrawlFolder, plan: Plan, ended: str, warehouse: Warehouse, s
         files=[path.name for path in files],
         warc_bytes=sum(path.stat().st_size for path in files),
         settings=plan.settings,
+        rejects_checksum=checksum,
     )
     if files:  # without a page fetched they may still tell of pages that are there, or are there no more
         report.pages = add_pages(warehouse, files, settings).pages
-    write_text(reports / f"{plan.crawl_id}.json", json.dumps(report.model_dump(mode="json"), indent=1) + "\n")
+    write_sealed(told.report, report.model_dump(mode="json"))
     remember(folder.memory, frontiers)
     folder.plan.unlink()  # first: without its frontier, a plan would begin the crawl anew
     shutil.rmtree(folder.root)
     return report
 
 
-def _write_rejects(path: Path, frontiers: Sequence[Path], crawl_id: str) -> Counter[str]:
-    """Write the rejects of all processes as rows of `REJECTS`; returns how many by reason."""
+def _write_rejects(path: Path, frontiers: Sequence[Path], crawl_id: str) -> tuple[Counter[str], str]:
+    """Write the rejects of all processes as rows of `REJECTS`; returns how many by reason, and the checksum."""
     counts: Counter[str] = Counter()
+    checksums: list[str] = []
 
     def write(temporary: Path) -> None:
-        with pq.ParquetWriter(temporary, REJECTS.schema, compression="zstd") as writer:
+        file = ChecksummedFile(temporary)
+        with closing(file), pq.ParquetWriter(file, REJECTS.schema, compression="zstd") as writer:
             for frontier in frontiers:
                 found = reject_rows(frontier)
-                while rows := list(islice(found, _ROWS)):
+                while rows := list(islice(found, ROWS)):
                     counts.update(reason for _, reason, _ in rows)
                     records = [
                         {"job": JOB, "key": key, "reason": reason, "detail": detail, "build_id": crawl_id}
                         for key, reason, detail in rows
                     ]
                     writer.write_batch(pa.RecordBatch.from_pylist(records, schema=REJECTS.schema))
+        checksums.append(file.checksum)
 
     write_whole(path, write)
-    return counts
+    return counts, checksums[0]

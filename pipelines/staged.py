@@ -34,6 +34,7 @@ from quern.jobs.reasoning.generators.backends import prepare_generator
 from quern.jobs.reasoning.table import GeneratorEngine
 from quern.jobs.vectors.embed import Embed
 from quern.pipelines.audit.audit import Audited, Subject, audit_tables, reject_shares
+from quern.pipelines.crawl_reports import lost_pages
 from quern.pipelines.ingest import PAGE_STORE, page_store
 from quern.pipelines.staged_records import AuditRecord, Begun, FinishedStep, TableFile, stage_of, table_file
 from quern.pipelines.vacuum import tidy
@@ -329,8 +330,6 @@ def _record(path: Path) -> dict[str, Any] | None:
 
 def lost_rejects(warehouse: Warehouse, pages: Stage, build_id: str) -> Iterator[pa.RecordBatch]:
     """Rejects of what the warehouse's crawls lost, but for pages that another crawl or ingest did get."""
-    from quern.pipelines.crawl import lost_pages  # Scrapy takes a second to import
-
     for plan in sorted((warehouse.root / "crawl").glob("*/plan.json")):
         log.info("crawl=%s is not finished: the page store lacks its pages", plan.parent.name)
     for batch in lost_pages(warehouse):

@@ -21,6 +21,7 @@ from quern.indexes.night_state import ABOUT
 from quern.indexes.nights import NIGHTS_FILE
 from quern.indexes.page_store import PageStore
 from quern.indexes.stages import Stage
+from quern.pipelines.crawl_reports import MEND, crawl_files
 from quern.pipelines.ingest import page_store
 from quern.schemas.tables import TABLES
 
@@ -85,8 +86,14 @@ def kept_files(warehouse: Warehouse, snapshot: str | None = None) -> list[KeptFi
     files = _of_snapshots(warehouse, [snapshot] if snapshot else warehouse.snapshot_ids())
     if snapshot is None:
         root = warehouse.root
-        files += [_sealed(root / "warehouse.json", _BUILD), _sealed(root / "current.json", _BUILD)]
-        files += [*_of_pages(page_store(warehouse)), *_of_memo(warehouse.memo), *_of_builds(warehouse.builds)]
+        files.append(_sealed(root / "warehouse.json", _BUILD))
+        files.append(_sealed(root / "current.json", _BUILD, listed=not warehouse.snapshot_ids()))
+        files += [
+            *_of_crawls(warehouse),
+            *_of_pages(page_store(warehouse)),
+            *_of_memo(warehouse.memo),
+            *_of_builds(warehouse.builds),
+        ]
     return list({file.path: file for file in reversed(files)}.values())[::-1]
 
 
@@ -165,6 +172,21 @@ def _of_stage(stage: Stage, mend: str) -> Iterator[KeptFile]:
             yield _plain(path, expected, mend)
     except DamagedError as error:
         yield _plain(error.path, stage.checksum, mend)
+
+
+def _of_crawls(warehouse: Warehouse) -> Iterator[KeptFile]:
+    """What crawls told: their reports, and what was lost."""
+    for files in crawl_files(warehouse):
+        yield KeptFile(files.report, partial(_of_check, files.expected, files.report), MEND, listed=True)
+        yield KeptFile(files.rejects, partial(_of_check, files.check, files.rejects), MEND, listed=True)
+
+
+def _of_check(check: Callable[[], object], path: Path) -> str:
+    try:
+        check()
+    except DamagedError as error:
+        return error.why if error.path == path else ""
+    return ""
 
 
 def _of_pages(store: PageStore) -> Iterator[KeptFile]:

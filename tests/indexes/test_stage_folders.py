@@ -48,7 +48,9 @@ def test_a_folder_holds_what_one_file_would(tmp_path: Path) -> None:
     assert made.lookup("url", ["c", "e"], ["url"])["url"].to_pylist() == ["c", "e"]
     assert pq.read_table(made.path).num_rows == 5
     one_file(made.path / "stray.parquet", "c")
-    assert made.lookup("url", ["c", "e"], ["url"])["url"].to_pylist() == ["c", "e"], "what it does not list is not of it"
+    assert made.lookup("url", ["c", "e"], ["url"])["url"].to_pylist() == ["c", "e"], (
+        "what it does not list is none of it"
+    )
 
 
 @pytest.mark.parametrize("wanted", [[], [0], [4], [1, 2, 3], [0, 1, 2, 3, 4]])

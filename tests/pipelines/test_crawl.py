@@ -18,6 +18,7 @@ import pytest
 from filelock import FileLock
 
 from quern.indexes.catalog import Warehouse
+from quern.indexes.checksums import checksum_of, write_sealed
 from quern.indexes.stages import Stage
 from quern.jobs.core.run import Run, derive
 from quern.jobs.crawl.fleet import CrawlError
@@ -27,8 +28,10 @@ from quern.jobs.documents.clean import Clean
 from quern.jobs.pages.formats.html_files import page_url
 from quern.jobs.pages.latest import latest_captures
 from quern.pipelines.cli.faults import sentence
-from quern.pipelines.crawl import crawl, lost_pages, read_seeds
+from quern.pipelines.crawl import crawl, read_seeds
+from quern.pipelines.crawl_reports import CrawlFiles, lost_pages
 from quern.pipelines.ingest import page_store
+from quern.pipelines.inspect.verify import kept_files, verify
 from quern.pipelines.staged import lost_rejects
 from quern.schemas.settings import CleanSettings, CrawlSettings, IngestSettings, Settings
 from quern.schemas.tables import PAGES, REJECTS, Table
@@ -201,6 +204,33 @@ def test_each_lost_address_is_told_once_as_the_latest_crawl_tells_of_it(warehous
         pq.write_table(table, reports / f"{crawl_id}.rejects.parquet")
     told = [(row["key"], row["reason"]) for batch in lost_pages(warehouse) for row in batch.to_pylist()]
     assert told == [("b", "noindex"), ("a", "dns")]
+
+
+def test_damage_to_what_a_crawl_lost_is_told_and_ends_no_build(
+    warehouse: Warehouse, caplog: pytest.LogCaptureFixture
+) -> None:
+    row = {"job": "crawl", "key": "a", "reason": "dns", "detail": "", "build_id": "1"}
+    sealed, older = (CrawlFiles(warehouse.root / "crawl" / "reports", crawl_id) for crawl_id in "12")
+    sealed.rejects.parent.mkdir(parents=True)
+    for files in (sealed, older):
+        pq.write_table(pa.Table.from_pylist([row], schema=REJECTS.schema), files.rejects)
+    write_sealed(sealed.report, {"crawl_id": "1", "rejects_checksum": checksum_of(sealed.rejects)})
+    older.report.write_text('{"crawl_id": "2"}')
+
+    def told() -> list[int]:
+        caplog.clear()
+        return [batch.num_rows for batch in lost_pages(warehouse)]
+
+    assert told() == [1, 0], "both are whole"
+    assert verify(kept_files(warehouse)).bad == []
+    whole = {path: path.read_bytes() for files in (sealed, older) for path in (files.rejects, files.report)}
+    for path, content in whole.items():
+        for at in range(0, len(content), 37):
+            path.write_bytes(content[:at])
+            assert told() == [1]
+            assert path.name in caplog.text
+            assert [file.path for file in verify(kept_files(warehouse)).bad] == [path]
+        path.write_bytes(content)
 
 
 def test_a_crawl_ends_when_its_time_is_over(tmp_path: Path, warehouse: Warehouse) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from quern.indexes.catalog import Warehouse
-from quern.indexes.memo_uses import read_uses
 from quern.pipelines.build import STEPS
 from quern.pipelines.inspect.verify import kept_files, verify
 from quern.pipelines.vacuum import vacuum

@@ -1,0 +1,126 @@
+"""What crawls told when they were over: a report, and what was lost, whose checksum the report names.
+
+A damaged one is told and left aside: what was lost cannot be asked for again, and no build ends for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from quern.indexes.catalog import WarehouseFolder
+from quern.indexes.checksums import VERIFIED, DamagedError, unsealed
+
+MEND: Final = "nothing makes it again: delete it, and the next crawl tells what it lost itself"
+ROWS: Final = 1024
+_REJECTS: Final = ".rejects.parquet"
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class CrawlFiles:
+    """The files that tell of one crawl.
+
+    Attributes:
+        folder: Where they are.
+        crawl_id: Name of the crawl.
+    """
+
+    folder: Path
+    crawl_id: str
+
+    @property
+    def report(self) -> Path:
+        """The report, sealed; those of earlier versions are not."""
+        return self.folder / f"{self.crawl_id}.json"
+
+    @property
+    def rejects(self) -> Path:
+        """What was lost: rows of `rejects`, the address as key."""
+        return self.folder / f"{self.crawl_id}{_REJECTS}"
+
+    def expected(self) -> str:
+        """The checksum of what was lost; empty where the report tells none.
+
+        Raises:
+            DamagedError: The report is damaged.
+        """
+        try:
+            content = self.report.read_bytes()
+        except FileNotFoundError:
+            return ""
+        try:
+            return str(unsealed(content).get("rejects_checksum", ""))
+        except ValueError as error:
+            if _is_unsealed(content):
+                return ""
+            raise DamagedError(self.report, str(error), MEND) from None
+
+    def check(self) -> None:
+        """Read what was lost whole, unless this process did.
+
+        Raises:
+            DamagedError: It is not as it was written, or the report is not, which says how that was.
+        """
+        why = VERIFIED.damage(self.rejects, expected) if (expected := self.expected()) else _unreadable(self.rejects)
+        if why:
+            raise DamagedError(self.rejects, why, MEND)
+
+
+def crawl_files(warehouse: WarehouseFolder) -> list[CrawlFiles]:
+    """The files of all crawls of a warehouse that are over, the latest first."""
+    folder = warehouse.root / "crawl" / "reports"
+    names = {path.name.partition(".")[0] for suffix in (_REJECTS, ".json") for path in folder.glob(f"[!.]*{suffix}")}
+    return [CrawlFiles(folder, name) for name in sorted(names, reverse=True)]
+
+
+def lost_pages(warehouse: WarehouseFolder) -> Iterator[pa.RecordBatch]:
+    """Rows of `REJECTS`: what the crawls of a warehouse lost; of an address what the latest crawl tells.
+
+    An address may have been fetched by another crawl: then it is in the page store too. Memory: 100 bytes a row.
+    """
+    seen: set[bytes] = set()
+    for files in crawl_files(warehouse):
+        if not files.rejects.exists():
+            continue
+        try:
+            files.check()
+        except DamagedError as error:
+            log.warning("what crawl %s lost is left aside: %s", files.crawl_id, error)
+            continue
+        told: set[bytes] = set()  # An address may have several reasons in one crawl.
+        with pq.ParquetFile(files.rejects) as file:
+            for batch in file.iter_batches(ROWS):
+                keys = [hashlib.blake2b(key.encode(), digest_size=16).digest() for key in batch["key"].to_pylist()]
+                yield batch.filter(pa.array([key not in seen for key in keys], pa.bool_()))
+                told.update(keys)
+        seen |= told
+
+
+def _is_unsealed(content: bytes) -> bool:
+    """Whether a report is whole that was written before reports had checksums."""
+    try:
+        tree = json.loads(content)
+    except ValueError:
+        return False
+    return isinstance(tree, dict) and "crawl_id" in tree and "checksum" not in tree
+
+
+def _unreadable(path: Path) -> str:
+    """Why a file whose checksum nobody told cannot be read; empty where it can."""
+    try:
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(ROWS):
+                batch.validate(full=True)
+    except (OSError, pa.ArrowException) as error:
+        return str(error).partition("\n")[0]
+    return ""
