@@ -11,8 +11,9 @@ import yaml
 
 _MATTER: Final = re.compile(r"\A---[ \t]*\n(.{0,20000}?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 # A heading with `#`, or a line that is underlined by `=`; within the first lines, for what is deeper is a section.
+# What is possessive (`++`) is never given back: a line of a million spaces would take minutes.
 _HEADING: Final = re.compile(
-    r"\A(?:[^\n]{0,500}\n){0,10}?(?:#[ \t]+([^\n#][^\n]{0,499})|([^\n]{1,500})\n=+[ \t]*)(?:\n|\Z)"
+    r"\A(?:[^\n]{0,500}\n){0,10}?(?:#[ \t]++([^\n#][^\n]{0,499})|([^\n]{1,500})\n=++[ \t]*+)(?:\n|\Z)"
 )
 # Names that people give in front matter to what a document states.
 _CALLED: Final = {
@@ -47,10 +48,38 @@ def markdown_text(text: str) -> MarkdownText:
     return MarkdownText(text, stated)
 
 
+class _Matter(yaml.SafeLoader):
+    """YAML as people write it in front matter: times and strings; `No` is a title, and `1.10` a version.
+
+    Aliases are refused: a page of them stands for more than memory holds, and one may stand for itself.
+    """
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        """The next node."""
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.composer.ComposerError(None, None, "an alias", None)
+        return super().compose_node(parent, index)
+
+    def construct_yaml_timestamp(self, node: Any) -> Any:
+        """The time; a string where the calendar has none such."""
+        try:
+            return super().construct_yaml_timestamp(node)
+        except (ValueError, OverflowError):
+            return node.value
+
+
+_READ: Final = frozenset({"tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:null", "tag:yaml.org,2002:merge"})
+_Matter.yaml_implicit_resolvers = {
+    first: [(tag, form) for tag, form in forms if tag in _READ]
+    for first, forms in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+_Matter.add_constructor("tag:yaml.org,2002:timestamp", _Matter.construct_yaml_timestamp)
+
+
 def _matter(text: str) -> Mapping[str, Any] | None:
     """The fields of front matter; None where it is none, and so belongs to the text."""
     try:
-        read = yaml.safe_load(text)
+        read = yaml.load(text, _Matter)  # noqa: S506 - a safe loader that reads even less
     except (yaml.YAMLError, ValueError, RecursionError):
         return None
     return {str(name): value for name, value in read.items()} if isinstance(read, dict) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TextIO
@@ -31,37 +32,71 @@ class Delimited:
     rows: Iterator[DelimitedRow]
 
 
+class _Lines:
+    """The lines of a file; of one row no more than `longest` characters are held in memory.
+
+    Attributes:
+        number: Lines read.
+    """
+
+    def __init__(self, file: TextIO, longest: int) -> None:
+        self._file, self._longest = file, longest
+        self.number = 0
+        self.begin_row()
+
+    def begin_row(self) -> None:
+        """What is read from here on is another row."""
+        self._room = self._longest
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = self._file.readline(self._room + 1)
+        if not line:
+            raise StopIteration
+        self.number += 1
+        self._room -= len(line)
+        if self._room >= 0:
+            return line
+        while line and not line.endswith(("\n", "\r")):
+            line = self._file.readline(1 << 16)
+        raise csv.Error(f"a row of more than {self._longest:,} characters")
+
+
 def delimited(file: TextIO, delimiter: str = ",", longest: int | None = None) -> Delimited:
     """The table of `file`, opened with `newline=""`; a row that cannot be read is told, and the next one read.
 
     Args:
         file: The text.
         delimiter: What sets cells apart.
-        longest: Characters of a cell; a quote that is not closed takes all that follows into its cell, up to them.
+        longest: Characters of a row; a quote that is not closed takes all that follows into its cell, up to them.
 
     Raises:
         csv.Error: The header cannot be read.
     """
     if longest is not None:
         csv.field_size_limit(longest)
+    lines = _Lines(file, longest or sys.maxsize - 1)
     # Strict: else a quote that is not closed says nothing.
-    reader = csv.reader(file, strict=True, delimiter=delimiter)
-    names = next(reader, [])
+    reader = csv.reader(lines, strict=True, delimiter=delimiter)
+    names = next((cells for cells in reader if cells), [])
 
     def rows() -> Iterator[DelimitedRow]:
         while True:
-            first = reader.line_num + 1
+            first = lines.number + 1
+            lines.begin_row()
             try:
                 cells = next(reader)
             except StopIteration:
                 return
             except csv.Error as error:
-                yield DelimitedRow(first, (), _fault(error, first, reader.line_num))
+                yield DelimitedRow(first, (), _fault(error, first, lines.number))
                 continue
-            if len(cells) > len(names):
+            if any(cell.strip() for cell in cells[len(names) :]):
                 yield DelimitedRow(first, (), "has more cells than the header")
             elif cells:
-                yield DelimitedRow(first, cells)
+                yield DelimitedRow(first, cells[: len(names)])
 
     return Delimited(names, rows())
 

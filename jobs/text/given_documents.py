@@ -7,7 +7,8 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 from typing import Any, Final
 
 from quern.jobs.text.plain_text import one_line, parse_time, printable
@@ -99,11 +100,12 @@ def _doc_id(said: Mapping[str, Any], called: Mapping[str, str], url: str | None)
         UnfitDocumentError: It has neither, or the id is none.
     """
     stated = said.get(called["doc_id"])
-    if stated is None:
+    if _nothing(stated):
         if not url:
             raise UnfitDocumentError("missing_field", _missing("doc_id", called["doc_id"], said))
         return text_digest(url)[:_ID_DIGITS]
-    if isinstance(stated, float) and stated.is_integer():  # So pandas writes whole numbers of a column with gaps.
+    # So pandas writes whole numbers of a column with gaps, and databases their keys.
+    if (isinstance(stated, float) and stated.is_integer()) or (isinstance(stated, Decimal) and _whole(stated)):
         stated = int(stated)
     if isinstance(stated, bool) or not isinstance(stated, str | int):
         kind = type(stated).__name__
@@ -134,13 +136,17 @@ def _nothing(value: object) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
+def _whole(number: Decimal) -> bool:
+    return number.is_finite() and number == number.to_integral_value()
+
+
 def _word(value: object) -> str | _Unread | None:
     """A short text: a string, or a number or truth value as one."""
     if _nothing(value):
         return None
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, str | int | float | date):
+    if isinstance(value, str | int | float | Decimal | date | time | timedelta):
         return one_line(str(value)) or None
     return _Unread("bad_value", f"which is a {type(value).__name__}")
 
@@ -152,13 +158,13 @@ def _time(value: object) -> str | _Unread | None:
     stated: object = value.isoformat() if isinstance(value, date) else value
     if isinstance(stated, str) and _EPOCH_TEXT.fullmatch(stated.strip()):
         stated = float(stated)
-    if isinstance(stated, int | float) and not isinstance(stated, bool):
+    if isinstance(stated, int | float | Decimal) and not isinstance(stated, bool):
         stated = _since_1970(stated)
     time = parse_time(stated)
     return time.isoformat() if time else _Unread("bad_date", f"{str(value)[:80]!r}, which is no date")
 
 
-def _since_1970(number: float) -> str:
+def _since_1970(number: float | Decimal) -> str:
     """A number of seconds or parts of them since 1970 as a time; empty where it is none of a calendar."""
     try:
         seconds = float(number)
@@ -175,7 +181,10 @@ def _metadata(left: Mapping[str, Any], unread: list[tuple[str, str]]) -> dict[st
     kept: dict[str, str] = {}
     lost = 0
     for name, value in _members(left):
-        text = _value(value)
+        try:
+            text = _value(value)
+        except RecursionError:  # JSON that could just be read, from a place that is less deep.
+            text, lost = None, lost + 1
         if text is None:
             continue
         name = one_line(str(name)) or ""
@@ -186,7 +195,8 @@ def _metadata(left: Mapping[str, Any], unread: list[tuple[str, str]]) -> dict[st
             unread.append(("cut_metadata", f"{name} is kept to its first {_LONGEST_VALUE:,} characters"))
         kept[name] = text[:_LONGEST_VALUE]
     if lost:
-        unread.append(("cut_metadata", f"{lost} fields beyond {MOST_METADATA}, or with names too long, are left out"))
+        why = f"{lost} fields beyond {MOST_METADATA}, nested too deep or with names too long are left out"
+        unread.append(("cut_metadata", why))
     return dict(sorted(kept.items()))
 
 

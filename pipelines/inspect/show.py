@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from quern.indexes.catalog import Snapshot
-from quern.jobs.documents.html.charsets import decode_page
 from quern.jobs.pages.originals import Original, OriginalError, original
+from quern.jobs.text.charsets import decode_page
 from quern.pipelines.ingest import PAGE_STORE
 from quern.pipelines.inspect.quotes import place_on_page
 from quern.schemas.errors import QuernError

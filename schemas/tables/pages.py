@@ -51,6 +51,7 @@ PAGES = Table(
             "duplicate_url",
             "gone",
             "http_status",
+            "missing_column",
             "revisit",
             "revisit_without_capture",
             "unknown_kind",

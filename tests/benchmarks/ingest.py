@@ -23,8 +23,8 @@ from quern.indexes.stages import StageWriter
 from quern.jobs.core.memory import MemoryMeter
 from quern.jobs.core.run import Run, derive
 from quern.jobs.documents.clean import Clean
-from quern.jobs.documents.html.charsets import decode_page
 from quern.jobs.engines import Engines, core_count
+from quern.jobs.text.charsets import decode_page
 from quern.pipelines.evaluation.extraction import gold_pages
 from quern.pipelines.ingest import add_pages, page_store
 from quern.schemas.settings import Settings, load_settings

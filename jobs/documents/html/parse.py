@@ -8,7 +8,7 @@ from typing import Final
 from lxml import etree
 from lxml.html import HtmlComment, HtmlElement, HtmlEntity, HTMLParser, HtmlProcessingInstruction
 
-from quern.jobs.documents.html.charsets import decode_page
+from quern.jobs.text.charsets import decode_page
 
 # What holds no main text by its element's meaning; metadata and images are read before it goes.
 _NO_TEXT: Final = (

@@ -6,46 +6,71 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from quern.jobs.pages.formats.documents import document_pages
+from quern.jobs.pages.formats.html_files import binary
 from quern.jobs.pages.formats.packed import DamagedError
 from quern.jobs.pages.formats.rows import FileReject, Row
+from quern.jobs.text.charsets import page_encoding
 from quern.jobs.text.delimited import delimited
 from quern.schemas.settings import IngestSettings
+from quern.schemas.words.meant import meant
 
 _DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
-_BATCH_ROWS: Final = 64  # Texts may be long.
+_OTHERS: Final = (";", "\t", ",", "|")
+"""What else sets cells apart: where a comma is in numbers, spreadsheets write `;`."""
+_BATCH_ROWS: Final = 64
+# A batch of rows holds no more of a column, be it all of one value: it may stand a thousand times for itself.
+_BATCH_BYTES: Final = 64 << 20
 
 
 def delimited_pages(stream: BinaryIO, name: str, kind: str, settings: IngestSettings) -> Iterator[Row | FileReject]:
     """The documents of a CSV or TSV file with a header, and the rows that give none; an empty cell says nothing.
 
-    What is no UTF-8 in it is written as the sign for that.
+    Its encoding is told from its first bytes, as that of a page is; what sets cells apart from its first line.
     """
-    text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
     number = 0
     try:
-        table = delimited(text, _DELIMITERS[kind], settings.max_page_bytes)
-        if fault := _fault(table.names, settings):
-            yield FileReject(name, *fault, name)
+        # At least a buffer full, for nothing was read of it yet.
+        head = cast(io.BufferedReader, stream).peek()
+        codec = page_encoding(head[: head.rfind(b"\n") + 1] or head, None)
+        errors = "quern_windows_bytes" if codec == "utf-8" else "replace"
+        text = io.TextIOWrapper(stream, encoding=codec, errors=errors, newline="")
+        start = head.decode(codec, "replace")
+        if start.startswith("\ufeff"):
+            text.read(1)
+        first = next(iter(start.removeprefix("\ufeff").splitlines()), "")
+        table = delimited(text, _delimiter(first, _DELIMITERS[kind], settings), settings.max_page_bytes)
+        names = [column.strip() for column in table.names]
+        if fault := _fault(names, settings):
+            what = binary(head)
+            yield FileReject(name, *(("not_text", f"the content is {what}") if what else fault), name)
             return
+        yield from _missing(names, name, settings)
         for row in table.rows:
             number = row.line
             if row.fault:
                 yield FileReject(f"{name}:{number}", "malformed_row", row.fault)
                 continue
-            said = {column: cell for column, cell in zip(table.names, row.cells, strict=False) if cell.strip()}
+            said = {column: cell for column, cell in zip(names, row.cells, strict=False) if column and cell.strip()}
             yield from document_pages(said, None, name, number, settings.names, settings.max_page_bytes)
     except csv.Error as error:
         yield FileReject(name, "malformed_row", f"the header is not valid CSV ({error})", name)
     except DamagedError as error:
         yield FileReject(f"{name}:{number + 1}", error.reason, str(error))
-    finally:
-        text.detach()
+
+
+def _delimiter(header: str, usual: str, settings: IngestSettings) -> str:
+    """What sets cells apart: the usual, or what makes columns of the header that the usual does not."""
+    for delimiter in (usual, *_OTHERS):
+        names = [cell.strip() for row in csv.reader([header], delimiter=delimiter) for cell in row]
+        if not _fault(names, settings):
+            return delimiter
+    return usual
 
 
 def parquet_pages(stream: BinaryIO, name: str, settings: IngestSettings) -> Iterator[Row | FileReject]:
@@ -53,31 +78,62 @@ def parquet_pages(stream: BinaryIO, name: str, settings: IngestSettings) -> Iter
     number = 0
     try:
         with pq.ParquetFile(stream) as file:
-            if fault := _fault(file.schema_arrow.names, settings):
+            names = file.schema_arrow.names
+            if fault := _fault(names, settings) or _bomb(file.metadata, settings.max_ratio):
                 yield FileReject(name, *fault, name)
                 return
-            for batch in file.iter_batches(batch_size=_BATCH_ROWS):
+            yield from _missing(names, name, settings)
+            most = max((chunk.total_uncompressed_size for chunk in _chunks(file.metadata)), default=0)
+            rows = min(_BATCH_ROWS, max(1, _BATCH_BYTES // max(1, most)))
+            for batch in file.iter_batches(batch_size=rows):
                 for at in range(batch.num_rows):
                     number += 1
                     yield from _parquet_page(batch.slice(at, 1), name, number, settings)
     except (pa.ArrowException, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # A fault of the machine.
+            raise
         cause = " ".join(str(error).split())[:200]
         yield FileReject(f"{name}:{number + 1}" if number else name, "damaged_parquet", cause, name)
 
 
+def _chunks(metadata: pq.FileMetaData) -> Iterator[pq.ColumnChunkMetaData]:
+    for group in range(metadata.num_row_groups):
+        row_group = metadata.row_group(group)
+        for column in range(row_group.num_columns):
+            yield row_group.column(column)
+
+
+def _bomb(metadata: pq.FileMetaData, max_ratio: int) -> tuple[str, str] | None:
+    """That a column is compressed so well that it is made to fill memory."""
+    for chunk in _chunks(metadata):
+        if chunk.total_uncompressed_size > max(_BATCH_BYTES, max_ratio * chunk.total_compressed_size):
+            return "compression_ratio", (
+                f"the column {chunk.path_in_schema} decompresses to more than {max_ratio} times its size"
+            )
+    return None
+
+
 def _parquet_page(row: pa.RecordBatch, name: str, number: int, settings: IngestSettings) -> Iterator[Row | FileReject]:
-    try:
-        (said,) = row.to_pylist()
-    except (ValueError, OverflowError) as error:  # A text that is no UTF-8, or a date that Python has none of.
-        yield FileReject(f"{name}:{number}", "malformed_row", " ".join(str(error).split())[:200])
-        return
-    said = {column: value for column, value in said.items() if value is not None}
+    said: dict[str, Any] = {}
+    for column, cell in zip(row.schema.names, row.columns, strict=True):
+        try:
+            (value,) = cell.to_pylist()
+            # Older writers do not tell texts from bytes.
+            value = value.decode() if isinstance(value, bytes) and pa.types.is_binary(cell.type) else value
+        except (ValueError, OverflowError, KeyError, pa.ArrowException) as error:
+            # No UTF-8, a date that Python has none of, a time zone that nobody knows.
+            cause = " ".join(str(error).split())[:200]
+            detail = f"the column {column} cannot be read, and counts as empty ({cause})"
+            yield FileReject(f"{name}:{number}", "bad_value", detail)
+            continue
+        if value is not None:
+            said[column] = value
     yield from document_pages(said, None, name, number, settings.names, settings.max_page_bytes)
 
 
 def _fault(names: Sequence[str], settings: IngestSettings) -> tuple[str, str] | None:
     """Why no row of a table with these columns can be a document; said once, not of each row."""
-    twice = [column for column, count in Counter(names).items() if count > 1]
+    twice = [column for column, count in Counter(names).items() if count > 1 and column]
     if twice:
         return "duplicate_column", f"the column {twice[0]!r} stands there twice"
     called = {"doc_id": "doc_id", "text": "text"} | settings.names
@@ -89,3 +145,12 @@ def _fault(names: Sequence[str], settings: IngestSettings) -> tuple[str, str] | 
                 f"one that holds it, like --map {field}=NAME"
             )
     return None
+
+
+def _missing(names: Sequence[str], name: str, settings: IngestSettings) -> Iterator[FileReject]:
+    """A warning for each column that `--map` names and that is not there."""
+    for field, called in settings.names.items():
+        if called not in names:
+            near = meant(called, names)
+            told = f"there is no column {called}, which --map names as {field}" + (f"; {near} is" if near else "")
+            yield FileReject(name, "missing_column", told, name)

@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 
 from quern.jobs.core.contract import Outcome
 from quern.jobs.documents.clean import Clean, normalise_url
-from quern.jobs.documents.html.charsets import decode_page
 from quern.jobs.documents.html.child import Child, ChildError
+from quern.jobs.text.charsets import decode_page
 from quern.jobs.text.language import identify
 from quern.jobs.text.plain_text import paragraphs, parse_time
 from quern.schemas.contract.validate import validate
