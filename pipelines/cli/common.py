@@ -40,11 +40,11 @@ Overrides = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output, and nothing else.")]
 Names = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         "--map",
         metavar="FIELD=NAME,...",
-        help="What files call the fields of documents, for example text=body,doc_id=id (ingest.map).",
+        help="What files call the fields of documents, for example text=body,doc_id=id (ingest.map); repeatable.",
         show_default=False,
     ),
 ]
@@ -140,11 +140,11 @@ def load_settings(path: Path | None, overrides: Sequence[str] | None, base: Sett
     return settings.load_settings(path, overrides or (), base)
 
 
-def overriding(override: list[str] | None, names: str | None = None, **engines: str | None) -> list[str]:
+def overriding(override: list[str] | None, names: Sequence[str] | None = None, **engines: str | None) -> list[str]:
     """What `--set` says, and the options that say the same of an engine, or of the names of fields."""
     chosen = [f"engine.{name}={value}" for name, value in engines.items() if value]
-    mapped = [f"ingest.map={json.dumps([one.strip() for one in names.split(',') if one.strip()])}"] if names else []
-    return [*(override or []), *chosen, *mapped]
+    mapped = [one.strip() for name in names or () for one in name.split(",") if one.strip()]
+    return [*(override or []), *chosen, *([f"ingest.map={json.dumps(mapped)}"] if mapped else [])]
 
 
 def open_searcher(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quern.pipelines.cli.common import (
+    LOGGERS,
     AsJson,
     Names,
     Overrides,
@@ -35,7 +37,13 @@ def estimate(
     ] = None,
     warehouse: Annotated[
         Path | None,
-        typer.Option("--warehouse", "-w", help="Warehouse that knows what is done; keeps the work of the estimate."),
+        typer.Option(
+            "--warehouse",
+            "-w",
+            envvar="QUERN_WAREHOUSE",
+            help="Warehouse that knows what is done; keeps the work of the estimate.",
+            show_default=False,
+        ),
     ] = None,
     names: Names = None,
     settings: SettingsFile = None,
@@ -52,12 +60,18 @@ def estimate(
         raise typer.BadParameter("name PAGES, or with --warehouse one that has pages ingested")
     # A build would ask for a model; an estimate is made before one is chosen.
     loaded = load_settings(settings, [*overriding(override, names, engine=engine), "generator.kind=rules"])
+    from quern.indexes.catalog import Warehouse as Catalog
     from quern.jobs.pages.inputs import of_path
+    from quern.pipelines.cli.chatter import chatter_to
     from quern.pipelines.inspect.estimate import estimate as run_estimate
 
     if source is not None:
-        of_path(source)
-    made = run_estimate(source, warehouse, loaded, sample)
+        of_path(source)  # A mistyped path must not leave an empty warehouse behind.
+    log = Path(os.devnull)
+    if warehouse is not None:
+        log = (Catalog.open(warehouse) if source is None else Catalog.create(warehouse)).logs / "engines.log"
+    with chatter_to(log, LOGGERS):
+        made = run_estimate(source, warehouse, loaded, sample)
     if as_json:
         print_json(asdict(made))
         return

@@ -31,6 +31,7 @@ app = new_app("")
     "quern evaluate --answers alce.json"
 )
 def evaluate(
+    context: typer.Context,
     questions: Annotated[
         Path,
         typer.Argument(
@@ -40,7 +41,13 @@ def evaluate(
     ],
     warehouse: Annotated[
         Path | None,
-        typer.Option("--warehouse", "-w", help="Directory of the warehouse that is asked.", show_default=False),
+        typer.Option(
+            "--warehouse",
+            "-w",
+            envvar="QUERN_WAREHOUSE",
+            help="Directory of the warehouse that is asked; for a file of answers the environment's does not count.",
+            show_default=False,
+        ),
     ] = None,
     recipes: Annotated[str, typer.Option(help="Recipes, separated by commas.")] = "dense,bm25,qcg,hybrid,bridge",
     k: Annotated[str, typer.Option("--k", help="Cut-offs, separated by commas.")] = "2,5,10",
@@ -67,6 +74,9 @@ def evaluate(
     they should be, as sure as they say, and cited; each figure with its 95 % bootstrap interval. Answers of other
     systems in ALCE's files need no warehouse: `--answers alce.json` measures them by ALCE's own measures.
     """
+    named_by = context.get_parameter_source("warehouse")
+    if answers and named_by and named_by.name == "ENVIRONMENT":
+        warehouse = None
     if warehouse is None:
         chosen_settings = load_settings(settings, override)
         print_figures(_of_file(questions, chosen_settings, measured=answers, types=types), as_json=as_json)

@@ -79,6 +79,7 @@ def show_snapshot(
 def rollback_snapshot(
     warehouse: Warehouse,
     build_id: Annotated[str | None, typer.Argument(help="Default the one before the published.")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Publish an earlier snapshot again; nothing is deleted."""
     from quern.indexes.catalog import Warehouse as Catalog
@@ -86,6 +87,9 @@ def rollback_snapshot(
     catalog = Catalog.open(warehouse)
     with catalog.lock("quern snapshots"):
         manifest = catalog.rollback(build_id)
+    if as_json:
+        print_json({"published": manifest.build_id})
+        return
     typer.echo(f"published {manifest.build_id} again")
 
 

@@ -8,7 +8,18 @@ from typing import Annotated
 
 import typer
 
-from quern.pipelines.cli.common import LOGGERS, Names, Overrides, SettingsFile, Wait, Warehouse, new_app, overriding
+from quern.pipelines.cli.common import (
+    LOGGERS,
+    AsJson,
+    Names,
+    Overrides,
+    SettingsFile,
+    Wait,
+    Warehouse,
+    new_app,
+    overriding,
+    print_json,
+)
 from quern.schemas.settings import load_settings
 
 app = new_app("")
@@ -31,6 +42,7 @@ def stage(
     override: Overrides = None,
     engine: Annotated[str | None, typer.Option(help="auto, local, spark or ray.")] = None,
     wait: Wait = 0.0,
+    as_json: AsJson = False,
 ) -> None:
     """Run one step of a build alone, for orchestrators: a failed one can be tried again, a finished one is not.
 
@@ -49,3 +61,5 @@ def stage(
         catalog = Catalog.create(warehouse)
     with chatter_to(catalog.logs / "engines.log", LOGGERS):
         run_stage(name, build, catalog, source, partial(load_settings, settings, overrides), wait=wait)
+    if as_json:
+        print_json({"build_id": build, "step": name, "published": catalog.current_id() == build})

@@ -12,7 +12,7 @@ import pytest
 
 from quern.indexes.catalog import Warehouse
 from quern.pipelines.cli import sources
-from quern.pipelines.cli.common import examples
+from quern.pipelines.cli.common import examples, load_settings, overriding
 from quern.schemas.settings import setting_names
 from tests.conftest import CORPUS, ROOT, Quern
 
@@ -154,6 +154,15 @@ def test_warehouse_and_settings_are_taken_from_the_environment_unless_named(
     assert len(json.loads(quern_here(*asked).stdout)["hits"]) == 2
     assert len(json.loads(quern_here(*asked, "--top-k", "3").stdout)["hits"]) == 3
     assert "is no warehouse" in quern_here(*asked, "-w", tmp_path).stderr
+    monkeypatch.setenv("QUERN_WAREHOUSE", str(tmp_path))
+    for command in (["estimate"], ["evaluate", CORPUS / "questions.jsonl"]):
+        assert "is no warehouse" in quern_here(*command).stderr
+    assert "alce.json cannot be read" in quern_here("evaluate", "--answers", "alce.json").stderr
+
+
+def test_names_of_fields_may_be_given_one_by_one() -> None:
+    chosen = load_settings(None, overriding(None, ["text=body", "doc_id=id, title = Name of it"]))
+    assert chosen.ingest.names == {"text": "body", "doc_id": "id", "title": "Name of it"}
 
 
 def test_help_is_short_for_examples_as_they_are_typed_and_the_version_is_told(quern_here: Quern) -> None:
