@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
+import select
 import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 GUARD = Path(__file__).with_name("guard.py")
 INTERRUPTED = 130
+_POLL_SECONDS = 1.0
+# What is in the pipe when the guard has ended is read for so long.
+_LAST_SECONDS = 5.0
 # Of the environment: Airflow's secrets, and what would stand in for what a DAG leaves out.
 _WITHHELD = ("AIRFLOW__", "QUERN_WAREHOUSE", "QUERN_SETTINGS")
 
@@ -61,7 +66,7 @@ class GuardedCommand:
 
     def __init__(self, command: Sequence[str], grace: float) -> None:
         self.command, self.grace = list(command), grace
-        self._guard: subprocess.Popen[str] | None = None
+        self._guard: subprocess.Popen[bytes] | None = None
         self._stopped = False
 
     def run(self, tell: Callable[[str], None]) -> Ended:
@@ -72,9 +77,8 @@ class GuardedCommand:
             try:
                 if self._stopped:
                     self.stop()
-                assert guard.stderr is not None  # noqa: S101 - it was asked for
-                for line in guard.stderr:
-                    tell(line.rstrip("\n"))
+                for line in _lines(guard):
+                    tell(line)
                     last = line.strip() or last
                 code = guard.wait()
             finally:  # A time limit comes as an exception.
@@ -83,15 +87,13 @@ class GuardedCommand:
             output.seek(0)
             return Ended(code, output.read(), last)
 
-    def _start(self, output: int) -> subprocess.Popen[str]:
+    def _start(self, output: int) -> subprocess.Popen[bytes]:
         # Airflow kills the process group of its task; the guard, in a group of its own, still ends what it guards.
         return subprocess.Popen(
             [sys.executable, "-I", "-S", str(GUARD), str(os.getpid()), str(self.grace), *self.command],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.PIPE,
-            encoding="utf-8",
-            errors="replace",
             start_new_session=True,
             env={name: value for name, value in os.environ.items() if not name.startswith(_WITHHELD)},
         )
@@ -101,3 +103,26 @@ class GuardedCommand:
         self._stopped = True
         if self._guard and self._guard.poll() is None:
             self._guard.terminate()
+
+
+def _lines(guard: subprocess.Popen[bytes]) -> Iterator[str]:
+    """The lines on standard error, until its end, or soon after that of a guard that was killed.
+
+    What the command started holds the pipe too: nobody ends it then, and it would be waited for.
+    """
+    assert guard.stderr is not None  # noqa: S101 - it was asked for
+    pipe, begun, until = guard.stderr.fileno(), b"", float("inf")
+    while time.monotonic() < until:
+        if select.select([pipe], [], [], _POLL_SECONDS)[0]:
+            piece = os.read(pipe, 1 << 16)
+            if not piece:
+                break
+            *lines, begun = (begun + piece).split(b"\n")
+            for line in lines:
+                yield line.decode("utf-8", "replace")
+        elif guard.poll() is not None:
+            break
+        if until == float("inf") and guard.poll() is not None:
+            until = time.monotonic() + _LAST_SECONDS
+    if begun:
+        yield begun.decode("utf-8", "replace")

@@ -68,7 +68,10 @@ def test_a_guard_that_is_killed_takes_its_command_with_it() -> None:
     guard, command, *more = psutil.Process(task.pid).children(recursive=True)
     guard.kill()
     assert ended([command])
-    for process in more:  # Nobody is left to end these: the command would have, were it a build.
+    # These hold the pipe still; the task does not wait for them. The command would have ended them, were it a build.
+    assert task.stdout
+    assert task.stdout.readline() == "-9\n"
+    for process in more:
         process.kill()
     task.wait(10)
 
