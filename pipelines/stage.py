@@ -99,7 +99,8 @@ def run_stage(
         log_file(warehouse.logs / f"{build_id}.log"),
         MemoryMeter() as meter,
     ):
-        if build_id in warehouse.snapshot_ids():
+        going_on = warehouse.builds / build_id in warehouse.builds_in_progress()
+        if build_id in warehouse.snapshot_ids() and not going_on:  # Else it was killed just before it was published.
             log.info("stage=%s build=%s is published already", name, build_id)
             return
         staged = _staged(name, build_id, warehouse, source, change, steps)

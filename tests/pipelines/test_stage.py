@@ -79,6 +79,7 @@ def test_a_publication_that_was_cut_short_is_tried_again(pages: Path, whole: Pat
     audit = begun.audited()
     assert audit is not None
     begun.pinned(audit)  # Here the process is killed.
+    catalog._write(begun.pinned(audit))  # And here that of another try.
     run_stage("publish", tonight, catalog)
     assert catalog.current_id() == tonight
     assert digests(catalog.root) == digests(whole)
