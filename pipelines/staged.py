@@ -28,7 +28,7 @@ from quern.indexes.storage import sweep
 from quern.jobs.core.idle_steps import idle_steps, left_alone
 from quern.jobs.core.memory import MemoryMeter
 from quern.jobs.core.run import Run
-from quern.jobs.core.step import Step, run_step, spark_modules
+from quern.jobs.core.step import Step, makers, run_step, spark_modules
 from quern.jobs.engines import Engines, core_count
 from quern.jobs.reasoning.generators.backends import prepare_generator
 from quern.jobs.reasoning.table import GeneratorEngine
@@ -146,6 +146,7 @@ class StagedBuild:
             if step.name in self._idle(run):
                 finished = left_alone(step, self.settings, run)
             else:
+                self._see_that_all_is_there(makers(self.steps, step.reads))
                 finished = run_step(step, self.settings, self.tables(), run)
         known = FinishedStep(
             record=finished.record,
@@ -155,7 +156,15 @@ class StagedBuild:
             peak_memory_bytes=meter.peak_bytes if meter else 0,
         )
         write_sealed(self.folder / "steps" / f"{step.name}.json", known.model_dump(mode="json"))
+        self._see_that_all_is_there([step])
         return known
+
+    def _see_that_all_is_there(self, steps: Sequence[Step]) -> None:
+        """Raises `StageError` where one of `steps` is not finished: a table of it would be left out in silence."""
+        if lost := [step.name for step in steps if self.finished(step) is None]:
+            raise StageError(
+                f"what {', '.join(lost)} made for build {self.begun.build_id} is gone or damaged: begin another build"
+            )
 
     def _idle(self, run: Run) -> frozenset[str]:
         """The steps that need not be run: that is seen once, when the first step has read the pages."""
@@ -190,8 +199,10 @@ class StagedBuild:
 
         Raises:
             BuildRefusedError: They did not.
+            StageError: One of them is gone or damaged.
         """
         started, begun = time.monotonic(), self.begun
+        self._see_that_all_is_there(self.steps)
         stages = {name: stage for name, stage in self.tables().items() if name in TABLES}
         stages["rejects"] = rejects = self.rejects(stages["pages"])
         before = {name: table.rows for name, table in self.parent.manifest.tables.items()} if self.parent else {}
@@ -219,7 +230,12 @@ class StagedBuild:
         return audit.model_copy(update={"rejects": rejects}) if rejects else None
 
     def pinned(self, audit: AuditRecord) -> Manifest:
-        """Write the tables that passed `audit` as versions, and say so in a manifest that is not published yet."""
+        """Write the tables that passed `audit` as versions, and say so in a manifest that is not published yet.
+
+        Raises:
+            StageError: One of them is gone or damaged.
+        """
+        self._see_that_all_is_there(self.steps)
         begun, parent = self.begun, self.parent.manifest if self.parent else None
         stages = {name: stage for name, stage in self.tables().items() if name in TABLES}
         stages["rejects"] = stage_of(REJECTS, audit.rejects)

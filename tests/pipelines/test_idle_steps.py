@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from quern.indexes.catalog import Warehouse
-from quern.pipelines.build import STEPS
+from quern.pipelines.build import STEPS, make_tables
 from quern.pipelines.inspect.verify import kept_files, verify
+from quern.pipelines.staged import StagedBuild, StageError
+from quern.pipelines.staged_records import Begun
 from quern.pipelines.vacuum import vacuum
 from quern.schemas.settings import MemoSettings, load_settings
 from tests.nights.builds import build_unaudited
@@ -31,6 +33,11 @@ class Nights:
     def run(self) -> set[str]:
         """Steps that the last build ran: those that took time."""
         return {step.name for step in self.warehouse.manifest().steps if step.seconds}
+
+    def remembered(self, name: str) -> list[Path]:
+        """What the memo holds of a step with the settings of the last build."""
+        (folder,) = next(step.memo for step in self.warehouse.manifest().steps if step.name == name)
+        return list((self.warehouse.memo / folder).glob("*.arrow"))
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +94,7 @@ def test_a_damaged_table_is_made_again(nights: Nights) -> None:
 
 def test_a_damaged_memo_is_mended(nights: Nights) -> None:
     first = nights.built()
-    path = max((nights.warehouse.memo / "chunk").rglob("*.arrow"), key=lambda path: path.stat().st_size)
+    (path,) = nights.remembered("chunk")
     content = bytearray(path.read_bytes())
     content[len(content) // 3] ^= 1
     path.write_bytes(content)
@@ -105,4 +112,21 @@ def test_damaged_marks_of_a_step_that_is_left_alone_begin_anew(nights: Nights) -
     nights.built()
     assert "chunk" not in nights.run
     assert verify(kept_files(nights.warehouse)).bad == []
-    assert "memo" not in vacuum(nights.warehouse, 1, MemoSettings(keep_nights=1)).freed, "all of it was used"
+    vacuum(nights.warehouse, 1, MemoSettings(keep_nights=1))
+    assert nights.remembered("chunk"), "all of it was used"
+
+
+def test_a_table_that_is_damaged_once_it_was_taken_over_is_not_left_out_of_what_is_published(nights: Nights) -> None:
+    first = nights.built()
+    warehouse, parent = nights.warehouse, nights.warehouse.manifest()
+    begun = Begun(
+        build_id=warehouse.next_build_id(), source=nights.pages, parent=parent.build_id, settings=parent.settings
+    )
+    staged = StagedBuild.begin(warehouse.clear_work(begun.build_id), warehouse, STEPS, begun)
+    with staged.run() as run:
+        make_tables(staged, run)
+    path = warehouse.snapshot(leased=False).stage("images").path
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(StageError, match=r"what images made for build .* is gone or damaged: begin another build"):
+        staged.audit()
+    assert nights.built() == first
