@@ -36,7 +36,8 @@ def find(params: Mapping[str, Any] | None = None) -> list[list[str]]:
 def _files(source: str) -> list[str]:
     if source.startswith("s3://"):
         return [source]
-    return sorted(glob.glob(source, recursive=True)) or [source]  # noqa: PTH207 - Path.glob takes no absolute pattern
+    found = sorted(glob.glob(source, recursive=True)) or [source]  # noqa: PTH207 - Path.glob takes no absolute pattern
+    return [f"./{name}" if name.startswith("-") else name for name in found]  # No option of the command.
 
 
 @task(multiple_outputs=False, trigger_rule="all_done")

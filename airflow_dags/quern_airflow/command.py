@@ -20,7 +20,7 @@ _POLL_SECONDS = 1.0
 # What is in the pipe when the guard has ended is read for so long.
 _LAST_SECONDS = 5.0
 # Of the environment: Airflow's secrets, and what would stand in for what a DAG leaves out.
-_WITHHELD = ("AIRFLOW__", "QUERN_WAREHOUSE", "QUERN_SETTINGS")
+_WITHHELD = ("AIRFLOW_", "QUERN_WAREHOUSE", "QUERN_SETTINGS")
 
 
 class CommandMissingError(Exception):

@@ -63,9 +63,13 @@ def _ask(command: Sequence[str]) -> dict[str, Any]:
 
 
 def _signatures(files: Sequence[str] | Mapping[str, Any]) -> dict[str, list[int]]:
-    """Of each file the time of its last change and its size."""
-    stats = {name: Path(name).stat() for name in files}
-    return {name: [stat.st_mtime_ns, stat.st_size] for name, stat in stats.items()}
+    """Of each file the time of its last change and its size; nothing of one that is gone, as after an upgrade."""
+    found = {}
+    for name in files:
+        with suppress(OSError):
+            stat = Path(name).stat()
+            found[name] = [stat.st_mtime_ns, stat.st_size]
+    return found
 
 
 def _file() -> Path:

@@ -3,7 +3,8 @@
 A condition is `COLUMN OPERATOR VALUE`: `site=tidewiki.example`, `published_at>=2024-05-01`, `language!=en`,
 `token_count<100`. The value is read by the type of the column; nothing is evaluated. `known_at` is the later of
 `published_at` and `modified_at`: what a page said before it was modified is not in the snapshot. `metadata.NAME` is
-what was given of a document under another name (`metadata.grade>=3`): a text, but a number where both are numbers.
+what was given of a document under another name (`metadata.grade>=3`): a text, but a number where both are numbers. A
+name that has an operator in it stands in quotes (`metadata."a=b">=3`).
 """
 
 from __future__ import annotations
@@ -34,12 +35,13 @@ from quern.schemas.words.meant import no_such
 
 Mask = npt.NDArray[np.bool_]
 
-_CONDITION: Final = re.compile(r"(metadata\.[^<>=!]+|\w+)\s*(>=|<=|!=|=|<|>)\s*(.*)", re.S)
+_CONDITION: Final = re.compile(r"(metadata\.(?:\"[^\"]+\"|[^<>=!]+)|\w+)\s*(>=|<=|!=|=|<|>)\s*(.*)", re.S)
 _MOST_CHARACTERS: Final = 1000  # Of a condition: an address has less, and more is no condition but pasted text.
 MOST_MASKS: Final = 256  # Held for the next batches: as many as a batch has questions, each of one bit a chunk.
 KNOWN_AT: Final = "known_at"
 METADATA: Final = "metadata"
 _KNOWN_BY: Final = ("published_at", "modified_at")
+_MOST_DIGITS: Final = 15  # That a float keeps.
 _DATE: Final = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 
 
@@ -91,9 +93,13 @@ def condition(text: str) -> Condition:
         raise FilterError(f"the filter {text!r} is not COLUMN OPERATOR VALUE, such as site=example.org or {_EXAMPLE}")
     name, operator, value = found.groups()
     if name.startswith(f"{METADATA}."):
-        number = _number(value)
+        # Long whole numbers are keys, of which floats are equal that are not.
+        key = operator in ("=", "!=") and len(value) > _MOST_DIGITS and value.isdigit()
+        number = None if key else _number(value)
         least = value if number is None else number
-        return Condition(DOCUMENTS.name, name.rstrip(), operator, least, least)
+        given = name.removeprefix(f"{METADATA}.").strip()
+        given = given[1:-1] if given.startswith('"') and given.endswith('"') else given
+        return Condition(DOCUMENTS.name, f"{METADATA}.{given}", operator, least, least)
     if name == KNOWN_AT:
         return Condition(DOCUMENTS.name, name, operator, *_value(text, TIMESTAMP, value))
     for table in (DOCUMENTS, CHUNKS):

@@ -157,8 +157,8 @@ def test_metadata_is_compared_as_texts_or_where_both_are_as_numbers_and_a_name_t
     tmp_path: Path,
 ) -> None:
     (tmp_path / "d.csv").write_text(
-        "doc_id,text,grade,Home town\n1,Ines keeps bees in Tollen.,9,Tollen\n2,Oskar keeps bees in Marne.,10,Marne\n"
-        "3,Nadia keeps bees.,,\n"
+        "doc_id,text,grade,Home town,a=b\n1,Ines keeps bees in Tollen.,9,Tollen,9007199254740993\n"
+        "2,Oskar keeps bees in Marne.,10,Marne,\n3,Nadia keeps bees.,,,9007199254740992\n"
     )
     with_metadata = build_here(tmp_path / "d.csv", tmp_path / "warehouse")
     opened = Searcher(Warehouse.open(with_metadata).snapshot(), load_settings())
@@ -172,6 +172,7 @@ def test_metadata_is_compared_as_texts_or_where_both_are_as_numbers_and_a_name_t
     assert found("metadata.grade>9") == ["2"]
     assert found("metadata.grade=9") == ["1"]
     assert found("metadata.Home town!=Tollen") == ["2"]
+    assert found('metadata."a=b"=9007199254740993') == ["1"]
     (answer,) = answer_questions(
         opened, [Question(query_id="q", question="Who keeps bees in Marne?")], *find_recipes("bm25")
     )
