@@ -17,6 +17,9 @@ def main() -> None:
     """Run the command line; exit code 2 for what a user can mend, 130 for an interruption."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _stop)
+    from quern.pipelines.cli.start import start_light
+
+    start_light()
     from quern.pipelines.cli.main import main as run
 
     try:
