@@ -66,14 +66,16 @@ def steps_unknown() -> None:
     )
 
 
-def stage(step: BuildStep, weight: int) -> QuernOperator:
-    """The task of one step; the first says of which settings the build is."""
+def stage(step: BuildStep, weight: int, first_step: str) -> QuernOperator:
+    """The task of one step; the first says of which settings the build is, and tells which steps have nothing to do."""
     first = {} if step.upstream else {"settings": option("settings"), "engine": option("engine")}
     last = {"outlets": [SNAPSHOT], "event": {"warehouse": option("warehouse"), "build_id": BUILD_ID}}
     return QuernOperator(
         task_id=step.name,
         arguments=["stage", step.name],
         options={"build": BUILD_ID, "warehouse": option("warehouse"), **first},
+        as_json=step.name == first_step,
+        finished_by="" if step.name == first_step else first_step,
         priority_weight=weight,
         # A night without seeds is built of what was ingested.
         trigger_rule="all_success" if step.upstream else "none_failed",
@@ -103,7 +105,7 @@ with DAG(
     )
     night >> crawl
     listed = build_steps()
-    tasks = {step.name: stage(step, len(listed) - n) for n, step in enumerate(listed)}
+    tasks = {step.name: stage(step, len(listed) - n, listed[0].name) for n, step in enumerate(listed)}
     for step in listed:
         tasks[step.name] << ([tasks[name] for name in step.upstream] or crawl)
     if not listed:

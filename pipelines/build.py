@@ -6,93 +6,133 @@ import shutil
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from quern.indexes.catalog import Manifest, Warehouse
-from quern.jobs.chunks.chunk import Chunk
 from quern.jobs.core.memory import MemoryMeter
 from quern.jobs.core.run import Run
 from quern.jobs.core.step import Step, last_uses
-from quern.jobs.documents.boilerplate import RepeatedLines
-from quern.jobs.documents.clean import Clean
-from quern.jobs.documents.deduplicate import Deduplicate
-from quern.jobs.documents.normalise import Normalise
-from quern.jobs.events.embedded import embedded_events
-from quern.jobs.events.find import find_events
-from quern.jobs.events.merge import MergeEvents
-from quern.jobs.graph.filter import Filter
-from quern.jobs.graph.link import Link
-from quern.jobs.images.build import BuildImages
-from quern.jobs.pages.pages import ReadPages
-from quern.jobs.queries.doc2query import Doc2Query
-from quern.jobs.sources.build import BuildSources
-from quern.jobs.timelines.build import BuildTimelines
-from quern.jobs.triplets.entities import FoldEntities
-from quern.jobs.triplets.find import find_triplets
-from quern.jobs.vectors.embedded_tables import embedded_chunks, embedded_pairs
 from quern.pipelines.staged import BuildRefusedError, StagedBuild, log_file
 from quern.pipelines.staged_records import Begun
 from quern.schemas.settings import ChunkSettings, EmbedSettings, NormaliseSettings, Settings
+
+if TYPE_CHECKING:
+    from quern.jobs.chunks.chunk import Chunk
 
 __all__ = ["STEPS", "BuildRefusedError", "build"]
 
 
 def _chunk(chunk: ChunkSettings, embed: EmbedSettings, normalise: NormaliseSettings) -> Chunk:
+    from quern.jobs.chunks.chunk import Chunk
+
     return Chunk(chunk, embed.model, normalise)
 
 
+# A job is named by its module, so that a process which runs one step (`quern stage`) imports no other's.
 STEPS: Final = (
-    Step("ingest", ReadPages, needs=("ingest",), reads=(), makes=("pages",)),
-    Step("clean", Clean, needs=("clean",), reads=("pages",), makes=("drafts",)),
-    Step("repeated_lines", RepeatedLines, needs=("normalise",), reads=("drafts",), makes=("repeated_lines",)),
+    Step("ingest", "pages.pages:ReadPages", needs=("ingest",), reads=(), makes=("pages",)),
+    Step("clean", "documents.clean:Clean", needs=("clean",), reads=("pages",), makes=("drafts",)),
+    Step(
+        "repeated_lines",
+        "documents.boilerplate:RepeatedLines",
+        needs=("normalise",),
+        reads=("drafts",),
+        makes=("repeated_lines",),
+    ),
     Step(
         "normalise",
-        Normalise,
+        "documents.normalise:Normalise",
         needs=("normalise", "quality"),
         reads=("drafts", "repeated_lines"),
         makes=("normalised",),
     ),
-    Step("deduplicate", Deduplicate, needs=("deduplicate",), reads=("normalised",), makes=("documents",)),
+    Step(
+        "deduplicate",
+        "documents.deduplicate:Deduplicate",
+        needs=("deduplicate",),
+        reads=("normalised",),
+        makes=("documents",),
+    ),
     Step("chunk", _chunk, needs=("chunk", "embed", "normalise"), reads=("documents",), makes=("bare_chunks",)),
     Step(
-        "doc2query", Doc2Query, needs=("doc2query", "generator", "normalise"), reads=("bare_chunks",), makes=("pairs",)
+        "doc2query",
+        "queries.doc2query:Doc2Query",
+        needs=("doc2query", "generator", "normalise"),
+        reads=("bare_chunks",),
+        makes=("pairs",),
     ),
-    Step("find_events", find_events, needs=("events", "generator"), reads=("bare_chunks",), makes=("found_events",)),
-    Step("triplets", find_triplets, needs=("triplets", "generator"), reads=("bare_chunks",), makes=("triplets",)),
-    Step("entities", FoldEntities, needs=(), reads=("triplets", "documents"), makes=("entities",)),
-    Step("embed_chunks", embedded_chunks, needs=("embed", "normalise"), reads=("bare_chunks",), makes=("chunks",)),
-    Step("embed_pairs", embedded_pairs, needs=("embed", "normalise"), reads=("pairs",), makes=("embedded_pairs",)),
+    Step(
+        "find_events",
+        "events.find:find_events",
+        needs=("events", "generator"),
+        reads=("bare_chunks",),
+        makes=("found_events",),
+    ),
+    Step(
+        "triplets",
+        "triplets.find:find_triplets",
+        needs=("triplets", "generator"),
+        reads=("bare_chunks",),
+        makes=("triplets",),
+    ),
+    Step("entities", "triplets.entities:FoldEntities", needs=(), reads=("triplets", "documents"), makes=("entities",)),
+    Step(
+        "embed_chunks",
+        "vectors.embedded_tables:embedded_chunks",
+        needs=("embed", "normalise"),
+        reads=("bare_chunks",),
+        makes=("chunks",),
+    ),
+    Step(
+        "embed_pairs",
+        "vectors.embedded_tables:embedded_pairs",
+        needs=("embed", "normalise"),
+        reads=("pairs",),
+        makes=("embedded_pairs",),
+    ),
     Step(
         "embed_events",
-        embedded_events,
+        "events.embedded:embedded_events",
         needs=("embed", "normalise"),
         reads=("found_events",),
         makes=("embedded_events",),
     ),
-    Step("filter", Filter, needs=("filter",), reads=("embedded_pairs", "chunks"), makes=("queries", "nodes")),
+    Step(
+        "filter",
+        "graph.filter:Filter",
+        needs=("filter",),
+        reads=("embedded_pairs", "chunks"),
+        makes=("queries", "nodes"),
+    ),
     Step(
         "link",
-        Link,
+        "graph.link:Link",
         needs=("link", "neighbours", "embed"),
         reads=("nodes", "documents", "queries", "triplets", "entities"),
         makes=("edges",),
     ),
-    Step("merge_events", MergeEvents, needs=("events", "embed"), reads=("embedded_events",), makes=("events",)),
+    Step(
+        "merge_events",
+        "events.merge:MergeEvents",
+        needs=("events", "embed"),
+        reads=("embedded_events",),
+        makes=("events",),
+    ),
     Step(
         "timelines",
-        BuildTimelines,
+        "timelines.build:BuildTimelines",
         needs=("timelines",),
         reads=("events", "documents", "chunks", "nodes", "edges"),
         makes=("timelines",),
     ),
     Step(
         "sources",
-        BuildSources,
+        "sources.build:BuildSources",
         needs=("sources",),
         reads=("pages", "documents", "nodes", "events"),
         makes=("sources",),
     ),
-    Step("images", BuildImages, needs=("image_rules",), reads=("documents",), makes=("images",)),
+    Step("images", "images.build:BuildImages", needs=("image_rules",), reads=("documents",), makes=("images",)),
 )
 
 
@@ -126,7 +166,7 @@ def _build(source: Path | None, warehouse: Warehouse, settings: Settings, steps:
         folder = warehouse.clear_work(build_id)
         try:
             staged = StagedBuild.begin(folder, warehouse, steps, begun)
-            with staged.run() as run:
+            with staged.run(steps) as run:
                 make_tables(staged, run)
             manifest = staged.pinned(staged.audit())
             manifest.seconds = round(time.monotonic() - started, 1)

@@ -118,6 +118,14 @@ def run_stage(
             _run_one(next(step for step in steps if step.name == name), staged, meter)
 
 
+def finished_steps(build_id: str, warehouse: Warehouse, steps: Sequence[Step] = STEPS) -> list[str]:
+    """The steps of a build that `run_stage` would find finished; of one that is published all."""
+    if build_id in warehouse.snapshot_ids():
+        return stage_names(steps)
+    staged = StagedBuild.open(warehouse.builds / build_id, warehouse, steps)
+    return [step.name for step in steps if staged and staged.finished(step)]
+
+
 def _staged(
     name: str,
     build_id: str,
@@ -180,13 +188,15 @@ def _see_that_it_can_run(name: str, staged: StagedBuild) -> None:
 
 
 def _run_one(step: Step, staged: StagedBuild, meter: MemoryMeter) -> None:
-    """Run a step that is not finished."""
+    """Run a step that is not finished; the first one finishes those that have nothing to do, too."""
     if staged.finished(step) is not None:
         log.info("stage=%s build=%s is finished already", step.name, staged.begun.build_id)
         return
-    with staged.run() as run:
+    with staged.run([step]) as run:
         staged.prepare([step], run)
         staged.finish(step, run, meter)
+        if step is staged.steps[0]:
+            staged.finish_idle(run)
 
 
 def _publish(staged: StagedBuild, meter: MemoryMeter) -> None:

@@ -90,8 +90,11 @@ class StagedBuild:
         if record is None:
             return None
         known = FinishedStep.model_validate(record)
-        declared = dict(zip(step.makes, step.job(self.settings).tables, strict=False))
-        found = {name: file for name, made in known.tables.items() if (file := self._found(name, declared[name], made))}
+        found = {
+            name: file
+            for name, made in known.tables.items()
+            if (file := self._found(name, step.table(name, self.settings), made))
+        }
         if len(found) < len(known.tables) or not stage_of(REJECTS, known.rejects).as_written():
             return None
         return known.model_copy(update={"tables": found})
@@ -104,25 +107,24 @@ class StagedBuild:
             file = file.model_copy(update=update)
         return file if stage_of(table, file).as_written() else None
 
-    def tables(self) -> dict[str, Stage]:
-        """The tables made so far."""
-        made: dict[str, Stage] = {}
-        for step in self.steps:
-            known = self.finished(step)
-            declared = zip(step.makes, step.job(self.settings).tables if known else (), strict=False)
-            made |= {
-                name: stage_of(table, known.tables[name]) for name, table in declared if known and name in known.tables
-            }
-        return made
+    def tables(self, names: Sequence[str] | None = None) -> dict[str, Stage]:
+        """The tables made so far, or those of them that are named."""
+        return {
+            name: stage_of(step.table(name, self.settings), known.tables[name])
+            for step in (self.steps if names is None else makers(self.steps, names))
+            if (known := self.finished(step))
+            for name in step.makes
+            if name in known.tables
+        }
 
     @contextmanager
-    def run(self) -> Iterator[Run]:
-        """What the jobs of this build share; rejects are those of the step that is run."""
+    def run(self, steps: Sequence[Step]) -> Iterator[Run]:
+        """What the jobs of `steps` share; rejects are those of the step that is run."""
         work = self.folder / "work"
         for path in work.glob("*"):  # of a step that was killed
             if path.name != _TABLES:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
-        preload = spark_modules(self.steps, self.settings)
+        preload = spark_modules(steps, self.settings)
         with new_run(self.begun.build_id, self.warehouse, self.settings, work, self.warehouse.stages, preload) as run:
             run.source, run.parent, run.started_at = self.source, self.parent, self.begun.started_at
             yield run
@@ -147,7 +149,7 @@ class StagedBuild:
                 finished = left_alone(step, self.settings, run)
             else:
                 self._see_that_all_is_there(makers(self.steps, step.reads))
-                finished = run_step(step, self.settings, self.tables(), run)
+                finished = run_step(step, self.settings, self.tables(step.reads), run)
         known = FinishedStep(
             record=finished.record,
             reports=[vars(report) for report in run.reports[reports:]],
@@ -165,6 +167,12 @@ class StagedBuild:
             raise StageError(
                 f"what {', '.join(lost)} made for build {self.begun.build_id} is gone or damaged: begin another build"
             )
+
+    def finish_idle(self, run: Run) -> None:
+        """Record of the steps that need not be run that they are finished: no process has to begin for them."""
+        for step in self.steps:
+            if step.name in self._idle(run) and self.finished(step) is None:
+                self.finish(step, run)
 
     def _idle(self, run: Run) -> frozenset[str]:
         """The steps that need not be run: that is seen once, when the first step has read the pages."""

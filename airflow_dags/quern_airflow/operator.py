@@ -28,6 +28,7 @@ class QuernOperator(BaseOperator):
         saved_to: File that standard output is written to, whole or not at all; empty for none.
         event: What the events of the task's outlets tell.
         as_json: Whether the task returns what the command tells with `--json`.
+        finished_by: A task whose command may have finished this one's step too, as its JSON tells: nothing is run then.
     """
 
     template_fields: Sequence[str] = ("arguments", "options", "saved_to", "event")
@@ -43,13 +44,14 @@ class QuernOperator(BaseOperator):
         saved_to: str = "",
         event: Mapping[str, str] | None = None,
         as_json: bool = False,
+        finished_by: str = "",
         grace: float = GRACE_SECONDS,
         **settings: Any,
     ) -> None:
         super().__init__(**settings)
         self.arguments, self.options, self.required = arguments, dict(options or {}), tuple(required)
         self.skipped_without, self.saved_to, self.event = skipped_without, saved_to, dict(event or {})
-        self.as_json, self.grace = as_json, grace
+        self.as_json, self.finished_by, self.grace = as_json, finished_by, grace
         self._running: GuardedCommand | None = None
 
     def execute(self, context: Context) -> Any:
@@ -61,6 +63,11 @@ class QuernOperator(BaseOperator):
                 raise AirflowFailException(
                     f"no {name} is named: set the Variable quern_{name}, or the parameter {name} of this run"
                 )
+        if self.finished_by:
+            told = context["ti"].xcom_pull(task_ids=self.finished_by) or {}
+            if self.task_id in told.get("finished", ()):
+                self.log.info("nothing to do: %s found this finished", self.finished_by)
+                return None
         words = [
             *self.arguments,
             *(["--json"] if self.as_json else []),

@@ -10,6 +10,7 @@ import json
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Protocol, TypeVar
 
 from quern.indexes.catalog.step_record import StepRecord
@@ -20,7 +21,7 @@ from quern.jobs.core.contract import Contract, Counts, Job, Made
 from quern.jobs.core.run import JobReport, Run, derived
 from quern.jobs.core.table_job import TableJob, run_whole
 from quern.schemas.settings import Settings
-from quern.schemas.tables import TABLES
+from quern.schemas.tables import TABLES, Table
 
 _ENGINES = {"cpu": "spark", "model": "ray", "none": ""}
 
@@ -31,21 +32,27 @@ class Step:
 
     Attributes:
         name: Name, as `quern stage` takes it.
-        of: Makes its job of the groups of settings that it needs, in their order.
+        of: Makes its job of the groups of settings that it needs, in their order; or its name, `module:name` in
+            `quern.jobs`.
         needs: Those groups.
         reads: Tables that it reads.
         makes: Tables that it makes.
     """
 
     name: str
-    of: Callable[..., Job | TableJob]
+    of: Callable[..., Job | TableJob] | str
     needs: tuple[str, ...]
     reads: tuple[str, ...]
     makes: tuple[str, ...]
 
     def job(self, settings: Settings) -> Job | TableJob:
         """Its job with these settings."""
-        return self.of(*(getattr(settings, group) for group in self.needs))
+        of = self.of if callable(self.of) else _named(self.of)
+        return of(*(getattr(settings, group) for group in self.needs))
+
+    def table(self, name: str, settings: Settings) -> Table:
+        """One of the tables that it makes; that of a declared one is told without its job."""
+        return TABLES.get(name) or self.job(settings).tables[self.makes.index(name)]
 
     @property
     def scratch(self) -> bool:
@@ -56,6 +63,13 @@ class Step:
         """The engine that it may need beside this process; empty for none."""
         job = self.job(settings)
         return "generator" if isinstance(job, Job) and job.by_model else _ENGINES[job.engine]
+
+
+def _named(path: str) -> Callable[..., Job | TableJob]:
+    """What `module:name` names in the rooms of jobs."""
+    module, _, name = path.partition(":")
+    named: Callable[..., Job | TableJob] = getattr(import_module(f"quern.jobs.{module}"), name)
+    return named
 
 
 @dataclass(frozen=True)

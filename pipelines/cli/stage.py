@@ -46,13 +46,14 @@ def stage(
 ) -> None:
     """Run one step of a build alone, for orchestrators: a failed one can be tried again, a finished one is not.
 
-    The first step begins the build and says of what pages and with which settings; `publish` ends it.
+    The first step begins the build and says of what pages and with which settings; `publish` ends it. What would make
+    what it made last night is finished with the first step: `--json` tells which steps are.
     """
     overrides = overriding(override, names, engine=engine)
     from quern.indexes.catalog import Warehouse as Catalog
     from quern.jobs.pages.inputs import of_path
     from quern.pipelines.cli.chatter import chatter_to
-    from quern.pipelines.stage import run_stage
+    from quern.pipelines.stage import finished_steps, run_stage
 
     if source is None:
         catalog = Catalog.open(warehouse)
@@ -62,4 +63,5 @@ def stage(
     with chatter_to(catalog.logs / "engines.log", LOGGERS):
         run_stage(name, build, catalog, source, partial(load_settings, settings, overrides), wait=wait)
     if as_json:
-        print_json({"build_id": build, "step": name, "published": catalog.current_id() == build})
+        finished = finished_steps(build, catalog)
+        print_json({"build_id": build, "step": name, "published": catalog.current_id() == build, "finished": finished})

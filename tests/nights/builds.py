@@ -91,7 +91,7 @@ def build_unaudited(pages: Path, warehouse: Warehouse, settings: Settings) -> di
     begun = Begun(build_id=new_build_id(), source=pages, parent=warehouse.current_id(), settings=settings.model_dump())
     folder = warehouse.clear_work(begun.build_id)
     staged = StagedBuild.begin(folder, warehouse, STEPS, begun)
-    with staged.run() as run:
+    with staged.run(STEPS) as run:
         make_tables(staged, run)
     tables = staged.tables()
     rejects = staged.rejects(tables["pages"])

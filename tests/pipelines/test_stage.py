@@ -16,7 +16,7 @@ from quern.pipelines.staged import StagedBuild, StageError
 from quern.schemas.settings import Settings, load_settings
 from tests.conftest import ROOT, Quern, build_here
 
-ID = "20240101T0600"
+ID, NEXT = "20240101T0600", "20240102T0600"
 
 
 def digests(warehouse: Path) -> dict[str, str]:
@@ -66,6 +66,15 @@ def test_stages_run_one_by_one_publish_what_a_whole_build_does(
     assert not (warehouse / "builds").exists()
     again = staged(quern_here, warehouse, "publish")
     assert (again.returncode, "published already" in again.stderr) == (0, True)
+
+    # Another night of the same pages: the first step finishes what would make the same again.
+    for name, *more in (("ingest", "--source", pages), ("audit",), ("publish",)):
+        done = quern_here("stage", name, "--build", NEXT, "-w", warehouse, "--engine", "local", "--json", *more)
+        assert done.returncode == 0, done.stderr
+        told = json.loads(done.stdout)
+        assert (told["step"], told["published"]) == (name, name == "publish")
+        assert told["finished"] == stage_names()[: None if name == "publish" else -2]
+    assert (Warehouse.open(warehouse).current_id(), digests(warehouse)) == (NEXT, digests(whole))
 
 
 def test_a_publication_that_was_cut_short_is_tried_again(pages: Path, whole: Path, tmp_path: Path) -> None:
