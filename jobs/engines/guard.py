@@ -6,6 +6,7 @@ a pipe, which ends however its parent ends, and in a session of its own, which a
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
@@ -32,11 +33,18 @@ _STARTED = 0.3
 
 def marked(folder: str) -> Iterator[int]:
     """Processes that bear the mark of `folder`, or are of a Java whose temporary folder it is; of Linux only."""
-    variable, option = os.fsencode(f"{MARK}={folder}"), os.fsencode(f"-Djava.io.tmpdir={folder}")
     for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if variable in _environment(process) or option in (process / "cmdline").read_bytes():
-                yield int(process.name)
+        if _bears(process, folder):
+            yield int(process.name)
+
+
+def _bears(process: Path, folder: str) -> bool:
+    variable, option = os.fsencode(f"{MARK}={folder}"), os.fsencode(f"-Djava.io.tmpdir={folder}")
+    with suppress(OSError):
+        # What starts Java has its options in one argument, so that a space ends one too.
+        options = (process / "cmdline").read_bytes().replace(b"\0", b" ").split(b" ")
+        return variable in _environment(process) or option in options
+    return False
 
 
 def _environment(process: Path) -> list[bytes]:
@@ -46,13 +54,50 @@ def _environment(process: Path) -> list[bytes]:
 def end_marked(folder: str) -> bool:
     """Kill the processes that bear the mark of `folder`; returns whether there was one."""
     found = list(marked(folder))
-    for process in found:
+    for number in found:
         with suppress(OSError):
-            told = [variable for variable in _environment(Path(f"/proc/{process}")) if variable.startswith(_TOLD)]
-            os.kill(process, signal.SIGKILL)
-            for path in told:
-                shutil.rmtree(Path(os.fsdecode(path.removeprefix(_TOLD))).parent, ignore_errors=True)
+            _end(number, folder)
     return bool(found)
+
+
+def _end(number: int, folder: str) -> None:
+    """Kill a process and remove what it told of itself, if it still bears the mark: its number may be another's now."""
+    process, handle = Path(f"/proc/{number}"), _handle(number)
+    try:
+        if not _bears(process, folder):
+            return
+        told = [variable.removeprefix(_TOLD) for variable in _environment(process) if variable.startswith(_TOLD)]
+        if handle is None:
+            os.kill(number, signal.SIGKILL)
+        else:
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
+    finally:
+        if handle is not None:
+            os.close(handle)
+    for path in told:
+        _remove_told(Path(os.fsdecode(path)))
+
+
+def _handle(number: int) -> int | None:
+    """What stands for a process and never for another; None on systems without (Linux before 5.3, some containers)."""
+    if not hasattr(os, "pidfd_open"):
+        return None
+    try:
+        return os.pidfd_open(number)
+    except OSError as error:
+        if error.errno in (errno.ENOSYS, errno.EPERM):
+            return None
+        raise
+
+
+def _remove_told(path: Path) -> None:
+    """Remove the file in which Java says where it listens, and its folder, which is left where it holds anything else.
+
+    Java begins the file as `connection*.info`.
+    """
+    for file in (path, *path.parent.glob("connection*.info")):
+        file.unlink(missing_ok=True)
+    path.parent.rmdir()
 
 
 def _clear(folder: str, *, keep: bool) -> None:

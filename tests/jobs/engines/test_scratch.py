@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -10,6 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from quern.jobs.engines import guard
 from quern.jobs.engines.scratch import Scratch, sweep
 
 
@@ -67,6 +69,29 @@ def test_what_a_process_started_and_wrote_goes_with_it_however_it_ends(temporary
     assert list(temporary.iterdir()) == []
     assert (child.is_running(), other.is_running()) == (False, True)
     other.kill()
+
+
+def test_of_what_a_process_names_in_its_environment_no_more_goes_than_java_wrote(temporary: Path) -> None:
+    own, home = temporary / "info", temporary / "home"
+    for folder in (own, home):
+        folder.mkdir()
+        (folder / "told").touch()
+    (own / "connection1.info").touch()
+    (home / "notes").touch()
+    mark = str(temporary / "scratch")
+    processes = [
+        subprocess.Popen(
+            ["sleep", "600"], env={guard.MARK: mark, "_PYSPARK_DRIVER_CONN_INFO_PATH": str(folder / "told")}
+        )
+        for folder in (own, home)
+    ]
+    other = subprocess.Popen(["sleep", "600"], env={guard.MARK: f"{mark}-2"})
+    assert guard.end_marked(mark)
+    assert [process.wait(20) for process in processes] == [-signal.SIGKILL] * 2
+    assert other.poll() is None
+    other.kill()
+    other.wait()
+    assert [str(path.relative_to(temporary)) for path in sorted(temporary.rglob("*"))] == ["home", "home/notes"]
 
 
 def test_what_even_the_guard_left_goes_with_the_next_start_and_what_is_held_stays(temporary: Path) -> None:
