@@ -37,6 +37,14 @@ KINDS: Final = HTML + JSONL + DELIMITED + PARQUET + TEXTS + ARCHIVES
 PACKED: Final = (".gz", ".lz4", ".zst")
 # Texts that a site has for machines, which lie among the pages that `wget -r` keeps.
 _FOR_MACHINES: Final = frozenset({"robots.txt", "ads.txt", "app-ads.txt", "security.txt"})
+# What to do with files that people have and that are not read.
+_INSTEAD: Final = {
+    (".pdf", ".pdf.gz"): "PDF is not read; make texts of it before, for example with `pdftotext`",
+    (".json", ".json.gz"): "JSON is read as lines, a document each; write it as .jsonl",
+    (".xlsx", ".xls", ".ods"): "workbooks are not read; save the sheet as .csv",
+    (".docx", ".doc", ".odt", ".rtf", ".epub"): "such texts are not read; save it as .html or .txt",
+    (".zip", ".tar", ".tar.gz", ".tgz", ".7z"): "packed folders are not read; unpack it",
+}
 _S3: Final = "s3://"
 _PATTERN: Final = re.compile(r"[*?\[]")
 _SNIFFED: Final = 1 << 13
@@ -107,6 +115,11 @@ def kinds_told() -> str:
     return f"{', '.join(KINDS)}, each also as {', '.join(PACKED)}"
 
 
+def _instead(name: str) -> str:
+    """What to do with a file that is not read; empty where there is nothing to say."""
+    return next((told for endings, told in _INSTEAD.items() if name.lower().endswith(endings)), "")
+
+
 def _of_source(source: str) -> list[Input]:
     if source.startswith(_S3):
         return _of_s3(source)
@@ -147,7 +160,8 @@ def of_path(root: Path, *, lenient: bool = False) -> list[Input]:
         holds = f"none of the kinds of file that can be read ({kinds_told()})" if unknown else "no files"
         unread = f"; not entered: {closed[0].name} ({closed[0].fault[1]})" if closed and closed[0].fault else ""
         more = f" and {len(closed) - 1} more" if len(closed) > 1 else ""
-        raise IngestError(f"{root} holds {holds}{unread}{more}")
+        instead = next((f"; {file.name}: {told}" for file in files if (told := _instead(file.name))), "")
+        raise IngestError(f"{root} holds {holds}{instead}{unread}{more}")
     return closed + files
 
 
@@ -162,6 +176,8 @@ def _named_file(root: Path, lenient: bool) -> Input:
             kind = sniffed(stream) or kind
     if not kind:
         if not lenient:
+            if instead := _instead(root.name):
+                raise IngestError(f"{root}: {instead}")
             raise IngestError(f"{root} is none of the kinds of file that can be read: {kinds_told()}")
         fault = _UNKNOWN
     return _local(path, path.parent, kind, fault)
@@ -213,7 +229,8 @@ def _listed(path: Path, root: Path, within: Path) -> Input:
     """A file found in a folder. Only its ending tells its kind: what lies in a folder was not chosen one by one."""
     kind = kind_of(path.name)
     if not kind:
-        return _local(path, root, "", ("unknown_kind", f"no kind of file that can be read: {kinds_told()}"))
+        detail = _instead(path.name) or f"no kind of file that can be read: {kinds_told()}"
+        return _local(path, root, "", ("unknown_kind", detail))
     if path.is_symlink() and path.exists() and not path.resolve().is_relative_to(within):
         return _local(path, root, kind, ("unreadable", "a symbolic link that leads outside the folder is not followed"))
     return _local(path, root, kind)

@@ -95,7 +95,7 @@ def estimate(source: Path | None, warehouse: Path | None, settings: Settings, sa
         WarehouseError: A build is writing.
     """
     with ExitStack() as stack:
-        root = warehouse or stack.enter_context(Scratch("estimate")).path
+        root = warehouse or stack.enter_context(Scratch("estimate")).path / "warehouse"
         # A warehouse whose pages are asked for must be there; for given pages it may become one.
         catalog = Warehouse.open(root) if source is None else Warehouse.create(root)
         stack.enter_context(catalog.lock("quern estimate"))

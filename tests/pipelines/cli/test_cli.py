@@ -165,6 +165,12 @@ def test_names_of_fields_may_be_given_one_by_one() -> None:
     assert chosen.ingest.names == {"text": "body", "doc_id": "id", "title": "Name of it"}
 
 
+def test_an_estimate_needs_no_warehouse(tmp_path: Path, quern_here: Quern) -> None:
+    (tmp_path / "d.csv").write_text("id;body\n1;Ines keeps bees in Tollen.\n")
+    done = quern_here("estimate", tmp_path / "d.csv", "--map", "text=body", "--map", "doc_id=id", "--engine", "local")
+    assert (done.returncode, done.stdout.startswith("1 documents, 1 chunks")) == (0, True), done.stderr
+
+
 def test_help_is_short_for_examples_as_they_are_typed_and_the_version_is_told(quern_here: Quern) -> None:
     shown = quern_here("sources", "-h").stdout.splitlines()
     assert shown[shown.index("Examples:") + 1 :] == [

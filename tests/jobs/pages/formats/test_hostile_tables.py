@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from quern.jobs.pages.inputs import IngestError
 from tests.jobs.pages.archived import put, read, reasons
 from tests.jobs.pages.formats.test_tables_and_texts import documents
 
@@ -39,6 +40,17 @@ def test_what_spreadsheets_write_is_read(tmp_path: Path, content: bytes) -> None
 def test_a_workbook_that_is_called_csv_is_told_as_what_it_is(tmp_path: Path) -> None:
     _, rejects = read(put(tmp_path / "d.csv", b"PK\x03\x04" + bytes(range(256)) * 9))
     assert (reasons(rejects), rejects[0].detail) == ({"d.csv": "not_text"}, "the content is a zip file")
+
+
+@pytest.mark.parametrize(("name", "told"), [("a.pdf", "`pdftotext`"), ("a.json", ".jsonl"), ("A.XLSX", ".csv")])
+def test_what_is_not_read_is_told_with_what_to_do(tmp_path: Path, name: str, told: str) -> None:
+    path = put(tmp_path / name, b"[1]")
+    for root in (path, tmp_path):
+        with pytest.raises(IngestError, match=told):
+            read(root)
+    put(tmp_path / "b.txt", b"Text.")
+    _, rejects = read(tmp_path)
+    assert (reasons(rejects), told in rejects[0].detail) == ({name: "unknown_kind"}, True)
 
 
 def test_a_line_without_end_is_not_held_in_memory_and_the_next_row_is_read(tmp_path: Path) -> None:
