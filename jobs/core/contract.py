@@ -188,7 +188,10 @@ class Job(Contract):
         """Rows and rejects of `batch`, which has the columns `reads`."""
 
     def preference(self, rows: pa.RecordBatch) -> npt.NDArray[np.int64]:
-        """Of two rows made with one key the one with the higher number stays, shape (rows,); ties: the first."""
+        """Of two rows made with one key the one with the higher number stays, shape (rows,).
+
+        Of equal ones that of the input whose key is the lesser, of one input's the first: whatever the order of inputs.
+        """
         return np.zeros(rows.num_rows, dtype=np.int64)
 
 

@@ -214,7 +214,7 @@ def derived(job: Job, stage: Source, run: Run, *, scratch: str = "") -> Made:
     """The table that `job` makes of `stage`: the rows of each input in the order of the inputs.
 
     Not final where a row's reject may have better luck another time. Of rows with one key (two pages that name one
-    canonical address) the job's `preference` keeps one; the others become rejects `duplicate_key`. Memory: 24 bytes a
+    canonical address) the job's `preference` keeps one; the others become rejects `duplicate_key`. Memory: 32 bytes a
     row. With a name for `scratch` the table goes under that name when the build is done.
     """
     done = memoise(job, stage, run)
@@ -243,15 +243,39 @@ def _kept_of_keys(done: Memoised, stage: Source, run: Run) -> npt.NDArray[np.boo
     """Which of all rows made stay, one per key, in the order they are made, shape (rows,)."""
     prints: list[npt.NDArray[np.uint64]] = [np.empty((0, 2), dtype=np.uint64)]
     wanted: list[npt.NDArray[np.int64]] = [np.empty(0, dtype=np.int64)]
+    inputs: list[npt.NDArray[np.int64]] = [np.empty(0, dtype=np.int64)]
+    at = 0
     for batch in stage.batches(done.job.identity, run.batch_rows):
-        rows, _ = unnest(done.results(batch), "rows")
+        rows, parents = unnest(done.results(batch), "rows")
         prints.append(row_fingerprints(rows, done.job.makes.key).view(np.uint64).reshape(-1, 2))
         wanted.append(done.job.preference(rows))
-    keys, preference = np.concatenate(prints), np.concatenate(wanted)
-    order = np.lexsort((np.arange(len(keys)), -preference, keys[:, 1], keys[:, 0]))
+        inputs.append(parents + at)
+        at += batch.num_rows
+    keys, preference = np.concatenate(prints), -np.concatenate(wanted)
+    order = np.lexsort((np.arange(len(keys)), preference, keys[:, 1], keys[:, 0]))
+    again = (keys[order[1:]] == keys[order[:-1]]).all(axis=1)
+    tied = again & (preference[order[1:]] == preference[order[:-1]])
+    if tied.any():
+        # Not by the order of the inputs: a page store has it by what was ingested when.
+        among = np.union1d(order[1:][tied], order[:-1][tied])
+        rank = np.zeros(len(keys), dtype=np.int64)
+        rank[among] = _rank_by_key(done.job, stage, np.concatenate(inputs)[among], run)
+        order = np.lexsort((np.arange(len(keys)), rank, preference, keys[:, 1], keys[:, 0]))
     kept = np.ones(len(keys), dtype=np.bool_)
-    kept[order[1:]] = (keys[order[1:]] != keys[order[:-1]]).any(axis=1)
+    kept[order[1:]] = ~again
     return kept
+
+
+def _rank_by_key(job: Job, stage: Source, inputs: npt.NDArray[np.int64], run: Run) -> npt.NDArray[np.int64]:
+    """The place of some inputs, which are numbered in the order of `stage`, among each other by their keys."""
+    wanted, back = np.unique(inputs, return_inverse=True)
+    found, at = [], 0
+    for batch in stage.batches(job.identity, run.batch_rows):
+        inside = wanted[(wanted >= at) & (wanted < at + batch.num_rows)] - at
+        found.append(batch.column(job.key).take(pa.array(inside)))
+        at += batch.num_rows
+    ranks: npt.NDArray[np.int64] = pc.rank(pa.chunked_array(found), tiebreaker="dense").to_numpy().astype(np.int64)
+    return ranks[back]
 
 
 def record_rejects(job: Job, batch: pa.RecordBatch, results: pa.RecordBatch, run: Run) -> int:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -105,6 +106,29 @@ def test_a_second_run_computes_nothing_and_gives_the_same_table(run: Run, staged
     assert (again.reports[-1].computed, again.reports[-1].reused) == (0, 50)
     assert "reused=all" in again.reports[-1].line()
     assert second.digest == first.digest
+
+
+class Days(Split):
+    """Words, which several texts may make, each with the day that the key of its text names."""
+
+    name: ClassVar[str] = "days"
+
+    def apply(self, batch: pa.RecordBatch) -> Outcome:
+        named = [(n, row, word) for n, row in enumerate(batch.to_pylist()) for word in row["text"].split()]
+        rows = [{"word_id": word, "at": datetime(2024, 1, int(row["key"]), tzinfo=UTC)} for _, row, word in named]
+        return outcome(WORDS, rows, [n for n, _, _ in named])
+
+
+def test_which_of_equal_rows_stays_does_not_depend_on_the_order_of_inputs(
+    run: Run, staged: Staged, tmp_path: Path
+) -> None:
+    given = [{"key": f"{n:02}", "text": f"w{n % 3} w{n % 4} x{n} x{n}"} for n in range(1, 20)]
+    made = [
+        derive(Days(), staged(TEXTS, rows), replace(run, stages=tmp_path / name, batch_rows=3))
+        for name, rows in {"sorted": given, "backwards": given[::-1]}.items()
+    ]
+    assert made[0].rows == 4 + 19
+    assert made[0].digest == made[1].digest
 
 
 def test_only_new_and_changed_rows_are_computed(run: Run, staged: Staged, tmp_path: Path) -> None:
