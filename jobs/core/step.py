@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Protocol, TypeVar
 
+import pyarrow.compute as pc
+
 from quern.indexes.catalog.step_record import StepRecord
 from quern.indexes.memo import use_again
 from quern.indexes.memo_uses import night_of
@@ -150,7 +152,7 @@ def repeat_report(record: StepRecord, job: Contract, run: Run) -> None:
     use_memo_again(record, run)
     if record.rejected and run.parent is not None:
         for batch in run.parent.stage("rejects").batches(["job", "key", "reason", "detail"]):
-            rows = (row for row in batch.to_pylist() if row["job"] == job.name)
+            rows = batch.filter(pc.equal(batch.column("job"), job.name)).to_pylist()
             run.reject(job.name, [(row["key"], row["reason"], row["detail"]) for row in rows])
     counts = Counts(
         rows_in=record.rows_in,
