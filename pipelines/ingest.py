@@ -17,6 +17,7 @@ from quern.jobs.pages.ingest import Span, spans_of
 from quern.jobs.pages.inputs import Input, find_inputs, text_of
 from quern.jobs.pages.reading import mended, read_spans, version_of
 from quern.schemas.settings import IngestSettings, Settings
+from quern.schemas.tables import PAGES
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +36,7 @@ class IngestReport:
         seconds: Time it took.
         engine: What read them: `local`, `spark`, or `none`.
         records: Archives' records by type, from the others.
+        first_reject: The first of the rejects that is no warning: where, and why; empty without one.
     """
 
     files: int
@@ -44,6 +46,7 @@ class IngestReport:
     seconds: float
     engine: str
     records: dict[str, int] = field(default_factory=dict)
+    first_reject: str = ""
 
     def line(self) -> str:
         """The report as key=value pairs."""
@@ -142,4 +145,12 @@ def _report(parts: Sequence[Part], files: int, reused: int, started: float, engi
         seconds=round(time.monotonic() - started, 3),
         engine=engine,
         records=dict(sorted(records.items())),
+        first_reject=next(filter(None, map(_first_reject, parts)), ""),
     )
+
+
+def _first_reject(part: Part) -> str:
+    """The first reject of a part that is no warning, of those that stand at its beginning."""
+    rows: list[dict[str, str]] = next((batch.to_pylist() for batch in part.batches("rejects")), [])
+    row = next((row for row in rows if row["reason"] not in PAGES.no_loss), None)
+    return f"{row['key']}: {row['reason']} ({row['detail']})" if row else ""

@@ -49,6 +49,7 @@ def ingest(
     from quern.jobs.pages.inputs import find_inputs
     from quern.pipelines.cli.chatter import chatter_to
     from quern.pipelines.ingest import add_pages
+    from quern.schemas.words.lines import one_line
 
     find_inputs(sources)  # A mistyped path must not leave an empty warehouse behind.
     catalog = Catalog.create(warehouse)
@@ -59,5 +60,7 @@ def ingest(
         return
     typer.echo(f"read {report.files - report.reused} of {report.files} files in {report.seconds:.1f} s")
     typer.echo(f"  {report.pages:,} pages, {report.rejects:,} rejects")
+    if report.first_reject:
+        typer.echo(f"  first reject: {one_line(report.first_reject)}")
     for kind, count in report.records.items():
         typer.echo(f"  {count:,} records {kind}")

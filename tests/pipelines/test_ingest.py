@@ -60,6 +60,13 @@ def test_a_file_whose_name_is_no_text_is_read_and_named_with_escapes(warehouse: 
     assert held(page_store(warehouse), "source_file") == [(f"{tmp_path}/in/b\\xff\\xfe.html",)]
 
 
+def test_the_first_reject_is_told_and_no_warning(warehouse: Warehouse, tmp_path: Path) -> None:
+    put(tmp_path / "a.csv", b"doc_id,text,published_at\n1,Tea at four.,soon\n")
+    assert add(warehouse, tmp_path / "a.csv").first_reject == ""
+    put(tmp_path / "b.csv", b"id;body\n1;Tea at four.\n")
+    assert "its columns are id, body: name the one" in add(warehouse, tmp_path).first_reject
+
+
 def test_an_unchanged_file_is_not_read_again_and_a_changed_one_replaces_its_rows(
     warehouse: Warehouse, tmp_path: Path
 ) -> None:

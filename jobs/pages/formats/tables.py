@@ -65,12 +65,13 @@ def delimited_pages(stream: BinaryIO, name: str, kind: str, settings: IngestSett
 
 
 def _delimiter(header: str, usual: str, settings: IngestSettings) -> str:
-    """What sets cells apart: the usual, or what makes columns of the header that the usual does not."""
-    for delimiter in (usual, *_OTHERS):
+    """What sets cells apart: the usual, or what makes the columns that are needed, or else the most."""
+
+    def worth(delimiter: str) -> tuple[bool, int]:
         names = [cell.strip() for row in csv.reader([header], delimiter=delimiter) for cell in row]
-        if not _fault(names, settings):
-            return delimiter
-    return usual
+        return not _fault(names, settings), len(names)
+
+    return usual if worth(usual)[0] else max((usual, *_OTHERS), key=worth)
 
 
 def parquet_pages(stream: BinaryIO, name: str, settings: IngestSettings) -> Iterator[Row | FileReject]:

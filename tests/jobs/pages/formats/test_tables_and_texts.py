@@ -56,7 +56,7 @@ def test_a_table_without_the_columns_says_once_what_it_has_and_how_to_name_them(
     if name.endswith(".parquet"):
         pq.write_table(pa.table({"id": [1, 2], "body": ["a", "b"]}), tmp_path / name)
     else:
-        content = b"id,body\n1,a\n2,b\n"
+        content = b"id;body\n1;a\n2;b\n"
         put(tmp_path / name, gzip.compress(content) if name.endswith(".gz") else content)
     _, rejects = read(tmp_path / name)
     assert reasons(rejects) == {name: "missing_field"}
