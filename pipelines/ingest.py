@@ -16,12 +16,11 @@ from quern.jobs.engines import Engines, SparkEngine
 from quern.jobs.pages.ingest import Span, spans_of
 from quern.jobs.pages.inputs import Input, find_inputs, text_of
 from quern.jobs.pages.reading import mended, read_spans, version_of
+from quern.pipelines.page_store import page_store
 from quern.schemas.settings import IngestSettings, Settings
 from quern.schemas.tables import PAGES
 
 log = logging.getLogger(__name__)
-
-PAGE_STORE = "page store"
 
 
 @dataclass(frozen=True)
@@ -55,11 +54,6 @@ class IngestReport:
             f"job=ingest files={self.files} reused={self.reused} pages={self.pages} rejected={self.rejects} "
             f"seconds={self.seconds:.1f} engine={self.engine}{records}"
         )
-
-
-def page_store(warehouse: Warehouse) -> PageStore:
-    """The page store of `warehouse`."""
-    return PageStore(warehouse.root / "pages")
 
 
 def add_pages(warehouse: Warehouse, sources: Sequence[str | Path], settings: Settings) -> IngestReport:

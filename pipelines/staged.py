@@ -35,7 +35,7 @@ from quern.jobs.reasoning.table import GeneratorEngine
 from quern.jobs.vectors.embed import Embed
 from quern.pipelines.audit.audit import Audited, Subject, audit_tables, reject_shares
 from quern.pipelines.crawl_reports import lost_pages
-from quern.pipelines.ingest import PAGE_STORE, page_store
+from quern.pipelines.page_store import PAGE_STORE, page_store
 from quern.pipelines.staged_records import AuditRecord, Begun, FinishedStep, TableFile, stage_of, table_file
 from quern.pipelines.vacuum import tidy
 from quern.schemas.differences import RowChanges

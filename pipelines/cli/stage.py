@@ -51,13 +51,14 @@ def stage(
     """
     overrides = overriding(override, names, engine=engine)
     from quern.indexes.catalog import Warehouse as Catalog
-    from quern.jobs.pages.inputs import of_path
     from quern.pipelines.cli.chatter import chatter_to
     from quern.pipelines.stage import finished_steps, run_stage
 
     if source is None:
         catalog = Catalog.open(warehouse)
     else:
+        from quern.jobs.pages.inputs import of_path  # The first step alone reads files.
+
         of_path(source)  # A mistyped path must not leave an empty warehouse behind.
         catalog = Catalog.create(warehouse)
     with chatter_to(catalog.logs / "engines.log", LOGGERS):

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from quern.indexes.catalog import Snapshot
 from quern.jobs.pages.originals import Original, OriginalError, original
 from quern.jobs.text.charsets import decode_page
-from quern.pipelines.ingest import PAGE_STORE
 from quern.pipelines.inspect.quotes import place_on_page
+from quern.pipelines.page_store import PAGE_STORE
 from quern.schemas.errors import QuernError
 from quern.schemas.tables import DOCUMENTS, PAGES, TABLES, Table
 from quern.schemas.words.meant import no_such

@@ -22,7 +22,7 @@ from quern.indexes.nights import NIGHTS_FILE
 from quern.indexes.page_store import PageStore
 from quern.indexes.stages import Stage
 from quern.pipelines.crawl_reports import MEND, crawl_files
-from quern.pipelines.ingest import page_store
+from quern.pipelines.page_store import page_store
 from quern.schemas.tables import TABLES
 
 _BUILD: Final = "`quern build` mends it"

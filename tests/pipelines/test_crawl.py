@@ -30,8 +30,8 @@ from quern.jobs.pages.latest import latest_captures
 from quern.pipelines.cli.faults import sentence
 from quern.pipelines.crawl import crawl, read_seeds
 from quern.pipelines.crawl_reports import CrawlFiles, lost_pages
-from quern.pipelines.ingest import page_store
 from quern.pipelines.inspect.verify import kept_files, verify
+from quern.pipelines.page_store import page_store
 from quern.pipelines.staged import lost_rejects
 from quern.schemas.settings import CleanSettings, CrawlSettings, IngestSettings, Settings
 from quern.schemas.tables import PAGES, REJECTS, Table

@@ -141,6 +141,17 @@ def test_a_night_publishes_what_a_build_does_and_a_task_that_fails_once_is_tried
         assert {name for name, state in states(skipped).items() if state != "skipped"} == {"check"}
         assert [line.split()[0] for line in calls.read_text().splitlines()] == ["snapshots"]
 
+    # Of a night without new pages the first step tells that the others have nothing to do.
+    calls.unlink()
+    done = run(dag, night + timedelta(days=1), **{**crawled, "seeds": None})
+    assert (done.state, states(done)["clean"], digests(warehouse)) == (
+        "success",
+        "success",
+        digests(tmp_path / "warehouse"),
+    )
+    begun = [line.split()[:2] for line in calls.read_text().splitlines()]
+    assert begun[1:] == [["stage", "ingest"], ["stage", "audit"], ["stage", "publish"]]
+
 
 @pytest.mark.usefixtures("command")
 def test_files_are_ingested_one_by_one_and_summed_up(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from warcio.archiveiterator import ArchiveIterator
 from quern.indexes.catalog import Warehouse
 from quern.jobs.pages.latest import latest_captures
 from quern.pipelines.crawl import CrawlReport, crawl
-from quern.pipelines.ingest import page_store
+from quern.pipelines.page_store import page_store
 from quern.schemas.settings import Settings
 from tests.jobs.crawl.site import Answer, Asked, Site, page
 
