@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, Final
 
-from quern.jobs.text.plain_text import one_line, parse_time, printable
+from quern.jobs.text.plain_text import YEARS, one_line, parse_time, printable
 from quern.schemas.digests import text_digest
 from quern.schemas.settings.build.ingest import DOCUMENT_FIELDS
 
@@ -28,6 +28,7 @@ _ID_DIGITS: Final = 20
 _MOST_SECONDS: Final = 100_000_000_000
 # As a table of texts writes one: from 1973 on, so that no day like 20240501 is taken for one.
 _EPOCH_TEXT: Final = re.compile(r"\d{9,19}(?:\.\d{1,9})?")
+_DAY_DIGITS: Final = 8
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -165,9 +166,18 @@ def _time(value: object) -> str | _Unread | None:
 
 
 def _since_1970(number: float | Decimal) -> str:
-    """A number of seconds or parts of them since 1970 as a time; empty where it is none of a calendar."""
+    """A number of seconds or parts of them since 1970 as a time; empty where it is none of a calendar.
+
+    Tables have days as numbers too, 20240501, which would be seconds of August 1970; and years, which are no day.
+    """
     try:
         seconds = float(number)
+        if seconds.is_integer():
+            digits = str(int(seconds))
+            if len(digits) == _DAY_DIGITS and parse_time(digits):
+                return digits
+            if int(seconds) in YEARS:
+                return ""
         for _ in range(3):
             if abs(seconds) > _MOST_SECONDS:
                 seconds /= 1000

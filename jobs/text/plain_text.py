@@ -14,7 +14,7 @@ _BREAKS: Final = re.compile("\r\n|[\r\x0c\x85\u2028\u2029]")
 _TABLE_RULE: Final = re.compile(r"^\|(?:-+\|)+$")
 _TABLE_ROW: Final = re.compile(r"^\|\s+(.*?)\s*\|$")
 # Years that a document can be of: from the first printed books on. Others, such as 1 and 9999, stand for none.
-_YEARS: Final = range(1450, 2200)
+YEARS: Final = range(1450, 2200)
 _LONGEST_TIME: Final = 100
 _DATE_ONLY: Final = re.compile(r"^\d{4}[-/]\d{1,2}[-/]\d{1,2}$")
 
@@ -49,7 +49,7 @@ def parse_time(stated: object) -> datetime | None:
         try:
             time = read(stated)
             time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
-            return time if time.year in _YEARS else None
+            return time if time.year in YEARS else None
         except (ValueError, TypeError, IndexError, OverflowError):
             continue
     return None

@@ -33,7 +33,10 @@ def document_pages(
     except UnfitDocumentError as error:
         yield FileReject(key, error.reason, str(error))
         return
-    body = line if line is not None and not names else json.dumps(given.fields, ensure_ascii=False).encode()
+    if line is not None and not names:
+        body = line
+    else:  # Halves of surrogate pairs, which `clean` leaves out, have no bytes.
+        body = json.dumps(given.fields, ensure_ascii=False).encode("utf-8", "ignore")
     if len(body) > most:
         yield FileReject(key, "too_large", f"more than {most} bytes (ingest.max_page_bytes)")
         return

@@ -103,6 +103,12 @@ def test_metadata_nested_as_deep_as_json_can_be_ends_nothing(tmp_path: Path) -> 
     assert len(rows) + sum(reject.reason == "invalid_json" for reject in rejects) == len(lines)
 
 
+def test_half_of_a_surrogate_pair_in_a_mapped_text_is_left_out(tmp_path: Path) -> None:
+    path = put(tmp_path / "d.jsonl", rb'{"doc_id": "a", "body": "Tea \ud800", "k": "v\udfff"}')
+    rows, rejects = read(path, map=("text=body",))
+    assert ([(one["text"], one["metadata"]) for one in documents(rows)], rejects) == ([("Tea ", {"k": "v"})], [])
+
+
 def test_an_id_that_is_not_a_number_is_none(tmp_path: Path) -> None:
     (row,), rejects = read(put(tmp_path / "d.jsonl", b'{"doc_id": NaN, "url": "https://x.example/", "text": "t"}'))
     assert (len(documents([row])[0]["doc_id"]), rejects) == (20, [])
