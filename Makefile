@@ -21,7 +21,7 @@ DEMO := demo
 # What the picture of the graph in docs/explanation/graph.md shows.
 PICTURE := --recipe qcg --set graph.n=5 --set retrieve.top_k=4 "Why did the beekeepers stop using thyme strips?"
 
-.PHONY: help check install install-vllm install-airflow demo picture picture-airflow reference test test-vllm test-airflow test-lm lint types unit fuzz lock lock-vllm lock-airflow clean java
+.PHONY: help test-long check install install-vllm install-airflow demo picture picture-airflow reference test test-vllm test-airflow test-lm lint types unit fuzz lock lock-vllm lock-airflow clean java
 help:
 	@echo "make demo   install, build an index from the sample corpus, answer questions"
 	@echo "make test   install, lint, check types, run all tests"
@@ -30,6 +30,7 @@ help:
 	@echo "make picture   draw docs/graph.svg, the picture of a question, from the demo's index"
 	@echo "make reference   write docs/reference anew: tables, settings and commands as the code declares them"
 	@echo "make fuzz   20,000 hostile variants of pages and archives through the readers (some minutes)"
+	@echo "make test-long   the tests that take minutes, which make test leaves out;  make test-airflow  the DAGs, run by Airflow"
 	@echo "make test-vllm   install vLLM for a processor (5 GB, in .venv-vllm) and test the generator that runs in it"
 	@echo "make test-airflow   install Airflow (300 MB, in .venv-airflow) and run the DAGs by it over a small site"
 	@echo "make picture-airflow   draw docs/airflow.svg, the picture of the DAGs, from the DAGs"
@@ -92,7 +93,7 @@ reference: install
 	@$(BIN)/python -m quern.pipelines.cli.reference docs/reference
 
 # The DAGs come last: all else is known by then.
-test: install java lint types unit test-airflow
+test: install java lint types unit
 
 lint: install
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/lint-imports
@@ -104,10 +105,13 @@ types: install
 
 # What a change is checked with while it is made: two minutes, no engine and no process started.
 check: install lint types
-	@$(BIN)/pytest $(WORKERS) -m "not slow" --durations=5
+	@$(BIN)/pytest $(WORKERS) -m "not slow and not long" --durations=5
 
 unit: install java $(CLASSES)
-	@$(BIN)/pytest $(WORKERS)
+	@$(BIN)/pytest $(WORKERS) -m "not long"
+
+test-long: install java $(CLASSES)
+	@$(BIN)/pytest $(WORKERS) -m long
 
 test-vllm: install-vllm
 	@$(VLLM)/bin/python -m pytest tests/with_vllm --timeout 900

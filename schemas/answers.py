@@ -92,6 +92,12 @@ class Hit(BaseModel):
     text: str
     metadata: dict[str, str] = {}
 
+    @field_validator("metadata", mode="before")
+    @classmethod
+    def _of_pairs(cls, said: object) -> object:
+        """A row of a table has it as pairs."""
+        return dict(said) if isinstance(said, list) else said
+
 
 class PathNode(BaseModel):
     """A node on the way from the question to a hit.

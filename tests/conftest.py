@@ -41,6 +41,16 @@ from tests.beside import BUILDS, CORPUS, MINI_WEB, ROOT, SHARED, end, start
 examples.register_profile("quern", deadline=None)
 examples.load_profile("quern")
 
+# `make test` leaves out what takes a minute of two cores, by the beginnings of names; `make test-long` runs it.
+_LONG_TESTS = (
+    "tests/kills/test_kills.py::test_a_command_that_is_killed_is_run_again_as_if_it_had_not_been[rebuild",
+    "tests/pipelines/evaluation/sweep/test_sweep_run.py::test_a_killed_sweep",
+    "tests/pipelines/evaluation/test_retrieval.py::test_real_pages",
+    "tests/pipelines/evaluation/test_retrieval.py::test_retrieval_and_answers_on_a_benchmark_keep_their_floors[musique",
+    "tests/pipelines/test_build.py::test_the_engine_changes_no_digest",
+    "tests/pipelines/test_readers.py",
+)
+
 # `make check` leaves out what builds, starts an engine or a process, or takes seconds: tests that need these fixtures,
 _SLOW_FIXTURES = frozenset({"mini_web", "searcher", "long_build", "quern", "shared", "spark"})
 # and these, by the beginning of their names.
@@ -200,6 +210,8 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     """What needs more than this process is `slow`."""
     if item.nodeid.startswith(_SLOW_TESTS) or _SLOW_FIXTURES.intersection(getattr(item, "fixturenames", ())):
         item.add_marker(pytest.mark.slow)
+    if item.nodeid.startswith(_LONG_TESTS):
+        item.add_marker(pytest.mark.long)
 
 
 @pytest.fixture

