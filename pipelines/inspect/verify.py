@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -23,7 +24,8 @@ from quern.indexes.page_store import PageStore
 from quern.indexes.stages import Stage
 from quern.pipelines.crawl_reports import MEND, crawl_files
 from quern.pipelines.page_store import page_store
-from quern.schemas.tables import TABLES
+from quern.pipelines.staged_records import FinishedStep, stage_of
+from quern.schemas.tables import REJECTS, TABLES
 
 _BUILD: Final = "`quern build` mends it"
 _MEMO: Final = "the next build or question that needs it computes what it held again"
@@ -249,8 +251,14 @@ def _of_marks(path: Path) -> str:
 
 
 def _of_builds(builds: Path) -> Iterator[KeptFile]:
-    """Builds in progress, step by step."""
+    """Builds in progress, step by step, with the tables that their steps made and what they left out."""
     for folder in sorted(path for path in builds.glob("*") if path.is_dir()):
         yield _sealed(folder / "begun.json", f"delete {folder} and begin another build", listed=True)
-        for path in [*sorted((folder / "steps").glob("*.json")), *folder.glob("audit.json")]:
+        for path in (folder / "audit.json", folder / "idle.json"):
             yield _sealed(path, _STEP, listed=True)
+        for path in sorted((folder / "steps").glob("*.json")):
+            yield _sealed(path, _STEP, listed=True)
+            with suppress(DamagedError, FileNotFoundError):
+                known = FinishedStep.model_validate(read_sealed(path))
+                for file in (*known.tables.values(), known.rejects):
+                    yield from (replace(kept, listed=True) for kept in _of_stage(stage_of(REJECTS, file), _STEP))

@@ -11,6 +11,7 @@ import pytest
 
 from quern.indexes.catalog import Warehouse, new_build_id
 from quern.pipelines.build import STEPS
+from quern.pipelines.inspect.verify import kept_files, verify
 from quern.pipelines.stage import run_stage, stage_names
 from quern.pipelines.staged import StagedBuild, StageError
 from quern.schemas.settings import Settings, load_settings
@@ -122,3 +123,8 @@ def test_a_stage_that_cannot_run_says_why(pages: Path, tmp_path: Path, quern_her
     assert (finished.returncode, "finished already" in finished.stderr) == (0, True)
     other = staged(quern_here, warehouse, "clean", "--set", "chunk.tokens=100")
     assert (other.returncode, "other settings of chunk" in other.stderr) == (2, True)
+    rejects = catalog.builds / ID / "rejects" / "ingest.parquet"
+    rejects.write_bytes(rejects.read_bytes()[:-1])
+    assert [(file.path, file.mend) for file in verify(kept_files(catalog)).bad] == [(rejects, "the step is done again")]
+    assert staged(quern_here, warehouse, "ingest").returncode == 0
+    assert verify(kept_files(catalog)).bad == []
