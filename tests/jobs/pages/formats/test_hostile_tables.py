@@ -97,6 +97,13 @@ def test_a_parquet_that_would_fill_memory_is_refused_unread(tmp_path: Path) -> N
     assert (rows, reasons(rejects)) == ([], {"d.parquet": "compression_ratio"})
 
 
+def test_a_parquet_whose_names_are_damaged_is_told(tmp_path: Path) -> None:
+    path = parquet(tmp_path / "d.parquet", doc_id=["a"], text=["b"], note=["c"])
+    path.write_bytes(path.read_bytes().replace(b"note", b"no\xe4e"))
+    rows, rejects = read(path)
+    assert (rows, reasons(rejects)) == ([], {"d.parquet": "damaged_parquet"})
+
+
 def test_metadata_nested_as_deep_as_json_can_be_ends_nothing(tmp_path: Path) -> None:
     lines = [b'{"doc_id": "d%d", "text": "t", "m": ' % n + b"[" * n + b"]" * n + b"}" for n in range(880, 1000)]
     rows, rejects = read(put(tmp_path / "d.jsonl", b"\n".join(lines)))
