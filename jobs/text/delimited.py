@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TextIO
 
@@ -64,6 +65,16 @@ class _Lines:
         raise csv.Error(f"a row of more than {self._longest:,} characters")
 
 
+@contextmanager
+def _long_cells(longest: int | None) -> Iterator[None]:
+    """Within, cells may be so long: `csv` has one limit for all that a process reads."""
+    before = csv.field_size_limit() if longest is None else csv.field_size_limit(longest)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
 def delimited(file: TextIO, delimiter: str = ",", longest: int | None = None) -> Delimited:
     """The table of `file`, opened with `newline=""`; a row that cannot be read is told, and the next one read.
 
@@ -75,19 +86,19 @@ def delimited(file: TextIO, delimiter: str = ",", longest: int | None = None) ->
     Raises:
         csv.Error: The header cannot be read.
     """
-    if longest is not None:
-        csv.field_size_limit(longest)
     lines = _Lines(file, longest or sys.maxsize - 1)
     # Strict: else a quote that is not closed says nothing.
     reader = csv.reader(lines, strict=True, delimiter=delimiter)
-    names = next((cells for cells in reader if cells), [])
+    with _long_cells(longest):
+        names = next((cells for cells in reader if cells), [])
 
     def rows() -> Iterator[DelimitedRow]:
         while True:
             first = lines.number + 1
             lines.begin_row()
             try:
-                cells = next(reader)
+                with _long_cells(longest):
+                    cells = next(reader)
             except StopIteration:
                 return
             except csv.Error as error:

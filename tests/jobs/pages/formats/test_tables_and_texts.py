@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 from datetime import UTC, datetime
@@ -163,3 +164,9 @@ def test_a_markdown_file_of_a_hundred_megabytes_is_rejected_unread(tmp_path: Pat
 def test_names_of_fields_are_checked(pairs: tuple[str, ...], message: str) -> None:
     with pytest.raises(ValidationError, match=message.replace("?", r"\?")):
         IngestSettings(map=pairs)
+
+
+def test_long_cells_of_documents_change_no_limit_of_other_tables(tmp_path: Path) -> None:
+    before = csv.field_size_limit()
+    rows, rejects = read(put(tmp_path / "d.csv", b"doc_id,text\na," + b"x" * (before + 10) + b"\n"))
+    assert (len(rows), rejects, csv.field_size_limit()) == (1, [], before)
