@@ -60,11 +60,15 @@ class _Matter(yaml.SafeLoader):
             raise yaml.composer.ComposerError(None, None, "an alias", None)
         return super().compose_node(parent, index)
 
+    def construct_string(self, node: Any) -> Any:
+        """The text, whatever a tag says that it is."""
+        return self.construct_yaml_str(node)
+
     def construct_yaml_timestamp(self, node: Any) -> Any:
-        """The time; a string where the calendar has none such."""
+        """The time; a string where it is none, though a tag says so, or one that the calendar has not."""
         try:
             return super().construct_yaml_timestamp(node)
-        except (ValueError, OverflowError):
+        except (ValueError, OverflowError, AttributeError):
             return node.value
 
 
@@ -74,6 +78,8 @@ _Matter.yaml_implicit_resolvers = {
     for first, forms in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
 _Matter.add_constructor("tag:yaml.org,2002:timestamp", _Matter.construct_yaml_timestamp)
+for _kind in ("int", "float", "bool", "binary", "value"):
+    _Matter.add_constructor(f"tag:yaml.org,2002:{_kind}", _Matter.construct_string)
 
 
 def _matter(text: str) -> Mapping[str, Any] | None:

@@ -129,8 +129,13 @@ def markdown(tmp_path: Path, content: str) -> dict[str, Any]:
 
 def test_front_matter_is_read_as_it_is_written(tmp_path: Path) -> None:
     matter = "title: No\nlang: no\nversion: 1.10\ndate: 2024-05-01 10:00:00 +0200\nupdated: 2024-13-45\ndoc_id: [1]"
+    matter += "\nat: !!timestamp noon\nempty: !!int"
     read_as = markdown(tmp_path, f"---\n{matter}\n---\nEnkel tekst.\n")
-    assert (read_as["title"], read_as["language"], read_as["metadata"]) == ("No", "no", {"version": "1.10"})
+    assert (read_as["title"], read_as["language"], read_as["metadata"]) == (
+        "No",
+        "no",
+        {"at": "noon", "version": "1.10"},
+    )
     assert (read_as["published_at"].hour, read_as["modified_at"], len(read_as["doc_id"])) == (8, None, 20)
 
 
