@@ -8,6 +8,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -121,9 +122,10 @@ def kill_when(site: Site, asked: int, folder: Path, finished: set[str]) -> threa
         while len(site.asked) < asked or len(saved_pages(folder)) <= 20:
             time.sleep(0.01)
         for child in psutil.Process().children(recursive=True):
-            if "quern.jobs.crawl.worker" in child.cmdline():
-                os.kill(child.pid, signal.SIGKILL)
-                child.wait()
+            with suppress(psutil.NoSuchProcess):  # Others have ended, and nobody has waited for them yet.
+                if "quern.jobs.crawl.worker" in child.cmdline():
+                    os.kill(child.pid, signal.SIGKILL)
+                    child.wait()
         with next(folder.rglob("*.warc.gz")).open("ab") as stream:
             stream.write(b"\x1f\x8b\x08half of a record")
         finished.update(saved_pages(folder))
