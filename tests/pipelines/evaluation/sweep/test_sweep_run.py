@@ -226,4 +226,5 @@ def test_a_finished_sweep_starts_no_child(swept: Swept) -> None:
     done = run_sweep(plan_sweep(sweep, swept.folder, "sweep.yaml"), swept.out)
     assert (len(done.measured), done.failed) == (6, {})
     assert time.monotonic() - started < 10
-    assert not [c for c in psutil.Process().children() if "spawn" in " ".join(c.cmdline())]
+    going = [c for c in psutil.Process().children() if c.status() != psutil.STATUS_ZOMBIE]
+    assert not [c for c in going if "spawn" in " ".join(c.cmdline())]
