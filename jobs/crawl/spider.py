@@ -81,6 +81,7 @@ class PageSpider(Spider):  # type: ignore[misc]
         self.save()
         if self.scheduler.has_pending_requests():
             raise DontCloseSpider
+        self.state.closing = True
 
     def save(self) -> None:
         """Save what was fetched, and take in what others found."""

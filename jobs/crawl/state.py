@@ -35,6 +35,7 @@ class CrawlState:
         memory: What earlier crawls know.
         quota: Pages that it may have fetched before it ends; 0 for no limit.
         close_reason: Why Scrapy closed the spider.
+        closing: Whether this process fetches no more: what others hand over then waits for the next one.
     """
 
     def __init__(self, folder: CrawlFolder, number: int, quota: int) -> None:
@@ -43,6 +44,7 @@ class CrawlState:
         self.number = number
         self.quota = quota
         self.close_reason = ""
+        self.closing = False
         self.settings = self.plan.settings
         self.frontier = Frontier(folder.frontier(number))
         self.memory = Memory(folder.memory)
@@ -141,7 +143,7 @@ class CrawlState:
         Returns:
             Hosts of ours that got new addresses.
         """
-        hosts = self._take_messages()
+        hosts: set[str] = set() if self.closing else self._take_messages()
         self._hand_over()
         self.archive.flush()
         self.frontier.set_meta("warc_file", self.archive.file)
