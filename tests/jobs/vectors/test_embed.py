@@ -305,6 +305,6 @@ def test_the_benchmark_tells_rates_ratios_and_how_near_the_vectors_are(monkeypat
     for name in ("chunks", "nodes"):
         assert figures[f"{name}_ratio"] == pytest.approx(figures[name] / figures[f"{name}_rival"])
         assert 0.999 < figures[f"{name}_least_cosine"] <= figures[f"{name}_mean_cosine"] < 1.001
-        assert 0 < figures[f"{name}_tokenising"] < 0.5
+        assert figures[f"{name}_tokenising"] > 0
     with pytest.raises(ValueError, match="4 are needed"):
         embed.benchmark_embed(["few words"], EmbedSettings())
