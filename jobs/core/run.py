@@ -79,7 +79,7 @@ class Run:
         source: What pages are read from: files, or the page store.
         started_at: When the build began; None where that is not known.
         parent: The published snapshot that this build is made upon; None for the first.
-        quiet: Whether jobs are not logged.
+        dry: Whether it only looks: jobs are not logged, and the memo, which others may be writing, stays as it is.
         reports: One per finished job, in order.
         asked: Folders of the memo that were asked, in order, each as often as it was.
     """
@@ -96,7 +96,7 @@ class Run:
     source: Path | PageStore | None = None
     started_at: datetime | None = None
     parent: Snapshot | None = None
-    quiet: bool = False
+    dry: bool = False
     reports: list[JobReport] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
 
@@ -125,7 +125,7 @@ class Run:
         """Log and keep what a job did that began at `started` of the monotonic clock."""
         seconds = round(time.monotonic() - started, 3)
         report = JobReport(job=job.name, fingerprint=job.fingerprint(), seconds=seconds, **vars(counts))
-        if not self.quiet:
+        if not self.dry:
             log.info("%s", report.line())
         self.reports.append(report)
 
@@ -164,7 +164,8 @@ def memoise(job: Job, stage: Source, run: Run) -> Memoised:
     """Compute what the memo lacks of `job` over `stage`."""
     started = time.monotonic()
     directory = run.memo / job.name / job.fingerprint()
-    directory.mkdir(parents=True, exist_ok=True)
+    if not run.dry:
+        directory.mkdir(parents=True, exist_ok=True)
     run.asked.append(directory.relative_to(run.memo).as_posix())
     memo = before = Memo(directory)
     work_directory = run.work / job.name
@@ -182,7 +183,7 @@ def memoise(job: Job, stage: Source, run: Run) -> Memoised:
             missing.add(rows, prints, ~memo.final(prints))
             at += batch.num_rows
         missing.close()
-    mended = memo.mend()
+    mended = not run.dry and memo.mend()
     ran = Ran("none")
     if missing.rows:
         chosen = run.engines.choose(job, missing.rows)

@@ -102,7 +102,7 @@ def plan_build(source: Path | None, warehouse: Path, settings: Settings, steps: 
     with Scratch("plan") as scratch:
         work = scratch.path
         with new_run("plan", catalog, here, work, work / "stages") as run:
-            run.source, run.quiet = source or page_store(catalog), True
+            run.source, run.dry = source or page_store(catalog), True
             parent = catalog.parent_id()
             run.parent = catalog.snapshot(parent) if parent else None
             if not run.memo.is_dir():

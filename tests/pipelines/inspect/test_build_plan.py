@@ -47,6 +47,18 @@ def test_of_the_same_pages_nothing_is_computed_and_nothing_is_left_behind(wareho
     assert files(warehouse) == before
 
 
+def test_damaged_results_are_to_be_computed_and_a_plan_leaves_them_as_they_are(warehouse: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(warehouse, tmp_path / "warehouse")
+    damaged = {path.parent.parent.name: path for path in sorted((copy / "memo").glob("*/*/*.arrow"))}
+    for path in damaged.values():
+        content = bytearray(path.read_bytes())
+        content[100] ^= 1
+        path.write_bytes(content)
+    before = files(copy)
+    assert planned(copy)["clean"].compute
+    assert files(copy) == before
+
+
 def test_a_changed_setting_is_named_and_what_follows_is_estimated(warehouse: Path) -> None:
     steps = planned(warehouse, FEW, "chunk.tokens=60")
     documents = Warehouse.open(warehouse).manifest().tables["documents"].rows
