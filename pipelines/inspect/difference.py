@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 from typing import Any, Final
 
 import pyarrow as pa
@@ -14,7 +13,7 @@ from quern.indexes.stages import Stage, digest_columns
 from quern.schemas.differences import RowDifference, SnapshotDifference, TableDifference
 from quern.schemas.errors import QuernError
 from quern.schemas.tables import DOCUMENTS, TABLES
-from quern.schemas.words.meant import no_such
+from quern.schemas.words.meant import meant, no_such
 
 CURRENT: Final = "current"
 PREVIOUS: Final = "previous"
@@ -43,8 +42,8 @@ def snapshot_named(warehouse: Warehouse, name: str) -> Snapshot:
             )
         return warehouse.snapshot(parent)
     if name not in ids:
-        near = get_close_matches(name, [*reversed(ids), CURRENT, PREVIOUS], n=1, cutoff=_ALIKE)
-        hint = f"; did you mean {near[0]}?" if near else "; `quern snapshots list` names those that are kept"
+        near = meant(name, [*reversed(ids), CURRENT, PREVIOUS], _ALIKE)
+        hint = f"; did you mean {near}?" if near else "; `quern snapshots list` names those that are kept"
         raise WarehouseError(f"there is no snapshot {name} in {warehouse.root}{hint}")
     return warehouse.snapshot(name)
 

@@ -7,7 +7,6 @@ no result: the groups of the run, and single ones of the build (`group.HOW`).
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from quern.schemas.setting_group import Group
 from quern.schemas.settings.build import BuildSettings
 from quern.schemas.settings.run import RunSettings
 from quern.schemas.settings.search import SearchSettings
+from quern.schemas.words.meant import meant
 
 MOVED = {
     **{f"graph.{n}": f"link.{n}" for n in ("k", "direction", "min_similarity", "same_chunk")},
@@ -29,6 +29,9 @@ MOVED = {
     "retrieve.weight_mentions": "retrieve.weight_bridges",
 }
 """Old name to new name of settings that have moved or mean more than before."""
+
+
+_ALIKE = 0.4  # `retrieve.topk`, `grph.k`: a group and a name are both to be found, and a wrong hint costs a glance.
 
 
 class SettingsError(QuernError):
@@ -77,8 +80,8 @@ def _explain(error: ErrorDetails, where: str) -> str:
         if path in MOVED:
             return f"{where}: there is no setting {path} any more; it is {MOVED[path]} now"
         groups = list(Settings.model_fields)
-        near = difflib.get_close_matches(path, setting_names() + groups, n=1, cutoff=0.4)
-        hint = f"; did you mean {near[0]}?" if near else "; `quern settings` lists them all"
+        near = meant(path, setting_names() + groups, _ALIKE)
+        hint = f"; did you mean {near}?" if near else "; `quern settings` lists them all"
         return f"{where}: there is no setting {path}{hint}"
     return f"{where}: setting {path} is {error['input']!r}: {error['msg'].lower()}"
 

@@ -7,13 +7,17 @@ from collections.abc import Iterable
 from typing import Final
 
 # `hybird` and `hybrid` are alike by .83, `dens` and `dense` by .89; unlike names of one list seldom by more than .6.
-_ALIKE: Final = 0.6
+ALIKE: Final = 0.6
 
 
-def meant(name: str, known: Iterable[str]) -> str | None:
-    """The name of `known` that is most like `name`; None where none is."""
+def meant(name: str, known: Iterable[str], cutoff: float = ALIKE) -> str | None:
+    """The name of `known` that is most like `name`, by at least `cutoff` (0 to 1); None where none is.
+
+    Long names with much in common, of settings and snapshots, want a lower cutoff: the part that is written wrong is
+    most of what tells them apart.
+    """
     folded = {one.casefold(): one for one in known}
-    near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=_ALIKE)
+    near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=cutoff)
     return folded[near[0]] if near else None
 
 

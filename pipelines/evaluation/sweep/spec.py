@@ -11,7 +11,6 @@ Paths are relative to the file, or to the folder given with `--datasets`.
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,12 +26,13 @@ from quern.pipelines.evaluation.answers.measure import PER_QUESTION
 from quern.pipelines.retrieve.recipes import RECIPES
 from quern.schemas.errors import QuernError
 from quern.schemas.settings import Group, Positive, Settings, SettingsError, changes_results, load_settings
-from quern.schemas.words.meant import no_such
+from quern.schemas.words.meant import meant, no_such
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 MOST_POINTS = 10_000
 _METRIC = re.compile(r"(R|nDCG|P|AP|RR|Success|AllEvidence)(@[1-9][0-9]{0,3})?")
 _NEEDS_CUTOFF = ("R", "P", "Success", "AllEvidence")
+_ALIKE = 0.5  # Of fields, a dozen short words.
 
 
 class SweepError(QuernError):
@@ -205,8 +205,8 @@ def _explain(error: ErrorDetails, where: str) -> str:
     parts = [str(p) for p in error["loc"] if not str(p).startswith(("tuple[", "literal["))]
     path = ".".join(parts) or "the sweep"
     if error["type"] == "extra_forbidden":
-        near = difflib.get_close_matches(parts[-1], _FIELDS, n=1, cutoff=0.5)
-        return f"{where}: there is no {path}" + (f"; did you mean {near[0]}?" if near else "")
+        near = meant(parts[-1], _FIELDS, _ALIKE)
+        return f"{where}: there is no {path}" + (f"; did you mean {near}?" if near else "")
     if error["type"] == "missing":
         return f"{where}: {path} is missing"
     return f"{where}: {path}: {error['msg'].removeprefix('Value error, ')}"
