@@ -18,7 +18,7 @@
     >>> quern.evaluate([asked], folder / "warehouse", recipes=["bm25"], k=[1])["bm25"]["recall@1"]
     1.0
 
-The command `quern` does the same and more; `quern.pipelines.api` documents the functions.
+The command `quern` does the same and more; `help(quern.ask)` and the like document the functions.
 """
 
 from __future__ import annotations
@@ -28,8 +28,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from quern.indexes.catalog import Manifest, Warehouse
-    from quern.pipelines.api import answer, ask, build, diff, evaluate, sources, timeline
-    from quern.schemas.answers import Answer, Question
+    from quern.pipelines.api.asking import answer, ask, search, sources, timeline
+    from quern.pipelines.api.building import build
+    from quern.pipelines.api.looking import diff, graph, original, show, table
+    from quern.pipelines.api.measuring import compare, evaluate
+    from quern.schemas.answers import Answer, Hit, Question
     from quern.schemas.differences import SnapshotDifference
     from quern.schemas.errors import QuernError
     from quern.schemas.settings import Settings
@@ -37,9 +40,12 @@ if TYPE_CHECKING:
     from quern.schemas.timelines import Timeline
 
 _HOMES = {
-    **dict.fromkeys(("answer", "ask", "build", "diff", "evaluate", "sources", "timeline"), "quern.pipelines.api"),
+    **dict.fromkeys(("answer", "ask", "search", "sources", "timeline"), "quern.pipelines.api.asking"),
+    **dict.fromkeys(("compare", "evaluate"), "quern.pipelines.api.measuring"),
+    **dict.fromkeys(("diff", "graph", "original", "show", "table"), "quern.pipelines.api.looking"),
+    "build": "quern.pipelines.api.building",
     **dict.fromkeys(("Manifest", "Warehouse"), "quern.indexes.catalog"),
-    **dict.fromkeys(("Answer", "Question"), "quern.schemas.answers"),
+    **dict.fromkeys(("Answer", "Hit", "Question"), "quern.schemas.answers"),
     "QuernError": "quern.schemas.errors",
     "SnapshotDifference": "quern.schemas.differences",
     "FoundSources": "quern.schemas.sources",
@@ -50,6 +56,7 @@ _HOMES = {
 __all__ = [
     "Answer",
     "FoundSources",
+    "Hit",
     "Manifest",
     "QuernError",
     "Question",
@@ -60,9 +67,15 @@ __all__ = [
     "answer",
     "ask",
     "build",
+    "compare",
     "diff",
     "evaluate",
+    "graph",
+    "original",
+    "search",
+    "show",
     "sources",
+    "table",
     "timeline",
 ]
 

@@ -43,6 +43,36 @@ def test_questions_are_texts_mappings_or_models(mini_web: Path) -> None:
     assert len({a.answer for a in answers}) == 1
 
 
+def test_an_answer_is_followed_to_the_bytes_of_its_page(mini_web: Path) -> None:
+    answer = quern.ask(QUESTION, mini_web)
+    hits = quern.search(QUESTION, mini_web, top_k=2, where=["site=tidewiki.example"])
+    assert [hit.rank for hit in hits] == [1, 2]
+    assert {hit.url.split("/")[2] for hit in hits} == {"tidewiki.example"}
+    cited = answer.citations[0]
+    traced = quern.show("citation", f"{cited.doc_id}:{cited.start}-{cited.end}", mini_web)
+    assert traced["row"]["quote"] == cited.quote
+    pages = quern.table("pages", mini_web, columns=["url", "body"]).to_pylist()
+    assert cited.quote in next(page["body"] for page in pages if page["url"] == traced["from"]["page"]).decode()
+    with pytest.raises(quern.QuernError, match="which is no archive"):
+        quern.original(traced["from"]["page"], mini_web)
+    with pytest.raises(quern.QuernError, match="no column of pages 'urls'; did you mean url"):
+        quern.table("pages", mini_web, columns=["urls"])
+    assert quern.graph(mini_web).figures["nodes"] == len(quern.table("nodes", mini_web, columns=["query_id"]))
+
+
+def test_recipes_are_compared_by_paired_intervals(mini_web: Path) -> None:
+    questions = [json.loads(line) for line in (CORPUS / "questions.jsonl").read_text("utf-8").splitlines()]
+    rows = quern.compare(questions, mini_web, recipes=["bm25"], baseline="dense", k=[2])
+    figures = quern.evaluate(questions, mini_web, recipes=["dense", "bm25"], k=[2], answers=False)
+    assert {(r.recipe, r.figure): round(r.value, 4) for r in rows} == {
+        (name, figure): value for name, of in figures.items() for figure, value in of.items() if figure != "questions"
+    }
+    for row in rows:
+        assert row.low <= row.value <= row.high
+        assert row.certain == (row.difference_low > 0 or row.difference_high < 0)
+        assert row.recipe != "dense" or row.difference == row.better == row.worse == 0
+
+
 def test_what_a_user_can_mend_is_one_kind_of_error(tmp_path: Path, mini_web: Path) -> None:
     with pytest.raises(quern.QuernError, match="is no warehouse"):
         quern.ask(QUESTION, tmp_path)

@@ -68,12 +68,12 @@ def evaluate(
     """
     gold = gold_of(searcher, questions)
     batch = Batch(searcher, [q.question for q in gold.questions], [conditions_of(q) for q in gold.questions])
-    named = {f"{name}@{k}": f"{metric}@{k}" for k in ks for name, metric in _NAMES} | {"mrr": "RR"}
+    named = metric_names(ks)
     figures: dict[str, dict[str, float]] = {}
     if trec:
         write_judgements(trec, gold.judgements)
     for recipe in recipes:
-        run = document_run(batch, selected(batch, recipe.rank(batch)), gold, max(*ks, _DEPTH))
+        run = recipe_run(batch, recipe, gold, ks)
         if trec:
             write_run(trec, recipe.name, run)
         values = run_metrics(run, gold, [*named.values()])
@@ -81,6 +81,16 @@ def evaluate(
             figures[title] = {name: round(float(values[metric][mine].mean()), 4) for name, metric in named.items()}
             figures[title]["questions"] = len(mine)
     return figures
+
+
+def metric_names(ks: Sequence[int]) -> dict[str, str]:
+    """Names of figures, with what `ir_measures` calls them."""
+    return {f"{name}@{k}": f"{metric}@{k}" for k in ks for name, metric in _NAMES} | {"mrr": "RR"}
+
+
+def recipe_run(batch: Batch, recipe: Recipe, gold: Gold, ks: Sequence[int]) -> list[ir_measures.ScoredDoc]:
+    """What a recipe finds for the questions of `gold`, without chunks that repeat a better one."""
+    return document_run(batch, selected(batch, recipe.rank(batch)), gold, max(*ks, _DEPTH))
 
 
 def _groups(recipe: str, gold: Gold, *, by_type: bool) -> dict[str, Positions]:
