@@ -2,18 +2,18 @@
 
 A document is encoded once; ends and overlaps are then chosen on the offsets of its tokens, at the best boundary at
 hand: paragraph, line, sentence, word, and only then token (Xinyu, section 3.4: 350 tokens, a quarter of them
-shared with the chunk before). Positions called tokens here are indices into the document's tokens.
+shared with the chunk before). Where tokens are so long that a chunk would have more than `chunk.max_characters`, as of
+text without spaces, it is cut by characters, at the end of a clause or word if there is one.
 """
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.metadata import version
-from typing import ClassVar, Literal, NamedTuple, cast
+from typing import ClassVar, Final, Literal, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,8 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from quern.indexes.stages import Stage
+from quern.jobs.chunks.boundaries import Boundaries, Offsets
+from quern.jobs.chunks.units import Units
 from quern.jobs.core.contract import Job, Outcome, Reject, Source
 from quern.jobs.documents.originals import originals
 from quern.jobs.models.folders import DEFAULT_MODEL, load_tokenizer, read_model, tokenizer_digest
@@ -31,23 +33,11 @@ from quern.jobs.text.search_form import SearchForm
 from quern.schemas.settings import ChunkSettings, NormaliseSettings
 from quern.schemas.tables import CHUNKS, Table
 from quern.schemas.words import terms as words
-from quern.schemas.words.scripts import BERT_HAN, CJK_ENDS
-from quern.schemas.words.sentences import SENTENCE_END
 from quern.schemas.words.terms import search_terms
-
-Offsets = Sequence[tuple[int, int]]
 
 # Encoded tokens take some hundred bytes each, so that much text is encoded at a time.
 _ENCODE_CHARACTERS = 2_000_000
-# A paragraph's end; a line's; a sentence's.
-_BREAK = re.compile(
-    r"(\n\s*\n)|(\n)"
-    rf"|({SENTENCE_END})"
-)
-# Characters that BERT's normaliser and pre-tokeniser set apart from both neighbours: those of Python's white space that
-# it removes without a trace (vertical tab, form feed, separators U+001C to U+001F, U+0085) are not among them.
-_APART = rf"[ \t\n\r\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000{CJK_ENDS}{BERT_HAN}]"
-_IS_APART = re.compile(f"{_APART}|.{_APART}", re.DOTALL)
+_CHARACTERS: Final = ChunkSettings().max_characters
 
 
 class Span(NamedTuple):
@@ -58,71 +48,18 @@ class Span(NamedTuple):
     tokens: int
 
 
-class Boundaries:
-    """Where a document may be cut: before which of its tokens a paragraph, line, sentence or word begins."""
-
-    def __init__(self, text: str, offsets: Offsets) -> None:
-        self._text, self._offsets = text, offsets
-        levels: tuple[list[int], list[int], list[int]] = ([], [], [])
-        for found in _BREAK.finditer(text):
-            levels[(found.lastindex or 1) - 1].append(bisect_left(offsets, (found.end(),)))
-        self._levels = levels
-
-    def last(self, low: int, high: int) -> int:
-        """The last token in [low, high] of the best level that has one there."""
-        for tokens in self._levels:
-            at = bisect_right(tokens, high) - 1
-            if at >= 0 and tokens[at] >= low:
-                return tokens[at]
-        return self.last_word(low, high)
-
-    def last_word(self, low: int, high: int) -> int:
-        """The last token in [low, high] that begins a word, else the last that begins a character."""
-        word = next((token for token in range(high, low - 1, -1) if self.is_word(token)), None)
-        return self._character(low, high) if word is None else word
-
-    def first(self, low: int, high: int) -> int | None:
-        """The first token in [low, high] of the best level above words that has one there."""
-        for tokens in self._levels:
-            at = bisect_left(tokens, low)
-            if at < len(tokens) and tokens[at] <= high:
-                return tokens[at]
-        return None
-
-    def first_word(self, low: int, high: int) -> int:
-        """The first token in [low, high] that begins a word, else the first that begins a character, else `high`."""
-        word = next((token for token in range(low, high) if self.is_word(token)), None)
-        if word is not None:
-            return word
-        return next((token for token in range(low, high) if self._is_character(token)), high)
-
-    def is_word(self, token: int) -> bool:
-        """Whether the texts on both sides of this token's start are cut into tokens as if the other were not there."""
-        if token in (0, len(self._offsets)):
-            return True
-        start = self._offsets[token][0]
-        return start == 0 or _IS_APART.match(self._text, start - 1) is not None
-
-    def _is_character(self, token: int) -> bool:
-        return token == 0 or self._offsets[token][0] >= self._offsets[token - 1][1]
-
-    def _character(self, low: int, high: int) -> int:
-        # Byte-level tokenizers cut a character into several tokens; a chunk ends after all of them, if need be late.
-        before = (token for token in range(high, low - 1, -1) if self._is_character(token))
-        after = (token for token in range(high + 1, len(self._offsets)) if self._is_character(token))
-        return next(before, next(after, len(self._offsets)))
-
-
 class Splitter:
     """Cuts texts into spans of at most `limit` tokens that share at most a share `overlap` of them with the one before.
 
-    The count of a span is that of its text encoded alone. With BERT's pre-tokeniser it is known from the document's
-    tokens where both ends are ends of words; elsewhere the text is encoded again. Only a single token that makes more
-    than `limit` tokens when it stands alone, or a character of more tokens, makes a longer span.
+    A text of which such a span has more than `characters` is cut into units that are short enough (`.units`). The count
+    of a span is that of its text encoded alone. With BERT's pre-tokeniser it is known from the document's tokens where
+    both ends are ends of words; elsewhere the text is encoded again. Only a single token that makes more than `limit`
+    tokens when it stands alone, or a character of more tokens, makes a longer span.
     """
 
-    def __init__(self, tokenizer: Tokenizer, limit: int, overlap: float) -> None:
+    def __init__(self, tokenizer: Tokenizer, limit: int, overlap: float, characters: int = _CHARACTERS) -> None:
         self.limit = limit
+        self.characters = characters
         self.overlap = int(limit * overlap)
         self._tokenizer = tokenizer
         normalizer = tokenizer.normalizer
@@ -141,49 +78,76 @@ class Splitter:
 
     def _spans(self, text: str, offsets: Offsets) -> list[Span]:
         spans: list[Span] = []
-        boundaries = Boundaries(text, offsets) if len(offsets) > self.limit else Boundaries("", offsets)
-        begin = end = 0
-        while end < len(offsets):
-            floor, end = end, self._end(boundaries, begin, end, len(offsets))
-            span = self._span(text, offsets, boundaries, begin, end)
-            while span.tokens > self.limit and (shorter := _shorter(boundaries, begin, floor, end)):
-                # Encoded alone the text has more tokens than in its place; never many, so that this ends soon.
-                begin, end = shorter
-                span = self._span(text, offsets, boundaries, begin, end)
-            _append(spans, span)
-            begin = self._begin(boundaries, begin, end)
+        for span in self._cut(text, Units.of_tokens(text, offsets, self.limit)):
+            if span.end - span.start > self.characters:
+                # Of nearly all texts tokens alone decide, and characters are not counted.
+                return list(self._cut(text, Units.of_characters(text, offsets, self.limit, self.characters)))
+            spans.append(span)
         return spans
 
-    def _end(self, boundaries: Boundaries, begin: int, reached: int, total: int) -> int:
-        """Token at which the chunk from `begin` ends: past `reached`, where the one before ended."""
-        left = total - begin
+    def _cut(self, text: str, units: Units) -> Iterator[Span]:
+        """The spans in reading order."""
+        last: Span | None = None
+        for span in self._candidates(text, units):
+            # One of white space alone, or of characters that make no token, is none.
+            if not span.tokens or (last is not None and span.end <= last.end):
+                continue
+            if last is not None and span.start > last.start:
+                yield last
+            last = span
+        if last is not None:
+            yield last
+
+    def _candidates(self, text: str, units: Units) -> Iterator[Span]:
+        begin = end = 0
+        while end < len(units.offsets):
+            floor, end = end, self._end(units, begin, end)
+            span = self._span(text, units, begin, end)
+            while span.tokens > self.limit and (shorter := _shorter(units.boundaries, begin, floor, end)):
+                # Encoded alone the text has more tokens than in its place; never many, so that this ends soon.
+                begin, end = shorter
+                span = self._span(text, units, begin, end)
+            yield span
+            begin = self._begin(units, begin, end)
+
+    def _end(self, units: Units, begin: int, reached: int) -> int:
+        """Unit at which the chunk from `begin` ends: past `reached`, where the one before ended."""
+        room, total = units.room, len(units.offsets)
+        left = room[total] - room[begin]
         if left <= self.limit:
             return total
-        high = begin + self.limit
+        most: float = self.limit
         if left + self.overlap <= 2 * self.limit:
             # Two chunks are left: make them about equal rather than leave a scrap.
-            high = min(high, begin + (left + self.overlap) // 2 + self.limit // 8)
-        return boundaries.last(max(begin + self.limit // 2, reached + 1), high)
+            most = min(most, (left + self.overlap) // 2 + self.limit // 8)
+        high = max(bisect_right(room, room[begin] + most) - 1, reached + 1)
+        low = max(bisect_left(room, room[begin] + self.limit // 2), reached + 1)
+        return units.boundaries.last(min(low, high), high)
 
-    def _begin(self, boundaries: Boundaries, begin: int, end: int) -> int:
-        """Token at which the next chunk begins: the overlap is about what is asked for, and less at a sentence."""
-        low = max(begin + 1, end - self.overlap)
+    def _begin(self, units: Units, begin: int, end: int) -> int:
+        """Unit at which the next chunk begins: the overlap is about what is asked for, and less at a sentence."""
+        room = units.room
+        if end == len(units.offsets):
+            return end
+        # With the unit after `end` there must be room for what is shared.
+        low = max(begin + 1, bisect_left(room, max(room[end] - self.overlap, room[end + 1] - self.limit)))
         if low >= end:
             return end
-        middle = end - self.overlap // 2
-        best = boundaries.first(low, middle)
+        middle = bisect_left(room, room[end] - self.overlap // 2)
+        best = units.boundaries.first(low, middle)
         if best is None:
-            best = boundaries.first(middle, end - 1)
-        return boundaries.first_word(low, end) if best is None else best
+            best = units.boundaries.first(middle, end - 1)
+        return units.boundaries.first_word(low, end) if best is None else best
 
-    def _span(self, text: str, offsets: Offsets, boundaries: Boundaries, begin: int, end: int) -> Span:
-        # Up to the next token's start, so that characters which make no token are in a chunk too.
-        start = offsets[begin][0] if begin else 0
-        stop = offsets[end][0] if end < len(offsets) else len(text)
+    def _span(self, text: str, units: Units, begin: int, end: int) -> Span:
+        # Up to the next unit's start, so that characters which make no token are in a chunk too.
+        start = units.offsets[begin][0] if begin else 0
+        stop = units.offsets[end][0] if end < len(units.offsets) else len(text)
         piece = text[start:stop].rstrip()
         stop = start + len(piece)
         piece = piece.lstrip()
-        known = self._words_apart and boundaries.is_word(begin) and boundaries.is_word(end)
+        words = self._words_apart and units.tokens
+        known = words and units.boundaries.is_word(begin) and units.boundaries.is_word(end)
         count = end - begin if known else len(self._tokenizer.encode(piece, add_special_tokens=False))
         return Span(stop - len(piece), stop, count)
 
@@ -194,15 +158,6 @@ def _shorter(boundaries: Boundaries, begin: int, floor: int, end: int) -> tuple[
     if low < end and (earlier := boundaries.last_word(low, end - 1)) < end:
         return begin, earlier
     return (begin + 1, end) if begin < floor else None
-
-
-def _append(spans: list[Span], span: Span) -> None:
-    """Add `span`, save where tokens of white space alone made it or the one before it part of the other."""
-    if spans and span.end <= spans[-1].end:
-        return
-    if spans and span.start <= spans[-1].start:
-        spans.pop()
-    spans.append(span)
 
 
 def _groups(texts: Sequence[str], characters: int) -> Iterator[list[str]]:
@@ -221,7 +176,7 @@ def _groups(texts: Sequence[str], characters: int) -> Iterator[list[str]]:
 
 @lru_cache(maxsize=2)
 def _splitter(model: str, settings: ChunkSettings) -> Splitter:
-    return Splitter(load_tokenizer(read_model(model)), settings.tokens, settings.overlap)
+    return Splitter(load_tokenizer(read_model(model)), settings.tokens, settings.overlap, settings.max_characters)
 
 
 @dataclass(frozen=True)

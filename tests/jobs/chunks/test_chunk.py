@@ -46,8 +46,8 @@ TEXTS = st.one_of(
 )
 
 
-def spans(text, limit=350, overlap=0.25, tokenizer=BERT):
-    return next(Splitter(tokenizer, limit, overlap).split([text]))
+def spans(text, limit=350, overlap=0.25, tokenizer=BERT, characters=4000):
+    return next(Splitter(tokenizer, limit, overlap, characters).split([text]))
 
 
 def chunks(text, limit, overlap=0.0):
@@ -127,6 +127,62 @@ def test_a_word_longer_than_a_chunk_is_cut():
     found = spans("ab" * 49, 10)
     assert len(found) > 1
     assert max(s.tokens for s in found) <= 10
+
+
+THAI = "กรุงเทพมหานครเป็นเมืองหลวงและนครที่มีประชากรมากที่สุดของประเทศไทย"
+FAMILY = "👨‍👩‍👧‍👦"
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.one_of(
+        TEXTS, st.lists(st.sampled_from([THAI, THAI * 9, FAMILY, "เ", "ที่", "\x00" * 300, "。", " "]), max_size=9)
+    ),
+    st.integers(6, 40),
+    st.integers(1, 120),
+    st.sampled_from([0.0, 0.25, 0.89]),
+    st.sampled_from([BERT, BYTES]),
+)
+def test_no_chunk_has_more_characters_than_it_may_or_loses_any(pieces, limit, characters, overlap, tokenizer):
+    text = "".join(pieces)
+    found = spans(text, limit, overlap, tokenizer, characters)
+    assert all(0 < s.end - s.start <= characters and s.tokens <= limit for s in found)
+    assert all(a.start < b.start and a.end < b.end for a, b in itertools.pairwise(found))
+    covered = {n for s in found for n in range(s.start, s.end)}
+    left = "".join(text[n] if n not in covered else "\n" for n in range(len(text)))
+    assert all(not len(tokenizer.encode(part, add_special_tokens=False)) for part in left.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "repeats"),
+    [("a", 3_000_000), (THAI, 4000), ("iVBORw0KGgo/AAAA+NSUhEUgAAAAUA", 4000), ("\x00", 300_000), ("कि", 100_000)],
+    ids=["one word", "Thai", "base64", "no token", "marks"],
+)
+@pytest.mark.timeout(60)
+def test_text_without_spaces_is_cut_in_linear_time(text, repeats):
+    found = spans("A page. " + text * repeats + " The end.")
+    assert max(s.end - s.start for s in found) <= 4000
+    assert max(s.tokens for s in found) <= 350
+    assert found[0].start == 0
+    assert found[-1].end == len(text) * repeats + 17
+    shared = [a.end - b.start for a, b in itertools.pairwise(found)]
+    assert max(shared, default=0) <= 1000
+    assert len(found) < len(text) * repeats / 100
+
+
+def test_what_is_cut_by_characters_ends_at_a_sentence_else_a_clause_else_a_word():
+    def ends(text):
+        return [text[s.start : s.end][-1] for s in spans(text, characters=20, overlap=0.0)][:-1]
+
+    assert set(ends("今天天气很好，我们去公园玩吧。" * 9)) == {"。"}
+    assert set(ends("今天天气很好，我们去公园玩吧、" * 9)) <= {"，", "、"}
+    assert set(ends("ภาษาไทย ไม่มี วรรค " * 9)) <= {"ย", "ี", "ค"}
+
+
+def test_no_chunk_ends_inside_of_what_a_reader_sees_as_one_character():
+    for unit in (FAMILY, "🇩🇪", "กำ", "नि", "e\u0301", "\u1112\u1161\u11ab", "👍🏽"):
+        text = unit * 30
+        assert all(s.start % len(unit) == 0 == s.end % len(unit) for s in spans(text, characters=23))
 
 
 def test_chunks_have_keys_terms_and_their_documents_title_and_time():
