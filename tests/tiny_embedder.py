@@ -13,7 +13,7 @@ from quern.jobs.models.folders import DEFAULT_MODEL, find_folder
 _SIZE = 32
 
 
-def write_tiny_embedder(folder: Path) -> Path:
+def write_tiny_embedder(folder: Path, layers: int = 1) -> Path:
     """Write a model and its tokenizer to `folder`, as sentence-transformers does; the same weights every time."""
     import torch
     from transformers import AutoTokenizer, BertConfig, BertModel
@@ -24,7 +24,7 @@ def write_tiny_embedder(folder: Path) -> Path:
     config = BertConfig(
         vocab_size=len(tokenizer),
         hidden_size=_SIZE,
-        num_hidden_layers=1,
+        num_hidden_layers=layers,
         num_attention_heads=2,
         intermediate_size=2 * _SIZE,
         initializer_range=0.5,

@@ -13,7 +13,6 @@ from typing import Final
 from urllib.parse import SplitResult, quote, unquote_plus, urljoin, urlsplit, urlunsplit
 
 import tldextract
-from scrapy.linkextractors import IGNORED_EXTENSIONS
 from w3lib.url import canonicalize_url, safe_url_string
 
 from quern.schemas.settings import CrawlSettings
@@ -22,7 +21,6 @@ _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _BREAKS: Final = re.compile(r"[\t\r\n]+")
 _BLANK: Final = "".join(map(chr, range(33)))
 _PATH_SESSION: Final = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/;?]*", re.IGNORECASE)
-_BINARY: Final = frozenset(IGNORED_EXTENSIONS)
 
 
 class BadAddressError(ValueError):
@@ -160,9 +158,17 @@ def trap(address: Address, settings: CrawlSettings) -> str | None:
         return "path_too_deep"
     if len(segments) > settings.max_repeats and max(Counter(segments).values()) > settings.max_repeats:
         return "path_repeats"
-    if segments and PurePosixPath(segments[-1].lower()).suffix[1:] in _BINARY:
+    if segments and PurePosixPath(segments[-1].lower()).suffix[1:] in _binary():
         return "extension"
     return None
+
+
+@lru_cache(maxsize=1)
+def _binary() -> frozenset[str]:
+    """Endings of what is no page. Only crawls ask, and Scrapy may not be installed where none are made."""
+    from scrapy.linkextractors import IGNORED_EXTENSIONS
+
+    return frozenset(IGNORED_EXTENSIONS)
 
 
 def worker_of(host: str, workers: int) -> int:

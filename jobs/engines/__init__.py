@@ -16,9 +16,13 @@ from quern.jobs.core.work import Engine, EngineError, Work, core_count
 from quern.jobs.engines.local import LocalEngine
 from quern.jobs.engines.ray import RayEngine
 from quern.jobs.engines.spark import SparkEngine
+from quern.schemas.extras import installed, require
 from quern.schemas.settings import EngineSettings
 
 __all__ = ["Engine", "EngineError", "Engines", "LocalEngine", "RayEngine", "SparkEngine", "Work", "core_count"]
+
+
+_MODULES = {"spark": "pyspark", "ray": "ray"}
 
 
 class Engines:
@@ -30,7 +34,18 @@ class Engines:
         generator: Callable[[EngineSettings], Engine] | None = None,
         preload: Sequence[str] = (),
     ) -> None:
-        """Args: `generator` makes what runs jobs of language models; Spark's workers import `preload` once for all."""
+        """The engines of these settings, none of them started.
+
+        Args:
+            settings: Which are to be used.
+            generator: Makes what runs jobs of language models.
+            preload: What Spark's workers import once for all.
+
+        Raises:
+            MissingExtraError: The engine that is asked for by name is not installed.
+        """
+        if settings.engine in _MODULES:
+            require(_MODULES[settings.engine], f"--engine {settings.engine}", "use --engine local")
         self._settings = settings
         self._engines: dict[str, Engine] = {}
         self._makers: dict[str, Callable[[EngineSettings], Engine]] = {
@@ -48,7 +63,7 @@ class Engines:
             name = "generator"
         elif name == "auto":
             name = "spark" if job.engine == "cpu" else "ray"
-            if missing < self._settings.local_below:
+            if missing < self._settings.local_below or not installed(_MODULES[name]):
                 name = "local"
         return self._engine(name)
 
@@ -60,7 +75,7 @@ class Engines:
     def spark(self, rows: int, local_below: int) -> SparkEngine | None:
         """Spark for work on `rows` rows that is no job; None where it is to be done in this process."""
         name = self._settings.engine
-        if name in ("local", "ray") or (name == "auto" and rows < local_below):
+        if name in ("local", "ray") or (name == "auto" and (rows < local_below or not installed("pyspark"))):
             return None
         return cast("SparkEngine", self._engine("spark"))
 

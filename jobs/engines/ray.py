@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from quern.jobs.core.work import PART, EngineError, Ran, Work, core_count, stopped
 from quern.jobs.engines.scratch import Scratch
+from quern.schemas.extras import require
 from quern.schemas.settings import EngineSettings
 
 log = logging.getLogger(__name__)
@@ -112,9 +113,15 @@ class RayEngine:
                 ray.cancel(left)
 
     def start(self) -> None:
-        """Start a local Ray, or join the cluster."""
+        """Start a local Ray, or join the cluster.
+
+        Raises:
+            EngineError: It does not start.
+            MissingExtraError: Ray is not installed.
+        """
         if self._started:
             return
+        require("ray", "the engine Ray", "use --engine local")
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         os.environ.setdefault("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")

@@ -26,6 +26,7 @@ from quern.jobs.core.work import EngineError, Ran, Work, core_count, stopped
 from quern.jobs.engines.guard import MARK
 from quern.jobs.engines.scratch import Scratch, starting
 from quern.jobs.engines.spark_java import java_options as shared
+from quern.schemas.extras import MissingExtraError, require
 from quern.schemas.settings import EngineSettings
 
 log = logging.getLogger(__name__)
@@ -98,7 +99,7 @@ class SparkEngine:
             self._starting = None
         if self._failed is not None:
             failed, self._failed = self._failed, None
-            if isinstance(failed, EngineError):
+            if isinstance(failed, EngineError | MissingExtraError):
                 raise failed
             raise EngineError(f"Spark did not start: {failed}; --engine local runs without it") from failed
 
@@ -184,7 +185,9 @@ def spark_session(
 
     Raises:
         EngineError: It cannot start.
+        MissingExtraError: It is not installed.
     """
+    require("pyspark", "the engine Spark", "use --engine local")
     if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
         raise EngineError(
             "Spark needs Java 17 or later, and no java was found: `sudo apt-get install openjdk-17-jre-headless`, "

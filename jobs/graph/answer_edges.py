@@ -10,21 +10,18 @@ from functools import partial
 
 import numpy as np
 import pyarrow as pa
-import torch
 
 from quern.indexes.disk import mapped
 from quern.indexes.keys import positions_in
 from quern.indexes.stages import Stage
-from quern.indexes.vectors import Floats, Positions
+from quern.indexes.vectors import Floats, Positions, nearest
 from quern.jobs.core.run import Run, memoise
 from quern.jobs.core.view import Choice, Computed, View
-from quern.jobs.graph.neighbours.codes import encode
 from quern.jobs.graph.neighbours.distinct_vectors import Edges
 from quern.jobs.graph.neighbours.edge_variants import nodes_of_a_chunk
-from quern.jobs.graph.neighbours.join import run_all
-from quern.jobs.graph.neighbours.nearest_lists import NearestLists
 from quern.jobs.vectors.embed import Embed
 from quern.jobs.vectors.embedded_tables import dimension, vectors_of
+from quern.schemas.extras import installed
 
 _ROWS, _COLUMNS = 1024, 2048
 
@@ -49,18 +46,40 @@ def answer_edges(queries: Stage, keys: pa.Array, chunk: Positions, count: int, e
         ]
     )
     # So many of the nearest questions may be of the answer's own chunk.
-    nearest = NearestLists(encode(vectors, "int8"), vectors, count + nodes_of_a_chunk(chunk))
+    depth = count + nodes_of_a_chunk(chunk)
+    near = _by_codes(vectors, depth, run.cores) if installed("torch") else _in_full(vectors, depth)
+    answer, question = near.source, near.target
+    usable = there[answer] & there[nodes + question] & (chunk[answer] != chunk[question])
+    edges = Edges.ordered(answer[usable], question[usable], near.similarity[usable])
+    return edges.where(edges.rank < count)
+
+
+def _by_codes(vectors: Floats, depth: int, cores: int) -> Edges:
+    """From each of the first half of `vectors`, answers, to the nearest of the other, questions: `depth` surely."""
+    import torch
+
+    from quern.jobs.graph.neighbours.codes import encode
+    from quern.jobs.graph.neighbours.join import run_all
+    from quern.jobs.graph.neighbours.nearest_lists import NearestLists
+
+    lists, nodes = NearestLists(encode(vectors, "int8"), vectors, depth), len(vectors) // 2
     positions = torch.arange(2 * nodes)
     steps = [
-        partial(nearest.compare, rows, columns, both=False)
+        partial(lists.compare, rows, columns, both=False)
         for columns in positions[nodes:].split(_COLUMNS)
         for rows in positions[:nodes].split(_ROWS)
     ]
-    run_all(steps, run.cores)
-    answer, question, cosine = nearest.pairs()
-    usable = there[answer] & there[question] & (chunk[answer] != chunk[question - nodes])
-    edges = Edges.ordered(answer[usable], question[usable] - nodes, cosine[usable])
-    return edges.where(edges.rank < count)
+    run_all(steps, cores)
+    answer, question, cosine = lists.pairs()
+    return Edges(answer, question - nodes, cosine)
+
+
+def _in_full(vectors: Floats, depth: int) -> Edges:
+    """The same without torch."""
+    nodes = len(vectors) // 2
+    found = nearest(vectors[:nodes], vectors[nodes:], depth)
+    answer, rank = np.nonzero(found.positions >= 0)
+    return Edges(answer, found.positions[answer, rank], found.similarities[answer, rank])
 
 
 def _kept_texts(queries: Stage, column: str, rows: int) -> View:

@@ -20,7 +20,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from quern.indexes.disk import mapped
-from quern.indexes.night_state import NightStates
 from quern.indexes.stages import Stage, StageWriter
 from quern.indexes.vectors import Floats, Positions, vector_matrix
 from quern.jobs.core.contract import Counts, Made
@@ -100,7 +99,7 @@ class Link(TableJob):
         """Write the neighbour edges; how many nodes were searched for, and figures of the search."""
         if len(laid.keys) == 0:
             return 0, {}
-        # Torch takes a second to import, which a build without changes has no need of.
+        # Torch, where it is installed, takes a second to import, which a build without changes has no need of.
         from quern.jobs.graph.neighbours.edges import neighbour_edges
 
         folder = run.memo / self.name / settings_digest([self.name, self.version, self.how.results()])
@@ -109,7 +108,6 @@ class Link(TableJob):
         joined = neighbour_edges(
             laid.vectors, laid.chunk, self.settings, self.how, run.cores, folder, run.build_id, spread
         )
-        NightStates(folder).forget_others()
         _write(joined.edges, "neighbour", laid.keys, writer)
         return joined.searched, joined.notes
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quern.jobs.models.folders import ModelError
+from quern.schemas.extras import require
 
 # Cosines of CLIP from which on a text is more than nothing to a picture, and at which it describes it. Set by hand: a
 # caption of its own has some .3, another's .1 to .15; no model was at hand to measure it.
@@ -28,6 +29,8 @@ class Clip:
         Raises:
             ModelError: It holds none.
         """
+        for module in ("torch", "transformers", "PIL"):
+            require(module, f"images.clip {folder}")
         from transformers import CLIPModel, CLIPProcessor  # Seconds, and only where such a model is named.
         from transformers.utils.logging import disable_progress_bar
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from quern.jobs.models.batches import PAD_TO
 from quern.jobs.models.folders import ModelError, find_folder, forbid_network
 from quern.jobs.models.torch_runtime import find_device
+from quern.schemas.extras import require
 from quern.schemas.settings import RerankSettings
 
 _CPU_PAIRS, _GPU_PAIRS = 16, 256
@@ -28,6 +29,8 @@ class CrossEncoder:
             ModelError: It is not on this machine, or is not a cross-encoder.
         """
         forbid_network()
+        for module in ("torch", "transformers"):
+            require(module, f"rerank.model {settings.model}")
         import torch
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
         from transformers.utils.logging import disable_progress_bar

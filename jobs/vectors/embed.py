@@ -31,6 +31,7 @@ from quern.jobs.models.folders import (
 from quern.jobs.models.openvino_runtime import OpenVinoRunner, openvino_file, openvino_version
 from quern.jobs.models.precision import resolve_precision
 from quern.jobs.models.scripts import known_scripts, readable
+from quern.schemas.extras import require
 from quern.schemas.settings import EmbedSettings
 from quern.schemas.tables import VECTOR, Table
 
@@ -61,6 +62,7 @@ def _runner(model: Model, settings: EmbedSettings) -> Runner:
     precision, threads = resolve_precision(settings), _threads(settings)
     if settings.engine == "openvino":
         return OpenVinoRunner(model, precision, threads)
+    require("torch", f"embed.engine {settings.engine}", "set embed.engine to openvino")
     from quern.jobs.models.torch_runtime import FlagRunner, TorchRunner  # torch takes seconds to import
 
     kind = TorchRunner if settings.engine == "torch" else FlagRunner
@@ -173,6 +175,8 @@ def prepare(settings: EmbedSettings) -> None:
     load_tokenizer(model)
     if settings.engine == "openvino":
         openvino_file(model, precision)
+    else:
+        require("torch", f"embed.engine {settings.engine}", "set embed.engine to openvino")
 
 
 def _runtime(engine: str) -> str:

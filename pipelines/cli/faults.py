@@ -13,6 +13,7 @@ from typing import Final, TextIO
 from quern.indexes.checksums import DamagedError
 from quern.indexes.disk import DiskFault, NoRoomError, Told, disk_fault, free_bytes
 from quern.schemas.errors import MachineFaultError, QuernError
+from quern.schemas.extras import sentence_of
 
 _GOES_ON: Final = (
     "what was finished is kept and what is published stays: make room and run the same command again, it goes on from "
@@ -26,6 +27,8 @@ _MUCH: Final = 64 << 20
 
 def sentence(error: BaseException, arguments: Sequence[str]) -> str | None:
     """What to tell of `error`, given the arguments of the command; None where it is a fault of Quern."""
+    if isinstance(error, ModuleNotFoundError):
+        return sentence_of(error)
     own = isinstance(error, QuernError)
     # Errors of Quern say themselves what to do, but for those of engines, which only repeat what these say.
     if not own or (isinstance(error, MachineFaultError) and not isinstance(error, DamagedError)):

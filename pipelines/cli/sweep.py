@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from quern.pipelines.cli.common import AsJson, new_app, print_json
+from quern.schemas.extras import installed
 
 app = new_app("")
 
@@ -74,8 +75,10 @@ def _report(results: Any, as_json: bool) -> None:
     figures, compared = rows(results), comparisons(results)
     page = write_markdown(results, figures, compared)
     paths = [*write_tables(results, figures, compared), page]
-    if figures:
+    if figures and installed("matplotlib"):
         paths += write_plots(results, figures)
+    elif figures:
+        typer.echo("no plots were drawn: they need Matplotlib (pip install 'quern[plots]')", err=True)
     if as_json:
         print_json(
             {

@@ -27,12 +27,12 @@ from scipy.sparse import csr_matrix
 
 from quern.indexes.vectors import Positions
 from quern.jobs.graph.neighbours.codes import Codes, products
+from quern.jobs.graph.neighbours.prints import Prints
 
 _ROWS = 4096
 _SHARE = 0.65  # Partitions per root of the vectors.
 _STEPS = 2  # Their number doubles in so many steps: it changes when the vectors have become twice as many.
 
-Prints = npt.NDArray[np.uint64]
 Homes = npt.NDArray[np.int64]
 
 

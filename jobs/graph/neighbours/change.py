@@ -15,7 +15,6 @@ import pyarrow.compute as pc
 import torch
 
 from quern.indexes.vectors import Positions
-from quern.jobs.graph.neighbours.centroids import Prints
 from quern.jobs.graph.neighbours.codes import Codes, codes_at, encode, likely
 from quern.jobs.graph.neighbours.join import run_all, seek_in_all
 from quern.jobs.graph.neighbours.kept_lists import Flags, NeighbourLists, Pairs
@@ -24,6 +23,7 @@ from quern.jobs.graph.neighbours.members import Fresh, Members, fresh_since
 from quern.jobs.graph.neighbours.nearest_lists import NearestLists
 from quern.jobs.graph.neighbours.partitions import join_strangers, seek_in_partitions
 from quern.jobs.graph.neighbours.plan import Neighbourhood, Partitioned, Plan, Vectors, VectorsInOrder
+from quern.jobs.graph.neighbours.prints import Prints
 from quern.jobs.graph.neighbours.search import find_in_partitions, find_neighbours
 
 _MOST_CHANGED = 0.3  # More new vectors, or visits, than this share cost as much as a full search.

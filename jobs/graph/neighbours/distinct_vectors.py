@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from quern.indexes.vectors import Floats, Positions
-from quern.jobs.graph.neighbours.centroids import Prints
+from quern.jobs.graph.neighbours.prints import Prints
 from quern.jobs.graph.neighbours.ranking import by_score, ranks
 
 

@@ -1,21 +1,27 @@
-"""The neighbour edges of nodes: those with equal vectors are searched for once, the state of the last night is used."""
+"""The neighbour edges of nodes: those with equal vectors are searched for once, the state of the last night is used.
+
+Without torch all are compared with all in NumPy each night, which is slower and gives the same edges: a pair's score
+is canonical, and both searches find all that can be among the best (`indexes.vectors`).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
-from quern.indexes.vectors import Floats, Positions
-from quern.jobs.graph.neighbours.change import change
+from quern.indexes.night_state import NightStates
+from quern.indexes.vectors import Floats, Neighbours, Part, Positions, nearest, pair_similarities
 from quern.jobs.graph.neighbours.distinct_vectors import DistinctVectors, Edges, expand
 from quern.jobs.graph.neighbours.edge_variants import edges_of_variant, nodes_of_a_chunk
-from quern.jobs.graph.neighbours.nearest_lists import pair_scores
-from quern.jobs.graph.neighbours.plan import Plan, Spread, Vectors, VectorsInOrder, vector_prints
-from quern.jobs.graph.neighbours.state import read_state, write_state
+from quern.jobs.graph.neighbours.prints import Prints, vector_prints
+from quern.schemas.extras import installed, require
 from quern.schemas.settings import LinkSettings, NeighbourSettings
+
+if TYPE_CHECKING:
+    from quern.jobs.graph.neighbours.plan import Spread
 
 _STEP = 8  # Lists grow by so much at once: those of the last night serve a chunk with one node more.
 
@@ -59,30 +65,92 @@ def neighbour_edges(
     """
     prints = vector_prints(vectors, cores)
     distinct = DistinctVectors.of(prints)
-    whole = len(distinct.first) == len(prints)
-    different: Vectors = vectors if whole else VectorsInOrder(vectors, distinct.first)
     # So many of the nearest may be of a node's own chunk.
     k = settings.k + (0 if settings.same_chunk else -(-nodes_of_a_chunk(chunk) // _STEP) * _STEP)
-    device = _device(how.device)
-    plan = Plan(k, how.spare, how.exact_below, how.recall, how.partitions, how.sample, cores, device, spread)
-    neighbourhood = change(read_state(folder), different, prints[distinct.first], plan)
-    write_state(folder, name, neighbourhood)
-    row, rank = np.nonzero(neighbourhood.lists.positions[:, :k] >= 0)
+    if installed("torch"):
+        found = _since_last_night(vectors, distinct, prints, k, how, _Night(cores, folder, name, spread))
+    else:
+        found = _anew(vectors, distinct, k, how)
+    row, rank = np.nonzero(found.near.positions[:, :k] >= 0)
     members = np.diff(distinct.start)
     own = np.flatnonzero(members > 1)
     near = Edges(
         np.concatenate([own, row]),
-        np.concatenate([own, neighbourhood.lists.positions[row, rank]]),
+        np.concatenate([own, found.near.positions[row, rank]]),
         # Rounding keeps a vector's cosine with itself from being 1.
-        np.concatenate([pair_scores(different, own, own), neighbourhood.lists.scores[row, rank]]),
+        np.concatenate([_with_themselves(vectors, distinct.first[own]), found.near.similarities[row, rank]]),
     )
     edges = edges_of_variant(expand(distinct, near, k + 1), chunk, settings)
-    return NeighbourEdges(
-        edges, min(round(neighbourhood.searched * float(members.mean())), len(vectors)), neighbourhood.notes
+    return NeighbourEdges(edges, min(round(found.searched * float(members.mean())), len(vectors)), found.notes)
+
+
+@dataclass(frozen=True)
+class _Night:
+    """What is at hand tonight: see `neighbour_edges`."""
+
+    cores: int
+    folder: Path
+    name: str
+    spread: Spread | None
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The nearest of each different vector, how many were searched for, and figures for the report."""
+
+    near: Neighbours
+    searched: int
+    notes: dict[str, float]
+
+
+def _since_last_night(
+    vectors: Floats, distinct: DistinctVectors, prints: Prints, k: int, how: NeighbourSettings, night: _Night
+) -> _Found:
+    from quern.jobs.graph.neighbours.change import change
+    from quern.jobs.graph.neighbours.plan import Plan, Vectors, VectorsInOrder
+    from quern.jobs.graph.neighbours.state import read_state, write_state
+
+    whole = len(distinct.first) == len(vectors)
+    different: Vectors = vectors if whole else VectorsInOrder(vectors, distinct.first)
+    plan = Plan(
+        k,
+        how.spare,
+        how.exact_below,
+        how.recall,
+        how.partitions,
+        how.sample,
+        night.cores,
+        _device(how.device),
+        night.spread,
     )
+    found = change(read_state(night.folder), different, prints[distinct.first], plan)
+    write_state(night.folder, night.name, found)
+    NightStates(night.folder).forget_others()
+    return _Found(Neighbours(found.lists.positions, found.lists.scores), found.searched, found.notes)
+
+
+def _anew(vectors: Floats, distinct: DistinctVectors, k: int, how: NeighbourSettings) -> _Found:
+    """The same without torch.
+
+    Raises:
+        MissingExtraError: There are so many vectors that they are to be partitioned, or a GPU is to be used.
+    """
+    count = len(distinct.first)
+    if count >= how.exact_below:
+        require("torch", f"linking {count:,} nodes by partitions (neighbours.exact_below {how.exact_below:,})")
+    if how.device.startswith("cuda"):
+        require("torch", f"neighbours.device {how.device}", "set it to cpu")
+    different = Part(vectors, distinct.first)
+    return _Found(nearest(different, different, k, np.arange(count)), count, {})
+
+
+def _with_themselves(vectors: Floats, rows: Positions) -> Floats:
+    return pair_similarities(vectors, vectors, rows, rows)
 
 
 def _device(wanted: str) -> str:
+    import torch
+
     if wanted == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     return wanted

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from quern.indexes.vectors import Positions
-from quern.jobs.graph.neighbours.centroids import Prints, partition_count, train
+from quern.jobs.graph.neighbours.centroids import partition_count, train
 from quern.jobs.graph.neighbours.codes import Codes
 from quern.jobs.graph.neighbours.kept_lists import NeighbourLists
 from quern.jobs.graph.neighbours.members import Members, assign
 from quern.jobs.graph.neighbours.plan import Partitioned, Plan, Vectors
+from quern.jobs.graph.neighbours.prints import Prints
 from quern.jobs.graph.neighbours.truth import (
     Searched,
     Truth,

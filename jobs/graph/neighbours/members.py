@@ -14,8 +14,9 @@ import numpy as np
 import torch
 
 from quern.indexes.vectors import Positions
-from quern.jobs.graph.neighbours.centroids import Centroids, Prints
+from quern.jobs.graph.neighbours.centroids import Centroids
 from quern.jobs.graph.neighbours.codes import products
+from quern.jobs.graph.neighbours.prints import Prints
 
 _ROWS = 4096
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from quern.indexes.vectors import Floats, Positions, Rows
-from quern.jobs.graph.neighbours.centroids import Prints
+from quern.indexes.vectors import Floats, Positions
 from quern.jobs.graph.neighbours.kept_lists import NeighbourLists
 from quern.jobs.graph.neighbours.members import Members
+from quern.jobs.graph.neighbours.prints import Prints
 from quern.jobs.graph.neighbours.truth import Truth
 
 Spread = Callable[[Callable[[Any], Any], Iterable[Any], Callable[[Any], int]], Iterator[Any]]
@@ -102,29 +101,3 @@ class Neighbourhood:
     searched: int
     partitioned: Partitioned | None = None
     notes: dict[str, float] = field(default_factory=dict)
-
-
-def vector_prints(vectors: Rows, threads: int = 1, block: int = 1024) -> Prints:
-    """128 bits that tell different vectors apart, shape (n, 2): two sums of products with random odd numbers.
-
-    Words are mixed first: a product's low bits know nothing of its factors' high ones, where signs stand.
-    """
-    prints = np.zeros((len(vectors), 2), dtype=np.uint64)
-    width = -(-np.asarray(vectors[0:1]).shape[1] // 2)
-    odd = np.random.default_rng(width).integers(0, 1 << 63, (3, width), np.uint64) * 2 + 1
-
-    def make(start: int) -> None:
-        rows = np.asarray(vectors[slice(start, start + block)], dtype=np.float32)
-        rows = np.ascontiguousarray(np.pad(rows, ((0, 0), (0, 1))) if rows.shape[1] % 2 else rows)
-        words = rows.view(np.uint64)
-        mixed = words >> np.uint64(32)
-        mixed ^= words
-        mixed *= odd[2]
-        mixed ^= mixed >> np.uint64(29)
-        prints[start : start + block, 0] = np.einsum("ij,j->i", mixed, odd[0])
-        prints[start : start + block, 1] = np.einsum("ij,j->i", mixed, odd[1])
-
-    with ThreadPoolExecutor(threads) as pool:
-        for _ in pool.map(make, range(0, len(vectors), block)):
-            pass
-    return prints

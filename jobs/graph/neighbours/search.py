@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from quern.indexes.vectors import Neighbours, Positions
-from quern.jobs.graph.neighbours.centroids import Prints, homes, train
+from quern.jobs.graph.neighbours.centroids import homes, train
 from quern.jobs.graph.neighbours.codes import Codes, Kind, codes_at, encode, fast_kinds, likely, products
 from quern.jobs.graph.neighbours.join import join_all, run_all
 from quern.jobs.graph.neighbours.kept_lists import NeighbourLists
@@ -16,6 +16,7 @@ from quern.jobs.graph.neighbours.nearest_lists import NearestLists
 from quern.jobs.graph.neighbours.partition_tasks import join_in_tasks
 from quern.jobs.graph.neighbours.partitions import join_partitions
 from quern.jobs.graph.neighbours.plan import Neighbourhood, Plan, Vectors, VectorsInOrder
+from quern.jobs.graph.neighbours.prints import Prints
 
 _PILOT = 64
 # Cost on one core of a pair that passes, in products of 384 dimensions that bf16 is slower than int8 for.

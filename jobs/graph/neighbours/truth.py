@@ -13,11 +13,12 @@ import numpy as np
 import torch
 
 from quern.indexes.vectors import Positions
-from quern.jobs.graph.neighbours.centroids import Centroids, Prints, by_print, homes
+from quern.jobs.graph.neighbours.centroids import Centroids, by_print, homes
 from quern.jobs.graph.neighbours.codes import Codes, products
 from quern.jobs.graph.neighbours.join import run_all, seek_in_all
 from quern.jobs.graph.neighbours.kept_lists import Flags, NeighbourLists, Pairs
 from quern.jobs.graph.neighbours.nearest_lists import NearestLists, ReadableVectors
+from quern.jobs.graph.neighbours.prints import Prints
 
 # A reach is a multiple of this: that of tomorrow is the same but in one night of ten. On nodes it is .11 to .14.
 _STEP = 0.01

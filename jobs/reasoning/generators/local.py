@@ -22,6 +22,7 @@ from quern.jobs.reasoning.generators.contract import GeneratorError, Reply, Requ
 from quern.jobs.reasoning.generators.decoding import Continuation, Decoder, Guide, Sampling
 from quern.jobs.reasoning.generators.model_folder import model_folder, plain_template
 from quern.jobs.reasoning.generators.smollm2 import packaged_folder
+from quern.schemas.extras import require
 from quern.schemas.settings import GeneratorSettings
 
 log = logging.getLogger(__name__)
@@ -75,6 +76,8 @@ class LocalBackend:
                 "generator.kind=local holds replies to JSON with llguidance, which is not installed: "
                 "pip install 'quern[lm]'"
             )
+        for module in ("torch", "transformers"):
+            require(module, "generator.kind=local")
         self._folder()
         self._device()
 

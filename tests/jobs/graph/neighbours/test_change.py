@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -18,8 +19,10 @@ from quern.jobs.graph.neighbours.change import change
 from quern.jobs.graph.neighbours.edges import neighbour_edges
 from quern.jobs.graph.neighbours.join import run_all
 from quern.jobs.graph.neighbours.partition_tasks import PartitionTask
-from quern.jobs.graph.neighbours.plan import Neighbourhood, Plan, vector_prints
+from quern.jobs.graph.neighbours.plan import Neighbourhood, Plan
+from quern.jobs.graph.neighbours.prints import vector_prints
 from quern.jobs.graph.neighbours.search import find_neighbours, spaced
+from quern.schemas.extras import MissingExtraError
 from quern.schemas.settings import LinkSettings, NeighbourSettings
 
 
@@ -94,6 +97,22 @@ def test_edges_of_nights_by_partitions_are_those_of_a_full_run(seed: int) -> Non
             )
             for column in ("source", "target", "similarity"):
                 assert (getattr(full, column) == getattr(incremental, column)).all()
+
+
+@pytest.mark.parametrize("same_chunk", [False, True])
+def test_edges_without_torch_are_the_same(same_chunk: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = vectors(200, 8, 11, True)
+    pool[150:] = pool[:50]  # Nodes with equal vectors.
+    how, wanted = NeighbourSettings(exact_below=1000), LinkSettings(same_chunk=same_chunk)
+    ways = []
+    for name in ("torch", "none"):
+        if name == "none":
+            monkeypatch.setitem(sys.modules, "torch", None)
+        ways.append(neighbour_edges(pool, np.arange(200) % 20, wanted, how, 1, tmp_path / "memo" / name, "1").edges)
+    for column in ("source", "target", "similarity"):
+        assert (getattr(ways[0], column) == getattr(ways[1], column)).all()
+    with pytest.raises(MissingExtraError, match=r"partitions .* needs torch.*quern\[torch\]"):
+        neighbour_edges(pool, np.arange(200), wanted, NeighbourSettings(exact_below=100), 1, tmp_path, "1")
 
 
 def _changed(of_night: Positions, size: int, rng: np.random.Generator) -> Positions:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quern.jobs.graph.neighbours.centroids import Prints
 from quern.jobs.graph.neighbours.change import _matches
 from quern.jobs.graph.neighbours.distinct_vectors import DistinctVectors, Edges, expand
+from quern.jobs.graph.neighbours.prints import Prints
 
 
 def prints(*halves: tuple[int, int]) -> Prints:

@@ -11,7 +11,7 @@ from quern.indexes.vectors import Floats, nearest
 from quern.jobs.graph.neighbours.codes import Kind, encode, products
 from quern.jobs.graph.neighbours.join import join_all
 from quern.jobs.graph.neighbours.nearest_lists import NearestLists
-from quern.jobs.graph.neighbours.plan import vector_prints
+from quern.jobs.graph.neighbours.prints import vector_prints
 
 
 def unit(rows: int, width: int, seed: int) -> Floats:

@@ -14,7 +14,8 @@ import pytest
 from quern.indexes.night_state import NightStates
 from quern.indexes.vectors import Floats
 from quern.jobs.graph.neighbours.change import change
-from quern.jobs.graph.neighbours.plan import Neighbourhood, Plan, vector_prints
+from quern.jobs.graph.neighbours.plan import Neighbourhood, Plan
+from quern.jobs.graph.neighbours.prints import vector_prints
 from quern.jobs.graph.neighbours.state import read_state, write_state
 
 PLAN = Plan(k=3, exact_below=0, partitions=8, sample=50)

@@ -1,0 +1,194 @@
+"""A BERT encoder and its pooling as an OpenVINO graph, written from the weights alone: torch is not needed for it.
+
+The graph has the operations that `openvino.convert_model` makes of transformers' `BertModel` and of `.pooling`, in
+their order, so its vectors are those, bit for bit (a test compares them). Whatever is not plainly such a BERT is left
+to that conversion.
+
+Source: Devlin et al., BERT, arXiv 1810.04805, 3; the encoder is Vaswani et al., arXiv 1706.03762, 3.1.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from safetensors import SafetensorError, safe_open
+
+from quern.jobs.models.folders import Model, ModelError, Pooling, read_model
+from quern.jobs.models.precision import import_openvino
+
+Weights = Mapping[str, npt.NDArray[np.float32]]
+
+# The configuration of the encoders that this module writes; what a file does not say is as here.
+_PLAIN = {
+    "model_type": "bert",
+    "hidden_act": "gelu",
+    "position_embedding_type": "absolute",
+    "is_decoder": False,
+    "add_cross_attention": False,
+}
+_LARGEST = np.finfo(np.float32).max
+
+
+def is_plain_bert(model: Model) -> bool:
+    """Whether `model` is a BERT whose weights lie in one file of safetensors."""
+    config = json.loads((model.transformer / "config.json").read_text("utf-8"))
+    plain = config.get("model_type") == "bert" and all(config.get(key, value) == value for key, value in _PLAIN.items())
+    return plain and len(list(model.transformer.glob("*.safetensors"))) == 1
+
+
+def convert(model: Model, file: Path) -> None:
+    """Write `model` in float32 as OpenVINO's `file` (.xml) and the .bin beside it.
+
+    Raises:
+        ModelError: The weights cannot be read, or some are missing.
+    """
+    config = json.loads((model.transformer / "config.json").read_text("utf-8"))
+    weights = _read(next(model.transformer.glob("*.safetensors")))
+    openvino = import_openvino()
+    try:
+        encoder = _Encoder(weights, int(config["num_attention_heads"]), float(config.get("layer_norm_eps", 1e-12)))
+        graph = encoder.graph(int(config["num_hidden_layers"]), model.pooling)
+    except KeyError as error:
+        raise ModelError(f"model {model.folder} has no {error.args[0]}: its weights are not those of a BERT") from error
+    openvino.save_model(graph, file, compress_to_fp16=False)
+
+
+def _read(path: Path) -> Weights:
+    """The weights of the encoder in float32, by their names within it."""
+    try:
+        with safe_open(str(path), framework="numpy") as file:
+            return {name.removeprefix("bert."): file.get_tensor(name).astype(np.float32) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, TypeError) as error:
+        raise ModelError(f"model file {path} cannot be read: {error}") from error
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What all layers look by: one scale for all, for OpenVINO rounds to bf16 before it only where it is shared.
+
+    Attributes:
+        seen: Whether a token may look at another.
+        scale: What products of queries and keys are multiplied with.
+    """
+
+    seen: Any
+    scale: Any
+
+
+@dataclass(frozen=True)
+class _Encoder:
+    """What writes the operations.
+
+    Attributes:
+        weights: The weights by name.
+        heads: Heads of attention.
+        epsilon: What keeps a layer norm from dividing by 0.
+    """
+
+    weights: Weights
+    heads: int
+    epsilon: float
+
+    def graph(self, layers: int, pooling: Pooling) -> Any:
+        """Token ids and attention mask, int64 (n, tokens), to one vector per text, (n, d), not normalised."""
+        openvino, ops = import_openvino(), _ops()
+        ids = ops.parameter([-1, -1], np.int64, name="input_ids")
+        mask = ops.parameter([-1, -1], np.int64, name="attention_mask")
+        hidden = self._embedded(ids)
+        look = _Look(self._visible(ids, mask), ops.constant(np.float32((self._dimension // self.heads) ** -0.5)))
+        for number in range(layers):
+            hidden = self._layer(f"encoder.layer.{number}.", hidden, look)
+        graph = openvino.Model([_pooled(hidden, mask, pooling)], [mask, ids], "bert")
+        for name, node in (("input_ids", ids), ("attention_mask", mask)):
+            node.output(0).tensor.set_names({name})
+        return graph
+
+    @property
+    def _dimension(self) -> int:
+        return int(self.weights["embeddings.LayerNorm.weight"].shape[0])
+
+    def _embedded(self, ids: Any) -> Any:
+        """Words, the first kind of segment, and places: each token's sum, shape (n, tokens, d)."""
+        ops, first = _ops(), np.int32(0)
+        words, kinds, places = (
+            self.weights[f"embeddings.{name}_embeddings.weight"] for name in ("word", "token_type", "position")
+        )
+        tokens = ops.gather(ops.shape_of(ids), ops.constant(np.int64(1)), ops.constant(first))
+        place = ops.unsqueeze(ops.range(ops.constant(first), tokens, ops.constant(np.int32(1)), "i32"), first)
+        word = ops.gather(ops.constant(words), ops.convert(ids, "i32"), ops.constant(first))
+        total = ops.add(word, ops.constant(kinds[None, :1]))
+        total = ops.add(total, ops.gather(ops.constant(places), place, ops.constant(first)))
+        return self._normal("embeddings.LayerNorm", total)
+
+    def _visible(self, ids: Any, mask: Any) -> Any:
+        """Whether a token may look at another, shape (n, 1, tokens, tokens): at all but padding."""
+        ops = _ops()
+        shape, first = ops.shape_of(ids), ops.constant(np.int64(0))
+        texts, tokens = (ops.gather(shape, ops.constant(np.array([at])), first) for at in (0, 1))
+        wanted = ops.concat([texts, ops.constant(np.array([1])), tokens, tokens], 0)
+        seen = ops.unsqueeze(ops.convert(mask, "boolean"), ops.constant(np.array([1, 2])))
+        return ops.broadcast(seen, wanted, broadcast_spec="BIDIRECTIONAL")
+
+    def _layer(self, name: str, hidden: Any, look: _Look) -> Any:
+        """Attention and the two products after it, each added to what it was given, and normalised."""
+        ops = _ops()
+        attended = self._linear(name + "attention.output.dense", self._attention(name, hidden, look))
+        hidden = self._normal(name + "attention.output.LayerNorm", ops.add(attended, hidden))
+        wide = ops.gelu(self._linear(name + "intermediate.dense", hidden), "ERF")
+        return self._normal(name + "output.LayerNorm", ops.add(self._linear(name + "output.dense", wide), hidden))
+
+    def _attention(self, name: str, hidden: Any, look: _Look) -> Any:
+        ops = _ops()
+        split = ops.constant(np.array([0, 0, self.heads, self._dimension // self.heads]))
+        turn = ops.constant(np.array([0, 2, 1, 3], np.int32))
+        parts = [
+            ops.transpose(ops.reshape(self._linear(f"{name}attention.self.{part}", hidden), split, True), turn)
+            for part in ("query", "key", "value")
+        ]
+        found = ops.scaled_dot_product_attention(*parts, look.seen, look.scale, causal=False)
+        return ops.reshape(ops.transpose(found, turn), ops.constant(np.array([0, 0, self._dimension])), True)
+
+    def _linear(self, name: str, hidden: Any) -> Any:
+        ops = _ops()
+        product = ops.matmul(hidden, ops.constant(self.weights[name + ".weight"]), False, True)
+        return ops.add(product, ops.constant(self.weights[name + ".bias"][None, None]))
+
+    def _normal(self, name: str, hidden: Any) -> Any:
+        ops = _ops()
+        along, least = ops.constant(np.array([-1], np.int32)), float(np.float32(self.epsilon))
+        even = ops.mvn(hidden, along, True, least, "INSIDE_SQRT")
+        scaled = ops.multiply(even, ops.constant(self.weights[name + ".weight"][None, None]))
+        return ops.add(scaled, ops.constant(self.weights[name + ".bias"][None, None]))
+
+
+def _pooled(hidden: Any, mask: Any, pooling: Pooling) -> Any:
+    """One vector per text, as `.pooling` makes it: shapes (n, tokens, d) and (n, tokens) give (n, d)."""
+    ops, tokens = _ops(), np.array([1])
+    if pooling == "cls":
+        return ops.gather(hidden, ops.constant(np.int64(0)), ops.constant(np.int64(1)))
+    column = ops.unsqueeze(mask, ops.constant(np.int64(-1)))
+    if pooling == "max":
+        hidden = ops.select(ops.convert(column, "boolean"), hidden, ops.constant(-_LARGEST))
+        return ops.reduce_max(hidden, ops.constant(tokens), False)
+    weight = ops.convert(column, "f32")
+    total = ops.reduce_sum(ops.multiply(hidden, weight), ops.constant(tokens), False)
+    count = ops.maximum(ops.reduce_sum(weight, ops.constant(tokens), False), ops.constant(np.ones((1, 1), np.float32)))
+    return ops.divide(total, count if pooling == "mean" else ops.sqrt(count))
+
+
+def _ops() -> Any:
+    import_openvino()
+    from openvino import opset15
+
+    return opset15
+
+
+if __name__ == "__main__":
+    convert(read_model(sys.argv[1]), Path(sys.argv[2]))

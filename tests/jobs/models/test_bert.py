@@ -1,0 +1,58 @@
+"""A BERT that is written from its weights is the graph that OpenVINO makes of torch's, to the last bit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from quern.jobs.models import bert, pooling
+from quern.jobs.models.folders import Model, ModelError, read_model
+from quern.jobs.models.precision import import_openvino
+from quern.jobs.models.quantisation import quantise
+from tests.tiny_embedder import write_tiny_embedder
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory) -> Model:
+    """Two layers: what OpenVINO makes of a graph depends on what layers share."""
+    return read_model(str(write_tiny_embedder(tmp_path_factory.mktemp("model"), layers=2)))
+
+
+def vectors(file: Path, precision: str) -> np.ndarray:
+    openvino, rng = import_openvino(), np.random.default_rng(5)
+    graph = openvino.Core().read_model(str(file))
+    if precision == "int8":
+        quantise(graph)
+    hint = {"INFERENCE_PRECISION_HINT": "f32" if precision == "int8" else precision, "INFERENCE_NUM_THREADS": 1}
+    run = openvino.Core().compile_model(graph, "CPU", hint)
+    made = []
+    for texts, tokens in ((1, 16), (3, 48), (2, 512)):
+        mask = (np.arange(tokens) < rng.integers(2, tokens + 1, (texts, 1))).astype(np.int64)
+        made.append(run({"input_ids": rng.integers(1000, 30_000, (texts, tokens)), "attention_mask": mask})[0])
+    return np.concatenate(made)
+
+
+@pytest.mark.filterwarnings("ignore:Converting a tensor")
+@pytest.mark.parametrize("kind", ["mean", "cls", "max"])
+def test_both_ways_to_convert_a_model_give_the_same_bits(tiny, tmp_path, kind):
+    model = replace(tiny, pooling=kind)
+    assert bert.is_plain_bert(model)
+    bert.convert(model, tmp_path / "written.xml")
+    pooling.convert(model, tmp_path / "converted.xml")
+    capabilities = import_openvino().Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+    for precision in ("f32", "bf16", "int8") if "BF16" in capabilities else ("f32", "int8"):
+        written, converted = (vectors(tmp_path / f"{name}.xml", precision) for name in ("written", "converted"))
+        assert written.tobytes() == converted.tobytes(), precision
+
+
+def test_what_is_no_plain_bert_is_left_to_torch_and_broken_weights_are_told(tiny, tmp_path):
+    (tmp_path / "config.json").write_text('{"model_type": "bert", "hidden_act": "relu"}')
+    (tmp_path / "model.safetensors").write_text("broken")
+    other = replace(tiny, folder=tmp_path, transformer=tmp_path)
+    assert not bert.is_plain_bert(other)
+    (tmp_path / "config.json").write_text((tiny.transformer / "config.json").read_text())
+    with pytest.raises(ModelError, match=r"model\.safetensors cannot be read"):
+        bert.convert(other, tmp_path / "model.xml")
