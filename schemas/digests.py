@@ -8,22 +8,29 @@ it depends neither on row order nor on file layout.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
+from itertools import pairwise
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from quern.schemas.json_cells import json_cells
+
 FINGERPRINT_BYTES = 16
 Fingerprints = npt.NDArray[np.void]
 _FINGERPRINT = np.dtype((np.void, FINGERPRINT_BYTES))
 
 
+_TEXT: Final = json.JSONEncoder(ensure_ascii=False)  # `json.dumps` makes one for each call.
+
+
 def text_digest(*parts: str | None) -> str:
     """BLAKE2b-128 of the parts as 32 hexadecimal digits; no two lists of parts share an encoding."""
-    return bytes_digest(json.dumps(parts, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+    return bytes_digest(_TEXT.encode(parts).encode("utf-8", "surrogatepass"))
 
 
 def bytes_digest(body: bytes) -> str:
@@ -48,9 +55,7 @@ def _cells(column: pa.Array) -> pa.Array:
     if pa.types.is_timestamp(kind):
         column = column.cast(pa.int64())
     if pa.types.is_nested(column.type):
-        # Nested columns are short (images, keywords); a vectorised canonical encoding is not worth its code.
-        cells = [None if v is None else json.dumps(v, default=str).encode() for v in column.to_pylist()]
-        return pa.array(cells, pa.binary())
+        return json_cells(column).cast(pa.binary())
     if pa.types.is_binary(column.type):
         return column
     if pa.types.is_floating(column.type):
@@ -64,18 +69,30 @@ def row_fingerprints(batch: pa.RecordBatch, columns: Sequence[str]) -> Fingerpri
     parts: list[pa.Array] = []
     for name in columns:
         cells = _cells(batch.column(name))
-        length = pc.fill_null(pc.binary_length(cells).cast(pa.string()), "-").cast(pa.binary())
-        parts += [length, pc.fill_null(cells, b"")]
+        length = pc.binary_length(cells).cast(pa.string())
+        if cells.null_count:
+            length, cells = pc.fill_null(length, "-"), pc.fill_null(cells, b"")
+        parts += [length.cast(pa.binary()), cells]
     head = json.dumps([[n, str(batch.schema.field(n).type)] for n in columns]).encode()
     encoded = pc.binary_join_element_wise(*parts, pa.scalar(b":", pa.binary()))
+    return np.frombuffer(b"".join(_digests(head, encoded)), dtype=_FINGERPRINT)
+
+
+def _digests(head: bytes, rows: pa.BinaryArray) -> Iterator[bytes]:
+    """BLAKE2b of `head` and each row: hashlib takes one message at a time, so this step is not vectorised."""
     seeded = blake2b(head, digest_size=FINGERPRINT_BYTES)
-    digests = bytearray()
-    # hashlib takes one message at a time: the only step here that is not vectorised.
-    for row in encoded:
-        h = seeded.copy()
-        h.update(row.as_buffer())
-        digests += h.digest()
-    return np.frombuffer(bytes(digests), dtype=_FINGERPRINT)
+    _, offsets, data = rows.buffers()
+    ends = np.frombuffer(offsets, np.int32, len(rows) + 1, rows.offset * 4).tolist()
+    content = memoryview(data or b"")
+    for start, end in pairwise(ends):
+        row = seeded.copy()
+        row.update(content[start:end])
+        yield row.digest()
+
+
+def joined_fingerprints(parts: Iterable[Fingerprints]) -> Fingerprints:
+    """The fingerprints of several batches, one after the other."""
+    return np.concatenate([np.empty(0, _FINGERPRINT), *parts])
 
 
 class TableDigest:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -23,8 +22,9 @@ from quern.indexes.stages import Stage, StageWriter
 from quern.jobs.core.contract import Contract, Counts, Job, Made, Source
 from quern.jobs.core.missing_rows import MissingRows, row_numbers
 from quern.jobs.core.progress import watched
+from quern.jobs.core.row_keys import Bools, RowKeys
 from quern.jobs.core.work import EnginePool, Ran, Work
-from quern.schemas.digests import row_fingerprints
+from quern.schemas.digests import Fingerprints, joined_fingerprints, row_fingerprints
 from quern.schemas.tables import REJECTS, Table
 
 if TYPE_CHECKING:
@@ -132,27 +132,27 @@ class Run:
 
 @dataclass(frozen=True)
 class Memoised:
-    """A job's results over a stage, all of them in the memo."""
+    """A job's results over a stage, all of them in the memo; `prints` are the fingerprints of its rows, in order."""
 
     job: Job
     memo: Memo
+    prints: Fingerprints
     computed: int
-    rows: int
     ran: Ran
     started: float
 
-    def results(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Nested results of the rows of `batch`, in order; none for a batch that a view left empty."""
-        if batch.num_rows == 0:
+    def results(self, start: int, rows: int) -> pa.RecordBatch:
+        """Nested results of `rows` rows of the stage from number `start` on."""
+        if rows == 0:
             return pa.RecordBatch.from_pylist([], schema=memo_schema(self.job.makes.schema))
-        return self.memo.lookup(row_fingerprints(batch, self.job.identity))
+        return self.memo.lookup(self.prints[start : start + rows])
 
     def counts(self, rows_out: int, rejected: int, notes: Mapping[str, float] | None = None) -> Counts:
         """What is reported of the job."""
         return Counts(
-            rows_in=self.rows,
+            rows_in=len(self.prints),
             rows_out=rows_out,
-            reused=self.rows - self.computed,
+            reused=len(self.prints) - self.computed,
             computed=self.computed,
             rejected=rejected,
             engine=self.ran.by,
@@ -161,7 +161,7 @@ class Memoised:
 
 
 def memoise(job: Job, stage: Source, run: Run) -> Memoised:
-    """Compute what the memo lacks of `job` over `stage`."""
+    """Compute what the memo lacks of `job` over `stage`; memory: 16 bytes a row."""
     started = time.monotonic()
     directory = run.memo / job.name / job.fingerprint()
     if not run.dry:
@@ -174,15 +174,7 @@ def memoise(job: Job, stage: Source, run: Run) -> Memoised:
     # Where there are row groups enough for all cores, none is read by two of them.
     whole = origin is not None and origin.row_groups >= _TASKS_A_CORE * run.cores
     missing = MissingRows(work_directory, job, whole=whole)
-    if not _all_known(job, memo, stage, run):
-        columns = job.identity if origin else [*dict.fromkeys((*job.reads, *job.identity))]
-        at = 0
-        for batch in stage.batches(columns, run.batch_rows):
-            prints = row_fingerprints(batch, job.identity)
-            rows = row_numbers(at, batch.num_rows) if origin else batch.select(list(job.reads))
-            missing.add(rows, prints, ~memo.final(prints))
-            at += batch.num_rows
-        missing.close()
+    prints = _find_missing(job, memo, missing, stage, run, numbered=origin is not None)
     mended = not run.dry and memo.mend()
     ran = Ran("none")
     if missing.rows:
@@ -197,13 +189,35 @@ def memoise(job: Job, stage: Source, run: Run) -> Memoised:
         memo = Memo(directory)
     memo.mark(night_of(run.build_id), before)
     shutil.rmtree(work_directory, ignore_errors=True)
-    return Memoised(job, memo, missing.rows, stage.rows, ran, started)
+    return Memoised(job, memo, prints, missing.rows, ran, started)
 
 
-def _all_known(job: Job, memo: Memo, stage: Source, run: Run) -> bool:
-    """Whether the memo has every row, which a quiet night asks without reading what is known by its digest."""
-    batches = stage.batches(job.identity, run.batch_rows)
-    return bool(job.known_by) and all(memo.final(row_fingerprints(batch, job.identity)).all() for batch in batches)
+def _find_missing(
+    job: Job, memo: Memo, missing: MissingRows, stage: Source, run: Run, *, numbered: bool
+) -> Fingerprints:
+    """Fingerprints of all rows; those that the memo lacks are given to `missing`, by their numbers if `numbered`."""
+    prints: list[Fingerprints] = []
+    if job.known_by:
+        # A quiet night need not read what is known by its digest.
+        prints = [row_fingerprints(b, job.identity) for b in stage.batches(job.identity, run.batch_rows)]
+        at = 0
+        known = [memo.final(part) for part in prints]
+        if numbered:
+            for part, there in zip(prints, known, strict=True):
+                missing.add(row_numbers(at, len(part)), part, ~there)
+                at += len(part)
+        elif not all(there.all() for there in known):
+            columns = [*dict.fromkeys((*job.reads, *job.identity))]
+            every, there = joined_fingerprints(prints), np.concatenate(known)
+            for batch in stage.batches(columns, run.batch_rows):
+                here = slice(at, at := at + batch.num_rows)
+                missing.add(batch.select(list(job.reads)), every[here], ~there[here])
+    else:
+        for batch in stage.batches(job.reads, run.batch_rows):
+            prints.append(row_fingerprints(batch, job.identity))
+            missing.add(batch.select(list(job.reads)), prints[-1], ~memo.final(prints[-1]))
+    missing.close()
+    return joined_fingerprints(prints)
 
 
 def derive(job: Job, stage: Source, run: Run, *, scratch: str = "") -> Stage:
@@ -214,69 +228,51 @@ def derive(job: Job, stage: Source, run: Run, *, scratch: str = "") -> Stage:
 def derived(job: Job, stage: Source, run: Run, *, scratch: str = "") -> Made:
     """The table that `job` makes of `stage`: the rows of each input in the order of the inputs.
 
-    Not final where a row's reject may have better luck another time. Of rows with one key (two pages that name one
-    canonical address) the job's `preference` keeps one; the others become rejects `duplicate_key`. Memory: 32 bytes a
-    row. With a name for `scratch` the table goes under that name when the build is done.
+    Not final where a row's reject may have better luck another time. Of rows with one key the job's `preference` keeps
+    one; the others become rejects `duplicate_key`. Memory: 48 bytes a row. With a name for `scratch` the table goes
+    under that name when the build is done.
     """
-    done = memoise(job, stage, run)
-    kept = _kept_of_keys(done, stage, run)
+    done, keys = memoise(job, stage, run), RowKeys(job, stage, run.batch_rows)
     rejected = at = 0
     final = True
-    with run.scratch(job.makes, scratch) if scratch else run.writer(job.makes) as writer:
-        for batch in stage.batches(job.identity, run.batch_rows):
-            results = done.results(batch)
+    with _writer(job, run, scratch) as writer:
+        for batch in stage.batches([job.key], run.batch_rows):
+            results = done.results(at, batch.num_rows)
             rows, parents = unnest(results, "rows")
             final &= pc.all(results.column("final")).as_py() is not False
-            stays = kept[at : at + rows.num_rows]
-            at += rows.num_rows
-            writer.write(rows.filter(pa.array(stays)))
-            inputs = batch.column(job.key).take(pa.array(parents[~stays])).to_pylist()
-            keys = rows.column(job.makes.key[0]).filter(pa.array(~stays)).to_pylist()
-            detail = f"another row made the same {job.makes.key[0]} "
-            run.reject(job.name, [(i, "duplicate_key", detail + k) for i, k in zip(inputs, keys, strict=True)])
-            rejected += record_rejects(job, batch, results, run) + len(keys)
-    made = writer.stage()
+            keys.add(rows, parents + at)
+            writer.write(rows)
+            rejected += record_rejects(job, batch, results, run)
+            at += batch.num_rows
+    made, kept = writer.stage(), keys.kept()
+    if not kept.all():
+        lost = _lost_keys(made, ~kept)
+        detail = f"another row made the same {job.makes.key[0]} "
+        rows_lost = zip(keys.input_keys(~kept), lost, strict=True)
+        run.reject(job.name, [(i, "duplicate_key", detail + k) for i, k in rows_lost])
+        made, rejected = _without(made, kept, _writer(job, run, scratch)), rejected + len(lost)
     run.report(job, done.counts(made.rows, rejected), done.started)
     return Made((made,), counts=None, final=final)
 
 
-def _kept_of_keys(done: Memoised, stage: Source, run: Run) -> npt.NDArray[np.bool_]:
-    """Which of all rows made stay, one per key, in the order they are made, shape (rows,)."""
-    prints: list[npt.NDArray[np.uint64]] = [np.empty((0, 2), dtype=np.uint64)]
-    wanted: list[npt.NDArray[np.int64]] = [np.empty(0, dtype=np.int64)]
-    inputs: list[npt.NDArray[np.int64]] = [np.empty(0, dtype=np.int64)]
+def _writer(job: Job, run: Run, scratch: str) -> StageWriter:
+    return run.scratch(job.makes, scratch) if scratch else run.writer(job.makes)
+
+
+def _lost_keys(made: Stage, lost: Bools) -> list[str]:
+    """The keys of some rows of a table."""
+    columns = [batch.column(0) for batch in made.batches([made.table.key[0]])]
+    return [str(key) for key in pa.chunked_array(columns).filter(pa.array(lost)).to_pylist()]
+
+
+def _without(made: Stage, kept: Bools, writer: StageWriter) -> Stage:
+    """The rows of a table that are `kept`: it is written again, since few tables have rows with one key."""
     at = 0
-    for batch in stage.batches(done.job.identity, run.batch_rows):
-        rows, parents = unnest(done.results(batch), "rows")
-        prints.append(row_fingerprints(rows, done.job.makes.key).view(np.uint64).reshape(-1, 2))
-        wanted.append(done.job.preference(rows))
-        inputs.append(parents + at)
-        at += batch.num_rows
-    keys, preference = np.concatenate(prints), -np.concatenate(wanted)
-    order = np.lexsort((np.arange(len(keys)), preference, keys[:, 1], keys[:, 0]))
-    again = (keys[order[1:]] == keys[order[:-1]]).all(axis=1)
-    tied = again & (preference[order[1:]] == preference[order[:-1]])
-    if tied.any():
-        # Not by the order of the inputs: a page store has it by what was ingested when.
-        among = np.union1d(order[1:][tied], order[:-1][tied])
-        rank = np.zeros(len(keys), dtype=np.int64)
-        rank[among] = _rank_by_key(done.job, stage, np.concatenate(inputs)[among], run)
-        order = np.lexsort((np.arange(len(keys)), rank, preference, keys[:, 1], keys[:, 0]))
-    kept = np.ones(len(keys), dtype=np.bool_)
-    kept[order[1:]] = ~again
-    return kept
-
-
-def _rank_by_key(job: Job, stage: Source, inputs: npt.NDArray[np.int64], run: Run) -> npt.NDArray[np.int64]:
-    """The place of some inputs, which are numbered in the order of `stage`, among each other by their keys."""
-    wanted, back = np.unique(inputs, return_inverse=True)
-    found, at = [], 0
-    for batch in stage.batches(job.identity, run.batch_rows):
-        inside = wanted[(wanted >= at) & (wanted < at + batch.num_rows)] - at
-        found.append(batch.column(job.key).take(pa.array(inside)))
-        at += batch.num_rows
-    ranks: npt.NDArray[np.int64] = pc.rank(pa.chunked_array(found), tiebreaker="dense").to_numpy().astype(np.int64)
-    return ranks[back]
+    with writer:
+        for batch in made.batches():
+            writer.write(batch.filter(pa.array(kept[at : at + batch.num_rows])))
+            at += batch.num_rows
+    return writer.stage()
 
 
 def record_rejects(job: Job, batch: pa.RecordBatch, results: pa.RecordBatch, run: Run) -> int:

@@ -95,8 +95,10 @@ def _embedded(
     """Write the vectors of `source` in the order of `keys`; says which there are."""
     done = memoise(embed, source, run)
     there = np.zeros(len(keys), dtype=np.bool_)
-    for batch in source.batches(rows=run.batch_rows):
-        embedded = vectors_of(done.results(batch), embed)
+    at = 0
+    for batch in source.batches(["query_id"], run.batch_rows):
+        embedded = vectors_of(done.results(at, batch.num_rows), embed)
+        at += batch.num_rows
         place = positions_in(keys, batch.column("query_id"))[embedded.rows]
         into[place[place >= 0]] = embedded.matrix[place >= 0]
         there[place[place >= 0]] = True

@@ -143,17 +143,18 @@ class AddVectors(TableJob):
         (table,) = self.tables
         source = self.text(rows, self._form)
         done = memoise(self.embed, source, run)
-        rejected = cut = 0
+        rejected = cut = at = 0
         with run.writer(table) if table.name in TABLES else run.scratch(table) as writer:
             for batch in rows.batches(rows=run.batch_rows):
-                texts = source.of(batch)
-                results = done.results(texts)
+                results = done.results(at, batch.num_rows)
+                at += batch.num_rows
                 vectors = vectors_of(results, self.embed)
                 kept = batch.take(pa.array(vectors.rows))
                 matrix = vector_array(vectors.matrix)
                 columns = [matrix if name == "vector" else kept.column(name) for name in table.schema.names]
                 writer.write(pa.RecordBatch.from_arrays(columns, schema=table.schema))
-                rejected += record_rejects(self.embed, texts, results, run)
+                if len(vectors.rows) < batch.num_rows:  # Only a text without a vector is told, in the form it was read.
+                    rejected += record_rejects(self.embed, source.of(batch), results, run)
                 cut += vectors.cut
         made = writer.stage()
         return Made((made,), done.counts(made.rows, rejected, {"cut_texts": cut}), final=rejected == 0)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import json
 import random
+from datetime import UTC, datetime
 
 import numpy as np
 import pyarrow as pa
@@ -8,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quern.schemas.digests import row_fingerprints, table_digest, text_digest
+from quern.schemas.json_cells import json_cells
 
 SCHEMA = pa.schema([("a", pa.string()), ("b", pa.int64()), ("c", pa.list_(pa.string()))])
 ROWS = st.lists(
@@ -60,3 +63,40 @@ def test_values_cannot_move_between_columns() -> None:
     other = pa.RecordBatch.from_pydict({"a": ["x"], "b": ["yz"]})
     assert row_fingerprints(one, ["a", "b"])[0] != row_fingerprints(other, ["a", "b"])[0]
     assert text_digest("a", None) != text_digest("a", "")
+
+
+def values_of(kind: pa.DataType) -> st.SearchStrategy[object]:
+    """Values of an Arrow type, null among them."""
+    if pa.types.is_list(kind):
+        return st.none() | st.lists(values_of(kind.value_type), max_size=3)
+    if pa.types.is_struct(kind):
+        return st.none() | st.fixed_dictionaries({field.name: values_of(field.type) for field in kind})
+    of = {
+        pa.string(): st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=5),
+        pa.int32(): st.integers(-(2**31), 2**31 - 1),
+        pa.bool_(): st.booleans(),
+        pa.float32(): st.floats(width=32),
+        pa.timestamp("us", "UTC"): st.datetimes(datetime(1970, 1, 2), datetime(2200, 1, 1), timezones=st.just(UTC)),
+    }
+    return st.none() | of[kind]
+
+
+def struct(fields: dict[str, pa.DataType]) -> pa.DataType:
+    return pa.struct(list(fields.items()))
+
+
+SCALARS = st.sampled_from([pa.string(), pa.int32(), pa.bool_(), pa.float32(), pa.timestamp("us", "UTC")])
+NESTED = st.recursive(
+    SCALARS,
+    lambda inner: inner.map(pa.list_) | st.dictionaries(st.sampled_from('aé"'), inner, min_size=1).map(struct),
+    max_leaves=4,
+)
+
+
+@given(st.data(), NESTED, st.integers(0, 3))
+def test_nested_cells_are_encoded_as_json_writes_them_one_by_one(
+    data: st.DataObject, kind: pa.DataType, cut: int
+) -> None:
+    column = pa.array(data.draw(st.lists(values_of(kind), max_size=6)), kind).slice(cut)
+    one_by_one = [None if cell is None else json.dumps(cell, default=str) for cell in column.to_pylist()]
+    assert json_cells(column).to_pylist() == one_by_one

@@ -82,13 +82,14 @@ def write_signatures(
     live, fresh = compare_contents(known, keys)
     texts = _new_texts(documents, fresh)
     done = memoise(job, texts, run)
-    rejected = start = 0
+    rejected = start = at = 0
     with pq.ParquetWriter(state / "signatures.parquet", SIGNATURES.schema, compression="zstd") as writer:
         for batch in _signatures_of(before):
             writer.write_batch(batch.filter(pa.array(live[start : start + batch.num_rows])))
             start += batch.num_rows
         for batch in texts.batches(job.reads, run.batch_rows):
-            results = done.results(batch)
+            results = done.results(at, batch.num_rows)
+            at += batch.num_rows
             rows, parents = unnest(results, "rows")
             writer.write_batch(rows)
             writer.write_batch(_without_bands(batch, parents))

@@ -224,7 +224,7 @@ def test_a_model_of_another_dimension_shares_nothing_with_the_memo(tiny, run):
     for size in (32, 64, 32):
         _, folder = tiny("cls", size=size)
         job = Embed(EmbedSettings(model=folder, engine="torch"))
-        results = memoise(job, texts, run).results(batch("one and the same text"))
+        results = memoise(job, texts, run).results(0, 1)
         widths.append(vectors_of(results, job).matrix.shape)
     assert widths == [(1, 32), (1, 64), (1, 32)]
     assert len(list((run.memo / "embed").iterdir())) == 3
