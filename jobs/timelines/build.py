@@ -103,7 +103,7 @@ class BuildTimelines(TableJob):
     settings: TimelineSettings
 
     name: ClassVar[str] = "timelines"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     @property
     def incremental(self) -> bool:

@@ -44,7 +44,7 @@ def describe_graph(snapshot: Snapshot, most: int = 5) -> GraphDescription:
         "communities": {
             "number": len(division.sizes),
             "modularity": division.modularity,
-            "method": division.method,
+            "method": "louvain",
             "largest": [_community(snapshot, graph, division, n) for n in range(min(most, len(division.sizes)))],
         },
         "hubs": _hubs(snapshot, graph, most),

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from quern.indexes.graph.communities import communities, modularity, propagate_labels
+from quern.indexes.graph.communities import communities, modularity
 
 
 @st.composite
@@ -30,12 +30,17 @@ def test_modularity_is_that_of_networkx(matrix: sparse.csr_array) -> None:
     assert found.sizes.tolist() == sorted(found.sizes.tolist(), reverse=True)
 
 
-def test_labels_find_cliques_that_single_edges_join() -> None:
-    """What the method for large graphs finds where the answer is plain: no label crosses to another component."""
+def test_cliques_that_single_edges_join_are_communities() -> None:
     drawn = nx.disjoint_union_all([nx.complete_graph(n) for n in (6, 9, 4)])
     drawn.add_edge(0, 7)
-    of = propagate_labels(nx.to_scipy_sparse_array(drawn, format="csr"), seed=1)
-    assert [len(set(of[a:b].tolist())) for a, b in ((0, 6), (6, 15), (15, 19))] == [1, 1, 1]
-    assert len(set(of.tolist())) == 3
-    large = communities(nx.to_scipy_sparse_array(drawn, format="csr"), most_pairs=1)
-    assert (large.method, large.sizes.tolist()) == ("label_propagation", [9, 6, 4])
+    found = communities(nx.to_scipy_sparse_array(drawn, format="csr"), seed=1)
+    assert [len(set(found.of[a:b].tolist())) for a, b in ((0, 6), (6, 15), (15, 19))] == [1, 1, 1]
+    assert found.sizes.tolist() == [9, 6, 4]
+
+
+@pytest.mark.parametrize("crossing", [0.01, 0.03])
+def test_communities_are_as_good_as_those_of_networkx(crossing: float) -> None:
+    drawn = nx.planted_partition_graph(20, 30, 0.3, crossing, seed=3)
+    other = nx.community.louvain_communities(drawn, seed=3)
+    found = communities(nx.to_scipy_sparse_array(drawn, format="csr"))
+    assert found.modularity > nx.community.modularity(drawn, other) - 0.01
