@@ -111,7 +111,7 @@ def _batches(stage: Stage, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     for path, _ in stage.files:
         with pq.ParquetFile(path) as file:
             for group in range(file.num_row_groups):
-                for batch in file.iter_batches(_BATCH_ROWS, row_groups=[group], columns=list(columns)):
+                for batch in file.iter_batches(_BATCH_ROWS, [group], list(columns), use_threads=False):
                     yield _with_all(batch, wanted)
 
 

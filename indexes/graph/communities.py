@@ -20,9 +20,11 @@ Counts = npt.NDArray[np.int64]
 Weights = npt.NDArray[np.float64]
 
 _ROUNDS: Final = 60
-_PATIENCE: Final = 4
+_PATIENCE: Final = 2
 """Rounds without gain after which a level ends: half the vertices move at once, so one round may lose."""
-_LEAST_GAIN: Final = 1e-6
+_LEAST_GAIN: Final = 1e-4
+"""Of 1e-3, 1e-4 and 1e-6 the one with the best modularity for its time on generated graphs of 18,000 and 186,000 pairs
+(.317 in 1.3 s, .312 in 1.8 s for 1e-6); CMRC 2018 and the demo differ by less than .002."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,6 @@ def _moved(graph: sparse.csr_array, labels: Counts, random: np.random.Generator)
     for _ in range(_ROUNDS):
         of_label = _summed(labels, degree, size)
         beside = sparse.csr_array(others @ _members(labels, size))
-        beside.sort_indices()
         rows, names = _rows(beside), beside.indices
         own = names == labels[rows]
         inside = beside.data[own].sum() + own_weight.sum()
@@ -118,8 +119,9 @@ def _heaviest(beside: sparse.csr_array, gain: Weights, own: Counts) -> tuple[Cou
         gained[there] = np.maximum.reduceat(gain, beside.indptr[there])
     rows = _rows(beside)
     hits = np.flatnonzero(gain == gained[rows])
-    reached, first = np.unique(rows[hits], return_index=True)
-    target[reached] = beside.indices[hits[first]]
+    if len(hits):
+        reached, first = np.unique(rows[hits], return_index=True)
+        target[reached] = np.minimum.reduceat(beside.indices[hits], first)
     return target, gained
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from quern.schemas.digests import row_fingerprints
+from quern.indexes.row_hashes import RowHasher
 
 Pairs = npt.NDArray[np.uint64]
 Wrong = npt.NDArray[np.bool_]
@@ -229,14 +229,17 @@ _METRICS: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any], KeysOf], Met
 METRICS = tuple(_METRICS)
 
 
+# Two hashes of 64 bits with weights of their own: rows of one process are compared, and no other's.
+_HASHERS: Final = (RowHasher(), RowHasher())
+
+
 def fingerprints(batch: pa.RecordBatch) -> Pairs:
     """Fingerprints of the rows over all columns, shape (rows, 2).
 
     Columns go by number: a key and a reference to it have different names and must have one fingerprint.
     """
-    names = [str(i) for i in range(batch.num_columns)]
-    prints = row_fingerprints(pa.RecordBatch.from_arrays(batch.columns, names), names)
-    return np.ascontiguousarray(prints).view(np.uint64).reshape(-1, 2)
+    hashes = [hasher.rows(batch, batch.schema.names)[0] for hasher in _HASHERS]
+    return np.stack(hashes, axis=1)
 
 
 def _joined(prints: list[Pairs]) -> Pairs:

@@ -81,7 +81,7 @@ class View:
             for path in parquet_files(self.source):
                 with pq.ParquetFile(path) as file:
                     for group in range(file.num_row_groups):
-                        yield from file.iter_batches(batch_size=BATCH_ROWS, row_groups=[group], columns=columns)
+                        yield from file.iter_batches(BATCH_ROWS, [group], columns, use_threads=False)
         else:
             yield from self.source.select(columns).to_batches(max_chunksize=BATCH_ROWS)
 

@@ -6,12 +6,12 @@ In memory are some 150 bytes a report, and the rows of those that were merged.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from functools import cached_property
-from typing import Any, ClassVar, Final
+from itertools import chain, islice
+from typing import ClassVar, Final
 
 import numpy as np
 import pyarrow as pa
@@ -24,10 +24,12 @@ from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run
 from quern.jobs.core.table_job import TableJob
 from quern.jobs.events.leaders import NEW, Dated, Led, lead
+from quern.jobs.events.reports import of_lengths
 from quern.jobs.vectors.embed import Embed
 from quern.jobs.vectors.embedded_tables import dimension
 from quern.schemas.settings import EmbedSettings, EventSettings
 from quern.schemas.tables import EVENTS, Table
+from quern.schemas.tables.events import SOURCE
 
 _DAY_US: Final = 86_400_000_000
 _SOURCE: Final = ("event_id", "chunk_id", "doc_id", "start", "end")
@@ -162,36 +164,73 @@ def _published_later(found: Stage, run: Run) -> dict[int, tuple[str, str]]:
     return left
 
 
+@dataclass(frozen=True)
+class _Followers:
+    """The reports that another leads, by their leaders, in the order in which they are kept.
+
+    Attributes:
+        leader: Position of each one's leader, never decreasing.
+        rows: What is kept of them.
+    """
+
+    leader: Positions
+    rows: pa.RecordBatch
+
+    def members(self, own: pa.RecordBatch, leaders: Positions) -> tuple[Positions, pa.RecordBatch]:
+        """How many reports each of `leaders` has, and these: its `own`, then those that it leads."""
+        first, last = (np.searchsorted(self.leader, leaders, side) for side in ("left", "right"))
+        counts = 1 + last - first
+        nth = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        led = self.rows.take(pa.array((np.repeat(first, counts) + nth - 1)[nth > 0]))
+        both = pa.Table.from_batches([own, led]).combine_chunks()
+        at = np.where(nth > 0, len(leaders) + np.cumsum(nth > 0) - 1, np.repeat(np.arange(len(leaders)), counts))
+        taken = both.take(pa.array(at)).combine_chunks().to_batches()
+        return counts, taken[0] if taken else own
+
+
 def _merged(found: Stage, laid: _Laid, led: Led) -> Iterator[pa.RecordBatch]:
     """The reports that lead, each with its sources, and with the names that any of them gives."""
     followers = _followers(found, laid, led)
     schema = EVENTS.with_dimension(laid.dated.vectors.shape[1]).schema
     for batch in found.batches():
-        place = pc.fill_null(pc.index_in(batch.column("event_id"), laid.keys), -1).to_numpy()
-        leads = np.flatnonzero((place >= 0) & (led.leader[np.maximum(place, 0)] == place)) if len(place) else place
+        place = _places(batch, laid)
+        leads = (
+            np.flatnonzero((place >= 0) & (led.leader[np.maximum(place, 0)] == place)) if len(laid.keys) else place[:0]
+        )
         rows = batch.take(pa.array(leads))
-        sources, named = [], []
-        own = rows.select([*_SOURCE, "entities"]).to_pylist()
-        for at, row in zip(place[leads].tolist(), own, strict=True):
-            names = row.pop("entities")
-            others = followers.get(at, [])
-            sources.append([row, *({name: other[name] for name in _SOURCE} for other in others)])
-            named.append(list(dict.fromkeys([*names, *(n for o in others for n in o["entities"])]))[:_MOST_ENTITIES])
+        counts, members = followers.members(rows.select([*_SOURCE, "entities"]), place[leads])
+        sources = pa.StructArray.from_arrays([members.column(name) for name in _SOURCE], fields=list(SOURCE))
         made = {
-            "sources": pa.array(sources, schema.field("sources").type),
-            "entities": pa.array(named, pa.list_(pa.string())),
+            "sources": of_lengths(pa.array(counts), sources).cast(schema.field("sources").type),
+            "entities": _names(counts, members.column("entities")),
         }
         columns = [made[name] if name in made else rows.column(name) for name in schema.names]
         yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def _followers(found: Stage, laid: _Laid, led: Led) -> dict[int, list[dict[str, Any]]]:
-    """Position of a leader to the reports that it leads, in the order in which they are kept."""
-    followers: defaultdict[int, list[tuple[int, dict[str, Any]]]] = defaultdict(list)
-    for batch in found.batches([*_SOURCE, "entities"]):
-        place = pc.fill_null(pc.index_in(batch.column("event_id"), laid.keys), -1).to_numpy()
-        places = np.maximum(place, 0)
-        follows = np.flatnonzero((place >= 0) & (led.leader[places] != place)) if len(laid.keys) else place[:0]
-        for at, row in zip(place[follows].tolist(), batch.take(pa.array(follows)).to_pylist(), strict=True):
-            followers[int(led.leader[at])].append((at, row))
-    return {leader: [row for _, row in sorted(rows, key=lambda r: r[0])] for leader, rows in followers.items()}
+def _names(counts: Positions, entities: pa.Array) -> pa.Array:
+    """The names that the reports of each event give, each once."""
+    given = iter(entities.to_pylist())
+    named = [list(dict.fromkeys(chain.from_iterable(islice(given, count))))[:_MOST_ENTITIES] for count in counts]
+    return pa.array(named, pa.list_(pa.string()))
+
+
+def _followers(found: Stage, laid: _Laid, led: Led) -> _Followers:
+    names = [*_SOURCE, "entities"]
+    kept = [pa.RecordBatch.from_pylist([], schema=pa.schema([found.table.schema.field(name) for name in names]))]
+    places = [np.empty(0, dtype=np.int64)]
+    for batch in found.batches(names) if len(laid.keys) else ():
+        place = _places(batch, laid)
+        follows = np.flatnonzero((place >= 0) & (led.leader[np.maximum(place, 0)] != place))
+        kept.append(batch.take(pa.array(follows)))
+        places.append(place[follows])
+    place = np.concatenate(places)
+    order = np.lexsort((place, led.leader[place]))
+    rows = pa.Table.from_batches(kept).combine_chunks().take(pa.array(order)).combine_chunks().to_batches()
+    return _Followers(led.leader[place[order]], rows[0] if rows else kept[0])
+
+
+def _places(batch: pa.RecordBatch, laid: _Laid) -> Positions:
+    """Position of each report among those that are kept, -1 where it is not."""
+    places: Positions = pc.fill_null(pc.index_in(batch.column("event_id"), laid.keys), -1).to_numpy()
+    return places

@@ -14,10 +14,13 @@ from datetime import datetime
 from typing import Any, ClassVar, Final
 from urllib.parse import urlsplit
 
+import pyarrow.compute as pc
+
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run
 from quern.jobs.core.table_job import TableJob
+from quern.jobs.events.reports import documents_of
 from quern.jobs.sources.ratings import rating_of, ratings_digest, read_ratings
 from quern.jobs.sources.topics import title_words, topics
 from quern.schemas.digests import text_digest
@@ -50,7 +53,16 @@ class Site:
 
     def tell(self, *parts: str) -> None:
         """Add something that its topics are made of."""
-        self.told = (self.told + int(text_digest(*parts), 16)) & _MASK
+        self.add(self.digest_of(*parts))
+
+    @staticmethod
+    def digest_of(*parts: str) -> int:
+        """What is added of something that topics are made of."""
+        return int(text_digest(*parts), 16)
+
+    def add(self, digest: int) -> None:
+        """Add the digest of something that its topics are made of."""
+        self.told = (self.told + digest) & _MASK
 
     def home_url(self, site: str) -> str | None:
         """Its home page: of the origins that bear its name, or else of all, the commonest."""
@@ -127,9 +139,9 @@ class BuildSources(TableJob):
             if row["site"] in words:
                 site_of[row["doc_id"]] = row["site"]
                 words[row["site"]].update(title_words(row["title"] or ""))
-        for row in _rows(inputs["events"], ["sources", "entities"]):
-            for site in {site_of[source["doc_id"]] for source in row["sources"] if source["doc_id"] in site_of}:
-                names[site].update(set(row["entities"]))
+        for entities, documents in _events(inputs["events"]):
+            for site in {site_of[document] for document in documents if document in site_of}:
+                names[site].update(set(entities))
         return {site: topics(names[site], words[site], self.settings.topics) for site in changed}
 
 
@@ -149,13 +161,15 @@ def read_sites(inputs: Mapping[str, Stage]) -> dict[str, Site]:
         if origin := origin_of(row["url"] or ""):
             site.origins[origin] += 1
         site_of[row["doc_id"]] = site_of_page[row["page_url"]] = site
-    for row in _rows(inputs["nodes"], ["chunk_id"]):
-        if (owner := site_of.get(row["chunk_id"].rpartition("-")[0])) is not None:
-            owner.evidence += 1
-    for row in _rows(inputs["events"], ["sources", "entities"]):
-        owners = {id(one): one for source in row["sources"] if (one := site_of.get(source["doc_id"])) is not None}
-        for site in owners.values():
-            site.tell("event", *sorted(set(row["entities"])))
+    for document, count in _nodes(inputs["nodes"]).items():
+        if (owner := site_of.get(document)) is not None:
+            owner.evidence += count
+    for entities, documents in _events(inputs["events"]):
+        owners = {id(one): one for document in documents if (one := site_of.get(document)) is not None}
+        if owners:
+            told = Site.digest_of("event", *sorted(set(entities)))
+            for site in owners.values():
+                site.add(told)
     for row in _rows(inputs["pages"], ["url", "fetched_at"]):
         owner = site_of_page.get(row["url"])
         if owner is not None and row["fetched_at"] is not None:
@@ -179,6 +193,23 @@ def host_of(url: str) -> str:
         return urlsplit(url).hostname or ""
     except ValueError:
         return ""
+
+
+def _nodes(nodes: Stage) -> Counter[str]:
+    """Nodes of each document."""
+    found: Counter[str] = Counter()
+    for batch in nodes.batches(["chunk_id"]):
+        # The key of a chunk is its document's, a hyphen and a number.
+        documents = pc.replace_substring_regex(batch.column(0), r"-[^-]*$", "")
+        counts = documents.value_counts()
+        found.update(dict(zip(counts.field("values").to_pylist(), counts.field("counts").to_pylist(), strict=True)))
+    return found
+
+
+def _events(events: Stage) -> Iterator[tuple[list[str], list[str]]]:
+    """Names and documents of each event."""
+    for batch in events.batches(["entities", "sources"]):
+        yield from zip(batch.column("entities").to_pylist(), documents_of(batch.column("sources")), strict=True)
 
 
 def _rows(stage: Stage, columns: list[str]) -> Iterator[dict[str, Any]]:

@@ -20,6 +20,7 @@ from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run
 from quern.jobs.core.table_job import TableJob
+from quern.jobs.events.reports import documents_of
 from quern.jobs.timelines.granularity import granularity
 from quern.jobs.timelines.topics import display_name, keywords, name_key
 from quern.schemas.digests import text_digest
@@ -213,14 +214,14 @@ class _Read:
 
 def _read(events: Stage) -> list[_Read]:
     """The events in the order of their keys, so that equal tables give equal timelines."""
-    columns = ["event_id", "from_day", "to_day", "precision", "title", "entities", "sources", "chunk_id"]
+    columns = ["event_id", "from_day", "to_day", "precision", "title", "entities"]
     found = []
-    for batch in events.batches(columns):
-        for row in batch.to_pylist():
-            sources = row.pop("sources")
-            chunk = row.pop("chunk_id")
-            event = Event(**{**row, "entities": tuple(row["entities"]), "sources": len(sources)})
-            found.append(_Read(event, chunk, tuple(dict.fromkeys(source["doc_id"] for source in sources))))
+    for batch in events.batches([*columns, "chunk_id", "sources"]):
+        rows = batch.select(columns).to_pylist()
+        told = documents_of(batch.column("sources"))
+        for row, chunk, documents in zip(rows, batch.column("chunk_id").to_pylist(), told, strict=True):
+            event = Event(**{**row, "entities": tuple(row["entities"]), "sources": len(documents)})
+            found.append(_Read(event, chunk, tuple(dict.fromkeys(documents))))
     return sorted(found, key=lambda one: one.event.event_id)
 
 
