@@ -12,6 +12,7 @@ from quern.jobs.reasoning.answering.idioms import asks_cause, asks_clock, asks_h
 from quern.jobs.reasoning.answering.persons import is_person
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.values import quantities, singular
+from quern.jobs.reasoning.answering.verdict_asked import AUXILIARY, PREPOSITION, asks_verdict_behind
 from quern.jobs.reasoning.answering.wording import irregular_pasts
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.scripts import HAN
@@ -106,31 +107,23 @@ _PLACES: Final = (
     "place|city|town|village|country|county|state|province|district|region|island|continent|street|road|venue|location|"
     "neighbourhood|borough|municipality|address"
 )
-_AUXILIARY: Final = (
-    r"is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must|"
-    r"isn't|aren't|wasn't|weren't|don't|doesn't|didn't|hasn't|haven't|hadn't|can't|couldn't|won't|wouldn't"
-)
-_PREPOSITION: Final = (
-    r"in|on|at|by|to|from|for|with|of|under|after|before|through|until|since|about|into|over|against|within|up to|"
-    r"during|between|upon|than"
-)
 _OPENS: Final = lazy_pattern(
-    rf"^(?:(?:and|so|but|then|please|well)?,?\s*|[^,?]{{3,80}},\s+)(?:{_AUXILIARY})\b(?!\s*,)", re.IGNORECASE
+    rf"^(?:(?:and|so|but|then|please|well)?,?\s*|[^,?]{{3,80}},\s+)(?:{AUXILIARY})\b(?!\s*,)", re.IGNORECASE
 )
 # What is told before the question itself: `I travel in May. Is it free then?`
 _SCENE: Final = lazy_pattern(r".*[^\W\d_]{2,}[.!?]\s+(?=[A-Z](?:[^.!?]|\.(?=\d))*\?$)", re.DOTALL)
 _WH: Final = lazy_pattern(
-    rf"(?:^|[,;:?.!]\s*(?:and\s+)?|\band\s+|\b(?:{_PREPOSITION})\s+|^(?:can|could) you (?:tell|say) (?:me )?)"
+    rf"(?:^|[,;:?.!]\s*(?:and\s+)?|\band\s+|\b(?:{PREPOSITION})\s+|^(?:can|could) you (?:tell|say) (?:me )?)"
     rf"(?P<wh>how|what|which|when|where|who|whom|whose|why)\b(?=(?P<rest>[^?]*))",
     re.IGNORECASE,
 )
 _ANY_WH: Final = lazy_pattern(r"\b(?P<wh>how|what|which|when|where|who|whom|whose|why)\b(?P<rest>[^?]*)", re.IGNORECASE)
 _LISTING: Final = lazy_pattern(r"^(?:please\s+)?(?:list|name|enumerate)\b(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
 _TELLING: Final = lazy_pattern(r"^(?:please\s+)?(?:explain|describe|tell|trace|summari[sz]e|outline)\b", re.IGNORECASE)
-_VERB: Final = lazy_pattern(rf"(?:{_AUXILIARY})\b", re.IGNORECASE)
+_VERB: Final = lazy_pattern(rf"(?:{AUXILIARY})\b", re.IGNORECASE)
 _WORD: Final = lazy_pattern(r"[A-Za-z][\w'’-]*")
 _ENDS_NOUN: Final = frozenset(
-    f"{_AUXILIARY}|{_PREPOSITION}|that|who|which|there|not|and|or|you|he|she|it|they|we".split("|")
+    f"{AUXILIARY}|{PREPOSITION}|that|who|which|there|not|and|or|you|he|she|it|they|we".split("|")
 )
 _OPENS_NOUN: Final = frozenset("a an the this these those his her its their our your my out up off down".split())
 _MOST_WORDS: Final = 5  # Of a noun phrase.
@@ -187,6 +180,8 @@ def kind_of(question: str) -> Kind:
     if match is None and (scene := _SCENE.match(plain)) is not None:
         plain = plain[scene.end() :]
     if (opens := _OPENS.match(plain)) is not None and (match is None or match.start() >= opens.end() - 3):
+        return Kind("yes_no")
+    if asks_verdict_behind(plain, match):
         return Kind("yes_no")
     match = match or _ANY_WH.search(plain)
     kind = _phrased(plain) if match is None else _wh(match["wh"].lower(), match["rest"].strip(), plain)
@@ -264,7 +259,7 @@ def _how(rest: str, question: str) -> Kind:
         return Kind("how_long", units=DURATIONS | (LENGTHS if lengths else frozenset()))
     if word in _OF_ADJECTIVE:
         if not _OF_ADJECTIVE[word] and not noun:  # `how big is its workforce`: the number of what the subject names.
-            owned = re.match(rf"(?:{_AUXILIARY})\s+(?:{_OWNED}|its|his|her|their)\s+(?P<rest>.*)", after, re.IGNORECASE)
+            owned = re.match(rf"(?:{AUXILIARY})\s+(?:{_OWNED}|its|his|her|their)\s+(?P<rest>.*)", after, re.IGNORECASE)
             noun = _noun_phrase(owned["rest"]) if owned else ""
         return Kind("how_much", content_words(re.sub(r"^an?\s", "", noun)), _OF_ADJECTIVE[word])
     return Kind("why") if word == "come" else Kind("how")
@@ -321,7 +316,7 @@ def _of_them(rest: str) -> Kind:
 
 def _of_the(after: str, rest: str, question: str) -> Kind:
     """`What is the N of ...`: the noun says what is asked for."""
-    ends = rf"\s+(?:{_PREPOSITION}|that|which|who|when|where|each|every|per|now|{_AUXILIARY})\b|[,?]"
+    ends = rf"\s+(?:{PREPOSITION}|that|which|who|when|where|each|every|per|now|{AUXILIARY})\b|[,?]"
     parts = re.split(ends, after, maxsplit=1)
     words = _WORD.findall(parts[0])
     if not words or len(words) > _MOST_WORDS:
