@@ -15,10 +15,9 @@ from quern.indexes.page_store import PageStore, Part
 from quern.jobs.engines import Engines, SparkEngine
 from quern.jobs.pages.ingest import Span, spans_of
 from quern.jobs.pages.inputs import Input, find_inputs, text_of
-from quern.jobs.pages.reading import mended, read_spans, version_of
+from quern.jobs.pages.reading import first_reject, mended, read_spans, version_of, warnings
 from quern.pipelines.page_store import page_store
 from quern.schemas.settings import IngestSettings, Settings
-from quern.schemas.tables import PAGES
 
 log = logging.getLogger(__name__)
 
@@ -32,6 +31,7 @@ class IngestReport:
         reused: Files of those that the store held already, unchanged.
         pages: Pages read from the others, one per capture.
         rejects: Rejects from the others.
+        warnings: Rejects of those that lose nothing: a value that was left out, an archive's record of no page.
         seconds: Time it took.
         engine: What read them: `local`, `spark`, or `none`.
         records: Archives' records by type, from the others.
@@ -46,6 +46,7 @@ class IngestReport:
     engine: str
     records: dict[str, int] = field(default_factory=dict)
     first_reject: str = ""
+    warnings: int = 0
 
     def line(self) -> str:
         """The report as key=value pairs."""
@@ -139,12 +140,6 @@ def _report(parts: Sequence[Part], files: int, reused: int, started: float, engi
         seconds=round(time.monotonic() - started, 3),
         engine=engine,
         records=dict(sorted(records.items())),
-        first_reject=next(filter(None, map(_first_reject, parts)), ""),
+        first_reject=next(filter(None, map(first_reject, parts)), ""),
+        warnings=sum(map(warnings, parts)),
     )
-
-
-def _first_reject(part: Part) -> str:
-    """The first reject of a part that is no warning, of those that stand at its beginning."""
-    rows: list[dict[str, str]] = next((batch.to_pylist() for batch in part.batches("rejects")), [])
-    row = next((row for row in rows if row["reason"] not in PAGES.no_loss), None)
-    return f"{row['key']}: {row['reason']} ({row['detail']})" if row else ""

@@ -41,7 +41,7 @@ from quern.pipelines.vacuum import tidy
 from quern.schemas.differences import RowChanges
 from quern.schemas.errors import QuernError
 from quern.schemas.settings import Settings
-from quern.schemas.tables import REJECTS, TABLES, Table
+from quern.schemas.tables import NO_LOSS, REJECTS, TABLES, Table
 
 log = logging.getLogger(__name__)
 
@@ -374,7 +374,8 @@ def _refuse_failures(build_id: str, audited: Audited, rejects: Stage) -> None:
             log.warning("audit %s failed: %s severity=%s", check.expectation, check.observed, check.severity)
     if failed := audited.audit.failures():
         named = "; ".join(f"{c.expectation}: {c.observed}" for c in failed)
-        first = next((r for b in rejects.batches(rows=1) for r in b.to_pylist()), None)
+        lost = (r for b in rejects.batches(rows=1) for r in b.to_pylist() if r["reason"] not in NO_LOSS)
+        first = next(lost, None)
         told = f"; first reject: {first['key']}: {first['reason']} ({first['detail']})" if first else ""
         raise BuildRefusedError(
             f"build {build_id} failed its audit and was not published: {named}{told}; {audited.docs} shows the audit, "

@@ -16,12 +16,12 @@ import pyarrow.compute as pc
 
 from quern.jobs.core.contract import Job, Outcome, Reject, outcome
 from quern.jobs.documents.html.child import ChildError, child
-from quern.jobs.documents.markdown import markdown_text
 from quern.jobs.pages.formats.documents import JSON_TYPE
 from quern.jobs.pages.formats.texts import MARKDOWN_TYPE, TEXT_TYPE
 from quern.jobs.text.charsets import decode_page
-from quern.jobs.text.given_documents import METADATA, UnfitDocumentError, given_document
+from quern.jobs.text.given_documents import METADATA, given_document
 from quern.jobs.text.language import language_of, language_tag
+from quern.jobs.text.markdown import given_markdown
 from quern.jobs.text.plain_text import parse_time, printable
 from quern.schemas.digests import text_digest
 from quern.schemas.settings import CleanSettings
@@ -100,14 +100,8 @@ def _given(page: Row) -> Row:
 
 def _markdown(page: Row) -> Row:
     """The document of a Markdown file: what its front matter states, and its text as it stands."""
-    read, url = markdown_text(printable(decode_page(page["body"], page["charset"]))), page["url"]
-    said = {"doc_id": text_digest(url)[:_ID_DIGITS], **read.stated, "text": read.text}
-    try:
-        given = given_document(said)
-    except UnfitDocumentError:  # What it states as its id is none.
-        given = given_document(said | {"doc_id": text_digest(url)[:_ID_DIGITS]})
-    row = _stated(given.fields)
-    return row | {"url": row["url"] or normalise_url(url)}
+    row = _stated(given_markdown(page["body"], page["charset"], text_digest(page["url"])[:_ID_DIGITS]).fields)
+    return row | {"url": row["url"] or normalise_url(page["url"])}
 
 
 def _stated(strings: Mapping[str, Any]) -> Row:

@@ -20,7 +20,7 @@ from quern.jobs.pages.formats.packings import PACKED_ENDINGS, opening
 from quern.jobs.pages.formats.rows import FileReject, Found, Row, Sighting
 from quern.jobs.pages.formats.segments import Archive
 from quern.jobs.pages.formats.tables import delimited_pages, parquet_pages
-from quern.jobs.pages.formats.texts import text_page
+from quern.jobs.pages.formats.texts import text_pages
 from quern.jobs.pages.formats.warc import WARC_BEGINS, ArchiveReader, WarcReader
 from quern.jobs.pages.inputs import ARC, ARCHIVES, DELIMITED, HTML, JSONL, PARQUET, IngestError, Input, of_path, opened
 from quern.schemas.settings import IngestSettings
@@ -107,7 +107,7 @@ class Reading:
             elif file.kind in PARQUET:
                 yield from parquet_pages(stream, file.name, self._settings)
             else:
-                yield text_page(stream, Path(file.path), file.name, file.kind, self._settings)
+                yield from text_pages(stream, Path(file.path), file.name, file.kind, self._settings)
 
     def _archive(self, raw: BinaryIO, file: Input) -> Iterator[Found]:
         arc = file.kind in ARC

@@ -22,7 +22,7 @@ from quern.jobs.core.work import Shuffler
 from quern.jobs.pages.ingest import spans_of
 from quern.jobs.pages.inputs import IngestError, of_path
 from quern.jobs.pages.latest import latest_captures
-from quern.jobs.pages.reading import VERSION, mended, read_spans
+from quern.jobs.pages.reading import VERSION, first_reject, mended, read_spans
 from quern.schemas.settings import IngestSettings
 from quern.schemas.tables import PAGES, Table
 
@@ -75,8 +75,11 @@ class ReadPages(TableJob):
             engine.append("spark" if chosen else "driver")
             return chosen
 
-        read = read_spans(spans, self.settings, directory, spark)
-        made = self._settled(mended(read, inputs, self.settings, directory), run, 0, engine[0])
+        parts = mended(read_spans(spans, self.settings, directory, spark), inputs, self.settings, directory)
+        made = self._settled(parts, run, 0, engine[0])
+        if made.stages[0].rows == 0:
+            why = next((f": {first}" for first in map(first_reject, parts) if first), "")
+            raise IngestError(f"no page could be read from {source}{why}")
         shutil.rmtree(directory)
         return made
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from quern.indexes.page_store import REJECTED, SIGHTINGS, Claim, Part, PartWriter, finished_parts, read_part
 from quern.jobs.core.progress import watched
@@ -31,7 +32,7 @@ from quern.schemas.tables import PAGES
 
 log = logging.getLogger(__name__)
 
-VERSION: Final = 3
+VERSION: Final = 4
 _NAMED = pa.schema([("part", pa.string())])
 _MOST_FILES: Final = 4096
 _ROWS: Final = 4096
@@ -170,6 +171,19 @@ def _read_numbered(
 def _input(file: dict[str, Any]) -> Input:
     fault = file.pop("fault")
     return Input(**file, fault=tuple(fault) if fault else None)
+
+
+def first_reject(part: Part) -> str:
+    """The first reject of a part that is no warning, where and why, of those that stand at its beginning; or empty."""
+    rows: list[dict[str, str]] = next((batch.to_pylist() for batch in part.batches("rejects")), [])
+    row = next((row for row in rows if row["reason"] not in PAGES.no_loss), None)
+    return f"{row['key']}: {row['reason']} ({row['detail']})" if row else ""
+
+
+def warnings(part: Part) -> int:
+    """How many rejects of a part lose nothing."""
+    harmless = pa.array(sorted(PAGES.no_loss), pa.string())
+    return sum(int(pc.is_in(b.column(0), harmless).sum().as_py() or 0) for b in part.batches("rejects", ["reason"]))
 
 
 def broken_seams(parts: Sequence[Part]) -> list[str]:

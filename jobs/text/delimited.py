@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import csv
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TextIO
+from itertools import chain
+from typing import Final, TextIO
+
+# A first line by which spreadsheets tell each other what sets cells apart; it is no part of the table.
+_SEPARATOR: Final = re.compile(r'"?sep=([^"\r\n])"?', re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -80,15 +85,18 @@ def delimited(file: TextIO, delimiter: str = ",", longest: int | None = None) ->
 
     Args:
         file: The text.
-        delimiter: What sets cells apart.
+        delimiter: What sets cells apart, where no line before the header says so (`sep=;`).
         longest: Characters of a row; a quote that is not closed takes all that follows into its cell, up to them.
 
     Raises:
         csv.Error: The header cannot be read.
     """
     lines = _Lines(file, longest or sys.maxsize - 1)
+    first = next(lines, "")
+    if told := _SEPARATOR.fullmatch(first.rstrip("\r\n")):
+        first, delimiter = "", told[1]
     # Strict: else a quote that is not closed says nothing.
-    reader = csv.reader(lines, strict=True, delimiter=delimiter)
+    reader = csv.reader(chain([first] if first else [], lines), strict=True, delimiter=delimiter)
     with _long_cells(longest):
         names = next((cells for cells in reader if cells), [])
 

@@ -59,7 +59,8 @@ def ingest(
         print_json(asdict(report))
         return
     typer.echo(f"read {report.files - report.reused} of {report.files} files in {report.seconds:.1f} s")
-    typer.echo(f"  {report.pages:,} pages, {report.rejects:,} rejects")
+    harmless = f", {report.warnings:,} warnings, which lose no page" if report.warnings else ""
+    typer.echo(f"  {report.pages:,} pages, {report.rejects - report.warnings:,} rejects{harmless}")
     if report.first_reject:
         typer.echo(f"  first reject: {one_line(report.first_reject)}")
     for kind, count in report.records.items():

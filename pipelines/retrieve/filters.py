@@ -3,8 +3,9 @@
 A condition is `COLUMN OPERATOR VALUE`: `site=tidewiki.example`, `published_at>=2024-05-01`, `language!=en`,
 `token_count<100`. The value is read by the type of the column; nothing is evaluated. `known_at` is the later of
 `published_at` and `modified_at`: what a page said before it was modified is not in the snapshot. `metadata.NAME` is
-what was given of a document under another name (`metadata.grade>=3`): a text, but a number where both are numbers. A
-name that has an operator in it stands in quotes (`metadata."a=b">=3`).
+what was given of a document under another name (`metadata.grade>=3`): a text (`metadata.zip=0123` is not 123), of which
+only the order is that of numbers where both are numbers. A name that has an operator in it stands in quotes
+(`metadata."a=b">=3`).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from quern.schemas.arrow_models import TIMESTAMP
 from quern.schemas.errors import QuernError
 from quern.schemas.tables import CHUNKS, DOCUMENTS, Table
 from quern.schemas.words.lines import shortened
-from quern.schemas.words.meant import no_such
+from quern.schemas.words.meant import meant, no_such
 
 Mask = npt.NDArray[np.bool_]
 
@@ -41,7 +42,6 @@ MOST_MASKS: Final = 256  # Held for the next batches: as many as a batch has que
 KNOWN_AT: Final = "known_at"
 METADATA: Final = "metadata"
 _KNOWN_BY: Final = ("published_at", "modified_at")
-_MOST_DIGITS: Final = 15  # That a float keeps.
 _DATE: Final = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 
 
@@ -93,9 +93,7 @@ def condition(text: str) -> Condition:
         raise FilterError(f"the filter {text!r} is not COLUMN OPERATOR VALUE, such as site=example.org or {_EXAMPLE}")
     name, operator, value = found.groups()
     if name.startswith(f"{METADATA}."):
-        # Long whole numbers are keys, of which floats are equal that are not.
-        key = operator in ("=", "!=") and len(value) > _MOST_DIGITS and value.isdigit()
-        number = None if key else _number(value)
+        number = None if operator in ("=", "!=") else _number(value)
         least = value if number is None else number
         given = name.removeprefix(f"{METADATA}.").strip()
         given = given[1:-1] if given.startswith('"') and given.endswith('"') else given
@@ -107,7 +105,8 @@ def condition(text: str) -> Condition:
             least, most = _value(text, table.schema.field(name).type, value)
             return Condition(table.name, name, operator, least, most)
     known = sorted({KNOWN_AT, f"{METADATA}.NAME", *_columns(DOCUMENTS), *_columns(CHUNKS)})
-    raise FilterError(f"the filter {text!r}: {no_such('column of documents or chunks', name, known)}")
+    own = "" if meant(name, known) else f"; what was given of documents under that name is {METADATA}.{name}"
+    raise FilterError(f"the filter {text!r}: {no_such('column of documents or chunks', name, known)}{own}")
 
 
 _EXAMPLE: Final = "published_at>=2024-05-01"

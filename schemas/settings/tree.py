@@ -83,7 +83,8 @@ def _explain(error: ErrorDetails, where: str) -> str:
         near = meant(path, setting_names() + groups, _ALIKE)
         hint = f"; did you mean {near}?" if near else "; `quern settings` lists them all"
         return f"{where}: there is no setting {path}{hint}"
-    return f"{where}: setting {path} is {error['input']!r}: {error['msg'].lower()}"
+    said = error["msg"].removeprefix("Value error, ")
+    return f"{where}: setting {path} is {error['input']!r}: {said[:1].lower()}{said[1:]}"
 
 
 def _read(path: Path) -> dict[str, Any]:

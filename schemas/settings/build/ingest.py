@@ -48,8 +48,11 @@ class IngestSettings(Group):
                 raise ValueError(no_such("field of documents", name, DOCUMENT_FIELDS))
             fields.append(name)
             names.append(called)
-        for twice in (one for some in (fields, names) for one in some if some.count(one) > 1):
-            raise ValueError(f"{twice} stands there twice")
+        for said, other, what in ((fields, names, "field"), (names, fields, "column")):
+            for one in said:
+                both = [o for s, o in zip(said, other, strict=True) if s == one]
+                if len(both) > 1:
+                    raise ValueError(f"the {what} {one} stands there twice, for {' and for '.join(both)}")
         return pairs
 
     @property

@@ -153,12 +153,12 @@ def addresses(searcher: Searcher, mask: filters.Mask) -> list[str]:
     return searcher.snapshot.table("documents").lookup("doc_id", ids, ["url"])["url"].to_pylist()
 
 
-def test_metadata_is_compared_as_texts_or_where_both_are_as_numbers_and_a_name_that_none_has_is_told(
+def test_metadata_is_equal_as_texts_ordered_as_numbers_where_both_are_and_a_name_that_none_has_is_told(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "d.csv").write_text(
-        "doc_id,text,grade,Home town,a=b\n1,Ines keeps bees in Tollen.,9,Tollen,9007199254740993\n"
-        "2,Oskar keeps bees in Marne.,10,Marne,\n3,Nadia keeps bees.,,,9007199254740992\n"
+        "doc_id,text,grade,Home town,a=b,zip\n1,Ines keeps bees in Tollen.,9,Tollen,9007199254740993,123\n"
+        "2,Oskar keeps bees in Marne.,10,Marne,,0123\n3,Nadia keeps bees.,,,9007199254740992,\n"
     )
     with_metadata = build_here(tmp_path / "d.csv", tmp_path / "warehouse")
     opened = Searcher(Warehouse.open(with_metadata).snapshot(), load_settings())
@@ -172,11 +172,16 @@ def test_metadata_is_compared_as_texts_or_where_both_are_as_numbers_and_a_name_t
     assert found("metadata.grade>9") == ["2"]
     assert found("metadata.grade=9") == ["1"]
     assert found("metadata.Home town!=Tollen") == ["2"]
+    assert (found("metadata.zip=0123"), found("metadata.zip!=0123"), found("metadata.zip>=123")) == (
+        ["2"],
+        ["1"],
+        ["1", "2"],
+    )
     assert found('metadata."a=b"=9007199254740993') == ["1"]
     (answer,) = answer_questions(
         opened, [Question(query_id="q", question="Who keeps bees in Marne?")], *find_recipes("bm25")
     )
-    assert answer.hits[0].metadata == {"Home town": "Marne", "grade": "10"}
+    assert answer.hits[0].metadata == {"Home town": "Marne", "grade": "10", "zip": "0123"}
     see_that_metadata_is_there(opened, ["metadata.grade>9"])
     with pytest.raises(FilterError, match="there is no metadata 'grad'; did you mean grade"):
         see_that_metadata_is_there(opened, ["metadata.grad>9"])

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from quern.jobs.pages.inputs import IngestError
+from quern.schemas.tables import NO_LOSS
 from tests.jobs.pages.archived import put, read, reasons
 from tests.jobs.pages.formats.test_tables_and_texts import documents
 
@@ -23,6 +24,8 @@ ROW = "a,Grün ist gut\n"
     "content",
     [
         pytest.param("doc_id;text\na;Grün ist gut\n".encode(), id="semicolons"),
+        pytest.param("sep=;\r\ndoc_id;text\r\na;Grün ist gut\r\n".encode(), id="a line that says what sets apart"),
+        pytest.param('\ufeff"sep=\t"\ndoc_id\ttext\na\tGrün ist gut\n'.encode("utf-16-le"), id="the same in quotes"),
         pytest.param("doc_id\ttext\ra\tGrün ist gut\r".encode(), id="tabs, lines of an old Macintosh"),
         pytest.param(f"\ufeffdoc_id, text\n{ROW}".encode(), id="a byte order mark, a space"),
         pytest.param(f"doc_id,text\n{ROW}".encode("cp1252"), id="windows-1252"),
@@ -35,6 +38,11 @@ def test_what_spreadsheets_write_is_read(tmp_path: Path, content: bytes) -> None
     rows, rejects = read(put(tmp_path / "d.csv", content))
     assert [(one["doc_id"], one["text"]) for one in documents(rows)] == [("a", "Grün ist gut")]
     assert rejects == []
+
+
+def test_rows_are_told_by_their_lines_after_a_line_that_says_what_sets_apart(tmp_path: Path) -> None:
+    _, rejects = read(put(tmp_path / "d.csv", b"sep=|\ndoc_id|text\na|one\nb|two|three\n"))
+    assert reasons(rejects) == {"d.csv:4": "malformed_row"}
 
 
 def test_a_workbook_that_is_called_csv_is_told_as_what_it_is(tmp_path: Path) -> None:
@@ -125,6 +133,16 @@ def markdown(tmp_path: Path, content: str) -> dict[str, Any]:
     rows, _ = read(put(tmp_path / "d.md", content.encode()))
     (document,) = documents(rows)
     return document
+
+
+def test_what_front_matter_states_and_cannot_be_read_is_told_and_the_document_stays(tmp_path: Path) -> None:
+    content = b"---\ndate: next Tuesday\nupdated: 2024-05-02\ndoc_id: [1]\n---\nText.\n"
+    rows, rejects = read(put(tmp_path / "d.md", content))
+    assert [(reject.key, reject.reason) for reject in rejects] == [("d.md", "bad_date"), ("d.md", "bad_value")]
+    assert "without its published_at, 'next Tuesday', which is no date" in rejects[0].detail
+    assert NO_LOSS.issuperset(reject.reason for reject in rejects)
+    (document,) = documents(rows)
+    assert (document["published_at"], document["modified_at"].day) == (None, 2)
 
 
 def test_front_matter_is_read_as_it_is_written(tmp_path: Path) -> None:

@@ -157,8 +157,8 @@ def test_a_markdown_file_of_a_hundred_megabytes_is_rejected_unread(tmp_path: Pat
     [
         (("txt=body",), "did you mean text?"),
         (("text",), "like text=body"),
-        (("text=body", "title=body"), "body stands there twice"),
-        (("text=a", "text=b"), "text stands there twice"),
+        (("text=body", "title=body"), "the column body stands there twice, for text and for title"),
+        (("text=a", "text=b"), "the field text stands there twice, for a and for b"),
     ],
 )
 def test_names_of_fields_are_checked(pairs: tuple[str, ...], message: str) -> None:

@@ -9,6 +9,10 @@ from typing import Any, Final
 
 import yaml
 
+from quern.jobs.text.charsets import decode_page
+from quern.jobs.text.given_documents import Given, UnfitDocumentError, given_document
+from quern.jobs.text.plain_text import printable
+
 _MATTER: Final = re.compile(r"\A---[ \t]*\n(.{0,20000}?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 # A heading with `#`, or a line that is underlined by `=`; within the first lines, for what is deeper is a section.
 # What is possessive (`++`) is never given back: a line of a million spaces would take minutes.
@@ -34,6 +38,24 @@ class MarkdownText:
 
     text: str
     stated: Mapping[str, Any] = field(default_factory=dict)
+
+
+def given_markdown(body: bytes, charset: str | None, doc_id: str) -> Given:
+    """The document of a Markdown file, and what it states that cannot be read.
+
+    Args:
+        body: The file.
+        charset: Its encoding, where that is known.
+        doc_id: Its id, where it states none.
+    """
+    read = markdown_text(printable(decode_page(body, charset)))
+    said = {"doc_id": doc_id, **read.stated, "text": read.text}
+    try:
+        return given_document(said)
+    except UnfitDocumentError as error:  # What it states as its id is none.
+        given = given_document(said | {"doc_id": doc_id})
+        given.unread.append(("bad_value", f"the document has an id of its own, not that which it states: {error}"))
+        return given
 
 
 def markdown_text(text: str) -> MarkdownText:
