@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pstats
+import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from cProfile import Profile
 from multiprocessing import get_context
@@ -13,7 +14,7 @@ from typing import Final, TypeVar
 
 from quern.indexes.catalog import Warehouse
 from quern.pipelines.build import build
-from tests.rot import SETTINGS, Expected, answered, count_of, digests, places, small_warehouse, trial
+from tests.rot import SETTINGS, Expected, Outcome, answered, count_of, digests, places, small_warehouse, trial
 
 Made = TypeVar("Made")
 
@@ -37,12 +38,21 @@ def benchmark_rot(count: int, seed: int) -> dict[str, float]:
         root = Path(folder)
         # LanceDB and the models have threads, which a process that forks must not have.
         whole, expected = _elsewhere(_prepared, root)
-        found = [trial(whole, place, expected, root) for place in places(whole, count, seed)]
+        found = list(_told(trial(whole, place, expected, root) for place in places(whole, count, seed)))
         figures: dict[str, float] = {"places": count, **count_of(found)}
         figures["seconds_a_place"] = sum(outcome.seconds for outcome in found) / max(len(found), 1)
         figures["build_checksums_share"] = _elsewhere(_share, whole.parent)
         figures["quiet_night_checksums_share"] = _elsewhere(_share, whole.parent)
     return figures
+
+
+def _told(outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
+    """The outcomes, of which each that did not pass is told as it comes."""
+    for number, outcome in enumerate(outcomes, 1):
+        if not outcome.passed:
+            sys.stderr.write(f"place={number} {outcome}\n")
+            sys.stderr.flush()
+        yield outcome
 
 
 def _elsewhere(make: Callable[[Path], Made], root: Path) -> Made:
