@@ -2,15 +2,17 @@
 
 A table's digest hashes row after row with BLAKE2b, which says whether versions differ and costs a microsecond a row.
 Which rows differ is asked more cheaply: multilinear hashing (Carter and Wegman 1979; Lemire and Kaser 2014, "Strongly
-universal string hashing is fast") of a column's bytes with random 64-bit weights. Two different cells agree with a
-probability below 2^-54, whoever wrote them, as the weights are not known before.
+universal string hashing is fast") of a column's bytes with random 64-bit weights, and BLAKE2b of long cells with a
+random key. Two different cells agree with a probability below 2^-54, whoever wrote them, as weights and key are not
+known before.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import blake2b
 from itertools import chain
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +22,8 @@ import pyarrow.compute as pc
 Hashes = npt.NDArray[np.uint64]
 
 _MOST_COLUMNS: Final = 256
+_LONG: Final = 128
+"""Bytes from which on a cell is hashed by itself: there it takes as long as with others."""
 _NULL: Final = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -30,6 +34,7 @@ class RowHasher:
         self._random = np.random.default_rng()
         self._columns = self._drawn(_MOST_COLUMNS)
         self._weights = self._drawn(1 << 12)
+        self._key = self._random.bytes(32)
 
     def _drawn(self, count: int) -> Hashes:
         return self._random.integers(0, 1 << 64, count, dtype=np.uint64) | np.uint64(1)
@@ -65,24 +70,40 @@ class RowHasher:
             lengths = np.where(column.is_null().to_numpy(zero_copy_only=False), 0, kind.list_size)
             return self._strings(self._cells(flat), lengths)
         if pa.types.is_string(kind) or pa.types.is_binary(kind):
-            filled = pc.fill_null(column.cast(pa.binary()), b"")
-            lengths = pc.binary_length(filled).to_numpy(zero_copy_only=False)
-            _, _, data = filled.buffers()
-            start = int(np.frombuffer(filled.buffers()[1], np.int32)[filled.offset])
-            whole = np.frombuffer(data or b"", np.uint8)[start : start + int(lengths.sum())]
-            return self._strings(whole.astype(np.uint64), lengths)
+            return self._texts(pc.fill_null(column.cast(pa.binary()), b""))
         return _bits(column)
 
-    def _strings(self, values: Hashes, lengths: npt.NDArray[np.int64]) -> Hashes:
-        """Hashes of the runs of `values` that have these lengths."""
-        ends = np.cumsum(lengths, dtype=np.int64)
-        starts = ends - lengths
+    def _texts(self, cells: pa.BinaryArray) -> Hashes:
+        """Hashes of binary cells; a long one is hashed by BLAKE2b, which takes a nanosecond a byte and not ten."""
+        lengths = pc.binary_length(cells).to_numpy(zero_copy_only=False)
+        long = lengths >= _LONG
+        found = np.empty(len(cells), dtype=np.uint64)
+        short = cells.filter(pa.array(~long)) if long.any() else cells
+        _, offsets, data = short.buffers()
+        start = int(np.frombuffer(offsets, np.int32)[short.offset]) if len(short) else 0
+        whole = np.frombuffer(data or b"", np.uint8)[start : start + int(lengths[~long].sum())]
+        found[~long] = self._strings(whole, lengths[~long])
+        digests = [
+            blake2b(cell, digest_size=8, key=self._key).digest() for cell in cells.filter(pa.array(long)).to_pylist()
+        ]
+        found[long] = np.frombuffer(b"".join(digests), np.uint64)
+        return found
+
+    def _strings(self, values: npt.NDArray[Any], lengths: npt.NDArray[np.int64]) -> Hashes:
+        """Hashes of the runs of `values`, which are no negative numbers, that have these lengths."""
         longest = int(lengths.max(initial=0))
         if longest >= len(self._weights):
             self._weights = np.concatenate([self._weights, self._drawn(2 * longest)])
-        places = np.arange(len(values)) - np.repeat(starts, lengths)
-        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum((values + np.uint64(1)) * self._weights[places + 1])])
-        return np.asarray(sums[ends] - sums[starts] + lengths.astype(np.uint64) * self._weights[0], dtype=np.uint64)
+        weights, one = self._weights[1 : longest + 1], np.uint64(1)
+        if longest * len(lengths) == len(values):  # Keys and vectors: runs of one length are a matrix.
+            of_runs = (values.reshape(len(lengths), longest) + one) @ weights
+        else:
+            ends = np.cumsum(lengths, dtype=np.int64)
+            starts = ends - lengths
+            places = np.arange(len(values)) - np.repeat(starts, lengths)
+            sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum((values + one) * weights[places])])
+            of_runs = sums[ends] - sums[starts]
+        return np.asarray(of_runs + lengths.astype(np.uint64) * self._weights[0], dtype=np.uint64)
 
 
 def _bits(column: pa.Array) -> Hashes:
@@ -100,3 +121,15 @@ def _mixed(hashes: Hashes) -> Hashes:
     found = (hashes ^ (hashes >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     found = (found ^ (found >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.asarray(found ^ (found >> np.uint64(31)), dtype=np.uint64)
+
+
+# Two hashes with weights of their own: what is compared with them is of one process.
+_HASHERS: Final = (RowHasher(), RowHasher())
+
+
+def hash_pairs(batch: pa.RecordBatch) -> Hashes:
+    """Two hashes of each row over all columns, shape (rows, 2), which tell rows of one process apart.
+
+    Columns go by number: a key and a reference to it have different names and have the same hashes.
+    """
+    return np.stack([hasher.rows(batch, batch.schema.names)[0] for hasher in _HASHERS], axis=1)

@@ -16,7 +16,8 @@ from typing import Any, NoReturn
 import numpy as np
 import pyarrow as pa
 
-from quern.jobs.audit.arrow_metrics import Metric, Pairs, fingerprints, make_metric
+from quern.indexes.row_hashes import hash_pairs
+from quern.jobs.audit.arrow_metrics import Metric, Pairs, make_metric
 from quern.jobs.audit.arrow_metrics import Rows as RowsToRead
 from quern.jobs.audit.gx import Batch, ExecutionEngine, IDDict, MetricResolutionError
 from quern.jobs.audit.views import View
@@ -101,7 +102,7 @@ class ArrowExecutionEngine(ExecutionEngine):  # type: ignore[misc]
         """Fingerprints of the keys of another table of the audit, read once."""
         if (table, column) not in self._keys:
             target: View = self.batch_manager.batch_data_cache[batch_id(table)]
-            parts = [fingerprints(b) for b in target.batches([column])]
+            parts = [hash_pairs(b) for b in target.batches([column])]
             self._keys[table, column] = np.concatenate(parts) if parts else np.empty((0, 2), dtype=np.uint64)
         return self._keys[table, column]
 

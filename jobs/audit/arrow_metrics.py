@@ -8,14 +8,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from quern.indexes.row_hashes import RowHasher
+from quern.indexes.row_hashes import hash_pairs
 
 Pairs = npt.NDArray[np.uint64]
 Wrong = npt.NDArray[np.bool_]
@@ -85,7 +85,7 @@ class Repeated(Metric):
         """Keep the fingerprints of the keys."""
         batch = _without_nulls(batch)
         self._rows += batch.num_rows
-        self._prints.append(fingerprints(batch))
+        self._prints.append(hash_pairs(batch))
 
     def value(self, part: str) -> Any:
         """A part, as of `Unexpected`; rows to be shown as `Rows`."""
@@ -109,7 +109,7 @@ class Dangling(Metric):
 
     def update(self, batch: pa.RecordBatch) -> None:
         """Keep the fingerprints of the values."""
-        self._prints.append(fingerprints(_without_nulls(batch)))
+        self._prints.append(hash_pairs(_without_nulls(batch)))
 
     def value(self, part: str) -> Any:
         """A part, as of `Unexpected`; rows to be shown as `Rows`."""
@@ -227,19 +227,6 @@ _METRICS: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any], KeysOf], Met
     "column.quantile_values": lambda d, k, _: Quantiles(d["column"], k["quantiles"]),
 }
 METRICS = tuple(_METRICS)
-
-
-# Two hashes of 64 bits with weights of their own: rows of one process are compared, and no other's.
-_HASHERS: Final = (RowHasher(), RowHasher())
-
-
-def fingerprints(batch: pa.RecordBatch) -> Pairs:
-    """Fingerprints of the rows over all columns, shape (rows, 2).
-
-    Columns go by number: a key and a reference to it have different names and must have one fingerprint.
-    """
-    hashes = [hasher.rows(batch, batch.schema.names)[0] for hasher in _HASHERS]
-    return np.stack(hashes, axis=1)
 
 
 def _joined(prints: list[Pairs]) -> Pairs:

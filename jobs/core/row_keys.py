@@ -7,8 +7,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from quern.indexes.row_hashes import hash_pairs
 from quern.jobs.core.contract import Job, Source
-from quern.schemas.digests import row_fingerprints
 
 Bools = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int64]
@@ -25,7 +25,7 @@ class RowKeys:
 
     def add(self, rows: pa.RecordBatch, inputs: Numbers) -> None:
         """Take the next rows, and the number of the input of each."""
-        self._keys.append(row_fingerprints(rows, self._job.makes.key).view(np.uint64).reshape(-1, 2))
+        self._keys.append(hash_pairs(rows.select(list(self._job.makes.key))))
         self._preference.append(self._job.preference(rows))
         self._inputs.append(inputs)
 

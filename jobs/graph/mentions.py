@@ -76,8 +76,8 @@ class Titles:
         """Numbers of the titles that `text` names, word for word."""
         words = _WORD.findall(text)
         found = set()
-        for at, word in enumerate(words):
-            for length in self._lengths.get(word, ()):
+        for at in [at for at, word in enumerate(words) if word in self._lengths]:
+            for length in self._lengths[words[at]]:
                 number = self._numbers.get(tuple(words[at : at + length]))
                 if number is not None:
                     found.add(number)

@@ -8,7 +8,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quern.jobs.audit.arrow_metrics import Metric, Rows, examples, fingerprints, make_metric
+from quern.indexes.row_hashes import hash_pairs
+from quern.jobs.audit.arrow_metrics import Metric, Rows, examples, make_metric
 
 Values = list[str | None]
 VALUES = st.lists(st.sampled_from(["a", "b", "c", "d", None]))
@@ -19,7 +20,7 @@ def batches(values: list[Any], kind: pa.DataType, rows: int) -> list[pa.RecordBa
 
 
 def fed(name: str, parts: list[pa.RecordBatch], keys: Values | None = None, **kwargs: Any) -> Metric:
-    known = fingerprints(pa.record_batch([pa.array(keys or [], pa.string())], names=["other"]))
+    known = hash_pairs(pa.record_batch([pa.array(keys or [], pa.string())], names=["other"]))
     metric = make_metric(name, {"column": "key"}, kwargs, lambda table, column: known)
     for part in parts:
         metric.update(part)
