@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from quern.indexes.catalog import Manifest, Warehouse
     from quern.pipelines.api.asking import answer, ask, search, sources, timeline
     from quern.pipelines.api.building import build
-    from quern.pipelines.api.looking import diff, graph, original, show, table
+    from quern.pipelines.api.looking import diff, graph, original, picture, show, table
     from quern.pipelines.api.measuring import compare, evaluate
     from quern.schemas.answers import Answer, Hit, Question
     from quern.schemas.differences import SnapshotDifference
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _HOMES = {
     **dict.fromkeys(("answer", "ask", "search", "sources", "timeline"), "quern.pipelines.api.asking"),
     **dict.fromkeys(("compare", "evaluate"), "quern.pipelines.api.measuring"),
-    **dict.fromkeys(("diff", "graph", "original", "show", "table"), "quern.pipelines.api.looking"),
+    **dict.fromkeys(("diff", "graph", "original", "picture", "show", "table"), "quern.pipelines.api.looking"),
     "build": "quern.pipelines.api.building",
     **dict.fromkeys(("Manifest", "Warehouse"), "quern.indexes.catalog"),
     **dict.fromkeys(("Answer", "Hit", "Question"), "quern.schemas.answers"),
@@ -72,6 +72,7 @@ __all__ = [
     "evaluate",
     "graph",
     "original",
+    "picture",
     "search",
     "show",
     "sources",

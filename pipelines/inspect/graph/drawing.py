@@ -13,7 +13,13 @@ from quern.schemas.answers import Answer
 
 
 def draw_path(answer: Answer) -> str:
-    """The picture of the report's path, with its colours; one answer gives one picture."""
+    """The picture of the report's path, with its colours; one answer gives one picture.
+
+    Raises:
+        GraphError: There is no path to draw.
+    """
+    if not answer.hits:
+        raise GraphError("there is no path to draw: no chunk was found for the question")
     passages = passages_of(answer, [], "picture")
     return page_environment().get_template("picture.svg.j2").render(picture=picture_of(answer, passages))
 
@@ -26,9 +32,8 @@ def write_path(answer: Answer, path: Path) -> None:
     """
     if path.suffix != ".svg":
         raise GraphError(f"--picture {path}: the picture is an SVG file; name one that ends in .svg")
-    if not answer.hits:
-        raise GraphError("there is no path to draw: no chunk was found for the question")
+    drawn = draw_path(answer)
     try:
-        write_text(path, draw_path(answer) + "\n")
+        write_text(path, drawn + "\n")
     except OSError as error:
         raise GraphError(f"--picture {path} cannot be written: {error.strerror}") from error
