@@ -99,7 +99,7 @@ def crawl(seeds: Path, warehouse: Warehouse, settings: Settings) -> CrawlReport:
     with _sole_crawl(warehouse):
         folder = _folder(warehouse, addresses, settings)
         plan = folder.read_plan()
-        engine = _engine(settings, plan)
+        engine = engine_of(settings, plan.workers)
         log.info("crawl=%s engine=%s processes=%d seeds=%d", plan.crawl_id, engine, plan.workers, len(addresses))
         progress = _Progress()
         try:
@@ -163,11 +163,16 @@ def read_seeds(path: Path, settings: CrawlSettings) -> list[Address]:
     return list(found.values())
 
 
-def _engine(settings: Settings, plan: Plan) -> str:
+def engine_of(settings: Settings, workers: int) -> str:
+    """What runs so many processes: `local` or `ray`.
+
+    Raises:
+        CrawlError: The settings name an engine that runs no crawl.
+    """
     wanted = settings.engine.engine
     if wanted == "spark":
         raise CrawlError("a crawl runs on Ray or locally: --engine ray, local or auto")
-    return "local" if wanted == "local" or plan.workers == 1 else "ray"
+    return "local" if wanted == "local" or workers == 1 else "ray"
 
 
 @contextmanager
@@ -180,29 +185,23 @@ def _sole_crawl(warehouse: Warehouse) -> Iterator[None]:
 
 def _folder(warehouse: Warehouse, seeds: Sequence[Address], settings: Settings) -> CrawlFolder:
     """The folder of the crawl that was begun with these seeds and not finished, or of a new one."""
-    digest = _digest(seeds, settings.crawl)
     agent = user_agent(settings.crawl)
-    for path in sorted((warehouse.root / "crawl").glob("*/plan.json")):
-        folder = _paths(warehouse, path.parent.name)
-        plan = folder.read_plan()
-        if plan.seeds == digest:
-            log.info("crawl=%s goes on", plan.crawl_id)
-            changed = {"settings": settings.crawl, "user_agent": agent, "started_at": time.time()}
-            folder.write_plan(plan.model_copy(update=changed))
-            return folder
-    local = settings.engine.engine == "local"
-    hosts = len({seed.host for seed in seeds})
-    one = local or (hosts == 1 and settings.crawl.scope != "domain")
-    workers = settings.crawl.workers or (1 if one else min(hosts, core_count(settings.engine)))
+    begun = unfinished(warehouse.root, seeds, settings.crawl)
+    if begun is not None:
+        plan = begun.read_plan()
+        log.info("crawl=%s goes on", plan.crawl_id)
+        changed = {"settings": settings.crawl, "user_agent": agent, "started_at": time.time()}
+        begun.write_plan(plan.model_copy(update=changed))
+        return begun
     crawl_id = new_build_id()
-    folder = _paths(warehouse, crawl_id)
+    folder = crawl_folder(warehouse.root, crawl_id)
     folder.warc.mkdir(parents=True)
     write_text(folder.seeds, "".join(f"{seed.url}\n" for seed in seeds))
     folder.write_plan(
         Plan(
             crawl_id=crawl_id,
-            seeds=digest,
-            workers=workers,
+            seeds=_digest(seeds, settings.crawl),
+            workers=worker_count(seeds, settings),
             user_agent=agent,
             started_at=time.time(),
             settings=settings.crawl,
@@ -211,8 +210,22 @@ def _folder(warehouse: Warehouse, seeds: Sequence[Address], settings: Settings) 
     return folder
 
 
-def _paths(warehouse: Warehouse, crawl_id: str) -> CrawlFolder:
-    root = warehouse.root
+def unfinished(root: Path, seeds: Sequence[Address], settings: CrawlSettings) -> CrawlFolder | None:
+    """The folder of the crawl in the warehouse at `root` that was begun with these seeds and did not end."""
+    digest = _digest(seeds, settings)
+    begun = (crawl_folder(root, path.parent.name) for path in sorted((root / "crawl").glob("*/plan.json")))
+    return next((folder for folder in begun if folder.read_plan().seeds == digest), None)
+
+
+def worker_count(seeds: Sequence[Address], settings: Settings) -> int:
+    """Processes of a new crawl: a host is one's alone."""
+    hosts = len({seed.host for seed in seeds})
+    one = settings.engine.engine == "local" or (hosts == 1 and settings.crawl.scope != "domain")
+    return settings.crawl.workers or (1 if one else min(hosts, core_count(settings.engine)))
+
+
+def crawl_folder(root: Path, crawl_id: str) -> CrawlFolder:
+    """Where the crawl `crawl_id` of the warehouse at `root` keeps what."""
     return CrawlFolder(root / "crawl" / crawl_id, root / "warc" / crawl_id, root / "crawl" / "memory.sqlite")
 
 

@@ -70,12 +70,12 @@ def add_pages(warehouse: Warehouse, sources: Sequence[str | Path], settings: Set
     """
     started = time.monotonic()
     store = page_store(warehouse)
-    inputs = [_within(file, warehouse.root) for file in find_inputs(sources)]
+    inputs = [named_within(file, warehouse.root) for file in find_inputs(sources)]
     engine = "none"
     with store.lock(), Engines(settings.engine, preload=[read_spans.__module__]) as engines:
         VERIFIED.forget()
         store.mend()
-        wanted = _unread(store, inputs, settings.ingest)
+        wanted = unread(store, inputs, settings.ingest)
         spans = [span for file in wanted for span in spans_of(file, settings.ingest.task_bytes)]
         finished, left = _resumed(store, spans, settings.ingest)
 
@@ -94,13 +94,13 @@ def add_pages(warehouse: Warehouse, sources: Sequence[str | Path], settings: Set
     return report
 
 
-def _within(file: Input, root: Path) -> Input:
+def named_within(file: Input, root: Path) -> Input:
     """`file` under a name that holds when the warehouse is moved, if it lies in it: a crawl's archives do."""
     path = Path(file.location)
     return replace(file, name=text_of(path.relative_to(root).as_posix())) if path.is_relative_to(root) else file
 
 
-def _unread(store: PageStore, inputs: Sequence[Input], settings: IngestSettings) -> list[Input]:
+def unread(store: PageStore, inputs: Sequence[Input], settings: IngestSettings) -> list[Input]:
     """The files that the store does not hold as they are now, those of a damaged part among them."""
     held: Counter[tuple[str, str]] = Counter()
     for part in store.whole_parts():

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from quern.indexes.catalog import Warehouse, new_build_id
 from quern.jobs.core.memory import MemoryMeter
@@ -17,12 +17,14 @@ from quern.pipelines.build import STEPS
 from quern.pipelines.staged import StagedBuild, StageError, log_file
 from quern.pipelines.staged_records import Begun
 from quern.schemas.settings import Settings
+from quern.schemas.words.meant import no_such
 
 AUDIT: Final = "audit"
 PUBLISH: Final = "publish"
 _BUILD_ID: Final = re.compile(r"\d{8}T\d{4,}")
 
 Change = Callable[[Settings], Settings]
+Outlook = Literal["published", "finished", "begin", "run"]
 
 log = logging.getLogger(__name__)
 
@@ -88,19 +90,13 @@ def run_stage(
         WarehouseError: Another build, or step of one, is writing.
     """
     steps = STEPS if steps is None else steps
-    if name not in stage_names(steps):
-        raise StageError(f"there is no step {name}; they are {', '.join(stage_names(steps))}")
-    if not _BUILD_ID.fullmatch(build_id):
-        raise StageError(
-            f"--build {build_id}: name it by its start, like {new_build_id()}, so that builds sort by time"
-        )
+    _see_names(name, build_id, steps)
     with (
         warehouse.lock(f"{name} of build {build_id}", wait),
         log_file(warehouse.logs / f"{build_id}.log"),
         MemoryMeter() as meter,
     ):
-        going_on = warehouse.builds / build_id in warehouse.builds_in_progress()
-        if build_id in warehouse.snapshot_ids() and not going_on:  # Else it was killed just before it was published.
+        if _is_published(build_id, warehouse):
             log.info("stage=%s build=%s is published already", name, build_id)
             return
         staged = _staged(name, build_id, warehouse, source, change, steps)
@@ -116,6 +112,46 @@ def run_stage(
                 raise
         else:
             _run_one(next(step for step in steps if step.name == name), staged, meter)
+
+
+def outlook(
+    name: str,
+    build_id: str,
+    warehouse: Warehouse,
+    source: Path | None = None,
+    change: Change = _unchanged,
+    steps: Sequence[Step] | None = None,
+) -> Outlook:
+    """What `run_stage` would do: nothing, as the build is `published` or the step `finished`; `begin` a build; `run`.
+
+    Nothing is written. Takes what `run_stage` takes, and raises `StageError` where that would.
+    """
+    steps = STEPS if steps is None else steps
+    _see_names(name, build_id, steps)
+    if _is_published(build_id, warehouse):
+        return "published"
+    staged = _in_progress(name, build_id, warehouse, source, change, steps)
+    if staged is None:
+        return "begin"
+    _see_that_it_can_run(name, staged)
+    step = next((step for step in steps if step.name == name), None)
+    done = staged.finished(step) if step else staged.audited() if name == AUDIT else None
+    return "run" if done is None else "finished"
+
+
+def _see_names(name: str, build_id: str, steps: Sequence[Step]) -> None:
+    """Raises `StageError` where there is no such step, or no build is called so."""
+    if name not in stage_names(steps):
+        raise StageError(no_such("step", name, stage_names(steps)))
+    if not _BUILD_ID.fullmatch(build_id):
+        raise StageError(
+            f"--build {build_id}: name it by its start, like {new_build_id()}, so that builds sort by time"
+        )
+
+
+def _is_published(build_id: str, warehouse: Warehouse) -> bool:
+    going_on = warehouse.builds / build_id in warehouse.builds_in_progress()
+    return build_id in warehouse.snapshot_ids() and not going_on  # Else it was killed just before it was published.
 
 
 def finished_steps(build_id: str, warehouse: Warehouse, steps: Sequence[Step] = STEPS) -> list[str]:
@@ -135,8 +171,25 @@ def _staged(
     steps: Sequence[Step],
 ) -> StagedBuild:
     """The build in progress, begun if it is not and `name` is the first step."""
-    folder = warehouse.builds / build_id
-    staged = StagedBuild.open(folder, warehouse, steps)
+    staged = _in_progress(name, build_id, warehouse, source, change, steps)
+    if staged is not None:
+        return staged
+    tree = change(Settings()).model_dump(mode="json")
+    parent = warehouse.parent_id()
+    begun = Begun(build_id=build_id, source=source and source.absolute(), parent=parent, settings=tree)
+    return StagedBuild.begin(warehouse.builds / build_id, warehouse, steps, begun)
+
+
+def _in_progress(
+    name: str,
+    build_id: str,
+    warehouse: Warehouse,
+    source: Path | None,
+    change: Change,
+    steps: Sequence[Step],
+) -> StagedBuild | None:
+    """The build in progress, with its settings changed; None where the first step, `name`, would begin it."""
+    staged = StagedBuild.open(warehouse.builds / build_id, warehouse, steps)
     parent = warehouse.parent_id()
     if staged is None:
         if name != steps[0].name:
@@ -149,9 +202,7 @@ def _staged(
                 f"build {build_id} would sort before {parent}, which is published: a later night was built already, "
                 "and pages of an earlier one are no longer to be had"
             )
-        tree = change(Settings()).model_dump(mode="json")
-        begun = Begun(build_id=build_id, source=source and source.absolute(), parent=parent, settings=tree)
-        return StagedBuild.begin(folder, warehouse, steps, begun)
+        return None
     if parent != staged.begun.parent:
         raise StageError(
             f"{parent} was published after build {build_id} began: begin another build, what this one computed is kept"

@@ -123,6 +123,7 @@ def test_every_setting_and_every_command_is_documented_and_every_command_has_an_
     sections = dict(zip(COMMANDS, REFERENCE["commands.md"].split("\n## quern ")[1:], strict=True))
     for name, section in sections.items():
         assert f"\nquern {name}" in section.partition("```sh")[2], name
+        assert "| `--json` |" in section, name
 
 
 @pytest.mark.parametrize("page", every_page())

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from quern.pipelines.cli.choices import completing
 from quern.pipelines.cli.common import (
     LOGGERS,
     AsJson,
@@ -28,7 +29,12 @@ app = new_app("")
 def audit(
     warehouse: Warehouse,
     snapshot: Snapshot = None,
-    engine: Annotated[str | None, typer.Option(help="arrow or spark; default the snapshot's setting.")] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            help="{audit_engines}; default the snapshot's setting.", autocompletion=completing("audit_engines")
+        ),
+    ] = None,
     settings: SettingsFile = None,
     override: Overrides = None,
     as_json: AsJson = False,

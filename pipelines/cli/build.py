@@ -10,6 +10,7 @@ import typer
 from quern.pipelines.cli.common import (
     LOGGERS,
     AsJson,
+    Engine,
     Names,
     Overrides,
     SettingsFile,
@@ -34,23 +35,31 @@ def build(
         Path | None,
         typer.Argument(
             metavar="[PAGES]",
-            help="Folder or file, such as .html, .jsonl, .csv, .warc.gz; default: the page store.",
+            help="Folder or file ({formats}, each also as .gz, .lz4, .zst); default: the page store.",
         ),
     ] = None,
     names: Names = None,
     settings: SettingsFile = None,
     override: Overrides = None,
-    engine: Annotated[str | None, typer.Option(help="auto, local, spark or ray.")] = None,
+    engine: Engine = None,
     spark_master: Annotated[str | None, typer.Option(help="Spark master, default local.")] = None,
     ray_address: Annotated[
         str | None, typer.Option(help="Address of a Ray cluster, default one on this machine.")
     ] = None,
     wait: Wait = 0.0,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what each step would compute, as `quern plan` does; build nothing.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Build an index of PAGES, or of what was ingested, and publish it; only what changed is computed."""
     engines = {"engine": engine, "spark_master": spark_master, "ray_address": ray_address}
     loaded = load_settings(settings, overriding(override, names, **engines))
+    if dry_run:
+        from quern.pipelines.cli.plan import tell_plan
+
+        tell_plan(source, warehouse, loaded, as_json=as_json)
+        return
     from quern.indexes.catalog import Warehouse as Catalog
     from quern.jobs.pages.inputs import of_path
     from quern.pipelines.build import build as run_build

@@ -13,18 +13,13 @@ import typer
 from typer.core import TyperCommand
 from typer.models import CommandFunctionType as CommandFunction
 
+from quern.pipelines.cli.choices import completing, with_choices
+
 if TYPE_CHECKING:
     from quern.pipelines.retrieve.searcher import Searcher
     from quern.schemas.settings import Settings
 
 LOGGERS = ("quern",)
-
-
-def _recipe_names() -> list[str]:
-    """The recipes, for a shell that completes their names."""
-    from quern.pipelines.retrieve.recipes import RECIPES
-
-    return list(RECIPES)
 
 
 Warehouse = Annotated[
@@ -75,9 +70,13 @@ RecipeName = Annotated[
     str,
     typer.Option(
         "--recipe",
-        help="How chunks are ranked; `quern recipes` lists them.",
-        autocompletion=_recipe_names,
+        help="How chunks are ranked: {recipes}; `quern recipes` says more.",
+        autocompletion=completing("recipes"),
     ),
+]
+Engine = Annotated[
+    str | None,
+    typer.Option(help="{engines} (engine.engine).", autocompletion=completing("engines"), show_default=False),
 ]
 TopK = Annotated[
     int | None,
@@ -93,7 +92,13 @@ def print_json(value: object) -> None:
 
 
 class Command(TyperCommand):
-    """A command whose examples stand one a line, as they are typed, however wide the terminal is."""
+    """A command whose help names choices, and whose examples stand one a line, however wide the terminal is."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write what arguments and options mean."""
+        for parameter in self.get_params(ctx):
+            parameter.help = with_choices(getattr(parameter, "help", None) or "")  # type: ignore[attr-defined]
+        super().format_options(ctx, formatter)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write the examples of the epilog."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from quern.pipelines.cli.choices import completing
 from quern.pipelines.cli.common import AsJson, Warehouse, new_app, print_json
 
 if TYPE_CHECKING:
@@ -25,7 +26,12 @@ def diff(
     before: Annotated[str, typer.Argument(help="Build id, `previous` or `current`.")] = "previous",
     after: Annotated[str, typer.Argument(help="Build id, `previous` or `current`.")] = "current",
     table: Annotated[
-        list[str] | None, typer.Option(help="Only this table; its rows are named. Repeatable.", show_default=False)
+        list[str] | None,
+        typer.Option(
+            help="Only this table, whose rows are named: {tables}. Repeatable.",
+            autocompletion=completing("tables"),
+            show_default=False,
+        ),
     ] = None,
     limit: Annotated[int, typer.Option(min=0, help="Most rows of each kind that are named; 0 for all.")] = 20,
     as_json: AsJson = False,

@@ -12,6 +12,7 @@ import typer
 from quern.pipelines.cli.common import (
     LOGGERS,
     AsJson,
+    Engine,
     Names,
     Overrides,
     SettingsFile,
@@ -48,7 +49,7 @@ def estimate(
     names: Names = None,
     settings: SettingsFile = None,
     override: Overrides = None,
-    engine: Annotated[str | None, typer.Option(help="auto, local, spark or ray.")] = None,
+    engine: Engine = None,
     sample: Annotated[int, typer.Option(min=1, help="Most chunks whose tokens are counted.")] = 1000,
     as_json: AsJson = False,
 ) -> None:

@@ -49,7 +49,7 @@ def evaluate(
             show_default=False,
         ),
     ] = None,
-    recipes: Annotated[str, typer.Option(help="Recipes, separated by commas.")] = "dense,bm25,qcg,hybrid,bridge",
+    recipes: Annotated[str, typer.Option(help="Of {recipes}, separated by commas.")] = "dense,bm25,qcg,hybrid,bridge",
     k: Annotated[str, typer.Option("--k", help="Cut-offs, separated by commas.")] = "2,5,10",
     types: Annotated[bool, typer.Option("--types", help="Also for each type of question.")] = False,
     answers: Annotated[

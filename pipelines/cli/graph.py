@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from quern.pipelines.cli.choices import completing
 from quern.pipelines.cli.common import AsJson, Snapshot, Warehouse, new_app, print_json
 
 app = new_app("")
@@ -23,7 +24,7 @@ def graph(
     export: Annotated[
         Path | None, typer.Option(help="A file .graphml, or a folder for Parquet tables.", show_default=False)
     ] = None,
-    layer: Annotated[str, typer.Option(help="Of GraphML: both, nodes or chunks.")] = "both",
+    layer: Annotated[str, typer.Option(help="Of GraphML: {layers}.", autocompletion=completing("layers"))] = "both",
     as_json: AsJson = False,
 ) -> None:
     """Describe the query-centric graph: edges by kind, components, hubs, chunk to chunk, communities; export it."""
@@ -31,10 +32,11 @@ def graph(
     from quern.pipelines.inspect.graph.describe import describe_graph
     from quern.pipelines.inspect.graph.export import LAYERS, GraphError, export_graph
     from quern.schemas.words.lines import plain
+    from quern.schemas.words.meant import no_such
 
     chosen = next((known for known in LAYERS if known == layer), None)
     if chosen is None:
-        raise GraphError(f"--layer {layer}: there are {', '.join(LAYERS)}")
+        raise GraphError(no_such("layer", layer, LAYERS))
     opened = Catalog.open(warehouse).snapshot(snapshot)
     described = describe_graph(opened, hubs)
     written = export_graph(opened, described.graph, described.communities, export, chosen) if export else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,31 +20,51 @@ from quern.pipelines.cli.common import (
     print_json,
 )
 
+if TYPE_CHECKING:
+    from quern.pipelines.inspect.reading import IngestPlan
+
 app = new_app("")
 
 
 @app.command(
     epilog="Examples:  quern ingest crawl/ -w WH    quern ingest 'archive/*.warc.gz' pages.jsonl -w WH    "
+    "quern ingest articles.csv -w WH --map text=body,doc_id=id --dry-run    "
     "quern ingest 's3://bucket/crawl/*.warc.gz' -w WH --spark-master spark://host:7077",
 )
 def ingest(
     sources: Annotated[
         list[str],
-        typer.Argument(metavar="SOURCES...", help="Files, folders, patterns in quotes, or s3:// addresses of either."),
+        typer.Argument(
+            metavar="SOURCES...", help="Files ({formats}), folders, patterns in quotes, or s3:// addresses."
+        ),
     ],
     warehouse: Warehouse,
     names: Names = None,
     settings: SettingsFile = None,
     override: Overrides = None,
-    engine: Annotated[str | None, typer.Option(help="auto, local or spark.")] = None,
+    engine: Annotated[
+        str | None, typer.Option(help="auto, local or spark.", autocompletion=lambda: ["auto", "local", "spark"])
+    ] = None,
     spark_master: Annotated[str | None, typer.Option(help="Spark master, default local.")] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Read the files and say what they hold and what would be left out; write nothing."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Read SOURCES into the page store; files that it holds unchanged are not read.
 
     Archives (WARC, WET, ARC), HTML, JSONL, CSV, TSV, Parquet, plain text and Markdown; see docs/howto/ingest.md.
+    With --dry-run one process reads them, whatever the engine.
     """
     loaded = load_settings(settings, overriding(override, names, engine=engine, spark_master=spark_master))
+    if dry_run:
+        from quern.pipelines.inspect.reading import plan_ingest
+
+        _tell_plan(plan_ingest(sources, warehouse, loaded.ingest), as_json=as_json)
+        return
     from quern.indexes.catalog import Warehouse as Catalog
     from quern.jobs.pages.inputs import find_inputs
     from quern.pipelines.cli.chatter import chatter_to
@@ -65,3 +85,21 @@ def ingest(
         typer.echo(f"  first reject: {one_line(report.first_reject)}")
     for kind, count in report.records.items():
         typer.echo(f"  {count:,} records {kind}")
+
+
+def _tell_plan(plan: IngestPlan, *, as_json: bool) -> None:
+    from quern.schemas.words.lines import one_line
+
+    if as_json:
+        print_json({"dry_run": True, **asdict(plan)})
+        return
+    names = ("files", "held", "bytes", "pages", "rejects", "warnings")
+    typer.echo(f"{'kind':<10}" + "".join(f"{name:>12}" for name in names))
+    for kind, of in plan.kinds.items():
+        typer.echo(f"{kind:<10}" + "".join(f"{getattr(of, name):>12,}" for name in names))
+    for told, counts in (("rejects", plan.rejects), ("warnings", plan.warnings)):
+        if counts:
+            typer.echo(f"{told}: " + ", ".join(f"{count:,} {reason}" for reason, count in counts.items()))
+    if plan.first_reject:
+        typer.echo(f"first reject: {one_line(plan.first_reject)}")
+    typer.echo(f"read in {plan.seconds:.1f} s; nothing was written. held: unchanged in the page store, not read again")

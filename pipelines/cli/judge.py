@@ -43,7 +43,9 @@ def judge(
     ] = None,
     judges: Annotated[
         str | None,
-        typer.Option(help="Judges, separated by commas; by default all that can judge.", show_default=False),
+        typer.Option(
+            help="Judges, separated by commas, of {judges}; by default all that can judge.", show_default=False
+        ),
     ] = None,
     people: Annotated[
         Path | None,

@@ -22,6 +22,7 @@ from quern.schemas.settings import load_settings
 
 if TYPE_CHECKING:
     from quern.pipelines.inspect.plan import Plan, PlannedStep
+    from quern.schemas.settings import Settings
 
 app = new_app("")
 
@@ -43,11 +44,15 @@ def plan(
 
     Reads the pages and asks the memo; computes and publishes nothing. `~` marks estimates.
     """
-    loaded = load_settings(settings, overriding(override, names))
+    tell_plan(source, warehouse, load_settings(settings, overriding(override, names)), as_json=as_json)
+
+
+def tell_plan(source: Path | None, warehouse: Path, settings: Settings, *, as_json: bool) -> None:
+    """Print what a build would do."""
     from quern.pipelines.build import STEPS
     from quern.pipelines.inspect.plan import plan_build
 
-    planned = plan_build(source, warehouse, loaded, STEPS)
+    planned = plan_build(source, warehouse, settings, STEPS)
     if as_json:
         print_json({**asdict(planned), "seconds": planned.seconds})
         return

@@ -18,6 +18,7 @@ from typer.main import get_command
 
 from quern.jobs.core.step import Step
 from quern.pipelines.build import STEPS
+from quern.pipelines.cli.choices import with_choices
 from quern.pipelines.cli.common import examples
 from quern.pipelines.cli.main import app
 from quern.pipelines.inspect.dataflow import mermaid, step_rows
@@ -150,7 +151,7 @@ def _command_lines(command: Any, name: str, context: Any) -> Iterator[str]:
     yield from ("| argument or option | meaning |", "|---|---|")
     for parameter in command.params:
         if record := parameter.get_help_record(context):
-            yield f"| `{_cell(record[0])}` | {_cell(record[1])} |"
+            yield f"| `{_cell(record[0])}` | {_cell(with_choices(record[1]))} |"
     yield from ("", "```sh", *examples(command.epilog or ""), "```", "")
 
 

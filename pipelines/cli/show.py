@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from quern.pipelines.cli.choices import completing
 from quern.pipelines.cli.common import (
     AsJson,
     Snapshot,
@@ -26,7 +27,7 @@ app = new_app("")
 def show(
     kind: Annotated[
         str,
-        typer.Argument(help="What a row is called: page, document, chunk, query, node... Or: citation, entity."),
+        typer.Argument(help="What a row is called: {rows}.", autocompletion=completing("rows")),
     ],
     key: Annotated[
         str,

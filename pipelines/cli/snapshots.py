@@ -79,12 +79,22 @@ def show_snapshot(
 def rollback_snapshot(
     warehouse: Warehouse,
     build_id: Annotated[str | None, typer.Argument(help="Default the one before the published.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be published, and publish nothing.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Publish an earlier snapshot again; nothing is deleted."""
     from quern.indexes.catalog import Warehouse as Catalog
 
     catalog = Catalog.open(warehouse)
+    if dry_run:
+        wanted, current = catalog.rolled_back(build_id).build_id, catalog.current_id()
+        if as_json:
+            print_json({"dry_run": True, "would_publish": wanted, "published": current})
+            return
+        typer.echo(f"would publish {wanted} again in place of {current}")
+        return
     with catalog.lock("quern snapshots"):
         manifest = catalog.rollback(build_id)
     if as_json:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from quern.pipelines.cli.choices import completing
 from quern.pipelines.cli.common import (
     LOGGERS,
     AsJson,
+    Engine,
     Names,
     Overrides,
     SettingsFile,
@@ -22,6 +24,9 @@ from quern.pipelines.cli.common import (
 )
 from quern.schemas.settings import load_settings
 
+if TYPE_CHECKING:
+    from quern.pipelines.stage import Change
+
 app = new_app("")
 
 
@@ -30,7 +35,14 @@ app = new_app("")
     "quern stage clean --build 20261122T0600 -w WH    quern stage publish --build 20261122T0600 -w WH",
 )
 def stage(
-    name: Annotated[str, typer.Argument(metavar="STEP", help="A step of `quern steps`, then `audit`, then `publish`.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="STEP",
+            help="In this order: {steps}; `quern steps` says what each needs.",
+            autocompletion=completing("steps"),
+        ),
+    ],
     warehouse: Warehouse,
     build: Annotated[str, typer.Option(metavar="ID", help="Name of the build: its start, like 20261122T0600.")],
     source: Annotated[
@@ -40,8 +52,12 @@ def stage(
     names: Names = None,
     settings: SettingsFile = None,
     override: Overrides = None,
-    engine: Annotated[str | None, typer.Option(help="auto, local, spark or ray.")] = None,
+    engine: Engine = None,
     wait: Wait = 0.0,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Say whether the step would run, and run nothing."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run one step of a build alone, for orchestrators: a failed one can be tried again, a finished one is not.
@@ -50,6 +66,9 @@ def stage(
     what it made last night is finished with the first step: `--json` tells which steps are.
     """
     overrides = overriding(override, names, engine=engine)
+    if dry_run:
+        _tell_outlook(name, build, warehouse, source, partial(load_settings, settings, overrides), as_json=as_json)
+        return
     from quern.indexes.catalog import Warehouse as Catalog
     from quern.pipelines.cli.chatter import chatter_to
     from quern.pipelines.stage import finished_steps, run_stage
@@ -66,3 +85,30 @@ def stage(
     if as_json:
         finished = finished_steps(build, catalog)
         print_json({"build_id": build, "step": name, "published": catalog.current_id() == build, "finished": finished})
+
+
+_OUTLOOKS = {
+    "published": "the build is published: nothing would be done",
+    "finished": "it is finished: nothing would be done",
+    "begin": "it would begin the build, and run",
+    "run": "it would run",
+}
+
+
+def _tell_outlook(
+    name: str, build: str, warehouse: Path, source: Path | None, change: Change, *, as_json: bool
+) -> None:
+    from quern.indexes.catalog import Warehouse as Catalog
+    from quern.pipelines.stage import outlook
+
+    there = source is None or (warehouse / "warehouse.json").exists()
+    if source is not None:
+        from quern.jobs.pages.inputs import of_path
+
+        of_path(source)
+    catalog = Catalog.open(warehouse) if there else Catalog(warehouse)
+    found = outlook(name, build, catalog, source, change)
+    if as_json:
+        print_json({"dry_run": True, "build_id": build, "step": name, "outlook": found})
+        return
+    typer.echo(f"{name} of build {build}: {_OUTLOOKS[found]}")

@@ -7,12 +7,14 @@ no result: the groups of the run, and single ones of the build (`group.HOW`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 import yaml
 from pydantic import ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from quern.schemas.errors import QuernError
@@ -71,7 +73,28 @@ def describe(settings: Settings) -> Iterator[tuple[str, str, Any, str]]:
     for group in Settings.model_fields:
         values = getattr(settings, group)
         for name, field in type(values).model_fields.items():
-            yield group, name, getattr(values, name), field.description or ""
+            yield group, name, getattr(values, name), _meaning(field)
+
+
+def choices(group: str, name: str) -> tuple[str, ...]:
+    """The values that the setting `group.name` can have, where they are names; none for others."""
+    return _choices(type(getattr(Settings(), group)).model_fields[name].annotation)
+
+
+def _choices(annotation: Any) -> tuple[str, ...]:
+    """The names of a `Literal`, also of one within a tuple."""
+    if get_origin(annotation) is Literal:
+        return tuple(str(one) for one in get_args(annotation))
+    return next((found for below in get_args(annotation) if (found := _choices(below))), ())
+
+
+def _meaning(field: FieldInfo) -> str:
+    """What a setting means, and what it can be, where its description does not name all of it."""
+    told = field.description or ""
+    names = _choices(field.annotation)
+    if all(f"`{name}`" in told for name in names):
+        return told
+    return f"{told} {'One' if get_origin(field.annotation) is Literal else 'Any'} of: {', '.join(names)}."
 
 
 def _explain(error: ErrorDetails, where: str) -> str:
@@ -83,8 +106,12 @@ def _explain(error: ErrorDetails, where: str) -> str:
         near = meant(path, setting_names() + groups, _ALIKE)
         hint = f"; did you mean {near}?" if near else "; `quern settings` lists them all"
         return f"{where}: there is no setting {path}{hint}"
+    # Of a name that is none of a list pydantic tells the list, as a sentence.
+    names = re.findall(r"'(.+?)'", error["ctx"]["expected"]) if error["type"] == "literal_error" else []
+    near = meant(str(error["input"]), names)
+    hint = f"; did you mean {near}?" if near else ""
     said = error["msg"].removeprefix("Value error, ")
-    return f"{where}: setting {path} is {error['input']!r}: {said[:1].lower()}{said[1:]}"
+    return f"{where}: setting {path} is {error['input']!r}: {said[:1].lower()}{said[1:]}{hint}"
 
 
 def _read(path: Path) -> dict[str, Any]:

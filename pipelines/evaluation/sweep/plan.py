@@ -28,6 +28,7 @@ from quern.pipelines.evaluation.sweep.spec import (
 )
 from quern.schemas.digests import settings_digest
 from quern.schemas.settings import BuildSettings, SearchSettings, Settings, results
+from quern.schemas.words.meant import no_such
 
 _MOST_TYPES = 30
 _ROOMS = ("schemas", "indexes", "jobs", "pipelines")
@@ -156,7 +157,7 @@ def plan_sweep(sweep: Sweep, folder: Path, where: str, only: frozenset[str] = fr
         QuestionError: A file of questions cannot be used.
     """
     if unknown := sorted(only - set(sweep.datasets)):
-        raise SweepError(f"{where} has no dataset {', '.join(unknown)}; it has {', '.join(sweep.datasets)}")
+        raise SweepError(f"{where}: {no_such('dataset', unknown[0], sweep.datasets)}")
     base = base_settings(sweep, where)
     wanted = {n: d for n, d in sweep.datasets.items() if not only or n in only}
     sources = {n: _at(d, folder) for n, d in wanted.items()}

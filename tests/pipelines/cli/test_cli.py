@@ -135,13 +135,68 @@ def test_a_mistake_gets_one_sentence_and_exit_code_2(
         (["ask", "-w", "{web}", "What?", "--where", "cite=x.example"], "did you mean site?"),
         (["show", "documents", "x", "-w", "{web}"], "did you mean document?"),
         (["rejects", "-w", "{web}", "--job", "clear"], "did you mean clean?"),
+        (["diff", "-w", "{web}", "current", "current", "--table", "egdes"], "did you mean edges?"),
+        (["graph", "-w", "{web}", "--layer", "nods"], "did you mean nodes?"),
+        (["stage", "clen", "-w", "{web}", "--build", "20991122T0600"], "did you mean clean?"),
+        (["audit", "-w", "{web}", "--engine", "arow"], "did you mean arrow?"),
+        (["build", "{corpus}", "-w", "{web}", "--engine", "sprak"], "did you mean spark?"),
+        (["ask", "-w", "{web}", "What?", "--set", "retrieve.sources=[grahp]"], "did you mean graph?"),
     ],
 )
 def test_a_wrong_name_is_answered_with_the_one_that_was_meant(
     arguments: list[str], meant: str, mini_web: Path, quern_here: Quern
 ) -> None:
-    done = quern_here(*(a.format(web=mini_web) for a in arguments))
+    done = quern_here(*(a.format(web=mini_web, corpus=CORPUS / "pages") for a in arguments))
     assert (done.returncode, meant in done.stderr) == (2, True), done.stderr
+
+
+def test_help_names_the_choices(quern_here: Quern) -> None:
+    def shown(command: str) -> str:
+        return " ".join(quern_here(command, "--help").stdout.split())
+
+    assert "auto, local, spark, ray (engine.engine)" in shown("build")
+    assert ".html, .htm, .xhtml, .jsonl" in shown("ingest")
+    assert "host, domain, prefix (crawl.scope)" in shown("crawl")
+    assert "How chunks are ranked: bm25, d2q" in shown("ask")
+    assert "page, query, " in shown("show")
+    assert "publish; `quern steps`" in shown("stage")
+    assert "One of: host, domain, prefix." in quern_here("settings").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["ingest", "{corpus}"], {"rejects": {"empty": 1}}),
+        (["crawl", "{tmp}/seeds.txt", "--set", "crawl.contact=a@b.example"], {"seeds": 2, "goes_on": None}),
+        (["build", "{corpus}"], {"parent": None}),
+        (["stage", "ingest", "--build", "20261122T0600", "--source", "{corpus}"], {"outlook": "begin"}),
+    ],
+)
+def test_a_dry_run_tells_what_would_be_done_and_writes_nothing(
+    arguments: list[str], told: dict[str, object], tmp_path: Path, quern_here: Quern
+) -> None:
+    (tmp_path / "seeds.txt").write_text("https://tides.example/a\nhttps://tides.example/b\n")
+    words = (a.format(corpus=CORPUS / "pages", tmp=tmp_path) for a in arguments)
+    done = quern_here(*words, "-w", tmp_path / "wh", "--dry-run", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout).items() >= told.items()
+    assert [path.name for path in tmp_path.iterdir()] == ["seeds.txt"]
+
+
+def test_a_dry_run_counts_what_the_run_finds_and_passes_over_what_is_held(tmp_path: Path, quern_here: Quern) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "d.csv").write_text("id;body\n1;Ines keeps bees in Tollen.\n2;\n")
+    (tmp_path / "in" / "picture.png").write_bytes(b"\x89PNG")
+    words = ("ingest", tmp_path / "in", "-w", tmp_path / "wh", "--map", "text=body,doc_id=id", "--engine", "local")
+    before = json.loads(quern_here(*words, "--dry-run", "--json").stdout)
+    run = json.loads(quern_here(*words, "--json").stdout)
+    kinds = before["kinds"].values()
+    assert sum(kind["pages"] for kind in kinds) == run["pages"] == 1
+    assert sum(kind["rejects"] + kind["warnings"] for kind in kinds) == run["rejects"]
+    assert before["first_reject"] == run["first_reject"]
+    assert before["warnings"] == {"unknown_kind": 1}
+    after = json.loads(quern_here(*words, "--dry-run", "--json").stdout)
+    assert after["kinds"][".csv"] == {"files": 1, "held": 1, "bytes": 0, "pages": 0, "rejects": 0, "warnings": 0}
 
 
 def test_warehouse_and_settings_are_taken_from_the_environment_unless_named(
