@@ -12,7 +12,6 @@ from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.evidence import load_evidence
 from quern.pipelines.retrieve.filters import conditions_of, see_that_metadata_is_there
 from quern.pipelines.retrieve.recipes import find_recipes
-from quern.pipelines.sources.query import sources_of
 from quern.pipelines.timelines.query import asked_timeline, wanted_of
 from quern.schemas.answers import Answer, Hit
 from quern.schemas.sources import FoundSources
@@ -132,5 +131,7 @@ def sources(
         QuernError: There is no such warehouse or snapshot, it has no sources, or one of the questions is none that can
             be answered.
     """
+    from quern.pipelines.sources.query import sources_of  # It can fetch, and so wants what `quern[crawl]` installs.
+
     searcher = searcher_of(warehouse, settings, snapshot)
     return sources_of(searcher, questions_of(questions, searcher.settings), history=history)
