@@ -2,8 +2,9 @@
 
 Exact duplicates have the same text, near ones a Jaccard similarity of shingles of at least `deduplicate.similarity`:
 proposed by MinHash-LSH (`jobs.documents.duplicates.shingles`, `.buckets`), verified on the shingles, joined to clusters
-(`.components`). The keeper of a cluster is its oldest document by `published_at` (undated ones last), then the longest,
-then the one with the least doc_id. Titles do not count.
+(`.components`). Of short texts a day or a speaker that differs makes two that are no near duplicates
+(`.duplicates.short_texts`). The keeper of a cluster is its oldest document by `published_at` (undated ones last), then
+the longest, then the one with the least doc_id. Titles do not count.
 
 All is done on distinct texts, so a text that ten thousand documents share costs one signature. What is known of last
 night's texts is kept (`.duplicates.night_state`). The driver holds 32 bytes a document and 40 a distinct text; the
@@ -44,7 +45,7 @@ class Deduplicate(TableJob):
     settings: DeduplicateSettings
 
     name: ClassVar[str] = "deduplicate"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     @property
     def engine(self) -> Literal["none", "cpu", "model"]:
@@ -72,7 +73,7 @@ class Deduplicate(TableJob):
         work.mkdir(parents=True)
         states = NightStates(run.memo / self.name / self.fingerprint())
         before, state = states.newest(lambda path, _: path), states.begin(run.build_id)
-        keys = write_members(documents, work / "members.parquet")
+        keys = write_members(documents, work / "members.parquet", self.settings.short_words)
         signed = write_signatures(documents, keys, before, state, self.settings, run)
         night = Night(
             documents=documents,

@@ -25,6 +25,7 @@ from quern.jobs.documents.duplicates.shingles import jaccard, shingles
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
+_NO_DAY = np.iinfo(np.int64).max
 
 
 def find_duplicates(night: Night) -> Iterator[pa.RecordBatch]:
@@ -117,6 +118,21 @@ class _Links:
         table = pq.read_table(path)
         a, b = (contents.find(content_keys(table.column(end))) for end in ("a", "b"))
         return cls(table.column("key").to_numpy(), a, b, table.column("similarity").to_numpy())
+
+    def of_one_day(self, days: Positions) -> _Links:
+        """Those between texts of one day, or of which one has none (`_NO_DAY`)."""
+        a, b = days[self.a], days[self.b]
+        kept = (a == b) | (a == _NO_DAY) | (b == _NO_DAY)
+        return _Links(self.key[kept], self.a[kept], self.b[kept], self.similarity[kept])
+
+
+def _days(members: pa.Table, content: Positions, size: int) -> Positions:
+    """The first day on which each text was published that is short, shape (contents,)."""
+    days = np.full(size, _NO_DAY)
+    column = members.column("day")
+    dated = column.is_valid().to_numpy()
+    np.minimum.at(days, content[dated], column.drop_null().to_numpy())
+    return days
 
 
 def _links(contents: _Contents, night: Night) -> _Links:
@@ -238,6 +254,7 @@ def _duplicates(contents: _Contents, links: _Links, night: Night) -> Iterator[pa
     """The documents that are not the keeper of their cluster, with keeper and similarity."""
     members = pq.read_table(night.members)
     content = contents.find(content_keys(members.column("content")))
+    links = links.of_one_day(_days(members, content, len(contents.keys)))
     root = least_members(len(contents.keys), links.a, links.b)[content]
     keeper = _keepers(members, root)
     rows = np.flatnonzero(keeper != np.arange(len(keeper)))

@@ -30,6 +30,7 @@ MEMBERS = pa.schema(
         ("content", pa.binary()),  # BLAKE2b-128 of the text.
         ("published_at", pa.int64()),  # Microseconds since 1970, or null.
         ("length", pa.int64()),  # Characters of the text.
+        ("day", pa.int64()),  # Days since 1970 on which a short text was published, else null.
     ]
 )
 LINKS = pa.schema([("key", pa.int64()), ("a", pa.binary()), ("b", pa.binary()), ("similarity", pa.float64())])

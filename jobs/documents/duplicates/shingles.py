@@ -31,7 +31,7 @@ Bands = npt.NDArray[np.int64]
 
 _SPACELESS = CJK + SOUTH_EAST_ASIAN
 _WORD = re.compile(r"\w+")
-_TOKEN = re.compile(f"[{_SPACELESS}]|[^\\W{_SPACELESS}]+")
+TOKEN = re.compile(f"[{_SPACELESS}]|[^\\W{_SPACELESS}]+")
 _MOST_WORDS = 1 << 20
 _BLOCK = 1024
 _GOLDEN = 0x9E3779B97F4A7C15
@@ -55,7 +55,7 @@ _HASHES = _WordHashes()
 def tokens(text: str) -> list[str]:
     """Words of `text` in folded case; single characters of scripts without spaces."""
     folded = text.casefold()
-    return (_WORD if folded.isascii() else _TOKEN).findall(folded)
+    return (_WORD if folded.isascii() else TOKEN).findall(folded)
 
 
 def shingles(text: str, size: int) -> Hashes:

@@ -83,7 +83,8 @@ class _Shuffle:
 
     def _members(self) -> Any:
         return self._read(
-            self._night.members, "position bigint, doc_id string, content binary, published_at bigint, length bigint"
+            self._night.members,
+            "position bigint, doc_id string, content binary, published_at bigint, length bigint, day bigint",
         )
 
     def _exploded(self) -> Any:
@@ -150,11 +151,21 @@ class _Shuffle:
         joined = pairs.join(of_a, "a").join(of_b, "b").select("a", "b", "of_a", "of_b")
         return joined.mapInArrow(partial(_similar, self._night.settings.similarity), _VERIFIED)
 
+    def _of_one_day(self, links: Any) -> Any:
+        """The links between texts of one day, or of which one has none."""
+        from pyspark.sql import functions as f
+
+        days = self._members().where("day is not null").groupBy("content").agg(f.min("day").alias("day"))
+        for end in ("a", "b"):
+            links = links.join(days.select(f.col("content").alias(end), f.col("day").alias(f"day_{end}")), end, "left")
+        kept = links.where("day_a is null or day_b is null or day_a = day_b")
+        return self._keep(kept.select("a", "b", "similarity"), "links")
+
     def duplicates(self) -> list[Path]:
         """Files of `DUPLICATES`, in order."""
         from pyspark.sql import functions as f
 
-        links = self._read(self._night.links, _LINKS).select("a", "b", "similarity").distinct()
+        links = self._of_one_day(self._read(self._night.links, _LINKS).select("a", "b", "similarity").distinct())
         roots = spark_components(links.select("a", "b"), self._keep)
         members = self._members().join(roots.withColumnRenamed("node", "content"), "content", "left")
         members = members.withColumn("root", f.coalesce("root", "content"))

@@ -25,13 +25,14 @@ from quern.jobs.documents.duplicates.night_state import (
     compare_contents,
     content_keys,
 )
+from quern.jobs.documents.duplicates.short_texts import published_days
 from quern.jobs.documents.duplicates.signatures import SIGNATURES, Signatures
 from quern.schemas.settings import DeduplicateSettings
 
 _NO_KEYS = np.empty((0, CONTENT_BYTES // 8), dtype=np.uint64)
 
 
-def write_members(documents: Stage, path: Path) -> Keys:
+def write_members(documents: Stage, path: Path, short_words: int) -> Keys:
     """Write the members' file; returns the digest of each document's text, shape (documents, 2)."""
     digests = [_NO_KEYS]
     position = 0
@@ -39,12 +40,14 @@ def write_members(documents: Stage, path: Path) -> Keys:
         for batch in documents.batches(["doc_id", "published_at", "text"]):
             text = batch.column("text")
             contents = pa.array([_digest(t) for t in text], pa.binary())
+            published = batch.column("published_at").cast(pa.int64())
             columns = [
                 pa.array(np.arange(position, position + len(text))),
                 batch.column("doc_id"),
                 contents,
-                batch.column("published_at").cast(pa.int64()),
+                published,
                 pc.utf8_length(text).cast(pa.int64()),
+                published_days(text, published, short_words),
             ]
             writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=MEMBERS))
             digests.append(content_keys(pa.chunked_array([contents])))

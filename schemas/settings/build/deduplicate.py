@@ -27,6 +27,13 @@ class DeduplicateSettings(Group):
     min_shingles: Positive = Field(
         10, description="A text with fewer distinct shingles is compared for exact duplicates only."
     )
+    short_words: int = Field(
+        50,
+        ge=0,
+        description="Of texts with fewer words, a date or a speaker that differs, or the day of publication, makes two "
+        "that are no near duplicates; two characters of scripts without spaces are a word. 0 for no text. "
+        "LiHua-World's chats that repeat but for their date have 29.",
+    )
     bucket: Annotated[int, Field(ge=2, le=1024)] = Field(
         16, description="Of texts that share a band so many are compared with one another, all pairs."
     )

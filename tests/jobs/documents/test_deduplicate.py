@@ -136,6 +136,54 @@ def test_chinese_is_compared_by_characters(nights: Nights) -> None:
     assert keepers(made) == {"a": "b", "b": None, "c": None}
 
 
+DELIVERED = (
+    "Alice: I am Alice from Hailey's bakery. Your bread has been delivered, please come and pick it up as soon as you "
+    "can. Have a good day, and tell your neighbour that the cake is late"
+)
+CHATS = [
+    ("Time: 20260408_08:38\n" + DELIVERED, "Time: 20260412_08:11\n" + DELIVERED),
+    (DELIVERED + " until 3 May 2026", DELIVERED + " until 4 May 2026"),
+    (DELIVERED + " until Monday", DELIVERED + " until Friday"),
+    (DELIVERED, DELIVERED.replace("Alice:", "Bob:")),
+    (
+        "李华：明天上午十点我们在学校门口集合，然后一起坐车去博物馆参观新的展览，请大家准时到",
+        "王明：明天上午十点我们在学校门口集合，然后一起坐车去博物馆参观新的展览，请大家准时到",
+    ),
+    (
+        "5月3日上午十点我们在学校门口集合，然后一起坐车去博物馆参观新的展览，请大家准时到",
+        "5月4日上午十点我们在学校门口集合，然后一起坐车去博物馆参观新的展览，请大家准时到",
+    ),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), CHATS)
+def test_a_date_or_a_speaker_that_differs_is_a_difference_of_short_texts_alone(
+    nights: Nights, one: str, other: str
+) -> None:
+    always = DeduplicateSettings(similarity=0.4, bands=64, rows=2)
+    made = nights.night([document("a", one), document("b", other), document("c", one + "!")], always)
+    assert keepers(made) == {"a": "c", "b": None, "c": None}
+    rest = " ".join(words(7, 60))
+    long = [document("a", f"{one}\n{rest}"), document("b", f"{other}\n{rest}")]
+    assert len(set(keepers(nights.night(long, always)).values())) == 2
+    switched_off = DeduplicateSettings(similarity=0.4, bands=64, rows=2, short_words=0)
+    made = nights.night([document("a", one), document("b", other)], switched_off)
+    assert len(set(keepers(made).values())) == 2
+
+
+def test_short_texts_published_on_different_days_are_no_near_duplicates(nights: Nights) -> None:
+    day = datetime(2024, 5, 3, 9, tzinfo=UTC)
+    chats = [document(f"d{n}", DELIVERED + "!" * n, published_at=day.replace(day=3 + n // 2)) for n in range(4)]
+    assert keepers(nights.night(chats)) == {"d0": "d1", "d1": None, "d2": "d3", "d3": None}
+    undated = document("u", DELIVERED + "?")
+    assert keepers(nights.night([chats[0], undated])) == {"d0": None, "u": "d0"}
+    # The same texts, known from the night before, of one day now.
+    same = [row | {"published_at": day} for row in chats]
+    assert keepers(nights.night(same)) == {"d0": "d3", "d1": "d3", "d2": "d3", "d3": None}
+    equal = [row | {"text": DELIVERED} for row in chats]
+    assert keepers(nights.night(equal)) == {"d0": None, "d1": "d0", "d2": "d0", "d3": "d0"}
+
+
 def test_a_cluster_falls_apart_when_the_document_between_goes(nights: Nights) -> None:
     text = words(3, 200)
     bridge, far = edited(text, 3, 1), edited(edited(text, 3, 1), 3, 2)
@@ -159,7 +207,9 @@ def corpus(count: int = 60) -> list[Row]:
     return rows
 
 
-CORPUS = corpus()
+CORPUS = corpus() + [
+    document(f"chat-{n}", DELIVERED + "!" * n, published_at=datetime(2024, 5, 3 + n % 3, tzinfo=UTC)) for n in range(7)
+]
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
