@@ -66,7 +66,7 @@ def test_the_first_reject_is_told_and_no_warning(warehouse: Warehouse, tmp_path:
     report = add(warehouse, tmp_path / "a.csv")
     assert (report.first_reject, report.rejects, report.warnings) == ("", 1, 1)
     put(tmp_path / "b.csv", b"id;body\n1;Tea at four.\n")
-    assert "its columns are id, body: name the one" in add(warehouse, tmp_path).first_reject
+    assert "its columns are id, body: name what holds it" in add(warehouse, tmp_path).first_reject
 
 
 def test_a_build_of_files_that_give_no_page_says_at_once_why(tmp_path: Path, quern_here: Quern) -> None:
@@ -74,7 +74,7 @@ def test_a_build_of_files_that_give_no_page_says_at_once_why(tmp_path: Path, que
     refused = quern_here("build", table, "-w", tmp_path / "warehouse", "--engine", "local")
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
     assert "no page could be read from" in refused.stderr
-    assert "like --map text=NAME" in refused.stderr
+    assert "like --map text=NAME,doc_id=NAME" in refused.stderr
 
 
 def test_an_unchanged_file_is_not_read_again_and_a_changed_one_replaces_its_rows(

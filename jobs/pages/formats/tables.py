@@ -140,13 +140,13 @@ def _fault(names: Sequence[str], settings: IngestSettings) -> tuple[str, str] | 
         return "duplicate_column", f"the column {twice[0]!r} stands there twice"
     called = {"doc_id": "doc_id", "text": "text"} | settings.names
     there = ", ".join(map(str, names[:20])) or "none"
-    for field in ("text", *(["doc_id"] if called.get("url", "url") not in names else [])):
-        if called[field] not in names:
-            return "missing_field", (
-                f"there is no column {called[field]}, for the {field} of documents; its columns are {there}: name the "
-                f"one that holds it, like --map {field}=NAME"
-            )
-    return None
+    needed = ("text", *(["doc_id"] if called.get("url", "url") not in names else []))
+    missing = [field for field in needed if called[field] not in names]
+    if not missing:
+        return None
+    lacks = " and ".join(f"no column {called[field]}, for the {field} of documents" for field in missing)
+    how = ",".join(f"{field}=NAME" for field in missing)
+    return "missing_field", f"there is {lacks}; its columns are {there}: name what holds it, like --map {how}"
 
 
 def _missing(names: Sequence[str], name: str, settings: IngestSettings) -> Iterator[FileReject]:

@@ -61,7 +61,7 @@ def test_a_table_without_the_columns_says_once_what_it_has_and_how_to_name_them(
         put(tmp_path / name, gzip.compress(content) if name.endswith(".gz") else content)
     _, rejects = read(tmp_path / name)
     assert reasons(rejects) == {name: "missing_field"}
-    assert "its columns are id, body: name the one that holds it, like --map text=NAME" in rejects[0].detail
+    assert "its columns are id, body: name what holds it, like --map text=NAME,doc_id=NAME" in rejects[0].detail
     rows, rejects = read(tmp_path / name, map=("text=body", "doc_id=id"))
     assert ([row["url"] for row in rows], rejects) == (["doc:1", "doc:2"], [])
 
