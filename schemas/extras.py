@@ -12,7 +12,7 @@ from quern.schemas.errors import MachineFaultError
 
 # Each module that an extra brings and that is imported here: the extra, and what people call what it brings.
 _EXTRAS: Final = {
-    "pyspark": ("spark", "Spark"),
+    "pyspark": ("spark", "PySpark"),
     "ray": ("ray", "Ray"),
     "torch": ("torch", "torch"),
     "transformers": ("torch", "transformers"),
