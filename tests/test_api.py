@@ -93,6 +93,13 @@ def test_only_one_package_is_installed_and_importing_it_imports_nothing_else() -
     assert done.stdout == "['quern']\n"
 
 
+def test_every_function_is_there_without_the_extras() -> None:
+    hidden = "sys.modules.update(dict.fromkeys('pyspark ray scrapy warcio PIL matplotlib'.split()))"
+    code = f"import sys; {hidden}; import quern; print(all(getattr(quern, name) for name in quern.__all__))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
+
+
 def test_every_folder_of_modules_is_installed() -> None:
     listed = {line.strip(' ",') for line in (ROOT / "pyproject.toml").read_text().splitlines() if '"quern' in line}
     for room in ("schemas", "indexes", "jobs", "pipelines"):
