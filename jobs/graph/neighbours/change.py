@@ -2,12 +2,14 @@
 
 New vectors are compared with all, and enter the lists of others. A vector that went leaves a gap that the rest of the
 list fills; only where a list became too short its owner is searched for again. Where vectors are partitioned,
-tonight's partitions are made from nothing: those that share one tonight and shared none last night are compared, and
-those that share none any more leave each other's lists. What comes out is what a full search finds, edge for edge (but
-for the rare product that is farther off than likely, `jobs.graph.neighbours.codes`).
+tonight's partitions are those that would be made from nothing: those that share one tonight and shared none last night
+are compared, and those that share none any more leave each other's lists. What comes out is what a full search finds,
+edge for edge (but for the rare product that is farther off than likely, `jobs.graph.neighbours.codes`).
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -20,11 +22,12 @@ from quern.jobs.graph.neighbours.join import run_all, seek_in_all
 from quern.jobs.graph.neighbours.kept_lists import Flags, NeighbourLists, Pairs
 from quern.jobs.graph.neighbours.layout import LastNight, lay_out
 from quern.jobs.graph.neighbours.members import Fresh, Members, fresh_since
-from quern.jobs.graph.neighbours.nearest_lists import NearestLists
-from quern.jobs.graph.neighbours.partitions import join_strangers, seek_in_partitions
+from quern.jobs.graph.neighbours.nearest_lists import Keep, NearestLists
+from quern.jobs.graph.neighbours.partitions import Newcomers, join_strangers, seek_in_partitions
 from quern.jobs.graph.neighbours.plan import Neighbourhood, Partitioned, Plan, Vectors, VectorsInOrder
 from quern.jobs.graph.neighbours.prints import Prints
 from quern.jobs.graph.neighbours.search import find_in_partitions, find_neighbours
+from quern.jobs.graph.neighbours.sieve import Sieve
 
 _MOST_CHANGED = 0.3  # More new vectors, or visits, than this share cost as much as a full search.
 
@@ -44,13 +47,15 @@ def change(before: Neighbourhood | None, vectors: Vectors, prints: Prints, plan:
         lists, searched = _among_all(lists, codes, vectors, was < 0, plan)
         return Neighbourhood(prints, lists, before.dimension, searched, None, {"searched": float(searched)})
     codes = likely(codes)
-    layout = lay_out(codes, vectors, prints, plan, LastNight(before.partitioned.truth, was, now))
-    codes = codes_at(codes, torch.argsort(layout.members.home, stable=True))
+    layout = lay_out(codes, vectors, prints, plan, LastNight(before.partitioned, was, now))
+    homeward = torch.argsort(layout.members.home, stable=True)
+    codes = codes_at(codes, homeward)
     fresh = _fresh(layout.partitioned, before.partitioned, was)
-    changed = len(fresh.pairs()[0]) / len(layout.members.pairs()[0])
+    changed = fresh.visits / layout.members.visits
     if changed > _MOST_CHANGED:
         return find_in_partitions(layout, codes, vectors, prints, plan)
-    lists, searched = _in_partitions(lists, layout.members, codes, vectors, fresh, was < 0, plan)
+    since = _Since(fresh, before.partitioned.members, was)
+    lists, searched = _in_partitions(lists, layout.members, codes, vectors, since, plan)
     notes = {"searched": float(searched), "fresh": round(changed, 4)} | layout.notes(lists, prints, plan.k)
     return Neighbourhood(prints, lists, before.dimension, searched, layout.partitioned, notes)
 
@@ -110,7 +115,22 @@ _NO_PAIRS = Pairs(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.f
 
 
 def _fresh(tonight: Partitioned, before: Partitioned, was: Positions) -> Fresh:
-    return fresh_since(tonight.members, tonight.names, before.members, before.names, was)
+    return fresh_since(tonight.members, tonight.cells.names, before.members, before.cells.names, was)
+
+
+@dataclass(frozen=True)
+class _Since:
+    """What is new since the last night.
+
+    Attributes:
+        fresh: What of tonight's partitions is.
+        before: Who was in which partition.
+        was: Where each of tonight's vectors was; -1 where it is new.
+    """
+
+    fresh: Fresh
+    before: Members
+    was: Positions
 
 
 def _in_partitions(
@@ -118,42 +138,63 @@ def _in_partitions(
     members: Members,
     codes: Codes,
     vectors: Vectors,
-    fresh: Fresh,
-    new: Flags,
+    since: _Since,
     plan: Plan,
 ) -> tuple[NeighbourLists, int]:
     """`lists` with those that share a partition since tonight alone; how many vectors were searched for.
 
     `codes` are in the order of the vectors' homes, and vectors are read so: few are copied.
     """
-    lists = lists.without(_parted(lists, members))
+    new, lists = since.was < 0, lists.without(_parted(lists, members))
     homeward = torch.argsort(members.home, stable=True)
     order = homeward.numpy()
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    newcomers = Newcomers.of(members, since.fresh, new, place)
     ordered, members = VectorsInOrder(vectors, order), members.at(homeward)
+    occupants = members.occupants()
 
     def found(nearest: NearestLists) -> Pairs:
         owner, target, score = nearest.pairs()
         return Pairs(order[owner], order[target], score)
 
-    nearest = NearestLists(codes, ordered, plan.depth, order, plan.threads)
+    nearest = NearestLists(codes, ordered, plan.depth, order, plan.threads, repeated=True)
     nearest.floor[:] = torch.from_numpy(lists.cut[order])
-    run_all(join_strangers(nearest, members, fresh.at(homeward)), plan.threads)
+    sieve = Sieve(nearest, codes, plan.depth, _strangers(since.before, since.was[order]))
+    run_all(join_strangers(sieve, occupants, newcomers), plan.threads)
+    sieve.close()
     lists = lists.merged(found(nearest), new | lists.gaps)
     short = lists.too_short(plan.k)
     if len(short):
-        place = np.empty_like(order)
-        place[order] = np.arange(len(order))
         nearest = NearestLists(codes, ordered, plan.depth, order, plan.threads)
-        run_all(seek_in_partitions(nearest, torch.from_numpy(np.sort(place[short])), members), plan.threads)
+        rows = torch.from_numpy(np.sort(place[short]))
+        run_all(seek_in_partitions(nearest, rows, members, occupants), plan.threads)
         lists = lists.replaced(found(nearest), short)
     return lists.ties_by_key(), int(new.sum()) + len(short)
+
+
+def _strangers(before: Members, was: Positions) -> Keep:
+    """Tells of pairs whether they did not meet last night: of those that did, the lists know.
+
+    Args:
+        before: Who was in which partition.
+        was: Where each vector was; -1 where it is new.
+    """
+
+    def apart(owner: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+        one, other = was[owner.numpy()], was[target.numpy()]
+        known = np.flatnonzero((one >= 0) & (other >= 0))
+        strange = np.ones(len(one), dtype=np.bool_)
+        strange[known] = ~before.meet(one[known], other[known])
+        return torch.from_numpy(strange)
+
+    return apart
 
 
 def _parted(lists: NeighbourLists, members: Members) -> Flags:
     """Which neighbours share no partition with the owner of their list any more."""
     row, rank = np.nonzero(lists.positions >= 0)
-    owner, target = torch.from_numpy(row), torch.from_numpy(lists.positions[row, rank])
-    parted = ~members.meet(owner, target).numpy()
+    parted = ~members.meet(row, lists.positions[row, rank])
     gone = np.zeros(lists.positions.shape, dtype=np.bool_)
     gone[row[parted], rank[parted]] = True
     return gone

@@ -100,15 +100,15 @@ def encode(vectors: Rows, kind: Kind, device: str = "cpu", scale: float = 0.0, t
 
     def make(start: int) -> None:
         part = slice(start, min(start + _BLOCK, count))
-        block = torch.from_numpy(np.array(vectors[part])).to(device)
-        code = block * scale
+        block = torch.from_numpy(np.array(vectors[part])).to(device).mul_(scale)
         if kind == "int8":
-            code = code.round_().clamp_(-_MOST, _MOST)
-        code = code.to(_TYPES[kind])
-        numbers[part, : block.shape[1]] = code
-        kept = code.float() / scale
-        length[part] = torch.linalg.vector_norm(kept, dim=1)
-        lost[part] = torch.linalg.vector_norm(block - kept, dim=1)
+            kept = block.round().clamp_(-_MOST, _MOST)
+            numbers[part, : block.shape[1]] = kept
+        else:
+            numbers[part, : block.shape[1]] = block
+            kept = numbers[part, : block.shape[1]].float()
+        length[part] = torch.linalg.vector_norm(kept, dim=1) / scale
+        lost[part] = torch.linalg.vector_norm(block.sub_(kept), dim=1) / scale
 
     with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
         for _ in pool.map(make, range(0, count, _BLOCK)):

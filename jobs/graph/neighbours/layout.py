@@ -15,7 +15,6 @@ from quern.jobs.graph.neighbours.plan import Partitioned, Plan, Vectors
 from quern.jobs.graph.neighbours.prints import Prints
 from quern.jobs.graph.neighbours.truth import (
     Searched,
-    Truth,
     for_reach,
     needed_reach,
     recall,
@@ -43,10 +42,10 @@ class Layout:
 
     def notes(self, lists: NeighbourLists, prints: Prints, k: int) -> dict[str, float]:
         """Figures of the partitions, and the recall of `lists`, measured on vectors that decided on nothing."""
-        truth, visits = self.partitioned.truth, self.members.pairs()[0]
+        truth, visits = self.partitioned.truth, self.members.visits
         return {
             "partitions": float(self.members.partitions),
-            "probes": round(len(visits) / max(1, len(self.members)), 2),
+            "probes": round(visits / max(1, len(self.members)), 2),
             "reach": self.reach,
             "recall": recall(truth, ~for_reach(truth, prints), lists, k),
         }
@@ -57,12 +56,12 @@ class LastNight:
     """What is known of the last night.
 
     Attributes:
-        truth: Its sample.
+        partitioned: Its partitions.
         was: Where each of tonight's vectors was; -1 where it is new.
         now: Where each of the last night's is, -1 where it went; one entry more, -1.
     """
 
-    truth: Truth
+    partitioned: Partitioned
     was: Positions
     now: Positions
 
@@ -70,17 +69,18 @@ class LastNight:
 def lay_out(codes: Codes, vectors: Vectors, prints: Prints, plan: Plan, before: LastNight | None) -> Layout:
     """The partitions of `vectors`, whose `codes` have likely margins."""
     count = min(plan.partitions or partition_count(len(codes)), len(codes))
-    centroids = train(codes, prints, count)
     among = Searched(codes, _Read(vectors), prints, plan.k, plan.depth, plan.threads)
     size = 2 * plan.sample
     if before is None:
+        centroids = train(codes, prints, count)
         truth = true_neighbours(among, size)
     else:
-        truth = true_after_changes(among, size, before.truth, before.was, before.now)
+        centroids = train(codes, prints, count, before.partitioned.cells, before.was)
+        truth = true_after_changes(among, size, before.partitioned.truth, before.was, before.now)
     pairs = truth.pairs(for_reach(truth, prints), plan.k)
     reach = needed_reach(*pairs, codes, centroids, plan.recall)
     members = assign(codes.numbers, centroids, reach)
-    return Layout(Partitioned(centroids.names, members, truth), reach)
+    return Layout(Partitioned(centroids.cells, members, truth), reach)
 
 
 @dataclass(frozen=True)

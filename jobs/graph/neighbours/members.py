@@ -11,22 +11,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from quern.indexes.vectors import Positions
-from quern.jobs.graph.neighbours.centroids import Centroids
+from quern.jobs.graph.neighbours.centroids import Centroids, places_among
 from quern.jobs.graph.neighbours.codes import products
 from quern.jobs.graph.neighbours.prints import Prints
 
 _ROWS = 4096
+_MASKS = np.array([128, 64, 32, 16, 8, 4, 2, 1], dtype=np.uint8)
+
+Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Lists:
-    """Positions by partition, ascending within each."""
+    """Positions by partition, in one order within each."""
 
     positions: torch.Tensor
     ends: torch.Tensor
+
+    def __len__(self) -> int:
+        return len(self.ends) - 1
 
     def __getitem__(self, partition: int) -> torch.Tensor:
         return self.positions[self.ends[partition] : self.ends[partition + 1]]
@@ -70,23 +77,52 @@ class Members:
         """Whether each owner visits its target's home."""
         return self.visit(owner, self.home[target])
 
-    def meet(self, owner: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    def meet(self, owner: Positions, target: Positions) -> Flags:
         """Whether the two are compared: one of them visits the other's home."""
-        return self.share_home(owner, target) | self.share_home(target, owner)
+        home = self.home.numpy()
+        met = self._in(owner, home[target])
+        rest = np.flatnonzero(~met)
+        met[rest] = self._in(target[rest], home[owner[rest]])
+        return met
+
+    def _in(self, rows: Positions, partitions: Positions) -> Flags:
+        """Whether each of `rows` is in the partition beside it."""
+        bits = self.bits.numpy()
+        byte = bits.reshape(-1)[rows * bits.shape[1] + (partitions >> 3)]
+        there: Flags = byte & _MASKS[partitions & 7] > 0
+        return there
+
+    @property
+    def visits(self) -> int:
+        """Number of all visits, those at home among them."""
+        return _ones(self.bits)
 
     def pairs(self) -> tuple[Positions, Positions]:
         """(vector, partition) of all visits, those at home among them, in the order of the vectors."""
         return _pairs(self.bits.numpy())
 
-    def residents(self) -> Lists:
-        """Those at home in each partition."""
-        return Lists.of(np.arange(len(self)), self.home.numpy(), self.partitions)
-
-    def visitors(self) -> Lists:
-        """Those that visit each partition and are at home in another."""
+    def occupants(self) -> Occupants:
+        """Those in each partition."""
+        home = self.home.numpy()
         row, partition = self.pairs()
-        away = partition != self.home.numpy()[row]
-        return Lists.of(row[away], partition[away], self.partitions)
+        away = partition != home[row]
+        return Occupants(
+            Lists.of(np.arange(len(self)), home, self.partitions),
+            Lists.of(row[away], partition[away], self.partitions),
+        )
+
+
+@dataclass(frozen=True)
+class Occupants:
+    """Vectors by partition.
+
+    Attributes:
+        residents: Those at home in each.
+        visitors: Those that visit each and are at home in another.
+    """
+
+    residents: Lists
+    visitors: Lists
 
 
 def assign(numbers: torch.Tensor, centroids: Centroids, reach: float) -> Members:
@@ -118,16 +154,19 @@ class Fresh:
         bits: Visits that were not there last night, laid out as those of the members.
     """
 
-    moved: torch.Tensor
+    moved: Flags
     bits: torch.Tensor
 
-    def at(self, positions: torch.Tensor) -> Fresh:
-        """What is new of the vectors at `positions`."""
-        return Fresh(self.moved[positions], self.bits[positions])
+    def arrivals(self, members: Members, place: Positions) -> Lists:
+        """The vectors that visit each partition anew and are not at home in it, by a `place` of each."""
+        guest, host = _pairs(self.bits.numpy())
+        away = members.home.numpy()[guest] != host
+        return Lists.of(place[guest[away]], host[away], members.partitions)
 
-    def pairs(self) -> tuple[Positions, Positions]:
-        """(vector, partition) of all new visits, in the order of the vectors."""
-        return _pairs(self.bits.numpy())
+    @property
+    def visits(self) -> int:
+        """Number of all new visits."""
+        return _ones(self.bits)
 
 
 def fresh_since(members: Members, names: Prints, before: Members, known: Prints, was: Positions) -> Fresh:
@@ -140,23 +179,27 @@ def fresh_since(members: Members, names: Prints, before: Members, known: Prints,
         known: Names of their partitions.
         was: Where each of tonight's vectors was then; -1 where it is new.
     """
-    then = _named(names, known)
-    old = torch.from_numpy(was.clip(0))
-    home = then[members.home]
-    moved = torch.from_numpy(was < 0) | (home < 0) | (before.home[old] != home)
-    row, partition = (torch.from_numpy(p) for p in members.pairs())
-    place = then[partition]
-    stayed = torch.from_numpy(was >= 0)[row] & (place >= 0) & before.visit(old[row], place.clamp(min=0))
-    row, partition = row[~stayed].numpy(), partition[~stayed].numpy()
-    bits = np.zeros(members.bits.shape, dtype=np.uint8)
-    np.bitwise_or.at(bits, (row, partition >> 3), (1 << (7 - (partition & 7))).astype(np.uint8))
+    then = places_among(names, known)
+    home = then[members.home.numpy()]
+    moved = (was < 0) | (home < 0) | (before.home.numpy()[was] != home)
+    runs = _runs(then)
+    bits, width = np.empty(members.bits.shape, dtype=np.uint8), members.bits.shape[1]
+    for start in range(0, len(was), _ROWS):
+        part = slice(start, start + _ROWS)
+        there = np.unpackbits(before.bits.numpy()[was[part]], axis=1)
+        there[was[part] < 0] = 0
+        had = np.zeros((len(there), 8 * width), dtype=np.uint8)
+        for now, old, count in runs:
+            had[:, now : now + count] = there[:, old : old + count]
+        bits[part] = members.bits.numpy()[part] & ~np.packbits(had, axis=1)
     return Fresh(moved, torch.from_numpy(bits))
 
 
-def _named(names: Prints, known: Prints) -> torch.Tensor:
-    """Where each of `names` is among `known`; -1 where it is not."""
-    places = {tuple(name): place for place, name in enumerate(known.tolist())}
-    return torch.tensor([places.get(tuple(name), -1) for name in names.tolist()], dtype=torch.int64)
+def _runs(then: Positions) -> list[tuple[int, int, int]]:
+    """Partitions that follow each other tonight as they did: where they begin, where they began, how many they are."""
+    now = np.flatnonzero(then >= 0)
+    parts = np.split(now, np.flatnonzero((np.diff(now) != 1) | (np.diff(then[now]) != 1)) + 1)
+    return [(int(part[0]), int(then[part[0]]), len(part)) for part in parts if len(part)]
 
 
 def _bit(bits: torch.Tensor, rows: torch.Tensor, partitions: torch.Tensor) -> torch.Tensor:
@@ -170,3 +213,7 @@ def _pairs(bits: np.ndarray[tuple[int, ...], np.dtype[np.uint8]]) -> tuple[Posit
     at, bit = np.nonzero(np.unpackbits(flat[place].reshape(-1, 1), axis=1))
     row, byte = np.divmod(place[at], max(1, bits.shape[1]))
     return row, byte * 8 + bit
+
+
+def _ones(bits: torch.Tensor) -> int:
+    return int(np.bitwise_count(bits.numpy()).sum(dtype=np.int64))

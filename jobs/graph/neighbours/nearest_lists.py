@@ -78,7 +78,14 @@ class NearestLists:
     """
 
     def __init__(
-        self, codes: Codes, vectors: ReadableVectors, depth: int, order: Positions | None = None, threads: int = 1
+        self,
+        codes: Codes,
+        vectors: ReadableVectors,
+        depth: int,
+        order: Positions | None = None,
+        threads: int = 1,
+        *,
+        repeated: bool = False,
     ) -> None:
         """The best of none.
 
@@ -88,11 +95,13 @@ class NearestLists:
             depth: Neighbours wanted of each, at least 1.
             order: Rank of each vector among equal scores; its position if None.
             threads: Parts of the pairs that are scored at once.
+            repeated: Whether two vectors may be compared more than once; pairs then raise no floor until they are
+                scored, for one that is counted twice would raise it too far. Quicker where floors are high.
         """
         count, device = len(codes), codes.numbers.device
         self._codes, self._vectors, self._depth = codes, vectors, depth
         self._order = np.arange(count) if order is None else order
-        self._threads = threads
+        self._threads, self._repeated = threads, repeated
         self._lower = torch.full((count, depth), -torch.inf, device=device)
         self.floor = torch.full((count,), -torch.inf, device=device)
         self._waiting: list[Waiting] = []
@@ -116,7 +125,7 @@ class NearestLists:
         Args:
             rows: Positions, ascending.
             columns: Positions, ascending.
-            both: Whether columns gain neighbours too. No two vectors may be compared twice.
+            both: Whether columns gain neighbours too. No two vectors may be compared twice, unless `repeated`.
             keep: Which pairs (owner, target) count; all if None.
             gaining: Which columns gain neighbours, a flag for each vector; all if None.
             raising: Whether floors may rise by the block alone; not where `keep` leaves out what is never compared.
@@ -130,7 +139,7 @@ class NearestLists:
     def _take_rows(
         self, block: Block, rows: torch.Tensor, columns: torch.Tensor, keep: Keep | None, *, raising: bool
     ) -> None:
-        peaks, most = block.row_peaks(), _crowd(block)
+        peaks, most = block.row_peaks(), crowd(int(block.products.numel()))
         if raising:
             self._seed(rows, lambda: block.row_floor(peaks, self._depth))
         found = block.rows_reaching(peaks, self.floor[rows], most)
@@ -138,14 +147,14 @@ class NearestLists:
             block = self._closely(rows, columns)
             peaks = block.row_peaks()
             if raising:
-                self._raise_floor(rows, block.row_floor(peaks, self._depth))
+                self.raise_floor(rows, block.row_floor(peaks, self._depth))
             found = block.rows_reaching(peaks, self.floor[rows], peaks.numel())
         self._take(rows, columns, found, keep, turned=False)
 
     def _take_columns(
         self, block: Block, rows: torch.Tensor, columns: torch.Tensor, keep: Keep | None, *, raising: bool
     ) -> None:
-        peaks, most = block.column_peaks(), _crowd(block)
+        peaks, most = block.column_peaks(), crowd(int(block.products.numel()))
         if raising:
             self._seed(columns, lambda: block.column_floor(peaks, self._depth))
         found = block.columns_reaching(peaks, self.floor[columns], most)
@@ -153,15 +162,16 @@ class NearestLists:
             block = self._closely(rows, columns)
             peaks = block.column_peaks()
             if raising:
-                self._raise_floor(columns, block.column_floor(peaks, self._depth))
+                self.raise_floor(columns, block.column_floor(peaks, self._depth))
             found = block.columns_reaching(peaks, self.floor[columns], peaks.numel())
         self._take(rows, columns, found, keep, turned=True)
 
     def _seed(self, owners: torch.Tensor, floor: Callable[[], torch.Tensor]) -> None:
         if torch.isneginf(self.floor[owners]).any():
-            self._raise_floor(owners, floor())
+            self.raise_floor(owners, floor())
 
-    def _raise_floor(self, owners: torch.Tensor, floor: torch.Tensor) -> None:
+    def raise_floor(self, owners: torch.Tensor, floor: torch.Tensor) -> None:
+        """Let floors be no lower than these, above which each of `owners` has `depth` neighbours."""
         with self._lock:
             self.floor[owners] = torch.maximum(self.floor[owners], floor)
 
@@ -180,12 +190,16 @@ class NearestLists:
         pairs = Pairs(*((column, row) if turned else (row, column)), found.lower, found.upper)
         if keep is not None:
             pairs = pairs.where(keep(pairs.owner, pairs.target))
-        self._raise(pairs)
+        if not self._repeated:
+            self._raise(pairs)
         near = (pairs.upper >= self.floor[pairs.owner]).nonzero().squeeze(1)
-        waiting = Waiting(pairs.owner[near].int(), pairs.target[near].int(), pairs.upper[near])
+        self.await_score(pairs.owner[near], pairs.target[near], pairs.upper[near])
+
+    def await_score(self, owner: torch.Tensor, target: torch.Tensor, upper: torch.Tensor) -> None:
+        """Keep pairs, with upper bounds of their cosines, until they are scored."""
         with self._lock:
-            self._waiting.append(waiting)
-            self._count += len(near)
+            self._waiting.append(Waiting(owner.int(), target.int(), upper))
+            self._count += len(owner)
             if self._count > self._prune_at:
                 self._prune()
 
@@ -219,7 +233,21 @@ class NearestLists:
         none = torch.empty(0, dtype=torch.int32, device=self.floor.device)
         parts = [Waiting(none, none, none.float())]
         parts += [part.where(part.upper >= self.floor[part.owner]) for part in self._waiting]
-        return Waiting(*(torch.cat(columns) for columns in zip(*parts, strict=True)))
+        joined = Waiting(*(torch.cat(columns) for columns in zip(*parts, strict=True)))
+        if not self._repeated:
+            return joined
+        joined = _distinct(joined)
+        return joined.where(joined.upper >= self._floor_of(joined)[joined.owner])
+
+    def _floor_of(self, waiting: Waiting) -> torch.Tensor:
+        """Floors of all vectors, raised by pairs that wait, none of them twice."""
+        owner, upper = waiting.owner.numpy().astype(np.int64), waiting.upper.numpy()
+        by = by_score(owner, upper, owner)
+        last = by[ranks(owner[by]) == self._depth - 1]
+        floor, owners = self.floor.clone(), waiting.owner[last].long()
+        # Within an owner all bounds are as wide, so that lower ones are in the order of upper ones.
+        floor[owners] = torch.maximum(floor[owners], waiting.upper[last] - 2 * self._codes.margin[owners])
+        return floor
 
     def _settle(self, waiting: Waiting) -> Waiting:
         """The best `depth` pairs of each owner, by canonical score."""
@@ -255,6 +283,14 @@ class NearestLists:
         return owner, target, pair_scores(self._vectors, owner, target, self._threads)
 
 
+def _distinct(waiting: Waiting) -> Waiting:
+    """Each pair once; of its upper bounds, all of which hold, one."""
+    pair = (waiting.owner.long() << 32) | waiting.target.long()
+    _, first = np.unique(pair.numpy(), return_index=True)
+    index = torch.from_numpy(first)
+    return Waiting(*(column[index] for column in waiting))
+
+
 def _and_gaining(keep: Keep | None, gaining: torch.Tensor | None) -> Keep | None:
     if gaining is None:
         return keep
@@ -267,9 +303,9 @@ def _by_owner(pairs: Pairs) -> torch.Tensor:
     return torch.argsort((pairs.owner << 32) - (pairs.lower * _FINE).long())
 
 
-def _crowd(block: Block) -> int:
-    """Peaks that may pass before a block is compared in float32."""
-    return max(_LEAST_CROWD, int(block.products.numel()) // _CROWD)
+def crowd(products: int) -> int:
+    """Peaks of so many products that may pass before a block is compared in float32."""
+    return max(_LEAST_CROWD, products // _CROWD)
 
 
 def pair_scores(vectors: ReadableVectors, owner: Positions, target: Positions, threads: int = 1) -> Floats:

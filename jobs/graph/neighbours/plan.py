@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from quern.indexes.vectors import Floats, Positions
+from quern.jobs.graph.neighbours.centroids import Cells
 from quern.jobs.graph.neighbours.kept_lists import NeighbourLists
 from quern.jobs.graph.neighbours.members import Members
 from quern.jobs.graph.neighbours.prints import Prints
@@ -72,12 +73,12 @@ class Partitioned:
     """How vectors were partitioned; the next night needs to know it to see what changed, not to partition its own.
 
     Attributes:
-        names: Prints of the partitions' landmarks, shape (partitions, 2).
+        cells: Of what vectors their centroids are the means.
         members: Who is in which.
         truth: True neighbours of a sample.
     """
 
-    names: Prints
+    cells: Cells
     members: Members
     truth: Truth
 

@@ -1,6 +1,6 @@
 """What the graph builder keeps from night to night: vectors' prints, lists of neighbours, who was in which partition.
 
-For each different vector a state has 8 bytes a neighbour, a bit a partition, and 28 bytes besides.
+For each different vector a state has 8 bytes a neighbour, a bit a partition, and 36 bytes besides.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from quern.indexes.night_state import NightStates
+from quern.jobs.graph.neighbours.centroids import Cells
 from quern.jobs.graph.neighbours.kept_lists import NeighbourLists
 from quern.jobs.graph.neighbours.members import Members
 from quern.jobs.graph.neighbours.plan import Neighbourhood, Partitioned
@@ -30,6 +31,7 @@ def write_state(folder: Path, name: str, neighbourhood: Neighbourhood) -> None:
     about: dict[str, Any] = {"dimension": neighbourhood.dimension}
     if neighbourhood.partitioned is not None:
         about["partitions"] = neighbourhood.partitioned.members.partitions
+        about["scale"] = neighbourhood.partitioned.cells.scale
     states.commit(path, about)
 
 
@@ -44,8 +46,9 @@ def _columns(neighbourhood: Neighbourhood) -> _Columns:
     if parts is None:
         return columns
     home = parts.members.home.numpy().astype(np.int32)
-    partitioned = {"names": parts.names, "home": home, "bits": parts.members.bits.numpy(), "sample": parts.truth.rows}
-    return {**columns, **partitioned, **_list_columns("sample_", parts.truth.lists)}
+    partitioned = {"home": home, "bits": parts.members.bits.numpy(), "sample": parts.truth.rows}
+    cells = {"names": parts.cells.names, "cell": parts.cells.nearest, "cell_product": parts.cells.product}
+    return {**columns, **partitioned, **cells, **_list_columns("sample_", parts.truth.lists)}
 
 
 def _list_columns(prefix: str, lists: NeighbourLists) -> _Columns:
@@ -68,5 +71,6 @@ def _read(path: Path, about: Mapping[str, Any]) -> Neighbourhood:
     if "partitions" in about:
         home = torch.from_numpy(read["home"].astype(np.int64))
         members = Members(home, torch.from_numpy(read["bits"]), int(about["partitions"]))
-        partitioned = Partitioned(read["names"], members, Truth(read["sample"], _lists(read, "sample_")))
+        cells = Cells(read["names"], read["cell"], read["cell_product"], float(about["scale"]))
+        partitioned = Partitioned(cells, members, Truth(read["sample"], _lists(read, "sample_")))
     return Neighbourhood(read["prints"], _lists(read, ""), int(about["dimension"]), 0, partitioned)

@@ -15,7 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quern.indexes.vectors import Floats, Positions, nearest
+from quern.jobs.graph.neighbours.centroids import train
 from quern.jobs.graph.neighbours.change import change
+from quern.jobs.graph.neighbours.codes import encode
 from quern.jobs.graph.neighbours.edges import neighbour_edges
 from quern.jobs.graph.neighbours.join import run_all
 from quern.jobs.graph.neighbours.partition_tasks import PartitionTask
@@ -122,6 +124,42 @@ def _changed(of_night: Positions, size: int, rng: np.random.Generator) -> Positi
     repeated = rng.choice(kept, rng.integers(0, 4)) if len(kept) else kept
     night = np.concatenate([np.unique(np.concatenate([kept, added])), repeated])
     return rng.permutation(night) if rng.random() < 0.3 else night
+
+
+@pytest.mark.parametrize("alike", [0.0, 0.2])
+def test_small_changes_of_many_vectors_end_with_those_of_a_full_search(alike: float) -> None:
+    """Vectors in clusters, and a family of nearly equal ones, of which some go and come back."""
+    rng = np.random.default_rng(7)
+    centres = rng.standard_normal((60, 24))
+    made = centres[rng.integers(60, size=1500)] + 0.4 * rng.standard_normal((1500, 24))
+    family = rng.random(1500) < alike
+    made[family] = centres[0] + 1e-4 * rng.standard_normal((int(family.sum()), 24))
+    pool = (made / np.linalg.norm(made, axis=1, keepdims=True)).astype(np.float32)
+    plan = Plan(k=3, exact_below=0, recall=0.95, sample=100)
+    before, there = None, rng.random(len(pool)) < 0.9
+    for _ in range(4):
+        there ^= rng.random(len(pool)) < 0.01
+        tonight = pool[there]
+        before = change(before, tonight, vector_prints(tonight), plan)
+        assert first(before, 3) == first(find_neighbours(tonight, vector_prints(tonight), plan), 3)
+    assert 0 < before.notes["fresh"] < 0.3
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(0, 10_000), st.booleans())
+def test_cells_of_the_last_night_change_no_centroid(seed: int, coarse: bool) -> None:
+    rng = np.random.default_rng(seed)
+    pool = vectors(120, 6, seed, coarse)
+    last, tonight = (pool[np.sort(rng.permutation(len(pool))[: rng.integers(40, len(pool))])] for _ in range(2))
+    known = {row.tobytes(): place for place, row in enumerate(last)}
+    was = np.array([known.get(row.tobytes(), -1) for row in tonight])
+    codes = [encode(rows, "int8", scale=100.0) for rows in (last, tonight)]
+    cells = train(codes[0], vector_prints(last), 9).cells
+    from_cells = train(codes[1], vector_prints(tonight), 9, cells, was)
+    anew = train(codes[1], vector_prints(tonight), 9)
+    assert (from_cells.cells.nearest == anew.cells.nearest).all()
+    assert (from_cells.cells.product == anew.cells.product).all()
+    assert (from_cells.numbers == anew.numbers).all()
 
 
 def test_a_night_without_changes_searches_for_nothing() -> None:

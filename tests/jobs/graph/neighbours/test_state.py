@@ -53,11 +53,11 @@ def about(**changed: object) -> Callable[[Path], object]:
     return damage
 
 
-COLUMNS = ("prints", "positions", "scores", "cut", "home", "bits", "names", "sample")
+COLUMNS = ("prints", "positions", "scores", "cut", "home", "bits", "names", "cell", "sample")
 DAMAGES: dict[str, Callable[[Path], object]] = {
     **{
         f"a byte of {c}": flip(f"{c}.npy", -9)
-        for c in ("prints", "positions", "scores", "cut", "home", "bits", "names")
+        for c in ("prints", "positions", "scores", "cut", "home", "bits", "names", "cell")
     },
     "a header": flip("positions.npy", 12),
     "no header": lambda state: (state / "cut.npy").write_bytes(b"PK\x03\x04"),
@@ -68,6 +68,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "about that is cut": lambda state: (state / "about.json").write_text("{"),
     "no dimension": about(dimension=None),
     "no vectors": about(partitions=0),
+    "no cells, as before them": lambda state: (state / "cell.npy").unlink(),
     "a path": about(digests={"../../etc/passwd": ""}),
 }
 
