@@ -64,6 +64,14 @@ def test_a_whole_question_is_answered_where_all_its_parts_are(parts: tuple[float
     assert part.refused
 
 
+def test_a_page_is_likelier_to_answer_in_other_words_than_a_conversation() -> None:
+    said = ("The ferry struck a dredger.", "Fourteen people were hurt.")
+    texts = "\n".join(said), "\n".join(f"Ada Marsh: {s}" for s in said)
+    inputs = [AnswerInput("Which insurer paid?", [Evidence(text, None, [], [])]) for text in texts]
+    page, conversation = judged(inputs, [DRAFT] * 2, AnswerSettings())
+    assert page.probability > conversation.probability
+
+
 def test_the_risk_decides_which_are_refused() -> None:
     question = "Which insurer paid the people of the Lady Orrin?"
     assert judge(question, 0.6, risk=0.0).refused
