@@ -31,14 +31,15 @@ from quern.indexes.catalog import Warehouse, new_build_id
 from quern.indexes.checksums import ChecksummedFile, write_sealed
 from quern.indexes.locks import exclusive
 from quern.indexes.storage import write_text, write_whole
-from quern.jobs.crawl.addresses import AddressGuard, split_target
 from quern.jobs.crawl.fleet import CrawlError, run_fleet
 from quern.jobs.crawl.frontier import refusal_counts, reject_rows, remember
+from quern.jobs.crawl.guard import AddressGuard, split_target
 from quern.jobs.crawl.plan import CrawlFolder, Plan, Status
 from quern.jobs.crawl.urls import Address, BadAddressError, parse_address, quoted_header
 from quern.jobs.engines import core_count
 from quern.pipelines.crawl_reports import ROWS, CrawlFiles
 from quern.pipelines.ingest import add_pages
+from quern.schemas.extras import require
 from quern.schemas.settings import CrawlSettings, Settings
 from quern.schemas.tables import REJECTS
 
@@ -116,7 +117,10 @@ def check_settings(settings: CrawlSettings) -> None:
 
     Raises:
         CrawlError: It says which and why.
+        MissingExtraError: What fetches pages is not installed.
     """
+    for module in ("scrapy", "warcio"):
+        require(module, "fetching pages")
     contact = settings.contact.strip()
     if not contact.isprintable() or not (contact.startswith(("http://", "https://")) or "@" in contact[1:-1]):
         raise CrawlError(

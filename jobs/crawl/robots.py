@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from protego import Protego
-from scrapy.utils.sitemap import sitemap_urls_from_robots
-
 from quern.jobs.crawl.urls import joined
 
 AGENT: Final = "quern"
@@ -25,6 +22,10 @@ class RobotsPolicy:
     """
 
     def __init__(self, body: bytes = b"", failure: str = "", origin: str = "") -> None:
+        # Directives of pages are read where nothing is crawled, and these may not be installed.
+        from protego import Protego
+        from scrapy.utils.sitemap import sitemap_urls_from_robots
+
         self.failure = failure
         text = body[:MOST_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
         self._rules = Protego.parse(text)

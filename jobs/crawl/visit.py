@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from warcio.archiveiterator import ArchiveIterator
-
 from quern.indexes.storage import write_text
 from quern.jobs.crawl.fleet import run_fleet
 from quern.jobs.crawl.frontier import State, read_only, reject_rows
@@ -121,6 +119,8 @@ def _host(url: str) -> str:
 
 
 def _bodies(warc: Path) -> list[tuple[str, bytes]]:
+    from warcio.archiveiterator import ArchiveIterator  # Who visits nothing may lack it.
+
     found = []
     for path in sorted(warc.glob("*.warc.gz")):
         with path.open("rb") as file:

@@ -20,6 +20,7 @@ from quern.jobs.crawl.visit import visit
 from quern.jobs.images.pictures import Jpeg, encoded_anew
 from quern.pipelines.crawl import check_settings, user_agent
 from quern.schemas.digests import text_digest
+from quern.schemas.extras import require
 from quern.schemas.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -40,6 +41,7 @@ class PictureFolder:
             CrawlError: They do not allow a crawl: there is no contact.
         """
         check_settings(settings.crawl)
+        require("PIL", "fetching images")
         self._folder, self._settings = warehouse / FOLDER, settings
 
     def get(self, url: str) -> Jpeg | None:

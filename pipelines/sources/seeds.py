@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from quern.indexes.vectors import Floats
-from quern.jobs.crawl.addresses import AddressGuard
+from quern.jobs.crawl.guard import AddressGuard
 from quern.jobs.crawl.urls import Address, BadAddressError, parse_address, trap
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.sources.links import Link, links_of, mentions_in

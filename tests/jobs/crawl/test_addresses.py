@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quern.jobs.crawl.addresses import AddressGuard, ForbiddenAddressError, GuardedResolver, guarded, refusals
+from quern.jobs.crawl.addresses import ForbiddenAddressError, GuardedResolver, guarded, refusals
+from quern.jobs.crawl.guard import AddressGuard
 
 PRIVATE = (
     "127.0.0.1 10.0.0.1 172.16.5.4 192.168.1.1 169.254.169.254 100.64.0.1 0.0.0.0 224.0.0.1 240.0.0.1 255.255.255.255 "
