@@ -30,8 +30,8 @@ from quern.schemas.settings import AnswerSettings
 _USUAL_SHARE: Final = 0.55
 # Log odds that evidence which is no conversation answers, beside those of the model: people who ask of pages use words
 # that these do not, where the model takes a missing word for a missing answer. Left free in fits with and without
-# readers' questions it weighs .5 and .6. Of 262 of these 129 are right or rightly refused with .25, 122 without it and
-# 133 with .4, where citations of the sample corpus fall to a precision of .945 as more doubtful questions are answered.
+# readers' questions it weighs .5 and .6. Of 262 of these 132 are right or rightly refused with .25, 125 without it and
+# 135 with .4, where citations of the sample corpus fall to a precision of .945 as more doubtful questions are answered.
 _OF_PROSE: Final = 0.25
 _OF_ANOTHER: Final = (
     0.5  # Of the two answerable questions that a value on the page of another was told for, one was right.
