@@ -18,6 +18,7 @@ from quern.pipelines.retrieve.filters import Allowed, allowed, known_by
 from quern.pipelines.retrieve.ranking import Doubles, Reached, chunk_scores, cut
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.settings import Settings
+from quern.schemas.words.asking import without_asking
 from quern.schemas.words.terms import search_terms
 
 _NODES_PER_CHUNK = 5
@@ -71,8 +72,8 @@ class Batch:
 
     @cached_property
     def terms(self) -> list[str]:
-        """The words of each question, separated by single spaces."""
-        return [search_terms(q) for q in self.searched]
+        """The words of each question, separated by single spaces, without those that it is asked with."""
+        return [search_terms(without_asking(q)) for q in self.searched]
 
     @cached_property
     def asked(self) -> sparse.csr_array:
