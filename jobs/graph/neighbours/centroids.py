@@ -19,6 +19,7 @@ landmarks that are no vectors (random directions, cells of random planes).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +28,7 @@ from scipy.sparse import csr_matrix
 
 from quern.indexes.vectors import Positions
 from quern.jobs.graph.neighbours.codes import Codes, products
+from quern.jobs.graph.neighbours.join import run_all
 from quern.jobs.graph.neighbours.prints import Prints
 
 _ROWS = 4096
@@ -86,7 +88,12 @@ def by_print(prints: Prints) -> Positions:
 
 
 def train(
-    codes: Codes, prints: Prints, count: int, before: Cells | None = None, was: Positions | None = None
+    codes: Codes,
+    prints: Prints,
+    count: int,
+    before: Cells | None = None,
+    was: Positions | None = None,
+    threads: int = 1,
 ) -> Centroids:
     """Centroids of `count` partitions, or as many as there are vectors.
 
@@ -96,29 +103,37 @@ def train(
         count: Partitions.
         before: The cells of the last night; they make this quicker and change nothing.
         was: Where each vector was then; -1 where it is new.
+        threads: Blocks compared at once.
     """
     chosen = by_print(prints)[:count]
     landmarks = codes.numbers[torch.from_numpy(chosen)].cpu()
     if before is None or was is None or before.scale != codes.scale:
-        cells = Cells(prints[chosen], *_nearest(codes.numbers, landmarks), codes.scale)
+        cells = Cells(prints[chosen], *_nearest(codes.numbers, landmarks, threads), codes.scale)
     else:
-        cells = _after_changes(codes, landmarks, prints[chosen], before, was)
+        cells = _after_changes(codes, landmarks, prints[chosen], before, was, threads)
     numbers, length = _of_one_length(_sums(codes.numbers, landmarks, cells.nearest).astype(np.float64))
     return Centroids(numbers, codes.scale * length, cells)
 
 
-def _nearest(numbers: torch.Tensor, landmarks: torch.Tensor) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+def _nearest(
+    numbers: torch.Tensor, landmarks: torch.Tensor, threads: int = 1
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """Number of the landmark that is nearest to each code, and their product."""
     nearest, product = (np.empty(len(numbers), dtype=np.int32) for _ in range(2))
-    for start in range(0, len(numbers), _ROWS):
+
+    def seek(start: int) -> None:
         part = slice(start, start + _ROWS)
         found = products(numbers[part].cpu(), landmarks).numpy()
         nearest[part] = found.argmax(1)
         product[part] = found[np.arange(len(found)), nearest[part]]
+
+    run_all([partial(seek, start) for start in range(0, len(numbers), _ROWS)], threads)
     return nearest, product
 
 
-def _after_changes(codes: Codes, landmarks: torch.Tensor, names: Prints, before: Cells, was: Positions) -> Cells:
+def _after_changes(
+    codes: Codes, landmarks: torch.Tensor, names: Prints, before: Cells, was: Positions, threads: int
+) -> Cells:
     """The cells of `landmarks`: a vector is compared with new ones, and with all where its own went or it is new."""
     then = places_among(names, before.names)
     now = np.full(len(before.names), -1, dtype=np.int32)
@@ -127,7 +142,7 @@ def _after_changes(codes: Codes, landmarks: torch.Tensor, names: Prints, before:
     product = before.product[was]
     lost, new = np.flatnonzero(nearest < 0), np.flatnonzero(then < 0)
     if len(new):
-        found, reached = _nearest(codes.numbers, landmarks[torch.from_numpy(new)])
+        found, reached = _nearest(codes.numbers, landmarks[torch.from_numpy(new)], threads)
         found = new[found].astype(np.int32)
         nearer = (reached > product) | ((reached == product) & (found < nearest))
         nearest, product = np.where(nearer, found, nearest), np.where(nearer, reached, product)

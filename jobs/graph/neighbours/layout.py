@@ -72,14 +72,14 @@ def lay_out(codes: Codes, vectors: Vectors, prints: Prints, plan: Plan, before: 
     among = Searched(codes, _Read(vectors), prints, plan.k, plan.depth, plan.threads)
     size = 2 * plan.sample
     if before is None:
-        centroids = train(codes, prints, count)
+        centroids = train(codes, prints, count, threads=plan.threads)
         truth = true_neighbours(among, size)
     else:
-        centroids = train(codes, prints, count, before.partitioned.cells, before.was)
+        centroids = train(codes, prints, count, before.partitioned.cells, before.was, plan.threads)
         truth = true_after_changes(among, size, before.partitioned.truth, before.was, before.now)
     pairs = truth.pairs(for_reach(truth, prints), plan.k)
     reach = needed_reach(*pairs, codes, centroids, plan.recall)
-    members = assign(codes.numbers, centroids, reach)
+    members = assign(codes.numbers, centroids, reach, plan.threads)
     return Layout(Partitioned(centroids.cells, members, truth), reach)
 
 

@@ -9,6 +9,7 @@ visits them all, which finds as much with a quarter fewer products than as many 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,7 @@ import torch
 from quern.indexes.vectors import Positions
 from quern.jobs.graph.neighbours.centroids import Centroids, places_among
 from quern.jobs.graph.neighbours.codes import products
+from quern.jobs.graph.neighbours.join import run_all
 from quern.jobs.graph.neighbours.prints import Prints
 
 _ROWS = 4096
@@ -125,23 +127,27 @@ class Occupants:
     visitors: Lists
 
 
-def assign(numbers: torch.Tensor, centroids: Centroids, reach: float) -> Members:
+def assign(numbers: torch.Tensor, centroids: Centroids, reach: float, threads: int = 1) -> Members:
     """The partitions of coded vectors.
 
     Args:
         numbers: Codes, shape (n, width).
         centroids: Of the partitions.
         reach: By how much a centroid's cosine may fall short of the nearest one's.
+        threads: Blocks compared at once.
     """
     count, short = len(numbers), int(np.ceil(reach * centroids.unit))
     home = np.empty(count, dtype=np.int64)
     bits = np.empty((count, -(-len(centroids) // 8)), dtype=np.uint8)
-    for start in range(0, count, _ROWS):
+
+    def visit(start: int) -> None:
         part = slice(start, start + _ROWS)
         near = products(numbers[part].cpu(), centroids.numbers).numpy()
         home[part] = near.argmax(1)
         least = near[np.arange(len(near)), home[part]] - short
         bits[part] = np.packbits(near >= least[:, None], axis=1)
+
+    run_all([partial(visit, start) for start in range(0, count, _ROWS)], threads)
     return Members(torch.from_numpy(home), torch.from_numpy(bits), len(centroids))
 
 
