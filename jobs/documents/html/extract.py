@@ -14,6 +14,7 @@ from urllib.parse import urljoin
 from lxml.html import HtmlElement
 
 from quern.jobs.documents.html.child import serve
+from quern.jobs.documents.html.edges import without_filing, without_title
 from quern.jobs.documents.html.images import article_images
 from quern.jobs.documents.html.main_text import main_text
 from quern.jobs.documents.html.markup import is_menu, link_texts, repair
@@ -37,15 +38,13 @@ def _base(tree: HtmlElement, url: str) -> str:
 
 
 def _text(tree: HtmlElement, title: str | None) -> str:
-    """The main text without a first line that repeats the title; empty for a page that is only a menu."""
+    """The main text without a line that repeats the title; empty for a page that is only a menu."""
     drop_unread(tree)
     repair(tree)
     links = link_texts(tree)
+    headings = {letters(h.text_content()) for h in tree.iter("h1")}
     text = main_text(tree)
-    if is_menu(text, links):
-        return ""
-    first, _, rest = text.partition("\n")
-    return rest if rest and letters(first) == letters(title) != "" else text
+    return "" if is_menu(text, links) else without_filing(without_title(text, title, headings))
 
 
 def _iso(time: datetime | None) -> str | None:

@@ -49,8 +49,11 @@ _LOOSE_ENTRIES: Final = XPath("descendant::ul/p | descendant::ol/p")
 _HOLDING_BLOCKS: Final = XPath("descendant::p[descendant::p or descendant::div]")
 _LINKS: Final = XPath("descendant::a[@href][not(ancestor::td)]")
 _READ_MORE: Final = re.compile(
-    r"\s*(?:read (?:more|also|next)|also read|related(?: article| story| stories)?|lire aussi|lesen sie auch|"
-    r"lea también|更多阅读|相关阅读|延伸阅读)\s*[:：]\s*",
+    r"\s*\W?(?:(?:read|see) (?:more|also|next)|also read|don['’]t miss|more on this(?: topic| story)?|"
+    r"related(?: article| story| stories)?|(?:à )?lire aussi|lesen sie (?:auch|mehr|hier)|(?:lies|siehe) auch|"
+    r"auch interessant|mehr (?:dazu|zum thema)|lea también|ver también|leia (?:mais|também)|leggi anche|"
+    r"czytaj (?:też|także|więcej|również)|"
+    r"zobacz (?:też|także|również)|читайте также|lees ook|更多阅读|相关阅读|延伸阅读)\s*[:：]\s*",
     re.I,
 )
 _EDITED_BY: Final = re.compile(r"\s*[（(【]?\s*责任编辑\s*[:：][^。！？]{1,12}$")

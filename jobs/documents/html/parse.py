@@ -16,6 +16,15 @@ _NO_TEXT: Final = (
     *("nav", "footer", "aside", "dialog", "button", "select", "textarea"),
     *("svg", "iframe", "object", "embed", "audio", "video", "canvas", "map", "picture"),
 )
+_HEADING_BUTTONS: Final = etree.XPath(
+    "descendant::button[ancestor::h2 or ancestor::h3 or ancestor::h4 or ancestor::dt]"
+)
+_TIMES_IN_TEXT: Final = etree.XPath(
+    "descendant::time[ancestor::p or ancestor::li or ancestor::td][string-length(normalize-space(..)) > 60]"
+)
+_LONG_ASIDES: Final = etree.XPath("descendant::aside[string-length(.) > 200]")
+# Least share of the text in the page's paragraphs of an aside that is the main text.
+_MAIN_ASIDE: Final = 0.4
 _HEAD_BYTES: Final = 4096
 # Control characters, NUL among them, save tab and line breaks; a form feed is a line break.
 _CONTROL: Final = bytes([*range(0x09), 0x0B, *range(0x0E, 0x20), 0x7F])
@@ -89,7 +98,29 @@ def drop_unread(tree: HtmlElement) -> None:
     Linked data that speaks of a forum stays: trafilatura reads a thread otherwise than an article.
     """
     scripts = [s for s in tree.iter("script") if "DiscussionForumPosting" not in (s.text or "")]
+    _keep_texts(tree)
     etree.strip_elements(tree, *_NO_TEXT, with_tail=False)
     for script in scripts:
         if script.getparent() is not None:
             script.drop_tree()
+
+
+def _keep_texts(tree: HtmlElement) -> None:
+    """Free texts from elements that seldom hold any: headings that are buttons, dates in sentences, main asides."""
+    for button in _HEADING_BUTTONS(tree):
+        button.drop_tag()
+    for time in _TIMES_IN_TEXT(tree):
+        time.drop_tag()
+    asides = _LONG_ASIDES(tree)
+    least = _MAIN_ASIDE * _unlinked(tree) if asides else 0
+    for aside in asides:
+        if _unlinked(aside) > least:
+            aside.tag = "div"
+
+
+def _unlinked(element: HtmlElement) -> int:
+    """Length of the text in paragraphs, outside links."""
+    return sum(
+        len(" ".join(p.text_content().split())) - sum(len(a.text_content()) for a in p.iter("a"))
+        for p in element.iter("p")
+    )

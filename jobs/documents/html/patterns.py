@@ -84,10 +84,11 @@ class Pattern:
     def __call__(self, tree: HtmlElement) -> list[HtmlElement]:
         """Matching descendants in the order of the document; only the first where one is enough."""
         elements = tree.iterdescendants(*self._tags)
-        matching = elements if self._always else filter(self._matches, elements)
+        matching = elements if self._always else filter(self.matches, elements)
         return list(islice(matching, 1 if self._first else None))
 
-    def _matches(self, element: HtmlElement) -> bool:
+    def matches(self, element: HtmlElement) -> bool:
+        """Whether one of the conditions holds for an element of a tag that matches."""
         for name, value in element.items():
             held = self._held.get(name)
             if held is not None and (conditions := held[value]) and _is_told(name, conditions, element):
@@ -112,6 +113,25 @@ def quick(xpath: XPath, *, first: bool = False) -> Any:
     if conditions is None or (xpath.path.rstrip().endswith("[1]") and not only_first):
         return xpath
     return Pattern(tags, conditions, first=only_first)
+
+
+def every(xpaths: Sequence[XPath]) -> list[Any]:
+    """`xpaths` that find each match where they name the first; those of another form stay as they are."""
+    return [_every(xpath) for xpath in xpaths]
+
+
+def _every(xpath: Any) -> Any:
+    path = _PATH.fullmatch(xpath.path) if isinstance(xpath, XPath) else None
+    if path is None:
+        return xpath
+    conditions = _conditions(path["tests"])
+    tags = [path["name"]] if path["name"] else re.findall(r"self::(\w+)", path["names"] or "")
+    return xpath if conditions is None else Pattern(tags, conditions, first=False)
+
+
+def quick_all(xpaths: Sequence[XPath]) -> list[Any]:
+    """Each of `xpaths` as a `Pattern` where its form allows that."""
+    return [quick(x) if isinstance(x, XPath) else x for x in xpaths]
 
 
 def _conditions(text: str | None) -> list[Condition] | None:

@@ -406,7 +406,7 @@ def test_a_slow_page_is_cut_off_and_the_next_is_read() -> None:
 
 def test_a_page_that_needs_too_much_memory_is_rejected_and_the_next_is_read() -> None:
     large = page(*(f"{i} {STORY[0]}" for i in range(40_000)))
-    found = clean(large, page(), memory_per_page=64)
+    found = clean(large, page(), memory_per_page=48)
     assert rejected(found) == [(0, "out_of_memory")]
     assert found.parents.tolist() == [1]
 

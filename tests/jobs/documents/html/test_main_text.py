@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,6 @@ import pyarrow as pa
 import pytest
 
 from quern.jobs.documents.clean import Clean
-from quern.jobs.documents.html.main_text import read_again, read_precisely
-from quern.jobs.documents.html.parse import drop_unread, parse_page
 from quern.jobs.pages.ingest import FileReject, read_pages
 from quern.pipelines.evaluation.extraction import _averages, _counts
 from quern.schemas.settings import IngestSettings
@@ -70,15 +67,6 @@ def test_the_main_text_is_as_good_as_its_floor(cleaned: Cleaned) -> None:
         text = cleaned.documents[path]["text"] if path in cleaned.documents else ""
         found[slug] = _averages(np.array([_counts(tokens(gold), tokens(text))], dtype=np.float64))[0]
     assert sum(found.values()) / len(found) >= floor, found
-
-
-def test_the_short_way_through_trafilatura_reads_what_the_long_one_reads() -> None:
-    pages = sorted(path for path in (CORPUS / "pages").rglob("*.html") if path.stat().st_size < 50_000)
-    for path in pages[::2]:
-        if path.stat().st_size:
-            tree = parse_page(path.read_bytes(), None)
-            drop_unread(tree)
-            assert read_precisely(copy(tree)) == read_again(tree, fast=True, favor_precision=True), path
 
 
 def test_every_page_becomes_a_document_save_the_empty_one_and_the_menu(cleaned: Cleaned) -> None:

@@ -16,7 +16,7 @@ from lxml.html import HtmlElement, fromstring
 
 from quern.jobs.documents.html import patterns
 from quern.jobs.documents.html.parse import PageError, parse_page
-from quern.jobs.documents.html.patterns import Pattern, quick
+from quern.jobs.documents.html.patterns import Pattern, every, quick
 
 PAGES = Path(__file__).parents[3] / "corpus" / "pages"
 _RE = {"re": "http://exslt.org/regular-expressions"}
@@ -119,3 +119,9 @@ def test_a_pattern_remembers_a_bounded_number_of_short_values(monkeypatch: pytes
     held = pattern._held["class"]
     assert 0 < len(held) <= 4
     assert "a" * 1000 not in held
+
+
+def test_every_match_of_a_pattern_that_names_the_first_is_found() -> None:
+    tree = fromstring("<div><article>a</article><article>b</article></div>")
+    (pattern,) = every([XPath("(.//article)[1]")])
+    assert [e.text for e in pattern(tree)] == ["a", "b"]
