@@ -2,11 +2,14 @@
 
 A pair is scored by the cosine of `question answer` with its chunk; the best alpha are kept, per chunk
 (QCG-RAG, section 3.3) or over the corpus (Doc2Query--, arXiv 2301.03266), or all from a given similarity on. Needs
-whole chunks. Memory: the ids of the chunks, about 30 bytes each; the corpus' threshold is found on disk.
+whole chunks. Of a document at most `filter.most_of_document` are kept, as many of each of its chunks: a register of
+thousands of lines is one page among others. Memory: the ids of the chunks, about 30 bytes each, and a number for each
+document; the corpus' threshold is found on disk.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Final
@@ -48,7 +51,7 @@ class Filter(TableJob):
     settings: FilterSettings
 
     name: ClassVar[str] = "filter"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -63,12 +66,14 @@ class Filter(TableJob):
         """Score the pairs of `embedded_pairs` against `chunks`, and keep the best."""
         pairs, chunks, settings = inputs["embedded_pairs"], inputs["chunks"], self.settings
         floor = _floor(pairs, chunks, settings, run)
+        quotas = _quotas(chunks, settings.most_of_document)
         nodes_table = NODES.with_dimension(pairs.table.schema.field("vector").type.list_size)
         rejected = _reject_orphans(pairs, chunks, run)
         with run.writer(QUERIES) as query_writer, run.writer(nodes_table) as node_writer:
             for scored in _scored(pairs, chunks):
                 scope = settings.scope
                 kept = _best_of_chunks(scored, settings.alpha) if scope == "chunk" else scored.similarity >= floor
+                kept &= _best_within(scored, quotas)
                 columns = [*scored.queries.columns, pa.array(scored.similarity), pa.array(kept)]
                 query_writer.write(pa.RecordBatch.from_arrays(columns, schema=QUERIES.schema))
                 node_writer.write(_nodes(scored, kept, nodes_table.schema))
@@ -104,17 +109,45 @@ def _nodes(scored: _Scored, kept: npt.NDArray[np.bool_], schema: pa.Schema) -> p
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def _best_of_chunks(scored: _Scored, alpha: float) -> npt.NDArray[np.bool_]:
-    """The best `alpha` of each chunk's queries, at least one; ties go to the earlier query."""
+def _ranks(scored: _Scored) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The place of each query among those of its chunk, the best first, ties to the earlier; and how many these are."""
     order = np.lexsort((np.arange(len(scored.chunk)), -scored.similarity, scored.chunk))
     chunk = scored.chunk[order]
     first = np.searchsorted(chunk, chunk, side="left")
-    count = np.searchsorted(chunk, chunk, side="right") - first
-    rank = np.arange(len(chunk)) - first
-    kept = np.zeros(len(chunk), dtype=np.bool_)
+    rank, count = np.empty_like(order), np.empty_like(order)
+    rank[order] = np.arange(len(chunk)) - first
+    count[order] = np.searchsorted(chunk, chunk, side="right") - first
+    return rank, count
+
+
+def _best_of_chunks(scored: _Scored, alpha: float) -> npt.NDArray[np.bool_]:
+    """The best `alpha` of each chunk's queries, at least one; ties go to the earlier query."""
+    rank, count = _ranks(scored)
     # The subtraction keeps 0.8 * 5 from becoming 4.000000001 and so 5.
-    kept[order] = rank < np.ceil(alpha * count - 1e-9)
-    return kept
+    return np.asarray(rank < np.ceil(alpha * count - 1e-9), dtype=np.bool_)
+
+
+def _best_within(scored: _Scored, quotas: Mapping[str, int]) -> npt.NDArray[np.bool_]:
+    """The best queries of each chunk, as many as its document leaves it; of a document with no quota all."""
+    documents = document_of(scored.queries.column("chunk_id")).to_pylist()
+    quota = np.fromiter((quotas.get(doc, len(documents)) for doc in documents), np.int64, len(documents))
+    return np.asarray(_ranks(scored)[0] < quota, dtype=np.bool_)
+
+
+def _quotas(chunks: Stage, most: int) -> dict[str, int]:
+    """How many nodes a chunk may have, of each document whose chunks could together have more than `most`.
+
+    Each chunk has the same share, and at least one node, so that a long page is found by all of its parts.
+    """
+    count: Counter[str] = Counter()
+    for batch in chunks.batches(["chunk_id"]):
+        count.update(document_of(batch.column(0)).to_pylist())
+    return {doc: max(1, most // n) for doc, n in count.items() if n > 1}
+
+
+def document_of(chunk_ids: pa.Array) -> pa.Array:
+    """The document of each chunk: the key of a chunk is its document's, a hyphen and a number."""
+    return pc.replace_substring_regex(chunk_ids, r"-\d+$", "")
 
 
 def _floor(pairs: Stage, chunks: Stage, settings: FilterSettings, run: Run) -> np.float32:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
+from quern.jobs.queries.rules.rule import RULES_VERSION
 from quern.jobs.queries.task import ChunkContext, Pairs, doc2query
 from quern.jobs.reasoning.table import TaskJob
 from quern.jobs.reasoning.task import Problem, Task
@@ -30,7 +31,7 @@ class Doc2Query(TaskJob[ChunkContext, Pairs]):
     normalise: NormaliseSettings = field(default_factory=NormaliseSettings)
 
     name: ClassVar[str] = "doc2query"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     engine: ClassVar[Literal["cpu", "model"]] = "cpu"
     reads: ClassVar[tuple[str, ...]] = ("chunk_id", "text", "title", "published_at")
     key: ClassVar[str] = "chunk_id"
@@ -56,7 +57,7 @@ class Doc2Query(TaskJob[ChunkContext, Pairs]):
         of_all = {"pairs": settings.pairs, "near_identical": settings.near_identical}
         if self.by_model:
             return {**of_all, "groundedness": settings.groundedness, **task.configuration(self.generator)}
-        by_rules = {"task": task.version, "sentences": sentences.VERSION, "form": self._form.configuration()}
+        by_rules = {"rules": RULES_VERSION, "sentences": sentences.VERSION, "form": self._form.configuration()}
         return {**of_all, "generator": "rules", **by_rules}
 
     def inputs(self, rows: Sequence[Mapping[str, Any]]) -> list[ChunkContext]:

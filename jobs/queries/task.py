@@ -8,9 +8,11 @@ from datetime import datetime
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.json_schema import SkipJsonSchema
 
 from quern.jobs.queries.grounded import groundedness
-from quern.jobs.queries.rules.rule import NEAR_IDENTICAL, alike, words_of, write_pairs
+from quern.jobs.queries.rules.rule import NEAR_IDENTICAL, written_pairs
+from quern.jobs.queries.rules.wording import alike, words_of
 from quern.jobs.reasoning.prompts import disarmed, quoted
 from quern.jobs.reasoning.task import Checked, Problem, Task
 from quern.jobs.text.search_form import SearchForm
@@ -56,6 +58,8 @@ class Pair(BaseModel):
     answer: str = Field(
         description="The words of the passage that answer it.", json_schema_extra={"maxLength": _LONGEST_ANSWER}
     )
+    # Of what a rule wrote: what its vector is made of. No model is asked for it.
+    searched: SkipJsonSchema[str | None] = None
 
 
 class Pairs(BaseModel):
@@ -117,8 +121,8 @@ class _Doc2Query:
     form: SearchForm
 
     def rule(self, chunk: ChunkContext) -> Pairs:
-        written = write_pairs(chunk.text, chunk.title, chunk.published_at, self.most, self.near_identical, self.form)
-        return Pairs(pairs=[Pair(question=question, answer=answer) for question, answer in written])
+        written = written_pairs(chunk.text, chunk.title, chunk.published_at, self.most, self.near_identical, self.form)
+        return Pairs(pairs=[Pair(question=w.question, answer=w.answer, searched=w.searched) for w in written])
 
     def check(self, chunk: ChunkContext, pairs: Pairs) -> Checked[Pairs]:
         """The pairs whose answer stands in the chunk and whose question stands alone."""

@@ -8,9 +8,9 @@ from typing import Final
 
 from quern.jobs.queries.rules.units import dialogue_speakers
 from quern.jobs.reasoning.answering.names import is_body, names
-from quern.jobs.triplets.clauses import clauses
+from quern.jobs.reasoning.clauses.clauses import clauses
+from quern.jobs.reasoning.clauses.words import BE, PREPOSITIONS, STOPS
 from quern.jobs.triplets.statement import Part, Passage, Statement
-from quern.jobs.triplets.words import BE, PREPOSITIONS, STOPS
 from quern.schemas.words.scripts import HAN
 
 _LABEL: Final = re.compile(r"\s*(?P<name>[A-Z][\w’'-]*(?:\s+[A-Z][\w’'-]*){0,3}):\s+")

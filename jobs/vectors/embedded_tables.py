@@ -39,8 +39,8 @@ def chunk_texts(chunks: Stage, form: SearchForm) -> View:
 
 
 def node_texts(queries: Stage, form: SearchForm) -> View:
-    """`question answer` of each query, as they are searched (QCG-RAG, section 3.3)."""
-    return _texts(queries, ("question", "answer"), partial(_searched, form=form, text=question_and_answer))
+    """`question answer` of each query (QCG-RAG, section 3.3), or what it is found by, as they are searched."""
+    return _texts(queries, ("question", "answer", "searched"), partial(_searched, form=form, text=_found_by))
 
 
 def _searched(rows: pa.RecordBatch, form: SearchForm, text: Callable[[pa.RecordBatch], pa.Array]) -> pa.Array:
@@ -50,6 +50,10 @@ def _searched(rows: pa.RecordBatch, form: SearchForm, text: Callable[[pa.RecordB
 def _titled(chunks: pa.RecordBatch) -> pa.Array:
     titled = pc.binary_join_element_wise(chunks.column("title"), chunks.column("text"), "\n")
     return pc.coalesce(titled, chunks.column("text"))
+
+
+def _found_by(queries: pa.RecordBatch) -> pa.Array:
+    return pc.coalesce(queries.column("searched"), question_and_answer(queries))
 
 
 def question_and_answer(queries: pa.RecordBatch) -> pa.Array:

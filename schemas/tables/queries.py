@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from quern.schemas.contract.expectations import COSINE, Known
-from quern.schemas.contract.table import Listing, Table, column
+from quern.schemas.contract.table import Listing, Table, column, optional
 
 QUERIES = Table(
     "queries",
@@ -16,6 +16,11 @@ QUERIES = Table(
             column("chunk_id", pa.string(), "Chunk that answers it."),
             column("question", pa.string(), "Synthetic query (Doc2Query; QCG-RAG section 3.3)."),
             column("answer", pa.string(), "Its answer, quoted from the chunk."),
+            optional(
+                "searched",
+                pa.string(),
+                "Text by which a pair of the rules is found: its vector is made of it; else of `question answer`.",
+            ),
             column("similarity", pa.float32(), "Cosine of `question answer` with the chunk (Doc2Query--), in [-1, 1]."),
             column("kept", pa.bool_(), "Whether it is among the best alpha and so becomes a node."),
         ]

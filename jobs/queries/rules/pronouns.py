@@ -75,11 +75,8 @@ def kind_of(topic: str, sentences: Sequence[str]) -> str:
 def _whole_name(sentence: str, at: int, topic: str) -> str:
     """A person's family name alone, as in running text, filled up to the whole name."""
     last = topic.rsplit(" ", 1)[-1]
-    return (
-        f"{sentence[:at]}{topic}{sentence[at + len(last) :]}"
-        if last and sentence[at:].startswith(f"{last} ")
-        else sentence
-    )
+    named = last and sentence[at:].startswith(f"{last} ") and all(word[:1].isupper() for word in topic.split())
+    return f"{sentence[:at]}{topic}{sentence[at + len(last) :]}" if named else sentence
 
 
 def _antecedent(pronoun: str, before: str, topic: str, kind: str) -> str:
@@ -98,4 +95,6 @@ def _subject(sentence: str) -> str:
     """The name that a sentence begins with, after its opening phrase; empty if it begins otherwise."""
     lead = LEAD.match(sentence)
     found = _NAME.match(sentence, lead.end() if lead else 0)
-    return found["name"] if found and found["name"].split()[0].lower() not in STOP_WORDS else ""
+    if found is None or re.match(r" \d", sentence[found.end() :]):
+        return ""  # `Entry 8` is a number's label and no name.
+    return found["name"] if found["name"].split()[0].lower() not in STOP_WORDS else ""

@@ -1,8 +1,8 @@
 """The rule generator of synthetic queries: extractive question-answer pairs of a chunk, with no model.
 
-Every answer is a span of the chunk. Each unit of the chunk (a sentence, a turn, a row) gets one question, so that
-the pairs together cover the chunk, and the chunk as a whole one; what is left of M goes to further forms of
-question, the rarest form first. Answers are whole units: nodes whose answer is a single name or number find less.
+Every answer is a span of the chunk, and together the answers cover it. A unit of the chunk (a sentence, a turn, a row)
+gets the questions that a person might ask of it; one of which none can be made stands in the answer of its neighbour.
+A dialogue as a whole has one more. Answers are whole units: nodes whose answer is a single name or number find less.
 """
 
 from __future__ import annotations
@@ -12,35 +12,53 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
+from itertools import islice
 
 from quern.jobs.queries.rules import chinese, dialogue, english
+from quern.jobs.queries.rules.facets.rule import facets
+from quern.jobs.queries.rules.nouns import key_phrase, leading_phrases
 from quern.jobs.queries.rules.pronouns import kind_of
+from quern.jobs.queries.rules.shares import shares
+from quern.jobs.queries.rules.tables import cells_of, line_question, lines_of, pair_question, record_questions
 from quern.jobs.queries.rules.units import WORD, Unit, dialogue_speakers, person_name, read_units, topic_words
-from quern.jobs.queries.rules.words import STOP_WORDS
+from quern.jobs.queries.rules.wording import alike, wording_language, words_of
 from quern.jobs.text.search_form import SearchForm
-from quern.schemas.words.scripts import HAN, HANGUL, KANA
+from quern.schemas.words.sentences import sentences
 from quern.schemas.words.spaces import squeeze
 
-_HAN = re.compile(f"[{HAN}]")
-_NOT_CHINESE = re.compile(f"[{KANA}{HANGUL}]")
-_NAME = re.compile(r"(?<=[a-z,] )(?:[A-Z][\w'’.-]+)(?: (?:of |the )?[A-Z][\w'’.-]+){0,3}")
 _AMBIGUITY = re.compile(r"\s*[(（][^()（）]*[)）]$")
+# Raised whenever the rules give other pairs.
+RULES_VERSION = 3
 NEAR_IDENTICAL = 0.97
 _NEAR = 0.85  # Share of words that two units may have in common.
-_FORMS = 2  # Most questions of a unit; a third lowers recall.
-_OVERVIEW = 4  # Words that say what a chunk is about.
+_FORMS = 3  # Most questions of a unit.
 _LEAST_UNITS = 3  # A chunk of fewer units has no question about the whole.
-_ENGLISH = 0.1  # Least share of English function words in an English text.
+_OPENING = 8  # Words of a sentence that stand for it where no question can be worded.
 
 
 @dataclass(frozen=True)
-class _Draft:
-    unit: int
-    rank: int
-    form: str
+class _Asked:
+    """What is asked of a share of the chunk, the best question first, and what answers it."""
+
+    first: int
+    questions: tuple[str, ...]
+    answer: str
+
+
+@dataclass(frozen=True)
+class Written:
+    """A pair that a rule wrote.
+
+    Attributes:
+        question: What is asked.
+        answer: The part of the chunk that answers it.
+        searched: What its vector is made of: the facet of the chunk that it stands for.
+    """
+
     question: str
     answer: str
-    words: frozenset[str]
+    searched: str
 
 
 def write_pairs(
@@ -51,7 +69,20 @@ def write_pairs(
     near_identical: float = NEAR_IDENTICAL,
     form: SearchForm | None = None,
 ) -> list[tuple[str, str]]:
-    """At most `most` pairs (question, answer) of a chunk, in reading order; empty if it has no words.
+    """Pairs (question, answer) of a chunk, as `written_pairs` has them."""
+    written = written_pairs(text, title, published_at, most, near_identical, form)
+    return [(one.question, one.answer) for one in written]
+
+
+def written_pairs(
+    text: str,
+    title: str | None,
+    published_at: datetime | None,
+    most: int,
+    near_identical: float = NEAR_IDENTICAL,
+    form: SearchForm | None = None,
+) -> list[Written]:
+    """At most `most` pairs of a chunk, in reading order; empty if it has no words.
 
     Args:
         text: The chunk.
@@ -61,10 +92,23 @@ def write_pairs(
         near_identical: Jaccard similarity of the words of two pairs from which the later one is left out.
         form: The form of the sentences that are asked about; answers are quoted as they stand.
     """
-    units = _distinct(text, read_units(text, most))
-    writer = _Writer(text, _AMBIGUITY.sub("", squeeze(title or "")), published_at, units, form or SearchForm())
-    drafts = [list(writer.drafts(i, unit)) for i, unit in enumerate(units)]
-    return [(d.question, d.answer) for d in _chosen(drafts, writer.overview(), most, near_identical)]
+    units, form, topic = _distinct(text, read_units(text, most)), form or SearchForm(), topic_of(title)
+    asked = _Writer(text, topic, published_at, units, form).questions()
+    found = facets(text, topic, published_at, units, most, near_identical, form)
+    turn: Counter[int] = Counter()
+    written: list[Written] = []
+    for facet in found:
+        # A share with more facets than questions is found by several vectors under one of these.
+        share = asked[facet.unit]
+        question = share.questions[turn[share.first] % len(share.questions)]
+        turn[share.first] += 1
+        written.append(Written(question, share.answer, facet.text))
+    return written
+
+
+def topic_of(title: str | None) -> str:
+    """What a document with this title is about: the title without what tells it from others of its name."""
+    return _AMBIGUITY.sub("", squeeze(title or ""))
 
 
 class _Writer:
@@ -73,111 +117,138 @@ class _Writer:
     def __init__(
         self, text: str, topic: str, published_at: datetime | None, units: Sequence[Unit], form: SearchForm
     ) -> None:
+        self.text, self.form = text, form
         self.topic = squeeze(form(topic))
         self.units = units
-        self.quoted = [squeeze(text[u.start : u.end]) for u in units]
-        self.said = [squeeze(form(quoted)) for quoted in self.quoted]
+        self.said = [squeeze(form(text[u.start : u.end])) for u in units]
         self.words = [words_of(said) for said in self.said]
         self.language = wording_language(text)
         self.day = _day(published_at, self.language) if published_at else ""
         self.speakers = sorted(person_name(s) for s in dialogue_speakers(text))
-        names = {w for s in self.speakers for w in (*s.lower().split(), s.lower().replace(" ", ""))}
-        self.topics = [w for w in topic_words(text) if w not in names] if self.language == "en" else []
+        spoken = {w for s in self.speakers for w in (*s.lower().split(), s.lower().replace(" ", ""))}
+        self.topics = [w for w in topic_words(text) if w not in spoken] if self.language == "en" else []
         self.kind = (chinese.kind_of if self.language == "zh" else kind_of)(self.topic, self.said)
+        self.lines = lines_of(
+            [(u.block, cells_of(text[u.start : u.end].split("\n")[0])) if u.kind == "table" else None for u in units]
+        )
 
-    def drafts(self, number: int, unit: Unit) -> Iterator[_Draft]:
-        """The questions of a unit, the first the one that it must have."""
-        words = self.words[number]
+    def questions(self) -> list[_Asked]:
+        """Of each unit the share that it is in."""
+        asked = [tuple(islice(self._distinct_questions(n, unit), _FORMS)) for n, unit in enumerate(self.units)]
+        best, overview = self.overview()
+        found: list[_Asked] = []
+        for share in shares(self.units, [bool(a) for a in asked]):
+            answer = squeeze(self.text[self.units[share.first].start : self.units[share.last].end])
+            more = (overview,) if overview and share.first <= best <= share.last else ()
+            given = (asked[share.owner] or (self._prompt(share.owner),)) + more
+            found += [_Asked(share.first, given, answer)] * (share.last - share.first + 1)
+        return found
+
+    def _distinct_questions(self, number: int, unit: Unit) -> Iterator[str]:
         seen: set[str] = set()
-        for form, question in self._questions(number, unit, self.said[number]):
-            question = squeeze(question)
+        for question in map(squeeze, self._questions(number, unit, self.said[number])):
             if question.lower() not in seen:
-                yield _Draft(number, len(seen), form, question, self.quoted[number], words | words_of(question))
                 seen.add(question.lower())
-            if len(seen) == _FORMS:
-                return
+                yield question
 
-    def overview(self) -> _Draft | None:
-        """The question about the chunk as a whole; its answer is the unit that says most of what it is about."""
-        told = [i for i, unit in enumerate(self.units) if unit.kind in ("turn", "sentence")]
-        topics = self.topics[:_OVERVIEW]
-        if self.language != "en" or len(self.units) < _LEAST_UNITS or not told:
-            return None
-        if self.speakers:
-            question = dialogue.conversation(self.speakers, topics, self.day)
-        elif self.topic and topics:
-            question = english.overview(self.topic, topics)
-        else:
-            return None
-        best = max(told, key=lambda i: (len(self.words[i].intersection(topics)), -i))
-        return _Draft(best, _FORMS, "overview", question, self.quoted[best], self.words[best] | words_of(question))
+    def overview(self) -> tuple[int, str]:
+        """The question about a dialogue as a whole, and the unit that says most of what it is about; else empty."""
+        told = [i for i, unit in enumerate(self.units) if unit.kind == "turn"]
+        if self.language != "en" or len(self.units) < _LEAST_UNITS or not told or not self.speakers:
+            return 0, ""
+        topics = frozenset(self.topics[:_LEAST_UNITS])
+        best = max(told, key=lambda i: (len(self.words[i] & topics), -i))
+        return best, dialogue.conversation(self.speakers, self._spoken_of, self.day)
 
-    def _questions(self, number: int, unit: Unit, answer: str) -> Iterator[tuple[str, str]]:
+    @cached_property
+    def _spoken_of(self) -> tuple[str, ...]:
+        """Two phrases that say what a dialogue is about: those of its most frequent words."""
+        return leading_phrases(" ".join(self.said), self.topics)
+
+    def _questions(self, number: int, unit: Unit, said: str) -> Iterator[str]:
         topic = self.topic or unit.heading.rstrip(":：")
         if unit.kind in ("row", "table"):
-            yield unit.kind, self._row_question(unit, answer, topic)
+            question = self._row_question(number, unit, said, topic)
+            if question:
+                yield question
         elif self.language == "zh":
-            yield from self._chinese(number, unit, answer, topic)
+            yield from (question for _, question in self._chinese(number, unit, said, topic))
         elif self.language == "en":
-            yield from self._english(number, unit, answer, topic)
-        else:
-            opening = " ".join(answer.split()[:8]) if " " in answer else answer[:16]
-            yield "prompt", f"{topic}: {opening}…?" if topic else f"{opening}…?"
+            yield from (question for _, question in self._english(number, unit, said, topic))
 
-    def _english(self, number: int, unit: Unit, answer: str, topic: str) -> Iterator[tuple[str, str]]:
+    def _english(self, number: int, unit: Unit, said: str, topic: str) -> Iterator[tuple[str, str]]:
         if unit.speaker:
-            yield from dialogue.turn_questions(answer, unit, self._key(number), self.day)
+            yield from dialogue.turn_questions(said, unit, key_phrase(said, self.topics))
             return
-        yield from english.questions(answer, topic, self._before(number, unit), self.kind)
-        names = [n.rstrip(".,") for n in _NAME.findall(answer) if n.rstrip(".,").lower() not in topic.lower()]
-        yield "about", english.about(" and ".join(names[:2]) or self._key(number), topic)
+        if recorded := record_questions(said):
+            yield from (("record", question) for question in recorded)
+            return
+        before = self._before(number, unit)
+        # A unit may be several sentences; the first of which a question can be made is asked about.
+        for sentence in self._sentences(unit):
+            found = list(english.questions(sentence, topic, before, self.kind))
+            yield from found
+            if found:
+                return
+            before = sentence
 
-    def _chinese(self, number: int, unit: Unit, answer: str, topic: str) -> Iterator[tuple[str, str]]:
+    def _sentences(self, unit: Unit) -> Iterator[str]:
+        """The sentences of a unit; a heading above them is one of its own."""
+        for line in self.text[unit.start : unit.end].splitlines():
+            yield from sentences(squeeze(self.form(line)))
+
+    def _chinese(self, number: int, unit: Unit, said: str, topic: str) -> Iterator[tuple[str, str]]:
         if unit.speaker:
-            return chinese.turn_questions(answer, unit, self.day)
-        return chinese.questions(answer, topic, self._before(number, unit), self.kind)
+            return chinese.turn_questions(said, unit, self.day)
+        return chinese.questions(said, topic, self._before(number, unit), self.kind)
 
     def _before(self, number: int, unit: Unit) -> str:
         """The unit before, if it stands in the same paragraph."""
         return self.said[number - 1] if number and unit.before else ""
 
-    def _key(self, number: int) -> str:
-        """What a unit is about: the chunk's most frequent words that stand in it."""
-        return " and ".join([w for w in self.topics if w in self.words[number]][:2])
-
-    def _row_question(self, unit: Unit, answer: str, topic: str) -> str:
-        if self.speakers and unit.label.lower() in ("time", "date", "时间", "日期"):
+    def _prompt(self, number: int) -> str:
+        """What would be typed to find a unit: what it is about, or how it begins."""
+        unit, said = self.units[number], self.said[number]
+        if unit.speaker and self.language == "en":
             return (
-                f"When do {' and '.join(self.speakers)} talk?"
+                f"How does {unit.speaker} reply to {unit.addressee}?"
+                if unit.before
+                else f"What does {unit.speaker} tell {unit.addressee or 'the others'}?"
+            )
+        if unit.kind == "table":
+            cells = [cell for cell in cells_of(self.text[unit.start : unit.end].split("\n")[0]) if WORD.search(cell)]
+            return " ".join(cells[:2]) or said[:40]
+        if self.language == "en" and (phrase := key_phrase(said, self.topics)):
+            return phrase[:1].upper() + phrase[1:]
+        if self.language == "zh":
+            opening = next(
+                (part for part in re.split("[，。；：！？“”]", said) if len(part) > _OPENING), said[: 2 * _OPENING]
+            )
+            return opening[: 3 * _OPENING]
+        words = said.split()
+        return " ".join(words[:_OPENING]).strip(" ,.;:…!?-|") or said if " " in said else said[:16]
+
+    def _row_question(self, number: int, unit: Unit, said: str, topic: str) -> str:
+        if self.speakers and unit.label.lower() in ("time", "date", "时间", "日期"):
+            about = " and ".join(self._spoken_of[:1])
+            return (
+                f"When do {dialogue.listed(self.speakers)} talk{f' about {about}' if about else ''}?"
                 if self.language == "en"
                 else f"{'和'.join(self.speakers)}是什么时候谈的？"
             )
-        first = answer.split("|")[0].strip() if unit.kind == "table" else unit.label
-        if self.language == "zh":
-            return f"{topic}的{first}是什么？" if topic else f"{first}是什么？"
         if unit.kind == "row":
-            return f"What is the {first.lower()} of {topic}?" if topic else f"What is the {first.lower()}?"
-        columns = ", ".join(c.strip() for c in unit.label.split("|")[1:] if c.strip())
-        asked = f"What are the {columns} of {first}" if columns else f"What does the table say about {first}"
-        return f"{asked} ({topic})?" if topic else f"{asked}?"
+            value = re.sub(r"^[^:：]*[:：]\s*", "", said)
+            if self.language == "zh":
+                return f"{topic}的{unit.label}是什么？" if topic else f"{unit.label}是什么？"
+            return pair_question(unit.label, value, topic)
+        line = self.lines[number]
+        if self.language == "zh":
+            return f"{topic}的{line.cells[0]}是什么？" if line and topic and line.cells and not line.is_head else ""
+        return line_question(line, topic) if line else ""
 
 
 def _day(time: datetime, language: str) -> str:
     return f"{time.year}年{time.month}月{time.day}日" if language == "zh" else f"{time.day} {time:%B %Y}"
-
-
-def wording_language(text: str) -> str:
-    """`zh`, `en`, or nothing where questions can be worded in neither."""
-    if len(_HAN.findall(text)) > 0.3 * len(WORD.findall(text)):
-        return "" if len(_NOT_CHINESE.findall(text)) > 0.05 * len(text) else "zh"
-    words = WORD.findall(text.lower())
-    known = sum(map(STOP_WORDS.__contains__, words))
-    return "en" if (text.isascii() and len(words) < 12) or known > _ENGLISH * len(words) else ""
-
-
-def words_of(text: str) -> frozenset[str]:
-    """The different words of `text`, in lower case; of Chinese, Japanese and Korean the characters."""
-    return frozenset(WORD.findall(text.lower()))
 
 
 def _distinct(text: str, units: Sequence[Unit]) -> list[Unit]:
@@ -188,34 +259,3 @@ def _distinct(text: str, units: Sequence[Unit]) -> list[Unit]:
         if words and not any(alike(words, w, _NEAR) for w, _ in kept):
             kept.append((words, unit))
     return [u for _, u in kept]
-
-
-def _chosen(
-    drafts: Sequence[Sequence[_Draft]], overview: _Draft | None, most: int, near_identical: float
-) -> list[_Draft]:
-    """The first draft of every unit, the overview, then further ones of the forms that are rarest so far.
-
-    None is near-identical to one that was chosen before it.
-    """
-    chosen: list[_Draft] = []
-    forms: Counter[str] = Counter()
-
-    def choose(draft: _Draft) -> None:
-        if len(chosen) < most and not any(alike(draft.words, c.words, near_identical) for c in chosen):
-            chosen.append(draft)
-            forms[draft.form] += 1
-
-    for draft in [*(d[0] for d in drafts if d), *([overview] if overview else [])]:
-        choose(draft)
-    rest = [d for unit in drafts for d in unit[1:]]
-    while rest and len(chosen) < most:
-        best = min(rest, key=lambda d: (d.rank, forms[d.form], d.unit))
-        rest.remove(best)
-        choose(best)
-    return sorted(chosen, key=lambda d: (d.unit, d.rank))
-
-
-def alike(one: frozenset[str], other: frozenset[str], least: float) -> bool:
-    """Whether the Jaccard similarity of two sets of words is at least `least`."""
-    shared = len(one & other)
-    return shared >= least * (len(one) + len(other) - shared)

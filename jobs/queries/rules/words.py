@@ -27,7 +27,11 @@ time tip title warning website 作者 地址 日期 时间 来源 标题 注 注
 NOT_SPEAKERS = frozenset(_LABELS.split())
 
 _PERSONS = """
-actor actress author bishop coach composer daughter director emperor engineer footballer founder general king lawyer
+actor actress author bishop biker bowler boxer chef comedian cricketer cyclist dancer designer driver duke fighter
+golfer governor historian judge jumper knight librarian mayor minister monk musician nun physician physicist pilot
+player priest rapper rider rower runner scholar screenwriter senator skater skier soldier songwriter sprinter surgeon
+swimmer wrestler
+bishop coach composer daughter director emperor engineer footballer founder general king lawyer
 leader manager member officer painter philosopher player poet president prince princess producer professor queen rapper
 saint singer son teacher writer
 """

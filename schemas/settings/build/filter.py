@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from quern.schemas.setting_group import Group
+from quern.schemas.setting_group import Group, Positive
 
 
 class FilterSettings(Group):
@@ -17,6 +17,11 @@ class FilterSettings(Group):
         "chunk",
         description="Best share `alpha` of each chunk (QCG-RAG, section 3.3) or of the corpus (Doc2Query--); "
         "`absolute`: all pairs from `min_similarity` on.",
+    )
+    most_of_document: Positive = Field(
+        200,
+        description="Most nodes of a document, spread evenly over its chunks, each of which keeps one at least: so "
+        "that a long register does not fill the graph. 200 are those of ten chunks of M = 20.",
     )
     min_similarity: float = Field(
         0.5,

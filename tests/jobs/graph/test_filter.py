@@ -99,6 +99,20 @@ def test_queries_of_a_chunk_without_a_vector_are_rejected_and_no_others(run: Run
     assert {(r["key"], r["reason"]) for r in rejects} == {(f"{c}-{m}", "chunk_missing") for c in "ac" for m in "01"}
 
 
+def test_a_long_document_has_no_more_nodes_than_it_may_and_each_of_its_chunks_as_many(run: Run, staged: Staged) -> None:
+    common = {"start": 0, "terms": "", "title": None, "published_at": None, "token_count": 1}
+    keys = [f"long-{n}" for n in range(3)] + ["short-0"]
+    rows = [{"chunk_id": c, "doc_id": c[:-2], "text": c, "end": 1, **common} for c in keys]
+    pairs = [
+        {"query_id": f"{c}-{m}", "chunk_id": c, "question": f"{c}?", "answer": f"{m}"} for c in keys for m in range(4)
+    ]
+    chunks = embedded(staged(CHUNKS.without("vector"), rows), run)
+    settings = FilterSettings(alpha=1.0, most_of_document=7)
+    _, nodes = filtered(chunks, staged(QUERIES.without("similarity", "kept"), pairs), settings, run)
+    kept = [c for b in nodes.batches(["chunk_id"]) for c in b.column(0).to_pylist()]
+    assert {c: kept.count(c) for c in keys} == {"long-0": 2, "long-1": 2, "long-2": 2, "short-0": 4}
+
+
 def test_over_the_corpus_one_threshold_holds_for_all_chunks(run: Run, staged: Staged) -> None:
     queries, _ = build(run, staged, FilterSettings(alpha=0.5, scope="corpus"))
     best = sorted((q["similarity"] for q in queries), reverse=True)[:4]

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quern.jobs.queries.doc2query import Doc2Query
-from quern.jobs.queries.rules import chinese
+from quern.jobs.queries.rules import chinese, english
 from quern.jobs.queries.rules.pronouns import kind_of, resolve
-from quern.jobs.queries.rules.rule import write_pairs
+from quern.jobs.queries.rules.rule import written_pairs
 from quern.jobs.queries.rules.units import WORD, dialogue_speakers
 from quern.jobs.queries.task import ChunkContext, doc2query
 from quern.schemas.settings import Doc2QuerySettings
@@ -26,7 +26,7 @@ LiHua: Thanks for the reminder, Adam! I'll transfer the rent tomorrow because I 
 AdamSmith: Great! How about we fix the basement door next week?
 LiHua: Perfect!"""
 PROSE = """Glisson was born in Jackson County, Florida. He was elected to the State Senate in 1973 because he promised \
-lower taxes. The old law was repealed by Governor Reubin Askew. He has three daughters."""
+lower taxes. The old law was repealed by Governor Reubin Askew. He has three grown daughters."""
 CHINESE = "李时珍是明朝的医学家。他于1578年写成《本草纲目》。全书收录了1892种药物。由于战乱，该书直到1596年才出版。"
 
 LINES = st.lists(
@@ -71,11 +71,10 @@ def test_answers_are_quotations_and_questions_are_distinct_questions(text: str, 
     made = pairs(text, title, most)
     assert made == pairs(text, title, most)
     assert len(made) <= most
-    assert len(set(made)) == len(made)
     for question, answer in made:
         assert answer
         assert answer in squeeze(text)
-        assert question.endswith(("?", "？"))
+        assert question.strip()
         assert "\n" not in question
     assert bool(made) == any(c.isalnum() for c in text)
 
@@ -92,30 +91,57 @@ def test_repeated_lines_are_asked_about_once() -> None:
     assert len({a for _, a in pairs(text)}) == 1
 
 
-def test_a_dialogue_keeps_speaker_and_addressee() -> None:
+def test_a_dialogue_is_asked_with_the_names_of_who_speaks_and_who_is_spoken_to() -> None:
     assert dialogue_speakers(CHAT) == {"AdamSmith", "LiHua"}
     asked = questions(CHAT)
-    assert "When do Adam Smith and Li Hua talk?" in asked
-    assert any(q.startswith("What does Adam Smith tell Li Hua") for q in asked)
-    assert any(
-        q.startswith("Why does Li Hua tell Adam Smith this") or "What does Li Hua answer when" in q for q in asked
-    )
-    assert ("What does Adam Smith tell Li Hua?", "Great! How about we fix the basement door next week?") in pairs(CHAT)
+    assert "When do Adam Smith and Li Hua talk about the rent?" in asked
+    assert "Does Li Hua have any questions?" in asked  # What he was asked, answered by his turn.
+    assert "Why will Li Hua transfer the rent tomorrow?" in asked
+    assert "What does Adam Smith suggest to Li Hua about the basement door?" in asked
+    assert ("What does Li Hua answer Adam Smith about the basement door?", "Perfect!") in pairs(CHAT)
 
 
-def test_a_relative_time_in_a_dialogue_is_given_its_date() -> None:
-    chat = "Ann: I will come tomorrow!\nBob: Good, I wait for you at home then."
-    dated = [q for q, _ in pairs(chat, published_at=datetime(2026, 2, 27, tzinfo=UTC))]
-    assert "When does Ann tell Bob it is (said on 27 February 2026)?" in dated
+@pytest.mark.parametrize(
+    ("said", "question"),
+    [
+        ("I'm hosting a small lecture this Saturday at 7 PM.", "When is Ann Lee hosting a small lecture?"),
+        ("I bought a red kayak at Central Pier last week.", "Where did Ann Lee buy a red kayak?"),
+        ("We will paint the old fence tomorrow.", "When will Ann Lee and Bob paint the old fence?"),
+        ("I'm looking forward to our next hike!", "What is Ann Lee looking forward to?"),
+    ],
+)
+def test_i_and_we_become_names(said: str, question: str) -> None:
+    chat = f"Bob: Hello, all well?\nAnnLee: {said}\nBob: I see! Thank you for telling us."
+    asked = questions(chat)
+    assert question in asked
+    assert not any(" I " in f" {q} " or " you" in q for q in asked)
 
 
 def test_prose_is_asked_for_its_constituents_and_pronouns_are_resolved() -> None:
     asked = questions(PROSE, "James Glisson")
     assert "Where was James Glisson born?" in asked
-    assert any(q.startswith("Why was James Glisson elected") for q in asked)
-    assert any(q.startswith("When was James Glisson elected to the State Senate") for q in asked)
-    assert "About James Glisson: who repealed the old law?" in asked
-    assert "How many daughters are there" in " ".join(questions(PROSE)) or "how many daughters" in " ".join(asked)
+    assert "Why was James Glisson elected to the State Senate in 1973?" in asked
+    assert "When was James Glisson elected to the State Senate?" in asked
+    assert "Who repealed the old law?" in asked
+    assert "How many grown daughters does James Glisson have?" in asked
+
+
+def test_no_question_begins_with_the_title_that_its_vector_is_made_with() -> None:
+    schema = pa.schema(
+        [("chunk_id", pa.string()), ("text", pa.string()), ("title", pa.string()), ("published_at", TIMESTAMP)]
+    )
+    text = f"{PROSE} The ferry was sold in 1990."
+    row = {"chunk_id": "a-0", "text": text, "title": "James Glisson", "published_at": None}
+    made = Doc2Query(Doc2QuerySettings()).apply(pa.RecordBatch.from_pylist([row], schema=schema)).rows.to_pylist()
+    assert not any(r["question"].startswith(("About", "What is said about")) for r in made)
+    searched = {r["question"]: r["searched"] for r in made}
+    assert "James Glisson" in searched["When was the ferry sold?"]
+    assert len({r["searched"] for r in made}) == len(made)
+
+
+def test_what_cannot_be_asked_about_stands_in_the_answer_before() -> None:
+    made = dict(pairs("The tower was built in 1890. Nothing of note. It leans.", "A long headline about some tower"))
+    assert made["When was the tower built?"] == "The tower was built in 1890. Nothing of note. It leans."
 
 
 @pytest.mark.parametrize(
@@ -127,19 +153,42 @@ def test_prose_is_asked_for_its_constituents_and_pronouns_are_resolved() -> None
             "How does Norway compare with Sweden in most respects?",
         ),
         ("If the oil is cold, the engine stops at once.", "What happens if the oil is cold?"),
-        ("Press the red button to stop the mill.", "What should one do: press the red button to stop the mill?"),
         ("Ibsen was a Norwegian playwright of the century.", "Who was Ibsen?"),
+        (
+            "About 6,000 people walked across in the first two hours.",
+            "How many people walked across in the first two hours?",
+        ),
+        ("The tower is 61 metres high.", "How high is the tower?"),
+        ("The work costs about 31 crowns a book.", "How much does the work cost?"),
+        ("On 6 August 1990 the night crew planted an oak.", "When did the night crew plant an oak?"),
+        ("The ship is owned by Skarrow Line.", "Who owns the ship?"),
+        ("The council decided to close the bridge at night.", "What did the council decide to do?"),
+        ("Dr Tarnow said that she had read the notes.", "What did Dr Tarnow say?"),
     ],
 )
 def test_forms_of_english_questions(sentence: str, question: str) -> None:
     assert question in questions(sentence)
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "It is pale and quick.",
+        "Nothing of note.",
+        '"It is a real effect," says Dr Okoye.',
+        "The ship has not yet been named.",
+        "Growth, perhaps because of salt, poor.",
+    ],
+)
+def test_a_sentence_that_states_too_little_alone_has_no_question(sentence: str) -> None:
+    assert not list(english.questions(sentence, ""))
+
+
 def test_chinese_sentences_get_chinese_questions() -> None:
     asked = questions(CHINESE, "李时珍")
     assert "李时珍是什么？" in asked or "李时珍是谁？" in asked
-    assert any("什么时候" in q for q in asked)
-    assert any("多少种" in q for q in asked)
+    assert "李时珍于什么时候写成本草纲目？" in asked
+    assert "全书收录了多少种药物？" in asked
     assert any("为什么" in q for q in asked)
     assert all(q.endswith("？") for q in asked)
 
@@ -147,21 +196,37 @@ def test_chinese_sentences_get_chinese_questions() -> None:
 def test_a_chinese_numeral_is_asked_about_as_a_number_and_quoted_as_it_stands() -> None:
     text = "本草纲目在一五九六年出版。全书收录了一千八百九十二种药物。"
     made = dict(pairs(text, "本草纲目"))
-    assert made["本草纲目在出版是什么时候？"] == "本草纲目在一五九六年出版。"
+    assert made["本草纲目在什么时候出版？"] == "本草纲目在一五九六年出版。"
     assert "1892种" in " ".join(made)
     assert all(answer in text for answer in made.values())
 
 
-def test_other_languages_get_a_prompt_without_question_words() -> None:
+def test_other_languages_get_the_words_that_a_sentence_begins_with() -> None:
     assert questions("Der Zug nach München fährt um acht Uhr vom Gleis drei ab.", "Fahrplan") == [
-        "Fahrplan: Der Zug nach München fährt um acht Uhr…?"
+        "Der Zug nach München fährt um acht Uhr"
     ]
 
 
 def test_rows_and_tables_are_asked_about_by_their_labels() -> None:
     assert questions("Population: 35,918,900 (2020)", "Uganda") == ["What is the population of Uganda?"]
-    table = "Country | Capital | Area\nNorway | Oslo | 385,207 km"
-    assert "What are the Capital, Area of Norway (Europe)?" in questions(table, "Europe")
+    table = "Country | Capital | Area\nNorway | Oslo | 385,207 km\nSweden | Stockholm | 450,295 km"
+    asked = questions(table, "Europe")
+    assert "What is the area of Norway?" in asked or "What is the capital of Norway?" in asked
+    box = "Formed | 1 October 2024\nHead office | Port Averil\nChief executive | Rafe Okonjo\nEmployees | 1,344"
+    assert questions(box, "Fenharrow") == [
+        "When was Fenharrow formed?",
+        "What is the head office of Fenharrow?",
+        "Who is the chief executive of Fenharrow?",
+        "How many employees does Fenharrow have?",
+    ]
+    entry = (
+        "Entry 8. Mill Road, opposite number 97: holm oak, planted 26 January 1990, adopted by Rhoda Hurst. "
+        "It is tall and has been watered."
+    )
+    assert list(dict.fromkeys(questions(entry, "Register of trees"))) == [
+        "Who adopted the holm oak at Mill Road?",
+        "When was the holm oak at Mill Road planted?",
+    ]
 
 
 def test_the_job_makes_queries_with_their_chunk_and_rejects_what_has_no_words() -> None:
@@ -172,7 +237,7 @@ def test_the_job_makes_queries_with_their_chunk_and_rejects_what_has_no_words() 
     batch = pa.RecordBatch.from_pylist([dict(zip(schema.names, r, strict=True)) for r in rows], schema=schema)
     job = Doc2Query(Doc2QuerySettings(pairs=5))
     made = job.apply(batch)
-    assert made.rows.schema.names == ["query_id", "chunk_id", "question", "answer"]
+    assert made.rows.schema.names == ["query_id", "chunk_id", "question", "answer", "searched"]
     assert [r.reason for r in made.rejects] == ["no_pairs"]
     assert made.rejects[0].row == 1
     assert set(made.parents.tolist()) == {0, 2}
@@ -238,7 +303,7 @@ def test_chinese_pronouns_and_forms() -> None:
         "张明是一位工程师。由于洪水，旧桥倒了。新桥由王强设计。新桥比旧桥高。如果下大雨，桥会关闭。请走南门进入桥面。"
     )
     asked = questions(text, "张明")
-    for part in ("张明是谁", "为什么旧桥倒了", "新桥由谁设计", "新桥和旧桥相比", "如果下大雨，会怎样", "应该怎样做"):
+    for part in ("张明是谁", "为什么旧桥倒了", "新桥由谁设计", "如果下大雨，会怎样"):
         assert any(part in q for q in asked), part
 
 
@@ -249,17 +314,15 @@ def test_chinese_dialogues_are_asked_with_speaker_and_date() -> None:
     assert any(q.startswith("王芳问“你好，明天几点见面？”，李强怎么回答") for q in asked)
 
 
-def test_a_chunk_has_one_question_about_the_whole_with_speakers_date_and_topics() -> None:
+def test_a_dialogue_has_one_question_about_the_whole_with_speakers_and_date() -> None:
     chat = "Ann: The boat leaks again!\nBob: My boat never leaks.\nAnn: Then sell me your boat."
     asked = [q for q, _ in pairs(chat, published_at=datetime(2026, 2, 27, tzinfo=UTC))]
-    assert asked.count("What do Ann and Bob talk about on 27 February 2026: boat, leaks?") == 1
-    prose = "The mill grinds rye for the town. The mill is old and slow. A miller has owned it since May."
-    assert "What is there to know about Oak Street: mill?" in questions(prose, "Oak Street")
+    assert asked.count("What do Ann and Bob say about the boat leaks on 27 February 2026?") == 1
 
 
 @given(st.one_of(LINES, st.text(max_size=200)), st.floats(0.3, 1.0))
-def test_no_two_pairs_are_near_identical(text: str, near: float) -> None:
-    made = [set(WORD.findall(f"{q} {a}".lower())) for q, a in write_pairs(text, "Tea", None, 20, near)]
+def test_no_two_pairs_are_found_by_texts_that_are_near_identical(text: str, near: float) -> None:
+    made = [set(WORD.findall(w.searched.lower())) for w in written_pairs(text, "Tea", None, 20, near)]
     for n, one in enumerate(made):
         assert all(len(one & other) < near * len(one | other) for other in made[:n])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from quern.jobs.events.telling import DOUBTFUL, IRREGULAR, NOT_PAST, PARTICIPLES
+from quern.jobs.reasoning.clauses.pasts import DOUBTFUL, IRREGULAR, NOT_PAST, PARTICIPLES
 
 
 def _words(text: str) -> frozenset[str]:

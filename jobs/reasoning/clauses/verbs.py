@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from quern.jobs.triplets import words as w
-from quern.jobs.triplets.tokens import Row
+from quern.jobs.reasoning.clauses import words as w
+from quern.jobs.reasoning.clauses.tokens import Row
 
 # Before these a noun may stand as well: `good vibes all the way`.
 _LOOSE: Final = frozenset("all both each every more less most some any".split())

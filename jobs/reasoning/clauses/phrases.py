@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from quern.jobs.triplets import words as w
-from quern.jobs.triplets.tokens import QUOTES, Row
-from quern.jobs.triplets.verbs import Verb
+from quern.jobs.reasoning.clauses import words as w
+from quern.jobs.reasoning.clauses.tokens import QUOTES, Row
+from quern.jobs.reasoning.clauses.verbs import Verb
 
 _LONGEST: Final = 10  # Tokens of a phrase.
 _LONGEST_RELATION: Final = 9  # Tokens; a verb with all that stands before a later preposition.

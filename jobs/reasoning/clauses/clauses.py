@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from quern.jobs.reasoning.answering.names import names
-from quern.jobs.triplets import words as w
-from quern.jobs.triplets.phrases import MONTH, related
-from quern.jobs.triplets.statement import Part
-from quern.jobs.triplets.tokens import QUOTES, Row, tokens
-from quern.jobs.triplets.verbs import Verb, verb_at
+from quern.jobs.reasoning.clauses import words as w
+from quern.jobs.reasoning.clauses.part import Part
+from quern.jobs.reasoning.clauses.phrases import MONTH, related
+from quern.jobs.reasoning.clauses.tokens import QUOTES, Row, tokens
+from quern.jobs.reasoning.clauses.verbs import Verb, verb_at
 
 _LONGEST_SUBJECT: Final = 10  # Tokens.
 _LEAD: Final = 16  # Tokens of an opening phrase.
@@ -50,6 +50,31 @@ class _Subject:
     part: Part
     verb: Verb
     pronoun: str = ""
+
+
+@dataclass(frozen=True)
+class HeadedClause:
+    """Where subject and verb of a clause stand in its sentence.
+
+    Attributes:
+        subject: The subject.
+        group: The verb with its auxiliaries.
+        pronoun: The pronoun that the subject is, in lower case; empty where it names something.
+    """
+
+    subject: Part
+    group: Part
+    pronoun: str = ""
+
+
+def headed_clauses(sentence: str) -> Iterator[HeadedClause]:
+    """Subject and verb of each clause of a sentence that states something."""
+    row = tokens(sentence)
+    named = {name.start: name.end for name in names(sentence)}
+    for at in _starts(row):
+        if (subject := _subject(row, at, named)) is not None:
+            verb = subject.verb
+            yield HeadedClause(subject.part, Part(row[verb.start].start, row[verb.end - 1].end), subject.pronoun)
 
 
 def clauses(sentence: str) -> Iterator[Stated]:

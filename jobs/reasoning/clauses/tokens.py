@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from quern.jobs.triplets import words as w
+from quern.jobs.reasoning.clauses import words as w
 
 _TOKEN: Final = re.compile(
     r"(?<=\w)['’](?:m|ve|re|ll|d)\b|\bper cent\b"
