@@ -19,13 +19,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from quern.indexes.row_hashes import RowHasher
-from quern.indexes.stages import Stage, digest_columns, slices
+from quern.indexes.stages import Stage, digest_columns, row_group_runs, slices
 from quern.schemas.differences import RowChanges
 
 Numbers = npt.NDArray[np.int64]
 
 BUCKET_ROWS: Final = 2_000_000
-_BATCH_ROWS: Final = 1024
+_BATCH_ROWS: Final = 16_384
 _BATCH_BYTES: Final = 2 << 20
 _ROW: Final = np.dtype([("key", np.uint64), ("content", np.uint64), ("number", np.int64)])
 _ODD: Final = np.uint64(0x9E3779B97F4A7C15)
@@ -110,8 +110,8 @@ def _batches(stage: Stage, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     wanted = pa.schema([stage.table.schema.field(name) for name in columns])
     for path, _ in stage.files:
         with pq.ParquetFile(path) as file:
-            for group in range(file.num_row_groups):
-                for batch in file.iter_batches(_BATCH_ROWS, [group], list(columns), use_threads=False):
+            for groups in row_group_runs(file.metadata, _BATCH_ROWS, _BATCH_BYTES):
+                for batch in file.iter_batches(_BATCH_ROWS, groups, list(columns), use_threads=False):
                     yield _with_all(batch, wanted)
 
 

@@ -137,6 +137,20 @@ def read_parquet(
                     yield pa.RecordBatch.from_arrays([batch.column(n) for n in names], schema=schema)
 
 
+def row_group_runs(metadata: pq.FileMetaData, rows: int, size: int) -> Iterator[list[int]]:
+    """Row groups in runs of at most `rows` rows and about `size` bytes: what is done by batches costs less a row."""
+    run, run_rows, run_size = list[int](), 0, 0
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        if run and (run_rows + group.num_rows > rows or run_size + group.total_byte_size > size):
+            yield run
+            run, run_rows, run_size = [], 0, 0
+        run.append(number)
+        run_rows, run_size = run_rows + group.num_rows, run_size + group.total_byte_size
+    if run:
+        yield run
+
+
 def parquet_files(path: Path) -> list[Path]:
     """The Parquet files at `path`, in their order: itself, or those of a folder."""
     return list(_indexed(path)) if path.is_dir() else [path]

@@ -12,11 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from quern.indexes.stages import parquet_files
+from quern.indexes.stages import parquet_files, row_group_runs
 from quern.indexes.vectors import vector_matrix
 from quern.schemas.contract.table import Derived, type_name
 
-BATCH_ROWS = 4096
+BATCH_ROWS = 16_384
+BATCH_BYTES = 4 << 20
 
 
 @dataclass(frozen=True)
@@ -80,8 +81,8 @@ class View:
         if isinstance(self.source, Path):
             for path in parquet_files(self.source):
                 with pq.ParquetFile(path) as file:
-                    for group in range(file.num_row_groups):
-                        yield from file.iter_batches(BATCH_ROWS, [group], columns, use_threads=False)
+                    for groups in row_group_runs(file.metadata, BATCH_ROWS, BATCH_BYTES):
+                        yield from file.iter_batches(BATCH_ROWS, groups, columns, use_threads=False)
         else:
             yield from self.source.select(columns).to_batches(max_chunksize=BATCH_ROWS)
 
