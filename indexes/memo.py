@@ -160,6 +160,11 @@ def is_whole(directory: Path) -> bool:
         return False
 
 
+def is_damaged(directory: Path) -> bool:
+    """Whether a memo has a part that is not as it was written; one that is gone, as whoever keeps none, is not."""
+    return bool(part_paths(directory)) and not is_whole(directory)
+
+
 class Memo:
     """Results of one job fingerprint, opened for reading as they stand now."""
 

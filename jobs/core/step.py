@@ -16,7 +16,7 @@ from typing import Protocol, TypeVar
 import pyarrow.compute as pc
 
 from quern.indexes.catalog.step_record import StepRecord
-from quern.indexes.memo import use_again
+from quern.indexes.memo import is_damaged, use_again
 from quern.indexes.memo_uses import night_of
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Contract, Counts, Job, Made
@@ -138,9 +138,12 @@ def same_before(step: Step, job: Contract, inputs: Mapping[str, Stage], run: Run
 
 
 def _taken_over(step: Step, job: TableJob, inputs: Mapping[str, Stage], run: Run) -> Made | None:
-    """What the parent snapshot's step made of the same tables in the same way, its rejects with it."""
+    """What the parent snapshot's step made of the same tables in the same way, its rejects with it.
+
+    Not where what the memo keeps for it is damaged, which none but the job itself mends.
+    """
     record = same_before(step, job, inputs, run)
-    if record is None or run.parent is None:
+    if record is None or run.parent is None or any(is_damaged(run.memo / folder) for folder in record.memo):
         return None
     repeat_report(record, job, run)
     return Made(tuple(run.parent.stage(name) for name in step.makes), counts=None)

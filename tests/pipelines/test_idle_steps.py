@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from quern.indexes.catalog import Warehouse
+from quern.indexes.memo import is_damaged
 from quern.pipelines.build import STEPS, make_tables
 from quern.pipelines.inspect.verify import kept_files, verify
 from quern.pipelines.staged import StagedBuild, StageError
@@ -92,16 +93,18 @@ def test_a_damaged_table_is_made_again(nights: Nights) -> None:
     assert nights.warehouse.snapshot(leased=False).stage("triplets").as_written()
 
 
-def test_a_damaged_memo_is_mended(nights: Nights) -> None:
+@pytest.mark.parametrize("step", ["chunk", "embed_chunks"])
+def test_a_damaged_memo_is_mended(nights: Nights, step: str) -> None:
     first = nights.built()
-    (path,) = nights.remembered("chunk")
+    path = min(nights.remembered(step))
     content = bytearray(path.read_bytes())
     content[len(content) // 3] ^= 1
     path.write_bytes(content)
     assert nights.built() == first
-    assert "chunk" in nights.run
+    assert step in nights.run
+    assert not is_damaged(path.parent)
     nights.built()
-    assert "chunk" not in nights.run
+    assert step not in nights.run
 
 
 def test_damaged_marks_of_a_step_that_is_left_alone_begin_anew(nights: Nights) -> None:
