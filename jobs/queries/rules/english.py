@@ -218,13 +218,24 @@ def _who_by(sentence: str, clause: Clause, topic: str) -> str:
         return ""
     if re.match(r"(?:the |an? )?(?:\d|\w+ing\b|end\b|law\b|hand\b|means\b|default\b)", agent["who"]):
         return ""
-    named = agent["who"][:1].isupper() and not is_place(agent["who"])
+    # What a name does is mostly done by a person or a body; not what lies around, and not what befalls.
+    named = agent["who"][:1].isupper() and verb not in _BY_THINGS and not _THING.search(agent["who"])
     who = "Who" if named or is_person(agent["who"]) else "What"
     if clause.aux in ("is", "are") and " " not in clause.main:
         return f"{who} {_third_person(base(verb))} {clause.subject} {_whole(agent['before'] or '')}"
     if clause.aux in ("was", "were") and (verb.endswith("ed") or verb in _SAME_PAST):
         return f"{who} {clause.main} {clause.subject} {_whole(agent['before'] or '')}"
-    return f"{who} {clause.turned} {_whole(agent['before'] or '')} by"
+    return " ".join(f"{who} {clause.turned} {_whole(agent['before'] or '')} by".split())
+
+
+_BY_THINGS: Final = frozenset(
+    "bordered bounded surrounded flanked crossed fed drained watered joined served reached followed preceded linked "
+    "connected separated divided enclosed affected hit struck caused inspired influenced powered".split()
+)
+_THING: Final = re.compile(
+    r"^(?:\w+ ){0,3}?(?:Act|Bridge|Canal|Fire|Flood|Hurricane|Lake|Mountains|Ocean|Railway|Rebellion|Revolution|River|"
+    r"Road|Route|Sea|Storm|Street|Treaty|Typhoon|War)\b"
+)
 
 
 def _third_person(verb: str) -> str:

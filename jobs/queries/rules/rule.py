@@ -29,7 +29,7 @@ from quern.schemas.words.spaces import squeeze
 
 _AMBIGUITY = re.compile(r"\s*[(（][^()（）]*[)）]$")
 # Raised whenever the rules give other pairs.
-RULES_VERSION = 3
+RULES_VERSION = 4
 NEAR_IDENTICAL = 0.97
 _NEAR = 0.85  # Share of words that two units may have in common.
 _FORMS = 3  # Most questions of a unit.

@@ -17,7 +17,8 @@ class Shown:
     Attributes:
         nodes: By query id: those that led to a hit first, then by similarity; a node comes with those it was
             reached through.
-        hidden: The others.
+        hidden: The others; not those that say what a shown one says: a pair may have several nodes, each found by
+            words of its own.
     """
 
     nodes: dict[str, PathNode]
@@ -40,8 +41,19 @@ def strongest(path: Sequence[PathNode], hits: Iterable[Hit], limit: int = NODES_
         nodes.setdefault(node.query_id, node)
     found = {hit.chunk_id for hit in hits}
     shown: dict[str, PathNode] = {}
+    said: set[tuple[str, str]] = set()
+    hidden: list[PathNode] = []
     for node in sorted(nodes.values(), key=lambda n: (n.chunk_id not in found, -n.similarity, n.query_id)):
+        if node.query_id in shown or _says(node) in said:
+            continue
+        said.add(_says(node))
         chain = [n for n in _chain(node, nodes) if n.query_id not in shown]
         if len(shown) + len(chain) <= limit:
             shown.update((n.query_id, n) for n in chain)
-    return Shown(shown, [n for key, n in nodes.items() if key not in shown])
+        else:
+            hidden.append(node)
+    return Shown(shown, [node for node in hidden if node.query_id not in shown])
+
+
+def _says(node: PathNode) -> tuple[str, str]:
+    return node.chunk_id, node.text

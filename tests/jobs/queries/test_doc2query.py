@@ -164,6 +164,9 @@ def test_what_cannot_be_asked_about_stands_in_the_answer_before() -> None:
         ("The ship is owned by Skarrow Line.", "Who owns the ship?"),
         ("The council decided to close the bridge at night.", "What did the council decide to do?"),
         ("Dr Tarnow said that she had read the notes.", "What did Dr Tarnow say?"),
+        ("The mill was built by Tobias Renn to grind barley.", "Who built the mill?"),
+        ("The play was written by Shakespeare.", "Who was the play written by?"),
+        ("The harbour was ruined by Hurricane Ann.", "What ruined the harbour?"),
     ],
 )
 def test_forms_of_english_questions(sentence: str, question: str) -> None:
