@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 from tests.conftest import ROOT
@@ -105,13 +106,22 @@ def rewrite(page: str, outputs: list[tuple[Command, str]]) -> None:
     for command, output in reversed(outputs):
         printed, shown = output.rstrip().splitlines(), command.shown
         if "..." in shown:
-            head = shown.index("...")
-            tail = len(shown) - head - 1
-            assert "..." not in shown[head + 1 :], f"{page}:{command.line}: write this one by hand"
-            printed = [*printed[:head], "...", *printed[len(printed) - tail :]]
+            printed = [*_cut_like(shown, printed)]
         same = {normal(line): line for line in shown}
         lines[command.line : command.line + len(shown)] = [same.get(normal(line), line) for line in printed]
     (ROOT / page).write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def _cut_like(shown: tuple[str, ...], printed: list[str]) -> Iterator[str]:
+    """What was printed, with `...` where a page has it: a part between two of them is found by its first line."""
+    parts = [list(part) for gap, part in groupby(shown, lambda line: line == "...") if not gap]
+    first = 0 if shown[0] == "..." else len(parts.pop(0))
+    last = 0 if shown[-1] == "..." else len(parts.pop())
+    yield from printed[:first]
+    for part in parts:
+        begin = printed.index(part[0])
+        yield from ("...", *printed[begin : begin + len(part)])
+    yield from ("...", *printed[len(printed) - last :])
 
 
 def normal(line: str) -> str:

@@ -24,6 +24,14 @@ _END: Final = re.compile(
     r"| (?=and$)"
 )
 _QUOTE: Final = re.compile('["“”«»]')
+# A time before the subject, with no comma behind it.
+_TIME_LEAD: Final = re.compile(
+    r"(?:On (?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?(?: (?:mornings?|afternoons?|evenings?|nights?))?"
+    r"|In (?:the )?(?:spring|summer|autumn|winter|mornings?|afternoons?|evenings?|\d{4})|At (?:night|noon|dawn|dusk)"
+    r"|(?:In|On)(?: \d{1,2})? (?:January|February|March|April|May|June|July|August|September|October|November|December)"
+    r"(?: \d{1,2})?(?: \d{4})?"
+    r"|Every (?:\w+day|day|week|month|year|night|morning|evening|spring|summer|autumn|winter)) (?=\w)"
+)
 _EARLY: Final = 25  # Characters in which a quotation mark makes it unclear who says what.
 _LIST: Final = re.compile(r" (?=(?:and|or) )")
 _MODALS: Final = "will|would|can|could|should|may|might|must|shall"
@@ -167,7 +175,7 @@ _ADVERBS: Final = frozenset("also always now still then once first just soon lat
 
 def _taken_apart(sentence: str) -> Clause | None:
     """A clause by its first auxiliary or past tense, where nothing else in it could be its verb."""
-    lead = LEAD.match(sentence)
+    lead = LEAD.match(sentence) or _TIME_LEAD.match(sentence)
     at = lead.end() if lead else 0
     found = _AUXILIARY.match(sentence, at)
     if found is None or not _is_subject(found["subject"]):

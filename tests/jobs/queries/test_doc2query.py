@@ -167,6 +167,8 @@ def test_what_cannot_be_asked_about_stands_in_the_answer_before() -> None:
         ("The mill was built by Tobias Renn to grind barley.", "Who built the mill?"),
         ("The play was written by Shakespeare.", "Who was the play written by?"),
         ("The harbour was ruined by Hurricane Ann.", "What ruined the harbour?"),
+        ("On Mondays the bakery is closed because the ovens are cleaned.", "Why is the bakery closed?"),
+        ("In winter the ferry is moored at Skarrow.", "Where is the ferry moored?"),
     ],
 )
 def test_forms_of_english_questions(sentence: str, question: str) -> None:
