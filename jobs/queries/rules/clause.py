@@ -24,12 +24,13 @@ _END: Final = re.compile(
     r"| (?=and$)"
 )
 _QUOTE: Final = re.compile('["“”«»]')
-# A time before the subject, with no comma behind it.
+# A time or an inference before the subject, with no comma behind it.
 _TIME_LEAD: Final = re.compile(
     r"(?:On (?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?(?: (?:mornings?|afternoons?|evenings?|nights?))?"
     r"|In (?:the )?(?:spring|summer|autumn|winter|mornings?|afternoons?|evenings?|\d{4})|At (?:night|noon|dawn|dusk)"
     r"|(?:In|On)(?: \d{1,2})? (?:January|February|March|April|May|June|July|August|September|October|November|December)"
     r"(?: \d{1,2})?(?: \d{4})?"
+    r"|Thus|Hence|Therefore"
     r"|Every (?:\w+day|day|week|month|year|night|morning|evening|spring|summer|autumn|winter)) (?=\w)"
 )
 _EARLY: Final = 25  # Characters in which a quotation mark makes it unclear who says what.
@@ -117,6 +118,8 @@ def clause_of(sentence: str) -> Clause | None:
 def uncapitalised(text: str, aux: str = "") -> str:
     """The text with a small letter in a determiner or a common noun that begins it."""
     first, _, rest = text.partition(" ")
+    if re.search("['’]", first):  # `Howard's buildings` are somebody's.
+        return text
     plural = first.endswith("s") and not first.endswith(("is", "us", "as", "os", "ss", "ns", "’s", "'s"))
     common = rest[:1].islower() and first[1:].islower() and (plural or rest.split()[0] not in _BEHIND_NAMES)
     many = plural and not rest and first[1:].islower() and aux in ("are", "were", "have", "do")

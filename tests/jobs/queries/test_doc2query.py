@@ -169,6 +169,11 @@ def test_what_cannot_be_asked_about_stands_in_the_answer_before() -> None:
         ("The harbour was ruined by Hurricane Ann.", "What ruined the harbour?"),
         ("On Mondays the bakery is closed because the ovens are cleaned.", "Why is the bakery closed?"),
         ("In winter the ferry is moored at Skarrow.", "Where is the ferry moored?"),
+        ("Thus the British Navy captured New Amsterdam in 1664.", "When did the British Navy capture New Amsterdam?"),
+        (
+            "Howard's buildings have a value of 3 million crowns.",
+            "Do Howard's buildings have a value of 3 million crowns?",
+        ),
     ],
 )
 def test_forms_of_english_questions(sentence: str, question: str) -> None:
