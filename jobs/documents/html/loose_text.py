@@ -39,7 +39,10 @@ _BESIDE: Final = re.compile(
     r"hatnote|ambox|newsletter|subscri|sign-?up|promo|teaser|hidden|tooltip|popup|modal|message|image|photo|gallery|bildunterschrift",
     re.I,
 )
-_SENTENCE: Final = re.compile(r"\w.*[.!?…:؟।۔。！？][\"'”’»«“)\]]*\s*$", re.S)
+# The end of a sentence, sought in so many last characters: a search from every word on takes seconds for a long text.
+_SENTENCE_END: Final = re.compile(r"[.!?…:؟।۔。！？][\"'”’»«“)\]]*$")
+_END_LENGTH: Final = 20
+_WORD: Final = re.compile(r"\w")
 _CJK: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 # A run of so many characters outside links is prose; so is a shorter one of so many that ends as a sentence does.
 _PROSE: Final = 80
@@ -94,7 +97,12 @@ def _reads(text: str, linked: int, long: int | None) -> bool:
         own *= 2  # a Chinese character says as much as several letters
     elif text.count(" ") < _SPACES:
         return False
-    return (long is not None and own >= long) or (own >= _SENTENCE_LENGTH and _SENTENCE.search(text) is not None)
+    return (long is not None and own >= long) or (own >= _SENTENCE_LENGTH and _ends(text))
+
+
+def _ends(text: str) -> bool:
+    """Whether a text has words and ends as a sentence does."""
+    return _SENTENCE_END.search(text.rstrip()[-_END_LENGTH:]) is not None and _WORD.search(text) is not None
 
 
 def wrap_loose_text(tree: HtmlElement) -> None:
