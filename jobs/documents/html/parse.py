@@ -19,9 +19,12 @@ _NO_TEXT: Final = (
 _HEADING_BUTTONS: Final = etree.XPath(
     "descendant::button[ancestor::h2 or ancestor::h3 or ancestor::h4 or ancestor::dt]"
 )
-_TIMES_IN_TEXT: Final = etree.XPath(
-    "descendant::time[ancestor::p or ancestor::li or ancestor::td][string-length(normalize-space(..)) > 60]"
+# The parents of such times: each is measured once, however many it holds.
+_LINES_WITH_TIMES: Final = etree.XPath(
+    "descendant::*[time][ancestor-or-self::p or ancestor-or-self::li or ancestor-or-self::td]"
+    "[string-length(normalize-space(.)) > 60]"
 )
+_FREED: Final = "quern-freed"
 _LONG_ASIDES: Final = etree.XPath("descendant::aside[string-length(.) > 200]")
 # Least share of the text in the page's paragraphs of an aside that is the main text.
 _MAIN_ASIDE: Final = 0.4
@@ -109,8 +112,9 @@ def _keep_texts(tree: HtmlElement) -> None:
     """Free texts from elements that seldom hold any: headings that are buttons, dates in sentences, main asides."""
     for button in _HEADING_BUTTONS(tree):
         button.drop_tag()
-    for time in _TIMES_IN_TEXT(tree):
-        time.drop_tag()
+    for time in [time for line in _LINES_WITH_TIMES(tree) for time in line.iterchildren("time")]:
+        time.tag = _FREED
+    etree.strip_tags(tree, _FREED)
     asides = _LONG_ASIDES(tree)
     least = _MAIN_ASIDE * _unlinked(tree) if asides else 0
     for aside in asides:

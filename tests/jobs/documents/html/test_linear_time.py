@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from quern.jobs.documents.html.extract import extract_page
 from quern.jobs.documents.html.loose_text import is_sentence
+from quern.jobs.documents.html.parse import drop_unread, parse_page
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -27,3 +28,21 @@ def test_a_sentence_is_told_by_its_end() -> None:
     assert [end for end in ends if not is_sentence(text + end)] == []
     assert [end for end in ["", ",", ". and", '"'] if is_sentence(text + end)] == []
     assert not is_sentence("... ... ... ... ... ... ... ... ...")
+
+
+def test_many_times_of_one_paragraph_are_read_at_once() -> None:
+    page = f"<html><body><p>{'At <time>12:30</time> a thing happened. ' * 8_000}</p></body></html>"
+    tree = parse_page(page.encode(), "utf-8")
+    assert seconds(lambda: drop_unread(tree)) < 2
+    assert tree.text_content().startswith("At 12:30 a thing happened. At 12:30 a")
+    assert tree.text_content().count("At 12:30 a thing happened.") == 8_000
+    assert next(tree.iter("time"), None) is None
+
+
+def test_only_times_within_a_long_line_become_its_text() -> None:
+    line = "The concert begins at <time>8 in the evening</time> in the great hall of the first floor."
+    page = f"<html><body><p>{line}</p><p><time>3 May</time></p><div>{line}</div></body></html>"
+    tree = parse_page(page.encode(), "utf-8")
+    drop_unread(tree)
+    assert [t.text for t in tree.iter("time")] == ["3 May", "8 in the evening"]
+    assert tree.find(".//p").text.startswith("The concert begins at 8 in the evening in")
