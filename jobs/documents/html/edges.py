@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 from typing import Final
 
+from quern.jobs.documents.html.loose_text import is_sentence
 from quern.jobs.documents.html.metadata import letters
 
 # Lines at the head of a text among which its title may stand, and letters by which two titles are told to be one.
@@ -14,13 +15,21 @@ _ALIKE: Final = 20
 # Lines at the end that may be about the page, and the length of such a line.
 _END_LINES: Final = 4
 _LONGEST: Final = 200
-_ABOUT_PAGE: Final = re.compile(
-    r"[\W_]*(?:(?:©|ⓒ|\(c\)|copyright\b|all rights reserved|alle rechte vorbehalten|tous droits réservés)"
+# A notice of rights, whatever sentences follow it, and a line by which blogs say when a post came.
+_RIGHTS: Final = re.compile(
+    r"[\W_]*(?:[©ⓒ]|(?:\(c\)|copyright)\W*(?:[©ⓒ]|\(c\)|(?:19|20)\d\d\b)|copyright\b.*\ball rights reserved"
+    r"|(?:all rights reserved|alle rechte vorbehalten|tous droits réservés)\s*(?:$|[^\w\s])"
+    r"|dieser (?:beitrag|eintrag|artikel) wurde (?:am|von|unter|in) .*\b(?:veröffentlicht|abgelegt|geschrieben)\b)",
+    re.I,
+)
+# Words of filing, alone or with a mark behind them, and days: "Publicado en 1998, el libro ..." is the text's.
+_FILED: Final = re.compile(
+    r"[\W_]*(?:copyright\b.{0,60}\b(?:19|20)\d\d\b|(?:posted on|veröffentlicht am|publié le)\b.{0,30}\d"
     r"|(?:filed (?:under|in)|posted (?:in|on|by)|tags?|tagged(?: with| as)?|labels?|categor(?:y|ies)|topics|keywords"
     r"|schlag(?:wort|worte|wörter)|kategorien?|abgelegt unter|veröffentlicht (?:am|in|von|unter)|eingestellt von"
-    r"|dieser (?:beitrag|eintrag|artikel) wurde|publié (?:le|dans|par)|mots[- ]clés|étiquettes|catégories?|classé dans"
+    r"|publié (?:le|dans|par)|mots[- ]clés|étiquettes|catégories?|classé dans"
     r"|tagi|kategorie|categorías?|etiquetas|publicado (?:en|por)|pubblicato (?:in|da)|categorie|метки|рубрик[аи]|теги"
-    r"|标签|分类|タグ|カテゴリー?)\s*[:：|]?(?=\s|$|[:：]))",
+    r"|标签|分类|タグ|カテゴリー?)\s*(?:[:：|]|$))",
     re.I,
 )
 
@@ -56,4 +65,6 @@ def without_filing(text: str) -> str:
 
 
 def _is_about_page(line: str) -> bool:
-    return len(line) <= _LONGEST and _ABOUT_PAGE.match(line) is not None
+    if len(line) > _LONGEST:
+        return False
+    return _RIGHTS.match(line) is not None or (_FILED.match(line) is not None and not is_sentence(line))
