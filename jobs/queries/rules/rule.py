@@ -243,7 +243,8 @@ class _Writer:
             return pair_question(unit.label, value, topic)
         line = self.lines[number]
         if self.language == "zh":
-            return f"{topic}的{line.cells[0]}是什么？" if line and topic and line.cells and not line.is_head else ""
+            named = next(filter(None, line.cells), "") if line and not line.is_head else ""
+            return f"{topic}的{named}是什么？" if topic and named else ""
         return line_question(line, topic) if line else ""
 
 

@@ -169,7 +169,9 @@ def pair_question(key: str, value: str, topic: str) -> str:
 
 def _value_question(key: str, value: str, named: str, label: str) -> str:
     low = _lowered(key)
-    last = low.split()[-1] if low else ""
+    if not low:
+        return ""
+    last = low.split()[-1]
     if by := _BY.search(low):
         verb = by["verb"]
         return (
@@ -198,7 +200,7 @@ def _value_question(key: str, value: str, named: str, label: str) -> str:
     if low in _MANY and _NUMERIC.match(value):
         return (
             f"How many {_lowered(label)} are there?"
-            if _PLURAL.search(_lowered(label).split()[0])
+            if _PLURAL.search(_lowered(label).partition(" ")[0])
             else f"What is the {low} of {named}?"
         )
     if _PERSON.fullmatch(low) and not _NUMERIC.match(value) and value[:1].isupper():

@@ -348,3 +348,15 @@ def test_hostile_chunks_do_not_stall(part: str) -> None:
     started = time.perf_counter()
     pairs(part * (4000 // len(part)))
     assert time.perf_counter() - started < 5
+
+
+def test_a_column_or_a_title_without_a_word_asks_for_nothing() -> None:
+    table = "Name | : | :: | Area\nNorway | Oslo | west | 385,207 km\nSweden | Stockholm | east | 450,295 km"
+    assert "What is the area of Norway?" in questions(table, "Europe")
+    assert questions("Number | 5\nLength | 7", ":")
+
+
+def test_a_line_in_chinese_is_asked_for_by_its_first_cell_that_is_not_empty() -> None:
+    asked = questions("| | 北京 | 两千万人 |\n| | 上海 | 两千五百万人 |\n| | 广州 | 一千八百万人 |", "城市")
+    assert not any("的是什么" in question for question in asked)
+    assert "城市的上海是什么？" in asked
