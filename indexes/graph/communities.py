@@ -47,7 +47,11 @@ class Communities:
 
 def communities(projection: sparse.csr_array, seed: int = 0) -> Communities:
     """The communities of a symmetric matrix of weights; equal input gives equal communities."""
-    found = _louvain(sparse.csr_array(projection, dtype=np.float64), seed)
+    weights = sparse.csr_array(projection, dtype=np.float64)
+    if not weights.data.all():
+        weights = weights.copy()
+        weights.eliminate_zeros()
+    found = _louvain(weights, seed)
     order = np.argsort(-np.bincount(found), kind="stable") if len(found) else np.zeros(0, dtype=np.int64)
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
@@ -98,7 +102,11 @@ def _moved(graph: sparse.csr_array, labels: Counts, random: np.random.Generator)
         moves = (gained > stays + 1e-12) & ~(lone[labels] & lone[target] & (target > labels))
         if waited >= _PATIENCE or not moves.any():
             break
-        labels = np.where(moves & (random.random(size) < 0.5), target, labels)
+        drawn = moves & (random.random(size) < 0.5)
+        # Of few that would move none may be drawn, which is no round without gain.
+        while not drawn.any():
+            drawn = moves & (random.random(size) < 0.5)
+        labels = np.where(drawn, target, labels)
     return best
 
 

@@ -44,3 +44,17 @@ def test_communities_are_as_good_as_those_of_networkx(crossing: float) -> None:
     other = nx.community.louvain_communities(drawn, seed=3)
     found = communities(nx.to_scipy_sparse_array(drawn, format="csr"))
     assert found.modularity > nx.community.modularity(drawn, other) - 0.01
+
+
+def test_small_graphs_are_divided_alike_by_any_seed() -> None:
+    triangles = nx.disjoint_union_all([nx.complete_graph(3)] * 2)
+    for drawn, sizes in ((nx.path_graph(2), [2]), (triangles, [3, 3])):
+        matrix = nx.to_scipy_sparse_array(drawn, format="csr")
+        assert all(communities(matrix, seed).sizes.tolist() == sizes for seed in range(100))
+
+
+def test_weights_of_zero_join_nothing() -> None:
+    joined = sparse.csr_array(([1.0, 1.0, 0.0, 0.0], ([0, 1, 1, 2], [1, 0, 2, 1])), shape=(3, 3))
+    assert communities(joined).sizes.tolist() == [2, 1]
+    assert communities(joined * 0).sizes.tolist() == [1, 1, 1]
+    assert joined.nnz == 4
