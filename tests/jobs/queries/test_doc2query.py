@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from datetime import UTC, datetime
 
@@ -16,6 +17,7 @@ from quern.jobs.queries.rules.pronouns import kind_of, resolve
 from quern.jobs.queries.rules.rule import written_pairs
 from quern.jobs.queries.rules.units import WORD, dialogue_speakers
 from quern.jobs.queries.task import ChunkContext, doc2query
+from quern.jobs.text.search_form import SearchForm
 from quern.schemas.settings import Doc2QuerySettings
 from quern.schemas.tables import TIMESTAMP
 from quern.schemas.words.spaces import squeeze
@@ -68,14 +70,22 @@ def questions(text: str, title: str | None = None) -> list[str]:
 
 @given(st.one_of(LINES, st.text(max_size=300)), st.sampled_from([None, "", "Tea (drink)", "茶"]), st.integers(1, 20))
 def test_answers_are_quotations_and_questions_are_distinct_questions(text: str, title: str | None, most: int) -> None:
-    made = pairs(text, title, most)
-    assert made == pairs(text, title, most)
+    made = [(p.question, p.answer, p.searched) for p in doc2query(most).rule(ChunkContext(text, title, None)).pairs]
+    assert [(question, answer) for question, answer, _ in made] == pairs(text, title, most)
     assert len(made) <= most
-    for question, answer in made:
+    assert len(set(made)) == len(made)
+    told = SearchForm()(f"{title or ''} the {text}").lower()
+    asked: dict[str, list[str]] = {}
+    for question, answer, _ in made:
         assert answer
         assert answer in squeeze(text)
-        assert question.strip()
         assert "\n" not in question
+        # Where no question can be worded, words of the chunk stand for it.
+        assert question.endswith(("?", "？")) or all(w in told for w in re.findall(r"\w+", question.lower()))
+        assert question.strip()
+        asked.setdefault(answer, []).append(question)
+    # An answer is asked for in the same words again once it was in all others.
+    assert all(q == of[n % len(set(of))] for of in asked.values() for n, q in enumerate(of))
     assert bool(made) == any(c.isalnum() for c in text)
 
 
