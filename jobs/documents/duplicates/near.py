@@ -22,6 +22,7 @@ from quern.jobs.documents.duplicates.buckets import PairRule, Positions
 from quern.jobs.documents.duplicates.components import least_members
 from quern.jobs.documents.duplicates.night_state import CONTENT_BYTES, DUPLICATES, LINKS, Night, content_keys
 from quern.jobs.documents.duplicates.shingles import jaccard, shingles
+from quern.jobs.documents.duplicates.short_texts import told
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -202,14 +203,14 @@ def _in_changed_buckets(keys: Positions, changed: Flags, short: Flags) -> Positi
 
 
 def _verify(codes: Positions, contents: _Contents, night: Night) -> tuple[Positions, Floats]:
-    """The pairs among `codes` that are similar enough, ascending, and their Jaccard similarities."""
+    """The pairs among `codes` that are near duplicates, ascending, and their Jaccard similarities."""
     size = len(contents.keys)
     a, b = codes // max(1, size), codes % max(1, size)
     possible = may_be_similar(contents.shingles[a], contents.shingles[b], night.settings.similarity)
     codes, a, b = codes[possible], a[possible], b[possible]
     sets = _ShingleSets(night, contents, np.unique(np.concatenate([a, b])))
     similarity = np.fromiter((jaccard(sets[x], sets[y]) for x, y in zip(a, b, strict=True)), np.float64, len(a))
-    enough = similarity >= night.settings.similarity
+    enough = (similarity >= night.settings.similarity) & ~sets.told_apart(a, b)
     return codes[enough], similarity[enough]
 
 
@@ -219,21 +220,29 @@ def may_be_similar(a: Positions, b: Positions, similarity: float) -> Flags:
 
 
 class _ShingleSets:
-    """Shingles of some contents, in a memory-mapped file; made in one pass over the documents."""
+    """Shingles of some contents, in a memory-mapped file, and what tells them apart; one pass over the documents."""
 
     def __init__(self, night: Night, contents: _Contents, wanted: Positions) -> None:
         self._wanted = wanted
         lengths = contents.shingles[wanted]
         self._start = np.concatenate([[0], np.cumsum(lengths)])
+        self._short, self._stamps = np.zeros(len(wanted), np.bool_), np.zeros(len(wanted), np.int64)
         if not len(wanted):
             return
         self._sets = mapped(night.work / "shingles.u64", np.uint64, (int(self._start[-1]),))
         for place, text in _texts(night, contents, wanted):
             self._sets[self._start[place] : self._start[place + 1]] = shingles(text, night.settings.shingle)
+            self._short[place], self._stamps[place] = told(text, int(lengths[place]), night.settings)
 
     def __getitem__(self, content: int) -> npt.NDArray[np.uint64]:
         place = np.searchsorted(self._wanted, content)
         return self._sets[self._start[place] : self._start[place + 1]]
+
+    def told_apart(self, a: Positions, b: Positions) -> Flags:
+        """Which pairs of contents a day or a speaker tells apart, of which one is short."""
+        one, other = np.searchsorted(self._wanted, a), np.searchsorted(self._wanted, b)
+        short = self._short[one] | self._short[other]
+        return np.asarray(short & (self._stamps[one] != self._stamps[other]))
 
 
 def _texts(night: Night, contents: _Contents, wanted: Positions) -> Iterator[tuple[int, str]]:

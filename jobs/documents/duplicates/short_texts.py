@@ -1,8 +1,8 @@
 """What tells short texts apart that are otherwise alike: the days that they name, who speaks, when they were published.
 
 A chat or a notice says the same each week: of 40 words that repeat, the date is what is new. So a short text has near
-duplicates only among texts of the same days and speakers, which is part of the hashes of its bands: texts that differ
-in them are never compared. When they were published is no part of a text; it decides about links between texts
+duplicates only among texts of the same days and speakers, whether those are short or not: pairs of other ones are left
+out when they are verified. When they were published is no part of a text; it decides about links between texts
 (`jobs.documents.duplicates.near`, `.shuffles`).
 """
 
@@ -11,11 +11,13 @@ from __future__ import annotations
 import re
 from hashlib import blake2b
 from itertools import accumulate
+from typing import NamedTuple
 
 import pyarrow as pa
 
 from quern.jobs.documents.duplicates.shingles import TOKEN
 from quern.jobs.text.dates import dates
+from quern.schemas.settings import DeduplicateSettings
 from quern.schemas.words.scripts import CJK, SOUTH_EAST_ASIAN
 
 _DAY = 86_400_000_000
@@ -44,6 +46,22 @@ def stamp(text: str) -> int:
         return 0
     said = "\x1f".join([*days, "\x1e", *speakers])
     return int.from_bytes(blake2b(said.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little", signed=True)
+
+
+class Told(NamedTuple):
+    """What tells a text apart: whether it is short, and its stamp; 0 of a text that no short one can be similar to."""
+
+    short: bool
+    stamp: int
+
+
+def told(text: str, shingles: int, settings: DeduplicateSettings) -> Told:
+    """What tells a text with so many distinct shingles apart."""
+    # A word makes at most two tokens, and a token at most one shingle.
+    most = 2 * settings.short_words
+    if shingles * settings.similarity > most:
+        return Told(False, 0)
+    return Told(shingles <= most and is_short(text, settings.short_words), stamp(text) if most else 0)
 
 
 def _day(value: str, said: str) -> str:

@@ -23,11 +23,13 @@ from quern.jobs.documents.duplicates.components import spark_components
 from quern.jobs.documents.duplicates.near import may_be_similar
 from quern.jobs.documents.duplicates.night_state import Night, read_all
 from quern.jobs.documents.duplicates.shingles import jaccard, shingles
+from quern.jobs.documents.duplicates.short_texts import told
+from quern.schemas.settings import DeduplicateSettings
 
 _MOST_RECORDS = 2048
 _BATCH_BYTES = 32 << 20
 _PAIRS = "key bigint, a binary, b binary, now boolean"
-_SETS = "content binary, hashes array<bigint>"
+_SETS = "content binary, hashes array<bigint>, short boolean, stamp bigint"
 _VERIFIED = "a binary, b binary, similarity double"
 _LINKS = "key bigint, a binary, b binary, similarity double"
 _EXPLODED = "content binary, shingles bigint, now boolean, before boolean, key bigint, next bigint"
@@ -138,17 +140,20 @@ class _Shuffle:
         return ordered.select("key", "content", "shingles", "now", "before").mapInArrow(pairs, _PAIRS)
 
     def _verified(self, pairs: Any) -> Any:
-        """The pairs that are similar enough, with their similarities."""
+        """The pairs that are near duplicates, with their similarities."""
         from pyspark.sql import functions as f
 
         documents = self._read(self._night.documents.path, "doc_id string, text string")
         wanted = pairs.select(f.col("a").alias("content")).unionByName(pairs.select(f.col("b").alias("content")))
         one = self._members().groupBy("content").agg(f.min("doc_id").alias("doc_id"))
         texts = wanted.distinct().join(one, "content").join(documents, "doc_id").select("content", "text")
-        sets = self._keep(texts.mapInArrow(partial(_shingle_sets, self._night.settings.shingle), _SETS), "sets")
-        of_a = sets.select(f.col("content").alias("a"), f.col("hashes").alias("of_a"))
-        of_b = sets.select(f.col("content").alias("b"), f.col("hashes").alias("of_b"))
-        joined = pairs.join(of_a, "a").join(of_b, "b").select("a", "b", "of_a", "of_b")
+        sets = self._keep(texts.mapInArrow(partial(_shingle_sets, self._night.settings), _SETS), "sets")
+        known = ("hashes", "short", "stamp")
+        joined = pairs
+        for end in ("a", "b"):
+            of_end = [f.col(name).alias(f"{name}_{end}") for name in known]
+            joined = joined.join(sets.select(f.col("content").alias(end), *of_end), end)
+        joined = joined.where("not (short_a or short_b) or stamp_a = stamp_b").select("a", "b", "hashes_a", "hashes_b")
         return joined.mapInArrow(partial(_similar, self._night.settings.similarity), _VERIFIED)
 
     def _of_one_day(self, links: Any) -> Any:
@@ -223,19 +228,24 @@ _PAIR_NAMES = ["key", "a", "b", "now"]
 _PAIR_TYPES = [pa.int64(), pa.binary(), pa.binary(), pa.bool_()]
 
 
-def _shingle_sets(size: int, rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Shingles of texts, as rows of `_SETS`."""
+def _shingle_sets(settings: DeduplicateSettings, rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Shingles of texts and what tells them apart, as rows of `_SETS`."""
     for batch in rows:
-        sets = [shingles(text, size).view(np.int64) for text in batch.column("text").to_pylist()]
+        texts = batch.column("text").to_pylist()
+        sets = [shingles(text, settings.shingle).view(np.int64) for text in texts]
+        marks = [told(text, len(found), settings) for text, found in zip(texts, sets, strict=True)]
         offsets = pa.array(np.cumsum([0, *map(len, sets)]).astype(np.int32))
         hashes = pa.ListArray.from_arrays(offsets, pa.array(np.concatenate([np.empty(0, np.int64), *sets])))
-        yield pa.RecordBatch.from_arrays([batch.column("content"), hashes], ["content", "hashes"])
+        short, stamp = pa.array([m.short for m in marks], pa.bool_()), pa.array([m.stamp for m in marks], pa.int64())
+        columns = [batch.column("content"), hashes, short, stamp]
+        yield pa.RecordBatch.from_arrays(columns, ["content", "hashes", "short", "stamp"])
 
 
 def _similar(least: float, rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Pairs of sets that are similar enough, as rows of `_VERIFIED`."""
     for batch in rows:
-        sets = [[row.values.to_numpy().view(np.uint64) for row in batch.column(name)] for name in ("of_a", "of_b")]
+        ends = (batch.column("hashes_a"), batch.column("hashes_b"))
+        sets = [[row.values.to_numpy().view(np.uint64) for row in end] for end in ends]
         found = pa.array([jaccard(a, b) for a, b in zip(*sets, strict=True)], pa.float64())
         whole = pa.RecordBatch.from_arrays([batch.column("a"), batch.column("b"), found], ["a", "b", "similarity"])
         yield whole.filter(pc.greater_equal(found, least))

@@ -14,8 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from quern.jobs.core.contract import Job, Outcome
-from quern.jobs.documents.duplicates.shingles import Bands, Hashes, MinHash, shingles
-from quern.jobs.documents.duplicates.short_texts import is_short, stamp
+from quern.jobs.documents.duplicates.shingles import MinHash, shingles
 from quern.schemas.settings import DeduplicateSettings
 from quern.schemas.tables import Table
 
@@ -41,7 +40,7 @@ class Signatures(Job):
     settings: DeduplicateSettings = field(default_factory=DeduplicateSettings)
 
     name: ClassVar[str] = "signatures"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 1
     engine: ClassVar[Literal["cpu", "model"]] = "cpu"
     reads: ClassVar[tuple[str, ...]] = ("content", "text")
     key: ClassVar[str] = "content"
@@ -59,15 +58,13 @@ class Signatures(Job):
             "bands": chosen.bands,
             "rows": chosen.rows,
             "min_shingles": chosen.min_shingles,
-            "short_words": chosen.short_words,
         }
 
     def apply(self, batch: pa.RecordBatch) -> Outcome:
         """One signature per text."""
         minhash = MinHash(self.settings.bands, self.settings.rows)
         sets = [shingles(text, self.settings.shingle) for text in batch.column("text").to_pylist()]
-        texts = batch.column("text")
-        bands = [self._bands(minhash, s, text) for s, text in zip(sets, texts, strict=True)]
+        bands = [minhash.of(s) if len(s) >= self.settings.min_shingles else np.empty(0, np.int64) for s in sets]
         offsets = np.concatenate([[0], np.cumsum([len(b) for b in bands])]).astype(np.int32)
         flat = np.concatenate([np.empty(0, np.int64), *bands])
         columns = [
@@ -76,14 +73,3 @@ class Signatures(Job):
             pa.ListArray.from_arrays(pa.array(offsets), pa.array(flat)),
         ]
         return Outcome(pa.RecordBatch.from_arrays(columns, schema=SIGNATURES.schema), np.arange(len(sets)))
-
-    def _bands(self, minhash: MinHash, hashes: Hashes, text: pa.StringScalar) -> Bands:
-        """The bands of a text, of a short one with its days and speakers; none of a text with few shingles."""
-        chosen = self.settings
-        if len(hashes) < chosen.min_shingles:
-            return np.empty(0, np.int64)
-        found = minhash.of(hashes)
-        # A word makes at most two tokens, and a token at most one shingle.
-        if len(hashes) <= 2 * chosen.short_words and is_short(text.as_py(), chosen.short_words):
-            found ^= np.int64(stamp(text.as_py()))
-        return found

@@ -171,6 +171,14 @@ def test_a_date_or_a_speaker_that_differs_is_a_difference_of_short_texts_alone(
     assert len(set(keepers(made).values())) == 2
 
 
+@pytest.mark.parametrize(("word", "linked"), [("May 3, 2026", True), ("May 4, 2026", False)])
+def test_a_text_just_too_long_is_a_copy_of_a_short_one_with_its_date(nights: Nights, word: str, linked: bool) -> None:
+    said = " ".join(words(8, 44))
+    one, other = document("a", f"May 3, 2026 {said}"), document("b", f"{word} {said} and so on for ever now")
+    loose = DeduplicateSettings(similarity=0.7, bands=64, rows=2)
+    assert keepers(nights.night([one, other], loose)) == {"a": "b" if linked else None, "b": None}
+
+
 def test_short_texts_published_on_different_days_are_no_near_duplicates(nights: Nights) -> None:
     day = datetime(2024, 5, 3, 9, tzinfo=UTC)
     chats = [document(f"d{n}", DELIVERED + "!" * n, published_at=day.replace(day=3 + n // 2)) for n in range(4)]
@@ -207,8 +215,14 @@ def corpus(count: int = 60) -> list[Row]:
     return rows
 
 
-CORPUS = corpus() + [
-    document(f"chat-{n}", DELIVERED + "!" * n, published_at=datetime(2024, 5, 3 + n % 3, tzinfo=UTC)) for n in range(7)
+CORPUS = [
+    *corpus(),
+    *(
+        document(f"chat-{n}", DELIVERED + "!" * n, published_at=datetime(2024, 5, 3 + n % 3, tzinfo=UTC))
+        for n in range(7)
+    ),
+    # Of 49 to 52 words, on three days: some are short, some are not.
+    *(document(f"note-{n}", " ".join([*words(9, 46 + n % 4), f"May {1 + n % 3}, 2026"])) for n in range(9)),
 ]
 
 
