@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,14 +34,23 @@ _PLAIN = {
     "is_decoder": False,
     "add_cross_attention": False,
 }
+# Kinds of numbers that safetensors writes and numpy has; bf16 and those of 8 bits it has not.
+_KINDS = frozenset({"F64", "F32", "F16", "I64", "I32", "I16", "I8", "U8", "BOOL"})
+# Names that checkpoints of the first BERTs have.
+_OLD_NAMES = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
 _LARGEST = np.finfo(np.float32).max
 
 
 def is_plain_bert(model: Model) -> bool:
-    """Whether `model` is a BERT whose weights lie in one file of safetensors."""
+    """Whether `model` is a BERT whose weights lie in one file of safetensors, as numbers that numpy has.
+
+    Raises:
+        ModelError: That file is none of safetensors.
+    """
     config = json.loads((model.transformer / "config.json").read_text("utf-8"))
     plain = config.get("model_type") == "bert" and all(config.get(key, value) == value for key, value in _PLAIN.items())
-    return plain and len(list(model.transformer.glob("*.safetensors"))) == 1
+    files = list(model.transformer.glob("*.safetensors"))
+    return plain and len(files) == 1 and _kinds(files[0]) <= _KINDS
 
 
 def convert(model: Model, file: Path) -> None:
@@ -60,13 +70,32 @@ def convert(model: Model, file: Path) -> None:
     openvino.save_model(graph, file, compress_to_fp16=False)
 
 
-def _read(path: Path) -> Weights:
-    """The weights of the encoder in float32, by their names within it."""
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
     try:
         with safe_open(str(path), framework="numpy") as file:
-            return {name.removeprefix("bert."): file.get_tensor(name).astype(np.float32) for name in file.keys()}  # noqa: SIM118
+            yield file
     except (SafetensorError, OSError, TypeError) as error:
         raise ModelError(f"model file {path} cannot be read: {error}") from error
+
+
+def _kinds(path: Path) -> set[str]:
+    """The kinds of numbers in a file, by the names that safetensors has for them."""
+    with _opened(path) as file:
+        return {file.get_slice(name).get_dtype() for name in file.keys()}  # noqa: SIM118
+
+
+def _read(path: Path) -> Weights:
+    """The weights of the encoder in float32, by their names within it."""
+    with _opened(path) as file:
+        return {_name(name): file.get_tensor(name).astype(np.float32) for name in file.keys()}  # noqa: SIM118
+
+
+def _name(written: str) -> str:
+    """The name that a weight has within the encoder, by that in its file."""
+    for old, new in _OLD_NAMES.items():
+        written = written.replace(old, new)
+    return written.removeprefix("bert.")
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.torch import load_file, save_file
 
 from quern.jobs.models import bert, pooling
 from quern.jobs.models.folders import Model, ModelError, read_model
@@ -54,5 +55,24 @@ def test_what_is_no_plain_bert_is_left_to_torch_and_broken_weights_are_told(tiny
     other = replace(tiny, folder=tmp_path, transformer=tmp_path)
     assert not bert.is_plain_bert(other)
     (tmp_path / "config.json").write_text((tiny.transformer / "config.json").read_text())
-    with pytest.raises(ModelError, match=r"model\.safetensors cannot be read"):
-        bert.convert(other, tmp_path / "model.xml")
+    for step in (bert.is_plain_bert, lambda model: bert.convert(model, tmp_path / "model.xml")):
+        with pytest.raises(ModelError, match=r"model\.safetensors cannot be read"):
+            step(other)
+
+
+def test_weights_in_bf16_are_left_to_torch_and_old_names_of_weights_are_known(tiny, tmp_path):
+    (tmp_path / "config.json").write_bytes((tiny.transformer / "config.json").read_bytes())
+    weights, file = load_file(tiny.transformer / "model.safetensors"), tmp_path / "model.safetensors"
+    other = replace(tiny, transformer=tmp_path)
+    save_file({name: weight.bfloat16() for name, weight in weights.items()}, file)
+    assert not bert.is_plain_bert(other)
+    old = {"LayerNorm.weight": "LayerNorm.gamma", "LayerNorm.bias": "LayerNorm.beta"}
+    for new, name in old.items():
+        weights = {key.replace(new, name): weight for key, weight in weights.items()}
+    save_file({f"bert.{name}": weight for name, weight in weights.items()}, file)
+    assert bert.is_plain_bert(other)
+    written = []
+    for name, model in (("old", other), ("new", tiny)):
+        bert.convert(model, tmp_path / f"{name}.xml")
+        written.append((tmp_path / f"{name}.bin").read_bytes())
+    assert written[0] == written[1]
