@@ -78,6 +78,8 @@ def test_what_a_user_can_mend_is_one_kind_of_error(tmp_path: Path, mini_web: Pat
         quern.ask(QUESTION, tmp_path)
     with pytest.raises(quern.QuernError, match=r"did you mean retrieve\.top_k"):
         quern.ask(QUESTION, mini_web, settings={"retrieve.topk": 3})
+    with pytest.raises(quern.QuernError, match=r"retrieve\.top_k.*greater than"):
+        quern.search(QUESTION, mini_web, top_k=0)
     for question, fault in (("", "is blank"), ("?!?!", "no letter"), ("why " * 5_000, "max_characters 2000")):
         with pytest.raises(quern.QuernError, match=f"question 1 cannot be answered: .*{fault}"):
             quern.ask(question, mini_web)

@@ -66,15 +66,16 @@ def searcher_of(
     as_of: date | None = None,
     top_k: int | None = None,
 ) -> Searcher:
-    """A searcher of a snapshot; its own settings hold but for `changes`, `as_of` and `top_k`."""
+    """A searcher of a snapshot; its own settings hold but for `changes`, `as_of` and `top_k`.
+
+    Raises:
+        QuernError: There is no such warehouse or snapshot, or a setting is unknown or ill-typed.
+    """
     opened = opened_of(warehouse)
     lease = opened.lease(snapshot)  # Held until the searcher has one of its own.
     settings = settings_of(changes, settings_to_ask_by(opened.manifest(lease.build_id)))
-    told = {name: value for name, value in (("as_of", as_of), ("top_k", top_k)) if value is not None}
-    if told:
-        retrieve = settings.retrieve.model_copy(update=told)
-        settings = settings.model_copy(update={"retrieve": retrieve})
-    return _loaded(opened.root, lease.build_id, settings.model_dump_json())
+    told = {name: value for name, value in (("retrieve.as_of", as_of), ("retrieve.top_k", top_k)) if value is not None}
+    return _loaded(opened.root, lease.build_id, settings_of(told, settings).model_dump_json())
 
 
 @lru_cache(maxsize=2)
