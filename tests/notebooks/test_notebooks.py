@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,6 +31,8 @@ def test_a_notebook_is_committed_without_outputs_and_listed(path: Path) -> None:
 @pytest.fixture(scope="module")
 def kernel(mini_web: Path) -> Iterator[KernelManager]:
     """One process for all notebooks, which imports libraries and loads the model once."""
+    # Where Matplotlib has no list of fonts yet, it warns on a slow machine that it makes one.
+    subprocess.run([sys.executable, "-c", "import matplotlib.font_manager"], check=True, capture_output=True)
     manager = KernelManager(kernel_name="python3")
     manager.start_kernel(cwd=str(FOLDER), env={**os.environ, "QUERN_WAREHOUSE": str(mini_web)})
     yield manager
