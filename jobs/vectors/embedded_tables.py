@@ -39,7 +39,7 @@ def chunk_texts(chunks: Stage, form: SearchForm) -> View:
 
 
 def node_texts(queries: Stage, form: SearchForm) -> View:
-    """`question answer` of each query (QCG-RAG, section 3.3), or what it is found by, as they are searched."""
+    """What each query is found by, or else its `question answer` (QCG-RAG, section 3.3), as they are searched."""
     return _texts(queries, ("question", "answer", "searched"), partial(_searched, form=form, text=_found_by))
 
 
@@ -170,7 +170,9 @@ EMBEDDED_PAIRS: Final = Table(
     pa.schema(
         [
             *QUERIES.without("similarity", "kept").schema,
-            pa.field("vector", VECTOR, False, {"doc": "L2-normalised embedding of `question answer`."}),
+            pa.field(
+                "vector", VECTOR, False, {"doc": "L2-normalised embedding of `searched`, else of `question answer`."}
+            ),
         ]
     ),
     served=False,

@@ -21,7 +21,12 @@ QUERIES = Table(
                 pa.string(),
                 "Text by which a pair of the rules is found: its vector is made of it; else of `question answer`.",
             ),
-            column("similarity", pa.float32(), "Cosine of `question answer` with the chunk (Doc2Query--), in [-1, 1]."),
+            column(
+                "similarity",
+                pa.float32(),
+                "Cosine of its vector, of `searched` or else of `question answer`, with the chunk's (Doc2Query--), "
+                "in [-1, 1].",
+            ),
             column("kept", pa.bool_(), "Whether it is among the best alpha and so becomes a node."),
         ]
     ),
