@@ -74,4 +74,5 @@ def test_the_command_describes_and_exports(mini_web: Path, tmp_path: Path, quern
     shown = quern_here("graph", "-w", mini_web).stdout
     assert "hubs: nodes that most edges lead to" in shown
     refused = quern_here("graph", "-w", mini_web, "--layer", "all")
-    assert (refused.returncode, refused.stderr) == (2, "quern: there is no layer 'all'; there are: both, nodes, chunks\n")
+    told = "quern: there is no layer 'all'; there are: both, nodes, chunks\n"
+    assert (refused.returncode, refused.stderr) == (2, told)
