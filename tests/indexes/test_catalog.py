@@ -202,7 +202,8 @@ def test_pruning_frees_versions_that_no_kept_snapshot_pins(warehouse: Warehouse)
 
 
 def test_a_staged_table_can_be_looked_up_by_key(warehouse: Warehouse) -> None:
-    row = {"query_id": "q", "chunk_id": "c", "question": "?", "answer": "!", "similarity": 0.5, "kept": True}
+    pair = {"question": "?", "answer": "!", "searched": None}
+    row = {"query_id": "q", "chunk_id": "c", **pair, "similarity": 0.5, "kept": True}
     with StageWriter(warehouse.stages / "queries" / "1.parquet", QUERIES) as writer:
         writer.write(pa.RecordBatch.from_pylist([row], schema=QUERIES.schema))
     assert writer.stage().lookup("chunk_id", ["c"]).to_pylist() == [row]

@@ -246,7 +246,8 @@ def test_a_folder_in_which_nothing_can_be_used_is_refused(tmp_path: Path, quern_
     (tmp_path / "pages" / "empty.html").write_bytes(b"")
     refused = quern_here("build", tmp_path / "pages", "-w", tmp_path / "wh", "--engine", "local")
     assert refused.returncode == 2
-    assert "was not published" in refused.stderr
+    assert "no page could be read" in refused.stderr
+    assert "empty.html: empty" in refused.stderr
     asked = quern_here("ask", "-w", tmp_path / "wh", "What?")
     assert (asked.returncode, "nothing is published" in asked.stderr) == (2, True)
     assert (len(asked.stderr.splitlines()), asked.stdout) == (1, "")

@@ -111,7 +111,7 @@ def test_no_recipe_finds_what_a_question_filters_out(name: str, searcher: Search
     found = recipe.rank(Batch(searcher, [QUESTION] * 4, where))
     of = [found.chunks.chunk[found.chunks.question == n].tolist() for n in range(4)]
     assert sites(searcher, of[0]) == {"tidewiki.example"}
-    assert len(sites(searcher, of[1])) > 2
+    assert len(sites(searcher, of[1])) > 1
     assert sites(searcher, of[2]) == {"harbour-courier.example"}
     assert of[3] == []
     if found.reached is not None:
