@@ -16,13 +16,14 @@ from functools import cached_property
 from itertools import islice
 
 from quern.jobs.queries.rules import chinese, dialogue, english
+from quern.jobs.queries.rules.chinese_sentences import turn_questions
 from quern.jobs.queries.rules.facets.rule import facets
 from quern.jobs.queries.rules.nouns import key_phrase, leading_phrases
-from quern.jobs.queries.rules.pronouns import kind_of
+from quern.jobs.queries.rules.reading import Reading
 from quern.jobs.queries.rules.shares import shares
 from quern.jobs.queries.rules.tables import cells_of, line_question, lines_of, pair_question, record_questions
-from quern.jobs.queries.rules.units import WORD, Unit, dialogue_speakers, person_name, read_units, topic_words
-from quern.jobs.queries.rules.wording import alike, wording_language, words_of
+from quern.jobs.queries.rules.units import WORD, Unit, read_units
+from quern.jobs.queries.rules.wording import alike, words_of
 from quern.jobs.text.search_form import SearchForm
 from quern.schemas.words.sentences import sentences
 from quern.schemas.words.spaces import squeeze
@@ -61,19 +62,6 @@ class Written:
     searched: str
 
 
-def write_pairs(
-    text: str,
-    title: str | None,
-    published_at: datetime | None,
-    most: int,
-    near_identical: float = NEAR_IDENTICAL,
-    form: SearchForm | None = None,
-) -> list[tuple[str, str]]:
-    """Pairs (question, answer) of a chunk, as `written_pairs` has them."""
-    written = written_pairs(text, title, published_at, most, near_identical, form)
-    return [(one.question, one.answer) for one in written]
-
-
 def written_pairs(
     text: str,
     title: str | None,
@@ -92,12 +80,13 @@ def written_pairs(
         near_identical: Jaccard similarity of the words of two pairs from which the later one is left out.
         form: The form of the sentences that are asked about; answers are quoted as they stand.
     """
-    units, form, topic = _distinct(text, read_units(text, most)), form or SearchForm(), topic_of(title)
-    asked = _Writer(text, topic, published_at, units, form).questions()
-    found = facets(text, topic, published_at, units, most, near_identical, form)
+    reading = Reading(
+        text, topic_of(title), published_at, _distinct(text, read_units(text, most)), form or SearchForm()
+    )
+    asked = _Writer(reading).questions()
     turn: Counter[int] = Counter()
     written: list[Written] = []
-    for facet in found:
+    for facet in facets(reading, most, near_identical):
         # A share with more facets than questions is found by several vectors under one of these.
         share = asked[facet.unit]
         question = share.questions[turn[share.first] % len(share.questions)]
@@ -114,31 +103,22 @@ def topic_of(title: str | None) -> str:
 class _Writer:
     """Questions about the units of one chunk."""
 
-    def __init__(
-        self, text: str, topic: str, published_at: datetime | None, units: Sequence[Unit], form: SearchForm
-    ) -> None:
-        self.text, self.form = text, form
-        self.topic = squeeze(form(topic))
-        self.units = units
-        self.said = [squeeze(form(text[u.start : u.end])) for u in units]
-        self.words = [words_of(said) for said in self.said]
-        self.language = wording_language(text)
-        self.day = _day(published_at, self.language) if published_at else ""
-        self.speakers = sorted(person_name(s) for s in dialogue_speakers(text))
-        spoken = {w for s in self.speakers for w in (*s.lower().split(), s.lower().replace(" ", ""))}
-        self.topics = [w for w in topic_words(text) if w not in spoken] if self.language == "en" else []
-        self.kind = (chinese.kind_of if self.language == "zh" else kind_of)(self.topic, self.said)
+    def __init__(self, reading: Reading) -> None:
+        self.of = reading
         self.lines = lines_of(
-            [(u.block, cells_of(text[u.start : u.end].split("\n")[0])) if u.kind == "table" else None for u in units]
+            [
+                (u.block, cells_of(reading.text[u.start : u.end].split("\n")[0])) if u.kind == "table" else None
+                for u in reading.units
+            ]
         )
 
     def questions(self) -> list[_Asked]:
         """Of each unit the share that it is in."""
-        asked = [tuple(islice(self._distinct_questions(n, unit), _FORMS)) for n, unit in enumerate(self.units)]
+        asked = [tuple(islice(self._distinct_questions(n, unit), _FORMS)) for n, unit in enumerate(self.of.units)]
         best, overview = self.overview()
         found: list[_Asked] = []
-        for share in shares(self.units, [bool(a) for a in asked]):
-            answer = squeeze(self.text[self.units[share.first].start : self.units[share.last].end])
+        for share in shares(self.of.units, [bool(a) for a in asked]):
+            answer = squeeze(self.of.text[self.of.units[share.first].start : self.of.units[share.last].end])
             more = (overview,) if overview and share.first <= best <= share.last else ()
             given = (asked[share.owner] or (self._prompt(share.owner),)) + more
             found += [_Asked(share.first, given, answer)] * (share.last - share.first + 1)
@@ -146,47 +126,47 @@ class _Writer:
 
     def _distinct_questions(self, number: int, unit: Unit) -> Iterator[str]:
         seen: set[str] = set()
-        for question in map(squeeze, self._questions(number, unit, self.said[number])):
+        for question in map(squeeze, self._questions(number, unit, self.of.said[number])):
             if question.lower() not in seen:
                 seen.add(question.lower())
                 yield question
 
     def overview(self) -> tuple[int, str]:
         """The question about a dialogue as a whole, and the unit that says most of what it is about; else empty."""
-        told = [i for i, unit in enumerate(self.units) if unit.kind == "turn"]
-        if self.language != "en" or len(self.units) < _LEAST_UNITS or not told or not self.speakers:
+        told = [i for i, unit in enumerate(self.of.units) if unit.kind == "turn"]
+        if self.of.language != "en" or len(self.of.units) < _LEAST_UNITS or not told or not self.of.speakers:
             return 0, ""
-        topics = frozenset(self.topics[:_LEAST_UNITS])
-        best = max(told, key=lambda i: (len(self.words[i] & topics), -i))
-        return best, dialogue.conversation(self.speakers, self._spoken_of, self.day)
+        topics = frozenset(self.of.topics[:_LEAST_UNITS])
+        best = max(told, key=lambda i: (len(self.of.words[i] & topics), -i))
+        return best, dialogue.conversation(self.of.speakers, self._spoken_of, self.of.day)
 
     @cached_property
     def _spoken_of(self) -> tuple[str, ...]:
         """Two phrases that say what a dialogue is about: those of its most frequent words."""
-        return leading_phrases(" ".join(self.said), self.topics)
+        return leading_phrases(" ".join(self.of.said), self.of.topics)
 
     def _questions(self, number: int, unit: Unit, said: str) -> Iterator[str]:
-        topic = self.topic or unit.heading.rstrip(":：")
+        topic = self.of.topic or unit.heading.rstrip(":：")
         if unit.kind in ("row", "table"):
             question = self._row_question(number, unit, said, topic)
             if question:
                 yield question
-        elif self.language == "zh":
+        elif self.of.language == "zh":
             yield from (question for _, question in self._chinese(number, unit, said, topic))
-        elif self.language == "en":
+        elif self.of.language == "en":
             yield from (question for _, question in self._english(number, unit, said, topic))
 
     def _english(self, number: int, unit: Unit, said: str, topic: str) -> Iterator[tuple[str, str]]:
         if unit.speaker:
-            yield from dialogue.turn_questions(said, unit, key_phrase(said, self.topics))
+            yield from dialogue.turn_questions(said, unit, key_phrase(said, self.of.topics))
             return
         if recorded := record_questions(said):
             yield from (("record", question) for question in recorded)
             return
-        before = self._before(number, unit)
+        before = self.of.before(number)
         # A unit may be several sentences; the first of which a question can be made is asked about.
         for sentence in self._sentences(unit):
-            found = list(english.questions(sentence, topic, before, self.kind))
+            found = list(english.questions(sentence, topic, before, self.of.kind))
             yield from found
             if found:
                 return
@@ -194,33 +174,29 @@ class _Writer:
 
     def _sentences(self, unit: Unit) -> Iterator[str]:
         """The sentences of a unit; a heading above them is one of its own."""
-        for line in self.text[unit.start : unit.end].splitlines():
-            yield from sentences(squeeze(self.form(line)))
+        for line in self.of.text[unit.start : unit.end].splitlines():
+            yield from sentences(squeeze(self.of.form(line)))
 
     def _chinese(self, number: int, unit: Unit, said: str, topic: str) -> Iterator[tuple[str, str]]:
         if unit.speaker:
-            return chinese.turn_questions(said, unit, self.day)
-        return chinese.questions(said, topic, self._before(number, unit), self.kind)
-
-    def _before(self, number: int, unit: Unit) -> str:
-        """The unit before, if it stands in the same paragraph."""
-        return self.said[number - 1] if number and unit.before else ""
+            return turn_questions(said, unit, self.of.day)
+        return chinese.questions(said, topic, self.of.before(number), self.of.kind)
 
     def _prompt(self, number: int) -> str:
         """What would be typed to find a unit: what it is about, or how it begins."""
-        unit, said = self.units[number], self.said[number]
-        if unit.speaker and self.language == "en":
+        unit, said = self.of.units[number], self.of.said[number]
+        if unit.speaker and self.of.language == "en":
             return (
                 f"How does {unit.speaker} reply to {unit.addressee}?"
                 if unit.before
                 else f"What does {unit.speaker} tell {unit.addressee or 'the others'}?"
             )
         if unit.kind == "table":
-            cells = [cell for cell in cells_of(self.text[unit.start : unit.end].split("\n")[0]) if WORD.search(cell)]
+            cells = [cell for cell in cells_of(self.of.text[unit.start : unit.end].split("\n")[0]) if WORD.search(cell)]
             return " ".join(cells[:2]) or said[:40]
-        if self.language == "en" and (phrase := key_phrase(said, self.topics)):
+        if self.of.language == "en" and (phrase := key_phrase(said, self.of.topics)):
             return phrase[:1].upper() + phrase[1:]
-        if self.language == "zh":
+        if self.of.language == "zh":
             opening = next(
                 (part for part in re.split("[，。；：！？“”]", said) if len(part) > _OPENING), said[: 2 * _OPENING]
             )
@@ -229,27 +205,23 @@ class _Writer:
         return " ".join(words[:_OPENING]).strip(" ,.;:…!?-|") or said if " " in said else said[:16]
 
     def _row_question(self, number: int, unit: Unit, said: str, topic: str) -> str:
-        if self.speakers and unit.label.lower() in ("time", "date", "时间", "日期"):
+        if self.of.speakers and unit.label.lower() in ("time", "date", "时间", "日期"):
             about = " and ".join(self._spoken_of[:1])
             return (
-                f"When do {dialogue.listed(self.speakers)} talk{f' about {about}' if about else ''}?"
-                if self.language == "en"
-                else f"{'和'.join(self.speakers)}是什么时候谈的？"
+                f"When do {dialogue.listed(self.of.speakers)} talk{f' about {about}' if about else ''}?"
+                if self.of.language == "en"
+                else f"{'和'.join(self.of.speakers)}是什么时候谈的？"
             )
         if unit.kind == "row":
             value = re.sub(r"^[^:：]*[:：]\s*", "", said)
-            if self.language == "zh":
+            if self.of.language == "zh":
                 return f"{topic}的{unit.label}是什么？" if topic else f"{unit.label}是什么？"
             return pair_question(unit.label, value, topic)
         line = self.lines[number]
-        if self.language == "zh":
+        if self.of.language == "zh":
             named = next(filter(None, line.cells), "") if line and not line.is_head else ""
             return f"{topic}的{named}是什么？" if topic and named else ""
         return line_question(line, topic) if line else ""
-
-
-def _day(time: datetime, language: str) -> str:
-    return f"{time.year}年{time.month}月{time.day}日" if language == "zh" else f"{time.day} {time:%B %Y}"
 
 
 def _distinct(text: str, units: Sequence[Unit]) -> list[Unit]:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quern.jobs.queries.doc2query import Doc2Query
-from quern.jobs.queries.rules import chinese, english
+from quern.jobs.queries.rules import chinese_sentences, english
 from quern.jobs.queries.rules.pronouns import kind_of, resolve
 from quern.jobs.queries.rules.rule import written_pairs
 from quern.jobs.queries.rules.units import WORD, dialogue_speakers
@@ -313,12 +313,12 @@ def test_what_a_document_is_about_is_known_from_its_definition_and_pronouns(
 
 
 def test_chinese_pronouns_and_forms() -> None:
-    assert chinese.kind_of("张明", ["张明是一位工程师。"]) == "person"
-    assert chinese.kind_of("青桥", ["青桥是一座石桥。"]) == "thing"
-    assert chinese.resolve("他设计了青桥。", "张明是工程师。", "青桥", "thing") == "张明设计了青桥。"
-    assert chinese.resolve("后来，它被拆了。", "", "青桥", "thing") == "后来，青桥被拆了。"
-    assert chinese.resolve("它被拆了。", "", "张明", "person") == "它被拆了。"
-    assert chinese.resolve("他们走了。", "张明是工程师。", "青桥", "thing") == "他们走了。"
+    assert chinese_sentences.kind_of("张明", ["张明是一位工程师。"]) == "person"
+    assert chinese_sentences.kind_of("青桥", ["青桥是一座石桥。"]) == "thing"
+    assert chinese_sentences.resolve("他设计了青桥。", "张明是工程师。", "青桥", "thing") == "张明设计了青桥。"
+    assert chinese_sentences.resolve("后来，它被拆了。", "", "青桥", "thing") == "后来，青桥被拆了。"
+    assert chinese_sentences.resolve("它被拆了。", "", "张明", "person") == "它被拆了。"
+    assert chinese_sentences.resolve("他们走了。", "张明是工程师。", "青桥", "thing") == "他们走了。"
     text = (
         "张明是一位工程师。由于洪水，旧桥倒了。新桥由王强设计。新桥比旧桥高。如果下大雨，桥会关闭。请走南门进入桥面。"
     )

@@ -10,13 +10,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
+from quern.jobs.queries.rules.chinese_sentences import turn_questions
 from quern.jobs.queries.rules.facets import chinese, dialogue, english
-from quern.jobs.queries.rules.pronouns import kind_of
-from quern.jobs.queries.rules.units import Unit, dialogue_speakers, person_name, topic_words
-from quern.jobs.queries.rules.wording import alike, wording_language, words_of
-from quern.jobs.text.search_form import SearchForm
+from quern.jobs.queries.rules.reading import Reading
+from quern.jobs.queries.rules.units import Unit
+from quern.jobs.queries.rules.wording import alike, words_of
 from quern.schemas.words.spaces import squeeze
 
 _NAME = re.compile(r"(?<=[a-z,] )(?:[A-Z][\w'’.-]+)(?: (?:of |the )?[A-Z][\w'’.-]+){0,3}")
@@ -48,28 +47,16 @@ class Facet:
     text: str
 
 
-def facets(
-    text: str,
-    topic: str,
-    published_at: datetime | None,
-    units: Sequence[Unit],
-    most: int,
-    near_identical: float,
-    form: SearchForm,
-) -> list[Facet]:
+def facets(reading: Reading, most: int, near_identical: float) -> list[Facet]:
     """At most `most` facets of a chunk, in reading order.
 
     Args:
-        text: The chunk.
-        topic: What its document is about.
-        published_at: When the document was published.
-        units: The units of the chunk.
+        reading: The chunk.
         most: M, the most pairs.
         near_identical: Jaccard similarity of the words of two from which the later one is left out.
-        form: The form of the sentences that are asked about; answers are quoted as they stand.
     """
-    writer = _Writer(text, topic, published_at, units, form)
-    drafts = [list(writer.drafts(i, unit)) for i, unit in enumerate(units)]
+    writer = _Writer(reading)
+    drafts = [list(writer.drafts(i, unit)) for i, unit in enumerate(reading.units)]
     chosen = _chosen(drafts, writer.overview(), most, near_identical)
     return [Facet(d.unit, f"{d.question} {d.answer}") for d in chosen]
 
@@ -77,26 +64,15 @@ def facets(
 class _Writer:
     """Questions about the units of one chunk."""
 
-    def __init__(
-        self, text: str, topic: str, published_at: datetime | None, units: Sequence[Unit], form: SearchForm
-    ) -> None:
-        self.topic = squeeze(form(topic))
-        self.units = units
-        self.quoted = [squeeze(text[u.start : u.end]) for u in units]
-        self.said = [squeeze(form(quoted)) for quoted in self.quoted]
-        self.words = [words_of(said) for said in self.said]
-        self.language = wording_language(text)
-        self.day = _day(published_at, self.language) if published_at else ""
-        self.speakers = sorted(person_name(s) for s in dialogue_speakers(text))
-        names = {w for s in self.speakers for w in (*s.lower().split(), s.lower().replace(" ", ""))}
-        self.topics = [w for w in topic_words(text) if w not in names] if self.language == "en" else []
-        self.kind = (chinese.kind_of if self.language == "zh" else kind_of)(self.topic, self.said)
+    def __init__(self, reading: Reading) -> None:
+        self.of = reading
+        self.quoted = [squeeze(reading.text[u.start : u.end]) for u in reading.units]
 
     def drafts(self, number: int, unit: Unit) -> Iterator[_Draft]:
         """The questions of a unit, the first the one that it must have."""
-        words = self.words[number]
+        words = self.of.words[number]
         seen: set[str] = set()
-        for form, question in self._questions(number, unit, self.said[number]):
+        for form, question in self._questions(number, unit, self.of.said[number]):
             question = squeeze(question)
             if question.lower() not in seen:
                 yield _Draft(number, len(seen), form, question, self.quoted[number], words | words_of(question))
@@ -106,26 +82,26 @@ class _Writer:
 
     def overview(self) -> _Draft | None:
         """The question about the chunk as a whole; its answer is the unit that says most of what it is about."""
-        told = [i for i, unit in enumerate(self.units) if unit.kind in ("turn", "sentence")]
-        topics = self.topics[:_OVERVIEW]
-        if self.language != "en" or len(self.units) < _LEAST_UNITS or not told:
+        told = [i for i, unit in enumerate(self.of.units) if unit.kind in ("turn", "sentence")]
+        topics = self.of.topics[:_OVERVIEW]
+        if self.of.language != "en" or len(self.of.units) < _LEAST_UNITS or not told:
             return None
-        if self.speakers:
-            question = dialogue.conversation(self.speakers, topics, self.day)
-        elif self.topic and topics:
-            question = english.overview(self.topic, topics)
+        if self.of.speakers:
+            question = dialogue.conversation(self.of.speakers, topics, self.of.day)
+        elif self.of.topic and topics:
+            question = english.overview(self.of.topic, topics)
         else:
             return None
-        best = max(told, key=lambda i: (len(self.words[i].intersection(topics)), -i))
-        return _Draft(best, _FORMS, "overview", question, self.quoted[best], self.words[best] | words_of(question))
+        best = max(told, key=lambda i: (len(self.of.words[i].intersection(topics)), -i))
+        return _Draft(best, _FORMS, "overview", question, self.quoted[best], self.of.words[best] | words_of(question))
 
     def _questions(self, number: int, unit: Unit, answer: str) -> Iterator[tuple[str, str]]:
-        topic = self.topic or unit.heading.rstrip(":：")
+        topic = self.of.topic or unit.heading.rstrip(":：")
         if unit.kind in ("row", "table"):
             yield unit.kind, self._row_question(unit, answer, topic)
-        elif self.language == "zh":
+        elif self.of.language == "zh":
             yield from self._chinese(number, unit, answer, topic)
-        elif self.language == "en":
+        elif self.of.language == "en":
             yield from self._english(number, unit, answer, topic)
         else:
             opening = " ".join(answer.split()[:8]) if " " in answer else answer[:16]
@@ -133,44 +109,36 @@ class _Writer:
 
     def _english(self, number: int, unit: Unit, answer: str, topic: str) -> Iterator[tuple[str, str]]:
         if unit.speaker:
-            yield from dialogue.turn_questions(answer, unit, self._key(number), self.day)
+            yield from dialogue.turn_questions(answer, unit, self._key(number), self.of.day)
             return
-        yield from english.questions(answer, topic, self._before(number, unit), self.kind)
+        yield from english.questions(answer, topic, self.of.before(number), self.of.kind)
         names = [n.rstrip(".,") for n in _NAME.findall(answer) if n.rstrip(".,").lower() not in topic.lower()]
         yield "about", english.about(" and ".join(names[:2]) or self._key(number), topic)
 
     def _chinese(self, number: int, unit: Unit, answer: str, topic: str) -> Iterator[tuple[str, str]]:
         if unit.speaker:
-            return chinese.turn_questions(answer, unit, self.day)
-        return chinese.questions(answer, topic, self._before(number, unit), self.kind)
-
-    def _before(self, number: int, unit: Unit) -> str:
-        """The unit before, if it stands in the same paragraph."""
-        return self.said[number - 1] if number and unit.before else ""
+            return turn_questions(answer, unit, self.of.day)
+        return chinese.questions(answer, topic, self.of.before(number), self.of.kind)
 
     def _key(self, number: int) -> str:
         """What a unit is about: the chunk's most frequent words that stand in it."""
-        return " and ".join([w for w in self.topics if w in self.words[number]][:2])
+        return " and ".join([w for w in self.of.topics if w in self.of.words[number]][:2])
 
     def _row_question(self, unit: Unit, answer: str, topic: str) -> str:
-        if self.speakers and unit.label.lower() in ("time", "date", "时间", "日期"):
+        if self.of.speakers and unit.label.lower() in ("time", "date", "时间", "日期"):
             return (
-                f"When do {' and '.join(self.speakers)} talk?"
-                if self.language == "en"
-                else f"{'和'.join(self.speakers)}是什么时候谈的？"
+                f"When do {' and '.join(self.of.speakers)} talk?"
+                if self.of.language == "en"
+                else f"{'和'.join(self.of.speakers)}是什么时候谈的？"
             )
         first = answer.split("|")[0].strip() if unit.kind == "table" else unit.label
-        if self.language == "zh":
+        if self.of.language == "zh":
             return f"{topic}的{first}是什么？" if topic else f"{first}是什么？"
         if unit.kind == "row":
             return f"What is the {first.lower()} of {topic}?" if topic else f"What is the {first.lower()}?"
         columns = ", ".join(c.strip() for c in unit.label.split("|")[1:] if c.strip())
         asked = f"What are the {columns} of {first}" if columns else f"What does the table say about {first}"
         return f"{asked} ({topic})?" if topic else f"{asked}?"
-
-
-def _day(time: datetime, language: str) -> str:
-    return f"{time.year}年{time.month}月{time.day}日" if language == "zh" else f"{time.day} {time:%B %Y}"
 
 
 def _chosen(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from quern.jobs.queries.rules.rule import write_pairs
+from quern.jobs.queries.rules.rule import written_pairs
 
 MODEL = "little-model"
 
@@ -46,7 +46,8 @@ def pairs_json(*pairs: tuple[str, str]) -> str:
 
 def well(number: int, body: dict[str, Any]) -> Said:
     """What a model that does as it is told would say."""
-    return Said(pairs_json(*write_pairs(passage_of(body), None, None, 3)))
+    written = written_pairs(passage_of(body), None, None, 3)
+    return Said(pairs_json(*((pair.question, pair.answer) for pair in written)))
 
 
 class Handler(BaseHTTPRequestHandler):
