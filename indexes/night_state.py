@@ -42,7 +42,7 @@ class NightStates:
         """
         if not self.folder.is_dir():
             return None
-        for path in sorted((p for p in self.folder.iterdir() if not p.name.startswith(".")), reverse=True):
+        for path in reversed(self._states()):
             try:
                 state = read(path, _verified(path))
             except (OSError, ValueError, KeyError, TypeError, DamagedError) as error:
@@ -52,6 +52,15 @@ class NightStates:
                 os.utime(self.folder)  # What is used last is forgotten last.
             return state
         return None
+
+    def forget_damaged(self) -> None:
+        """Remove the states that are not as they were written: a job that nothing changed for reads none of them."""
+        for path in self._states():
+            try:
+                _verified(path)
+            except (OSError, ValueError, KeyError, TypeError, DamagedError) as error:
+                log.warning("state of a night is damaged and is removed: %s error=%s", path, error)
+                _remove(path)
 
     def begin(self, name: str) -> Path:
         """An empty directory for the files of the state `name`."""
@@ -75,6 +84,10 @@ class NightStates:
         for old in older:
             if old != final:
                 _remove(old)
+
+    def _states(self) -> list[Path]:
+        """The states, the oldest first."""
+        return sorted(p for p in self.folder.iterdir() if p.is_dir() and not p.name.startswith("."))
 
     def forget_others(self) -> None:
         """Remove the folders beside this one with states of settings that were not used for long."""

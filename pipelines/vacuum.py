@@ -19,6 +19,7 @@ from typing import Final
 from quern.indexes.catalog import Warehouse
 from quern.indexes.memo_uses import night_at
 from quern.indexes.memo_vacuum import MOSTLY_UNUSED, PARTLY_UNUSED, MemoFolder, raised_cutoff
+from quern.indexes.night_state import NightStates
 from quern.indexes.nights import add_night, oldest_kept, published_nights
 from quern.indexes.page_store import PageStoreError
 from quern.indexes.remnants import Remnant, Space
@@ -168,6 +169,7 @@ def vacuum_memo(
     if not dry_run:
         for folder in folders:
             folder.mend_marks()
+            NightStates(folder.folder).forget_damaged()
     folders = [folder for folder in folders if folder.parts]
     if memo.max_bytes:
         most = max(0, memo.max_bytes - sum(part.space().bytes for part in answers))

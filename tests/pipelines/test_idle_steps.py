@@ -107,6 +107,16 @@ def test_a_damaged_memo_is_mended(nights: Nights, step: str) -> None:
     assert step not in nights.run
 
 
+@pytest.mark.parametrize("step", ["deduplicate", "link"])
+def test_a_damaged_state_goes_though_nothing_reads_it(nights: Nights, step: str) -> None:
+    nights.built()
+    (about,) = (nights.warehouse.memo / step).glob("*/*/about.json")
+    about.write_bytes(about.read_bytes()[:-1])
+    nights.built()
+    assert step not in nights.run
+    assert verify(kept_files(nights.warehouse)).bad == []
+
+
 def test_damaged_marks_of_a_step_that_is_left_alone_begin_anew(nights: Nights) -> None:
     nights.built()
     marks = list((nights.warehouse.memo / "chunk").rglob("*.marks"))
