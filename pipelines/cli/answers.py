@@ -37,12 +37,14 @@ def diff(
     if as_json:
         print_json({"changed": len(changes), "answers": [asdict(change) for change in changes]})
         return
-    from quern.schemas.words.lines import one_line, shortened
+    from quern.schemas.words.lines import one_line, shortened_where_they_differ
 
     for change in changes:
         typer.echo(f"{one_line(change.query_id)}  {one_line(change.question)}")
-        typer.echo(f"  - {shortened(change.before or '(not asked)', _SHOWN_CHARACTERS)}")
-        typer.echo(f"  + {shortened(change.after or '(not asked)', _SHOWN_CHARACTERS)}")
+        said = (change.before or "(not asked)", change.after or "(not asked)")
+        before, after = shortened_where_they_differ(*said, _SHOWN_CHARACTERS)
+        typer.echo(f"  - {before}")
+        typer.echo(f"  + {after}")
         for page in change.pages:
             typer.echo(f"    {page.what} page{', cited' if page.cited else ''}: {one_line(page.page)}")
         if not change.pages:

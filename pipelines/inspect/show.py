@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from quern.indexes.catalog import Snapshot
+from quern.jobs.pages.formats.documents import JSON_TYPE
 from quern.jobs.pages.originals import Original, OriginalError, original
 from quern.jobs.text.charsets import decode_page
 from quern.pipelines.inspect.quotes import place_on_page
@@ -93,7 +94,13 @@ def _citation(snapshot: Snapshot, key: str) -> dict[str, Any]:
     # The same words may stand on the page more than once.
     place = place_on_page(text[start:end], body, page["content_type"], text.count(text[start:end], 0, start))
     chunks = _rows(snapshot, "chunks", "doc_id", document["doc_id"])
-    where = {"characters": f"{place[0]} to {place[1]}", "markup": body[slice(*place)]} if place else _NOWHERE
+    # A document of a table is kept as JSON, whose characters are no place in the file that it was read from.
+    row = page["content_type"] == JSON_TYPE and not page["warc_file"]
+    where = (
+        {"characters of the row" if row else "characters": f"{place[0]} to {place[1]}", "markup": body[slice(*place)]}
+        if place
+        else _NOWHERE
+    )
     return {
         "row": {
             **{name: document[name] for name in ("doc_id", "title", "url", "published_at")},
@@ -105,11 +112,17 @@ def _citation(snapshot: Snapshot, key: str) -> dict[str, Any]:
             "document": document["doc_id"],
             "page": page["url"],
             "file": page["source_file"],
+            **(_numbered(page) if row and page["warc_offset"] else {}),
             **(_archived(snapshot, page) if page["warc_file"] else {}),
             **where,
         },
         "to": {},
     }
+
+
+def _numbered(page: dict[str, Any]) -> dict[str, int]:
+    """Which row or line of its file a document is."""
+    return {"row" if page["source_file"].endswith(".parquet") else "line": page["warc_offset"]}
 
 
 def _row(snapshot: Snapshot, table: Table, key: str) -> dict[str, Any]:

@@ -29,6 +29,18 @@ def shortened(text: str, characters: int) -> str:
     return line if len(line) <= characters else line[: characters - 1].rstrip() + "…"
 
 
+def shortened_where_they_differ(one: str, other: str, characters: int) -> tuple[str, str]:
+    """Two texts, each on one line of `characters` at most, which show where the first differs from the second.
+
+    What both begin with is left out up to a quarter of a line before that, where it would take the line.
+    """
+    lines = one_line(one), one_line(other)
+    same = next((n for n, (a, b) in enumerate(zip(*lines, strict=False)) if a != b), min(map(len, lines)))
+    cut = max(0, same - characters // 4) if max(map(len, lines)) > characters else 0
+    first, second = (f"…{line[cut:].lstrip()}" if cut else line for line in lines)
+    return shortened(first, characters), shortened(second, characters)
+
+
 def printable(text: str) -> str:
     """`text` as HTML can hold it, of the same length: control characters and lone surrogates become U+FFFD."""
     return _NOT_IN_HTML.sub("\ufffd", _CARRIAGE.sub(lambda found: " \n" if found[1] else "\n", text))

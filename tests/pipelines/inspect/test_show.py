@@ -179,6 +179,24 @@ def test_a_citation_leads_to_its_page_and_the_record_in_the_archive(tmp_path: Pa
             show(made, "citation", wrong)
 
 
+def test_a_citation_of_a_table_names_its_line_and_no_character_of_the_file(tmp_path: Path) -> None:
+    text = "High water is at nine."
+    page = {"url": "doc:d:1", "body": b'{"text": "High water is at nine."}', "content_type": "application/json"}
+    document = {"doc_id": "d:1", "page_url": "doc:d:1", "text": text, "images": [], "metadata": []}
+    document |= {"metadata_from": [], "personal_data": []}
+    for file, said in (("tides.csv", "line"), ("tides.parquet", "row")):
+        rows: dict[str, Rows] = {
+            "pages": [page | {"source_file": file, "warc_offset": 7}],
+            "documents": [document],
+            "chunks": [],
+        }
+        made = snapshot_of(Warehouse.create(tmp_path / said), rows, "in")
+        found = show(made, "citation", "d:1:0-10")["from"]
+        assert (found["file"], found[said]) == (file, 7)
+        assert found["characters of the row"] == "10 to 20"
+        assert "characters" not in found
+
+
 def with_source(warehouse: Warehouse, pages: Rows, source: str) -> Snapshot:
     """A snapshot of `pages` that were read from `source`."""
     return snapshot_of(warehouse, {"pages": pages}, source)
