@@ -12,6 +12,7 @@ from typing import Final
 from quern.jobs.reasoning.answering.kinds import Kind
 from quern.jobs.reasoning.answering.relevance import Line
 from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.reasoning.answering.siblings import siblings
 from quern.jobs.reasoning.answering.typed import Period, Value
 from quern.schemas.words.patterns import lazy_pattern
 
@@ -62,6 +63,9 @@ def choices(question: str, kind: Kind, lines: Sequence[Line]) -> list[Choice]:
         near = _Nearness.of(line.text, asked, kind)
         weights = [math.exp(_FIT * v.fit + _NEAR * near(v)) for v in line.values]
         whole = sum(weights)
+        beside = siblings(question, kind, line.text, line.values) if line.row is None else None
+        if beside is not None:
+            weights = beside.weighed(weights)
         for value, weight in zip(line.values, weights, strict=True):
             said.setdefault(value.same, []).append((odds * weight / whole * value.fit, value, line))
     found = []

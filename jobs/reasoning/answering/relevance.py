@@ -22,7 +22,7 @@ from quern.jobs.reasoning.answering.kinds import Kind
 from quern.jobs.reasoning.answering.names import names, speaker
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.tables import Row, rows
-from quern.jobs.reasoning.answering.typed import Days, Value, cell_values, of_message, typed, written_year
+from quern.jobs.reasoning.answering.typed import Days, Value, amounts, cell_values, of_message, typed, written_year
 from quern.jobs.reasoning.answering.wording import said_by_others
 from quern.schemas.words.scripts import HAN
 from quern.schemas.words.sentences import sentence_spans
@@ -320,8 +320,21 @@ def _values(asked: _Asked, s: _Sentence, counted: int) -> tuple[Value, ...]:
     found = cell_values(asked.kind, s.row, asked.words, s.days) if s.row else typed(asked.kind, s.text, s.days)
     if s.speaker:
         found = [*found, *of_message(asked.kind, asked.text, s.speaker, s.stamp, counted + s.stamped)]
-    new = (v for v in found if v.text.lower() not in asked.text and not _words(v.text) <= asked.words)
+    new = (v for v in found if not _given(asked, v))
     if asked.kind.name not in ("who", "where"):
         return tuple(new)
     # A name that shares a word with one of the question is often of its kind: `Lady Orrin` beside `Lady Maren`.
     return tuple(replace(v, fit=v.fit * _NAMESAKE) if _words(v.text) & asked.named else v for v in new)
+
+
+def _given(asked: _Asked, value: Value) -> bool:
+    """Whether the question gives a value itself; a number of it that counts another thing does not."""
+    if value.text.lower() in asked.text:
+        return True
+    if not _words(value.text) <= asked.words:
+        return False
+    if asked.kind.name != "how_many" or value.label:
+        return True
+    mine = [(q.value, content_words(q.unit)) for q in amounts(value.text)]
+    known = [(q.value, content_words(q.unit)) for q in amounts(asked.text)]
+    return all(any(v == n and (not u or not c or u & c) for n, c in known) for v, u in mine)

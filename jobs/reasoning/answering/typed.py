@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 
-from quern.jobs.reasoning.answering.kinds import LENGTHS, MONEY, NAMED, NAMESAKE, UNITS, Kind
+from quern.jobs.reasoning.answering.kinds import MONEY, NAMED, NAMESAKE, UNITS, Kind
 from quern.jobs.reasoning.answering.names import Name, chinese_names, is_body, names
 from quern.jobs.reasoning.answering.persons import is_person, same_roles, told_by_age
 from quern.jobs.reasoning.answering.sentences import content_words
@@ -36,6 +37,7 @@ _OTHER_NOUN = 0.8  # What a number is worth that counts what the question calls 
 _PEOPLE = content_words(
     "workforce staff crew population audience crowd membership payroll team household people person"
 )
+_MEASURES = UNITS | {"o'clock"}
 _BODY = 0.45  # What the name of a body is worth where a person is asked for.
 _OTHER_ROLE = 0.6  # What a name is worth where the sentence lacks the role that is asked for: `the vet`.
 CAUSE = lazy_pattern(
@@ -75,6 +77,7 @@ _ROLE_BEFORE = lazy_pattern(
     r"(?P<what>\b(?:[a-z]+(?:er|or|ist|ian|eer|man|woman|ant|ess)|the [a-z]+|chief|[Tt]he [A-Z][a-z]+),?\s+$)"
 )
 _CLAUSE = lazy_pattern(r"[,;:.!?]|$")
+_JOINED = lazy_pattern(r"\s*(?:,|,?\s(?:and|or|und|oder))\s*")
 _BARE = lazy_pattern(r"[\d.,]+")
 _SHORTLY = 60  # Days: what is told next may have been a little before.
 _ROUGH = 0.6  # What a full hour in words is worth: `shortly before eight o'clock`.
@@ -162,7 +165,7 @@ def typed(kind: Kind, sentence: str, days: Days) -> list[Value]:
         return _clocks(sentence) if kind.units else _dates(sentence, days, kind.grain)
     if kind.name in ("how_many", "how_much", "how_long"):
         return [
-            *(v for q in amounts(sentence) if (v := _amount(kind, q, sentence)) is not None),
+            *(v for q in _with_lent_units(sentence) if (v := _amount(kind, q, sentence)) is not None),
             *_spans(kind, sentence, days),
         ]
     if kind.name == "who":
@@ -290,10 +293,25 @@ def _amount(kind: Kind, q: Quantity, sentence: str) -> Value | None:
         return Value(q.start, q.end, q.text, 0.9, same)
     if said_by_others(kind.noun, sorted(counted | around)):
         return Value(q.start, q.end, q.text, _OTHER_NOUN, same)
-    if kind.name == "how_many" and (q.unit in MONEY | LENGTHS or (not q.unit and kind.noun & content_words(sentence))):
+    if kind.name == "how_many" and q.unit in _MEASURES:
+        return None  # Hours, crowns or metres are no number of approvers.
+    if kind.name == "how_many" and not q.unit and kind.noun & content_words(sentence):
         return Value(q.start, q.end, q.text, 0.2, same)
     open_still = q.unit in ("", "person") or (kind.name == "how_much" and q.unit in UNITS)
     return Value(q.start, q.end, q.text, 0.5 if open_still else 0.35, same)
+
+
+def _with_lent_units(sentence: str) -> Sequence[Quantity]:
+    """The quantities of a sentence; one without a unit has that of the next it is joined to: `45 and 90 minutes`."""
+    known = amounts(sentence)
+    if len(known) < 2:
+        return known
+    found = [*known]
+    for n in range(len(found) - 2, -1, -1):
+        between = sentence[found[n].end : found[n + 1].start]
+        if not found[n].unit and found[n + 1].unit and _JOINED.fullmatch(between):
+            found[n] = replace(found[n], unit=found[n + 1].unit)
+    return found
 
 
 def _spans(kind: Kind, sentence: str, days: Days) -> list[Value]:
@@ -431,9 +449,17 @@ def cell_values(kind: Kind, row: Row, asked: frozenset[str], days: Days) -> list
             match = 1.0  # The column of what is counted.
         fit = _cell_fit(kind, cell, row.header[n] if row.header else row.cells[0], days) * (0.55 + 0.45 * match)
         if fit > 0.0:
-            text = _with_unit(kind, cell, row.header[n]) if row.header else cell
+            text = _with_unit(kind, cell, row.header[n]) if row.header else _counted(kind, cell)
             found.append(Value(start, start + len(cell), text, fit, cell.lower(), label=row.cells[0] if n else ""))
     return found
+
+
+def _counted(kind: Kind, cell: str) -> str:
+    """Of a cell that counts several things what it counts that is asked for: `36 cars` of `280 passengers, 36 cars`."""
+    if kind.name != "how_many" or len(amounts(cell)) < 2:
+        return cell
+    mine = [q for q in amounts(cell) if kind.noun & content_words(q.unit)]
+    return mine[0].text if len(mine) == 1 else cell
 
 
 def _with_unit(kind: Kind, cell: str, head: str) -> str:
