@@ -13,7 +13,7 @@ from typing import Final
 from quern.jobs.queries.rules.pronouns import LEAD
 from quern.jobs.reasoning.clauses.clauses import HeadedClause, headed_clauses
 from quern.jobs.reasoning.clauses.pasts import DOUBTFUL, IRREGULAR
-from quern.jobs.reasoning.clauses.words import BE, HAVE, NEGATIVE, PREPOSITIONS, third_person
+from quern.jobs.reasoning.clauses.words import ADVERBS, BE, HAVE, NEGATIVE, OWNERS, PREPOSITIONS, STOPS, third_person
 from quern.jobs.reasoning.questions.words import base, is_past, is_verb
 
 _END: Final = re.compile(
@@ -58,11 +58,38 @@ _STANDS_ALONE: Final = re.compile(
     r"|[Hh]er|[Tt]heir) |[A-Z0-9]"
 )
 _UNSAID: Final = frozenset("he she it they this these that those i we you one some many most all others both".split())
-_DETERMINERS: Final = frozenset("the a an this that these those its his her their some most many all".split())
+_DETERMINERS: Final = frozenset("the a an this that these those its his her their some most many all half".split())
 _BEHIND_NAMES: Final = PREPOSITIONS | {"of", "the", "and", "or", "de", "van", "von"}
 _PARTICIPLE: Final = re.compile(r"(?:(?:also|always|since|long|now|\w+ly) )*(?P<word>\S+)")
 _GROUP: Final = re.compile(
     r"(?P<main>(?:(?:also|always|now|still|then|\w+ly) )*(?:be |been |being )?[a-z-]+)(?: |$)(?P<rest>.*)"
+)
+
+
+_OF_PLACES: Final = re.compile(r"(?:ish|ese|[aeilnr]an|French|Dutch|Greek|Swiss|Czech|Arab|Turk)$")
+_NO_NOUNS: Final = (PREPOSITIONS | ADVERBS | STOPS | {"whatever", "whoever", "whichever", "there", "below"}) - {
+    "both",
+    "all",
+    "each",
+    "that",
+    "over",
+    "about",
+    "near",
+    "to",
+    "what",
+}
+_WHEN: Final = re.compile(r"\b(?:later|ago|afterwards|thereafter|upon a time)\b", re.IGNORECASE)
+_JOINED: Final = re.compile(r"(?:and|or)\b")
+_LAST_PHRASE: Final = re.compile(r" (?:the|an?|his|her|its|their|our|my|your|more|very|most) (?P<word>[\w’'-]+)$")
+_JOINED_ADJECTIVE: Final = re.compile(r"[a-z]{2}(?:al|ic|ive|ous|ary|ese|ish)$")
+_RANKED: Final = re.compile(r"\b(?:\w*\d(?:st|nd|rd|th)|second|third) (?:most [\w-]+|[a-z]{3,}est)$")
+_ADJECTIVE: Final = re.compile(
+    r"(?:[a-z]{2}(?:ous|ful|able|ible|less|ive)|ern|[a-z]{3}(?:opic|etic|atic|itic|onic|amic|eric|ific)|[a-z](?:rst|cond|[hrfxn]th|ird)|advanced|soaring|long|new|old|major|large|small|young|great)$"
+)
+_SECOND_ADJECTIVE: Final = re.compile(
+    r", (?!(?:and|but|or|who|which|where|when|while|with|in|on|at|by|for|from|to|of|as|the|an?|is|was|he|she|it|they"
+    r"|we|i|you|his|her|its|their|so|then|not|including|like|such|because|since|after|before|that|there|if|one|all|some"
+    r"|also|however|or|nor|yet)\b|\w+(?:ing|ed|ly)\b)[a-z][\w-]* [a-z]"
 )
 
 
@@ -111,8 +138,45 @@ def clause_of(sentence: str) -> Clause | None:
         return None
     first = next(iter(headed_clauses(sentence)), None)
     if first is not None and not _LATER.search(sentence[: first.subject.start]):
-        return None if first.pronoun else _read(sentence, first)
-    return _taken_apart(sentence)
+        return None if first.pronoun else _sound(_read(sentence, first))
+    return _sound(_taken_apart(sentence))
+
+
+def _sound(clause: Clause | None) -> Clause | None:
+    """The clause, where its subject is none of a phrase of time or place, and its end no word before a noun."""
+    if clause is None or not clause.subject:
+        return None
+    words = clause.subject.lower().split()
+    if words[0] in _NO_NOUNS or words[-1] in PREPOSITIONS or _WHEN.search(clause.subject):
+        return None
+    if words[0].endswith("ly") and len(words) > 1 and clause.subject[:1].isupper() and not words[0].endswith("ily"):
+        return None
+    if words[0].endswith("ing") and len(words) > 5:
+        return None  # A phrase that says how, up to a subject behind it.
+    if (
+        re.fullmatch(r"\d{4}", words[0])
+        or words[0] in OWNERS
+        or {"each", "every"} & set(words[2:])
+        or clause.lead.lower() in PREPOSITIONS
+    ):
+        return None
+    if clause.aux in ("did", "does", "do") and _JOINED.match(clause.rest):
+        return None  # `danced and sang`: what is joined stays in the past.
+    return clause
+
+
+def left_open(clause: Clause) -> bool:
+    """Whether the clause is cut before the noun of its last phrase: `called for a soaring, original anthem`."""
+    if _RANKED.search(clause.rest):
+        return True
+    last = _LAST_PHRASE.search(f" {clause.rest}")
+    if last is None:
+        return False
+    if _ADJECTIVE.search(last["word"]) or clause.more.startswith(("-", "–", "—", '"', "“")):
+        return True
+    if clause.more.startswith(("and ", "or ")) and _JOINED_ADJECTIVE.search(clause.rest):
+        return True
+    return _SECOND_ADJECTIVE.match(clause.more) is not None
 
 
 def uncapitalised(text: str, aux: str = "") -> str:
@@ -120,10 +184,15 @@ def uncapitalised(text: str, aux: str = "") -> str:
     first, _, rest = text.partition(" ")
     if re.search("['’]", first):  # `Howard's buildings` are somebody's.
         return text
+    if _OF_PLACES.search(first):
+        return text  # `British loans`.
+    if rest.split(" ", 1)[0].endswith("ly"):
+        return text  # `Seattle typically`.
     plural = first.endswith("s") and not first.endswith(("is", "us", "as", "os", "ss", "ns", "’s", "'s"))
     common = rest[:1].islower() and first[1:].islower() and (plural or rest.split()[0] not in _BEHIND_NAMES)
-    many = plural and not rest and first[1:].islower() and aux in ("are", "were", "have", "do")
-    if first.lower() in _DETERMINERS or common or many or (first.endswith("ing") and rest):
+    several = first.endswith("s") and not first.endswith(("is", "us", "ss", "'s"))
+    many = several and not rest and first[1:].islower() and aux in ("are", "were", "have", "do")
+    if first.lower() in _DETERMINERS or common or many or (first.endswith("ing") and rest[:1].islower()):
         return text[:1].lower() + text[1:]
     return text
 
@@ -202,7 +271,7 @@ def _is_subject(words: str) -> bool:
         return False
     if own[0] in _UNSAID or own[-1] in _UNSAID or words.split()[-1] in PREPOSITIONS | {"not", "and", "or", "of"}:
         return False
-    return not any(word in IRREGULAR or word in BE for word in own[1:])
+    return not any(word in IRREGULAR or word in BE or word in ("gets", "becomes", "seems") for word in own[1:])
 
 
 def _by_past(sentence: str, at: int) -> Clause | None:
@@ -210,7 +279,7 @@ def _by_past(sentence: str, at: int) -> Clause | None:
     if found is None or not _is_subject(found["subject"]) or not is_past(found["verb"]):
         return _by_present(sentence, at)
     rest, more = _ended(found["rest"])
-    if any(word in BE or word in HAVE or word in IRREGULAR or word in _MODALS.split("|") for word in rest.split()):
+    if any(is_past(word) or word in BE or word in HAVE or word in _MODALS.split("|") for word in rest.split()):
         return None  # What looked like the verb may be a participle: `the lens made in the town was sold`.
     verb = _verb([found["verb"]])
     return (
@@ -277,5 +346,13 @@ def _joins_nouns(text: str, at: int) -> bool:
         word[:1].isupper()
         or word[:1].isdigit()
         or word in ("the", "a", "an")
-        or not (is_past(word) or third_person(word) or word.lower() in _UNSAID or is_verb(word) or word in BE)
+        or not (
+            is_past(word)
+            or third_person(word)
+            or word.lower() in _UNSAID
+            or is_verb(word)
+            or word in BE
+            or word in HAVE
+            or word in _MODALS.split("|")
+        )
     )

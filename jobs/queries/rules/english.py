@@ -12,7 +12,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from quern.jobs.queries.rules.clause import Clause, clause_of
+from quern.jobs.queries.rules.agents import who_by
+from quern.jobs.queries.rules.antecedents import resolved
+from quern.jobs.queries.rules.clause import Clause, clause_of, left_open
 from quern.jobs.queries.rules.parts import (
     COUNTED,
     DATE,
@@ -23,14 +25,25 @@ from quern.jobs.queries.rules.parts import (
     is_person,
     is_place,
     shortened,
+    whole,
 )
-from quern.jobs.queries.rules.pronouns import PERSON_NOUN, resolve
-from quern.jobs.reasoning.clauses.words import BE, HAVE
-from quern.jobs.reasoning.questions.words import base, is_past
+from quern.jobs.queries.rules.pronouns import PERSON_NOUN
+from quern.jobs.queries.rules.subjects import subjects_of
+from quern.jobs.reasoning.clauses.words import ADVERBS, BE, HAVE, PREPOSITIONS, STOPS
+from quern.jobs.reasoning.questions.words import is_past
 
 Form = Callable[[str, Clause, str], str]
 
-_APPOSITION: Final = re.compile(r"(?:, (?!\d)[^,]{2,160},(?! and| or| [A-Z])| \([^()]{0,120}\))(?= )")
+_APPOSITION: Final = re.compile(
+    r"(?:, (?:(?=(?:the|an?|who|which|whose|where|also|formerly|officially|now|then|his|her|its|their|one"
+    r"|including|such as|according|by|with|in|at|on|from|for|like|after|before|as|however|though|\w+ed) )[^,]{2,160}"
+    # A name is one of a list unless the verb follows.
+    r"|[A-Z][^,]{1,60}(?=, (?:is|was|are|were|has|had|[a-z]+ed|[a-z]+s) ))"
+    r",(?! and| or| [A-Z])| \([^()]{0,120}\))(?= )"
+)
+_BRACKETS: Final = re.compile(r" \([^()]{0,120}\)(?=[ ,.;])")
+# A line that names something and then describes it: `Mill Lane, opposite the inn: oak, planted in 1990`.
+_HEADED: Final = re.compile(r"[^.;:]{2,60}: (?:an? |the )?[a-z]")
 _THERE: Final = re.compile(
     r"There (?P<be>is|are|was|were) (?P<number>(?:(?:about|over|only|almost|nearly|some|now) )*(?:\d[\d,.]*|two"
     r"|three|four|five|"
@@ -41,22 +54,18 @@ _WHY: Final = re.compile(
     r"(?:^|,? )(?:because(?: of)?|due to|owing to|in order to|so that|as a result of|thanks to) ", re.IGNORECASE
 )
 _HOW: Final = re.compile(r"(?:^| )by (?:\w+ly )?(?!\w*(?:morning|evening|king)\b)\w+ing ")
-_BY_AGENT: Final = re.compile(r"(?:^|(?P<before>.*?) )by (?P<who>(?:the |an? )?[\w'’.-]+.*)")
 _IN_PLACE: Final = re.compile(r"(?:^|(?P<before>.*?) )(?:in|at|near|on|outside) (?P<where>(?:the )?[A-Z][\w'’-]+.*)")
 _DEFINED: Final = re.compile(r"(?:an?|the|one of the) [\w’'-]+")
 _BARE_PREPOSITION: Final = re.compile(
     r"(?P<prep>for|of|about|as|after|with|from|into) (?!\d)(?P<what>(?:the |an? )?[\w’'-]+)"
 )
 _TAKES_PREPOSITION: Final = re.compile(
-    r"(?:known|named|used|made|based|accused|responsible|famous|noted|intended|designed|composed|consist|equipped|"
+    r"(?:known|named|used|based|accused|responsible|famous|noted|intended|designed|composed|consist|equipped|"
     r"convicted|regarded|focused|concerned|renamed|divided|converted|translated|derive|derived|suffer|specialise"
     r"|specialize|"
     r"account|stand|apply|look|care|pay|charged|charge|blamed)$"
 )
 _CONDITION: Final = re.compile(r"(?P<word>If|When|Once|Unless) (?P<rest>[^,\"“”]{5,70}),")
-_STEP: Final = re.compile(
-    r"(?:[A-Z]\w+ [^.;]{3,60}?)\bto (?P<aim>(?!the |a |an |\d|[A-Z])[a-z]+ (?:the|an?|your|any) [^,.;]{3,50})[.;]"
-)
 _COMPARED: Final = re.compile(
     r"\b(?:more|less|fewer|[a-z]{3,}er)(?: [\w-]+)? than (?P<other>(?:the |in "
     r"|an? )?[A-Z][\w’'-]*(?: [A-Z][\w’'-]*)*(?: in [^,.;]+)?)"
@@ -69,13 +78,17 @@ _OBJECT: Final = re.compile(
     r"|onto) |$)"
 )
 # A title that names what its document is about, so that `it` may stand for that: no headline.
-_NAMED: Final = re.compile(
+NAMED: Final = re.compile(
     r"(?:[A-Z0-9][\w’'.&-]*|of|the|and|de|du|la|le|von|van|in|for|at|on|a|to|&)(?:[ ,]+(?:[A-Z0-9][\w’'.&-]*|of"
     r"|the|and|de|du|la|le|von|van|in|for|at|on|a|to|&)){0,6}"
 )
 _PLAIN_TOPIC: Final = 3
 _BORN: Final = re.compile(r"\([^()]{0,60}\b(?:born\b|1\d{3} ?[–-]+ ?|(?:19|20)\d\d ?[–-]+ ?(?:\w+ ){0,2}(?:19|20)\d\d)")
-_LIGHT: Final = frozenset("have be get take make do give come go become remain seem appear keep let put".split())
+_LIGHT: Final = frozenset(
+    "see witness have be get take make do give come go become remain seem appear keep let put".split()
+)
+# Verbs of which the object alone says too little: what is named has a name, who is told is told something.
+_NAMING: Final = frozenset("call name consider deem dub label declare tell inform remind assure convince teach".split())
 _SAYING: Final = frozenset(
     "say announce report claim warn find show suggest argue state explain note believe add confirm agree".split()
 )
@@ -88,7 +101,9 @@ _LEAST: Final = 3  # Words of a question.
 _MOST: Final = 20
 
 
-def questions(text: str, topic: str, before: str = "", kind: str = "") -> Iterator[tuple[str, str]]:
+def questions(
+    text: str, topic: str, before: str = "", kind: str = "", *, names_topic: bool = True
+) -> Iterator[tuple[str, str]]:
     """Pairs (form, question) for the plain sentence `text` of a document about `topic`, the best first.
 
     Args:
@@ -96,15 +111,16 @@ def questions(text: str, topic: str, before: str = "", kind: str = "") -> Iterat
         topic: What the document is about; may be empty.
         before: The sentence before it.
         kind: What the topic is known to be: `person`, `thing` or nothing.
+        names_topic: Whether the text that the sentence is of names the topic.
     """
-    topic = topic if _NAMED.fullmatch(topic) or len(topic.split()) < _PLAIN_TOPIC else ""
-    sentence = resolve(_APPOSITION.sub("", text), before, topic, kind)
+    topic = topic if NAMED.fullmatch(topic) or len(topic.split()) < _PLAIN_TOPIC else ""
+    sentence = resolved(_without_asides(text), before, topic, kind, text_names=names_topic)
     born = bool(_BORN.search(text)) or (kind == "person" and topic != "")
     if there := _there(sentence, topic):
         yield "how_many" if there.startswith("How") else "whether", there
     if condition := _condition(sentence):
         yield "condition", condition
-    clause = clause_of(sentence)
+    clause = None if _HEADED.match(sentence) else clause_of(sentence)
     if (
         clause is not None
         and clause.is_be
@@ -115,10 +131,20 @@ def questions(text: str, topic: str, before: str = "", kind: str = "") -> Iterat
         yield "definition", named
     if clause is None or _PRONOUNS.search(clause.subject):
         return
+    compared = clause.more.startswith("than ")  # What is compared is cut from what it is compared with.
     for name, form in _FORMS.items():
+        if compared and name != "compared":
+            continue
         question = finished(form(sentence, clause, topic))
-        if question:
+        if question and not (name in _TO_THE_END and left_open(clause)):
             yield name, question
+
+
+def _without_asides(text: str) -> str:
+    """The sentence without brackets and appositions; a phrase before the subject is followed by no apposition."""
+    opening = text.split(" ", 1)[0].lower()
+    led = opening in PREPOSITIONS or opening in ADVERBS or opening in STOPS or opening.endswith(("ing", "ed"))
+    return (_BRACKETS if led else _APPOSITION).sub("", text)
 
 
 def finished(question: str) -> str:
@@ -133,7 +159,7 @@ def finished(question: str) -> str:
 
 
 _DANGLING: Final = frozenset(
-    "the a an and or of is was were are be been his her its their not only more than no so very".split()
+    "too much the a an and or of is was were are be been his her its their not only more than no so very".split()
 )
 
 
@@ -156,13 +182,21 @@ def _bare_there(found: re.Match[str], where: str) -> str:
 
 def _condition(sentence: str) -> str:
     found = _CONDITION.match(sentence)
-    return finished(f"What happens {found['word'].lower()} {found['rest']}") if found else ""
+    if found is None:
+        return ""
+    told = any(is_past(word) or word in _WERE for word in found["rest"].split())
+    return finished(f"What {'happened' if told else 'happens'} {found['word'].lower()} {found['rest']}")
+
+
+_WERE: Final = frozenset("was were had did could would began came went saw took got".split())
 
 
 def _when(sentence: str, clause: Clause, topic: str) -> str:
+    if clause.main in _SAYING and not clause.rest.startswith(("in ", "on ")):
+        return ""
     found = DATE.search(" " + clause.rest)
     if found and found[0].startswith(" since") and clause.aux in HAVE:
-        return f"Since when {clause.turned} {_whole(clause.rest[: max(found.start() - 1, 0)])}"
+        return f"Since when {clause.turned} {whole(clause.rest[: max(found.start() - 1, 0)])}"
     if (
         found
         and clause.is_be
@@ -174,7 +208,7 @@ def _when(sentence: str, clause: Clause, topic: str) -> str:
         before = clause.rest[: max(found.start() - 1, 0)]
         if not clause.main and not before:
             return f"When {clause.turned}"
-        return f"When {clause.turned} {_whole(before)}" if before or clause.main else ""
+        return f"When {clause.turned} {whole(before)}" if before or clause.main else ""
     if DATE.match(" " + clause.lead[:1].lower() + clause.lead[1:]) and (clause.main or clause.rest):
         return f"When {clause.turned} {_with_clause(clause)}"
     return ""
@@ -188,18 +222,10 @@ def _with_clause(clause: Clause) -> str:
     return said if len(said.split()) <= 14 else "\x00"
 
 
-def _whole(before: str) -> str:
-    """What stands before the words asked for, without a comma or a preposition left alone."""
-    words = shortened(before, 14).split()
-    while words and words[-1].lower() in ("and", "or", "only", "both", "about", "early", "late"):
-        words.pop()
-    return " ".join(words).rstrip(",")
-
-
 def _why(sentence: str, clause: Clause, topic: str) -> str:
     inside = _WHY.search(clause.rest)
     if inside:
-        return f"Why {clause.turned} {_whole(clause.rest[: inside.start()])}" if clause.main or inside.start() else ""
+        return f"Why {clause.turned} {whole(clause.rest[: inside.start()])}" if clause.main or inside.start() else ""
     behind = _WHY.match(clause.more)
     return f"Why {clause.turned} {shortened(clause.rest)}" if behind and (clause.main or clause.rest) else ""
 
@@ -208,66 +234,34 @@ def _how(sentence: str, clause: Clause, topic: str) -> str:
     means = _HOW.search(clause.rest)
     if means is None or not clause.main:
         return ""
-    return f"How {clause.turned} {_whole(clause.rest[: means.start()])}"
-
-
-def _who_by(sentence: str, clause: Clause, topic: str) -> str:
-    agent = _BY_AGENT.match(clause.rest)
-    verb = clause.main.split()[-1] if clause.main else ""
-    if agent is None or clause.aux not in BE or not is_past(verb) or DATE.match(f" by {agent['who']}"):
-        return ""
-    if re.match(r"(?:the |an? )?(?:\d|\w+ing\b|end\b|law\b|hand\b|means\b|default\b)", agent["who"]):
-        return ""
-    # What a name does is mostly done by a person or a body; not what lies around, and not what befalls.
-    named = agent["who"][:1].isupper() and verb not in _BY_THINGS and not _THING.search(agent["who"])
-    who = "Who" if named or is_person(agent["who"]) else "What"
-    if clause.aux in ("is", "are") and " " not in clause.main:
-        return f"{who} {_third_person(base(verb))} {clause.subject} {_whole(agent['before'] or '')}"
-    if clause.aux in ("was", "were") and (verb.endswith("ed") or verb in _SAME_PAST):
-        return f"{who} {clause.main} {clause.subject} {_whole(agent['before'] or '')}"
-    return " ".join(f"{who} {clause.turned} {_whole(agent['before'] or '')} by".split())
-
-
-_BY_THINGS: Final = frozenset(
-    "bordered bounded surrounded flanked crossed fed drained watered joined served reached followed preceded linked "
-    "connected separated divided enclosed affected hit struck caused inspired influenced powered".split()
-)
-_THING: Final = re.compile(
-    r"^(?:\w+ ){0,3}?(?:Act|Bridge|Canal|Fire|Flood|Hurricane|Lake|Mountains|Ocean|Railway|Rebellion|Revolution|River|"
-    r"Road|Route|Sea|Storm|Street|Treaty|Typhoon|War)\b"
-)
-
-
-def _third_person(verb: str) -> str:
-    if re.search(r"[^aeiou]y$", verb):
-        return f"{verb[:-1]}ies"
-    return f"{verb}es" if re.search(r"(?:s|x|z|ch|sh|o)$", verb) else f"{verb}s"
-
-
-_SAME_PAST: Final = frozenset(
-    "led built held won made found bought sold taught brought caught put cut hit set left kept "
-    "lost met paid sent told".split()
-)
+    return f"How {clause.turned} {whole(clause.rest[: means.start()])}"
 
 
 def _definition(sentence: str, clause: Clause, topic: str) -> str:
     if not clause.is_be or not _DEFINED.match(clause.rest) or len(clause.subject.split()) > 8:
         return ""
     named = clause.subject.removeprefix("the ")[:1].isupper() or clause.subject.lower() == topic.lower()
+    if clause.subject.startswith(("a ", "an ")) and clause.aux in ("was", "were"):
+        return ""
     if not named and not clause.subject.startswith(("a ", "an ")):
-        return f"What {clause.aux} {clause.subject}" if clause.rest.startswith("the ") else ""
-    who = "Who" if PERSON_NOUN.match(clause.rest) else "What"
+        telling = clause.rest.startswith("the ") and len(clause.subject.split()) > 2
+        return f"What {clause.aux} {clause.subject}" if telling else ""
+    # `the residence of an author` is no author.
+    head = re.split(r" (?:of|in|for|at|on|by|from|to|that|which) ", clause.rest.removeprefix("one of "))[0]
+    who = "Who" if PERSON_NOUN.match(f"{head} ") else "What"
     return f"{who} {clause.aux} {clause.subject}"
 
 
 def _where(sentence: str, clause: Clause, topic: str) -> str:
+    if clause.main in _SAYING:
+        return ""
     place = _IN_PLACE.match(clause.rest)
     if place is None or DATE.match(f" in {place['where']}") or DATE.match(f" on {place['where']}"):
         return ""
     before = place["before"] or ""
     if not is_place(place["where"]) or (not clause.main and before and _DEFINED.match(before)):
         return ""
-    return f"Where {clause.turned} {_whole(before)}" if clause.main or not before else ""
+    return f"Where {clause.turned} {whole(before)}" if clause.main or not before else ""
 
 
 def _how_many(sentence: str, clause: Clause, topic: str) -> str:
@@ -280,7 +274,7 @@ def _how_many(sentence: str, clause: Clause, topic: str) -> str:
     if clause.main in ("take", "last") and LENGTH.match(clause.rest):
         return f"How long {clause.turned}"
     own = COUNTED.match(clause.subject)
-    if own:
+    if own and clause.rest:
         noun = clause.subject[own.end("number") :].strip()
         return (
             f"How many {noun} {clause.finite} {shortened(clause.rest)}"
@@ -316,20 +310,35 @@ def _what(sentence: str, clause: Clause, topic: str) -> str:
         return ""
     verb = clause.main.split()[-1]
     if verb in _SAYING and (_THAT.match(clause.rest) or _THAT.match(clause.more)):
-        return f"What {clause.turned}"
+        about = next(subjects_of(f"{clause.rest} {clause.more}", f"{clause.subject} {topic}"), "")
+        return f"What {clause.turned} about {about}" if about and verb in _ABOUT else f"What {clause.turned}"
+    if _DATIVE.match(clause.rest) or _IDIOM.match(clause.rest):
+        return ""
     if _TO.match(clause.rest) and verb in _AIMS:
         return f"What {clause.turned} to do"
     found = _OBJECT.match(clause.rest)
-    if found is None or verb in _LIGHT or found["object"] == "" or DATE.match(f" in {found['object']}"):
+    if found is None or verb in _LIGHT | _NAMING or found["object"] == "" or DATE.match(f" in {found['object']}"):
         return ""
     if is_person(found["object"]) or COUNTED.match(clause.rest) or MONEY.match(clause.rest):
         return ""
-    return f"What {clause.turned} {shortened(clause.rest[found.end() :].strip(), 8)}"
+    behind = clause.rest[found.end() :].strip()
+    # What follows may tell more about the object: `a fall in orders`.
+    own = behind.startswith("to ") or (found["object"].startswith(("a ", "an ")) and _OF_OBJECT.match(behind))
+    return f"What {clause.turned} {'' if own else shortened(behind, 8)}"
 
 
+_OF_OBJECT: Final = re.compile(r"(?:in|of|for|between|against|on|about) ")
+_ABOUT: Final = frozenset("say claim report explain".split())
+# Whom something is given or told, and objects that belong to their verb: `lost his way`, `did a lot`.
+_DATIVE: Final = re.compile(
+    r"(?:him|them|me|us|you)\b|her (?:the|an?|that|to|how|what|where|all|some|this|his|it)\b|her$"
+)
+_IDIOM: Final = re.compile(
+    r"(?:(?:his|her|its|their) (?:own )?(?:way|best|mind|temper|time|turn|place|part|eyes?|heads?|hands?|breath)"
+    r"|an? (?:lot|bit|little|while))\b"
+)
 _AIMS: Final = frozenset(
-    "decide agree plan want hope promise try refuse offer intend aim need vote ask propose fail manage begin "
-    "start help".split()
+    "decide agree plan want hope promise try refuse offer intend aim need vote ask propose fail manage help".split()
 )
 
 
@@ -352,7 +361,8 @@ def _who_did(sentence: str, clause: Clause, topic: str) -> str:
         or len(clause.rest.split()) < 2
     ):
         return ""
-    if not is_person(clause.subject):
+    cut = clause.rest.split()[-1].lower() in PREPOSITIONS | {"to"}
+    if cut or not is_person(clause.subject) or (clause.subject.endswith("ing") and " " not in clause.subject):
         return ""
     return f"Who {clause.finite} {shortened(clause.rest)}"
 
@@ -360,20 +370,25 @@ def _who_did(sentence: str, clause: Clause, topic: str) -> str:
 def _whether(sentence: str, clause: Clause, topic: str) -> str:
     if len(clause.rest.split()) < (1 if clause.main else 2) and not clause.main:
         return ""
-    if clause.more.startswith("than ") or (
-        not clause.rest and clause.more.strip(".!") and not _THAT.match(clause.more)
+    if (
+        (not clause.rest and clause.main and not _THAT.match(clause.more))
+        or clause.more.startswith(("as ", ":"))
+        or (not clause.rest and clause.more.strip(".!") and not _THAT.match(clause.more))
     ):
         return ""
-    return f"{clause.turned} {_with_clause(clause)}"
+    asked = f"{clause.turned} {_with_clause(clause)}"
+    return "" if asked.split()[-1].lower() in PREPOSITIONS or left_open(clause) else asked
 
 
+# Forms that ask with all that follows the verb.
+_TO_THE_END: Final = frozenset(("why", "who_did", "how_many"))
 # The order is that of preference: the most telling constituents first.
 _FORMS: Final[dict[str, Form]] = {
     "why": _why,
     "when": _when,
     "how_many": _how_many,
     "definition": _definition,
-    "who_by": _who_by,
+    "who_by": who_by,
     "where": _where,
     "how": _how,
     "what": _what,

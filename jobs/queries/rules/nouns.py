@@ -15,7 +15,7 @@ _OPENS: Final = frozenset(
     "the a an my your our his her its their some any this that these those of for with about in on at from to into "
     "over under like without and".split()
 )
-_EMPTY: Final = frozenset(
+EMPTY: Final = frozenset(
     "thing things way ways lot lots bit kind sort part time times day days guy guys everyone everything something "
     "anything "
     "idea ideas one ones stuff fun thought thoughts week weekend morning evening afternoon night tonight tomorrow "
@@ -45,6 +45,8 @@ _STANDS: Final = {
 _ARTICLES: Final = frozenset("the a an their his her its".split())
 _CONTRACTED: Final = re.compile(r"n['’]t$|['’](?:ll|ve|re|m|d)$")
 _TIMES: Final = frozenset("next last today tomorrow tonight yesterday".split())
+_PLACES: Final = frozenset("ahead everywhere anywhere somewhere nearby inside outside anymore".split())
+_PLURAL: Final = re.compile(r"[a-z]{2}[^siu'’]s$")
 _LONGEST: Final = 4  # Words of a phrase.
 
 
@@ -104,7 +106,7 @@ def _inside(word: str) -> bool:
         and low not in CLOSED
         and low not in ADVERBS
         and low not in PRONOUNS
-        and low not in _EMPTY | _TIMES
+        and low not in EMPTY | _TIMES
         and low not in _OPENS
     )
 
@@ -125,6 +127,8 @@ def _is_noun(phrase: list[str]) -> bool:
         return False
     if is_verb(phrase[0].lower()) and len(phrase) > 1 and phrase[0].islower():
         return False
-    if len(last) < 3 or last in STOP_WORDS:
+    if len(last) < 3 or last in STOP_WORDS or last in _PLACES:
         return False
+    if last in ("worse", "died") or any(_PLURAL.search(word) for word in phrase[:-1]):
+        return False  # `the awkward glitches add`.
     return not (len(phrase) == 1 and is_verb(last)) and not any(_CONTRACTED.search(w.lower()) for w in phrase)

@@ -81,5 +81,13 @@ def shortened(text: str, most: int = 12) -> str:
     return " ".join(kept).rstrip(",")
 
 
+def whole(before: str) -> str:
+    """What stands before the words asked for, without a comma or a preposition left alone."""
+    words = shortened(before, 14).split()
+    while words and words[-1].lower() in ("and", "or", "only", "both", "about", "early", "late"):
+        words.pop()
+    return " ".join(words).rstrip(",")
+
+
 _OPEN: Final = PREPOSITIONS | frozenset("the a an and or of which who that to not very".split())
 _PHRASE: Final = PREPOSITIONS - {"to", "as", "than"} | {"and"}

@@ -8,20 +8,30 @@ A dialogue as a whole has one more. Answers are whole units: nodes whose answer 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 
-from quern.jobs.queries.rules import chinese, dialogue, english
+from quern.jobs.queries.rules import chinese, chinese_standing, dialogue, english
+from quern.jobs.queries.rules.asking import Asked
 from quern.jobs.queries.rules.chinese_sentences import turn_questions
 from quern.jobs.queries.rules.facets.rule import facets
 from quern.jobs.queries.rules.nouns import key_phrase, leading_phrases
+from quern.jobs.queries.rules.quotations import spoken
 from quern.jobs.queries.rules.reading import Reading
-from quern.jobs.queries.rules.shares import shares
-from quern.jobs.queries.rules.tables import cells_of, line_question, lines_of, pair_question, record_questions
+from quern.jobs.queries.rules.running import running_text
+from quern.jobs.queries.rules.shares import Share, shares
+from quern.jobs.queries.rules.subjects import about, subjects_of
+from quern.jobs.queries.rules.tables import (
+    cells_of,
+    is_number,
+    line_question,
+    lines_of,
+    pair_question,
+    record_questions,
+)
 from quern.jobs.queries.rules.units import WORD, Unit, read_units
 from quern.jobs.queries.rules.wording import alike, words_of
 from quern.jobs.text.search_form import SearchForm
@@ -29,22 +39,25 @@ from quern.schemas.words.sentences import sentences
 from quern.schemas.words.spaces import squeeze
 
 _AMBIGUITY = re.compile(r"\s*[(（][^()（）]*[)）]$")
+_SITE = re.compile(r"(?<=\w{3}[\w?!.’”\"')]) (?:[|·»]|[–—-](?= [A-Z])) [^|·»–—]{2,40}$")
+_SPOKEN = re.compile(r"[,.?!][\"”’'] ?(?:[\w’'-]+ ){0,3}(?:said|cried|asked|answered|replied|thought)\b")
+_PERSONS = re.compile(r"\b(?:he|she|him|her)\b")
+_DATED = re.compile(r"\b(?:1\d{3}|20\d\d)\b|[%$€£]")
+_QUOTES = re.compile('["“”]')
+_PART = re.compile(r"[:;|]? [–—|-] |[:;|] ")
+# Words: of a longer title its first part is named, if that has more than the shorter number.
+_LONG_TITLE, _SHORT_TITLE = 12, 2
 # Raised whenever the rules give other pairs.
-RULES_VERSION = 4
+RULES_VERSION = 5
 NEAR_IDENTICAL = 0.97
+# Questions about what is said of a phrase, of a share that has no other question, one, or more: they are poorer, but
+# the same question twice is poorer still.
+_ABOUT = (4, 1, 0)
 _NEAR = 0.85  # Share of words that two units may have in common.
-_FORMS = 3  # Most questions of a unit.
+_FORMS = 6  # Most questions of a unit.
 _LEAST_UNITS = 3  # A chunk of fewer units has no question about the whole.
+_LONGEST_CELLS = 60  # Characters of the cells that name a line.
 _OPENING = 8  # Words of a sentence that stand for it where no question can be worded.
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """What is asked of a share of the chunk, the best question first, and what answers it."""
-
-    first: int
-    questions: tuple[str, ...]
-    answer: str
 
 
 @dataclass(frozen=True)
@@ -83,16 +96,11 @@ def written_pairs(
     reading = Reading(
         text, topic_of(title), published_at, _distinct(text, read_units(text, most)), form or SearchForm()
     )
-    asked = _Writer(reading).questions()
-    turn: Counter[int] = Counter()
-    written: list[Written] = []
-    for facet in facets(reading, most, near_identical):
-        # A share with more facets than questions is found by several vectors under one of these.
-        share = asked[facet.unit]
-        question = share.questions[turn[share.first] % len(share.questions)]
-        turn[share.first] += 1
-        written.append(Written(question, share.answer, facet.text))
-    return written
+    asked = _Writer(reading, shown_title(title)).questions()
+    return [
+        Written(asked[facet.unit].next(), asked[facet.unit].answer, facet.text)
+        for facet in facets(reading, most, near_identical)
+    ]
 
 
 def topic_of(title: str | None) -> str:
@@ -100,11 +108,18 @@ def topic_of(title: str | None) -> str:
     return _AMBIGUITY.sub("", squeeze(title or ""))
 
 
+def shown_title(title: str | None) -> str:
+    """The title as a question names it: without the name of the site behind it."""
+    named = _QUOTES.sub("’", _SITE.sub("", running_text(topic_of(title))).strip())
+    first = _PART.split(named, maxsplit=1)[0]
+    return first if len(named.split()) > _LONG_TITLE and len(first.split()) > _SHORT_TITLE else named
+
+
 class _Writer:
     """Questions about the units of one chunk."""
 
-    def __init__(self, reading: Reading) -> None:
-        self.of = reading
+    def __init__(self, reading: Reading, title: str) -> None:
+        self.of, self.title = reading, title
         self.lines = lines_of(
             [
                 (u.block, cells_of(reading.text[u.start : u.end].split("\n")[0])) if u.kind == "table" else None
@@ -112,24 +127,44 @@ class _Writer:
             ]
         )
 
-    def questions(self) -> list[_Asked]:
+    def questions(self) -> list[Asked]:
         """Of each unit the share that it is in."""
-        asked = [tuple(islice(self._distinct_questions(n, unit), _FORMS)) for n, unit in enumerate(self.of.units)]
+        written = [self._questions(n, unit, self.of.said[n]) for n, unit in enumerate(self.of.units)]
+        firsts = [next(questions, "") for questions in written]
         best, overview = self.overview()
-        found: list[_Asked] = []
-        for share in shares(self.of.units, [bool(a) for a in asked]):
+        found: list[Asked] = []
+        for share in shares(self.of.units, [bool(first) for first in firsts]):
             answer = squeeze(self.of.text[self.of.units[share.first].start : self.of.units[share.last].end])
+            own = (question for question in (firsts[share.owner],) if question)
             more = (overview,) if overview and share.first <= best <= share.last else ()
-            given = (asked[share.owner] or (self._prompt(share.owner),)) + more
-            found += [_Asked(share.first, given, answer)] * (share.last - share.first + 1)
+            forms = islice(chain(own, written[share.owner]), _FORMS)
+            source = self._in_turn(share, chain(forms, more))
+            found += [Asked(answer, source)] * (share.last - share.first + 1)
         return found
 
-    def _distinct_questions(self, number: int, unit: Unit) -> Iterator[str]:
-        seen: set[str] = set()
-        for question in map(squeeze, self._questions(number, unit, self.of.said[number])):
-            if question.lower() not in seen:
-                seen.add(question.lower())
-                yield question
+    def _spoken_about(self, share: Share) -> Iterator[str]:
+        """Questions that ask what is said about the phrases of a share of prose."""
+        if self.of.language != "en":
+            return
+        for number in range(share.first, share.last + 1):
+            if self.of.units[number].kind == "sentence":
+                said = running_text(self.of.said[number])
+                for phrase in subjects_of(said, self.title, self.of.topics, story=self._story):
+                    if question := about(phrase, self.title, said, story=self._story):
+                        yield question
+
+    def _in_turn(self, share: Share, forms: Iterator[str]) -> Iterator[str]:
+        """The questions of a share: those of a form, what is said about a phrase where they are few, or a prompt."""
+        seen = set()
+        for question in forms:
+            seen.add(question.lower())
+            yield question
+        missing = _ABOUT[min(len(seen), len(_ABOUT) - 1)]
+        for question in islice(self._spoken_about(share), missing):
+            seen.add(question)
+            yield question
+        if not seen:
+            yield self._prompt(share.owner)
 
     def overview(self) -> tuple[int, str]:
         """The question about a dialogue as a whole, and the unit that says most of what it is about; else empty."""
@@ -160,27 +195,47 @@ class _Writer:
         if unit.speaker:
             yield from dialogue.turn_questions(said, unit, key_phrase(said, self.of.topics))
             return
-        if recorded := record_questions(said):
-            yield from (("record", question) for question in recorded)
-            return
-        before = self.of.before(number)
-        # A unit may be several sentences; the first of which a question can be made is asked about.
+        before = next(reversed(sentences(running_text(self.of.before(number)))), "")
         for sentence in self._sentences(unit):
-            found = list(english.questions(sentence, topic, before, self.of.kind))
-            yield from found
-            if found:
-                return
+            if recorded := record_questions(sentence):
+                yield from (("record", question) for question in recorded)
+                continue
+            yield from english.questions(sentence, topic, before, self.of.kind, names_topic=self._names_topic)
+            yield from (("said", question) for question in spoken(sentence, self.title))
             before = sentence
+
+    @cached_property
+    def _story(self) -> bool:
+        """Whether the chunk tells a story: people speak in it, nothing is dated, and its title is a name."""
+        told = bool(_SPOKEN.search(self.of.text)) and len(_PERSONS.findall(self.of.text)) > 1
+        return told and not _DATED.search(self.of.text) and bool(english.NAMED.fullmatch(self.title))
+
+    @cached_property
+    def _names_topic(self) -> bool:
+        """Whether the chunk names what its document is about."""
+        words = self.of.topic.split()
+        return bool(words) and re.search(rf"\b{re.escape(words[-1])}(?!\w)", self.of.text) is not None
 
     def _sentences(self, unit: Unit) -> Iterator[str]:
         """The sentences of a unit; a heading above them is one of its own."""
         for line in self.of.text[unit.start : unit.end].splitlines():
-            yield from sentences(squeeze(self.of.form(line)))
+            yield from sentences(running_text(squeeze(self.of.form(line))))
 
     def _chinese(self, number: int, unit: Unit, said: str, topic: str) -> Iterator[tuple[str, str]]:
         if unit.speaker:
             return turn_questions(said, unit, self.of.day)
-        return chinese.questions(said, topic, self.of.before(number), self.of.kind)
+        return self._chinese_prose(number, unit, topic or self._entry)
+
+    def _chinese_prose(self, number: int, unit: Unit, topic: str) -> Iterator[tuple[str, str]]:
+        before = self.of.before(number)
+        for sentence in self._sentences(unit):
+            yield from chinese.questions(sentence, topic, before, self.of.kind)
+            before = sentence
+
+    @cached_property
+    def _entry(self) -> str:
+        """What a Chinese text without a title defines at its head."""
+        return chinese_standing.entry_name(self.of.text) if self.of.language == "zh" else ""
 
     def _prompt(self, number: int) -> str:
         """What would be typed to find a unit: what it is about, or how it begins."""
@@ -192,11 +247,24 @@ class _Writer:
                 else f"What does {unit.speaker} tell {unit.addressee or 'the others'}?"
             )
         if unit.kind == "table":
-            cells = [cell for cell in cells_of(self.of.text[unit.start : unit.end].split("\n")[0]) if WORD.search(cell)]
+            line = self.of.text[unit.start : unit.end].split("\n")[0]
+            cells = [cell for cell in cells_of(line) if WORD.search(cell)][:3]
+            named = ", ".join(cell for cell in cells if not is_number(cell))
+            if self.of.language == "en" and self.title and 2 < len(named) < _LONGEST_CELLS:
+                return f"What does “{self.title}” list for {named}?"
             return " ".join(cells[:2]) or said[:40]
-        if self.of.language == "en" and (phrase := key_phrase(said, self.of.topics)):
-            return phrase[:1].upper() + phrase[1:]
+        if self.of.language == "en" and (phrase := next(subjects_of(running_text(said), ""), "")):
+            return about(phrase, self.title, said, story=self._story) or f"What is said about {phrase}?"
+        if (
+            self.of.language == "en"
+            and unit.kind == "sentence"
+            and (phrase := _plain(key_phrase(said, self.of.topics)))
+        ):
+            return about(phrase, self.title, said, story=self._story) or f"What is said about {phrase}?"
         if self.of.language == "zh":
+            known = self.of.topic or self._entry
+            if unit.kind == "sentence" and (asked := chinese_standing.about(said, self.title, known)):
+                return asked
             opening = next(
                 (part for part in re.split("[，。；：！？“”]", said) if len(part) > _OPENING), said[: 2 * _OPENING]
             )
@@ -222,6 +290,12 @@ class _Writer:
             named = next(filter(None, line.cells), "") if line and not line.is_head else ""
             return f"{topic}的{named}是什么？" if topic and named else ""
         return line_question(line, topic) if line else ""
+
+
+def _plain(phrase: str) -> str:
+    """The phrase without a word that says whose it is of somebody; empty for a single word."""
+    first, _, rest = phrase.partition(" ")
+    return f"the {rest}" if first in ("their", "his", "her", "its") else phrase if rest else ""
 
 
 def _distinct(text: str, units: Sequence[Unit]) -> list[Unit]:

@@ -9,6 +9,7 @@ from typing import Final
 
 from quern.jobs.queries.rules.parts import DATE
 from quern.jobs.queries.rules.words import PERSONS
+from quern.jobs.reasoning.clauses.words import LASTING_NOUNS
 from quern.jobs.reasoning.questions.words import is_past
 
 _NUMBER: Final = re.compile(r"[^\w]*[\d.,]+(?:\s?%)?\s*$")
@@ -66,6 +67,11 @@ def cells_of(line: str) -> tuple[str, ...]:
     cells = tuple(" ".join(cell.split()) for cell in re.split(r"\||\t", line))
     start = 1 if cells and not cells[0] else 0
     return cells[start : len(cells) - 1 if len(cells) > 1 and not cells[-1] else len(cells)]
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is a number alone."""
+    return _NUMBER.fullmatch(cell) is not None
 
 
 def lines_of(rows: Sequence[tuple[int, tuple[str, ...]] | None]) -> list[Line | None]:
@@ -158,6 +164,8 @@ def pair_question(key: str, value: str, topic: str) -> str:
         or value.startswith("[")
         or _NUMERIC.match(key)
         or not key[0].isalpha()
+        or len(key) == 1
+        or (len(words) == 1 and key.endswith("ing") and key.lower() not in LASTING_NOUNS)
     ):
         return ""
     if len(value.split()) > _LONGEST_VALUE or len(topic.split()) > _SHORT_NAMES:
@@ -225,6 +233,9 @@ def _label(line: Line) -> int | None:
     return None
 
 
+_LINKS: Final = frozenset("of in on for with and at by from to".split())
+
+
 def _the(label: str) -> str:
     """The label as what is spoken of: `the Scots pine`, but `Table Bay` and `Novels`."""
     words = label.split()
@@ -235,7 +246,7 @@ def _the(label: str) -> str:
         return label if words[0].lower() not in ("the", "a", "an") else f"{label[:1].lower()}{label[1:]}"
     plain = (
         label[:1].lower() + label[1:]
-        if len(words) > 1 and words[0][1:].islower() and _PLURAL.search(words[0].lower())
+        if len(words) > 1 and words[1] in _LINKS and words[0][1:].islower() and _PLURAL.search(words[0].lower())
         else label
     )
     return f"the {plain}"

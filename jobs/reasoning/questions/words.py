@@ -46,7 +46,8 @@ _BASES: Final = _set(
     "detect develop die differ direct disappear discover discuss divide dominate double draw drive drop earn eat "
     "elect emerge employ enable end enjoy enter escape establish estimate examine exceed exist expand expect "
     "experience explain export express extend face fail fall feature feel fight fill film find fine finish fire fit "
-    "fix float flow fly follow forbid force form found freeze function fund gain generate get give go govern grant "
+    "fix float flow fly focus follow forbid force form found freeze function fund gain generate get give go govern "
+    "grant "
     "grow guarantee guard happen hate have head hear help hide hire hit hold host identify import improve include "
     "increase inform inherit injure inspect install intend introduce invade invent invest investigate invite "
     "involve issue join judge jump keep kill know lack land last launch lay lead learn leave lend let lie like list "
@@ -88,8 +89,12 @@ _IRREGULAR: Final = {
 }
 _PARTICIPLES: Final = frozenset(_IRREGULAR) | _set("cut hit put set shut read let cost run come become overcome")
 _DOUBLED: Final = re.compile(r"([bdgklmnprt])\1ed$")
+# `compelled`, `controlled` and `travelled` double what `called` and `spelled` have anyway.
+_UNSTRESSED: Final = re.compile(r"[aeiou].*[eo]lled$")
 # A last e that the past hides: `replaced`, `changed`, `caused`, `moved`, `created`.
-_HIDDEN_E: Final = re.compile(r"(?:[aiou][bcdgkmpstvz]|[cgsvz]|[rlnt][gcsv]|[bcdfgkpstz]l|u|at|it|ut)ed$")
+_HIDDEN_E: Final = re.compile(
+    r"(?:[aiou][bcdgkmpstvz]|[cgvz]|(?<!s)s|[rlnt][gcsv]|[bcdfgkpstz]l|u|at|it|ut|[^aeio](?:il|in|ul|ir|ar)|[^aeio]yl|[^aeo]ur|(?:pl|st|gn|sc)or)ed$"
+)
 _MARKS: Final = '.,;:!?"“”()[]'
 
 
@@ -107,12 +112,12 @@ def base(verb: str) -> str:
         known = [s for s in stems if s in _BASES]
         if known:
             return known[0]
-        if _DOUBLED.search(word) and not word.endswith(("lled", "ssed")):
+        if _DOUBLED.search(word) and (not word.endswith("lled") or _UNSTRESSED.search(word)):
             return word[:-3]
         return word[:-1] if _HIDDEN_E.search(word) else word[:-2]
     if word.endswith("ies"):
         return word[:-3] + "y"
-    if re.search(r"(?:[sxzo]|[cs]h)es$", word):
+    if re.search(r"(?:ss|zz|x|o|[cs]h)es$", word):
         return word[:-2]
     return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
 

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 from quern.jobs.queries.doc2query import Doc2Query
 from quern.jobs.queries.rules import chinese_sentences, english
+from quern.jobs.queries.rules.antecedents import resolved
 from quern.jobs.queries.rules.pronouns import kind_of, resolve
 from quern.jobs.queries.rules.rule import written_pairs
+from quern.jobs.queries.rules.running import running_text
 from quern.jobs.queries.rules.units import WORD, dialogue_speakers
 from quern.jobs.queries.task import ChunkContext, doc2query
 from quern.jobs.text.search_form import SearchForm
@@ -29,7 +31,7 @@ AdamSmith: Great! How about we fix the basement door next week?
 LiHua: Perfect!"""
 PROSE = """Glisson was born in Jackson County, Florida. He was elected to the State Senate in 1973 because he promised \
 lower taxes. The old law was repealed by Governor Reubin Askew. He has three grown daughters."""
-CHINESE = "李时珍是明朝的医学家。他于1578年写成《本草纲目》。全书收录了1892种药物。由于战乱，该书直到1596年才出版。"
+CHINESE = "李时珍是明朝的医学家。他于1578年写成《本草纲目》。全书收录了1892种药物。由于战乱，全书直到1596年才出版。"
 
 LINES = st.lists(
     st.sampled_from(
@@ -173,7 +175,7 @@ def test_what_cannot_be_asked_about_stands_in_the_answer_before() -> None:
         ("On 6 August 1990 the night crew planted an oak.", "When did the night crew plant an oak?"),
         ("The ship is owned by Skarrow Line.", "Who owns the ship?"),
         ("The council decided to close the bridge at night.", "What did the council decide to do?"),
-        ("Dr Tarnow said that she had read the notes.", "What did Dr Tarnow say?"),
+        ("Dr Tarnow said that she had read the notes.", "What did Dr Tarnow say about the notes?"),
         ("The mill was built by Tobias Renn to grind barley.", "Who built the mill?"),
         ("The play was written by Shakespeare.", "Who was the play written by?"),
         ("The harbour was ruined by Hurricane Ann.", "What ruined the harbour?"),
@@ -370,3 +372,63 @@ def test_a_line_in_chinese_is_asked_for_by_its_first_cell_that_is_not_empty() ->
     asked = questions("| | 北京 | 两千万人 |\n| | 上海 | 两千五百万人 |\n| | 广州 | 一千八百万人 |", "城市")
     assert not any("的是什么" in question for question in asked)
     assert "城市的上海是什么？" in asked
+
+
+@pytest.mark.parametrize(
+    ("sentence", "half"),
+    [
+        ("The script called for a soaring, original anthem.", "soaring?"),
+        ("The group owns the long - term lease on the hall .", "the long?"),
+        ("A little later the troll with six heads came home.", "a little later"),
+        ("Below are all the teams that qualified.", "Are Below"),
+        ("The children danced and danced on the lawn.", "dance and danced"),
+        ("Mill Lane, opposite the inn: oak, planted in 1990.", "did Mill Lane"),
+        ("The town's first mayor, a baker, and his wife, who sang, left.", "baker and"),
+    ],
+)
+def test_no_question_is_cut_before_a_noun_or_made_of_half_a_clause(sentence: str, half: str) -> None:
+    assert not any(half in question for question in questions(sentence, "Mill Town"))
+
+
+def test_a_quotation_is_asked_for_by_who_says_it() -> None:
+    text = '"I can\'t carry this great lump," said Hans, "for the golden lump is heavy." He fell.'
+    assert "What did Hans say about the golden lump?" in questions(text, "Hans in Luck")
+
+
+def test_what_gives_no_question_is_asked_about_by_its_phrases_and_the_title() -> None:
+    text = "Often seen near the old harbour wall, at noon; nobody knows."
+    asked = questions(text, "A Ferry and its Friends")
+    assert "What does “A Ferry and its Friends” say about the old harbour wall?" in asked
+
+
+def test_a_share_is_asked_about_in_other_words_before_it_is_asked_the_same_again() -> None:
+    made = pairs("The old mill was built in 1890 by Tobias Renn. Nothing of note there.", "Mills")
+    assert len({question for question, _ in made}) == len(made) > 1
+
+
+@pytest.mark.parametrize(
+    ("sentence", "before", "topic"),
+    [
+        ("It is possible to swim there.", "The lake is deep.", "Blue Lake"),
+        ("They are exposed in places.", "The rocks are old.", "Joshua Park"),
+        ("He was easy to find.", "The tailor ran away.", "Happy Prince Tales"),
+        ("He loves Rosaline.", "", "Rosaline"),
+    ],
+)
+def test_a_question_names_nobody_that_a_reader_would_not_be_sure_of(sentence: str, before: str, topic: str) -> None:
+    assert resolved(sentence, before, topic, "") == sentence
+
+
+def test_a_tokenised_text_is_asked_about_as_it_would_be_printed() -> None:
+    assert running_text("the mother - city 's `` old '' law , ( 1890 )") == "the mother-city's “old” law, (1890)"
+    assert running_text("A dash - as here - stays.") == "A dash - as here - stays."
+
+
+@pytest.mark.parametrize("text", ["由于洪水，加上大火，旧城毁了。", "除额外注明外，纪录由该站开始。"])
+def test_half_a_chinese_sentence_is_no_question(text: str) -> None:
+    assert not any(q.startswith(("由于", "除", "为什么加上")) and q.endswith("？") for q in questions(text))
+
+
+def test_a_chinese_text_without_a_title_is_about_what_it_defines() -> None:
+    asked = questions("羊角哀，春秋时期雍州人。出生于雍州。少年好学，眼大口小。")
+    assert "羊角哀出生于哪里？" in asked
