@@ -15,9 +15,10 @@ from quern.indexes.page_store import PageStore, Part
 from quern.jobs.engines import Engines, SparkEngine
 from quern.jobs.pages.ingest import Span, spans_of
 from quern.jobs.pages.inputs import Input, find_inputs, text_of
-from quern.jobs.pages.reading import first_reject, mended, read_spans, version_of, warnings
+from quern.jobs.pages.reading import mended, read_spans, reasons_of, typical_reject, version_of
 from quern.pipelines.page_store import page_store
 from quern.schemas.settings import IngestSettings, Settings
+from quern.schemas.tables import PAGES
 
 log = logging.getLogger(__name__)
 
@@ -30,12 +31,14 @@ class IngestReport:
         files: Files that the sources name.
         reused: Files of those that the store held already, unchanged.
         pages: Pages read from the others, one per capture.
-        rejects: Rejects from the others.
-        warnings: Rejects of those that lose nothing: a value that was left out, an archive's record of no page.
+        rejects: What was left out of the others.
+        warnings: What was noted of pages that were kept, without a value.
         seconds: Time it took.
         engine: What read them: `local`, `spark`, or `none`.
         records: Archives' records by type, from the others.
-        first_reject: The first of the rejects that is no warning: where, and why; empty without one.
+        first_reject: Where and why the first for the most frequent reason was left out; empty where nothing was lost.
+        first_warning: The same of the warnings.
+        reasons: Rejects and warnings by reason, the most frequent first.
     """
 
     files: int
@@ -47,12 +50,15 @@ class IngestReport:
     records: dict[str, int] = field(default_factory=dict)
     first_reject: str = ""
     warnings: int = 0
+    first_warning: str = ""
+    reasons: dict[str, int] = field(default_factory=dict)
 
     def line(self) -> str:
         """The report as key=value pairs."""
         records = "".join(f" {kind}={count}" for kind, count in sorted(self.records.items()))
+        warned = f"warned={self.warnings} " if self.warnings else ""
         return (
-            f"job=ingest files={self.files} reused={self.reused} pages={self.pages} rejected={self.rejects} "
+            f"job=ingest files={self.files} reused={self.reused} pages={self.pages} rejected={self.rejects} {warned}"
             f"seconds={self.seconds:.1f} engine={self.engine}{records}"
         )
 
@@ -132,14 +138,18 @@ def _resumed(store: PageStore, spans: Sequence[Span], settings: IngestSettings) 
 def _report(parts: Sequence[Part], files: int, reused: int, started: float, engine: str) -> IngestReport:
     claims = [claim for part in parts for claim in part.live]
     records = sum((Counter(claim.records) for claim in claims), Counter[str]())
+    reasons = reasons_of(parts)
+    warnings = sum(count for reason, count in reasons.items() if reason in PAGES.warnings)
     return IngestReport(
         files=files,
         reused=reused,
         pages=sum(c.pages for c in claims),
-        rejects=sum(c.rejects for c in claims),
+        rejects=reasons.total() - warnings,
         seconds=round(time.monotonic() - started, 3),
         engine=engine,
         records=dict(sorted(records.items())),
-        first_reject=next(filter(None, map(first_reject, parts)), ""),
-        warnings=sum(map(warnings, parts)),
+        first_reject=typical_reject(parts),
+        warnings=warnings,
+        first_warning=typical_reject(parts, warning=True),
+        reasons=dict(reasons.most_common()),
     )

@@ -41,7 +41,7 @@ from quern.pipelines.vacuum import tidy
 from quern.schemas.differences import RowChanges
 from quern.schemas.errors import QuernError
 from quern.schemas.settings import Settings
-from quern.schemas.tables import NO_LOSS, REJECTS, TABLES, Table
+from quern.schemas.tables import NO_LOSS, REJECTS, TABLES, WARNINGS, Table
 
 log = logging.getLogger(__name__)
 
@@ -258,7 +258,8 @@ class StagedBuild:
             jobs=self._reports(),
             steps=[known.record for known in self.done()],
             audit=audit.checks,
-            rejects=audit.reasons,
+            rejects={of: n for of, n in audit.reasons.items() if not _is_warning(of)},
+            warnings={of: n for of, n in audit.reasons.items() if _is_warning(of)},
             reject_shares=audit.shares,
             settings=self.settings.model_dump(),
             model=str(Embed(self.settings.embed).configuration()["model"]),
@@ -361,6 +362,11 @@ def lost_rejects(warehouse: Warehouse, pages: Stage, build_id: str) -> Iterator[
         lost = batch.filter(pc.invert(pc.is_in(batch.column("key"), value_set=got.combine_chunks())))
         told = lost.schema.get_field_index("build_id")
         yield lost.set_column(told, "build_id", pa.array([build_id] * lost.num_rows, pa.string()))
+
+
+def _is_warning(of: str) -> bool:
+    """Whether `job: reason` tells of rows that were kept."""
+    return of.partition(": ")[2] in WARNINGS
 
 
 def _refuse_failures(build_id: str, audited: Audited, rejects: Stage) -> None:

@@ -55,8 +55,9 @@ class Manifest(BaseModel):
         jobs: One report per job, in order.
         steps: One record per step of the build, in order.
         audit: One check per expectation.
-        rejects: Rejects per `job: reason`.
-        reject_shares: The same as shares of the rows that the job was given.
+        rejects: Rejects per `job: reason`, without warnings.
+        warnings: Those with which a row was kept, without a value, in the same way.
+        reject_shares: Both as shares of the rows that the job was given.
         seconds: Time of the build.
         peak_memory_bytes: Largest memory of all its processes together.
         settings: Settings of the build, as a tree.
@@ -74,6 +75,7 @@ class Manifest(BaseModel):
     steps: list[StepRecord] = Field(default_factory=list)
     audit: list[dict[str, Any]]
     rejects: dict[str, int] = Field(default_factory=dict)
+    warnings: dict[str, int] = Field(default_factory=dict)
     reject_shares: dict[str, float] = Field(default_factory=dict)
     seconds: float = 0.0
     peak_memory_bytes: int = 0

@@ -22,7 +22,8 @@ class StepRecord(BaseModel):
         rows_in: Rows the job was given.
         rows_out: Rows it made.
         computed: Rows of those given whose results were not known.
-        rejected: Rejects.
+        rejected: Rejects, without warnings.
+        warned: Warnings: rejects with which a row was kept.
         notes: Further figures of the job.
         seconds: Time of the step.
         final: Whether another run over the same tables would make the same.
@@ -41,7 +42,13 @@ class StepRecord(BaseModel):
     rows_out: int = 0
     computed: int = 0
     rejected: int = 0
+    warned: int = 0
     notes: dict[str, int | float] = Field(default_factory=dict)
     seconds: float = 0.0
     final: bool = True
     memo: list[str] = Field(default_factory=list)
+
+    @property
+    def told(self) -> bool:
+        """Whether the step wrote rejects."""
+        return bool(self.rejected or self.warned)

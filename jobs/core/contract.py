@@ -73,9 +73,10 @@ class Counts:
         rows_out: Rows it made.
         reused: Rows given whose results were known.
         computed: Rows given whose results were not.
-        rejected: Rejects.
+        rejected: Rejects, without warnings.
         engine: What did it.
         notes: Further figures.
+        warned: Warnings: rejects with which a row was kept, without a value.
     """
 
     rows_in: int
@@ -85,6 +86,7 @@ class Counts:
     rejected: int
     engine: str = "driver"
     notes: Mapping[str, float] = field(default_factory=dict)
+    warned: int = 0
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ def _repeats(step: Step, settings: Settings, same: set[str], parent: Snapshot, m
         return False
     if record.fingerprint != step.job(settings).fingerprint():
         return False
-    kept = [*([] if step.scratch else step.makes), *(["rejects"] if record.rejected else [])]
+    kept = [*([] if step.scratch else step.makes), *(["rejects"] if record.told else [])]
     whole = all(name in parent.manifest.tables and parent.stage(name).as_written() for name in kept)
     return whole and (not record.rows_in or all(is_whole(memo / folder) for folder in record.memo))
 

@@ -51,14 +51,16 @@ class JobReport:
     seconds: float
     engine: str
     notes: Mapping[str, float] = field(default_factory=dict)
+    warned: int = 0
 
     def line(self) -> str:
         """The report as key=value pairs."""
         reused = "all" if self.computed == 0 else str(self.reused)
         notes = "".join(f" {k}={v}" for k, v in self.notes.items())
+        warned = f"warned={self.warned} " if self.warned else ""
         return (
             f"job={self.job} in={self.rows_in} out={self.rows_out} reused={reused} computed={self.computed} "
-            f"rejected={self.rejected} seconds={self.seconds:.1f} engine={self.engine}{notes}"
+            f"rejected={self.rejected} {warned}seconds={self.seconds:.1f} engine={self.engine}{notes}"
         )
 
 

@@ -120,6 +120,7 @@ def run_step(step: Step, settings: Settings, tables: Mapping[str, Stage], run: R
         rows_out=counts.rows_out,
         computed=counts.computed,
         rejected=counts.rejected,
+        warned=counts.warned,
         notes=dict(counts.notes),
     )
     return Finished(record, named)
@@ -153,7 +154,7 @@ def repeat_report(record: StepRecord, job: Contract, run: Run) -> None:
     """Report of a job what it did in the parent snapshot's step, with what it left out: all is as it was."""
     started = time.monotonic()
     use_memo_again(record, run)
-    if record.rejected and run.parent is not None:
+    if record.told and run.parent is not None:
         for batch in run.parent.stage("rejects").batches(["job", "key", "reason", "detail"]):
             rows = batch.filter(pc.equal(batch.column("job"), job.name)).to_pylist()
             run.reject(job.name, [(row["key"], row["reason"], row["detail"]) for row in rows])
@@ -163,6 +164,7 @@ def repeat_report(record: StepRecord, job: Contract, run: Run) -> None:
         reused=record.rows_in,
         computed=0,
         rejected=record.rejected,
+        warned=record.warned,
         engine="none",
         notes=record.notes,
     )

@@ -22,7 +22,7 @@ from quern.jobs.core.work import Shuffler
 from quern.jobs.pages.ingest import spans_of
 from quern.jobs.pages.inputs import IngestError, of_path
 from quern.jobs.pages.latest import latest_captures
-from quern.jobs.pages.reading import VERSION, first_reject, mended, read_spans
+from quern.jobs.pages.reading import VERSION, count_warnings, mended, read_spans, typical_reject
 from quern.schemas.settings import IngestSettings
 from quern.schemas.tables import PAGES, Table
 
@@ -78,8 +78,8 @@ class ReadPages(TableJob):
         parts = mended(read_spans(spans, self.settings, directory, spark), inputs, self.settings, directory)
         made = self._settled(parts, run, 0, engine[0])
         if made.stages[0].rows == 0:
-            why = next((f": {first}" for first in map(first_reject, parts) if first), "")
-            raise IngestError(f"no page could be read from {source}{why}")
+            why = typical_reject(parts)
+            raise IngestError(f"no page could be read from {source}" + (f": {why}" if why else ""))
         shutil.rmtree(directory)
         return made
 
@@ -96,11 +96,12 @@ class ReadPages(TableJob):
 
     def _settled(self, parts: Sequence[Part], run: Run, reused: int, engine: str) -> Made:
         """Write the pages and rejects of `parts`."""
-        rejected = 0
+        rejected = warned = 0
         for part in parts:
             for batch in part.batches("rejects", ["key", "reason", "detail"], rows=run.batch_rows):
                 run.reject(self.name, list(zip(*(column.to_pylist() for column in batch.columns), strict=True)))
-                rejected += batch.num_rows
+                kept = count_warnings(batch)
+                rejected, warned = rejected + batch.num_rows - kept, warned + kept
         with run.folder(PAGES) as pages:
             for rows in latest_captures(parts):
                 lost = [(reject.key, reject.reason, reject.detail) for reject in rows.rejects()]
@@ -116,4 +117,4 @@ class ReadPages(TableJob):
         files = len({claim.file for claim in claims})
         records = sum((Counter(claim.records) for claim in claims), Counter[str]())
         notes = {kind: float(count) if count % 1 else count for kind, count in sorted(records.items())}
-        return Made((made,), Counts(files, made.rows, reused, files - reused, rejected, engine, notes))
+        return Made((made,), Counts(files, made.rows, reused, files - reused, rejected, engine, notes, warned))

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import logging
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from itertools import pairwise
@@ -32,7 +33,7 @@ from quern.schemas.tables import PAGES
 
 log = logging.getLogger(__name__)
 
-VERSION: Final = 4
+VERSION: Final = 5
 _NAMED = pa.schema([("part", pa.string())])
 _MOST_FILES: Final = 4096
 _ROWS: Final = 4096
@@ -173,17 +174,38 @@ def _input(file: dict[str, Any]) -> Input:
     return Input(**file, fault=tuple(fault) if fault else None)
 
 
-def first_reject(part: Part) -> str:
-    """The first reject of a part that is no warning, where and why, of those that stand at its beginning; or empty."""
-    rows: list[dict[str, str]] = next((batch.to_pylist() for batch in part.batches("rejects")), [])
-    row = next((row for row in rows if row["reason"] not in PAGES.no_loss), None)
-    return f"{row['key']}: {row['reason']} ({row['detail']})" if row else ""
+def reasons_of(parts: Sequence[Part]) -> Counter[str]:
+    """How many rejects of `parts` have each reason."""
+    batches = (batch for part in parts for batch in part.batches("rejects", ["reason"]))
+    return sum((Counter(batch.column(0).to_pylist()) for batch in batches), Counter[str]())
 
 
-def warnings(part: Part) -> int:
-    """How many rejects of a part lose nothing."""
-    harmless = pa.array(sorted(PAGES.no_loss), pa.string())
-    return sum(int(pc.is_in(b.column(0), harmless).sum().as_py() or 0) for b in part.batches("rejects", ["reason"]))
+def typical_reject(parts: Sequence[Part], *, warning: bool = False) -> str:
+    """Where and why something was left out, the first for the most frequent reason; empty where nothing was lost.
+
+    Args:
+        parts: What was read.
+        warning: Of what was kept instead, without a value.
+    """
+    reason = most_frequent(reasons_of(parts), warning=warning)
+    if reason is None:
+        return ""
+    batches = (batch for part in parts for batch in part.batches("rejects", ["key", "reason", "detail"]))
+    found = (batch.filter(pc.equal(batch.column("reason"), reason)) for batch in batches)
+    row = next(batch.to_pylist()[0] for batch in found if batch.num_rows)
+    return f"{row['key']}: {row['reason']} ({row['detail']})"
+
+
+def most_frequent(reasons: Mapping[str, int], *, warning: bool = False) -> str | None:
+    """The most frequent of the reasons that lose something, or of those that are warnings."""
+    wanted = {r: n for r, n in reasons.items() if (r in PAGES.warnings if warning else r not in PAGES.no_loss)}
+    return max(wanted, key=lambda reason: wanted[reason], default=None)
+
+
+def count_warnings(rejects: pa.RecordBatch) -> int:
+    """How many of `rejects` tell of rows that were kept."""
+    kept = pc.is_in(rejects.column("reason"), pa.array(sorted(PAGES.warnings), pa.string()))
+    return int(pc.sum(kept).as_py() or 0)
 
 
 def broken_seams(parts: Sequence[Part]) -> list[str]:

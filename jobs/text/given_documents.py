@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, Final
 
-from quern.jobs.text.plain_text import YEARS, one_line, parse_time, printable
+from quern.jobs.text.plain_text import YEARS, one_line, printable
+from quern.jobs.text.written_times import Undecided, written_time
 from quern.schemas.digests import text_digest
 from quern.schemas.settings.build.ingest import DOCUMENT_FIELDS
 
@@ -23,12 +24,14 @@ MOST_METADATA: Final = 64
 """Fields of metadata that a document keeps; so many columns have tables that people make, and no bomb."""
 _LONGEST_NAME: Final = 100
 _LONGEST_VALUE: Final = 1_000
+_SHOWN: Final = 80
 _ID_DIGITS: Final = 20
 # Seconds since 1970 of the year 5138; larger numbers are milliseconds, larger than those of that year micro-, nano-.
 _MOST_SECONDS: Final = 100_000_000_000
 # As a table of texts writes one: from 1973 on, so that no day like 20240501 is taken for one.
 _EPOCH_TEXT: Final = re.compile(r"\d{9,19}(?:\.\d{1,9})?")
-_DAY_DIGITS: Final = 8
+_DAY_DIGITS: Final = (8, 12, 14)
+"""Digits of a day without marks: 20240501, 202405011405, 20240501140500."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -57,12 +60,15 @@ class Given:
     unread: list[tuple[str, str]] = field(default_factory=list)
 
 
-def given_document(said: object, names: Mapping[str, str] | None = None) -> Given:
-    """The document of the fields `said`; a value that cannot be read is left out and told.
+def given_document(said: object, names: Mapping[str, str] | None = None, day_first: bool | None = None) -> Given:
+    """The document of the fields `said`; a value that cannot be read is told, and kept as metadata.
+
+    Where the text is there and empty, the title stands for it.
 
     Args:
         said: An object of JSON, or a row of a table.
-        names: What the fields are called there, by their names here.
+        names: What the fields are called there, by their names here; several, joined by `+`.
+        day_first: Whether the day is before the month in 03/05/2024.
 
     Raises:
         UnfitDocumentError: It has no text, no id and no address to make one of, or is no object.
@@ -70,47 +76,88 @@ def given_document(said: object, names: Mapping[str, str] | None = None) -> Give
     if not isinstance(said, Mapping):
         raise UnfitDocumentError("invalid_document", f"a document is an object, not a {type(said).__name__}")
     called = {known: known for known in DOCUMENT_FIELDS} | dict(names or {})
+    columns = {name: columns_of(its, said) for name, its in called.items()}
     found = Given({})
-    text = said.get(called["text"])
-    if text is None:
-        raise UnfitDocumentError("missing_field", _missing("text", called["text"], said))
-    if not isinstance(text, str):
-        raise UnfitDocumentError("wrong_type", f"{called['text']} must be a string, not a {type(text).__name__}")
+    kept: dict[str, Any] = {}
+
+    def keep(name: str, value: str | _Unread | None) -> None:
+        if isinstance(value, _Unread):
+            found.unread.append((value.reason, f"the document is kept without its {called[name]}, {value.detail}"))
+            kept.update((column, said[column]) for column in columns[name])
+        elif value is not None:
+            found.fields[name] = value
+
     for name in _WORDS:
-        _keep(found, name, called[name], _word(said.get(called[name])))
+        keep(name, _word(_joined(said, columns[name])))
     for name in _TIMES:
-        _keep(found, name, called[name], _time(said.get(called[name])))
-    found.fields.update(doc_id=_doc_id(said, called, found.fields.get("url")), text=text)
-    left = {name: value for name, value in said.items() if name not in called.values()}
+        keep(name, _time(_joined(said, columns[name]), day_first, found.fields.get("language")))
+    text = _text(said, called["text"], columns["text"], found.fields.get("title"))
+    doc_id = _doc_id(_joined(said, columns["doc_id"]), called["doc_id"], said, found.fields.get("url"))
+    found.fields.update(doc_id=doc_id, text=text)
+    used = {column for its in columns.values() for column in its}
+    left = kept | {name: value for name, value in said.items() if name not in used}
     if metadata := _metadata(left, found.unread):
         found.fields[METADATA] = metadata
     return found
 
 
+def columns_of(called: str, there: Container[str]) -> tuple[str, ...]:
+    """The columns that a field is called by: one, or those that `+` joins, where none of `there` is called so."""
+    if called in there or "+" not in called:
+        return (called,)
+    return tuple(part.strip() for part in called.split("+") if part.strip())
+
+
+def _joined(said: Mapping[str, Any], columns: Sequence[str], by: str = " ") -> Any:
+    """The value of a field; of several columns those that say something, as one text."""
+    if len(columns) == 1:
+        return said.get(columns[0])
+    values = (said.get(column) for column in columns)
+    texts = (value if isinstance(value, str) else _word(value) for value in values)
+    return by.join(text for text in texts if isinstance(text, str) and text.strip()) or None
+
+
+def _text(said: Mapping[str, Any], called: str, columns: Sequence[str], title: str | None) -> str:
+    """The text, or the title where that is there and empty.
+
+    Raises:
+        UnfitDocumentError: There is none, or it is no string.
+    """
+    text = _joined(said, columns, "\n\n")
+    there = any(column in said for column in columns)
+    if there and title and (text is None or (isinstance(text, str) and not text.strip())):
+        return title
+    if text is None:
+        empty = f"its {called} is empty, and it has no title that could stand for it"
+        raise UnfitDocumentError("missing_field", empty if there else _missing("text", called, said))
+    if not isinstance(text, str):
+        raise UnfitDocumentError("wrong_type", f"{called} must be a string, not a {type(text).__name__}")
+    return text
+
+
 def _missing(name: str, called: str, said: Mapping[str, Any]) -> str:
     if called != name:
         return f"the document has no {called}, which --map names as its {name}"
-    there = ", ".join(map(str, list(said)[:8])) or "nothing"
+    there = ", ".join([str(its) for its, value in said.items() if value is not None][:8]) or "nothing"
     return f"a document must have {name}; this one has {there}: name what holds it, like --map {name}=NAME"
 
 
-def _doc_id(said: Mapping[str, Any], called: Mapping[str, str], url: str | None) -> str:
+def _doc_id(stated: Any, called: str, said: Mapping[str, Any], url: str | None) -> str:
     """The id: as given, whole numbers too; else made of the address, as that of a page is.
 
     Raises:
         UnfitDocumentError: It has neither, or the id is none.
     """
-    stated = said.get(called["doc_id"])
     if _nothing(stated):
         if not url:
-            raise UnfitDocumentError("missing_field", _missing("doc_id", called["doc_id"], said))
+            raise UnfitDocumentError("missing_field", _missing("doc_id", called, said))
         return text_digest(url)[:_ID_DIGITS]
     # So pandas writes whole numbers of a column with gaps, and databases their keys.
     if (isinstance(stated, float) and stated.is_integer()) or (isinstance(stated, Decimal) and _whole(stated)):
         stated = int(stated)
     if isinstance(stated, bool) or not isinstance(stated, str | int):
         kind = type(stated).__name__
-        raise UnfitDocumentError("wrong_type", f"{called['doc_id']} must be a string or a whole number, not a {kind}")
+        raise UnfitDocumentError("wrong_type", f"{called} must be a string or a whole number, not a {kind}")
     doc_id = str(stated)
     if not doc_id.strip():
         raise UnfitDocumentError("bad_doc_id", "doc_id is empty")
@@ -123,13 +170,6 @@ def _doc_id(said: Mapping[str, Any], called: Mapping[str, str], url: str | None)
 class _Unread:
     reason: str
     detail: str
-
-
-def _keep(found: Given, name: str, called: str, value: str | _Unread | None) -> None:
-    if isinstance(value, _Unread):
-        found.unread.append((value.reason, f"the document is kept without its {called}, {value.detail}"))
-    elif value is not None:
-        found.fields[name] = value
 
 
 def _nothing(value: object) -> bool:
@@ -152,7 +192,7 @@ def _word(value: object) -> str | _Unread | None:
     return _Unread("bad_value", f"which is a {type(value).__name__}")
 
 
-def _time(value: object) -> str | _Unread | None:
+def _time(value: object, day_first: bool | None, language: str | None) -> str | _Unread | None:
     """A time in ISO 8601: of a text, a time, or a number of seconds, milli-, micro- or nanoseconds since 1970."""
     if _nothing(value) or (isinstance(value, str) and not value.strip()):
         return None
@@ -161,8 +201,12 @@ def _time(value: object) -> str | _Unread | None:
         stated = float(stated)
     if isinstance(stated, int | float | Decimal) and not isinstance(stated, bool):
         stated = _since_1970(stated)
-    time = parse_time(stated)
-    return time.isoformat() if time else _Unread("bad_date", f"{str(value)[:80]!r}, which is no date")
+    time = written_time(stated, day_first, language) if isinstance(stated, str) else None
+    shown = repr(value[:_SHOWN] if isinstance(value, str) else value)[:_SHOWN]
+    if isinstance(time, Undecided):
+        how = "--day-first or --month-first (ingest.day_first) tells which"
+        return _Unread("ambiguous_date", f"{shown}, in which day and month may be exchanged: {how}")
+    return time.isoformat() if time else _Unread("bad_date", f"{shown}, which is no date")
 
 
 def _since_1970(number: float | Decimal) -> str:
@@ -174,7 +218,7 @@ def _since_1970(number: float | Decimal) -> str:
         seconds = float(number)
         if seconds.is_integer():
             digits = str(int(seconds))
-            if len(digits) == _DAY_DIGITS and parse_time(digits):
+            if len(digits) in _DAY_DIGITS and written_time(digits):
                 return digits
             if int(seconds) in YEARS:
                 return ""

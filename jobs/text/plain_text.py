@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final
@@ -42,14 +43,26 @@ def parse_time(stated: object) -> datetime | None:
     """
     if not isinstance(stated, str) or len(stated) > _LONGEST_TIME:
         return None
+    return iso_time(stated) or mail_time(stated)
+
+
+def iso_time(stated: str) -> datetime | None:
+    """A time in ISO 8601, or a day like 2024/5/3, as `parse_time` reads it."""
     stated = stated.strip()
     if _DATE_ONLY.match(stated):
         stated = "-".join(f"{int(part):02d}" for part in re.split("[-/]", stated))
-    for read in (datetime.fromisoformat, parsedate_to_datetime):
-        try:
-            time = read(stated)
-            time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
-            return time if time.year in YEARS else None
-        except (ValueError, TypeError, IndexError, OverflowError):
-            continue
-    return None
+    return _read(datetime.fromisoformat, stated)
+
+
+def mail_time(stated: str) -> datetime | None:
+    """A time of mails and HTTP (RFC 2822), as `parse_time` reads it; a zone that is unknown there counts as UTC."""
+    return _read(parsedate_to_datetime, stated.strip())
+
+
+def _read(read: Callable[[str], datetime], stated: str) -> datetime | None:
+    try:
+        time = read(stated)
+        time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    return time if time.year in YEARS else None

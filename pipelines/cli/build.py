@@ -10,6 +10,7 @@ import typer
 from quern.pipelines.cli.common import (
     LOGGERS,
     AsJson,
+    DayFirst,
     Engine,
     Names,
     Overrides,
@@ -39,6 +40,7 @@ def build(
         ),
     ] = None,
     names: Names = None,
+    day_first: DayFirst = None,
     settings: SettingsFile = None,
     override: Overrides = None,
     engine: Engine = None,
@@ -54,7 +56,7 @@ def build(
 ) -> None:
     """Build an index of PAGES, or of what was ingested, and publish it; only what changed is computed."""
     engines = {"engine": engine, "spark_master": spark_master, "ray_address": ray_address}
-    loaded = load_settings(settings, overriding(override, names, **engines))
+    loaded = load_settings(settings, overriding(override, names, day_first, **engines))
     if dry_run:
         from quern.pipelines.cli.plan import tell_plan
 
@@ -79,7 +81,11 @@ def build(
     for name, table in manifest.tables.items():
         typer.echo(f"  {name:<10} {table.rows:>9,} rows  {table.digest[:12]}")
     for reason, count in manifest.rejects.items():
-        typer.echo(f"  rejected {count} by {reason}")
+        typer.echo(f"  rejected {count:,} by {reason}")
+    for reason, count in manifest.warnings.items():
+        typer.echo(f"  warned {count:,} by {reason}")
+    if manifest.rejects or manifest.warnings:
+        typer.echo("  quern rejects shows each; with a warning the row is kept, without a value")
 
 
 def _mib(size: int) -> str:

@@ -39,7 +39,16 @@ Names = Annotated[
     typer.Option(
         "--map",
         metavar="FIELD=NAME,...",
-        help="What files call the fields of documents, for example text=body,doc_id=id (ingest.map); repeatable.",
+        help="What files call the fields of documents, for example text=body,doc_id=id (ingest.map); "
+        "text=subject+body joins two; repeatable.",
+        show_default=False,
+    ),
+]
+DayFirst = Annotated[
+    bool | None,
+    typer.Option(
+        "--day-first/--month-first",
+        help="Read 03/05/2024 as the 3rd of May, or the 5th of March (ingest.day_first); else it is left out.",
         show_default=False,
     ),
 ]
@@ -145,11 +154,19 @@ def load_settings(path: Path | None, overrides: Sequence[str] | None, base: Sett
     return settings.load_settings(path, overrides or (), base)
 
 
-def overriding(override: list[str] | None, names: Sequence[str] | None = None, **engines: str | None) -> list[str]:
-    """What `--set` says, and the options that say the same of an engine, or of the names of fields."""
+def overriding(
+    override: list[str] | None,
+    names: Sequence[str] | None = None,
+    day_first: bool | None = None,
+    **engines: str | None,
+) -> list[str]:
+    """What `--set` says, and the options that say the same of an engine, or of the names and days of fields."""
     chosen = [f"engine.{name}={value}" for name, value in engines.items() if value]
     mapped = [one.strip() for name in names or () for one in name.split(",") if one.strip()]
-    return [*(override or []), *chosen, *([f"ingest.map={json.dumps(mapped)}"] if mapped else [])]
+    read = [f"ingest.map={json.dumps(mapped)}"] if mapped else []
+    if day_first is not None:
+        read.append(f"ingest.day_first={str(day_first).lower()}")
+    return [*(override or []), *chosen, *read]
 
 
 def open_searcher(

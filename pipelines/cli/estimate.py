@@ -12,6 +12,7 @@ import typer
 from quern.pipelines.cli.common import (
     LOGGERS,
     AsJson,
+    DayFirst,
     Engine,
     Names,
     Overrides,
@@ -47,6 +48,7 @@ def estimate(
         ),
     ] = None,
     names: Names = None,
+    day_first: DayFirst = None,
     settings: SettingsFile = None,
     override: Overrides = None,
     engine: Engine = None,
@@ -60,7 +62,7 @@ def estimate(
     if source is None and warehouse is None:
         raise typer.BadParameter("name PAGES, or with --warehouse one that has pages ingested")
     # A build would ask for a model; an estimate is made before one is chosen.
-    loaded = load_settings(settings, [*overriding(override, names, engine=engine), "generator.kind=rules"])
+    loaded = load_settings(settings, [*overriding(override, names, day_first, engine=engine), "generator.kind=rules"])
     from quern.indexes.catalog import Warehouse as Catalog
     from quern.jobs.pages.inputs import of_path
     from quern.pipelines.cli.chatter import chatter_to

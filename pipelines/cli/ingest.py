@@ -10,6 +10,7 @@ import typer
 from quern.pipelines.cli.common import (
     LOGGERS,
     AsJson,
+    DayFirst,
     Names,
     Overrides,
     SettingsFile,
@@ -40,6 +41,7 @@ def ingest(
     ],
     warehouse: Warehouse,
     names: Names = None,
+    day_first: DayFirst = None,
     settings: SettingsFile = None,
     override: Overrides = None,
     engine: Annotated[
@@ -59,7 +61,7 @@ def ingest(
     Archives (WARC, WET, ARC), HTML, JSONL, CSV, TSV, Parquet, plain text and Markdown; see docs/howto/ingest.md.
     With --dry-run one process reads them, whatever the engine.
     """
-    loaded = load_settings(settings, overriding(override, names, engine=engine, spark_master=spark_master))
+    loaded = load_settings(settings, overriding(override, names, day_first, engine=engine, spark_master=spark_master))
     if dry_run:
         from quern.pipelines.inspect.reading import plan_ingest
 
@@ -79,10 +81,13 @@ def ingest(
         print_json(asdict(report))
         return
     typer.echo(f"read {report.files - report.reused} of {report.files} files in {report.seconds:.1f} s")
-    harmless = f", {report.warnings:,} warnings, which lose no page" if report.warnings else ""
-    typer.echo(f"  {report.pages:,} pages, {report.rejects - report.warnings:,} rejects{harmless}")
-    if report.first_reject:
-        typer.echo(f"  first reject: {one_line(report.first_reject)}")
+    noted = f", {report.warnings:,} warnings, with which pages are kept" if report.warnings else ""
+    typer.echo(f"  {report.pages:,} pages, {report.rejects:,} rejects{noted}")
+    if report.reasons:
+        typer.echo("  " + ", ".join(f"{count:,} {reason}" for reason, count in report.reasons.items()))
+    for told, first in (("reject", report.first_reject), ("warning", report.first_warning)):
+        if first:
+            typer.echo(f"  first {told}: {one_line(first)}")
     for kind, count in report.records.items():
         typer.echo(f"  {count:,} records {kind}")
 
@@ -100,6 +105,12 @@ def _tell_plan(plan: IngestPlan, *, as_json: bool) -> None:
     for told, counts in (("rejects", plan.rejects), ("warnings", plan.warnings)):
         if counts:
             typer.echo(f"{told}: " + ", ".join(f"{count:,} {reason}" for reason, count in counts.items()))
-    if plan.first_reject:
-        typer.echo(f"first reject: {one_line(plan.first_reject)}")
+    for told, first in (("reject", plan.first_reject), ("warning", plan.first_warning)):
+        if first:
+            typer.echo(f"first {told}: {one_line(first)}")
+    if plan.duplicates:
+        typer.echo(
+            f"{plan.duplicates:,} of the pages have an id or address that stands again: "
+            f"a build makes {plan.distinct:,} pages of them"
+        )
     typer.echo(f"read in {plan.seconds:.1f} s; nothing was written. held: unchanged in the page store, not read again")

@@ -10,6 +10,7 @@ import typer
 
 from quern.pipelines.cli.common import (
     AsJson,
+    DayFirst,
     Names,
     Overrides,
     SettingsFile,
@@ -36,6 +37,7 @@ def plan(
         Path | None, typer.Argument(metavar="[PAGES]", help="Folder or file of pages; default: the page store.")
     ] = None,
     names: Names = None,
+    day_first: DayFirst = None,
     settings: SettingsFile = None,
     override: Overrides = None,
     as_json: AsJson = False,
@@ -44,7 +46,7 @@ def plan(
 
     Reads the pages and asks the memo; computes and publishes nothing. `~` marks estimates.
     """
-    tell_plan(source, warehouse, load_settings(settings, overriding(override, names)), as_json=as_json)
+    tell_plan(source, warehouse, load_settings(settings, overriding(override, names, day_first)), as_json=as_json)
 
 
 def tell_plan(source: Path | None, warehouse: Path, settings: Settings, *, as_json: bool) -> None:

@@ -12,6 +12,7 @@ from quern.pipelines.cli.choices import completing
 from quern.pipelines.cli.common import (
     LOGGERS,
     AsJson,
+    DayFirst,
     Engine,
     Names,
     Overrides,
@@ -50,6 +51,7 @@ def stage(
         typer.Option(metavar="PAGES", help="Folder or file of pages, with the first step; default: the page store."),
     ] = None,
     names: Names = None,
+    day_first: DayFirst = None,
     settings: SettingsFile = None,
     override: Overrides = None,
     engine: Engine = None,
@@ -65,7 +67,7 @@ def stage(
     The first step begins the build and says of what pages and with which settings; `publish` ends it. What would make
     what it made last night is finished with the first step: `--json` tells which steps are.
     """
-    overrides = overriding(override, names, engine=engine)
+    overrides = overriding(override, names, day_first, engine=engine)
     if dry_run:
         _tell_outlook(name, build, warehouse, source, partial(load_settings, settings, overrides), as_json=as_json)
         return

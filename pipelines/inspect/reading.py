@@ -8,11 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from xxhash import xxh3_64_intdigest
+
 from quern.indexes.catalog import Warehouse
 from quern.jobs.core.progress import watched
 from quern.jobs.pages.formats.rows import FileReject
 from quern.jobs.pages.ingest import Reading, Span
 from quern.jobs.pages.inputs import Input, find_inputs
+from quern.jobs.pages.reading import most_frequent
 from quern.pipelines.ingest import named_within, unread
 from quern.pipelines.page_store import page_store
 from quern.schemas.settings import IngestSettings
@@ -29,7 +32,7 @@ class FilesOfKind:
         bytes: Size of the others.
         pages: Pages in the others, one per capture.
         rejects: What would be left out of them.
-        warnings: What would be noted of them and lose nothing.
+        warnings: What would be noted of pages that are kept.
     """
 
     files: int = 0
@@ -48,7 +51,9 @@ class IngestPlan:
         kinds: What there is of each kind of file, by its ending; `none` for files of no known kind.
         rejects: Rows that would be left out, by reason.
         warnings: Rows that would be noted, by reason.
-        first_reject: Where and why the first would be left out; empty without one.
+        first_reject: Where and why the first is left out for the most frequent reason; empty where nothing is lost.
+        first_warning: The same of the warnings.
+        distinct: Pages with different ids or addresses: as many as a build makes of these files alone.
         seconds: Time it took to read them.
     """
 
@@ -56,7 +61,14 @@ class IngestPlan:
     rejects: dict[str, int]
     warnings: dict[str, int]
     first_reject: str
+    first_warning: str
+    distinct: int
     seconds: float
+
+    @property
+    def duplicates(self) -> int:
+        """Pages whose id or address another page has."""
+        return sum(kind.pages for kind in self.kinds.values()) - self.distinct
 
 
 def plan_ingest(sources: Sequence[str | Path], warehouse: Path, settings: IngestSettings) -> IngestPlan:
@@ -84,7 +96,9 @@ def plan_ingest(sources: Sequence[str | Path], warehouse: Path, settings: Ingest
         kinds=dict(sorted(counted.kinds.items())),
         rejects=dict(counted.rejects.most_common()),
         warnings=dict(counted.warnings.most_common()),
-        first_reject=counted.first,
+        first_reject=counted.first(counted.rejects),
+        first_warning=counted.first(counted.warnings, warning=True),
+        distinct=len(counted.addresses),
         seconds=round(time.monotonic() - started, 3),
     )
 
@@ -96,7 +110,8 @@ class _Counted:
         self.kinds: dict[str, FilesOfKind] = {}
         self.rejects: Counter[str] = Counter()
         self.warnings: Counter[str] = Counter()
-        self.first = ""
+        self.addresses: set[int] = set()
+        self._firsts: dict[str, str] = {}
 
     def take(self, file: Input, settings: IngestSettings, *, held: bool) -> None:
         """Count `file`, and what it holds unless the page store holds it."""
@@ -109,14 +124,19 @@ class _Counted:
         for found in Reading(Span(file, 0, max(file.size, 1)), settings):
             if isinstance(found, FileReject):
                 self._reject(found, kind)
-            else:
-                kind.pages += isinstance(found, dict)
+            elif isinstance(found, dict):
+                kind.pages += 1
+                self.addresses.add(xxh3_64_intdigest(found["url"].encode()))
+
+    def first(self, reasons: Counter[str], *, warning: bool = False) -> str:
+        """Where and why something was left out, the first for the most frequent of `reasons`."""
+        return self._firsts.get(most_frequent(reasons, warning=warning) or "", "")
 
     def _reject(self, found: FileReject, kind: FilesOfKind) -> None:
-        if found.reason in PAGES.no_loss:
+        self._firsts.setdefault(found.reason, f"{found.key}: {found.reason} ({found.detail})")
+        if found.reason in PAGES.warnings:
             self.warnings[found.reason] += 1
             kind.warnings += 1
-            return
-        self.rejects[found.reason] += 1
-        kind.rejects += 1
-        self.first = self.first or f"{found.key}: {found.reason} ({found.detail})"
+        else:
+            self.rejects[found.reason] += 1
+            kind.rejects += 1

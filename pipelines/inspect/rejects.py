@@ -1,21 +1,29 @@
-"""What a snapshot left out, and why: the table of rejects, filtered, counted and read as a stream."""
+"""What a snapshot left out, and why: the table of rejects, filtered, counted and read as a stream.
+
+Before the first build, what the page store left out.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from quern.indexes.catalog import Snapshot
+from quern.indexes.catalog import Snapshot, Warehouse
+from quern.indexes.page_store import PageStore
 from quern.pipelines.audit.audit import reject_shares, rows_in
+from quern.pipelines.page_store import page_store
 from quern.schemas.errors import QuernError
+from quern.schemas.tables import WARNINGS
 from quern.schemas.words.meant import no_such
 
 _MOST_NAMED = 12
+_INGEST: Final = "ingest"
+_COLUMNS: Final = ["job", "key", "reason", "detail"]
 
 
 class RejectsError(QuernError):
@@ -47,29 +55,68 @@ class Wanted:
         return " ".join(f"--{name} {value}" for name, value in vars(self).items() if value)
 
 
-def summary(snapshot: Snapshot, wanted: Wanted) -> list[dict[str, Any]]:
-    """Rows of (job, reason, count, share of the job's input), the most frequent first.
+Source = Snapshot | PageStore
+
+
+def name_of(source: Source) -> str:
+    """What a source is called in messages."""
+    return "the page store" if isinstance(source, PageStore) else f"snapshot {source.manifest.build_id}"
+
+
+def left_out(warehouse: Warehouse, name: str | None) -> Source:
+    """The snapshot `name`, the published one where none is named; the page store where nothing was built of it yet.
+
+    Raises:
+        WarehouseError: There is no such snapshot, and nothing was ingested.
+    """
+    store = page_store(warehouse)
+    return store if name is None and warehouse.current_id() is None and store.named() else warehouse.snapshot(name)
+
+
+def summary(source: Source, wanted: Wanted) -> list[dict[str, Any]]:
+    """Rows of (job, reason, count, share of the job's input, whether it is a warning), the most frequent first.
 
     Raises:
         RejectsError: The wanted job is none of this snapshot's.
     """
-    every, counted = _counts(snapshot, wanted)
-    jobs = {str(job["job"]) for job in snapshot.manifest.jobs} | {job for job, _ in every}
+    every, counted = _counts(source, wanted)
+    stored = isinstance(source, PageStore)
+    reports = [] if isinstance(source, PageStore) else source.manifest.jobs
+    jobs = {str(job["job"]) for job in reports} | {job for job, _ in every} | ({_INGEST} if stored else set())
     if wanted.job and wanted.job not in jobs:
-        raise RejectsError(f"snapshot {snapshot.manifest.build_id}: {no_such('job', wanted.job, sorted(jobs))}")
-    given = rows_in(snapshot.manifest.jobs, every, snapshot.manifest.tables["pages"].rows)
+        raise RejectsError(f"{name_of(source)}: {no_such('job', wanted.job, sorted(jobs))}")
+    given = rows_in(reports, every, _pages(source))
     shares = reject_shares(given, every, counted)
     found = sorted(counted.items(), key=lambda kv: (-kv[1], kv[0]))
     return [
         {"job": job, "reason": reason, "count": n, "share": shares.get(f"{job}: {reason}")}
+        | ({"warning": True} if reason in WARNINGS else {})
         for (job, reason), n in found
     ]
 
 
-def rows(snapshot: Snapshot, wanted: Wanted, limit: int = 0) -> Iterator[dict[str, str]]:
+def _pages(source: Source) -> int:
+    """Pages that were read, a capture each in a page store."""
+    if isinstance(source, PageStore):
+        return sum(claim.pages for part in source.parts() for claim in part.live)
+    return source.manifest.tables["pages"].rows
+
+
+def _batches(source: Source) -> Iterator[pa.RecordBatch]:
+    """The rejects, with their jobs."""
+    if not isinstance(source, PageStore):
+        yield from source.stage("rejects").batches(_COLUMNS)
+        return
+    for part in source.parts():
+        for batch in part.batches("rejects", _COLUMNS[1:]):
+            job = pa.array([_INGEST] * batch.num_rows, pa.string())
+            yield pa.RecordBatch.from_arrays([job, *batch.columns], _COLUMNS)
+
+
+def rows(source: Source, wanted: Wanted, limit: int = 0) -> Iterator[dict[str, str]]:
     """The wanted rejects (job, key, reason, detail) in the order they were written; at most `limit`, 0 for all."""
     left = limit
-    for batch in snapshot.stage("rejects").batches(["job", "key", "reason", "detail"]):
+    for batch in _batches(source):
         found = wanted.of(batch)
         if limit:
             found = found.slice(0, left)
@@ -79,20 +126,20 @@ def rows(snapshot: Snapshot, wanted: Wanted, limit: int = 0) -> Iterator[dict[st
             return
 
 
-def _counts(snapshot: Snapshot, wanted: Wanted) -> tuple[Counter[tuple[str, str]], Counter[tuple[str, str]]]:
+def _counts(source: Source, wanted: Wanted) -> tuple[Counter[tuple[str, str]], Counter[tuple[str, str]]]:
     """All rejects and the wanted ones, per (job, reason)."""
     every: Counter[tuple[str, str]] = Counter()
     counted: Counter[tuple[str, str]] = Counter()
-    for batch in snapshot.stage("rejects").batches(["job", "key", "reason", "detail"]):
+    for batch in _batches(source):
         for counts, part in ((every, batch), (counted, wanted.of(batch))):
             pairs = zip(part.column("job").to_pylist(), part.column("reason").to_pylist(), strict=True)
             counts.update(pairs)
     return every, counted
 
 
-def there_are(snapshot: Snapshot) -> str:
-    """What rejects a snapshot has, in a line."""
-    counts, _ = _counts(snapshot, Wanted())
+def there_are(source: Source) -> str:
+    """What rejects there are, in a line."""
+    counts, _ = _counts(source, Wanted())
     if not counts:
         return "it left nothing out"
     named = ", ".join(f"{job}: {reason} ({n})" for (job, reason), n in counts.most_common(_MOST_NAMED))

@@ -75,6 +75,7 @@ class Table:
         shrinks: Whether a build may lose any share of its rows.
         repeats: Whether several rows may have one key.
         no_loss: Reasons of rejects, by jobs that make the table, that lose nothing of the input.
+        warnings: Those of them with which the row itself is kept, without a value: such do not count as rejected.
         hidden: Columns that `quern show` leaves out, beside vectors.
         listings: How its rows are listed below those that they refer to.
     """
@@ -95,6 +96,7 @@ class Table:
     shrinks: bool = True
     repeats: bool = False
     no_loss: frozenset[str] = frozenset()
+    warnings: frozenset[str] = frozenset()
     hidden: tuple[str, ...] = ()
     listings: tuple[Listing, ...] = ()
 

@@ -43,6 +43,7 @@ __all__ = [
     "TIMESTAMP",
     "TRIPLETS",
     "VECTOR",
+    "WARNINGS",
     "Table",
     "declared",
 ]
@@ -57,3 +58,5 @@ def declared() -> dict[str, Table]:
 TABLES: dict[str, Table] = declared()
 NO_LOSS: frozenset[str] = frozenset({"duplicate_key"}).union(*(table.no_loss for table in TABLES.values()))
 """Reasons of rejects that lose nothing of the input: second copies, and what is none of a table's rows."""
+WARNINGS: frozenset[str] = frozenset().union(*(table.warnings for table in TABLES.values()))
+"""Those of them with which a row is kept, without a value."""

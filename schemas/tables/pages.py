@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import pyarrow as pa
 
 from quern.schemas.arrow_models import TIMESTAMP
 from quern.schemas.contract.expectations import Between, Dated, Known
 from quern.schemas.contract.table import Table, column, optional
+
+_WARNINGS: Final = frozenset(
+    {"ambiguous_date", "bad_date", "bad_value", "cut_metadata", "digest_mismatch", "missing_column"}
+)
 
 PAGES = Table(
     "pages",
@@ -39,22 +45,17 @@ PAGES = Table(
         Between("status", 100, 599, severity="warning", notes="RFC 9110, section 15."),
         Between("warc_offset", 0),
     ),
-    # Captures of what is no page, second copies of one, and what is kept without its date.
-    no_loss=frozenset(
-        {
-            "bad_date",
-            "bad_value",
-            "content_type",
-            "cut_metadata",
-            "digest_mismatch",
-            "duplicate_doc_id",
-            "duplicate_url",
-            "gone",
-            "http_status",
-            "missing_column",
-            "revisit",
-            "revisit_without_capture",
-            "unknown_kind",
-        }
-    ),
+    # Captures of what is no page, second copies of one, and what is kept without a value.
+    no_loss=_WARNINGS
+    | {
+        "content_type",
+        "duplicate_doc_id",
+        "duplicate_url",
+        "gone",
+        "http_status",
+        "revisit",
+        "revisit_without_capture",
+        "unknown_kind",
+    },
+    warnings=_WARNINGS,
 )

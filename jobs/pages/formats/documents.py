@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 from quern.jobs.pages.formats.rows import FileReject, Row, page_row
 from quern.jobs.text.given_documents import UnfitDocumentError, given_document
+from quern.schemas.settings import IngestSettings
 
 JSON_TYPE: Final = "application/json"
 
 
 def document_pages(
-    said: object, line: bytes | None, name: str, number: int | None, names: Mapping[str, str], most: int
+    said: object, line: bytes | None, name: str, number: int | None, settings: IngestSettings
 ) -> Iterator[Row | FileReject]:
     """The page of a document, and what was not read of it; or why it is none.
 
@@ -21,24 +22,24 @@ def document_pages(
 
     Args:
         said: Its fields.
-        line: The bytes that give it; what fields are called otherwise there, or what no JSON is, is written anew.
+        line: The bytes that give it; what fields are called otherwise there, or what the settings tell how to read, or
+            what no JSON is, is written anew.
         name: Of the file.
         number: Of the row in the file, from 1; None where the file is the document.
-        names: What the file calls fields.
-        most: Bytes of a page.
+        settings: What the file calls fields, how its days are read, and bytes of a page.
     """
     key = name if number is None else f"{name}:{number}"
     try:
-        given = given_document(said, names)
+        given = given_document(said, settings.names, settings.day_first)
     except UnfitDocumentError as error:
         yield FileReject(key, error.reason, str(error))
         return
-    if line is not None and not names:
+    if line is not None and not settings.map and settings.day_first is None:
         body = line
     else:  # Halves of surrogate pairs, which `clean` leaves out, have no bytes.
         body = json.dumps(given.fields, ensure_ascii=False).encode("utf-8", "ignore")
-    if len(body) > most:
-        yield FileReject(key, "too_large", f"more than {most} bytes (ingest.max_page_bytes)")
+    if len(body) > settings.max_page_bytes:
+        yield FileReject(key, "too_large", f"more than {settings.max_page_bytes} bytes (ingest.max_page_bytes)")
         return
     for reason, detail in given.unread:
         yield FileReject(key, reason, detail)

@@ -48,4 +48,4 @@ def _json_page(line: bytes, name: str, number: int, settings: IngestSettings) ->
     except (ValueError, RecursionError) as error:
         yield FileReject(f"{name}:{number}", "invalid_json", str(error))
     else:
-        yield from document_pages(said, line, name, number, settings.names, settings.max_page_bytes)
+        yield from document_pages(said, line, name, number, settings)

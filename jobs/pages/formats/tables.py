@@ -17,6 +17,7 @@ from quern.jobs.pages.formats.packed import DamagedError
 from quern.jobs.pages.formats.rows import FileReject, Row
 from quern.jobs.text.charsets import page_encoding
 from quern.jobs.text.delimited import delimited
+from quern.jobs.text.given_documents import columns_of
 from quern.schemas.settings import IngestSettings
 from quern.schemas.words.meant import meant
 
@@ -56,8 +57,9 @@ def delimited_pages(stream: BinaryIO, name: str, kind: str, settings: IngestSett
             if row.fault:
                 yield FileReject(f"{name}:{number}", "malformed_row", row.fault)
                 continue
-            said = {column: cell for column, cell in zip(names, row.cells, strict=False) if column and cell.strip()}
-            yield from document_pages(said, None, name, number, settings.names, settings.max_page_bytes)
+            cells = dict(zip(names, row.cells, strict=False))
+            said = {column: cells[column] if cells.get(column, "").strip() else None for column in names if column}
+            yield from document_pages(said, None, name, number, settings)
     except csv.Error as error:
         yield FileReject(name, "malformed_row", f"the header is not valid CSV ({error})", name)
     except DamagedError as error:
@@ -128,9 +130,8 @@ def _parquet_page(row: pa.RecordBatch, name: str, number: int, settings: IngestS
             detail = f"the column {column} cannot be read, and counts as empty ({cause})"
             yield FileReject(f"{name}:{number}", "bad_value", detail)
             continue
-        if value is not None:
-            said[column] = value
-    yield from document_pages(said, None, name, number, settings.names, settings.max_page_bytes)
+        said[column] = value
+    yield from document_pages(said, None, name, number, settings)
 
 
 def _fault(names: Sequence[str], settings: IngestSettings) -> tuple[str, str] | None:
@@ -141,18 +142,25 @@ def _fault(names: Sequence[str], settings: IngestSettings) -> tuple[str, str] | 
     called = {"doc_id": "doc_id", "text": "text"} | settings.names
     there = ", ".join(map(str, names[:20])) or "none"
     needed = ("text", *(["doc_id"] if called.get("url", "url") not in names else []))
-    missing = [field for field in needed if called[field] not in names]
+    missing = {field: lacking for field in needed if (lacking := _lacking(called[field], names))}
+    # Of columns that are joined one is enough.
+    missing = {field: its for field, its in missing.items() if len(its) == len(columns_of(called[field], names))}
     if not missing:
         return None
-    lacks = " and ".join(f"no column {called[field]}, for the {field} of documents" for field in missing)
-    how = ",".join(f"{field}=NAME" for field in missing)
+    absent = [f"no column {' or '.join(its)}, for the {field} of documents" for field, its in missing.items()]
+    lacks, how = " and ".join(absent), ",".join(f"{field}=NAME" for field in missing)
     return "missing_field", f"there is {lacks}; its columns are {there}: name what holds it, like --map {how}"
 
 
 def _missing(names: Sequence[str], name: str, settings: IngestSettings) -> Iterator[FileReject]:
     """A warning for each column that `--map` names and that is not there."""
     for field, called in settings.names.items():
-        if called not in names:
-            near = meant(called, names)
-            told = f"there is no column {called}, which --map names as {field}" + (f"; {near} is" if near else "")
+        for lacking in _lacking(called, names):
+            near = meant(lacking, names)
+            told = f"there is no column {lacking}, which --map names as {field}" + (f"; {near} is" if near else "")
             yield FileReject(name, "missing_column", told, name)
+
+
+def _lacking(called: str, names: Sequence[str]) -> list[str]:
+    """Columns that a field is called by and that are not there."""
+    return [column for column in columns_of(called, names) if column not in names]

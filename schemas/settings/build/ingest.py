@@ -27,7 +27,13 @@ class IngestSettings(Group):
     )
     map: tuple[str, ...] = Field(
         (),
-        description="What files call the fields of documents: text=body, doc_id=id (`--map text=body,doc_id=id`).",
+        description="What files call the fields of documents: text=body, doc_id=id (`--map text=body,doc_id=id`); "
+        "text=subject+body joins two columns by a blank line, other fields are joined by a space.",
+    )
+    day_first: bool | None = Field(
+        None,
+        description="Whether the day is before the month in 03/05/2024 (`--day-first`, `--month-first`). Unset, such a "
+        "day is left out with a warning, unless one of its numbers is over 12. With dots the day is always first.",
     )
     task_bytes: Positive = Field(
         64 << 20,
@@ -57,5 +63,5 @@ class IngestSettings(Group):
 
     @property
     def names(self) -> dict[str, str]:
-        """What files call fields, by the names of these."""
+        """What files call fields, by the names of these; several columns of one field are joined by `+`."""
         return {name.strip(): called.strip() for name, _, called in (pair.partition("=") for pair in self.map)}

@@ -152,7 +152,7 @@ def test_front_matter_is_read_as_it_is_written(tmp_path: Path) -> None:
     assert (read_as["title"], read_as["language"], read_as["metadata"]) == (
         "No",
         "no",
-        {"at": "noon", "version": "1.10"},
+        {"at": "noon", "modified_at": "2024-13-45", "version": "1.10"},
     )
     assert (read_as["published_at"].hour, read_as["modified_at"], len(read_as["doc_id"])) == (8, None, 20)
 

@@ -1,0 +1,244 @@
+"""Times as people and programs write them in files: `03.05.2024 14:05`, `May 9, 2024`, `3. Mai 2024`, `2024年5月3日`.
+
+A value that is a time and nothing else, unlike the times that `jobs.text.dates` finds in sentences. ISO 8601 and
+RFC 2822 are read first. Days with dots have the day first, as in all countries that write them so (Unicode CLDR 44,
+short dates); with slashes and dashes the order is that of a number over twelve, or is asked for. Years of two digits
+count from 1969 to 2068, as POSIX has it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
+from functools import lru_cache
+from typing import Final
+
+from quern.jobs.text.month_names import folded, is_weekday, month_named
+from quern.jobs.text.plain_text import YEARS, iso_time, mail_time
+
+MOST_CHARACTERS: Final = 100
+_REMEMBERED: Final = 4096
+
+# Hours that names of zones are ahead of UTC. Of those that several use (IST, CST of China) only the American ones of
+# RFC 2822, section 4.3, are read.
+_ZONES: Final = {
+    "z": 0,
+    "ut": 0,
+    "utc": 0,
+    "gmt": 0,
+    "wet": 0,
+    "west": 1,
+    "bst": 1,
+    "cet": 1,
+    "mez": 1,
+    "cest": 2,
+    "mesz": 2,
+    "eet": 2,
+    "eest": 3,
+    "msk": 3,
+    "jst": 9,
+    "est": -5,
+    "edt": -4,
+    "cst": -6,
+    "cdt": -5,
+    "mst": -7,
+    "mdt": -6,
+    "pst": -8,
+    "pdt": -7,
+}
+_ZONE: Final = rf"(?:(?:utc|gmt)?(?P<offset>[+-]\d\d?(?::?\d\d)?)(?:\s(?:utc|gmt))?|(?P<zone>{'|'.join(_ZONES)}))\b"
+_CLOCK: Final = re.compile(
+    r"(?<![\d:.,/-])(?:(?P<early>上午|午前|오전)|(?P<late>下午|午後|오후))?\s?(?P<hour>\d\d?)"
+    r"(?:\s?[:h时時点點시]\s?(?P<minute>\d\d)(?:\s?[:m分분]\s?(?P<second>\d\d)(?:[.,](?P<part>\d{1,9}))?)?[s秒초분分]?(?!\d)"
+    r"(?:\s?(?P<half>[ap])\.?m\b\.?|\s?uhr\b)?"
+    r"|\s?(?P<whole>[ap])\.?m\b\.?|(?:\.(?P<dotted>\d\d))?\s?(?:uhr|h)\b)"
+    rf"(?:\s?{_ZONE})?(?:\s?\([^()]*\)|\[[^\[\]]*\])?"
+)
+_DOTTED_CLOCK: Final = re.compile(
+    r"(?<=\d{4}\s)(?:klo\s|kl\.?\s)?(?P<hour>\d\d?)\.(?P<minute>\d\d)(?:\.(?P<second>\d\d))?$"
+)
+# What stands between a day and its time.
+_BETWEEN: Final = re.compile(r"[\s,;–-]+(?:(?:at|um|a|à|alle|ore|las|kl|klo|klockan|om|o|в|t)\b\.?)?[\s,;–-]*$")
+
+_YEAR_FIRST: Final = re.compile(r"(\d{4})\s?([-/.])\s?(\d\d?)\s?\2\s?(\d\d?)\.?")
+_YEAR_LAST: Final = re.compile(r"(\d\d?)\s?([-/.])\s?(\d\d?)\s?\2\s?(\d{4}|\d\d)\.?")
+_CHARACTERS: Final = re.compile(r"(\d{4})\s?[年년]\s?(\d\d?)\s?[月월]\s?(\d\d?)\s?[日号號일]?[^\d]{0,8}")
+_COMPACT: Final = re.compile(r"((?:19|20)\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])([01]\d|2[0-3])([0-5]\d)([0-5]\d)?")
+_TOKEN: Final = re.compile(r"\d+|[^\W\d_]+|[-–/.,;'’\s()]")
+_NUMBER_ENDINGS: Final = frozenset("st nd rd th er e o a".split())
+# Words beside day, month and year in the languages of `month_names`: `3 de mayo de 2024`, `3 мая 2024 г.`.
+_BESIDE: Final = frozenset("the of le de del d den der da do el r m s g год года году г р рік року gada".split())
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """A day in digits that may be exchanged with its month: 03/05/2024."""
+
+
+@dataclass(frozen=True)
+class _Clock:
+    """A time of day; its zone counts from UTC."""
+
+    hour: int
+    minute: int = 0
+    second: int = 0
+    part: int = 0
+    zone: timezone = UTC
+
+
+def written_time(text: str, day_first: bool | None = None, language: str | None = None) -> datetime | Undecided | None:
+    """The time that `text` states, in UTC; a day alone is midnight UTC, and a time without a zone is read as UTC.
+
+    Null for what is no time, no day of the calendar, or outside of the years 1450 to 2199. Bounded: what has more than
+    a hundred characters is none.
+
+    Args:
+        text: The value, and nothing beside.
+        day_first: Whether the day is before the month in 03/05/2024.
+        language: Code of the language that a month's name is read in where languages disagree.
+    """
+    return _remembered(text.strip(), day_first, language) if len(text) <= MOST_CHARACTERS else None
+
+
+@lru_cache(_REMEMBERED)  # A column of days says each many times.
+def _remembered(text: str, day_first: bool | None, language: str | None) -> datetime | Undecided | None:
+    # Twelve and fourteen digits would be parts of seconds since 1970 too, of years long before there were such files.
+    compact = _COMPACT.fullmatch(text)
+    if compact is None and (time := iso_time(text)):
+        return time
+    try:
+        if compact:
+            year, month, day, hour, minute, second = (int(part or 0) for part in compact.groups())
+            return _at(datetime(year, month, day), _Clock(hour, minute, second))
+        line = " ".join(unicodedata.normalize("NFKC", text).translate(_MARKS).casefold().split())
+        line, clock = _without_clock(unicodedata.normalize("NFC", line))  # What casefold() took apart.
+        found = _day(line, day_first, language)
+        return _at(found, clock) if isinstance(found, datetime) else found or mail_time(text)
+    except (ValueError, OverflowError):  # No such day, hour or zone.
+        return None
+
+
+def _at(day: datetime, clock: _Clock) -> datetime | None:
+    """The time of a day, in UTC.
+
+    Raises:
+        ValueError, OverflowError: There is none.
+    """
+    time = day.replace(
+        hour=clock.hour, minute=clock.minute, second=clock.second, microsecond=clock.part, tzinfo=clock.zone
+    ).astimezone(UTC)
+    return time if time.year in YEARS else None
+
+
+# Marks of direction, which browsers write between the parts of a date.
+_MARKS: Final = dict.fromkeys((0x200E, 0x200F, 0x61C))
+
+
+def _without_clock(line: str) -> tuple[str, _Clock]:
+    """The line without its time of day, and that; midnight where it has none.
+
+    Raises:
+        ValueError: There is no such hour.
+    """
+    found = _CLOCK.search(line) or _DOTTED_CLOCK.search(line)
+    if found is None:
+        return line, _Clock(0)
+    said = {name: value for name, value in found.groupdict().items() if value}
+    hour = int(said["hour"])
+    half = said.get("half") or said.get("whole") or ("a" if "early" in said else "p" if "late" in said else "")
+    if half and (hour > 12 or ("early" not in said and "late" not in said and not hour)):
+        raise ValueError(f"no hour of half a day: {hour}")
+    if half:
+        hour = hour % 12 + (12 if half == "p" else 0)
+    clock = _Clock(
+        hour,
+        int(said.get("minute") or said.get("dotted") or 0),
+        int(said.get("second", 0)),
+        int(said.get("part", "0")[:6].ljust(6, "0")),
+        _zone(said.get("offset"), said.get("zone")),
+    )
+    before = _BETWEEN.sub("", line[: found.start()] + " ") if found.start() else ""
+    return f"{before} {line[found.end() :]}".strip(" ,"), clock
+
+
+def _zone(offset: str | None, name: str | None) -> timezone:
+    if offset is None:
+        return timezone(timedelta(hours=_ZONES[name])) if name else UTC
+    digits = offset[1:].replace(":", "")
+    hours, minutes = (int(digits[:-2]), int(digits[-2:])) if len(digits) > 2 else (int(digits), 0)
+    ahead = timedelta(hours=hours, minutes=minutes)
+    return timezone(-ahead if offset[0] == "-" else ahead)
+
+
+def _day(line: str, day_first: bool | None, language: str | None) -> datetime | Undecided | None:
+    """The day that a line without a time of day states.
+
+    Raises:
+        ValueError: The calendar has no such day.
+    """
+    if m := _CHARACTERS.fullmatch(line):
+        return datetime(int(m[1]), int(m[2]), int(m[3]))
+    words = [folded(word).strip() for word in re.findall(r"[^\W\d_]+", line)]
+    if not words or all(map(is_weekday, words)):
+        digits = re.sub(r"[^\W\d_]+\.?", "", line).strip(" ,()")
+        return _of_digits(digits, day_first)
+    return _of_words(line, language)
+
+
+def _of_digits(line: str, day_first: bool | None) -> datetime | Undecided | None:
+    if m := _YEAR_FIRST.fullmatch(line):
+        return datetime(int(m[1]), int(m[3]), int(m[4]))
+    if (m := _YEAR_LAST.fullmatch(line)) is None:
+        return None
+    one, other, short = int(m[1]), int(m[3]), len(m[4]) == 2
+    year = _year(m[4])
+    if m[2] == ".":
+        return datetime(year, other, one)
+    if one == other and not short:
+        return datetime(year, one, other)
+    # 24/05/03 may begin with its year, so that a number over twelve decides nothing.
+    if day_first is None and not short and max(one, other) > 12:
+        day_first = one > 12
+    if day_first is None:
+        return Undecided() if min(one, other) in range(1, 13) and max(one, other) <= 31 else None
+    if not short and max(one, other) > 12:  # What can be read in one way alone is read so.
+        day_first = one > 12
+    return datetime(year, other, one) if day_first else datetime(year, one, other)
+
+
+def _year(digits: str) -> int:
+    number = int(digits)
+    return number if len(digits) == 4 else number + (1900 if number >= 69 else 2000)
+
+
+def _of_words(line: str, language: str | None) -> datetime | None:
+    """The day of a line that names its month; null where it says anything else.
+
+    Raises:
+        ValueError: The calendar has no such day.
+    """
+    tokens = [token for token in _TOKEN.findall(line) if token.strip()]
+    if sum(map(len, tokens)) != len(line.replace(" ", "")):
+        return None
+    numbers: list[str] = []
+    months: list[tuple[int, bool]] = []
+    after_number = False
+    for token in tokens:
+        if token.isdecimal():
+            numbers.append(token)
+        elif token.isalpha():
+            word = folded(token)
+            ending = after_number and word in _NUMBER_ENDINGS
+            if not ending and (month := month_named(word, language)):
+                months.append((month, is_weekday(word)))
+            elif not (ending or word in _BESIDE or token in _BESIDE or is_weekday(word)):
+                return None
+        after_number = token.isdecimal()
+    if len(months) > 1:  # `mar. 3 mai 2024`, a Tuesday.
+        months = [each for each in months if not each[1]]
+    if len(months) != 1 or len(numbers) != 2 or {len(n) for n in numbers} - {1, 2, 4}:
+        return None
+    day, year = sorted(numbers, key=len) if len(numbers[0]) != len(numbers[1]) else numbers
+    return datetime(_year(year), months[0][0], int(day)) if len(year) != 1 and len(day) != 4 else None

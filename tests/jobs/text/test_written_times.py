@@ -1,0 +1,76 @@
+"""Times as people write them in files."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+import pytest
+
+from quern.jobs.text.written_times import Undecided, written_time
+
+DAY = datetime(2024, 5, 3, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "text",
+    (
+        "2024-05-03|20240503|2024/05/03|2024.05.03|2024. 05. 03.|3.5.2024|03.05.2024|03.05.24|3. Mai 2024|3 mai 2024|"
+        "Freitag, 3. Mai 2024|May 3, 2024|May 3rd, 2024|3 May 2024|03-May-2024|3-May-24|2024-May-03|3 de mayo de 2024|"
+        "3 maja 2024|3 мая 2024 г.|3 Μαΐου 2024|2024. május 3.|3 Mayıs 2024|2024年5月3日|２０２４年５月３日|"
+        "2024年5月3日 星期五|2024년 5월 3일|Fri May 03 2024"
+    ).split("|"),
+)
+def test_a_day_is_read_as_people_write_it(text: str) -> None:
+    assert written_time(text) == DAY
+
+
+@pytest.mark.parametrize(
+    ("text", "hour", "minute"),
+    [
+        ("03.05.2024 14:05", 14, 5),
+        ("3. Mai 2024, 14:05 Uhr", 14, 5),
+        ("3.5.2024 klo 14.05", 14, 5),
+        ("3 mai 2024 à 14h05", 14, 5),
+        ("May 3, 2024 at 2:05 PM", 14, 5),
+        ("2024年5月3日 下午2:05", 14, 5),
+        ("20240503140500", 14, 5),
+        ("2024-05-03 10:00:00", 10, 0),
+        ("Fri, 03 May 2024 10:00:00 +0200", 8, 0),
+        ("Fri May  3 10:00:00 CEST 2024", 8, 0),
+        ("Fri May 03 2024 10:00:00 GMT+0200 (Central European Summer Time)", 8, 0),
+    ],
+)
+def test_a_time_of_day_and_its_zone_are_read(text: str, hour: int, minute: int) -> None:
+    assert written_time(text) == DAY.replace(hour=hour, minute=minute)
+
+
+def test_day_and_month_between_slashes_are_told_apart_by_a_number_over_twelve_or_by_who_knows() -> None:
+    assert written_time("25/05/2024") == written_time("05/25/2024") == datetime(2024, 5, 25, tzinfo=UTC)
+    for text in ("03/05/2024", "03-05-2024", "3/5/24", "24/05/03"):
+        assert written_time(text) == Undecided()
+    assert written_time("03/05/2024 10:00", day_first=True) == DAY.replace(hour=10)
+    assert written_time("05/03/2024", day_first=False) == DAY
+    assert written_time("03.05.2024", day_first=False) == DAY
+
+
+def test_a_name_that_languages_give_two_months_is_read_in_the_language_of_the_text() -> None:
+    months = [written_time("3 listopada 2024", None, language) for language in (None, "pl", "hr")]
+    assert [one.month if isinstance(one, datetime) else None for one in months] == [None, 11, 10]
+
+
+@pytest.mark.parametrize(
+    "text",
+    "31.06.2024|2024-06-31|soon|May 2024|2024|12:30|3 5 2024|Invoice 3 May 2024|May 3rd|13/13/2024|99999999|1.1.1|"
+    "3 May 2024 25:00|3 May 2024 14:05 PM|3 May June 2024".split("|"),
+)
+def test_what_is_no_day_is_none(text: str) -> None:
+    assert written_time(text) is None
+
+
+def test_a_hostile_value_costs_no_time() -> None:
+    began = time.monotonic()
+    for unit in ("9", " ", "(", "1 ", "1.", "2024-", "1:11 ", "mai ", "ﷺ", "٣"):
+        assert written_time(unit * (100 // len(unit))) is None
+        assert written_time(unit * 5_000_000) is None
+    assert time.monotonic() - began < 2
