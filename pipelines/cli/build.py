@@ -84,8 +84,8 @@ def build(
         typer.echo(f"  rejected {count:,} by {reason}")
     for reason, count in manifest.warnings.items():
         typer.echo(f"  warned {count:,} by {reason}")
-    if manifest.rejects or manifest.warnings:
-        typer.echo("  quern rejects shows each; with a warning the row is kept, without a value")
+    if manifest.warnings:
+        typer.echo("  with a warning the row is kept, without a value; quern rejects shows each")
 
 
 def _mib(size: int) -> str:
