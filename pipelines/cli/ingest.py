@@ -71,6 +71,7 @@ def ingest(
     from quern.jobs.pages.inputs import find_inputs
     from quern.pipelines.cli.chatter import chatter_to
     from quern.pipelines.ingest import add_pages
+    from quern.schemas.tables import PAGES
     from quern.schemas.words.lines import one_line
 
     find_inputs(sources)  # A mistyped path must not leave an empty warehouse behind.
@@ -81,8 +82,10 @@ def ingest(
         print_json(asdict(report))
         return
     typer.echo(f"read {report.files - report.reused} of {report.files} files in {report.seconds:.1f} s")
+    beside = sum(n for reason, n in report.reasons.items() if reason in PAGES.no_loss - PAGES.warnings)
+    harmless = f" ({beside:,} of them lose no page)" if beside else ""
     noted = f", {report.warnings:,} warnings, with which pages are kept" if report.warnings else ""
-    typer.echo(f"  {report.pages:,} pages, {report.rejects:,} rejects{noted}")
+    typer.echo(f"  {report.pages:,} pages, {report.rejects:,} rejects{harmless}{noted}")
     if report.reasons:
         typer.echo("  " + ", ".join(f"{count:,} {reason}" for reason, count in report.reasons.items()))
     for told, first in (("reject", report.first_reject), ("warning", report.first_warning)):
