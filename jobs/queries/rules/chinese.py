@@ -20,7 +20,7 @@ _BECAUSE: Final = re.compile(
 )
 _AT: Final = re.compile(
     r"(?:位于|坐落于|坐落在|发源于|出生于|生于|前往)(?P<where>[^，。；的了]{2,14})(?:$|(?=[，。；]))"
-    r"|在(?P<place>(?!.{0,4}(?:年|月|日|时|后|前|中|下))[^，。；的了]{2,8}?[省市县区国州镇村街路馆院校站])(?=[^内外中上的]|$)"
+    r"|在(?P<place>(?!.{0,4}(?:年|月|日|时|后|前|中|下))[^，。；的了]{2,8}?[省市县区国州镇村街路馆院校站])(?=[^内外中上的家际民]|$)"
 )
 _COUNT: Final = re.compile(
     r"(?<![第之每哪某这那同另唯万亿的为是至到约\d.-])(?:\d[\d,.]*[百千]?|[两二三四五六七八九十百千万亿][一二三四五六七八九十百千万亿]*|一[十百千万亿][一二三四五六七八九十百千万亿]*)"
@@ -34,6 +34,7 @@ _OPENS_VERB: Final = re.compile(
     r"并|但|而|也|还|又|则|且|其|这|那|此|该|是|为|在|于|由|被|把|将|已|曾|从|向|对|有|至|到|比|共|约|占|达|后|因|以|用|与|和|以及|计划|预计|目前|"
     r"当时|后来|同时|其中|包括|决定|要求|成为|获得|担任|位于|完成|毕业|出生|发表|出版|建成|参加|参与|展开|开始|时|展|创|不|没|只|转"
 )
+_CAUSED: Final = re.compile("[^原病成起]因(?![此素而])|为了")
 _UNHEADED: Final = re.compile(
     rf"(?:\d{{2,4}}年、)*\d{{2,4}}年代?(?:\d{{1,2}}月)?(?:\d{{1,2}}[日号])?(?:{_OPENS_VERB.pattern})"
 )
@@ -96,6 +97,7 @@ def _forms(sentence: str, clauses: Sequence[str], topic: str) -> Iterator[tuple[
         and not SETS.search(whole)
         and not JOINS.match(whole)
         and not _UNHEADED.match(whole)
+        and not _CAUSED.search(whole)
         and _STATES.search(whole)
         and "、" not in whole[-_LEAST * 2 :]
     ):
@@ -136,7 +138,7 @@ def _in_place(clause: str, topic: str) -> Iterator[tuple[str, str]]:
         yield "how_many", f"{clause[: count.start()]}多少{count['unit']}{clause[count.end() :]}"
     if agent := _BY.search(clause):
         yield "who_by", f"{agent['before']}由谁{clause[agent.start('verb') :]}"
-    if (place := _AT.search(clause)) and place.start() > 1:
+    if (place := _AT.search(clause)) and place.start() > 1 and clause[place.start() - 1] not in "因由":
         start, end = place.span("where" if place["where"] else "place")
         if not DATE.match(clause, start):
             yield "where", f"{clause[:start]}哪里{clause[end:]}"

@@ -74,4 +74,4 @@ def about(said: str, title: str, known: str) -> str:
 
 
 def _is_subject(name: str) -> bool:
-    return not JOINS.match(name) and not _JOINS_BEFORE.match(name) and not _NO_SUBJECT.match(name)
+    return "较" not in name and not JOINS.match(name) and not _JOINS_BEFORE.match(name) and not _NO_SUBJECT.match(name)

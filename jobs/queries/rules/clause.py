@@ -82,6 +82,8 @@ _WHEN: Final = re.compile(r"\b(?:later|ago|afterwards|thereafter|upon a time)\b"
 _JOINED: Final = re.compile(r"(?:and|or)\b")
 _LAST_PHRASE: Final = re.compile(r" (?:the|an?|his|her|its|their|our|my|your|more|very|most) (?P<word>[\w’'-]+)$")
 _JOINED_ADJECTIVE: Final = re.compile(r"[a-z]{2}(?:al|ic|ive|ous|ary|ese|ish)$")
+_TELLS: Final = frozenset("say find think believe know hope feel argue claim show mean announce report".split())
+_LISTED_ADJECTIVES: Final = re.compile(r", (?:\d|[a-z]+,? (?:and|or) [a-z]|[a-z]+, )")
 _RANKED: Final = re.compile(r"\b(?:\w*\d(?:st|nd|rd|th)|second|third) (?:most [\w-]+|[a-z]{3,}est)$")
 _ADJECTIVE: Final = re.compile(
     r"(?:[a-z]{2}(?:ous|ful|able|ible|less|ive)|ern|[a-z]{3}(?:opic|etic|atic|itic|onic|amic|eric|ific)|[a-z](?:rst|cond|[hrfxn]th|ird)|advanced|soaring|long|new|old|major|large|small|young|great)$"
@@ -160,7 +162,12 @@ def _sound(clause: Clause | None) -> Clause | None:
         or clause.lead.lower() in PREPOSITIONS
     ):
         return None
-    if clause.aux in ("did", "does", "do") and _JOINED.match(clause.rest):
+    if words[0] in BE or words[0] in HAVE or words[0] in (*_MODALS.split("|"), "do", "does", "did"):
+        return None
+    doing = clause.aux in ("did", "does", "do")
+    if doing and clause.main.rpartition(" ")[2] not in _TELLS and not BE.isdisjoint(clause.rest.split()):
+        return None  # The verb of the sentence comes later: `scenes set north of the wall were filmed`.
+    if doing and _JOINED.match(clause.rest):
         return None  # `danced and sang`: what is joined stays in the past.
     return clause
 
@@ -175,6 +182,8 @@ def left_open(clause: Clause) -> bool:
     if _ADJECTIVE.search(last["word"]) or clause.more.startswith(("-", "–", "—", '"', "“")):
         return True
     if clause.more.startswith(("and ", "or ")) and _JOINED_ADJECTIVE.search(clause.rest):
+        return True
+    if _LISTED_ADJECTIVES.match(clause.more) and _JOINED_ADJECTIVE.search(clause.rest):
         return True
     return _SECOND_ADJECTIVE.match(clause.more) is not None
 

@@ -284,7 +284,7 @@ class _Writer:
             value = re.sub(r"^[^:：]*[:：]\s*", "", said)
             if self.of.language == "zh":
                 return f"{topic}的{unit.label}是什么？" if topic else f"{unit.label}是什么？"
-            return pair_question(unit.label, value, topic)
+            return pair_question(unit.label, value, self.title if self.of.topic else topic)
         line = self.lines[number]
         if self.of.language == "zh":
             named = next(filter(None, line.cells), "") if line and not line.is_head else ""

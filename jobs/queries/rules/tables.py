@@ -9,7 +9,7 @@ from typing import Final
 
 from quern.jobs.queries.rules.parts import DATE
 from quern.jobs.queries.rules.words import PERSONS
-from quern.jobs.reasoning.clauses.words import LASTING_NOUNS
+from quern.jobs.reasoning.clauses.words import LASTING_NOUNS, PRONOUNS
 from quern.jobs.reasoning.questions.words import is_past
 
 _NUMBER: Final = re.compile(r"[^\w]*[\d.,]+(?:\s?%)?\s*$")
@@ -165,6 +165,7 @@ def pair_question(key: str, value: str, topic: str) -> str:
         or _NUMERIC.match(key)
         or not key[0].isalpha()
         or len(key) == 1
+        or any(word.lower() in PRONOUNS for word in words)
         or (len(words) == 1 and key.endswith("ing") and key.lower() not in LASTING_NOUNS)
     ):
         return ""
