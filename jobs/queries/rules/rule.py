@@ -21,7 +21,7 @@ from quern.jobs.queries.rules.facets.rule import facets
 from quern.jobs.queries.rules.nouns import key_phrase, leading_phrases
 from quern.jobs.queries.rules.quotations import spoken
 from quern.jobs.queries.rules.reading import Reading
-from quern.jobs.queries.rules.running import running_text
+from quern.jobs.queries.rules.running import is_tokenised, running_text
 from quern.jobs.queries.rules.shares import Share, shares
 from quern.jobs.queries.rules.subjects import about, subjects_of
 from quern.jobs.queries.rules.tables import (
@@ -47,6 +47,7 @@ _QUOTES = re.compile('["“”]')
 _PART = re.compile(r"[:;|]? [–—|-] |[:;|] ")
 # Words: of a longer title its first part is named, if that has more than the shorter number.
 _LONG_TITLE, _SHORT_TITLE = 12, 2
+_ENDS = re.compile(r"[.!?][”\"’')]* ")
 # Raised whenever the rules give other pairs.
 RULES_VERSION = 5
 NEAR_IDENTICAL = 0.97
@@ -148,7 +149,7 @@ class _Writer:
             return
         for number in range(share.first, share.last + 1):
             if self.of.units[number].kind == "sentence":
-                said = running_text(self.of.said[number])
+                said = self._running(self.of.said[number])
                 for phrase in subjects_of(said, self.title, self.of.topics, story=self._story):
                     if question := about(phrase, self.title, said, story=self._story):
                         yield question
@@ -195,8 +196,10 @@ class _Writer:
         if unit.speaker:
             yield from dialogue.turn_questions(said, unit, key_phrase(said, self.of.topics))
             return
-        before = next(reversed(sentences(running_text(self.of.before(number)))), "")
-        for sentence in self._sentences(unit):
+        before = self._running(self.of.before(number))
+        if _ENDS.search(before):
+            before = next(reversed(sentences(before)), "")
+        for sentence in self._sentences(number, unit):
             if recorded := record_questions(sentence):
                 yield from (("record", question) for question in recorded)
                 continue
@@ -216,10 +219,21 @@ class _Writer:
         words = self.of.topic.split()
         return bool(words) and re.search(rf"\b{re.escape(words[-1])}(?!\w)", self.of.text) is not None
 
-    def _sentences(self, unit: Unit) -> Iterator[str]:
+    def _sentences(self, number: int, unit: Unit) -> Iterator[str]:
         """The sentences of a unit; a heading above them is one of its own."""
-        for line in self.of.text[unit.start : unit.end].splitlines():
-            yield from sentences(running_text(squeeze(self.of.form(line))))
+        text = self.of.text[unit.start : unit.end]
+        # A unit of one line is read in its form already.
+        lines = [squeeze(self.of.form(line)) for line in text.splitlines()] if "\n" in text else [self.of.said[number]]
+        for line in lines:
+            yield from sentences(self._running(line))
+
+    def _running(self, text: str) -> str:
+        """The text as it would be printed."""
+        return running_text(text) if self._tokenised else text
+
+    @cached_property
+    def _tokenised(self) -> bool:
+        return is_tokenised(self.of.text)
 
     def _chinese(self, number: int, unit: Unit, said: str, topic: str) -> Iterator[tuple[str, str]]:
         if unit.speaker:
@@ -228,7 +242,7 @@ class _Writer:
 
     def _chinese_prose(self, number: int, unit: Unit, topic: str) -> Iterator[tuple[str, str]]:
         before = self.of.before(number)
-        for sentence in self._sentences(unit):
+        for sentence in self._sentences(number, unit):
             yield from chinese.questions(sentence, topic, before, self.of.kind)
             before = sentence
 
@@ -253,7 +267,7 @@ class _Writer:
             if self.of.language == "en" and self.title and 2 < len(named) < _LONGEST_CELLS:
                 return f"What does “{self.title}” list for {named}?"
             return " ".join(cells[:2]) or said[:40]
-        if self.of.language == "en" and (phrase := next(subjects_of(running_text(said), ""), "")):
+        if self.of.language == "en" and (phrase := next(subjects_of(self._running(said), ""), "")):
             return about(phrase, self.title, said, story=self._story) or f"What is said about {phrase}?"
         if (
             self.of.language == "en"
