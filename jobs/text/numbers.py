@@ -52,6 +52,7 @@ _NUMBER_WORDS: Final = lazy_pattern(
     re.IGNORECASE,
 )
 _WORD: Final = lazy_pattern(r"[a-z]+", re.IGNORECASE)
+_FIGURES_FROM: Final = 10
 
 
 def with_digits(text: str) -> str:
@@ -84,6 +85,18 @@ def english_value(words: str) -> int | None:
                 return None
             section += number
     return total + section
+
+
+def in_figures(text: str) -> str:
+    """`text` with the number that it opens with in digits: `seventeen people` is `17 people`.
+
+    Numbers below ten stay in words, as newspapers have it, and so do thousands and millions.
+    """
+    match = _NUMBER_WORDS.match(text)
+    number = english_value(match[0]) if match else None
+    if match is None or number is None or not _FIGURES_FROM <= number < 1000:
+        return text
+    return f"{number}{text[match.end() :]}"
 
 
 def _from_english(match: re.Match[str]) -> str:

@@ -23,6 +23,7 @@ from quern.jobs.reasoning.answering.superlatives import extreme
 from quern.jobs.reasoning.answering.superseded import Standing, one_thing, stage, standing
 from quern.jobs.reasoning.answering.typed import Period, amounts
 from quern.jobs.reasoning.answering.yes_no import verdict
+from quern.jobs.text.numbers import in_figures
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.scripts import HAN
 
@@ -149,7 +150,6 @@ def _told(question: str, kind: Kind, found: Sequence[Choice]) -> Said:
     """The likeliest value; where a later source gives another for the same, that one, and the earlier beside it."""
     first = found[0]
     # Of several values of one day each measures something else: the likeliest stands for it.
-    # Of several values of one day each measures something else: the likeliest stands for it.
     rivals = [c for c in found[1:_RIVALS] if _disagree(question, kind, first, c)]
     others = [*{c.line.published: c for c in reversed(rivals)}.values()]
     asked = stage(question)
@@ -167,7 +167,7 @@ def _worded(choice: Choice) -> str:
     """A value as it is told: with the date that it means or the label of its row."""
     value = choice.value
     beside = value.text if value.means else value.label
-    return f"{value.means or value.text} ({beside})" if beside else value.text
+    return f"{value.means or value.text} ({beside})" if beside else in_figures(value.text)
 
 
 def _disagree(question: str, kind: Kind, one: Choice, other: Choice) -> bool:

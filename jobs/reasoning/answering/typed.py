@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 
-from quern.jobs.reasoning.answering.kinds import MONEY, NAMED, NAMESAKE, UNITS, Kind
+from quern.jobs.reasoning.answering.kinds import DURATIONS, MONEY, NAMED, NAMESAKE, UNITS, Kind
 from quern.jobs.reasoning.answering.names import Name, chinese_names, is_body, names
 from quern.jobs.reasoning.answering.persons import is_person, same_roles, told_by_age
 from quern.jobs.reasoning.answering.sentences import content_words
@@ -94,6 +94,9 @@ _AGED = lazy_pattern(
     r"[A-Z][\w’'-]+, #(?:,|\.|\)|$)|\baged #|\b(?:he|she|who) (?:is|was|turned|turns) #\s*(?:,|\.|and|when|but|$)|"
     r"# years? old"
 )
+# What makes a time an age: `9,400 years old`, `a two-year-old`, `at the age of 12 months`. Another may still be one.
+_OF_AGE = lazy_pattern(r"\bold(?:er|est)?\b|\bage[ds]?\b", re.IGNORECASE)
+_NO_AGE = 0.3
 _PRICED = lazy_pattern(r"\b(?:fares?|prices?|tickets?|fees?|costs?|single|return|charges?|rate)\b", re.IGNORECASE)
 
 
@@ -268,7 +271,7 @@ def _amount(kind: Kind, q: Quantity, sentence: str) -> Value | None:
     if re.match(r"0\d", q.text) or sentence[max(0, q.start - 1) : q.start] in ("/", "#"):
         return None  # The number of a thing.
     if kind.units:
-        fit = _fit_of_unit(kind, q, sentence)
+        fit = _NO_AGE if _no_age(kind, q, sentence) else _fit_of_unit(kind, q, sentence)
         return None if fit == 0.0 else Value(q.start, q.end, q.text, fit, same)
     if q.unit == "o'clock":
         return None
@@ -328,6 +331,12 @@ def _spans(kind: Kind, sentence: str, days: Days) -> list[Value]:
             long = between(w.from_day, last, True, unit)
             found.append(Value(w.start, w.end, w.text, _OF_RANGE, same, long))
     return found
+
+
+def _no_age(kind: Kind, q: Quantity, sentence: str) -> bool:
+    """Whether an age is asked for and a time is not said to be one."""
+    near = sentence[max(0, q.start - 30) : q.end + 20]
+    return "岁" in kind.units and q.unit in DURATIONS and _OF_AGE.search(near) is None
 
 
 def _fit_of_unit(kind: Kind, q: Quantity, sentence: str) -> float:

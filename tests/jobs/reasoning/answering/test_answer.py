@@ -52,7 +52,7 @@ def test_no_evidence_gives_no_sentence() -> None:
 def test_sentences_that_say_the_same_are_cited_once() -> None:
     twice = evidence("Fourteen people were hurt in the fog.")
     said = answer("How many people were hurt in the fog?", twice, twice)
-    assert said == ["Fourteen people", "Fourteen people were hurt in the fog."]
+    assert said == ["14 people", "Fourteen people were hurt in the fog."]
 
 
 def test_no_more_sentences_than_asked_for() -> None:

@@ -264,3 +264,16 @@ def test_headings_are_not_told_and_items_have_no_marks() -> None:
     told = [s.text for s in answer_task(AnswerSettings()).rule(given).sentences]
     assert "The mill" not in told
     assert not any(text.startswith("-") for text in told)
+
+
+def test_an_amount_from_ten_on_is_told_in_figures() -> None:
+    told = "Fourteen lamps burned in the mill. Nine men slept there."
+    assert short("How many lamps burned in the mill?", told) == "14 lamps"
+    assert short("How many men slept in the mill?", told) == "Nine men"
+
+
+def test_a_time_is_an_age_only_where_it_is_said_to_be() -> None:
+    told = "The miller Josef Arndt was accused for half a year. Josef Arndt's donkey is 12 years old."
+    assert short("How old is the donkey of Josef Arndt?", told) == "12 years"
+    aged = "For three years Clara Voss painted mills. Clara Voss, 58, lives at Elm Cross."
+    assert short("How old is Clara Voss?", aged).startswith("58")
