@@ -19,8 +19,10 @@ from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.kinds import DURATIONS, LENGTHS, MONEY, Kind, kind_of
 from quern.jobs.reasoning.answering.relevance import Line, lines
 from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.reasoning.answering.siblings import siblings
 from quern.jobs.reasoning.answering.spans_of_time import so_asked
 from quern.jobs.reasoning.answering.typed import PART_OF_THEM, Value, amounts
+from quern.jobs.reasoning.questions.pairs import QUANTITY
 from quern.schemas.words.patterns import lazy_pattern
 
 _WEIGHED: Final = 10  # Of each side, the likeliest values.
@@ -149,12 +151,15 @@ def _kinds(questions: Sequence[str], word: str) -> list[Kind]:
         return [*shares_first, Kind("how_much")] if any_amount or adjective else []
     if typed[0].name == "how_long" and _OF_THING.match(questions[0]):
         return [replace(typed[0], units=LENGTHS), replace(typed[0], units=DURATIONS)]
+    if typed[0].name == "how_much" and _HIGH.match(questions[0]) and QUANTITY.search(questions[0]):
+        typed = [replace(typed[0], units=frozenset())]  # A limit or a rate is as high as a number, not as a tower.
     if typed[0].name == "how_much" and not typed[0].units and _MONEY_WORD.search(questions[0]):
         return [replace(typed[0], units=MONEY), typed[0]]
     return [*typed[:1], Kind("when")] if _OLD.match(questions[0]) else typed[:1]
 
 
 _HOW: Final = lazy_pattern(r"how\s+(?!much\b|many\b|is\b|was\b|are\b|were\b|did\b|do\b|does\b)[a-z]+\b", re.IGNORECASE)
+_HIGH: Final = lazy_pattern(r"how\s+(?:high|low|large|big|great|small)\b", re.IGNORECASE)
 _MONEY_WORD: Final = lazy_pattern(
     r"\b(?:budgets?|costs?|prices?|bill|fares?|fined?|fees?|revenue|income|turnover|profit|loss|salary|wages?|pay"
     r"|paid|spent|"
@@ -187,7 +192,8 @@ def _candidates(
             continue
         if kind.name != "when" and _DIFFERENCE.match(line.text, value.end):
             continue
-        side = _of_side(given, line, value, own, others)
+        meant = _meant(given.question, kind, line, value)
+        side = _of_side(given, line, value, own, others) if meant is None else _OWN_NEAR if meant else _OTHERS_ALONE
         odds = math.log(max(choice.share, 1e-6)) + side
         if answered and (value.text in answered or (value.means and value.means in answered)):
             odds += _ANSWERED
@@ -204,6 +210,13 @@ def _candidates(
             _Candidate(Sided(text, value.same, line.number, day, exact), line, odds, side > 0, value.start, value.end)
         )
     return [*found, *_published(given, ranked, own, others)] if kind.name == "when" and not kind.units else found
+
+
+def _meant(question: str, kind: Kind, line: Line, value: Value) -> bool | None:
+    """Whether the sentence says a value of the side asked about, not of another; None where it does not tell."""
+    at = next((n for n, v in enumerate(line.values) if (v.start, v.end) == (value.start, value.end)), None)
+    beside = siblings(question, kind, line.text, line.values) if at is not None and line.row is None else None
+    return None if beside is None or at is None else beside.means(at)
 
 
 def _is_day(same: tuple[object, ...]) -> bool:

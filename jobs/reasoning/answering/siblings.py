@@ -75,6 +75,14 @@ class Siblings:
             found[n] *= most / top
         return found
 
+    def means(self, at: int) -> bool | None:
+        """Whether value `at` is said of what the question is about; None where that cannot be told."""
+        if self.won is None or not any(at in group for group in self.groups):
+            return None
+        if at not in self.groups[self.won]:
+            return False
+        return True if len(self.groups[self.won]) == 1 else None
+
 
 @lru_cache(maxsize=4096)
 def _named(question: str) -> frozenset[str]:
@@ -107,7 +115,8 @@ def siblings(question: str, kind: Kind, text: str, values: Sequence[Value]) -> S
     held = [_held(asked, clause) for clause in clauses]
     seen = Counter(w for words in held for w in words)
     own = tuple(frozenset(w for w in words if seen[w] == 1) for words in held)
-    won = _won(_named(question), clauses, own)
+    counted = [v.text for v in values]
+    won = _won(_named(question), [_without(clause, counted) for clause in clauses], own)
     if won is not None and kind.name not in _MEASURED and not own[won] & _named(question):
         won = None
     return Siblings(tuple(groups), own, won)
@@ -116,6 +125,13 @@ def siblings(question: str, kind: Kind, text: str, values: Sequence[Value]) -> S
 def _bare(value: Value) -> bool:
     """Whether a value is a number whose unit is said of another: `12 crowns for adults, 6 for children`."""
     return isinstance(value.same, tuple) and len(value.same) == 2 and value.same[1] == ""
+
+
+def _without(clause: str, counted: Sequence[str]) -> str:
+    """A clause without its values: what is counted may look like a verb (`120 requests`)."""
+    for text in counted:
+        clause = clause.replace(text, "#")
+    return clause
 
 
 def _held(asked: frozenset[str], clause: str) -> frozenset[str]:

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from quern.jobs.reasoning.questions.clause_forms import raised
-from quern.jobs.reasoning.questions.pairs import Pair, Way
+from quern.jobs.reasoning.questions.pairs import QUANTITY, Pair, Way, is_upper, parallel
 from quern.jobs.reasoning.questions.words import AUXILIARIES, PREPOSITIONS, bare, base, is_past, is_verb
 from quern.schemas.words.patterns import lazy_pattern
 
@@ -118,7 +118,20 @@ def choice(text: str) -> Pair | None:
     if of_one is None:
         return None
     way, pattern, word = of_one
+    things = [things[0], *(_completed(thing, things[0]) for thing in things[1:])]
     return Pair(way, tuple(things), tuple(raised(pattern.replace("@", thing)) for thing in things), word)
+
+
+def _completed(thing: str, first: str) -> str:
+    """A thing with what it shares with the first: `on Gold` beside `the limit on Platinum` is `the limit on Gold`."""
+    words, own = thing.split(), first.split()
+    measured = QUANTITY.search(first) is not None and is_upper(words[0]) and not QUANTITY.search(thing)
+    if bare(words[0]) in PREPOSITIONS and bare(own[0]) not in PREPOSITIONS and (cut := parallel(first, thing)):
+        return f"{cut[0]} {thing}"
+    at = max((n for n, w in enumerate(own) if bare(w) in PREPOSITIONS), default=0)
+    if measured and at and is_upper(own[-1]):
+        return f"{' '.join(own[: at + 1])} {thing}"
+    return thing
 
 
 _WHO: Final = (

@@ -9,7 +9,7 @@ from typing import Final
 from quern.jobs.reasoning.questions.canonical import canonical, resolved
 from quern.jobs.reasoning.questions.choices import COMPARATIVE, choice, plain_form
 from quern.jobs.reasoning.questions.clause_forms import asked_of_clause, raised
-from quern.jobs.reasoning.questions.pairs import Pair, is_upper, parallel
+from quern.jobs.reasoning.questions.pairs import QUANTITY, Pair, is_upper, parallel
 from quern.jobs.reasoning.questions.references import proper_names, subject
 from quern.jobs.reasoning.questions.time_order import ordered
 from quern.jobs.reasoning.questions.words import AUXILIARIES, PREPOSITIONS, bare, is_past, is_verb
@@ -17,12 +17,6 @@ from quern.jobs.text.quantities import quantities, singular
 from quern.schemas.words.patterns import lazy_pattern
 
 _REACH: Final = 24  # Characters in which a number must begin.
-_QUANTITY: Final = lazy_pattern(
-    r"\b(?:number|amount|cost|costs|price|prices|fare|fares|fee|total|rate|share|size|length|height|width|depth|weight|"
-    r"population|budget|estimate|area|age|speed|salary|value|bill|fine|temperature|turnover|income|revenue|income|"
-    r"capacity|percentage|level|score|count|sum)\b",
-    re.IGNORECASE,
-)
 # What sets the scene of a question: `In the 2010 census, which ...`.
 _LED: Final = lazy_pattern(
     r"((?:in|on|at|after|before|during|according\s+to|as\s+of|for|by|from|since)\s+[^,?]+),\s+"
@@ -84,7 +78,7 @@ def _than(aux: str, m: re.Match[str]) -> Pair | None:
         b = resolved(b, a)
         if first in ("earlier", "later", "sooner"):
             return Pair("order", (a, b), tuple(asked_of_clause(x) for x in (a, b)), word)
-        if _QUANTITY.search(a):
+        if QUANTITY.search(a):
             whole = _completed(a, b)
             return Pair("compare", (a, b), tuple(raised(f"what {aux} {x}") for x in (a, whole)), word)
         if first in ("more", "less", "fewer"):

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from quern.jobs.reasoning.questions.words import PREPOSITIONS, bare
+from quern.schemas.words.patterns import lazy_pattern
 
 Way = Literal["compare", "order", "both"]
+# Nouns of measures, of which something is the higher or the larger one.
+QUANTITY: Final = lazy_pattern(
+    r"\b(?:number|amount|cost|costs|price|prices|fare|fares|fee|total|rate|share|size|length|height|width|depth|weight|"
+    r"population|budget|estimate|area|age|speed|salary|value|bill|fine|temperature|turnover|income|revenue|"
+    r"capacity|limit|quota|percentage|level|score|count|sum)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)

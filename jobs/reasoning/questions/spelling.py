@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from math import log
 from typing import Final
 
+from quern.jobs.reasoning.questions.function_words import FUNCTION_WORDS, foreign_words
 from quern.jobs.reasoning.questions.vocabulary import LONGEST, Near, Vocabulary, distance
 from quern.schemas.words.scripts import CJK, SOUTH_EAST_ASIAN
 from quern.schemas.words.terms import STOP_WORDS, search_terms
@@ -79,11 +80,19 @@ def respelled(question: str, vocabulary: Vocabulary) -> list[Respelled]:
     """The misspelled words of `question`, in their order; none where it seems to be in another language."""
     found = [m for m in _WORD.finditer(question) if not re.search("['’]", _POSSESSIVE.sub("", m[0]))]
     words = [search_terms(m[0].lower()) for m in found]
+    if _of_unread_language(words, vocabulary):
+        return []
     unknown = [n for n, word in enumerate(words) if _may_be_wrong(word, found[n][0]) and not vocabulary.knows(word)]
     if not unknown or not vocabulary or len(unknown) > max(1, _most_unknown(words) * len(words)):
         return []
     others = [word for n, word in enumerate(words) if n not in unknown and word not in STOP_WORDS]
     return list(_mended(found, words, unknown, others, vocabulary))
+
+
+def _of_unread_language(words: Sequence[str], vocabulary: Vocabulary) -> bool:
+    """Whether a question is in a language that the index has no texts of: it lacks most of its function words."""
+    foreign = foreign_words(words)
+    return bool(foreign) and sum(map(vocabulary.has, foreign)) * 2 < len(foreign)
 
 
 def _most_unknown(words: Sequence[str]) -> float:
@@ -144,8 +153,8 @@ def _meant(word: str, written: str, first: bool, context: _Context, vocabulary: 
 
 
 def _may_be_wrong(word: str, written: str) -> bool:
-    """Whether a word is looked at: none is that is short, or written in capitals as an abbreviation."""
-    return len(word) >= _SHORTEST and not written.isupper()
+    """Whether a word is looked at: none is that is short, a function word, or in capitals as an abbreviation."""
+    return len(word) >= _SHORTEST and not written.isupper() and word not in FUNCTION_WORDS
 
 
 def _small_word(word: str, written: str, first: bool, vocabulary: Vocabulary) -> str | None:
@@ -189,6 +198,8 @@ def _likeliest(word: str, written: str, context: _Context, vocabulary: Vocabular
     candidates = [
         near for near in vocabulary.near(word, edits, common=not is_name) if not is_name or near.word[0] == word[0]
     ]
+    if len(word) == _SHORTEST:  # It may lack a letter (`qay`); with another in its place it is another word.
+        candidates = [near for near in candidates if len(near.word) > len(word)]
     if is_name:
         candidates = [near for near in candidates if near.edits == 1 or _named(near.word, context, vocabulary)]
     scored = [(_odds(word, near, context, vocabulary), near.word) for near in candidates]

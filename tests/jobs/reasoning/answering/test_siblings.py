@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from quern.jobs.reasoning.answering.contrast import contrasted
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.task import answer_task
+from quern.jobs.reasoning.questions.comparisons import pair
 from quern.schemas.settings import AnswerSettings
 
 PARTED = "On the Gold plan deleted mailboxes are kept 30 days; on the Platinum plan 180 days; Silver keeps 7 days."
@@ -61,3 +63,19 @@ APPROVERS = "Recovery takes two approvers from the customer's own admins and a w
 def test_a_count_is_a_number_of_what_is_counted(question: str, text: str, answer: str) -> None:
     said = short(question, text)
     assert said == answer or (not answer and said == text)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which is higher and by how much, the API limit on Platinum or on Gold?",
+        "Which is higher, the API limit on Platinum or on Gold, and by how much?",
+        "Which is lower, the API limit of Platinum or Gold?",
+    ],
+)
+def test_both_values_of_one_sentence_are_compared(question: str) -> None:
+    compared = pair(question)
+    assert compared is not None
+    given = AnswerInput(question, [Evidence(JOINED, None, [], [])])
+    found = contrasted(given, compared.questions, ["", ""], compared.word)
+    assert [side.text for side in found] == ["900 requests", "120 requests"]
