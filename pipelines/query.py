@@ -31,9 +31,10 @@ from quern.pipelines.answers.gate import gated
 from quern.pipelines.images.illustrate import illustrated
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.evidence import Found, load_evidence, with_chunks
-from quern.pipelines.retrieve.filters import conditions_of
+from quern.pipelines.retrieve.filters import conditions_of, known_by
 from quern.pipelines.retrieve.recipe import Recipe
 from quern.pipelines.retrieve.searcher import Searcher
+from quern.pipelines.retrieve.unmet import nothing_passes
 from quern.pipelines.retrieve.vocabulary import vocabulary_of
 from quern.pipelines.timelines.evidence import with_events
 from quern.schemas.answers import Answer, Question
@@ -196,6 +197,11 @@ class _Runner:
         """The day until which its evidence was published: that of the run or its own, the earlier of both."""
         return min(filter(None, (self._settings.retrieve.as_of, question.as_of)), default=None)
 
+    def _conditions(self, question: Question) -> list[str]:
+        """All conditions that what is found for a question meets: of the run and its own."""
+        retrieve = self._settings.retrieve
+        return [*retrieve.where, *known_by(retrieve.as_of), *conditions_of(question)]
+
     def _found(self, texts: Sequence[str], where: Sequence[Sequence[str]]) -> list[Found]:
         """What there is on each of these questions that meets its conditions, looked for in one batch."""
         if not texts:
@@ -242,7 +248,11 @@ class _Runner:
         given, found, judgement = whole.given, whole.found, whole.judgement
         citations = Citations(given, found.hits)
         sentences = sentences_of(whole.draft, citations)
-        notes = [*way.understood.notes, *([judgement.detail] if judgement.detail else []), *whole.aligned.notes]
+        reason: str | None = judgement.reason
+        detail = judgement.detail
+        if not found.hits and (unmet := nothing_passes(self._searcher, self._conditions(way.question))):
+            reason, detail = "nothing_passes", unmet
+        notes = [*way.understood.notes, *([detail] if detail else []), *whole.aligned.notes]
         parents = [sub.parents for sub in way.plan.sub_questions]
         told = [replace(b, rests_on=()) if judgement.refused else b for b in way.told(given)]
         return Answer(
@@ -252,7 +262,7 @@ class _Runner:
             kind=kind_of(given.question).name,
             sentences=sentences,
             probability=judgement.probability,
-            reason=judgement.reason,
+            reason=reason,
             notes=notes,
             by=whole.by,
             recipe=self._recipe.name,

@@ -292,8 +292,9 @@ class Answer(BaseModel):
         kind: What is asked for: `when`, `who`, `where`, `how_many`, `yes_no`, `comparison`, `list`, ...
         sentences: The short answer, then what carries it; none where the question was refused.
         probability: Calibrated probability that the evidence answers, in [0, 1].
-        reason: Why there is no answer: `nothing_found`, `other_entity`, `other_time`, `only_related`, or `refused`
-            where the question itself is of a category that is not answered; None where there is one.
+        reason: Why there is no answer: `nothing_found`, `nothing_passes` (the filters), `other_entity`, `other_time`,
+            `only_related`, or `refused` where the question itself is of a category that is not answered; None where
+            there is one.
         notes: What a reader should know: what was rewritten, which readings there are, what was refused and why.
         by: What answered: `rules`, or the kind of generator whose model did.
         recipe: Name of the retrieval recipe.

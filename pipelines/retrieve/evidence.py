@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from quern.indexes.vectors import pair_similarities
 from quern.jobs.reasoning.answering.facts import Fact
 from quern.jobs.reasoning.answering.inputs import Evidence
 from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.named_documents import named_documents, with_named
 from quern.pipelines.retrieve.ranking import Ranking, Reached, cut
 from quern.pipelines.retrieve.select import selected
 from quern.schemas.answers import Hit, PathNode
@@ -60,10 +61,22 @@ def with_chunks(found: Found, more: Sequence[tuple[Found, Collection[int]]]) -> 
 
 def load_evidence(batch: Batch, ranking: Ranking) -> list[Found]:
     """What the ranking found for each question of the batch, as text."""
-    hits = _hits(batch, selected(batch, ranking))
-    evidence = _evidence(batch, hits)
+    named = named_documents(batch)
+    hits = _hits(batch, with_named(batch, selected(batch, ranking), named))
+    evidence = _with_keys(batch, _evidence(batch, hits), named)
     searches: Sequence[Search | None] = ranking.searches or [None] * len(batch)
     return [Found(*row) for row in zip(hits, evidence, _paths(batch, ranking.reached), searches, strict=True)]
+
+
+def _with_keys(batch: Batch, evidence: list[list[Evidence]], named: dict[int, dict[int, str]]) -> list[list[Evidence]]:
+    """The evidence, that of documents which its question names by a key titled by the key too."""
+    for question, documents in named.items():
+        of_key = {batch.graph.documents.keys[at].as_py(): key for at, key in documents.items()}
+        evidence[question] = [
+            replace(e, title=f"{of_key[e.page]}: {e.title}" if e.title else of_key[e.page]) if e.page in of_key else e
+            for e in evidence[question]
+        ]
+    return evidence
 
 
 def _hits(batch: Batch, ranking: Ranking) -> list[list[Hit]]:

@@ -40,6 +40,7 @@ _BEHIND: Final = lazy_pattern(
 )
 _HAVE: Final = frozenset({"has", "have", "had"})
 _RELATIVE: Final = frozenset({"which", "who", "that", "whose"})
+_CAPITAL: Final = lazy_pattern(r"(?<=[\w,;] )[A-Z][\w’'-]*")
 _RESPECTIVELY: Final = lazy_pattern(r"\brespectively\b", re.IGNORECASE)
 _ITEM: Final = r"(?:[\w’'-]+\s){0,2}[\w’'-]+"
 _SERIES: Final = re.compile(rf"(?P<first>{_ITEM}(?:,\s{_ITEM}){{0,6}}),?\s(?:and|or)\s(?P<last>(?:the\s)?[\w’'-]+)")
@@ -53,11 +54,13 @@ class Siblings:
         groups: Positions of the values of each clause.
         own: Stems of the question that each clause alone has.
         won: The clause that the question is about; None where no word tells them apart.
+        named: Whether each clause has a name or a word with a capital that the question has not.
     """
 
     groups: tuple[tuple[int, ...], ...]
     own: tuple[frozenset[str], ...]
     won: int | None
+    named: bool
 
     def weighed(self, weights: Sequence[float]) -> list[float]:
         """Weights of the values: what is said of the thing asked about takes the greatest, its siblings next to none.
@@ -119,7 +122,13 @@ def siblings(question: str, kind: Kind, text: str, values: Sequence[Value]) -> S
     won = _won(_named(question), [_without(clause, counted) for clause in clauses], own)
     if won is not None and kind.name not in _MEASURED and not own[won] & _named(question):
         won = None
-    return Siblings(tuple(groups), own, won)
+    others = all(_capitals(clause) - asked for clause in clauses)
+    return Siblings(tuple(groups), own, won, others)
+
+
+def _capitals(clause: str) -> frozenset[str]:
+    """Stems of the words with a capital inside a clause, where that shows a name."""
+    return content_words(" ".join(_CAPITAL.findall(clause)))
 
 
 def _bare(value: Value) -> bool:

@@ -19,7 +19,7 @@ from quern.jobs.reasoning.confidence.features import (
     sentence_similarities,
 )
 from quern.jobs.reasoning.confidence.model import fitted
-from quern.jobs.reasoning.confidence.reasons import Code, of_another, reason_of
+from quern.jobs.reasoning.confidence.reasons import Code, of_another, of_other_number, of_sibling, reason_of
 from quern.schemas.settings import AnswerSettings
 
 # What of its question the first chunk matches on average, over the sets that the model of confidence is fitted to. Less
@@ -36,6 +36,7 @@ _OF_PROSE: Final = 0.25
 _OF_ANOTHER: Final = (
     0.5  # Of the two answerable questions that a value on the page of another was told for, one was right.
 )
+_OF_OTHERS: Final = 0.2  # The same where an identifier or a qualifier of the question stands nowhere. By reason alone.
 
 
 @dataclass(frozen=True)
@@ -111,9 +112,11 @@ def _shifted(probability: float, odds: float) -> float:
 def _judged(given: AnswerInput, draft: Draft, probability: float, risk: float, *, parts: bool) -> Judgement:
     if parts and given.before:
         probability = max(probability, min(b.probability for b in given.before))
-    if (other := of_another(given, draft)) is not None:
-        probability = min(probability, _OF_ANOTHER)
+    other = of_another(given, draft)
+    surely = of_other_number(given) or of_sibling(given, draft)
+    if other is not None or surely is not None:
+        probability = min(probability, _OF_ANOTHER if surely is None else _OF_OTHERS)
     elif given.evidence and draft.sentences and 1.0 - probability <= risk:
         return Judgement(probability)
-    reason = other or reason_of(given)
+    reason = surely or other or reason_of(given)
     return Judgement(probability, reason.code, reason.detail)

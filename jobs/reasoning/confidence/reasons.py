@@ -6,10 +6,12 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from quern.jobs.reasoning.answering.identifiers import identifiers
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.kinds import kind_of
 from quern.jobs.reasoning.answering.relevance import lines
 from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.reasoning.answering.siblings import siblings
 from quern.jobs.reasoning.answering.task import Draft
 from quern.jobs.reasoning.confidence.features import asked, holds, missing
 
@@ -64,6 +66,40 @@ def of_another(given: AnswerInput, draft: Draft) -> Reason | None:
         return None
     detail = f"What was found is of {title or 'another page'}, not of {_as_asked(given.question, names)}."
     return Reason("other_entity", detail)
+
+
+def of_other_number(given: AnswerInput) -> Reason | None:
+    """Why not, where an identifier of the question stands in no evidence and another of its kind does.
+
+    Room 374 says nothing of whether there is a Room 372. A code of some length that stands nowhere is another
+    thing too: `PS3` may be written in another way, `HD-1033` is not.
+    """
+    texts = [f"{e.title or ''}\n{e.text}\n{e.page}" for e in given.evidence]
+    for one in identifiers(given.question):
+        if any(map(one.stands_in, texts)):
+            continue
+        if one.alone or any(map(one.another_in, texts)):
+            return Reason("other_entity", f"What was found does not name {one.text}.")
+    return None
+
+
+def of_sibling(given: AnswerInput, draft: Draft) -> Reason | None:
+    """Why not, where a sentence says its values of several that have names, none of them the one asked about.
+
+    `30 days on Gold, 180 on Platinum` does not say how long it is on Bronze.
+    """
+    named = asked(given.question).names
+    kind = kind_of(given.question)
+    if given.before or not named or not draft.sentences or not (absent := named & missing(named, given.evidence)):
+        return None
+    resting = draft.sentences[0].rests_on[:1]
+    line = next((one for one in lines(given, kind) if one.number in resting), None)
+    if line is None or line.row is not None:
+        return None
+    beside = siblings(given.question, kind, line.text, line.values)
+    if beside is None or not beside.named or any(words & named for words in beside.own):
+        return None
+    return Reason("other_entity", f"What was found does not name {_as_asked(given.question, absent)}.")
 
 
 def _as_asked(question: str, stems: frozenset[str]) -> str:

@@ -11,6 +11,7 @@ from quern.schemas.words.terms import search_terms
 
 REASONS: Final = {
     "nothing_found": "Nothing in the corpus matches the question.",
+    "nothing_passes": "No document passes the filters.",
     "other_entity": "What was found speaks of somebody or something else.",
     "other_time": "What was found speaks of another time.",
     "only_related": "What was found is related, but does not answer the question.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from quern.indexes.catalog import Warehouse
-from quern.pipelines.query import answer_questions
+from quern.pipelines.query import answer_questions, settings_to_ask_by
 from quern.pipelines.retrieve import filters
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.filters import FilterError, allowed, condition, known_by, see_that_metadata_is_there
@@ -185,3 +186,36 @@ def test_metadata_is_equal_as_texts_ordered_as_numbers_where_both_are_and_a_name
     see_that_metadata_is_there(opened, ["metadata.grade>9"])
     with pytest.raises(FilterError, match="there is no metadata 'grad'; did you mean grade"):
         see_that_metadata_is_there(opened, ["metadata.grad>9"])
+
+
+def test_documents_are_found_by_key_and_a_filter_that_none_passes_is_named(tmp_path: Path) -> None:
+    rows = [
+        ("HD-1033", "Excel export stops", "The export stops at 65,536 lines.", "Gold"),
+        ("HD-1034", "Printer prints green", "The printer in Room 374 prints green since Monday.", "Silver"),
+    ]
+    lines = [
+        {
+            "doc_id": key,
+            "url": f"https://desk.example/t/{key[3:]}",
+            "title": title,
+            "text": text,
+            "metadata": {"tier": tier},
+        }
+        for key, title, text, tier in rows
+    ]
+    source = tmp_path / "tickets.jsonl"
+    source.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+    snapshot = Warehouse.open(build_here(source, tmp_path / "warehouse")).snapshot()
+    searcher, (recipe,) = Searcher(snapshot, settings_to_ask_by(snapshot.manifest)), find_recipes("bridge")
+    asked = [
+        Question(query_id="key", question="HD-1033"),
+        Question(query_id="address", question="https://desk.example/t/1034"),
+        Question(query_id="none", question="HD-2000"),
+        Question(query_id="filter", question="What prints green?", where=["metadata.tier=Silber"]),
+    ]
+    key, address, none, unmet = answer_questions(searcher, asked, recipe)
+    assert [a.hits[0].doc_id for a in (key, address)] == ["HD-1033", "HD-1034"]
+    assert "65,536" in key.sentences[0].text
+    assert none.reason == "other_entity"
+    assert unmet.reason == "nothing_passes"
+    assert "metadata.tier=Silber; there is Silver" in unmet.notes[0]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, Evidence
-from quern.jobs.reasoning.answering.task import Draft, Statement
+from quern.jobs.reasoning.answering.task import Draft, Statement, answer_task
 from quern.jobs.reasoning.confidence.features import Features, features, sentence_similarities
 from quern.jobs.reasoning.confidence.judge import Judgement, judged
 from quern.jobs.reasoning.confidence.model import fitted
@@ -133,3 +133,26 @@ def test_what_verification_finds_matched_moves_the_probability_either_way() -> N
 
     assert probability(0.0) < probability() < probability(1.0)
     assert probability(None) == probability(1.0, weight=0) == probability()
+
+
+ROOMS = "Headset in Lyme, Room 374, loses connection. Printer KX-440 in Room 12 prints green."
+PLANS = "On the Gold plan mailboxes are kept 30 days; on the Platinum plan 180 days."
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "refused"),
+    [
+        ("Is there a Room 372?", ROOMS, True),
+        ("Is there a Room 374?", ROOMS, False),
+        ("Which headset is in room no. 374?", ROOMS, False),
+        ("What does the printer KX-450 print?", ROOMS, True),
+        ("What does the printer KX 440 print?", ROOMS, False),
+        ("How long are mailboxes kept on the Bronze plan?", PLANS, True),
+        ("How long are mailboxes kept on the Platinum plan?", PLANS, False),
+    ],
+)
+def test_what_is_said_of_another_number_or_plan_is_no_answer(question: str, text: str, refused: bool) -> None:
+    given = AnswerInput(question, [Evidence(text, None, [], [])])
+    draft = answer_task(AnswerSettings()).rule(given)
+    (judgement,) = judged([given], [draft], AnswerSettings(risk=0.6))
+    assert (judgement.reason == "other_entity") is refused

@@ -1,0 +1,118 @@
+"""Documents that a question names by their key or address: `HD-1033`, which no text of that document need have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from quern.indexes.keys import positions_in
+from quern.indexes.lexical import in_order
+from quern.jobs.reasoning.answering.identifiers import identifiers
+from quern.pipelines.retrieve.batch import Batch
+from quern.pipelines.retrieve.ranking import Ranking
+from quern.pipelines.retrieve.searcher import Searcher
+
+_LONGEST: Final = 300  # Characters of a key or an address.
+_MOST: Final = 3  # Keys of one question that are looked up, and chunks of a document that are put first.
+_ADDRESS: Final = re.compile(r"https?://\S+?(?=[?!.,;)]*(?:\s|$))")
+_ENDING: Final = re.compile(r"\.\w{2,5}$")
+
+
+def keys_named(question: str) -> list[str]:
+    """What of a question may be the key or the address of a document: codes, addresses, or all of it as one word."""
+    whole = question.strip().strip("?!.\"'“”")
+    found = [*_ADDRESS.findall(question), *(one.text for one in identifiers(question) if one.alone)]
+    if whole and len(whole) <= _LONGEST and not re.search(r"\s", whole) and re.search(r"\d", whole):
+        found.insert(0, whole)
+    return list(dict.fromkeys(found))[:_MOST]
+
+
+def named_documents(batch: Batch) -> dict[int, dict[int, str]]:
+    """Of each question that names documents their positions, and what each is named by."""
+    wanted = {n: keys for n, q in enumerate(batch.questions) if (keys := keys_named(q))}
+    if not wanted:
+        return {}
+    every = sorted({form for keys in wanted.values() for key in keys for form in _forms(key)})
+    documents = batch.searcher.snapshot.table("documents")
+    known = set(documents.lookup("doc_id", every, ["doc_id"])["doc_id"].to_pylist())
+    found: dict[int, dict[int, str]] = {}
+    for n, keys in wanted.items():
+        for key in keys:
+            ids = [form for form in _forms(key) if form in known]
+            at = positions_in(batch.graph.documents.keys, pa.array(ids, pa.string())).tolist() if ids else []
+            at = at or batch.searcher.held(_Addresses).of(key)
+            found.setdefault(n, {}).update(dict.fromkeys((p for p in at if p >= 0), key))
+    return {n: named for n, named in found.items() if named}
+
+
+def with_named(batch: Batch, ranking: Ranking, named: dict[int, dict[int, str]]) -> Ranking:
+    """The ranking with the first chunks of the documents that questions name before all others."""
+    if not named:
+        return ranking
+    of_chunk, scored = batch.graph.documents.of_chunk, ranking.chunks
+    first: list[tuple[int, int]] = []
+    for question, documents in named.items():
+        for document in documents:
+            own = np.flatnonzero(of_chunk == document)[:_MOST]
+            allowed = batch.allows(np.full(len(own), question), own)
+            first += [(question, at) for at in own[allowed].tolist()]
+    if not first:
+        return ranking
+    width = len(batch.graph.chunks.keys)
+    asker, chunk = (np.array(column, dtype=np.int64) for column in zip(*first, strict=True))
+    other = ~np.isin(scored.question * width + scored.chunk, asker * width + chunk)
+    best = np.zeros(len(batch), dtype=np.float32)
+    np.maximum.at(best, scored.question, scored.score)
+    chunks = in_order(
+        np.concatenate([scored.question[other], asker]),
+        np.concatenate([scored.chunk[other], chunk]),
+        np.concatenate([scored.score[other], np.nextafter(best, np.float32(np.inf))[asker]]).astype(np.float32),
+    )
+    return replace(ranking, chunks=chunks)
+
+
+def _forms(key: str) -> Sequence[str]:
+    return tuple(dict.fromkeys((key, key.upper(), key.lower())))
+
+
+class _Addresses:
+    """The last parts of the documents' addresses as hashes, 16 bytes a document: made when one is first asked for."""
+
+    def __init__(self, searcher: Searcher) -> None:
+        keys = searcher.graph.documents.keys
+        rows = list(_last_parts(searcher))
+        hashes = np.array([_hash(part) for _, part in rows], dtype=np.uint64)
+        places = positions_in(keys, pa.array([key for key, _ in rows], pa.string()))
+        order = np.argsort(hashes, kind="stable")
+        self._hashes: npt.NDArray[np.uint64] = hashes[order]
+        self._places = places[order]
+
+    def of(self, key: str) -> list[int]:
+        """Positions of the documents whose address ends in `key`; none where several do, which it does not name."""
+        part = _last_part(key)
+        wanted = np.uint64(_hash(part))
+        start, end = np.searchsorted(self._hashes, wanted), np.searchsorted(self._hashes, wanted, side="right")
+        found = self._places[start:end].tolist()
+        return found if len(found) == 1 else []
+
+
+def _last_parts(searcher: Searcher) -> Iterator[tuple[str, str]]:
+    for batch in searcher.snapshot.table("documents").batches(["doc_id", "url"]):
+        for key, url in zip(batch.column("doc_id").to_pylist(), batch.column("url").to_pylist(), strict=True):
+            if url:
+                yield key, _last_part(url)
+
+
+def _last_part(url: str) -> str:
+    return _ENDING.sub("", url.split("?")[0].rstrip("/").rpartition("/")[2]).lower()
+
+
+def _hash(part: str) -> int:
+    return int.from_bytes(blake2b(part.encode(), digest_size=8).digest(), "big")

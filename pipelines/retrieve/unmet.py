@@ -1,0 +1,53 @@
+"""Filters that no document passes: which condition it is, and the values most like the one that was asked for."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from quern.pipelines.retrieve.filters import METADATA, Condition, allowed, condition
+from quern.pipelines.retrieve.searcher import Searcher
+from quern.schemas.words.lines import shortened
+from quern.schemas.words.meant import ALIKE
+
+_MOST_VALUES: Final = 5_000  # Different values that one is compared with.
+_FEW: Final = 5  # Values that are told one and all.
+_NEAR: Final = 3
+_LONGEST: Final = 80  # Characters of a condition in a message.
+
+
+def nothing_passes(searcher: Searcher, conditions: Sequence[str]) -> str | None:
+    """Why nothing was found where no document passes the conditions, as a sentence; None where one does."""
+    if not conditions or (together := allowed(searcher, [conditions])) is None or together.masks.any():
+        return None
+    alone = allowed(searcher, [[one] for one in conditions])
+    unmet = [c for c, n in zip(conditions, alone.of_question, strict=True) if not alone.masks[n].any()] if alone else []
+    if not unmet:
+        return f"No document passes all filters together: {', '.join(shortened(c, _LONGEST) for c in conditions)}."
+    near = _values_like(searcher, condition(unmet[0]))
+    return f"No document passes the filter {shortened(unmet[0], _LONGEST)}{f'; there is {near}' if near else ''}."
+
+
+def _values_like(searcher: Searcher, unmet: Condition) -> str:
+    """The values of the column most like the one asked for, or all where they are few; empty for other operators."""
+    if unmet.operator != "=" or not isinstance(unmet.least, str):
+        return ""
+    group, _, name = unmet.column.partition(".")
+    values: set[str] = set()
+    for batch in searcher.snapshot.table(unmet.table).batches([group]):
+        column = batch.column(0)
+        if group == METADATA and name:
+            said = column.flatten()
+            column = said.field("value").filter(pc.equal(said.field("name"), name))
+        if not pa.types.is_string(column.type):
+            return ""
+        values.update(filter(None, column.unique().to_pylist()))
+        if len(values) > _MOST_VALUES:
+            break
+    folded = {value.casefold(): value for value in sorted(values)}
+    near = [folded[v] for v in difflib.get_close_matches(unmet.least.casefold(), folded, _NEAR, ALIKE)]
+    return " or ".join(near or (sorted(values) if len(values) <= _FEW else []))
