@@ -10,7 +10,7 @@ from quern.pipelines.api.given import Asked, Changes, Place, questions_of, searc
 from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.evidence import load_evidence
-from quern.pipelines.retrieve.filters import conditions_of, see_that_metadata_is_there
+from quern.pipelines.retrieve.filters import conditions_of, see_that_columns_are_there
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.timelines.query import asked_timeline, wanted_of
 from quern.schemas.answers import Answer, Hit
@@ -39,7 +39,7 @@ def search(
     """
     (chosen,) = find_recipes(recipe)
     searcher = searcher_of(warehouse, settings, snapshot, as_of, top_k)
-    see_that_metadata_is_there(searcher, where)
+    see_that_columns_are_there(searcher, where)
     (asked,) = questions_of([{"query_id": "1", "question": question, "where": list(where)}], searcher.settings)
     with Reasoner(searcher.settings.generator, searcher.settings.engine) as reasoner:
         batch = Batch(searcher, [asked.question], [conditions_of(asked)], reasoner)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -187,19 +188,20 @@ def open_searcher(
     from quern.indexes.catalog import Warehouse as Catalog
     from quern.pipelines.query import settings_to_ask_by
     from quern.pipelines.retrieve import searcher
-    from quern.pipelines.retrieve.filters import condition, see_that_metadata_is_there
+    from quern.pipelines.retrieve.filters import UnknownColumnError, condition, see_that_columns_are_there
 
     opened = Catalog.open(warehouse).snapshot(snapshot)
     chosen = load_settings(settings, override, settings_to_ask_by(opened.manifest))
     conditions = (*chosen.retrieve.where, *(where or ()))
     for text in conditions:
-        condition(text)
+        with suppress(UnknownColumnError):  # The snapshot, when it is open, tells what there is instead.
+            condition(text)
     day = chosen.retrieve.as_of if as_of is None else _day(as_of)
     retrieve = chosen.retrieve.model_copy(
         update={"where": conditions, "as_of": day, "top_k": top_k or chosen.retrieve.top_k}
     )
     opened_searcher = searcher.Searcher(opened, chosen.model_copy(update={"retrieve": retrieve}))
-    see_that_metadata_is_there(opened_searcher, conditions)
+    see_that_columns_are_there(opened_searcher, conditions)
     return opened_searcher
 
 

@@ -36,9 +36,10 @@ from quern.schemas.words.meant import meant, no_such
 
 Mask = npt.NDArray[np.bool_]
 
-_CONDITION: Final = re.compile(r"(metadata\.(?:\"[^\"]+\"|[^<>=!]+)|\w+)\s*(>=|<=|!=|=|<|>)\s*(.*)", re.S)
+_CONDITION: Final = re.compile(r"(metadata\.(?:\"[^\"]+\"|[^<>=!]+)|\w[^<>=!]*?)\s*(>=|<=|!=|=|<|>)\s*(.*)", re.S)
 _MOST_CHARACTERS: Final = 1000  # Of a condition: an address has less, and more is no condition but pasted text.
 MOST_MASKS: Final = 256  # Held for the next batches: as many as a batch has questions, each of one bit a chunk.
+_MOST_NAMED: Final = 20  # Of metadata, in messages.
 KNOWN_AT: Final = "known_at"
 METADATA: Final = "metadata"
 _KNOWN_BY: Final = ("published_at", "modified_at")
@@ -47,6 +48,18 @@ _DATE: Final = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 
 class FilterError(QuernError):
     """A condition that cannot be read; the message says what is wrong with it and what there is."""
+
+
+class UnknownColumnError(FilterError):
+    """A condition on a column that there is not.
+
+    Attributes:
+        name: The column.
+    """
+
+    def __init__(self, text: str, name: str, known: Sequence[str]) -> None:
+        super().__init__(f"the filter {text!r}: {no_such('column of documents or chunks', name, known)}")
+        self.name = name
 
 
 @dataclass(frozen=True)
@@ -104,9 +117,11 @@ def condition(text: str) -> Condition:
         if name in _columns(table):
             least, most = _value(text, table.schema.field(name).type, value)
             return Condition(table.name, name, operator, least, most)
-    known = sorted({KNOWN_AT, f"{METADATA}.NAME", *_columns(DOCUMENTS), *_columns(CHUNKS)})
-    own = "" if meant(name, known) else f"; what was given of documents under that name is {METADATA}.{name}"
-    raise FilterError(f"the filter {text!r}: {no_such('column of documents or chunks', name, known)}{own}")
+    raise UnknownColumnError(text, name, [*_known_columns(), f"{METADATA}.NAME"])
+
+
+def _known_columns() -> list[str]:
+    return sorted({KNOWN_AT, *_columns(DOCUMENTS), *_columns(CHUNKS)})
 
 
 _EXAMPLE: Final = "published_at>=2024-05-01"
@@ -160,19 +175,38 @@ def _moments(value: str) -> tuple[datetime, datetime]:
     return first, datetime.combine(last, time.max, UTC)
 
 
-def see_that_metadata_is_there(searcher: Searcher, conditions: Sequence[str]) -> None:
-    """Refuse conditions on metadata that no document of the snapshot has.
+def see_that_columns_are_there(searcher: Searcher, conditions: Sequence[str]) -> None:
+    """Refuse conditions on columns that there are not, and on metadata that no document of the snapshot has.
 
     Raises:
-        FilterError: One is; the message names what is most like it.
+        FilterError: One is; the message names what is most like it, of columns and of metadata that there are.
     """
-    asked = [each.column.removeprefix(f"{METADATA}.") for each in map(condition, conditions) if "." in each.column]
-    if not asked:
-        return
+    for text in conditions:
+        try:
+            column = condition(text).column
+        except UnknownColumnError as error:
+            raise _unknown(text, error.name, _metadata_names(searcher)) from None
+        name = column.removeprefix(f"{METADATA}.")
+        if name != column and name not in (there := _metadata_names(searcher)):
+            raise FilterError(no_such("metadata", name, there) if there else "no document has metadata")
+
+
+def _unknown(text: str, name: str, metadata: Sequence[str]) -> FilterError:
+    """What is said of a column that there is not, by what the snapshot has."""
+    columns = _known_columns()
+    part = (each for each in metadata if name.casefold() in each.casefold().split())
+    near = next(part, None) or meant(name, [*columns, *metadata])
+    if near in metadata and near not in columns:
+        told = f"there is no column of documents or chunks {name!r}; did you mean {METADATA}.{near}?"
+        return FilterError(f"the filter {text!r}: {told}")
+    given = [f"{METADATA}.{each}" for each in metadata[:_MOST_NAMED]]
+    return UnknownColumnError(text, name, [*columns, *given])
+
+
+def _metadata_names(searcher: Searcher) -> list[str]:
+    """Names of the metadata that documents have."""
     column = searcher.snapshot.table(DOCUMENTS.name).batches([METADATA])
-    there = set[str]().union(*(batch.column(0).flatten().field("name").unique().to_pylist() for batch in column))
-    for name in (name for name in asked if name not in there):
-        raise FilterError(no_such("metadata", name, sorted(there)) if there else "no document has metadata")
+    return sorted(set[str]().union(*(batch.column(0).flatten().field("name").unique().to_pylist() for batch in column)))
 
 
 @dataclass(frozen=True)

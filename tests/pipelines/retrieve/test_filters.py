@@ -14,7 +14,7 @@ from quern.indexes.catalog import Warehouse
 from quern.pipelines.query import answer_questions, settings_to_ask_by
 from quern.pipelines.retrieve import filters
 from quern.pipelines.retrieve.batch import Batch
-from quern.pipelines.retrieve.filters import FilterError, allowed, condition, known_by, see_that_metadata_is_there
+from quern.pipelines.retrieve.filters import FilterError, allowed, condition, known_by, see_that_columns_are_there
 from quern.pipelines.retrieve.recipes import RECIPES, find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Question
@@ -183,9 +183,16 @@ def test_metadata_is_equal_as_texts_ordered_as_numbers_where_both_are_and_a_name
         opened, [Question(query_id="q", question="Who keeps bees in Marne?")], *find_recipes("bm25")
     )
     assert answer.hits[0].metadata == {"Home town": "Marne", "grade": "10", "zip": "0123"}
-    see_that_metadata_is_there(opened, ["metadata.grade>9"])
+    see_that_columns_are_there(opened, ["metadata.grade>9"])
     with pytest.raises(FilterError, match="there is no metadata 'grad'; did you mean grade"):
-        see_that_metadata_is_there(opened, ["metadata.grad>9"])
+        see_that_columns_are_there(opened, ["metadata.grad>9"])
+    with pytest.raises(FilterError, match=r"no column of documents or chunks 'Grade'; did you mean metadata\.grade"):
+        see_that_columns_are_there(opened, ["Grade>9"])
+    with pytest.raises(FilterError, match=r"did you mean metadata\.Home town"):
+        see_that_columns_are_there(opened, ["Town=Marne"])
+    with pytest.raises(FilterError, match=r"there are: author, .*, metadata\.Home town") as told:
+        see_that_columns_are_there(opened, ["priority=high"])
+    assert "metadata.priority" not in str(told.value)
 
 
 def test_documents_are_found_by_key_and_a_filter_that_none_passes_is_named(tmp_path: Path) -> None:
