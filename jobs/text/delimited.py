@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -13,6 +13,10 @@ from typing import Final, TextIO
 
 # A first line by which spreadsheets tell each other what sets cells apart; it is no part of the table.
 _SEPARATOR: Final = re.compile(r'"?sep=([^"\r\n])"?', re.IGNORECASE)
+
+DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
+_OTHERS: Final = (";", "\t", ",", "|")
+"""What else sets cells apart: where a comma is in numbers, spreadsheets write `;`."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +122,22 @@ def delimited(file: TextIO, delimiter: str = ",", longest: int | None = None) ->
                 yield DelimitedRow(first, cells[: len(names)])
 
     return Delimited(names, rows())
+
+
+def delimiter_of(header: str, usual: str, fits: Callable[[Sequence[str]], bool]) -> str:
+    """What sets cells apart: the usual, or what makes columns that fit, or else the most.
+
+    Args:
+        header: The first line.
+        usual: What the ending of the file promises.
+        fits: Whether a table can have these columns.
+    """
+
+    def worth(delimiter: str) -> tuple[bool, int]:
+        names = [cell.strip() for row in csv.reader([header], delimiter=delimiter) for cell in row]
+        return fits(names), len(names)
+
+    return usual if worth(usual)[0] else max((usual, *_OTHERS), key=worth)
 
 
 def _fault(error: csv.Error, first: int, last: int) -> str:

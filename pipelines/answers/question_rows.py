@@ -1,27 +1,28 @@
-"""The rows of a file of questions, whatever its format: JSON lines (also from standard input), Parquet, CSV."""
+"""The rows of a file of questions: JSON lines (also from standard input), Parquet, CSV and TSV, a question a line."""
 
 from __future__ import annotations
 
 import csv
+import io
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Final, get_origin
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from quern.jobs.text.delimited import delimited
+from quern.jobs.text.charsets import page_encoding
+from quern.jobs.text.delimited import DELIMITERS, delimited, delimiter_of
 from quern.schemas.answers import Question
 from quern.schemas.errors import QuernError
 
 STDIN: Final = Path("-")
 _FIELDS: Final = tuple(Question.model_fields)
 LISTS: Final = frozenset(n for n, f in Question.model_fields.items() if get_origin(f.annotation) is list)
-_NEEDED: Final = ("query_id", "question")
 # A question with its gold answer and evidence has some hundred; what is longer is no line of questions.
 _LONGEST_LINE: Final = 1 << 20
 _BATCH_ROWS: Final = 1024
@@ -66,18 +67,51 @@ def check_readable(path: Path, what: str = "questions") -> None:
         raise QuestionError(f"{what} {path} cannot be read: {error.strerror}") from None
 
 
-def rows_of(path: Path, what: str = "questions") -> Iterator[Row | BadRow]:
-    """The rows of a file, one by one; blank lines are passed over. `what` it holds, for the message.
+@dataclass(frozen=True)
+class Columns:
+    """What a file must have and calls otherwise.
+
+    Attributes:
+        what: What it holds, for messages.
+        needed: Fields that a table must have columns for.
+        names: What the file calls fields, by their names here.
+    """
+
+    what: str = "questions"
+    needed: Sequence[str] = ("query_id", "question")
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def field_of(self, column: str) -> str | None:
+        """The field that a column holds, None for none."""
+        mapped = next((name for name, called in self.names.items() if called == column), None)
+        return mapped or (column if column in _FIELDS and column not in self.names else None)
+
+    def check(self, path: Path, columns: Sequence[str]) -> None:
+        """See to it that a table has the columns.
+
+        Raises:
+            QuestionError: It lacks one; the message names what there is.
+        """
+        held = {self.field_of(column) for column in columns}
+        if missing := [name for name in (*self.needed, *self.names) if name not in held]:
+            called = dict.fromkeys(self.names.get(name, name) for name in missing)
+            there, how = ", ".join(columns[:20]), ",".join(f"{name}=NAME" for name in dict.fromkeys(missing))
+            lacks = f"{self.what} {path} has no column {' and no '.join(called)}; its columns are {there}"
+            raise QuestionError(lacks + (f": name what holds it, like --map {how}" if self.what == "questions" else ""))
+
+
+def rows_of(path: Path, columns: Columns = Columns()) -> Iterator[Row | BadRow]:
+    """The rows of a file, one by one; blank lines are passed over.
 
     Raises:
         QuestionError: It cannot be read, or lacks a column.
     """
-    read = _READERS.get(path.suffix.lower(), _json_rows)
+    read = _READERS.get(path.suffix.lower(), _line_rows)
     try:
-        yield from read(path, what)
+        yield from read(path, columns)
     except (OSError, pa.ArrowException, csv.Error) as error:
         cause = getattr(error, "strerror", None) or " ".join(str(error).split())[:200]
-        raise QuestionError(f"{what} {path} cannot be read: {cause}") from None
+        raise QuestionError(f"{columns.what} {path} cannot be read: {cause}") from None
 
 
 def row_count(path: Path) -> int | None:
@@ -93,14 +127,25 @@ def row_count(path: Path) -> int | None:
         return None
 
 
-def _json_rows(path: Path, _: str) -> Iterator[Row | BadRow]:
+def _line_rows(path: Path, columns: Columns) -> Iterator[Row | BadRow]:
+    """Rows of lines: of JSON, and in a `.txt` of questions as they stand too."""
     opened: Any = nullcontext(sys.stdin.buffer) if path == STDIN else path.open("rb")
     with opened as file:
         for number, line in enumerate(_lines(file), 1):
             if line is None:
                 yield BadRow(number, "too_long", f"the line has more than {_LONGEST_LINE:,} bytes")
             elif line.strip():
-                yield _json_row(number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line)
+                line = (line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line).strip()
+                plain = path.suffix.lower() == ".txt" and not line.startswith(b"{")
+                yield _text_row(number, line) if plain else _renamed(_json_row(number, line), columns)
+
+
+def _text_row(number: int, line: bytes) -> Row | BadRow:
+    """A question that is a line."""
+    try:
+        return Row(number, {"question": line.decode("utf-8")})
+    except UnicodeDecodeError as error:
+        return BadRow(number, "not_text", f"not UTF-8 at byte {error.start} of the line")
 
 
 def _lines(file: IO[bytes]) -> Iterator[bytes | None]:
@@ -130,12 +175,20 @@ def _json_row(number: int, line: bytes) -> Row | BadRow:
     return Row(number, fields)
 
 
-def _parquet_rows(path: Path, what: str) -> Iterator[Row | BadRow]:
+def _renamed(row: Row | BadRow, columns: Columns) -> Row | BadRow:
+    """A row of JSON by the names of its fields; what is no field is told of by who reads it."""
+    if isinstance(row, BadRow) or not columns.names:
+        return row
+    return Row(row.line, {name: value for n, value in row.fields.items() if (name := columns.field_of(n))})
+
+
+def _parquet_rows(path: Path, columns: Columns) -> Iterator[Row | BadRow]:
     with pq.ParquetFile(path) as file:
-        columns = [n for n in file.schema_arrow.names if n in _FIELDS]
-        _check_columns(path, columns, what)
+        columns.check(path, file.schema_arrow.names)
+        wanted = [n for n in file.schema_arrow.names if columns.field_of(n)]
         number = 0
-        for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=columns):
+        for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=wanted):
+            batch = batch.rename_columns([columns.field_of(n) or n for n in batch.schema.names])
             for at in range(batch.num_rows):
                 number += 1
                 yield _parquet_row(number, batch.slice(at, 1))
@@ -152,17 +205,26 @@ def _parquet_row(number: int, row: pa.RecordBatch) -> Row | BadRow:
     return Row(number, {n: v for n, v in fields.items() if v is not None})
 
 
-def _csv_rows(path: Path, what: str) -> Iterator[Row | BadRow]:
-    """Rows of CSV with a header, each by its first line; a list is written as JSON, or its members set apart by `|`."""
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        table = delimited(file)
-        _check_columns(path, table.names, what)
+def _csv_rows(path: Path, columns: Columns) -> Iterator[Row | BadRow]:
+    """Rows of CSV with a header, each by its first line; a list is written as JSON, or its members set apart by `|`.
+
+    Its encoding is told from its first bytes, what sets cells apart from its first line, as those of pages are.
+    """
+    with path.open("rb") as binary:
+        head = binary.peek(1)
+        codec = page_encoding(head[: head.rfind(b"\n") + 1] or head, None)
+        file = io.TextIOWrapper(binary, "utf-8-sig" if codec == "utf-8" else codec, errors="replace", newline="")
+        first = next(iter(head.decode(codec, "replace").removeprefix("\ufeff").splitlines()), "")
+        needed = set(columns.needed)
+        usual = DELIMITERS.get(path.suffix.lower(), ",")
+        table = delimited(file, delimiter_of(first, usual, lambda names: needed <= set(map(columns.field_of, names))))
+        columns.check(path, table.names)
+        fields = [columns.field_of(name) for name in table.names]
         for row in table.rows:
             if row.fault:
                 yield BadRow(row.line, "malformed", row.fault)
             else:
-                pairs = zip(table.names, row.cells, strict=False)
-                yield Row(row.line, {n: _cell(n, v) for n, v in pairs if n in _FIELDS})
+                yield Row(row.line, {n: _cell(n, v) for n, v in zip(fields, row.cells, strict=False) if n})
 
 
 def _cell(name: str, value: str) -> object:
@@ -174,16 +236,11 @@ def _cell(name: str, value: str) -> object:
             return text
     if name in LISTS:
         return [part.strip() for part in text.split("|") if part.strip()]
-    return value if text or name in (*_NEEDED, "answer") else None
-
-
-def _check_columns(path: Path, names: Sequence[str], what: str) -> None:
-    if missing := [n for n in _NEEDED if n not in names]:
-        raise QuestionError(f"{what} {path} has no column {' and no '.join(missing)}")
+    return value if text or name in ("question", "answer") else None
 
 
 _PARQUET: Final = (".parquet", ".pq")
-_READERS: Final[dict[str, Callable[[Path, str], Iterator[Row | BadRow]]]] = {
+_READERS: Final[dict[str, Callable[[Path, Columns], Iterator[Row | BadRow]]]] = {
     **dict.fromkeys(_PARQUET, _parquet_rows),
-    ".csv": _csv_rows,
+    **dict.fromkeys(DELIMITERS, _csv_rows),
 }

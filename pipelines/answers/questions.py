@@ -1,4 +1,4 @@
-"""Files of questions: JSON lines, Parquet or CSV, read as a stream.
+"""Files of questions: JSON lines, Parquet, CSV, TSV or a question a line, read as a stream.
 
 A line that is no question is a reject with its number and reason, and the others go on; a file without any question,
 or that cannot be read, is an error.
@@ -21,6 +21,7 @@ from quern.jobs.reasoning.questions.faults import fault_of
 from quern.pipelines.answers.question_rows import (
     LISTS,
     BadRow,
+    Columns,
     QuestionError,
     Row,
     check_readable,
@@ -32,7 +33,7 @@ from quern.schemas.errors import QuernError
 from quern.schemas.settings import QuestionSettings
 
 _LONGEST_ID: Final = 200  # Characters of an id that a reject tells.
-_EXAMPLE: Final = '{"query_id": "q1", "question": "Who ...?"}'
+_EXAMPLE: Final = '{"question": "Who ...?"}'
 
 
 @dataclass(frozen=True)
@@ -108,13 +109,16 @@ class QuestionFile:
     Attributes:
         most_characters: `question.max_characters`.
         read_condition: Reads a condition of a question's `where`; a QuernError of it is a reject.
+        names: What the file calls fields of questions, by the names of these.
         rejected: Rejects so far, by reason.
     """
 
     path: Path
     most_characters: int = QuestionSettings().max_characters
     read_condition: Callable[[str], object] = void
+    names: Mapping[str, str] = field(default_factory=dict)
     rejected: Counter[str] = field(default_factory=Counter)
+    _made: Counter[str] = field(default_factory=Counter)
 
     def check(self) -> None:
         """See to it that there is such a file, before anything costly is done.
@@ -132,7 +136,7 @@ class QuestionFile:
         """
         first: QuestionReject | None = None
         seen: set[bytes] = set()
-        for row in rows_of(self.path):
+        for row in rows_of(self.path, Columns(needed=("question",), names=self.names)):
             found = self._question(row, seen)
             if isinstance(found, Question):
                 yield found
@@ -151,6 +155,8 @@ class QuestionFile:
         known = str(fields["query_id"])[:_LONGEST_ID] if "query_id" in fields else None
         if known is not None and not known.strip():
             return QuestionReject(row.line, known, "missing", "query_id: it is blank")
+        if known is None and isinstance(text := fields.get("question"), str):
+            fields["query_id"] = self._made_id(text)
         try:
             question = question_of(fields, self.most_characters, self.read_condition)
         except NoQuestionError as error:
@@ -160,6 +166,12 @@ class QuestionFile:
             return QuestionReject(row.line, known, "duplicate", f"query_id {known!r} was used before")
         seen.add(digest)
         return question
+
+    def _made_id(self, text: str) -> str:
+        """The id of a question without one: of its words, so that it is the same when the file has grown by others."""
+        made = f"q{blake2b(text.strip().encode('utf-8', 'replace'), digest_size=4).hexdigest()}"
+        self._made[made] += 1
+        return made if self._made[made] == 1 else f"{made}-{self._made[made]}"
 
     def size(self) -> int | None:
         """About how many questions the file has, for progress; None where it cannot be known beforehand."""

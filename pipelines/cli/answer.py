@@ -20,6 +20,7 @@ from quern.pipelines.cli.common import (
     new_app,
     open_searcher,
     print_json,
+    question_names,
 )
 
 app = new_app("")
@@ -28,15 +29,28 @@ app = new_app("")
 @app.command(
     epilog="Examples:  quern answer questions.jsonl -w WH --out answers/    "
     "quern answer questions.csv -w WH --out answers/ --set answer.risk=0.2    "
+    "quern answer faq.csv -w WH --out answers/ --map question=Frage,query_id=Nr    "
     "quern answer questions.jsonl -w WH --out answers/ --as-of 2024-06-30    "
     "cat questions.jsonl | quern answer - -w WH --out answers/"
 )
 def answer(
     questions: Annotated[
-        Path, typer.Argument(metavar="QUESTIONS", help="JSONL, Parquet or CSV with query_id, question; - for stdin.")
+        Path,
+        typer.Argument(
+            metavar="QUESTIONS", help="JSONL, Parquet, CSV or TSV with `question`; .txt, one a line; - for stdin."
+        ),
     ],
     warehouse: Warehouse,
     out: Annotated[Path, typer.Option(help="Directory for answers.parquet, .jsonl, .csv and index.html.")],
+    names: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map",
+            metavar="FIELD=NAME,...",
+            help="What the file calls the fields of questions, for example question=Frage,query_id=Nr; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
     recipe: RecipeName = "bridge",
     top_k: TopK = None,
     where: Where = None,
@@ -49,9 +63,10 @@ def answer(
 ) -> None:
     """Answer a batch of questions and write a browsable report.
 
-    Questions are read as a stream; a line that is none goes to rejects.jsonl with its reason. A run that was stopped or
-    killed goes on where it was: run the same command. Over tonight's snapshot only questions whose evidence changed
-    since an earlier run are reasoned about; `quern answers diff` tells what came of it.
+    A question without `query_id` gets one, made of its words. Questions are read as a stream; a line that is none goes
+    to rejects.jsonl with its reason. A run that was stopped or killed goes on where it was: run the same command. Over
+    tonight's snapshot only questions whose evidence changed since an earlier run are reasoned about; `quern answers
+    diff` tells what came of it.
     """
     from quern.pipelines.answers.files import RejectFile, write_answers
     from quern.pipelines.answers.parts import parts_of
@@ -64,7 +79,7 @@ def answer(
     (chosen,) = find_recipes(recipe)
     searcher = open_searcher(warehouse, snapshot, settings, override, where, as_of, top_k)
     pictures = pictures_of(searcher)
-    file = QuestionFile(questions, searcher.settings.question.max_characters, condition)
+    file = QuestionFile(questions, searcher.settings.question.max_characters, condition, question_names(names))
     file.check()
     with parts_of(out) as parts, RejectFile(out) as rejects:
         parts.begin(_run(searcher, recipe))

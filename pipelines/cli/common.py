@@ -163,11 +163,34 @@ def overriding(
 ) -> list[str]:
     """What `--set` says, and the options that say the same of an engine, or of the names and days of fields."""
     chosen = [f"engine.{name}={value}" for name, value in engines.items() if value]
-    mapped = [one.strip() for name in names or () for one in name.split(",") if one.strip()]
+    mapped = _pairs(names)
     read = [f"ingest.map={json.dumps(mapped)}"] if mapped else []
     if day_first is not None:
         read.append(f"ingest.day_first={str(day_first).lower()}")
     return [*(override or []), *chosen, *read]
+
+
+def _pairs(names: Sequence[str] | None) -> list[str]:
+    """What `--map` says, one by one."""
+    return [one.strip() for name in names or () for one in name.split(",") if one.strip()]
+
+
+def question_names(names: Sequence[str] | None) -> dict[str, str]:
+    """What a file calls fields of questions, by the names of these.
+
+    Raises:
+        SettingsError: `--map` names no field of questions, or is not of the form.
+    """
+    if not names:
+        return {}
+    from quern.schemas.answers import Question
+    from quern.schemas.settings import SettingsError
+    from quern.schemas.words.fields import names_of_fields
+
+    try:
+        return names_of_fields(_pairs(names), tuple(Question.model_fields), "questions")
+    except ValueError as error:
+        raise SettingsError(f"--map: {error}") from None
 
 
 def open_searcher(

@@ -22,7 +22,7 @@ from quern.indexes.vectors import Positions
 from quern.jobs.reasoning.judging.agreement import Agreement, Step
 from quern.jobs.reasoning.judging.inputs import JudgeInput, PairInput, Statement
 from quern.jobs.reasoning.runner import Reasoner
-from quern.pipelines.answers.question_rows import BadRow, QuestionError, rows_of
+from quern.pipelines.answers.question_rows import BadRow, Columns, QuestionError, rows_of
 from quern.pipelines.evaluation.bootstrap import Interval, statistic_intervals
 from quern.pipelines.judging.judges import PAIRWISE, Judge, judgements, preferences
 from quern.pipelines.judging.rows import JudgeError, golds, passages_of, statements_of
@@ -83,7 +83,7 @@ def read_people(path: Path) -> People:
     """
     pairs, claims = [], []
     try:
-        for row in rows_of(path, "people's judgements"):
+        for row in rows_of(path, Columns("people's judgements")):
             if isinstance(row, BadRow):
                 raise JudgeError(f"{path}:{row.line}: {row.detail}")
             if "support" in row.fields and "claim" in row.fields:

@@ -18,7 +18,15 @@ from pydantic import TypeAdapter, ValidationError
 
 from quern.jobs.reasoning.entailment.inputs import Passage
 from quern.jobs.reasoning.judging.inputs import JudgeInput, Statement
-from quern.pipelines.answers.question_rows import BadRow, QuestionError, Row, check_readable, row_count, rows_of
+from quern.pipelines.answers.question_rows import (
+    BadRow,
+    Columns,
+    QuestionError,
+    Row,
+    check_readable,
+    row_count,
+    rows_of,
+)
 from quern.pipelines.answers.questions import QuestionFile, QuestionReject
 from quern.pipelines.evaluation.alce.sentences import marked_sentences
 from quern.schemas.answers import NOT_ANSWERED, NOT_FOUND, Answer, Question
@@ -152,7 +160,7 @@ class AnswerFile:
 def _rows(path: Path) -> Iterator[Row | BadRow]:
     """The rows of a file; of one JSON document, such as ALCE's, those of the list that it is or has as `data`."""
     if path.suffix.lower() != ".json":
-        yield from rows_of(path, "answers")
+        yield from rows_of(path, Columns("answers"))
         return
     try:
         tree = json.loads(path.read_text("utf-8-sig"))

@@ -16,14 +16,11 @@ from quern.jobs.pages.formats.html_files import binary
 from quern.jobs.pages.formats.packed import DamagedError
 from quern.jobs.pages.formats.rows import FileReject, Row
 from quern.jobs.text.charsets import page_encoding
-from quern.jobs.text.delimited import delimited
+from quern.jobs.text.delimited import DELIMITERS, delimited, delimiter_of
 from quern.jobs.text.given_documents import columns_of
 from quern.schemas.settings import IngestSettings
 from quern.schemas.words.meant import meant
 
-_DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
-_OTHERS: Final = (";", "\t", ",", "|")
-"""What else sets cells apart: where a comma is in numbers, spreadsheets write `;`."""
 _BATCH_ROWS: Final = 64
 # A batch of rows holds no more, be a row group all of one value: that may stand a thousand times for itself.
 _BATCH_BYTES: Final = 64 << 20
@@ -45,7 +42,8 @@ def delimited_pages(stream: BinaryIO, name: str, kind: str, settings: IngestSett
         if start.startswith("\ufeff"):
             text.read(1)
         first = next(iter(start.removeprefix("\ufeff").splitlines()), "")
-        table = delimited(text, _delimiter(first, _DELIMITERS[kind], settings), settings.max_page_bytes)
+        delimiter = delimiter_of(first, DELIMITERS[kind], lambda names: not _fault(names, settings))
+        table = delimited(text, delimiter, settings.max_page_bytes)
         names = [column.strip() for column in table.names]
         if fault := _fault(names, settings):
             what = binary(head)
@@ -64,16 +62,6 @@ def delimited_pages(stream: BinaryIO, name: str, kind: str, settings: IngestSett
         yield FileReject(name, "malformed_row", f"the header is not valid CSV ({error})", name)
     except DamagedError as error:
         yield FileReject(f"{name}:{number + 1}", error.reason, str(error))
-
-
-def _delimiter(header: str, usual: str, settings: IngestSettings) -> str:
-    """What sets cells apart: the usual, or what makes the columns that are needed, or else the most."""
-
-    def worth(delimiter: str) -> tuple[bool, int]:
-        names = [cell.strip() for row in csv.reader([header], delimiter=delimiter) for cell in row]
-        return not _fault(names, settings), len(names)
-
-    return usual if worth(usual)[0] else max((usual, *_OTHERS), key=worth)
 
 
 def parquet_pages(stream: BinaryIO, name: str, settings: IngestSettings) -> Iterator[Row | FileReject]:

@@ -7,7 +7,7 @@ from typing import Final
 from pydantic import Field, field_validator
 
 from quern.schemas.setting_group import HOW, Group, Positive
-from quern.schemas.words.meant import no_such
+from quern.schemas.words.fields import names_of_fields
 
 DOCUMENT_FIELDS: Final = (
     *("doc_id", "text", "url", "title", "author", "site", "site_name", "language"),
@@ -45,20 +45,7 @@ class IngestSettings(Group):
     @classmethod
     def _known(cls, pairs: tuple[str, ...]) -> tuple[str, ...]:
         """Each names a field of documents, and no name or field stands twice."""
-        fields, names = [], []
-        for pair in pairs:
-            name, equals, called = (part.strip() for part in pair.partition("="))
-            if not equals or not called:
-                raise ValueError(f"write {pair!r} like text=body")
-            if name not in DOCUMENT_FIELDS:
-                raise ValueError(no_such("field of documents", name, DOCUMENT_FIELDS))
-            fields.append(name)
-            names.append(called)
-        for said, other, what in ((fields, names, "field"), (names, fields, "column")):
-            for one in said:
-                both = [o for s, o in zip(said, other, strict=True) if s == one]
-                if len(both) > 1:
-                    raise ValueError(f"the {what} {one} stands there twice, for {' and for '.join(both)}")
+        names_of_fields(pairs, DOCUMENT_FIELDS, "documents")
         return pairs
 
     @property

@@ -112,8 +112,36 @@ def test_broken_rows_of_csv_are_rejects(tmp_path: Path) -> None:
     text = f'query_id,question\na,Who?\nb,Who?,more\n,Who?\nc,"{big}"\nd,Where?\n"e,unclosed'
     (tmp_path / "q.csv").write_text(text)
     questions, rejects = read(tmp_path / "q.csv")
-    assert [q.query_id for q in questions] == ["a", "d"]
-    assert [r.line for r in rejects] == [3, 4, 5, 7]
+    assert [q.line for q in rejects] == [3, 5, 7]
+    assert [q.query_id for q in questions if q.question != "Who?"] == ["d"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("q.csv", "Nr;Frage\n1;Wer öffnet?\n2;Who?\n".encode("cp1252")),
+        ("q.tsv", "\ufeffNr\tFrage\n1\tWer öffnet?\n2\tWho?\n".encode()),
+        ("q.jsonl", '{"Nr": 1, "Frage": "Wer öffnet?", "question": 7}\n{"Nr": 2, "Frage": "Who?"}'.encode()),
+    ],
+)
+def test_a_file_may_call_its_fields_otherwise(name: str, content: bytes, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    asked = QuestionFile(tmp_path / name, names={"question": "Frage", "query_id": "Nr"}).questions(print)
+    assert [(q.query_id, q.question) for q in asked] == [("1", "Wer öffnet?"), ("2", "Who?")]
+    if name != "q.jsonl":
+        with pytest.raises(QuestionError, match="its columns are Nr, Frage: name what holds it, like --map question="):
+            read(tmp_path / name)
+
+
+def test_a_question_without_an_id_gets_one_of_its_words_wherever_it_stands(tmp_path: Path) -> None:
+    (tmp_path / "q.csv").write_text("question\nWho?\nWhere?\nWho?\n")
+    (tmp_path / "q.txt").write_text('What?\n\nWhere?\n{"question": "Who?"}\n')
+    (ids, none), (others, _) = read(tmp_path / "q.csv"), read(tmp_path / "q.txt")
+    assert none == []
+    assert [q.question for q in others] == ["What?", "Where?", "Who?"]
+    who, where, again = (q.query_id for q in ids)
+    assert [q.query_id for q in others][1:] == [where, who]
+    assert again == f"{who}-2"
 
 
 def test_a_quote_that_is_not_closed_is_a_reject_of_the_line_where_it_opened(tmp_path: Path) -> None:
@@ -159,7 +187,7 @@ def test_a_pipe_is_read_once_by_its_questions_alone(tmp_path: Path) -> None:
         ("q.jsonl", "", "is empty"),
         ("q.jsonl", "\n \n", "is empty"),
         ("q.jsonl", "{oops\n", "line 1: not valid JSON"),
-        ("q.csv", "id,question\n1,Who?\n", "has no column query_id"),
+        ("q.csv", "id,text\n1,Who?\n", "has no column question"),
         ("q.parquet", "PAR1", "cannot be read"),
         ("absent.jsonl", None, "cannot be read"),
         ("folder", None, "cannot be read"),

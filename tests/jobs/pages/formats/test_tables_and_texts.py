@@ -193,7 +193,7 @@ def test_a_markdown_file_of_a_hundred_megabytes_is_rejected_unread(tmp_path: Pat
     ("pairs", "message"),
     [
         (("txt=body",), "did you mean text?"),
-        (("text",), "like text=body"),
+        (("text",), "like text=NAME"),
         (("text=body", "title=body"), "the column body stands there twice, for text and for title"),
         (("text=a", "text=b"), "the field text stands there twice, for a and for b"),
     ],
