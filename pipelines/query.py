@@ -37,6 +37,7 @@ from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.retrieve.unmet import nothing_passes
 from quern.pipelines.retrieve.vocabulary import vocabulary_of
 from quern.pipelines.timelines.evidence import with_events
+from quern.pipelines.timelines.spans import with_spans
 from quern.schemas.answers import Answer, Question
 from quern.schemas.settings import GeneratorSettings, Settings
 
@@ -207,7 +208,7 @@ class _Runner:
         if not texts:
             return []
         batch = Batch(self._searcher, texts, where, self._reasoner)
-        return load_evidence(batch, self._recipe.rank(batch))
+        return load_evidence(batch, with_spans(batch, self._recipe.rank(batch)))
 
     def _answer_parts(self, ways: Sequence[_OnItsWay]) -> None:
         """Answer the sub-questions level by level, those of all questions together."""

@@ -76,11 +76,11 @@ class TimelineEvent(BaseModel):
 
 
 class Timeline(BaseModel):
-    """Events of a topic or an entity, in the order of time.
+    """Events of a topic, an entity or a span of days, in the order of time.
 
     Attributes:
         topic: What was asked for; the name of an entity in its commonest form.
-        kind: `topic`, or `entity` where it is a name that events have.
+        kind: `topic`, `entity` where it is a name that events have, or `span` where nothing but days was asked for.
         snapshot: The snapshot that it is of.
         keywords: What the events name and say most.
         granularity: Unit that suits their spread; null where there are none.
@@ -91,7 +91,7 @@ class Timeline(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     topic: str
-    kind: Literal["topic", "entity"]
+    kind: Literal["topic", "entity", "span"]
     snapshot: str
     keywords: list[str] = Field(default_factory=list)
     granularity: str | None = None

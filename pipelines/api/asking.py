@@ -106,7 +106,8 @@ def timeline(
     """What happened, in order of time: of a topic, or of an entity where `topic` is None or a name that events have.
 
     A topic's timeline has one event of each document about it, an entity's all that name it; `most` those that fit
-    best. Days are dates or texts such as 2024, 2024-03 and 2024-03-02. With `as_of`, what was known on that day.
+    best. Of neither, all that happened in the days, at most 100 events. Days are dates or texts such as 2024, 2024-03
+    and 2024-03-02. With `as_of`, what was known on that day.
 
     Raises:
         QuernError: There is no such warehouse or snapshot, it has no events, or what was asked cannot be read.

@@ -33,7 +33,11 @@ app = new_app("")
 def timeline(
     warehouse: Warehouse,
     topic: Annotated[
-        str | None, typer.Argument(help="What it is about; the name of an entity gives that one's.", show_default=False)
+        str | None,
+        typer.Argument(
+            help="What it is about; the name of an entity gives that one's. Without it, all of --from and --to.",
+            show_default=False,
+        ),
     ] = None,
     entity: Annotated[
         str | None, typer.Option(help="Name of a person, place, organisation or thing.", show_default=False)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from difflib import get_close_matches
 from functools import cached_property
 from math import log
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -99,6 +101,34 @@ class EventIndex:
         """Document of each event's first report."""
         sources = self._rows["sources"].combine_chunks()
         return pc.list_element(sources, 0).field("doc_id").to_pylist()  # type: ignore[no-any-return]
+
+    @cached_property
+    def _days(self) -> tuple[pa.Table, npt.NDArray[np.int64]]:
+        """First and last day of each event, and how many reports it has."""
+        table = read_columns(self.snapshot.table(EVENTS.name), ["event_id", "from_day", "to_day", "sources"])
+        return table, pc.list_value_length(table["sources"].combine_chunks()).to_numpy(zero_copy_only=False)
+
+    def within(self, first: date | None, last: date | None, most: int) -> list[str]:
+        """Keys of the events of these days, `most` of them: those with most reports, of equals evenly over time.
+
+        An event of a longer time than that asked for is none of it.
+        """
+        table, reports = self._days
+        held = np.ones(len(table), dtype=np.bool_)
+        starts, ends = (table[name].to_numpy().astype("datetime64[D]") for name in ("from_day", "to_day"))
+        if first is not None:
+            held &= starts >= np.datetime64(first)
+        if last is not None:
+            held &= ends <= np.datetime64(last)
+        rows = np.flatnonzero(held)
+        ids = np.asarray(table["event_id"].to_pylist(), dtype=object)[rows] if len(rows) else np.empty(0, dtype=object)
+        if len(rows) > most:
+            order = np.lexsort((ids.astype(str), ends[rows], starts[rows], -reports[rows]))
+            least = reports[rows][order[most - 1]]
+            more, equal = order[reports[rows][order] > least], order[reports[rows][order] == least]
+            spread = equal[np.linspace(0, len(equal) - 1, most - len(more)).round().astype(np.int64)]
+            ids = ids[np.concatenate([more, spread])]
+        return [str(key) for key in ids.tolist()]
 
     def called(self, key: str) -> str:
         """The commonest form of a name."""

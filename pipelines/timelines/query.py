@@ -45,7 +45,11 @@ _MAIN: Final = 1.0
 _NEAR: Final = 0.5
 # A name is the entity's where so much of it is, by rarity of its words: `A380` is of `Airbus A380`.
 _ALIKE: Final = 0.5
+_MOST_OF_SPAN: Final = 100
 _MOST_KEYWORDS: Final = 8
+
+
+Kind = Literal["topic", "entity", "span"]
 
 
 class TimelineError(QuernError):
@@ -95,14 +99,17 @@ def _day(given: str | date | None, name: str, *, last: bool) -> date | None:
 
 
 def asked_timeline(searcher: Searcher, topic: str | None, entity: str | None, wanted: Wanted) -> Timeline:
-    """The timeline of a topic or of an entity, whichever is given.
+    """The timeline of a topic or of an entity, whichever is given; of the days alone where they are.
 
     Raises:
-        TimelineError: Both are, or none is; or it is blank.
+        TimelineError: Both are, or none is and no day; or it is blank.
         NoEventsError: The snapshot has no events.
     """
     if topic is None and entity is None:
-        raise TimelineError('name a topic, "the ferry collision", or an entity: --entity "Tollen Bridge"')
+        if wanted.start is None and wanted.end is None:
+            asked = 'name a topic, "the ferry collision", an entity, --entity "Tollen Bridge", or days, --from 2024-03'
+            raise TimelineError(asked)
+        return span_timeline(searcher, wanted)
     if topic is not None and entity is not None:
         raise TimelineError("name a topic or an entity, not both")
     if entity is not None:
@@ -143,6 +150,19 @@ def entity_timeline(searcher: Searcher, entity: str, wanted: Wanted | None = Non
     called = index.called(key) if key in index.names else entity
     found = _timeline(searcher, called, "entity", events, wanted)
     return found if events else found.model_copy(update={"near": index.spelt_like(entity)})
+
+
+def span_timeline(searcher: Searcher, wanted: Wanted) -> Timeline:
+    """The events of the days wanted, whatever they are of: by default at most 100, those with most reports.
+
+    Raises:
+        NoEventsError: The snapshot has no events.
+    """
+    index = events_of(searcher)
+    events = _known(searcher, index.load(index.within(wanted.start, wanted.end, wanted.most or _MOST_OF_SPAN)))
+    days = [day.isoformat() if day else "" for day in (wanted.start, wanted.end)]
+    label = f"{days[0]} to {days[1]}" if all(days) else f"from {days[0]}" if days[0] else f"to {days[1]}"
+    return _timeline(searcher, label, "span", events, wanted)
 
 
 def topic_timeline(searcher: Searcher, topic: str, wanted: Wanted | None = None) -> Timeline:
@@ -293,9 +313,7 @@ def _is_news(event: TimelineEvent) -> bool:
     return timedelta(0) <= event.published_at.date() - event.from_day <= _WEEK
 
 
-def _timeline(
-    searcher: Searcher, topic: str, kind: Literal["topic", "entity"], events: Iterable[TimelineEvent], wanted: Wanted
-) -> Timeline:
+def _timeline(searcher: Searcher, topic: str, kind: Kind, events: Iterable[TimelineEvent], wanted: Wanted) -> Timeline:
     kept = one_each([event for event in events if wanted.holds(event)])
     if wanted.most is not None:
         kept = sorted(kept, key=lambda event: (-event.score, event.place))[: wanted.most]

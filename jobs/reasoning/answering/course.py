@@ -23,6 +23,8 @@ from quern.schemas.words.scripts import HAN
 
 _FEWEST: Final = 2
 _ASKING: Final = content_words("happen happened occurred event events took place went on 发生 发生了 什么 哪些 事")
+# What names no topic beside these: `what else happened here in the month of June`.
+_NO_TOPIC: Final = _ASKING | content_words("else all exactly really things anything here us month year week day days")
 _ENDS: Final = tuple('.!?。！？…"”’)')
 _WEEK: Final = timedelta(7)  # As newspapers report.
 _MOST_TOLD: Final = 5
@@ -74,9 +76,31 @@ def timeline(given: AnswerInput) -> list[ToldEvent]:
     if len(events) < _FEWEST:
         return []
     within = _within(given, named, events)
+    if span_without_topic(given.question) is not None:
+        # What many pages say in the same words is told once.
+        ordered = sorted(within, key=lambda told: told.place)
+        once = {_sentence(given, told.number).casefold(): told for told in reversed(ordered)}
+        return [t for t in ordered if t in once.values()] if len(once) >= _FEWEST else []
     most = max((told.covered for told in within), default=0.0)
     kept = [told for told in within if told.covered > 0 and told.covered >= _BEARS * most]
     return sorted(kept, key=lambda told: told.place) if len(kept) >= _FEWEST else []
+
+
+def span_without_topic(question: str) -> tuple[date | None, date | None] | None:
+    """The first and the last day of which a question asks what happened, whatever it was: `What happened in June?`.
+
+    None where it asks something else, or of some topic.
+    """
+    if not asks_events(question):
+        return None
+    named = [when for when in dates(question) if not when.flaw]
+    rest = question
+    for when in reversed(named):
+        rest = f"{rest[: when.start]} {rest[when.end :]}"
+    if len(named) != 1 or content_words(rest) - _NO_TOPIC:
+        return None
+    first, last = _outside(question, named[0].start, *named[0].days)
+    return None if first is None and last is None else (first, last)
 
 
 @dataclass(frozen=True)
@@ -99,6 +123,7 @@ def stages(given: AnswerInput) -> list[Stage]:
     if not events:
         return []
     ordered = asks_course(given.question) or _BOUND.search(given.question) is not None
+    ordered = ordered or span_without_topic(given.question) is not None
     if not ordered and _lines(given)[0].number not in {told.number for told in events}:
         return []
     score = {line.number: line.score for line in _lines(given)}

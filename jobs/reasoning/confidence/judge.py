@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import Final
 
+from quern.jobs.reasoning.answering.course import span_without_topic, stages
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.task import Draft
 from quern.jobs.reasoning.confidence.features import (
@@ -36,6 +37,7 @@ _OF_PROSE: Final = 0.25
 _OF_ANOTHER: Final = (
     0.5  # Of the two answerable questions that a value on the page of another was told for, one was right.
 )
+_OF_SPAN: Final = 0.9  # Where what happened in a span is told by dated events of it: there is no word left to miss.
 _OF_OTHERS: Final = 0.2  # The same where an identifier or a qualifier of the question stands nowhere. By reason alone.
 
 
@@ -112,6 +114,8 @@ def _shifted(probability: float, odds: float) -> float:
 def _judged(given: AnswerInput, draft: Draft, probability: float, risk: float, *, parts: bool) -> Judgement:
     if parts and given.before:
         probability = max(probability, min(b.probability for b in given.before))
+    if draft.sentences and span_without_topic(given.question) is not None and stages(given):
+        probability = max(probability, _OF_SPAN)
     other = of_another(given, draft)
     surely = of_other_number(given) or of_sibling(given, draft)
     if other is not None or surely is not None:

@@ -116,6 +116,13 @@ def test_a_timeline_is_shown_of_topic_and_entity(built: Path, quern_here: Quern)
     plain = quern_here("timeline", "-w", built, "the court and the owners of the ferry").stdout
     assert "2025-02-11" in plain
     assert len(quern.timeline(None, built, entity="Edda Marsh", most=1).events) == 1
+    span = quern.timeline(None, built, start="2024-03", end="2024-03")
+    assert (span.kind, {e.timex[:7] for e in span.events}) == ("span", {"2024-03"})
+    answer = quern.ask("What happened in March 2024?", built)
+    told = [sentence.text for sentence in answer.sentences]
+    assert len(told) >= 2
+    assert all("March 2024" in text for text in told)
+    assert [e.from_day for e in answer.timeline] == sorted(e.from_day for e in answer.timeline)
     for wrong, told in (
         ((), "name a topic"),
         (("x", "--entity", "y"), "not both"),
