@@ -117,7 +117,8 @@ class Bench:
 
         Identical vectors are found, scores are canonical, the state for the next night is written.
         """
-        folder, name = self.root / self._name(), self._name()
+        # States that lie beside each other are forgotten when there are many.
+        folder, name = self.root / self._name() / "state", self._name()
         if before is not None:
             shutil.copytree(before.state, folder)
         chunk = np.arange(len(vectors)) // _NODES_OF_A_CHUNK

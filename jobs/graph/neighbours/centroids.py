@@ -1,23 +1,22 @@
 """Centroids of partitions: a function of the vectors alone, which few changed vectors move little.
 
-Vectors have an order that knows nothing of their place in a table: that of their prints, as good as random. The first
-of them are landmarks (min-wise sampling: Broder, On the resemblance and containment of documents, 1997); each becomes
-the mean of all vectors that are nearest to it, one round of spherical k-means. So a night finds the centroids that a
-full build from the same pages finds; what it knows of last night's cells makes that quicker, no more. Where one in a
-hundred vectors changed, one in a hundred landmarks did, and means of hundreds hardly. Everything is done with 8-bit
-codes and sums of integers, the same on every machine.
+Three rounds of spherical k-means, from random directions that no vector has a part in; the last round is over half of
+the vectors, as their prints fall. So a night finds the centroids that a full build from the same pages finds. Which
+direction is nearest to a vector stays what it was, so a night has two rounds to do. Where rounds start from vectors
+(the first by a hash, say), one in a hundred is another one each night: its cell goes to ten others, and moves their
+means more than changed vectors do. Everything is done with 8-bit codes and sums of integers, the same on every machine.
 
-Chosen on 31,859 nodes of four corpora and 60,000 vectors in clusters, by the share of all products that finds .99 of
-neighbours (first figure, nodes; second, clusters) and the share of vectors that change home when 1 of 100 is replaced:
-landmarks alone .095, .116 and .3 %, 1.4 %; one round over all vectors .061, .013 and 2.0 %, 3.9 %; one over 96 a
-partition .068, .014 and 2.3 %, 4.8 %; two .053, .008 and 4.0 %, 5.1 %, but 10 % of 100,000 vectors in clusters, for
-what one round leaves undecided the second decides by a hair. Six rounds over every n-th vector, as it was before:
-.063, .010 and nearly all. Means of each landmark's nearest 16 to 128 find less and are no steadier, and so are
-landmarks that are no vectors (random directions, cells of random planes).
+Chosen on 31,859 nodes of four corpora, and 60,000 and 297,030 vectors in clusters, by the share of all products that
+finds .99 of neighbours, and the share of these that a night repeats when 1 of 100 vectors is replaced. One round from
+vectors: .049, .011, .019 and 7 %, 12 %, 12 %. From directions: one round .10 on nodes; two .059, .006, .005 and 8 %,
+5 %, 9 %; three .048, .006, .003 and 8 %, 5 %, 7 %; with half of the vectors in the last the same, 9 % on nodes; with
+half in two rounds .052 on nodes and 10 %; five rounds .046 on nodes, but 12 %. Directions that have the vectors' second
+moments find less on nodes.
 """
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from functools import partial
 
@@ -31,7 +30,8 @@ from quern.jobs.graph.neighbours.codes import Codes, products
 from quern.jobs.graph.neighbours.join import run_all
 from quern.jobs.graph.neighbours.prints import Prints
 
-_ROWS = 4096
+_ROWS = 1024  # With their products, what a core has close by.
+_SUMMED = 8192
 _SHARE = 0.65  # Partitions per root of the vectors.
 _STEPS = 2  # Their number doubles in so many steps: it changes when the vectors have become twice as many.
 
@@ -40,19 +40,17 @@ Homes = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Cells:
-    """The landmark that is nearest to each of n vectors, the first of those that are equally near.
+    """The direction that is nearest to each of n vectors, the first of those that are equally near.
 
     Attributes:
-        names: Prints of the landmarks, in their order, shape (landmarks, 2).
-        nearest: Number of the landmark, shape (n,) int32.
-        product: Product of its code with the vector's, shape (n,) int32.
+        nearest: Number of the direction, shape (n,) int32.
         scale: Of the codes.
+        directions: Their number.
     """
 
-    names: Prints
     nearest: npt.NDArray[np.int32]
-    product: npt.NDArray[np.int32]
     scale: float
+    directions: int
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ class Centroids:
     Attributes:
         numbers: Codes of the centroids, all of one length; shape (partitions, width) int8.
         unit: Product with a vector's code that is a cosine of 1.
-        cells: Of what vectors each is the mean.
+        cells: Where the first round began.
     """
 
     numbers: torch.Tensor
@@ -79,14 +77,6 @@ def partition_count(vectors: int) -> int:
     return int(2 ** (round(_STEPS * np.log2(wanted)) / _STEPS))
 
 
-def by_print(prints: Prints) -> Positions:
-    """Positions in the order of the prints, which no change of other vectors alters."""
-    order: Positions = np.argsort(prints[:, 0])
-    if (prints[order[1:], 0] == prints[order[:-1], 0]).any():
-        return np.lexsort((prints[:, 1], prints[:, 0]))
-    return order
-
-
 def train(
     codes: Codes,
     prints: Prints,
@@ -99,76 +89,85 @@ def train(
 
     Args:
         codes: Of the vectors.
-        prints: What each is known by.
+        prints: What each is known by; some of them decide which vectors have a part in the last round.
         count: Partitions.
         before: The cells of the last night; they make this quicker and change nothing.
         was: Where each vector was then; -1 where it is new.
         threads: Blocks compared at once.
     """
-    chosen = by_print(prints)[:count]
-    landmarks = codes.numbers[torch.from_numpy(chosen)].cpu()
-    if before is None or was is None or before.scale != codes.scale:
-        cells = Cells(prints[chosen], *_nearest(codes.numbers, landmarks, threads), codes.scale)
-    else:
-        cells = _after_changes(codes, landmarks, prints[chosen], before, was, threads)
-    numbers, length = _of_one_length(_sums(codes.numbers, landmarks, cells.nearest).astype(np.float64))
-    return Centroids(numbers, codes.scale * length, cells)
+    count = min(count, len(codes))
+    numbers = directions(count, codes.numbers.shape[1])
+    nearest = _cells(codes, numbers, before, was, threads)
+    numbers, _ = _means(codes.numbers, numbers, None, nearest, threads)
+    numbers, _ = _means(codes.numbers, numbers, None, None, threads)
+    half = np.flatnonzero(prints[:, 1] >> np.uint64(8) & np.uint64(1))
+    numbers, length = _means(codes.numbers, numbers, half, None, threads)
+    return Centroids(numbers, codes.scale * length, Cells(nearest.astype(np.int32), codes.scale, count))
 
 
-def _nearest(
-    numbers: torch.Tensor, landmarks: torch.Tensor, threads: int = 1
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Number of the landmark that is nearest to each code, and their product."""
-    nearest, product = (np.empty(len(numbers), dtype=np.int32) for _ in range(2))
+def directions(count: int, width: int) -> torch.Tensor:
+    """Random directions, always the same, those of a smaller `count` first; shape (count, width) int8."""
+    # The raw stream of a bit generator is the same in every version of NumPy.
+    drawn = np.random.PCG64(width).random_raw(count * width // 8).astype("<u8").view(np.int8)
+    return torch.from_numpy(np.maximum(drawn, -127).reshape(count, width))
+
+
+def _cells(codes: Codes, chosen: torch.Tensor, before: Cells | None, was: Positions | None, threads: int) -> Homes:
+    """The direction that is nearest to each vector; of those that were there last night it is known."""
+    if before is None or was is None or (before.scale, before.directions) != (codes.scale, len(chosen)):
+        return homes(codes.numbers, chosen, threads)
+    nearest = before.nearest[was].astype(np.int64)
+    new = np.flatnonzero(was < 0)
+    nearest[new] = homes(codes.numbers[torch.from_numpy(new)], chosen, threads)
+    return nearest
+
+
+def homes(numbers: torch.Tensor, centroids: torch.Tensor, threads: int = 1) -> Homes:
+    """The centroid that is nearest to each code, the first of those that are equally near; shape (n,)."""
+    nearest = np.empty(len(numbers), dtype=np.int64)
 
     def seek(start: int) -> None:
-        part = slice(start, start + _ROWS)
-        found = products(numbers[part].cpu(), landmarks).numpy()
-        nearest[part] = found.argmax(1)
-        product[part] = found[np.arange(len(found)), nearest[part]]
+        part = slice(start, start + _SUMMED)
+        nearest[part] = _homes_of_block(numbers[part].cpu(), centroids)
 
-    run_all([partial(seek, start) for start in range(0, len(numbers), _ROWS)], threads)
-    return nearest, product
+    run_all([partial(seek, start) for start in range(0, len(numbers), _SUMMED)], threads)
+    return nearest
 
 
-def _after_changes(
-    codes: Codes, landmarks: torch.Tensor, names: Prints, before: Cells, was: Positions, threads: int
-) -> Cells:
-    """The cells of `landmarks`: a vector is compared with new ones, and with all where its own went or it is new."""
-    then = places_among(names, before.names)
-    now = np.full(len(before.names), -1, dtype=np.int32)
-    now[then[then >= 0]] = np.flatnonzero(then >= 0)
-    nearest = np.where(was >= 0, now[before.nearest[was]], np.int32(-1))
-    product = before.product[was]
-    lost, new = np.flatnonzero(nearest < 0), np.flatnonzero(then < 0)
-    if len(new):
-        found, reached = _nearest(codes.numbers, landmarks[torch.from_numpy(new)], threads)
-        found = new[found].astype(np.int32)
-        nearer = (reached > product) | ((reached == product) & (found < nearest))
-        nearest, product = np.where(nearer, found, nearest), np.where(nearer, reached, product)
-    if len(lost):
-        nearest[lost], product[lost] = _nearest(codes.numbers[torch.from_numpy(lost)], landmarks)
-    return Cells(names, nearest, product, before.scale)
+def _homes_of_block(block: torch.Tensor, centroids: torch.Tensor) -> Homes:
+    return np.concatenate([products(part, centroids).numpy().argmax(1) for part in block.split(_ROWS)])
 
 
-def places_among(names: Prints, known: Prints) -> Positions:
-    """Where each of `names` is among `known`; -1 where it is not."""
-    places = {tuple(name): place for place, name in enumerate(known.tolist())}
-    return np.array([places.get(tuple(name), -1) for name in names.tolist()], dtype=np.int64)
+def _means(
+    numbers: torch.Tensor, centroids: torch.Tensor, rows: Positions | None, nearest: Homes | None, threads: int
+) -> tuple[torch.Tensor, float]:
+    """Codes of the means of the vectors that are nearest to each centroid, and their length.
 
+    Args:
+        numbers: Codes of the vectors.
+        centroids: Codes of the centroids; one that none is nearest to stays as it is.
+        rows: Vectors that have a part in them; all if None.
+        nearest: Number of the centroid that is nearest to each of them, if it is known.
+        threads: Blocks compared at once.
+    """
+    total = np.zeros(centroids.shape, dtype=np.int64)
+    lock = threading.Lock()
 
-def _sums(numbers: torch.Tensor, landmarks: torch.Tensor, nearest: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-    """The sum of the codes that are nearest to each landmark; of a landmark that none is nearest to its own code."""
-    total = np.zeros(landmarks.shape, dtype=np.int64)
-    for start in range(0, len(numbers), _ROWS):
-        block = numbers[start : start + _ROWS].cpu().numpy().astype(np.int32)
+    def add(start: int) -> None:
+        part = slice(start, start + _SUMMED)
+        block = (numbers[part] if rows is None else numbers[torch.from_numpy(rows[part])]).cpu()
+        home = _homes_of_block(block, centroids) if nearest is None else nearest[part]
         ones, begins = np.ones(len(block), dtype=np.int32), np.arange(len(block) + 1)
-        chosen = csr_matrix((ones, nearest[start : start + _ROWS], begins), shape=(len(block), len(landmarks)))
-        # Sums of integers do not depend on their order.
-        total += chosen.T @ block
+        chosen = csr_matrix((ones, home, begins), shape=(len(block), len(centroids)))
+        summed = chosen.T @ block.numpy().astype(np.int32)
+        with lock:  # Sums of integers do not depend on their order.
+            np.add(total, summed, out=total)
+
+    count = len(numbers) if rows is None else len(rows)
+    run_all([partial(add, start) for start in range(0, count, _SUMMED)], threads)
     empty = ~total.any(axis=1)
-    total[empty] = landmarks.numpy()[empty]
-    return total
+    total[empty] = centroids.numpy()[empty]
+    return _of_one_length(total.astype(np.float64))
 
 
 def _of_one_length(means: npt.NDArray[np.float64]) -> tuple[torch.Tensor, float]:
@@ -177,8 +176,3 @@ def _of_one_length(means: npt.NDArray[np.float64]) -> tuple[torch.Tensor, float]
     length = np.sqrt((means**2).sum(axis=1, keepdims=True)).clip(1)
     least = float(length.min())
     return torch.from_numpy((means * (least / length)).round().astype(np.int8)), least
-
-
-def homes(numbers: torch.Tensor, centroids: torch.Tensor) -> Homes:
-    """The centroid that is nearest to each code, the first of those that are equally near; shape (n,)."""
-    return _nearest(numbers, centroids)[0].astype(np.int64)

@@ -1,10 +1,10 @@
 """Neighbours of tonight's vectors from those of the last night, at a cost that grows with what changed.
 
 New vectors are compared with all, and enter the lists of others. A vector that went leaves a gap that the rest of the
-list fills; only where a list became too short its owner is searched for again. Where vectors are partitioned,
-tonight's partitions are those that would be made from nothing: those that share one tonight and shared none last night
-are compared, and those that share none any more leave each other's lists. What comes out is what a full search finds,
-edge for edge (but for the rare product that is farther off than likely, `jobs.graph.neighbours.codes`).
+list fills; only where a list became too short its owner is searched for again, where vectors are partitioned as if it
+were new. Tonight's partitions are those that would be made from nothing: those that share one tonight and shared none
+last night are compared, and those that share none any more leave each other's lists. What comes out is what a full
+search finds, edge for edge (but for the rare product that is farther off than likely, `jobs.graph.neighbours.codes`).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import torch
 
 from quern.indexes.vectors import Positions
 from quern.jobs.graph.neighbours.codes import Codes, codes_at, encode, likely
-from quern.jobs.graph.neighbours.join import run_all, seek_in_all
+from quern.jobs.graph.neighbours.join import on_one_core, run_all, seek_in_all
 from quern.jobs.graph.neighbours.kept_lists import Flags, NeighbourLists, Pairs
 from quern.jobs.graph.neighbours.layout import LastNight, lay_out
 from quern.jobs.graph.neighbours.members import Fresh, Members, fresh_since
 from quern.jobs.graph.neighbours.nearest_lists import Keep, NearestLists
-from quern.jobs.graph.neighbours.partitions import Newcomers, join_strangers, seek_in_partitions
-from quern.jobs.graph.neighbours.plan import Neighbourhood, Partitioned, Plan, Vectors, VectorsInOrder
+from quern.jobs.graph.neighbours.partitions import Newcomers, join_strangers
+from quern.jobs.graph.neighbours.plan import Neighbourhood, Plan, Vectors, VectorsInOrder
 from quern.jobs.graph.neighbours.prints import Prints
 from quern.jobs.graph.neighbours.search import find_in_partitions, find_neighbours
 from quern.jobs.graph.neighbours.sieve import Sieve
@@ -32,6 +32,7 @@ from quern.jobs.graph.neighbours.sieve import Sieve
 _MOST_CHANGED = 0.3  # More new vectors, or visits, than this share cost as much as a full search.
 
 
+@on_one_core()
 def change(before: Neighbourhood | None, vectors: Vectors, prints: Prints, plan: Plan) -> Neighbourhood:
     """The neighbours of all of `vectors`, L2-normalised and all different."""
     if before is None or not _usable(before, vectors, plan):
@@ -50,12 +51,16 @@ def change(before: Neighbourhood | None, vectors: Vectors, prints: Prints, plan:
     layout = lay_out(codes, vectors, prints, plan, LastNight(before.partitioned, was, now))
     homeward = torch.argsort(layout.members.home, stable=True)
     codes = codes_at(codes, homeward)
-    fresh = _fresh(layout.partitioned, before.partitioned, was)
+    fresh = fresh_since(layout.members, before.partitioned.members, was)
     changed = fresh.visits / layout.members.visits
     if changed > _MOST_CHANGED:
         return find_in_partitions(layout, codes, vectors, prints, plan)
-    since = _Since(fresh, before.partitioned.members, was)
-    lists, searched = _in_partitions(lists, layout.members, codes, vectors, since, plan)
+    lists = lists.without(_parted(lists, layout.members, fresh))
+    anew = was < 0
+    anew[lists.too_short(plan.k)] = True
+    since = _Since(fresh.with_all_of(anew, layout.members), before.partitioned.members, np.where(anew, -1, was))
+    lists = _in_partitions(lists.emptied(anew), layout.members, codes, vectors, since, plan)
+    searched = int(anew.sum())
     notes = {"searched": float(searched), "fresh": round(changed, 4)} | layout.notes(lists, prints, plan.k)
     return Neighbourhood(prints, lists, before.dimension, searched, layout.partitioned, notes)
 
@@ -114,10 +119,6 @@ def _among_all(
 _NO_PAIRS = Pairs(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
 
 
-def _fresh(tonight: Partitioned, before: Partitioned, was: Positions) -> Fresh:
-    return fresh_since(tonight.members, tonight.cells.names, before.members, before.cells.names, was)
-
-
 @dataclass(frozen=True)
 class _Since:
     """What is new since the last night.
@@ -125,7 +126,7 @@ class _Since:
     Attributes:
         fresh: What of tonight's partitions is.
         before: Who was in which partition.
-        was: Where each of tonight's vectors was; -1 where it is new.
+        was: Where each of tonight's vectors was; -1 where it is searched for.
     """
 
     fresh: Fresh
@@ -140,37 +141,25 @@ def _in_partitions(
     vectors: Vectors,
     since: _Since,
     plan: Plan,
-) -> tuple[NeighbourLists, int]:
-    """`lists` with those that share a partition since tonight alone; how many vectors were searched for.
+) -> NeighbourLists:
+    """`lists` with those that share a partition since tonight alone.
 
     `codes` are in the order of the vectors' homes, and vectors are read so: few are copied.
     """
-    new, lists = since.was < 0, lists.without(_parted(lists, members))
+    new = since.was < 0
     homeward = torch.argsort(members.home, stable=True)
     order = homeward.numpy()
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     newcomers = Newcomers.of(members, since.fresh, new, place)
     ordered, members = VectorsInOrder(vectors, order), members.at(homeward)
-    occupants = members.occupants()
-
-    def found(nearest: NearestLists) -> Pairs:
-        owner, target, score = nearest.pairs()
-        return Pairs(order[owner], order[target], score)
-
     nearest = NearestLists(codes, ordered, plan.depth, order, plan.threads, repeated=True)
     nearest.floor[:] = torch.from_numpy(lists.cut[order])
     sieve = Sieve(nearest, codes, plan.depth, _strangers(since.before, since.was[order]))
-    run_all(join_strangers(sieve, occupants, newcomers), plan.threads)
+    run_all(join_strangers(sieve, members.occupants(), newcomers), plan.threads)
     sieve.close()
-    lists = lists.merged(found(nearest), new | lists.gaps)
-    short = lists.too_short(plan.k)
-    if len(short):
-        nearest = NearestLists(codes, ordered, plan.depth, order, plan.threads)
-        rows = torch.from_numpy(np.sort(place[short]))
-        run_all(seek_in_partitions(nearest, rows, members, occupants), plan.threads)
-        lists = lists.replaced(found(nearest), short)
-    return lists.ties_by_key(), int(new.sum()) + len(short)
+    owner, target, score = nearest.pairs()
+    return lists.merged(Pairs(order[owner], order[target], score), new | lists.gaps).ties_by_key()
 
 
 def _strangers(before: Members, was: Positions) -> Keep:
@@ -178,7 +167,7 @@ def _strangers(before: Members, was: Positions) -> Keep:
 
     Args:
         before: Who was in which partition.
-        was: Where each vector was; -1 where it is new.
+        was: Where each vector was; -1 where all that it meets count.
     """
 
     def apart(owner: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
@@ -191,9 +180,10 @@ def _strangers(before: Members, was: Positions) -> Keep:
     return apart
 
 
-def _parted(lists: NeighbourLists, members: Members) -> Flags:
-    """Which neighbours share no partition with the owner of their list any more."""
-    row, rank = np.nonzero(lists.positions >= 0)
+def _parted(lists: NeighbourLists, members: Members, fresh: Fresh) -> Flags:
+    """Which neighbours share no partition with the owner of their list any more: one of the two went elsewhere."""
+    left = fresh.left | fresh.moved
+    row, rank = np.nonzero((left[:, None] | left[lists.positions]) & (lists.positions >= 0))
     parted = ~members.meet(row, lists.positions[row, rank])
     gone = np.zeros(lists.positions.shape, dtype=np.bool_)
     gone[row[parted], rank[parted]] = True

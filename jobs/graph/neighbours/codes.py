@@ -100,7 +100,7 @@ def encode(vectors: Rows, kind: Kind, device: str = "cpu", scale: float = 0.0, t
 
     def make(start: int) -> None:
         part = slice(start, min(start + _BLOCK, count))
-        block = torch.from_numpy(np.array(vectors[part])).to(device).mul_(scale)
+        block = torch.from_numpy(np.multiply(vectors[part], np.float32(scale))).to(device)
         if kind == "int8":
             kept = block.round().clamp_(-_MOST, _MOST)
             numbers[part, : block.shape[1]] = kept

@@ -30,10 +30,11 @@ class DistinctVectors:
     def of(cls, prints: Prints) -> DistinctVectors:
         """The groups of nodes of these prints."""
         group = pa.array(prints[:, 0]).dictionary_encode().indices.to_numpy()  # By first appearance.
-        first = np.full(int(group.max(initial=-1)) + 1, len(group), dtype=np.int64)
+        groups = int(group.max(initial=-1)) + 1
+        if groups == len(prints):
+            return cls(np.arange(groups), np.arange(groups), np.arange(groups + 1))
+        first = np.full(groups, len(group), dtype=np.int64)
         np.minimum.at(first, group, np.arange(len(group)))
-        if len(first) == len(prints):
-            return cls(first, first, np.arange(len(prints) + 1))
         if (prints[first[group], 1] != prints[:, 1]).any():
             group, first = _distinct_by_both(prints)
         members = np.argsort(group, kind="stable")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 
 import torch
@@ -63,11 +64,23 @@ def run_all(steps: Iterable[Callable[[], None]], threads: int) -> None:
             pool.shutdown(cancel_futures=True)
 
 
+@contextmanager
+def on_one_core() -> Iterator[None]:
+    """What this thread does with torch it does alone, beside those of `run_all`: torch's own threads spin."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
 def seek_in_all(
     nearest: NearestLists, rows: torch.Tensor, count: int, gaining: torch.Tensor | None
 ) -> Iterator[Callable[[], None]]:
     """Comparisons of the vectors at `rows` with all `count`; `gaining`: those that gain neighbours as columns."""
     positions = torch.arange(count, device=nearest.floor.device)
-    for columns in positions.split(_SOUGHT):
+    # Few rows with many columns: fewer blocks.
+    for columns in positions.split(_SOUGHT * min(8, max(1, _ROWS // max(1, len(rows))))):
         for part in rows.split(_ROWS):
             yield partial(nearest.compare, part, columns, both=gaining is not None, gaining=gaining)

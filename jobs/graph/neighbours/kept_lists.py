@@ -85,6 +85,12 @@ class NeighbourLists:
         positions = np.where(gone, -1, self.positions)
         return NeighbourLists(positions, np.where(gone, np.float32(-np.inf), self.scores), self.cut)
 
+    def emptied(self, rows: Flags) -> NeighbourLists:
+        """The same where those of `rows` have no neighbours yet."""
+        positions, scores, cut = self.positions.copy(), self.scores.copy(), self.cut.copy()
+        positions[rows], scores[rows], cut[rows] = -1, -np.inf, -np.inf
+        return NeighbourLists(positions, scores, cut)
+
     def merged(self, found: Pairs, changed: Flags) -> NeighbourLists:
         """The same with what was found; those that `changed` are closed up as well."""
         near = found.score >= self.cut[found.owner]

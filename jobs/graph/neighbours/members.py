@@ -1,9 +1,8 @@
 """Who is in which partition: a vector is at home in one, and visits those that are nearly as near.
 
 A partition is visited by vectors to which it is less near than their home by no more than a reach, the same for all.
-So whether a vector visits a partition depends on it, its home's centroid and that partition's alone: where another
-partition came or went, all others stay as they are. A vector amid its partition visits few and one between several
-visits them all, which finds as much with a quarter fewer products than as many visits of each.
+A vector amid its partition visits few and one between several visits them all, which finds as much with a quarter fewer
+products than as many visits of each.
 """
 
 from __future__ import annotations
@@ -16,12 +15,11 @@ import numpy.typing as npt
 import torch
 
 from quern.indexes.vectors import Positions
-from quern.jobs.graph.neighbours.centroids import Centroids, places_among
+from quern.jobs.graph.neighbours.centroids import Centroids
 from quern.jobs.graph.neighbours.codes import products
 from quern.jobs.graph.neighbours.join import run_all
-from quern.jobs.graph.neighbours.prints import Prints
 
-_ROWS = 4096
+_ROWS = 1024
 _MASKS = np.array([128, 64, 32, 16, 8, 4, 2, 1], dtype=np.uint8)
 
 Flags = npt.NDArray[np.bool_]
@@ -157,11 +155,19 @@ class Fresh:
 
     Attributes:
         moved: Whether a vector's home is not that of the last night, or it is new itself; shape (n,).
+        left: Whether it visits a partition no more; shape (n,).
         bits: Visits that were not there last night, laid out as those of the members.
     """
 
     moved: Flags
+    left: Flags
     bits: torch.Tensor
+
+    def with_all_of(self, rows: Flags, members: Members) -> Fresh:
+        """The same where all visits of `rows` are new as well."""
+        bits, chosen = self.bits.clone(), torch.from_numpy(np.flatnonzero(rows))
+        bits[chosen] = members.bits[chosen]
+        return Fresh(self.moved | rows, self.left, bits)
 
     def arrivals(self, members: Members, place: Positions) -> Lists:
         """The vectors that visit each partition anew and are not at home in it, by a `place` of each."""
@@ -175,37 +181,25 @@ class Fresh:
         return _ones(self.bits)
 
 
-def fresh_since(members: Members, names: Prints, before: Members, known: Prints, was: Positions) -> Fresh:
+def fresh_since(members: Members, before: Members, was: Positions) -> Fresh:
     """What is new in `members`.
 
     Args:
         members: Tonight's.
-        names: Names of their partitions.
-        before: Those of the last night.
-        known: Names of their partitions.
+        before: Those of the last night; a partition is the one of the same number, if there were as many.
         was: Where each of tonight's vectors was then; -1 where it is new.
     """
-    then = places_among(names, known)
-    home = then[members.home.numpy()]
-    moved = (was < 0) | (home < 0) | (before.home.numpy()[was] != home)
-    runs = _runs(then)
-    bits, width = np.empty(members.bits.shape, dtype=np.uint8), members.bits.shape[1]
-    for start in range(0, len(was), _ROWS):
-        part = slice(start, start + _ROWS)
-        there = np.unpackbits(before.bits.numpy()[was[part]], axis=1)
-        there[was[part] < 0] = 0
-        had = np.zeros((len(there), 8 * width), dtype=np.uint8)
-        for now, old, count in runs:
-            had[:, now : now + count] = there[:, old : old + count]
-        bits[part] = members.bits.numpy()[part] & ~np.packbits(had, axis=1)
-    return Fresh(moved, torch.from_numpy(bits))
-
-
-def _runs(then: Positions) -> list[tuple[int, int, int]]:
-    """Partitions that follow each other tonight as they did: where they begin, where they began, how many they are."""
-    now = np.flatnonzero(then >= 0)
-    parts = np.split(now, np.flatnonzero((np.diff(now) != 1) | (np.diff(then[now]) != 1)) + 1)
-    return [(int(part[0]), int(then[part[0]]), len(part)) for part in parts if len(part)]
+    if before.partitions != members.partitions:
+        every = np.ones(len(members), dtype=np.bool_)
+        return Fresh(every, every, members.bits)
+    moved = (was < 0) | (before.home.numpy()[was] != members.home.numpy())
+    then, now = before.bits.numpy()[was], members.bits.numpy()
+    then[was < 0] = 0
+    changed = np.flatnonzero((then != now).any(axis=1))
+    left, bits = np.zeros(len(members), dtype=np.bool_), np.zeros_like(now)
+    left[changed] = (then[changed] & ~now[changed]).any(axis=1)
+    bits[changed] = now[changed] & ~then[changed]
+    return Fresh(moved, left, torch.from_numpy(bits))
 
 
 def _bit(bits: torch.Tensor, rows: torch.Tensor, partitions: torch.Tensor) -> torch.Tensor:

@@ -58,7 +58,7 @@ class Newcomers:
     """What is new in tonight's partitions, by partition.
 
     Attributes:
-        born: New vectors, ascending, where they are at home; they have no floors yet.
+        born: Vectors that are searched for, ascending, where they are at home; they have no floors yet.
         here: Those and others whose home this was not last night, where it is.
         arrived: Those that visit a partition and did not last night.
     """
@@ -98,34 +98,3 @@ def join_strangers(sieve: Sieve, occupants: Occupants, newcomers: Newcomers) -> 
 
 def _parts(positions: torch.Tensor) -> tuple[torch.Tensor, ...]:
     return (positions,) if positions.shape[0] <= _ROWS else positions.split(_ROWS)
-
-
-def seek_in_partitions(
-    nearest: NearestLists, rows: torch.Tensor, members: Members, occupants: Occupants
-) -> Iterator[Step]:
-    """Comparisons of `rows` with all that they share a partition with; these alone gain neighbours.
-
-    Args:
-        nearest: Takes the pairs.
-        rows: Positions, ascending.
-        members: Who is in which partition, in the order of their homes.
-        occupants: The same by partition.
-    """
-    own = members.at(rows)
-    guest, host = own.pairs()
-    guests = Lists.of(rows.numpy()[guest], host, members.partitions)
-    hosts = Lists.of(rows.numpy(), own.home.numpy(), members.partitions)
-    for number in range(members.partitions):
-        for part in guests[number].split(_ROWS):
-            for columns in occupants.residents[number].split(_ROWS):
-                yield partial(nearest.compare, part, columns, both=False)
-    for number in range(members.partitions):
-        keep = partial(_not_visited, members)
-        for part in hosts[number].split(_ROWS):
-            for columns in occupants.visitors[number].split(_ROWS):
-                yield partial(nearest.compare, part, columns, both=False, keep=keep, raising=False)
-
-
-def _not_visited(members: Members, owner: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-    """Whether `owner` does not meet `target` at the other's home already."""
-    return ~members.share_home(owner, target)

@@ -73,7 +73,7 @@ class Partitioned:
     """How vectors were partitioned; the next night needs to know it to see what changed, not to partition its own.
 
     Attributes:
-        cells: Of what vectors their centroids are the means.
+        cells: Where the rounds that made their centroids began.
         members: Who is in which.
         truth: True neighbours of a sample.
     """

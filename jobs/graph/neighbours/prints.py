@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import numpy.typing as npt
 
-from quern.indexes.vectors import Rows
+from quern.indexes.vectors import Positions, Rows
 
 Prints = npt.NDArray[np.uint64]
 
@@ -36,3 +36,11 @@ def vector_prints(vectors: Rows, threads: int = 1, block: int = 1024) -> Prints:
         for _ in pool.map(make, range(0, len(vectors), block)):
             pass
     return prints
+
+
+def last_by_print(prints: Prints, size: int) -> Positions:
+    """Positions of the last `size` in the order of the prints, which no change of other vectors alters."""
+    first: npt.NDArray[np.uint64] = prints[:, 0]
+    least = np.partition(first, len(first) - size)[len(first) - size] if size < len(first) else np.uint64(0)
+    near: Positions = np.flatnonzero(first >= least)
+    return near[np.lexsort((prints[near, 1], first[near]))][-size:]

@@ -8,7 +8,7 @@ import torch
 from quern.indexes.vectors import Neighbours, Positions
 from quern.jobs.graph.neighbours.centroids import homes, train
 from quern.jobs.graph.neighbours.codes import Codes, Kind, codes_at, encode, fast_kinds, likely, products
-from quern.jobs.graph.neighbours.join import join_all, run_all
+from quern.jobs.graph.neighbours.join import join_all, on_one_core, run_all
 from quern.jobs.graph.neighbours.kept_lists import NeighbourLists
 from quern.jobs.graph.neighbours.layout import Layout, lay_out
 from quern.jobs.graph.neighbours.members import Members
@@ -23,6 +23,7 @@ _PILOT = 64
 _PAIR_COST = 200.0
 
 
+@on_one_core()
 def find_neighbours(vectors: Vectors, prints: Prints, plan: Plan) -> Neighbourhood:
     """The neighbours of all of `vectors`, L2-normalised and all different."""
     codes = encode(vectors, "int8", threads=plan.threads)
@@ -32,7 +33,11 @@ def find_neighbours(vectors: Vectors, prints: Prints, plan: Plan) -> Neighbourho
         # Vectors are compared in the order of their homes; their codes are held once.
         codes = codes_at(codes, torch.argsort(layout.members.home, stable=True))
         return find_in_partitions(layout, codes, vectors, prints, plan)
-    home = homes(codes.numbers, train(codes, prints, max(1, int(len(codes) ** 0.5 / 2))).numbers)
+    home = homes(
+        codes.numbers,
+        train(codes, prints, max(1, int(len(codes) ** 0.5 / 2)), threads=plan.threads).numbers,
+        plan.threads,
+    )
     order = np.argsort(home, kind="stable")
     codes = codes_at(codes, torch.from_numpy(order))
     near, notes = _joined(codes, VectorsInOrder(vectors, order), plan)

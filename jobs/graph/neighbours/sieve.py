@@ -13,7 +13,7 @@ import numpy.typing as npt
 import torch
 
 from quern.indexes.vectors import Positions
-from quern.jobs.graph.neighbours.blocks import FOLD, Block
+from quern.jobs.graph.neighbours.blocks import FOLD
 from quern.jobs.graph.neighbours.codes import Codes, products
 from quern.jobs.graph.neighbours.nearest_lists import Keep, NearestLists, crowd
 
@@ -50,9 +50,13 @@ class Sieve:
         return thresholds
 
     def seed(self, rows: torch.Tensor, columns: torch.Tensor) -> None:
-        """Give `rows` the floors that `columns` give them; both ascending."""
-        block = Block.of_codes(self._codes, rows, columns)
-        self._nearest.raise_floor(rows, block.row_floor(block.row_peaks(), self._depth))
+        """Give `rows` the floors that `columns` give them, which they are among; both ascending."""
+        if columns.shape[0] <= self._depth:
+            return
+        made = products(self._padded(rows), self._range(columns)).numpy()[: rows.shape[0], : columns.shape[0]]
+        # One more than are wanted, for each is near itself.
+        best = np.partition(made, -self._depth - 1, axis=1)[:, -self._depth - 1]
+        self._nearest.raise_floor(rows, torch.from_numpy(best) * self._unit - self._codes.margin[rows])
         self._least[rows.numpy()] = self._thresholds(rows)
 
     def compare(self, rows: torch.Tensor, columns: torch.Tensor) -> None:

@@ -1,6 +1,6 @@
 """What the graph builder keeps from night to night: vectors' prints, lists of neighbours, who was in which partition.
 
-For each different vector a state has 8 bytes a neighbour, a bit a partition, and 36 bytes besides.
+For each different vector a state has 8 bytes a neighbour, a bit a partition, and 32 bytes besides.
 """
 
 from __future__ import annotations
@@ -47,8 +47,7 @@ def _columns(neighbourhood: Neighbourhood) -> _Columns:
         return columns
     home = parts.members.home.numpy().astype(np.int32)
     partitioned = {"home": home, "bits": parts.members.bits.numpy(), "sample": parts.truth.rows}
-    cells = {"names": parts.cells.names, "cell": parts.cells.nearest, "cell_product": parts.cells.product}
-    return {**columns, **partitioned, **cells, **_list_columns("sample_", parts.truth.lists)}
+    return {**columns, **partitioned, "cell": parts.cells.nearest, **_list_columns("sample_", parts.truth.lists)}
 
 
 def _list_columns(prefix: str, lists: NeighbourLists) -> _Columns:
@@ -71,6 +70,6 @@ def _read(path: Path, about: Mapping[str, Any]) -> Neighbourhood:
     if "partitions" in about:
         home = torch.from_numpy(read["home"].astype(np.int64))
         members = Members(home, torch.from_numpy(read["bits"]), int(about["partitions"]))
-        cells = Cells(read["names"], read["cell"], read["cell_product"], float(about["scale"]))
+        cells = Cells(read["cell"], float(about["scale"]), members.partitions)
         partitioned = Partitioned(cells, members, Truth(read["sample"], _lists(read, "sample_")))
     return Neighbourhood(read["prints"], _lists(read, ""), int(about["dimension"]), 0, partitioned)

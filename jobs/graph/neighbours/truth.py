@@ -1,6 +1,6 @@
 """The true neighbours of a sample of vectors: what tells how far vectors visit partitions, and what recall that gives.
 
-The sample is the last vectors in the order of their prints (landmarks are the first), so most of it is the same night
+The sample is the last vectors in the order of their prints, so most of it is the same night
 after night, and so are its neighbours: new vectors are compared with it, and those of it that are new with all.
 """
 
@@ -13,12 +13,12 @@ import numpy as np
 import torch
 
 from quern.indexes.vectors import Positions
-from quern.jobs.graph.neighbours.centroids import Centroids, by_print, homes
+from quern.jobs.graph.neighbours.centroids import Centroids, homes
 from quern.jobs.graph.neighbours.codes import Codes, products
 from quern.jobs.graph.neighbours.join import run_all, seek_in_all
 from quern.jobs.graph.neighbours.kept_lists import Flags, NeighbourLists, Pairs
 from quern.jobs.graph.neighbours.nearest_lists import NearestLists, ReadableVectors
-from quern.jobs.graph.neighbours.prints import Prints
+from quern.jobs.graph.neighbours.prints import Prints, last_by_print
 
 # A reach is a multiple of this: that of tomorrow is the same but in one night of ten. On nodes it is .11 to .14.
 _STEP = 0.01
@@ -101,7 +101,7 @@ def true_after_changes(among: Searched, size: int, before: Truth, was: Positions
 
 def sample(prints: Prints, size: int) -> Positions:
     """Positions of the last `size` vectors in the order of their prints, ascending."""
-    return np.sort(by_print(prints)[-size:])
+    return np.sort(last_by_print(prints, size))
 
 
 def _in_all(among: Searched, rows: Positions, chosen: Positions) -> Pairs:

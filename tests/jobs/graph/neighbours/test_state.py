@@ -53,11 +53,10 @@ def about(**changed: object) -> Callable[[Path], object]:
     return damage
 
 
-COLUMNS = ("prints", "positions", "scores", "cut", "home", "bits", "names", "cell", "sample")
+COLUMNS = ("prints", "positions", "scores", "cut", "home", "bits", "cell", "sample")
 DAMAGES: dict[str, Callable[[Path], object]] = {
     **{
-        f"a byte of {c}": flip(f"{c}.npy", -9)
-        for c in ("prints", "positions", "scores", "cut", "home", "bits", "names", "cell")
+        f"a byte of {c}": flip(f"{c}.npy", -9) for c in ("prints", "positions", "scores", "cut", "home", "bits", "cell")
     },
     "a header": flip("positions.npy", 12),
     "no header": lambda state: (state / "cut.npy").write_bytes(b"PK\x03\x04"),
