@@ -19,7 +19,8 @@ from quern.jobs.text.month_names import folded, is_weekday, month_named
 from quern.jobs.text.plain_text import YEARS, iso_time, mail_time
 
 MOST_CHARACTERS: Final = 100
-_REMEMBERED: Final = 4096
+_REMEMBERED: Final = 1 << 14
+"""Values whose reading is held: the days of forty years, some megabytes."""
 
 # Hours that names of zones are ahead of UTC. Of those that several use (IST, CST of China) only the American ones of
 # RFC 2822, section 4.3, are read.

@@ -69,6 +69,11 @@ def test_the_first_reject_is_told_and_no_warning(warehouse: Warehouse, tmp_path:
     assert (report.first_reject, report.rejects, report.warnings) == ("", 0, 1)
     assert "a.csv:2: bad_date" in report.first_warning
     assert "rejected=0 warned=1 " in report.line()
+    put(tmp_path / "a.csv", b"doc_id,text,published_at\n1,Tea at four.,soon\n2,Tea at five.,soon\n")
+    mapped = load_settings(None, ["engine.engine=local", 'ingest.map=["title=Betreff"]'])
+    report = add_pages(warehouse, [tmp_path / "a.csv"], mapped)
+    assert report.reasons == {"bad_date": 2, "missing_column": 1}
+    assert "no column Betreff, which --map names as title" in report.first_warning
     put(tmp_path / "b.csv", b"id;body\n1;Tea at four.\n")
     assert "its columns are id, body: name what holds it" in add(warehouse, tmp_path).first_reject
 
