@@ -25,6 +25,7 @@ _FEWEST: Final = 2
 _ASKING: Final = content_words("happen happened occurred event events took place went on 发生 发生了 什么 哪些 事")
 # What names no topic beside these: `what else happened here in the month of June`.
 _NO_TOPIC: Final = _ASKING | content_words("else all exactly really things anything here us month year week day days")
+_ASKED_ZH: Final = lazy_pattern(r"(?:都|还|在|里|期间|间|份)|发生[了过]?(?:什么|哪些)(?:大?事情?|事件)?|出了什么事")
 _ENDS: Final = tuple('.!?。！？…"”’)')
 _WEEK: Final = timedelta(7)  # As newspapers report.
 _MOST_TOLD: Final = 5
@@ -97,6 +98,7 @@ def span_without_topic(question: str) -> tuple[date | None, date | None] | None:
     rest = question
     for when in reversed(named):
         rest = f"{rest[: when.start]} {rest[when.end :]}"
+    rest = _ASKED_ZH.sub(" ", rest)
     if len(named) != 1 or content_words(rest) - _NO_TOPIC:
         return None
     first, last = _outside(question, named[0].start, *named[0].days)

@@ -70,6 +70,8 @@ _GOES_ON: Final = re.compile(
 )
 _OF_ONE: Final = re.compile(r"(?:He|She|It|They|His|Her|Its|Their)\b")
 _HAN: Final = re.compile(f"[{HAN}]")
+# Share of a headline's words that the question has not, up to which it only repeats what is asked. By reason alone.
+_NEW_OF_HEADLINE: Final = 0.34
 _SHORT: Final = 7  # Words of a sentence that says little by itself.
 _MOST_MORE: Final = 3
 _MOST_WORDS: Final = 45  # Of the whole answer, as issue and reader want it.
@@ -120,7 +122,7 @@ def _said(question: str, kind: Kind, best: Sequence[Line]) -> Said:
         return Said("; ".join(series.items), lead, series.numbers)
     if kind.name == "how_much" and kind.units <= MONEY and kind.units and not _of_money(best):
         return Said("", ())
-    first = _going_for(best[0], best)
+    first = _saying_more(question, _going_for(best[0], best), best)
     told = phrase(question, kind, first.text)
     if not _HAN.search(told) and len(told.split()) >= _WHOLE * len(first.text.split()):
         told = ""  # The sentence itself is as short.
@@ -144,6 +146,17 @@ def _going_for(line: Line, best: Sequence[Line]) -> Line:
     """A line, or for a question of the page the sentence behind it."""
     after = next((o for o in best if o.number == line.number + 1 and o.evidence == line.evidence), None)
     return after if line.signals.asks and after is not None and not after.signals.asks else line
+
+
+def _saying_more(question: str, line: Line, best: Sequence[Line]) -> Line:
+    """A line, or for a headline that only says again what is asked the best whole sentence of its text."""
+    own = content_words(line.text)
+    if not line.signals.heading or line.row is not None or line.values or not own:
+        return line
+    if len(own - content_words(question)) > _NEW_OF_HEADLINE * len(own):
+        return line
+    sentences = (o for o in best if o.evidence == line.evidence and not o.signals.heading and not o.signals.asks)
+    return next((o for o in sentences if o.row is None), line)
 
 
 def _told(question: str, kind: Kind, found: Sequence[Choice]) -> Said:

@@ -277,3 +277,8 @@ def test_a_time_is_an_age_only_where_it_is_said_to_be() -> None:
     assert short("How old is the donkey of Josef Arndt?", told) == "12 years"
     aged = "For three years Clara Voss painted mills. Clara Voss, 58, lives at Elm Cross."
     assert short("How old is Clara Voss?", aged).startswith("58")
+
+
+def test_a_headline_that_says_the_question_again_gives_way_to_the_sentence_that_answers() -> None:
+    told = "Why the windmill on Tarn Hill stands still\n\nA starling has nested in its gears. Visitors are sent home."
+    assert "starling" in short("Why does the windmill on Tarn Hill stand still?", told)
