@@ -16,10 +16,11 @@ from lxml.html import HtmlElement
 from quern.jobs.documents.html.child import serve
 from quern.jobs.documents.html.edges import without_filing, without_title
 from quern.jobs.documents.html.images import article_images
-from quern.jobs.documents.html.main_text import main_text
+from quern.jobs.documents.html.main_text import fuller, main_text
 from quern.jobs.documents.html.markup import is_menu, link_texts, repair
 from quern.jobs.documents.html.metadata import add_from_text, letters, read_metadata
 from quern.jobs.documents.html.parse import drop_unread, parse_page
+from quern.jobs.documents.html.stated import body_scripts
 from quern.jobs.text.language import language_of
 
 Header = dict[str, Any]
@@ -39,11 +40,12 @@ def _base(tree: HtmlElement, url: str) -> str:
 
 def _text(tree: HtmlElement, title: str | None) -> str:
     """The main text without a line that repeats the title; empty for a page that is only a menu."""
+    bodies = body_scripts(tree)
     drop_unread(tree)
     repair(tree)
     links = link_texts(tree)
     headings = {letters(h.text_content()) for h in tree.iter("h1")}
-    text = main_text(tree)
+    text = fuller(main_text(tree), bodies)
     return "" if is_menu(text, links) else without_filing(without_title(text, title, headings))
 
 

@@ -14,7 +14,7 @@ benchmark and gained .01 of recall on both halves.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -36,13 +36,16 @@ _LEAF: Final = ("div", "center")
 # Names of what stands beside a text rather than in it: a caption, a line of dates and names, a tool of the page.
 _BESIDE: Final = re.compile(
     r"caption|credit|copyright|legend|by-?line|author|meta|date|time(?!line)|tags?\b|categor|share|social|print|button|"
-    r"hatnote|ambox|newsletter|subscri|sign-?up|promo|teaser|hidden|tooltip|popup|modal|message|image|photo|gallery|bildunterschrift",
+    r"hatnote|ambox|newsletter|subscri|sign-?up|promo|teaser|(?<!label-)hidden|tooltip|popup|modal|message|image|photo|gallery|bildunterschrift",
     re.I,
 )
 # The end of a sentence, sought in so many last characters: a search from every word on takes seconds for a long text.
 _SENTENCE_END: Final = re.compile(r"[.!?…:؟।۔。！？][\"'”’»«“)\]]*$")
 _END_LENGTH: Final = 20
 _WORD: Final = re.compile(r"\w")
+_DIGIT: Final = re.compile(r"\d")
+# Least characters of a line that sums up what follows without being a sentence.
+_LEAD: Final = 40
 _CJK: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 # A run of so many characters outside links is prose; so is a shorter one of so many that ends as a sentence does.
 _PROSE: Final = 80
@@ -51,6 +54,8 @@ _SPACES: Final = 3
 # So many leaves of prose in one container, or two that are half of its leaves, make short leaves lines of a text.
 _SEVERAL: Final = 3
 _LINKED: Final = 0.5
+# Least characters of loose text that is no caption, byline or tool, whatever its container's name.
+_TOO_LONG: Final = 600
 
 
 @dataclass
@@ -111,7 +116,7 @@ def wrap_loose_text(tree: HtmlElement) -> None:
     prose: set[HtmlElement] = set()
     for container in _CONTAINERS(tree):
         runs = [run for run in _runs(container) if run.words()]
-        if not runs or _is_beside(container):
+        if not runs or (_is_beside(container) and sum(len(run.words()) for run in runs) < _TOO_LONG):
             continue
         if any(is_prose(run.words(), run.linked()) for run in runs):
             prose.add(container)
@@ -122,6 +127,58 @@ def wrap_loose_text(tree: HtmlElement) -> None:
         if above is not None:
             for leaf in list(_lines(above, shorts, prose)):
                 _wrap(leaf, shorts[leaf])
+
+
+def wrap_lines_between(scope: HtmlElement) -> None:
+    """Put short lines between two blocks of prose of the main text into paragraphs, wherever in it they stand.
+
+    A line is a leaf below a heading that is no link, one of a list, or one that ends as a sentence does. Of the lines
+    before all prose only the one right above it may be the text's, of those after it only a list.
+    """
+    lists: dict[HtmlElement, bool] = {}
+    after_prose, waiting = False, list[HtmlElement]()
+    for element in scope.iter("div", "center", "p", "item", "quote"):
+        if element.tag in _LEAF:
+            if element.get(IMAGE) is None and _is_leaf(element) and _is_line(element, lists):
+                waiting.append(element)
+        elif is_prose(" ".join(element.text_content().split()), _linked(element)):
+            _wrap_lines(waiting if after_prose else filter(_leads, waiting[-1:]))
+            after_prose, waiting = True, []
+    _wrap_lines([leaf for leaf in waiting if after_prose and _is_in_list(leaf, lists)])
+
+
+def _wrap_lines(leaves: Iterable[HtmlElement]) -> None:
+    for leaf in leaves:
+        _wrap(leaf, [run for run in _runs(leaf) if run.words()])
+
+
+def _is_line(leaf: HtmlElement, lists: dict[HtmlElement, bool]) -> bool:
+    text, above = " ".join(leaf.text_content().split()), leaf.getprevious()
+    heads = above is not None and above.tag == "head" and not _linked(above)
+    own = heads or _ends(text) or _is_in_list(leaf, lists)
+    return own and _linked(leaf) <= _LINKED * len(text) and not _is_beside(leaf)
+
+
+def _leads(leaf: HtmlElement) -> bool:
+    """Whether a line above all prose belongs to it: a question, or a summing up without a date."""
+    text = leaf.text_content().strip()
+    return _ends(text) or (len(text) >= _LEAD and text.count(" ") > _SPACES and not _DIGIT.search(text))
+
+
+def _is_in_list(leaf: HtmlElement, lists: dict[HtmlElement, bool]) -> bool:
+    """Whether a leaf stands among others of several words, all outside links, as the entries of a list do."""
+    around = leaf.getparent()
+    if around is None:
+        return False
+    if around not in lists:  # an element's length is counted anew each time, its children one by one
+        lists[around] = len(around) >= _SEVERAL and all(
+            e.tag == "div" and _is_leaf(e) and " " in e.text_content().strip() and not _linked(e) for e in around
+        )
+    return lists[around]
+
+
+def _linked(element: HtmlElement) -> int:
+    return sum(len(link.text_content()) for link in element.iter("ref"))
 
 
 def _is_leaf(element: HtmlElement) -> bool:
@@ -153,9 +210,10 @@ def _lines(
 def _is_beside(container: HtmlElement) -> bool:
     """Whether a container or the one around it is named as something beside the text."""
     above = container.getparent()
+    alone = container.getprevious() is None and container.getnext() is None
     return any(
         e is not None and e.tag in ("div", "section") and _BESIDE.search(f"{e.get('class', '')} {e.get('id', '')}")
-        for e in (container, above if container.tag in _LEAF and len(above) == 1 else None)
+        for e in (container, above if container.tag in _LEAF and alone else None)
     )
 
 

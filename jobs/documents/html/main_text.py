@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from copy import copy
 from typing import Final
 
@@ -10,12 +11,18 @@ from lxml import etree
 from lxml.html import HtmlElement
 from trafilatura import bare_extraction
 
+from quern.jobs.documents.html.loose_text import is_prose
 from quern.jobs.documents.html.patterns import install
 from quern.jobs.documents.html.reading import read_main
+from quern.jobs.documents.html.stated import stated_body
 from quern.jobs.text.plain_text import paragraphs
 
 # Below this trafilatura itself takes a reading for failed, and asks other extractors (its `MIN_EXTRACTED_SIZE`).
 _FAILED: Final = 250
+# How many times as much prose another reading must have: a short page's menu makes it longer, not better.
+_MORE: Final = 1.25
+# The same of a text that the page does not show.
+_MUCH_MORE: Final = 2
 _BOXES: Final = ("div", "section", "details", "ol", "ul", "dl")
 # `Comment` in the languages whose word for it has that root: Kommentar, commentaire, komentarz, comentario.
 _COMMENTS_ID: Final = re.compile(r"[CcKk]omm?ent(?!ary)|comol|disqus_thread")
@@ -33,7 +40,20 @@ def main_text(tree: HtmlElement) -> str:
     if len(text) >= _FAILED:
         return text
     again = read_again(tree)
-    return again if len(again) > len(text) else text
+    running = _running(text)
+    longer = _running(again) > _MORE * running if running else len(again) > len(text)
+    return again if longer else text
+
+
+def _running(text: str) -> int:
+    """Characters of a text in lines that read as prose."""
+    return sum(len(line) for line in text.split("\n") if is_prose(line))
+
+
+def fuller(text: str, bodies: Sequence[HtmlElement]) -> str:
+    """`text`, or what a page's linked data state as its article, where that is much more: scripts would show it."""
+    stated = stated_body(bodies) if bodies else ""
+    return stated if _running(stated) > _MUCH_MORE * _running(text) else text
 
 
 def read_again(tree: HtmlElement, **how: bool) -> str:

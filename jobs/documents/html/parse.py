@@ -15,7 +15,12 @@ _NO_TEXT: Final = (
     *("head", "style", "noscript", "template", "link", "meta"),
     *("nav", "footer", "aside", "dialog", "button", "select", "textarea"),
     *("svg", "iframe", "object", "embed", "audio", "video", "canvas", "map", "picture"),
+    *("amp-ad", "amp-embed", "amp-social-share", "amp-sidebar", "amp-consent", "amp-user-notification"),
 )
+_UNSHOWN: Final = etree.XPath("descendant::*[@hidden][not(@hidden='until-found')][not(ancestor::*[@hidden])]")
+_PANELS: Final = ("tabpanel", "region")
+# Most share of the page's text in an unshown element that a visit does not open, as an accordion's panel is.
+_UNSHOWN_SHARE: Final = 0.3
 _HEADING_BUTTONS: Final = etree.XPath(
     "descendant::button[ancestor::h2 or ancestor::h3 or ancestor::h4 or ancestor::dt]"
 )
@@ -39,6 +44,9 @@ _SPACES: Final = frozenset({0x09, 0x0A, 0x0D})
 _NO_CHARACTER: Final = frozenset({0x7F, 0xFFFE, 0xFFFF, *range(0xD800, 0xE000)})
 # libxml2 loses what follows some document types, and takes `<html/>` for a whole document.
 _DOCTYPE: Final = re.compile(rb"<!doctype[^<>]*>", re.I)
+# A page of frames says its text to readers without them, and libxml2 takes that for no markup.
+_FRAMESET: Final = re.compile(rb"<frameset\b", re.I)
+_FRAMES: Final = re.compile(rb"</?(?:noframes|frameset|frame)\b[^<>]*>", re.I)
 _CLOSED_ROOT: Final = re.compile(rb"(<html\b[^<>]*?)/>", re.I)
 
 
@@ -66,6 +74,8 @@ def _markup(text: str) -> bytes:
             text = text.replace(character, "\n")
     markup = text.encode("utf-8", "ignore").translate(_FORM_FEED, _CONTROL)
     markup = _REFERENCE.sub(_held, markup)
+    if _FRAMESET.search(markup):
+        markup = _FRAMES.sub(b"", markup)
     head, rest = markup[:_HEAD_BYTES], markup[_HEAD_BYTES:]
     return _CLOSED_ROOT.sub(rb"\1>", _DOCTYPE.sub(b"", head, count=1), count=1) + rest
 
@@ -100,12 +110,24 @@ def drop_unread(tree: HtmlElement) -> None:
 
     Linked data that speaks of a forum stays: trafilatura reads a thread otherwise than an article.
     """
+    _drop_unshown(tree)
     scripts = [s for s in tree.iter("script") if "DiscussionForumPosting" not in (s.text or "")]
     _keep_texts(tree)
     etree.strip_elements(tree, *_NO_TEXT, with_tail=False)
     for script in scripts:
         if script.getparent() is not None:
             script.drop_tree()
+
+
+def _drop_unshown(tree: HtmlElement) -> None:
+    """Take out what is marked as hidden: another version of the text, a wall, a message. Panels that open stay."""
+    unshown = [e for e in _UNSHOWN(tree) if e.get("role") not in _PANELS and e.get("aria-labelledby") is None]
+    if not unshown:
+        return
+    most = _UNSHOWN_SHARE * len(tree.text_content())
+    for element in unshown:
+        if len(element.text_content()) <= most:
+            element.drop_tree()
 
 
 def _keep_texts(tree: HtmlElement) -> None:

@@ -9,6 +9,7 @@ for headers cost, on the article extraction benchmark, .017, .004 and .006 of re
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from itertools import islice
 from typing import Final
@@ -17,7 +18,7 @@ from lxml.etree import Element, XPath, _Element, strip_elements, strip_tags
 from lxml.html import HtmlElement
 from trafilatura.htmlprocessing import (
     convert_tags,
-    delete_by_link_density,
+    link_density_test,
     link_density_test_tables,
     process_node,
     tree_cleaning,
@@ -27,8 +28,9 @@ from trafilatura.settings import TAG_CATALOG, Extractor
 from trafilatura.utils import text_chars_test, trim
 from trafilatura.xml import delete_element, xmltotxt
 
-from quern.jobs.documents.html.loose_text import IMAGE, is_sentence, wrap_loose_text
-from quern.jobs.documents.html.scope import drop_named, main_scope, take_standfirst
+from quern.jobs.documents.html.loose_text import IMAGE, is_sentence, wrap_lines_between, wrap_loose_text
+from quern.jobs.documents.html.scope import drop_named, main_scope, sums_up, take_standfirst
+from quern.jobs.documents.html.teasers import drop_teasers
 from quern.jobs.text.plain_text import paragraphs
 
 _TAGS: Final = frozenset({*TAG_CATALOG, "table", "td", "th", "tr"})
@@ -36,6 +38,13 @@ _TAGS: Final = frozenset({*TAG_CATALOG, "table", "td", "th", "tr"})
 _FEWEST_LINKS: Final = 3
 _LINK_LIST: Final = 0.8
 _OUTER_ARTICLES: Final = XPath("descendant::article[not(ancestor::article)][descendant::article]")
+# Most share of references in a text that is not made of them, and what one looks like: #812, [3], 14a.
+_FEW_LINKED: Final = 0.2
+_REFERENCE: Final = re.compile(r"\W{0,2}\d{1,6}[a-z]?\W{0,2}|")
+# Characters and children of a `div` that goes for its short links: trafilatura's own.
+_SHORT_DIV: Final = (100, 3)
+# A paragraph that is all of an entry or a cell goes with it.
+_HOLDING: Final = ("item", "td", "th")
 _NOT_LAST: Final = ("head", "ref")
 
 
@@ -49,10 +58,12 @@ def read_main(tree: HtmlElement) -> str:
     options = _balanced()
     _mark_images(tree)
     _drop_nested_articles(tree)
+    drop_teasers(tree)
     tree = convert_tags(tree_cleaning(tree, options), options)
     wrap_loose_text(tree)
     scope = main_scope(tree, drop_named(tree))
     take_standfirst(tree, scope)
+    wrap_lines_between(scope)
     _drop_bylines(scope)
     _drop_links(scope)
     return paragraphs(xmltotxt(_body(scope, options), False))
@@ -78,22 +89,63 @@ def _drop_nested_articles(tree: HtmlElement) -> None:
 def _drop_links(scope: HtmlElement) -> None:
     """Take out blocks that are mostly links, and tables of links."""
     for _ in range(2):
-        delete_by_link_density(scope, "div", backtracking=True)
-        delete_by_link_density(scope, "list")
-        delete_by_link_density(scope, "p", favor_precision=True)
+        _drop_linked(scope, "div", _SHORT_DIV)
+        _drop_linked(scope, "list", None)
+        _drop_linked(scope, "p", None)
     for links in [e for e in scope.iter("list") if _is_link_list(e)]:
-        delete_element(links)
+        _drop_headed(links)
     for table in [t for t in scope.iter("table") if link_density_test_tables(t)]:
         delete_element(table, keep_tail=False)
     strip_tags(scope, "span", "ref")
 
 
+def _drop_linked(scope: HtmlElement, tag: str, short: tuple[int, int] | None) -> None:
+    """Take out elements of a tag that are links, as `trafilatura.htmlprocessing.delete_by_link_density` does.
+
+    Other than there a sentence with links in it stays, whatever it stands in.
+
+    Args:
+        scope: The main text.
+        tag: A name of elements.
+        short: Characters and children of an element that goes for its short links; null where none does.
+    """
+    linked: list[HtmlElement] = []
+    for element in scope.iter(tag):
+        is_linked, has_short = link_density_test(element, tag == "p")
+        if not is_linked and short and has_short:
+            is_linked = len(trim(element.text_content())) < short[0] and len(element) >= short[1]
+        if is_linked and not (tag == "p" and element.getparent().tag in _HOLDING) and not _is_sentence(element):
+            linked.append(element)
+    for element in linked:
+        _drop_headed(element)
+
+
+def _drop_headed(element: HtmlElement) -> None:
+    """Take out an element, and the heading above it where that heads nothing else."""
+    before, after = element.getprevious(), element.getnext()
+    heads = before is not None and before.tag == "head" and before.get("rend") != "h1"
+    if heads and (after is None or after.tag == "head") and not text_chars_test(element.tail):
+        delete_element(before)
+    delete_element(element)
+
+
+def _is_sentence(element: HtmlElement) -> bool:
+    """Whether links stand in a sentence, not before it as the title of what it is about; or are references."""
+    text = " ".join(element.text_content().split())
+    links = [" ".join(link.text_content().split()) for link in element.iter("ref")]
+    linked = sum(map(len, links))
+    if not is_sentence(text, linked):
+        return 0 < linked <= _FEW_LINKED * len(text) and all(_REFERENCE.fullmatch(link) for link in links)
+    rest = text.removeprefix(next(filter(None, links), ""))
+    return rest == text or not rest.lstrip()[:1].isupper()
+
+
 def _drop_bylines(scope: HtmlElement) -> None:
-    """Take out of headers what is neither a heading nor a sentence: dates, names, sections."""
+    """Take out of headers what is neither a heading nor a standfirst: dates, names, sections."""
     for header in scope.iter("header"):
         for line in list(header.iter("p", "list")):
             text = " ".join(line.text_content().split())
-            if not is_sentence(text, sum(len(link.text_content()) for link in line.iter("ref"))):
+            if not sums_up(text, sum(len(link.text_content()) for link in line.iter("ref")), figures=False):
                 delete_element(line)
 
 

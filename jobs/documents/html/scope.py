@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
@@ -41,11 +42,31 @@ _LONG: Final = 500
 _NEARLY_ALL: Final = 0.8
 # The same of an element with the page's main heading.
 _MOST: Final = 0.5
+# How many times as much as an element named as the main text another, named less clearly, must hold to be it.
+_BETTER: Final = 1.5
+# Least share of the classes of two elements that both have, for them to be pieces of one text.
+_ALIKE: Final = 0.5
+# Most headings of the first rank of a page on which they tell where the text is: the site's name and the title.
+_FEW_HEADINGS: Final = 2
 # Elements of one class that hold more than this share of the prose are not boilerplate, whatever the class says.
 _TOO_MUCH: Final = 0.3
+# Words of classes that say how a box looks or moves, not what it is for: prose in it is as good as any.
+_LOOKS: Final = frozenset(
+    {"icon", "icons", "slide", "slides", "slider", "slideshow", "overlay", "viewport"}
+) | frozenset(
+    {"expand", "expanded", "expandable", "options", "attachment", "embed", "embedded", "blurred", "obfuscated"}
+)
+# What Elementor calls each box of text that it makes: a paragraph, a heading, a list.
+_BUILDER_BOX: Final = re.compile(
+    r"\belementor-widget(?:-(?:container|wrap|text-editor|heading|theme-post-content|icon-list|icon-box|image-box"
+    r"|accordion|toggle|tabs))?(?=\s|$)"
+)
 # Most characters of a standfirst, and levels above the main heading within which it stands.
 _LONGEST_STANDFIRST: Final = 800
 _NEAR: Final = 2
+# Least characters, and spaces, of a standfirst that does not end as a sentence does.
+_LEAST_LINE: Final = 40
+_SPACES: Final = 5
 
 _NUMBER: Final = re.compile(r"\d")
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -82,6 +103,9 @@ def drop_named(tree: HtmlElement) -> Prose:
     total = prose[_root(tree)]
     for caption in dict.fromkeys(e for pattern in _CAPTIONS for e in pattern(tree)):
         _drop(caption, prose)
+    for element in tree.iter("div"):
+        if "elementor-widget" in (classes := element.get("class", "")):
+            element.set("class", _BUILDER_BOX.sub("", classes))
     groups: dict[tuple[str, ...], list[HtmlElement]] = defaultdict(list)
     for element in dict.fromkeys(e for pattern in _BOILERPLATE for e in pattern(tree)):
         groups[_name(element)].append(element)
@@ -89,16 +113,25 @@ def drop_named(tree: HtmlElement) -> Prose:
     words = {word for name in much for part in name for word in _WORD.findall(part)}
     for name, elements in groups.items():
         if name not in much:
+            looks = _LOOKS if any(_reads(e, prose) for e in elements) else frozenset()
             for element in elements:
-                if not words or _is_boilerplate_without(element, words):
+                if _is_boilerplate_without(element, words | looks):
                     _drop(element, prose)
     return prose
 
 
-def _is_boilerplate_without(element: HtmlElement, words: set[str]) -> bool:
+def _reads(element: HtmlElement, prose: Prose) -> bool:
+    """Whether an element holds prose, or is part of a line that does."""
+    if element.tag == "span":
+        text = element.text_content()
+        return len(text) >= _LEAST and " " in text.strip() and element.find(".//ref") is None
+    return prose[element] > 0
+
+
+def _is_boilerplate_without(element: HtmlElement, words: Set[str]) -> bool:
     """Whether an element is named as boilerplate by other words than those that name much of the page's prose."""
     classes = element.get("class")
-    if classes is None:
+    if classes is None or not words:
         return True
     element.set("class", _WORD.sub(lambda word: "" if word[0] in words else word[0], classes))
     named = any(not isinstance(pattern, Pattern) or pattern.matches(element) for pattern in _BOILERPLATE)
@@ -132,39 +165,73 @@ def _outermost(elements: Sequence[HtmlElement]) -> list[HtmlElement]:
 def main_scope(tree: HtmlElement, prose: Prose) -> HtmlElement:
     """The element that holds the main text, of which `prose` says how much each element holds."""
     root = _root(tree)
+    found: _Scope | None = None
     for pattern in _BODIES:
         matches = [e for e in _outermost(pattern(root)) if prose[e]]
         if not matches:
             continue
         scope = _joined(matches, prose, root)
-        if _is_enough(prose[scope], prose[root]):
-            return scope
-    return _around_most(root, prose)
+        if found is None:
+            if _is_enough(scope.held, prose[root]):
+                found = scope
+        elif scope.held > _BETTER * found.held and _are_apart(scope.element, found.element):
+            found = scope
+        if found is not None and found.held > _MOST * prose[root]:
+            break
+    if found is None:
+        return _around_most(root, prose)
+    for piece in found.pieces:
+        found.element.append(piece)
+    return found.element
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """What may hold the main text.
+
+    Attributes:
+        element: An element.
+        held: Characters of prose in it and in the pieces.
+        pieces: Elements elsewhere that hold the rest of its text.
+    """
+
+    element: HtmlElement
+    held: int
+    pieces: tuple[HtmlElement, ...] = ()
+
+
+def _are_apart(one: HtmlElement, other: HtmlElement) -> bool:
+    return one is not other and one not in set(other.iterancestors()) and other not in set(one.iterancestors())
 
 
 def _is_enough(held: int, all_of_it: int) -> bool:
     return held >= _ENOUGH * all_of_it or (held >= _LONG and held >= _ENOUGH_LONG * all_of_it)
 
 
-def _joined(matches: Sequence[HtmlElement], prose: Prose, root: HtmlElement) -> HtmlElement:
+def _joined(matches: Sequence[HtmlElement], prose: Prose, root: HtmlElement) -> _Scope:
     """The first of several elements, or what holds them all where they are pieces of one article."""
     first, *others = matches
     article = next(first.iterancestors("article"), None)
     pieces = [
         e
         for e in others
-        if e.tag != "article" and _name(e) == _name(first) and next(e.iterancestors("article"), None) is article
+        if e.tag != "article" and _are_alike(e, first) and next(e.iterancestors("article"), None) is article
     ]
     if not pieces or _are_articles([first, *pieces]):
-        return first if _is_enough(prose[first], prose[root]) else max(matches, key=lambda e: prose[e])
+        one = first if _is_enough(prose[first], prose[root]) else max(matches, key=lambda e: prose[e])
+        return _Scope(one, prose[one])
     held = prose[first] + sum(prose[e] for e in pieces)
     common = _common([first, *pieces])
     if prose[common] * _NEARLY_ALL <= held:
-        return _around_most(common, prose)
-    for piece in pieces:
-        first.append(piece)
-        prose[first] += prose[piece]
-    return first
+        common = _around_most(common, prose)
+        return _Scope(common, prose[common])
+    return _Scope(first, held, tuple(pieces))
+
+
+def _are_alike(one: HtmlElement, other: HtmlElement) -> bool:
+    """Whether two elements have one tag and mostly the same classes."""
+    (tag, *some), (other_tag, *others) = _name(one), _name(other)
+    return tag == other_tag and len({*some} & {*others}) >= _ALIKE * len({*some, *others})
 
 
 def _are_articles(pieces: Sequence[HtmlElement]) -> bool:
@@ -183,19 +250,24 @@ def _common(elements: Sequence[HtmlElement]) -> HtmlElement:
 
 
 def _around_most(root: HtmlElement, prose: Prose) -> HtmlElement:
-    """The innermost element around nearly all of the prose."""
+    """The innermost element around nearly all of the prose, or around an article below which more remarks stand."""
+    headings = list(_main_headings(root))
+    titled = {a for h in headings for a in h.iterancestors()} if len(headings) <= _FEW_HEADINGS else set()
     here = root
     while True:
-        inner = next((c for c in _children(here) if _is_main_part(c, here, prose)), None)
+        inner = next((c for c in _children(here) if _is_main_part(c, here, prose, titled)), None)
         if inner is None:
             return here
+        if inner not in titled:
+            titled_part = (c for c in _children(here) if c in titled and prose[c] >= _LONG)
+            inner = next(titled_part, inner)
         here = inner
 
 
-def _is_main_part(inner: HtmlElement, outer: HtmlElement, prose: Prose) -> bool:
+def _is_main_part(inner: HtmlElement, outer: HtmlElement, prose: Prose, titled: Set[HtmlElement]) -> bool:
     if prose[inner] > _NEARLY_ALL * prose[outer]:
         return True
-    return prose[inner] > _MOST * prose[outer] and next(_main_headings(inner), None) is not None
+    return prose[inner] > _MOST * prose[outer] and inner in titled
 
 
 def _main_headings(element: HtmlElement) -> Iterator[HtmlElement]:
@@ -211,10 +283,9 @@ def take_standfirst(tree: HtmlElement, scope: HtmlElement) -> None:
     for element in tree.iter("head", "p", scope.tag):
         if element is scope:
             break
-        if element.tag == "head":
-            if element.get("rend") == "h1":
-                heading, found = element, []
-        elif element.tag == "p" and heading is not None and _is_standfirst(element, heading, inside):
+        if element.tag == "head" and element.get("rend") == "h1":
+            heading, found = element, []
+        if heading is not None and element is not heading and _is_standfirst(element, heading, inside):
             found.append(element)
     if sum(len(e.text_content()) for e in found) <= _LONGEST_STANDFIRST:
         for element in reversed(found):
@@ -227,7 +298,19 @@ def _is_standfirst(paragraph: HtmlElement, heading: HtmlElement, around: set[Htm
     text = " ".join(paragraph.text_content().split())
     linked = sum(len(link.text_content()) for link in paragraph.iter("ref"))
     above = set(paragraph.iterancestors())
-    return any(e in above for e in near) and is_sentence(text, linked) and paragraph not in around
+    sums = sums_up(text, linked, figures=paragraph.tag == "head")
+    return sums and any(e in above for e in near) and paragraph not in around
+
+
+def sums_up(text: str, linked: int, *, figures: bool) -> bool:
+    """Whether a line near the main heading is a standfirst: a sentence, or long and without links.
+
+    `figures`: it may hold some. A line of dates and names does, save where it is a heading itself.
+    """
+    if is_sentence(text, linked):
+        return True
+    long = len(text) >= _LEAST_LINE and text.count(" ") >= _SPACES
+    return long and not linked and (figures or not _NUMBER.search(text))
 
 
 def _children(element: HtmlElement) -> Iterator[HtmlElement]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import unescape
 from typing import Any, Final
 
 from lxml.etree import XPath
 from lxml.html import HtmlElement
+
+from quern.jobs.text.plain_text import paragraphs
 
 Thing = dict[str, Any]
 
@@ -29,6 +31,9 @@ _PROPERTIES: Final = frozenset({"headline", "author", "publisher", "datePublishe
 _ITEMPROPS: Final = XPath("descendant::*[@itemprop]")
 _JSON: Final = json.JSONDecoder(strict=False)
 _SPACE: Final = re.compile(r"[\s\ufeff]*")
+_BODY: Final = "articleBody"
+_TAG: Final = re.compile(r"<[a-zA-Z/][^<>]{0,1000}>")
+_BREAKING: Final = re.compile(r"</?(?:p|br|div|li|ul|ol|h[1-6]|blockquote|tr)\b", re.I)
 _BEFORE_JSON: Final = re.compile(r"\s*(?:<!--|(?://|/\*)?\s*<!\[CDATA\[)\s*(?:\*/)?")
 
 
@@ -73,6 +78,22 @@ def read_stated(tree: HtmlElement) -> Stated:
     return Stated([t for t in things if not _is_other(_kinds(t))], names, _metas(tree), _microdata(tree))
 
 
+def body_scripts(tree: HtmlElement) -> list[HtmlElement]:
+    """The scripts of linked data that hold an article's text."""
+    return [script for script in tree.iter("script") if _BODY in (script.text or "")]
+
+
+def stated_body(scripts: Sequence[HtmlElement]) -> str:
+    """The longest text that linked data give as an article's own, one paragraph a line; empty where none does."""
+    bodies = (thing.get(_BODY) for thing in _things(scripts) if not _is_other(_kinds(thing)))
+    longest = max((body for body in bodies if isinstance(body, str)), key=len, default="")
+    return paragraphs(unescape(_TAG.sub(_as_text, unescape(longest))))
+
+
+def _as_text(tag: re.Match[str]) -> str:
+    return "\n" if _BREAKING.match(tag[0]) else ""
+
+
 def is_of_kind(thing: Thing, *endings: str) -> bool:
     """Whether a JSON-LD object's type ends so, such as `article` for NewsArticle; in lower case."""
     return any(kind.endswith(endings) for kind in _kinds(thing))
@@ -89,7 +110,11 @@ def _is_other(kinds: list[str]) -> bool:
 
 def _linked_data(tree: HtmlElement) -> Iterator[Thing]:
     """Every JSON-LD object of the page, in reading order, each before those inside it."""
-    pending = [value for script in reversed(list(tree.iter("script"))) if (value := _parsed(script)) is not None]
+    return _things(list(tree.iter("script")))
+
+
+def _things(scripts: Sequence[HtmlElement]) -> Iterator[Thing]:
+    pending = [value for script in reversed(scripts) if (value := _parsed(script)) is not None]
     for _ in range(_MOST_THINGS):
         if not pending:
             return

@@ -1,0 +1,114 @@
+"""Rules of the main text that hold on pages of any make, each on the least page that needs it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from quern.jobs.documents.html.extract import extract_page
+
+LINE = "Der Rat hat am Dienstag nach langer Debatte beschlossen, die alte Markthalle am Fluss zu sanieren, Satz {}."
+TEXT = [LINE.format(n) for n in range(8)]
+PARAGRAPHS = "".join(f"<p>{line}</p>" for line in TEXT)
+MENU = "".join(f'<a href="/{n}">Menüpunkt {n}</a> ' for n in range(6))
+
+
+def text_of(body: str, head: str = "") -> str:
+    page = f"<html><head><title>Titel der Seite</title>{head}</head><body>{body}</body></html>"
+    return str(extract_page(page.encode(), "https://seite.example/", None)["text"])
+
+
+def test_teasers_are_told_by_headings_that_are_links_and_an_overview_keeps_them() -> None:
+    teasers = "".join(
+        f'<div><h3><a href="/{n}">Eine andere Meldung {n}</a></h3><p>Worum es dort geht, steht hier kurz.</p></div>'
+        for n in range(4)
+    )
+    text = text_of(f"<article><h1>Halle</h1>{PARAGRAPHS}<h2>Ähnliches</h2><div>{teasers}</div></article>")
+    assert "Satz 7." in text
+    assert "andere Meldung" not in text
+    assert "Ähnliches" not in text
+    assert "andere Meldung 3" in text_of(f"<main><h1>Überblick</h1>{teasers}</main>")
+
+
+def test_a_sentence_with_short_links_stays_and_a_row_of_links_goes() -> None:
+    last = 'Mehr dazu sagen <a href="/a">Bund</a> und <a href="/b">Land</a> am Freitag in Trier.'
+    text = text_of(f"<article>{PARAGRAPHS}<div><div>{last}</div></div><div>{MENU}</div></article>")
+    assert "am Freitag in Trier." in text
+    assert "Menüpunkt" not in text
+
+
+def test_a_short_page_is_not_read_again_for_its_menu() -> None:
+    text = text_of(f'<div>{MENU}</div><div id="t"><p>{TEXT[0]}</p></div>')
+    assert text == TEXT[0]
+
+
+def test_what_is_named_as_the_text_beside_a_longer_one_is_not_it() -> None:
+    box = "".join(f'<div class="text"><p>{line}</p></div>' for line in TEXT[:5])
+    other = "".join(
+        f"<p>Ganz andere Worte stehen in diesem Absatz mit der Nummer {n}, und sie sind die längeren.</p>" * 2
+        for n in range(9)
+    )
+    assert "Ganz andere Worte" in text_of(f'<div>{box}</div><div id="content">{other}</div>')
+
+
+def test_an_article_is_found_by_its_heading_above_longer_remarks() -> None:
+    remarks = "".join(
+        f"<div><p>Ich sehe das anders, und zwar aus Grund {n}, den jeder kennt.</p></div>" * 3 for n in range(40)
+    )
+    text = text_of(f"<div><div><h1>Halle</h1>{PARAGRAPHS}</div><div>{remarks}</div></div>")
+    assert "Satz 7." in text
+    assert "sehe das anders" not in text
+
+
+def test_loose_text_is_read_whatever_the_field_is_called() -> None:
+    body = f'<div class="field field--label-hidden"><strong>{TEXT[0]}</strong><br><br>' + "<br><br>".join(TEXT[1:])
+    assert all(line in text_of(f"{body}</div>") for line in TEXT)
+
+
+def test_names_of_looks_and_boxes_of_a_builder_hide_no_prose() -> None:
+    entry = '<li class="x-icon-list-item"><span class="x-icon-list-text">Ein Eintrag mit einem ganzen Satz.</span></li>'
+    text = text_of(f'<main>{PARAGRAPHS}<ul class="x-icon-list">{entry}</ul></main>')
+    assert "Ein Eintrag" in text
+    built = "".join(f'<div class="elementor-widget elementor-widget-text-editor"><p>{line}</p></div>' for line in TEXT)
+    remarks = "<p>Eine Meinung, die niemand hören wollte, steht trotzdem hier.</p>" * 60
+    assert "Satz 7." in text_of(f'<div class="main-content">{built}</div><div class="meinungen">{remarks}</div>')
+
+
+@pytest.mark.parametrize(
+    ("attribute", "shown"), [("", False), (' role="tabpanel"', True), (' aria-labelledby="x"', True)]
+)
+def test_what_is_hidden_goes_unless_a_visit_opens_it(attribute: str, shown: bool) -> None:
+    hidden = f"<div hidden{attribute}><p>Dieser Satz steht in einem verborgenen Kasten der Seite.</p></div>"
+    assert ("verborgenen" in text_of(f"<main>{PARAGRAPHS}{hidden}</main>")) == shown
+
+
+def test_a_page_of_scripts_and_a_page_of_frames_are_read() -> None:
+    stated = '<script type="application/ld+json">{"@type": "NewsArticle", "articleBody": "%s"}</script>'
+    assert text_of(f"<div>{MENU}</div>", stated % " ".join(TEXT)) == " ".join(TEXT)
+    assert "Satz 7." in text_of(f"<frameset cols='20%,80%'><frame src='a'><noframes>{PARAGRAPHS}</noframes></frameset>")
+
+
+def test_a_standfirst_in_a_heading_and_short_answers_are_the_texts() -> None:
+    head = "<div><h1>Halle</h1><h2>Was der Rat zu den Kosten von 2027 sagt und was nicht</h2></div>"
+    answers = f"<div>Wer zahlt das alles?</div><div>{TEXT[0]}</div><div>Und wer noch?</div><div>{TEXT[1]}</div>"
+    text = text_of(f'<article>{head}<section itemprop="articleBody">{answers}{PARAGRAPHS}</section></article>')
+    assert "zu den Kosten von 2027" in text
+    assert "Wer zahlt das alles?" in text
+    assert "Und wer noch?" in text
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        lambda n: PARAGRAPHS + '<div><h3><a href="/x">Eine andere Meldung</a></h3><p>Kurz.</p></div>' * n,
+        lambda n: TEXT[0] + "<div>" + "<div>zwei Worte</div>" * n + "</div>" + PARAGRAPHS,
+        lambda n: PARAGRAPHS + "<div hidden>Ein verborgener Satz.</div>" * n,
+    ],
+    ids=["teasers", "lines", "hidden"],
+)
+def test_time_grows_with_the_page(page: Callable[[int], str]) -> None:
+    start = time.perf_counter()
+    text_of(page(10_000))
+    assert time.perf_counter() - start < 20
