@@ -42,8 +42,11 @@ _HAVE: Final = frozenset({"has", "have", "had"})
 _RELATIVE: Final = frozenset({"which", "who", "that", "whose"})
 _CAPITAL: Final = lazy_pattern(r"(?<=[\w,;] )[A-Z][\w’'-]*")
 _RESPECTIVELY: Final = lazy_pattern(r"\brespectively\b", re.IGNORECASE)
-_ITEM: Final = r"(?:[\w’'-]+\s){0,2}[\w’'-]+"
-_SERIES: Final = re.compile(rf"(?P<first>{_ITEM}(?:,\s{_ITEM}){{0,6}}),?\s(?:and|or)\s(?P<last>(?:the\s)?[\w’'-]+)")
+# Words are taken whole, so that a word of many thousand letters takes no time of its square.
+_ITEM: Final = r"(?:[\w’'-]++\s){0,2}[\w’'-]++"
+_SERIES: Final = re.compile(
+    rf"(?<![\w’'-])(?P<first>{_ITEM}(?:,\s{_ITEM}){{0,6}}),?\s(?:and|or)\s(?P<last>(?:the\s)?[\w’'-]++)"
+)
 
 
 @dataclass(frozen=True)
