@@ -10,18 +10,28 @@ from typing import Final
 from quern.jobs.reasoning.answering.values import dates, quantities
 from quern.jobs.reasoning.questions.function_words import FUNCTION_WORDS
 from quern.jobs.reasoning.questions.words import ADVERBS, CLOSED, is_past, is_verb
+from quern.jobs.text.number_values import possible_numbers
 from quern.schemas.words.patterns import lazy_pattern
+from quern.schemas.words.scripts import CJK
 from quern.schemas.words.terms import STOP_WORDS
 
+# Letters and other characters of words, but for those of scripts without spaces: `HD-1033是什么` names HD-1033.
+_LETTER: Final = rf"[^\W\d_{CJK}]"
+_CHARACTER: Final = rf"[^\W{CJK}]"
 _CODE: Final = lazy_pattern(
-    r"(?<![\w/.@-])[^\W\d_]{1,12}(?:[-_/]?[^\W\d_]{1,12})?[-_/]?\d[\w/-]{0,20}(?<![-_/])(?![\w@])"
+    rf"(?<![/.@-])(?<!{_CHARACTER}){_LETTER}{{1,12}}(?:[-_/]?{_LETTER}{{1,12}})?[-_/]?\d(?:{_CHARACTER}|[/-]){{0,20}}"
+    rf"(?<![-_/])(?!{_CHARACTER}|@)"
 )
 # `mid-2024` and `Q3` are times.
 _TIME: Final = lazy_pattern(r"(?:mid|pre|post|early|late|since|circa)-?\d+s?|[QH]\d", re.IGNORECASE)
 _NUMBERED: Final = lazy_pattern(
-    r"(?<![\w-])(?P<noun>[^\W\d_]{3,30})\s+(?:no\.?\s*|nr\.?\s*|#\s*)?(?P<number>\d{1,6})(?![\w.,:/%-]*\d|[\w%])"
+    rf"(?<!-)(?<!{_CHARACTER})(?P<noun>{_LETTER}{{3,30}})\s+(?:no\.?\s*|nr\.?\s*|#\s*)?(?P<number>\d{{1,6}})"
+    rf"(?![\w.,:/%-]*\d|%|{_CHARACTER})"
 )
-_RUN: Final = lazy_pattern(r"[^\W\d_]+|\d+")
+_RUN: Final = lazy_pattern(rf"{_LETTER}+|\d+")
+_IN_ONE_WAY: Final = 3  # Figures of a code that nothing else writes, or letters before its mark: `SB535`, `MX-7`.
+_ROMAN: Final = ((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
+_NO_ROMAN: Final = 40
 
 
 @dataclass(frozen=True)
@@ -38,25 +48,64 @@ class Identifier:
 
     @property
     def alone(self) -> bool:
-        """Whether it can be written in one way only: a code with a mark in it, or of two figures or more."""
+        """Whether it may be the key of a thing: a code with a mark in it, or of two figures or more."""
         return not self.noun and re.search(r"[-_/]|\d\D*\d", self.text) is not None
 
+    @property
+    def in_one_way(self) -> bool:
+        """Whether nothing else writes it: `HD-1033`; `COVID-19` may be COVID, `B12` cobalamin, `PS3` PlayStation 3."""
+        letters, *rest = _RUN.findall(self.text)
+        figures = sum(len(run) for run in rest if run.isdecimal())
+        marked = re.search(r"[-_/]", self.text) is not None and len(letters) <= _IN_ONE_WAY
+        return not self.noun and (marked or figures >= _IN_ONE_WAY)
+
     def stands_in(self, text: str) -> bool:
-        """Whether a text has it: a code with or without its marks, of a numbered thing the number."""
+        """Whether a text has it: a code with or without its marks, a number in figures, words or Roman numerals."""
         runs = _RUN.findall(self.text.rpartition(" ")[2] if self.noun else self.text)
-        return _written(tuple(runs)).search(text) is not None
+        if _written(tuple(runs)).search(text) is not None:
+            return True
+        if self.noun:
+            return _in_words(self.noun, int(runs[-1]), text)
+        full = _in_full(tuple(runs))
+        return full is not None and full.search(text) is not None
 
     def another_in(self, text: str) -> bool:
         """Whether a text has another of its kind: the same noun or letters with another number."""
         letters = [self.noun] if self.noun else _RUN.findall(self.text)[:1]
-        pattern = rf"(?<![^\W_]){re.escape(letters[0])}[-_/\s]*(?:no\.?\s*|nr\.?\s*|#\s*)?\d"
+        pattern = rf"(?<!{_LETTER})(?<!\d){re.escape(letters[0])}[-_/\s]*(?:no\.?\s*|nr\.?\s*|#\s*)?\d"
         return re.search(pattern, text, re.IGNORECASE) is not None
 
 
 @lru_cache(maxsize=1024)
 def _written(runs: tuple[str, ...]) -> re.Pattern[str]:
+    """A code with any mark between its letters and figures; a letter behind it tells a form of the same thing."""
     code = r"[-_/.\s]?".join(map(re.escape, runs))
-    return re.compile(rf"(?<![^\W_]){code}(?!\d|[^\W\d_]{{2}})", re.IGNORECASE)
+    behind = rf"(?!\d|{_LETTER}{{2}})" if len(runs) == 1 else r"(?!\d)"
+    return re.compile(rf"(?<!{_LETTER})(?<!\d){code}{behind}", re.IGNORECASE)
+
+
+@lru_cache(maxsize=1024)
+def _in_full(runs: tuple[str, ...]) -> re.Pattern[str] | None:
+    """A code whose letters are the first ones of words: `Senate Bill 535` for SB535."""
+    if len(runs) != 2 or not runs[0].isupper():
+        return None
+    words = r"[\s-]+".join(rf"{re.escape(letter)}{_LETTER}*" for letter in runs[0])
+    return re.compile(rf"(?<!{_CHARACTER}){words}\s+(?:{_LETTER}+\s+)?{runs[1]}(?!\d)")
+
+
+def _in_words(noun: str, number: int, text: str) -> bool:
+    """Whether a text numbers a thing without figures: `Chapter three`, `the third chapter`, `Chapter III`."""
+    own = re.escape(noun)
+    said = re.findall(rf"\b{own}[\s-]+([a-z-]{{1,30}})\b|\b([a-z-]{{1,30}})[\s-]+{own}\b", text, re.IGNORECASE)
+    return any(number in possible_numbers(word) or word.lower() == _roman(number) for word in map("".join, said))
+
+
+def _roman(number: int) -> str:
+    """A number below 40 in Roman numerals, in lower case; empty for others."""
+    found = ""
+    for value, letters in _ROMAN if number < _NO_ROMAN else ():
+        found, number = found + letters * (number // value), number % value
+    return found
 
 
 @lru_cache(maxsize=4096)

@@ -78,7 +78,7 @@ def of_other_number(given: AnswerInput) -> Reason | None:
     for one in identifiers(given.question):
         if any(map(one.stands_in, texts)):
             continue
-        if one.alone or any(map(one.another_in, texts)):
+        if one.in_one_way or any(map(one.another_in, texts)):
             return Reason("other_entity", f"What was found does not name {one.text}.")
     return None
 

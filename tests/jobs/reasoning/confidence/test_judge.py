@@ -13,6 +13,7 @@ from quern.jobs.reasoning.answering.task import Draft, Statement, answer_task
 from quern.jobs.reasoning.confidence.features import Features, features, sentence_similarities
 from quern.jobs.reasoning.confidence.judge import Judgement, judged
 from quern.jobs.reasoning.confidence.model import fitted
+from quern.jobs.reasoning.confidence.reasons import of_other_number
 from quern.schemas.settings import AnswerSettings
 
 TEXT = "The ferry Lady Orrin struck a dredger in fog. Fourteen people were hurt. Captain Marsh slept ashore."
@@ -156,3 +157,24 @@ def test_what_is_said_of_another_number_or_plan_is_no_answer(question: str, text
     draft = answer_task(AnswerSettings()).rule(given)
     (judgement,) = judged([given], [draft], AnswerSettings(risk=0.6))
     assert (judgement.reason == "other_entity") is refused
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "another"),
+    [
+        ("上海轨道交通16号线的起讫点是哪里？", "16号线起点为龙阳路站。", False),
+        ("HD-1033是什么？", "HD1033是一台打印机。", False),
+        ("HD-1033是什么？", "HD-1034是一台打印机。", True),
+        ("When did COVID-19 begin?", "COVID was first seen in Wuhan.", False),
+        ("What is vitamin B12?", "Cobalamin is a vitamin.", False),
+        ("What is in room B12?", "Room B14 has a headset.", True),
+        ("How long is an A320?", "The A320neo is 37 metres long.", False),
+        ("What is in Chapter 3?", "Chapter 2 is on ferries. Chapter three is on bridges.", False),
+        ("Which clubs are in Division 1?", "The first division has four clubs, Division 2 has six.", False),
+        ("Who won Grand Slam 12?", "Slam XII was won by Ada, Slam 11 by Bo.", False),
+        ("Who wrote SB535?", "Senate Bill 535 was written by Ada Marsh.", False),
+        ("Who wrote SB535?", "Senate Bill 536 was written by Ada Marsh.", True),
+    ],
+)
+def test_an_identifier_that_is_written_otherwise_is_no_other(question: str, text: str, another: bool) -> None:
+    assert (of_other_number(AnswerInput(question, [Evidence(text, None, [], [])])) is not None) is another
