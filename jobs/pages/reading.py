@@ -33,7 +33,7 @@ from quern.schemas.tables import PAGES
 
 log = logging.getLogger(__name__)
 
-VERSION: Final = 5
+VERSION: Final = 6
 _NAMED = pa.schema([("part", pa.string())])
 _MOST_FILES: Final = 4096
 _ROWS: Final = 4096

@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, Final
 
-from quern.jobs.text.plain_text import YEARS, one_line, printable
+from quern.jobs.text.plain_text import one_line, printable
 from quern.jobs.text.written_times import Undecided, written_time
 from quern.schemas.digests import text_digest
 from quern.schemas.settings.build.ingest import DOCUMENT_FIELDS
@@ -30,6 +30,8 @@ _ID_DIGITS: Final = 20
 _MOST_SECONDS: Final = 100_000_000_000
 # As a table of texts writes one: from 1973 on, so that no day like 20240501 is taken for one.
 _EPOCH_TEXT: Final = re.compile(r"\d{9,19}(?:\.\d{1,9})?")
+# Of numbers too: 45000 is a day of spreadsheets, 202405 a month, and 0 stands for no time.
+_LEAST_SECONDS: Final = 100_000_000
 _DAY_DIGITS: Final = (8, 12, 14)
 """Digits of a day without marks: 20240501, 202405011405, 20240501140500."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -87,6 +89,11 @@ def given_document(said: object, names: Mapping[str, str] | None = None, day_fir
         elif value is not None:
             found.fields[name] = value
 
+    for name, its in columns.items():  # What cannot be joined is left out of what is.
+        for column in its if len(its) > 1 else ():
+            if isinstance(value := _word(said.get(column)), _Unread):
+                found.unread.append((value.reason, f"{called[name]} is joined without {column}, {value.detail}"))
+                kept[column] = said[column]
     for name in _WORDS:
         keep(name, _word(_joined(said, columns[name])))
     for name in _TIMES:
@@ -212,7 +219,7 @@ def _time(value: object, day_first: bool | None, language: str | None) -> str | 
 def _since_1970(number: float | Decimal) -> str:
     """A number of seconds or parts of them since 1970 as a time; empty where it is none of a calendar.
 
-    Tables have days as numbers too, 20240501, which would be seconds of August 1970; and years, which are no day.
+    Tables have days as numbers too, 20240501, which would be seconds of August 1970.
     """
     try:
         seconds = float(number)
@@ -220,8 +227,8 @@ def _since_1970(number: float | Decimal) -> str:
             digits = str(int(seconds))
             if len(digits) in _DAY_DIGITS and written_time(digits):
                 return digits
-            if int(seconds) in YEARS:
-                return ""
+        if 0 <= seconds < _LEAST_SECONDS:
+            return ""
         for _ in range(3):
             if abs(seconds) > _MOST_SECONDS:
                 seconds /= 1000

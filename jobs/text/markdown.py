@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Final
 
 import yaml
@@ -12,6 +13,7 @@ import yaml
 from quern.jobs.text.charsets import decode_page
 from quern.jobs.text.given_documents import Given, UnfitDocumentError, given_document
 from quern.jobs.text.plain_text import printable
+from quern.jobs.text.written_times import Undecided, written_time
 
 _MATTER: Final = re.compile(r"\A---[ \t]*\n(.{0,20000}?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 # A heading with `#`, or a line that is underlined by `=`; within the first lines, for what is deeper is a section.
@@ -26,6 +28,13 @@ _CALLED: Final = {
     "language": ("language", "lang"),
     **{name: (name,) for name in ("doc_id", "title", "author", "url", "site", "site_name")},
 }
+# Front matter, and a line of it that states a time; in bytes, for a file is kept in its own encoding.
+_TIME_LINE: Final = re.compile(
+    rb"^((?:%s)[ \t]*:[ \t]*[\"']?)([^\"'#\s][^\"'#\r\n]{0,99})"
+    % "|".join((*_CALLED["published_at"], *_CALLED["modified_at"])).encode(),
+    re.MULTILINE,
+)
+_MATTER_LINES: Final = re.compile(rb"(?:\xef\xbb\xbf)?---[ \t]*\r?\n.{0,20000}?\n(?=---|\.\.\.)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -56,6 +65,20 @@ def given_markdown(body: bytes, charset: str | None, doc_id: str) -> Given:
         given = given_document(said | {"doc_id": doc_id})
         given.unread.append(("bad_value", f"the document has an id of its own, not that which it states: {error}"))
         return given
+
+
+def with_days_in_order(body: bytes, day_first: bool) -> bytes:
+    """A Markdown file whose front matter states days in one order alone: `date: 03/05/2024` as 2024-05-03."""
+    matter = _MATTER_LINES.match(body)
+    if matter is None:
+        return body
+
+    def read(line: re.Match[bytes]) -> bytes:
+        stated = line[2].decode("ascii", "replace")
+        time = written_time(stated, day_first) if written_time(stated) == Undecided() else None
+        return line[1] + time.isoformat().encode() if isinstance(time, datetime) else line[0]
+
+    return _TIME_LINE.sub(read, matter[0]) + body[matter.end() :]
 
 
 def markdown_text(text: str) -> MarkdownText:

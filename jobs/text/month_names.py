@@ -49,8 +49,8 @@ def month_named(word: str, language: str | None = None) -> int | None:
 
 
 def is_weekday(word: str) -> bool:
-    """Whether `word`, as `folded`, names a weekday."""
-    return word in _ENGLISH_DAYS or word in _names().weekdays
+    """Whether `word`, as `folded`, names a weekday; a letter of the alphabet does not: `v1.2.2024` is a version."""
+    return (len(word) > 1 or not word.isascii()) and (word in _ENGLISH_DAYS or word in _names().weekdays)
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Final
 
@@ -18,6 +18,12 @@ _TABLE_ROW: Final = re.compile(r"^\|\s+(.*?)\s*\|$")
 YEARS: Final = range(1450, 2200)
 _LONGEST_TIME: Final = 100
 _DATE_ONLY: Final = re.compile(r"^\d{4}[-/]\d{1,2}[-/]\d{1,2}$")
+# A day with a zone, as XML Schema writes it: Python takes the zone for the time of day.
+_DAY_IN_ZONE: Final = re.compile(r"^(\d{4}-\d\d-\d\d)(?:Z|[+-]\d\d:?\d\d)$")
+# What Python reads besides: a week alone, as its Monday, and a number, whose ninth digit it takes for a `T`.
+_NO_DAY: Final = re.compile(r"^\d{4}(?:-?W\d\d$|-?\d\d-?\d{3})")
+_MOST_AHEAD: Final = timedelta(hours=14)
+"""Hours that a zone is ahead of UTC or behind it: on Kiritimati."""
 
 
 def printable(text: str) -> str:
@@ -48,7 +54,9 @@ def parse_time(stated: object) -> datetime | None:
 
 def iso_time(stated: str) -> datetime | None:
     """A time in ISO 8601, or a day like 2024/5/3, as `parse_time` reads it."""
-    stated = stated.strip()
+    stated = _DAY_IN_ZONE.sub(r"\1", stated.strip())
+    if _NO_DAY.match(stated):
+        return None
     if _DATE_ONLY.match(stated):
         stated = "-".join(f"{int(part):02d}" for part in re.split("[-/]", stated))
     return _read(datetime.fromisoformat, stated)
@@ -62,6 +70,8 @@ def mail_time(stated: str) -> datetime | None:
 def _read(read: Callable[[str], datetime], stated: str) -> datetime | None:
     try:
         time = read(stated)
+        if abs(time.utcoffset() or timedelta()) > _MOST_AHEAD:
+            return None
         time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     except (ValueError, TypeError, IndexError, OverflowError):
         return None

@@ -1,20 +1,22 @@
 """Times as people and programs write them in files: `03.05.2024 14:05`, `May 9, 2024`, `3. Mai 2024`, `2024年5月3日`.
 
 A value that is a time and nothing else, unlike the times that `jobs.text.dates` finds in sentences. ISO 8601 and
-RFC 2822 are read first. Days with dots have the day first, as in all countries that write them so (Unicode CLDR 44,
-short dates); with slashes and dashes the order is that of a number over twelve, or is asked for. Years of two digits
-count from 1969 to 2068, as POSIX has it.
+RFC 2822 are read too. Days with dots have the day first, as in all countries that write them so (Unicode CLDR 44,
+short dates) save Korea and Hungary, where years of two digits are first; with slashes and dashes the order is that of
+a number over twelve, or is asked for. Years of two digits count from 1969 to 2068, as POSIX has it.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache
 from typing import Final
 
+from quern.jobs.text.language import language_tag
 from quern.jobs.text.month_names import folded, is_weekday, month_named
 from quern.jobs.text.plain_text import YEARS, iso_time, mail_time
 
@@ -67,6 +69,13 @@ _YEAR_FIRST: Final = re.compile(r"(\d{4})\s?([-/.])\s?(\d\d?)\s?\2\s?(\d\d?)\.?"
 _YEAR_LAST: Final = re.compile(r"(\d\d?)\s?([-/.])\s?(\d\d?)\s?\2\s?(\d{4}|\d\d)\.?")
 _CHARACTERS: Final = re.compile(r"(\d{4})\s?[年년]\s?(\d\d?)\s?[月월]\s?(\d\d?)\s?[日号號일]?[^\d]{0,8}")
 _COMPACT: Final = re.compile(r"((?:19|20)\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])([01]\d|2[0-3])([0-5]\d)([0-5]\d)?")
+_HANGUL: Final = re.compile("[\uac00-\ud7a3]")
+# Languages that write 24.05.03 for the 3rd of May 2024.
+_SHORT_YEAR_FIRST: Final = ("ko", "hu")
+# A time of RFC 2822 whose zone, of letters, is none of those above. Python reads any words beside a time as one.
+_MAIL: Final = re.compile(
+    r"(?:[A-Za-z]{3},? )?\d\d? [A-Za-z]{3} (?:\d\d|\d{4}) \d\d:\d\d(?::\d\d)? (?![AP]M)[A-Z]{1,5}"
+)
 _TOKEN: Final = re.compile(r"\d+|[^\W\d_]+|[-–/.,;'’\s()]")
 _NUMBER_ENDINGS: Final = frozenset("st nd rd th er e o a".split())
 # Words beside day, month and year in the languages of `month_names`: `3 de mayo de 2024`, `3 мая 2024 г.`.
@@ -100,7 +109,9 @@ def written_time(text: str, day_first: bool | None = None, language: str | None 
         day_first: Whether the day is before the month in 03/05/2024.
         language: Code of the language that a month's name is read in where languages disagree.
     """
-    return _remembered(text.strip(), day_first, language) if len(text) <= MOST_CHARACTERS else None
+    if len(text) > MOST_CHARACTERS:
+        return None
+    return _remembered(text.strip(), day_first, language_tag(language))
 
 
 @lru_cache(_REMEMBERED)  # A column of days says each many times.
@@ -115,8 +126,10 @@ def _remembered(text: str, day_first: bool | None, language: str | None) -> date
             return _at(datetime(year, month, day), _Clock(hour, minute, second))
         line = " ".join(unicodedata.normalize("NFKC", text).translate(_MARKS).casefold().split())
         line, clock = _without_clock(unicodedata.normalize("NFC", line))  # What casefold() took apart.
-        found = _day(line, day_first, language)
-        return _at(found, clock) if isinstance(found, datetime) else found or mail_time(text)
+        found = _day(line, day_first, language or ("ko" if _HANGUL.search(text) else None))
+        if found is None and _MAIL.fullmatch(text):
+            return mail_time(text)
+        return _at(found, clock) if isinstance(found, datetime) else found
     except (ValueError, OverflowError):  # No such day, hour or zone.
         return None
 
@@ -153,6 +166,8 @@ def _without_clock(line: str) -> tuple[str, _Clock]:
         raise ValueError(f"no hour of half a day: {hour}")
     if half:
         hour = hour % 12 + (12 if half == "p" else 0)
+    if _is_span(said, hour):
+        raise ValueError(f"two times of day: {found[0]}")
     clock = _Clock(
         hour,
         int(said.get("minute") or said.get("dotted") or 0),
@@ -162,6 +177,12 @@ def _without_clock(line: str) -> tuple[str, _Clock]:
     )
     before = _BETWEEN.sub("", line[: found.start()] + " ") if found.start() else ""
     return f"{before} {line[found.end() :]}".strip(" ,"), clock
+
+
+def _is_span(said: Mapping[str, str], hour: int) -> bool:
+    """Whether what looks like a zone is the end of an event: `10:00-11:30`."""
+    _, minus, end = said.get("offset", "").partition("-")
+    return bool(minus) and ":" in end and "second" not in said and int(end.partition(":")[0]) >= hour
 
 
 def _zone(offset: str | None, name: str | None) -> timezone:
@@ -182,18 +203,21 @@ def _day(line: str, day_first: bool | None, language: str | None) -> datetime | 
     if m := _CHARACTERS.fullmatch(line):
         return datetime(int(m[1]), int(m[2]), int(m[3]))
     words = [folded(word).strip() for word in re.findall(r"[^\W\d_]+", line)]
-    if not words or all(map(is_weekday, words)):
+    # Where `mar` is a weekday, it stands beside three numbers, and beside two where it is a month.
+    if not words or (len(re.findall(r"\d+", line)) > 2 and all(map(is_weekday, words))):
         digits = re.sub(r"[^\W\d_]+\.?", "", line).strip(" ,()")
-        return _of_digits(digits, day_first)
+        return _of_digits(digits, day_first, language)
     return _of_words(line, language)
 
 
-def _of_digits(line: str, day_first: bool | None) -> datetime | Undecided | None:
+def _of_digits(line: str, day_first: bool | None, language: str | None) -> datetime | Undecided | None:
     if m := _YEAR_FIRST.fullmatch(line):
         return datetime(int(m[1]), int(m[3]), int(m[4]))
     if (m := _YEAR_LAST.fullmatch(line)) is None:
         return None
     one, other, short = int(m[1]), int(m[3]), len(m[4]) == 2
+    if m[2] == "." and short and language in _SHORT_YEAR_FIRST:
+        return datetime(_year(m[1]), other, int(m[4]))
     year = _year(m[4])
     if m[2] == ".":
         return datetime(year, other, one)
@@ -237,8 +261,8 @@ def _of_words(line: str, language: str | None) -> datetime | None:
             elif not (ending or word in _BESIDE or token in _BESIDE or is_weekday(word)):
                 return None
         after_number = token.isdecimal()
-    if len(months) > 1:  # `mar. 3 mai 2024`, a Tuesday.
-        months = [each for each in months if not each[1]]
+    if len(months) > 1:  # `mar. 3 mai 2024`, a Tuesday, and `mar. 5 mar. 2024`, one of March.
+        months = [each for each in months if not each[1]] or months[-1:]
     if len(months) != 1 or len(numbers) != 2 or {len(n) for n in numbers} - {1, 2, 4}:
         return None
     day, year = sorted(numbers, key=len) if len(numbers[0]) != len(numbers[1]) else numbers

@@ -8,7 +8,7 @@ from typing import BinaryIO, Final
 
 from quern.jobs.pages.formats.html_files import binary, page_url
 from quern.jobs.pages.formats.rows import FileReject, Row, page_row
-from quern.jobs.text.markdown import given_markdown
+from quern.jobs.text.markdown import given_markdown, with_days_in_order
 from quern.schemas.settings import IngestSettings
 
 TEXT_TYPE: Final = "text/plain"
@@ -31,6 +31,8 @@ def text_pages(
     elif what := binary(body):
         yield FileReject(name, "not_text", f"the content is {what}")
     elif kind == ".md":
+        if settings.day_first is not None:
+            body = with_days_in_order(body, settings.day_first)
         for reason, detail in given_markdown(body, None, name).unread:
             yield FileReject(name, reason, detail)
         yield page_row(page_url(path), body, name, content_type=MARKDOWN_TYPE)

@@ -36,6 +36,7 @@ def test_a_day_is_read_as_people_write_it(text: str) -> None:
         ("2024年5月3日 下午2:05", 14, 5),
         ("20240503140500", 14, 5),
         ("2024-05-03 10:00:00", 10, 0),
+        ("2024-05-03+02:00", 0, 0),
         ("Fri, 03 May 2024 10:00:00 +0200", 8, 0),
         ("Fri May  3 10:00:00 CEST 2024", 8, 0),
         ("Fri May 03 2024 10:00:00 GMT+0200 (Central European Summer Time)", 8, 0),
@@ -59,10 +60,24 @@ def test_a_name_that_languages_give_two_months_is_read_in_the_language_of_the_te
     assert [one.month if isinstance(one, datetime) else None for one in months] == [None, 11, 10]
 
 
+def test_a_word_that_is_a_weekday_and_a_month_is_what_the_numbers_leave_for_it() -> None:
+    march = datetime(2024, 3, 5, tzinfo=UTC)
+    for text in ("Mar 5, 2024", "05-Mar-2024", "5 mar 2024", "mar. 5 mar. 2024", "mar 5.3.2024"):
+        assert written_time(text) == march
+    assert written_time("Mar 5, 2024 2:05 PM") == march.replace(hour=14, minute=5)
+
+
+def test_a_year_of_two_digits_is_last_save_in_the_languages_that_have_it_first() -> None:
+    assert written_time("24.12.25") == written_time("24.12.25", False, "de") == datetime(2025, 12, 24, tzinfo=UTC)
+    for text, language in (("24. 12. 25.", "ko-KR"), ("24. 12. 25. 오전 0:00", None), ("24. 12. 25.", "hu")):
+        assert written_time(text, language=language) == datetime(2024, 12, 25, tzinfo=UTC)
+
+
 @pytest.mark.parametrize(
     "text",
     "31.06.2024|2024-06-31|soon|May 2024|2024|12:30|3 5 2024|Invoice 3 May 2024|May 3rd|13/13/2024|99999999|1.1.1|"
-    "3 May 2024 25:00|3 May 2024 14:05 PM|3 May June 2024".split("|"),
+    "3 May 2024 25:00|3 May 2024 14:05 PM|3 May June 2024|v1.2.2024|2024-W05|20240503112|2024050311230|"
+    "3.5.2024 10:00-11:30|2024-05-03 14:00-15:30|12 May 2024 10:00 foo|1.2.2024.1|31.04.2024|$12.50".split("|"),
 )
 def test_what_is_no_day_is_none(text: str) -> None:
     assert written_time(text) is None

@@ -111,6 +111,9 @@ def test_metadata_is_bounded_and_the_document_stays(tmp_path: Path) -> None:
         ("2024-07-01", "2024-07-01T00:00:00+00:00"),
         (20240701, "2024-07-01T00:00:00+00:00"),
         (2024, None),
+        (0, None),
+        (202405, None),
+        (45000.5, None),
         (-86400, "1969-12-31T00:00:00+00:00"),
         (float("inf"), None),
         (10**400, None),
@@ -134,6 +137,7 @@ def test_a_day_in_digits_is_read_in_the_order_that_is_told_and_kept_as_it_stands
         "d.jsonl": b'{"doc_id": "a", "text": "t", "published_at": "03/05/2024"}\n'
         b'{"doc_id": "b", "text": "t", "published_at": "25/05/2024"}\n',
     }
+    notes = put(tmp_path / "notes.md", b'---\r\ntitle: Tea\r\ndate: "03/05/2024"  # fair\r\n---\r\nText.\r\n')
     for name, content in files.items():
         path = put(tmp_path / name, content)
         rows, (reject,) = read(path)
@@ -145,6 +149,11 @@ def test_a_day_in_digits_is_read_in_the_order_that_is_told_and_kept_as_it_stands
         for day_first, month in ((True, 5), (False, 3)):
             rows, rejects = read(path, day_first=day_first)
             assert ([one["published_at"].month for one in documents(rows)], rejects) == ([month, 5], [])
+            rows, rejects = read(notes, day_first=day_first)
+            assert ([(one["published_at"].month, one["text"]) for one in documents(rows)], rejects) == (
+                [(month, "Text.\n")],
+                [],
+            )
 
 
 def test_a_text_is_joined_of_two_columns_and_an_empty_one_is_its_title(tmp_path: Path) -> None:
@@ -163,6 +172,14 @@ def test_a_text_is_joined_of_two_columns_and_an_empty_one_is_its_title(tmp_path:
         "missing_column",
         True,
     )
+
+
+def test_a_column_that_cannot_be_joined_is_told_and_kept(tmp_path: Path) -> None:
+    line = b'{"doc_id": "a", "what": "Tea", "body": ["at", "four"]}'
+    rows, (reject,) = read(put(tmp_path / "d.jsonl", line), map=("text=what+body",))
+    (tea,) = documents(rows)
+    assert (tea["text"], tea["metadata"]) == ("Tea", {"body": '["at", "four"]'})
+    assert (reject.reason, "what+body is joined without body" in reject.detail) == ("bad_value", True)
 
 
 def test_texts_are_documents_as_they_stand_and_markdown_states_its_title_and_date(tmp_path: Path) -> None:
