@@ -38,14 +38,14 @@ def _base(tree: HtmlElement, url: str) -> str:
         return url
 
 
-def _text(tree: HtmlElement, title: str | None) -> str:
+def _text(tree: HtmlElement, title: str | None, base: str) -> str:
     """The main text without a line that repeats the title; empty for a page that is only a menu."""
     bodies = body_scripts(tree)
     drop_unread(tree)
     repair(tree)
     links = link_texts(tree)
     headings = {letters(h.text_content()) for h in tree.iter("h1")}
-    text = fuller(main_text(tree), bodies)
+    text = fuller(main_text(tree, base), bodies)
     return "" if is_menu(text, links) else without_filing(without_title(text, title, headings))
 
 
@@ -62,8 +62,9 @@ def extract_page(body: bytes, url: str, charset: str | None) -> Header:
     tree = parse_page(body, charset)
     found = read_metadata(tree, url)
     declared = tree.get("lang") or tree.get(_XML_LANG) or tree.get("xml:lang")
-    images = article_images(tree, _base(tree, url))
-    text = _text(tree, found["title"])
+    base = _base(tree, url)
+    images = article_images(tree, base)
+    text = _text(tree, found["title"], base)
     add_from_text(found, text)
     language, by = language_of(text, declared) if text else (None, None)
     if language:

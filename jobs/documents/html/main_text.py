@@ -32,11 +32,11 @@ _WITH_AMPERSAND: Final = etree.XPath("descendant::text()[contains(., '&')]")
 install()
 
 
-def main_text(tree: HtmlElement) -> str:
-    """The main text, one paragraph a line; the tree is consumed."""
+def main_text(tree: HtmlElement, base: str) -> str:
+    """The main text, one paragraph a line; the tree is consumed. Links start from the address `base`."""
     _protect_ampersands(tree)
     _drop_comments(tree)
-    text = read_main(copy(tree))
+    text = read_main(copy(tree), base)
     if len(text) >= _FAILED:
         return text
     again = read_again(tree)

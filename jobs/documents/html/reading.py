@@ -53,12 +53,12 @@ def _balanced() -> Extractor:
     return Extractor(fast=True, comments=False)
 
 
-def read_main(tree: HtmlElement) -> str:
-    """The main text, one paragraph a line; consumes the tree."""
+def read_main(tree: HtmlElement, base: str) -> str:
+    """The main text, one paragraph a line; consumes the tree. Links start from the address `base`."""
     options = _balanced()
     _mark_images(tree)
     _drop_nested_articles(tree)
-    drop_teasers(tree)
+    drop_teasers(tree, base)
     tree = convert_tags(tree_cleaning(tree, options), options)
     wrap_loose_text(tree)
     scope = main_scope(tree, drop_named(tree))

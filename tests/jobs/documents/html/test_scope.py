@@ -32,6 +32,29 @@ def test_teasers_are_told_by_headings_that_are_links_and_an_overview_keeps_them(
     assert "andere Meldung 3" in text_of(f"<main><h1>Überblick</h1>{teasers}</main>")
 
 
+@pytest.mark.parametrize(
+    "address",
+    ["#{}", "https://seite.example/#{}", "javascript:;", "", "https://laden.example/{}"],
+    ids=["place", "place with address", "script", "none", "other site"],
+)
+def test_headings_that_lead_to_no_other_page_of_the_site_are_the_articles_own(address: str) -> None:
+    sections = "".join(
+        f'<div><h2><a href="{address.format(n)}">Der Abschnitt {n} der Seite</a></h2><p>Worum es hier geht.</p></div>'
+        for n in range(4)
+    )
+    assert text_of(f"<article><h1>Halle</h1>{PARAGRAPHS}<div>{sections}</div></article>").count("Worum es") == 4
+
+
+@pytest.mark.parametrize("between", [True, False])
+def test_boxes_with_links_between_paragraphs_or_of_more_text_than_the_foreword_stay(between: bool) -> None:
+    boxes = "".join(
+        f'<div><h3><a href="/{n}">Das Rezept mit Nummer {n}</a></h3><p>{LINE.format(f"zu {n}")}</p></div>'
+        for n in range(4 if between else 9)
+    )
+    page = f"{PARAGRAPHS}{boxes}" if between else f"{PARAGRAPHS}<div>{boxes}</div>"
+    assert "Satz zu 3." in text_of(f"<article><h1>Rezepte</h1>{page}</article>")
+
+
 def test_a_sentence_with_short_links_stays_and_a_row_of_links_goes() -> None:
     last = 'Mehr dazu sagen <a href="/a">Bund</a> und <a href="/b">Land</a> am Freitag in Trier.'
     text = text_of(f"<article>{PARAGRAPHS}<div><div>{last}</div></div><div>{MENU}</div></article>")
