@@ -45,7 +45,7 @@ def _text(tree: HtmlElement, title: str | None, base: str) -> str:
     repair(tree)
     links = link_texts(tree)
     headings = {letters(h.text_content()) for h in tree.iter("h1")}
-    text = fuller(main_text(tree, base), bodies)
+    text = fuller(main_text(tree, base), bodies, headings | {letters(title)})
     return "" if is_menu(text, links) else without_filing(without_title(text, title, headings))
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from copy import copy
+from itertools import islice
 from typing import Final
 
 from lxml import etree
@@ -12,9 +13,10 @@ from lxml.html import HtmlElement
 from trafilatura import bare_extraction
 
 from quern.jobs.documents.html.loose_text import is_prose
+from quern.jobs.documents.html.metadata import letters
 from quern.jobs.documents.html.patterns import install
 from quern.jobs.documents.html.reading import read_main
-from quern.jobs.documents.html.stated import stated_body
+from quern.jobs.documents.html.stated import StatedBody, stated_bodies
 from quern.jobs.text.plain_text import paragraphs
 
 # Below this trafilatura itself takes a reading for failed, and asks other extractors (its `MIN_EXTRACTED_SIZE`).
@@ -23,6 +25,11 @@ _FAILED: Final = 250
 _MORE: Final = 1.25
 # The same of a text that the page does not show.
 _MUCH_MORE: Final = 2
+# Letters that the beginnings of two lines have in common which are one, the least letters of such a line, and how many
+# are compared.
+_SAME: Final = 40
+_LEAST_SAME: Final = 20
+_MOST_LINES: Final = 50
 _BOXES: Final = ("div", "section", "details", "ol", "ul", "dl")
 # `Comment` in the languages whose word for it has that root: Kommentar, commentaire, komentarz, comentario.
 _COMMENTS_ID: Final = re.compile(r"[CcKk]omm?ent(?!ary)|comol|disqus_thread")
@@ -50,10 +57,30 @@ def _running(text: str) -> int:
     return sum(len(line) for line in text.split("\n") if is_prose(line))
 
 
-def fuller(text: str, bodies: Sequence[HtmlElement]) -> str:
-    """`text`, or what a page's linked data state as its article, where that is much more: scripts would show it."""
-    stated = stated_body(bodies) if bodies else ""
-    return stated if _running(stated) > _MUCH_MORE * _running(text) else text
+def fuller(text: str, scripts: Sequence[HtmlElement], names: Set[str]) -> str:
+    """`text`, or what a page's linked data state as its article, where that is much more: scripts would show it.
+
+    Args:
+        text: The main text that the page shows.
+        scripts: Those of its linked data that hold texts.
+        names: Its title and headings, as `letters`.
+    """
+    running = _running(text)
+    much = [body for body in stated_bodies(scripts) if _running(body.text) > _MUCH_MORE * running]
+    own = next((body for body in much if _speaks_of(body, names, text)), None)
+    if own is None and much and running < _FAILED:
+        own = much[0]
+    return own.text if own else text
+
+
+def _speaks_of(body: StatedBody, names: Set[str], text: str) -> bool:
+    """Whether a stated text is that of the page: by its headline, or by a line of what the page shows."""
+    headline = letters(body.headline)
+    if headline and any(headline in name or (name in headline and 2 * len(name) >= len(headline)) for name in names):
+        return True
+    lines = islice((letters(line) for line in text.split("\n") if is_prose(line)), _MOST_LINES)
+    said = letters(body.text)
+    return any(line[:_SAME] in said for line in lines if len(line) >= _LEAST_SAME)
 
 
 def read_again(tree: HtmlElement, **how: bool) -> str:

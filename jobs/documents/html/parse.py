@@ -19,7 +19,8 @@ _NO_TEXT: Final = (
 )
 _UNSHOWN: Final = etree.XPath("descendant::*[@hidden][not(@hidden='until-found')][not(ancestor::*[@hidden])]")
 _PANELS: Final = ("tabpanel", "region")
-# Most share of the page's text in an unshown element that a visit does not open, as an accordion's panel is.
+_CONTROLS: Final = etree.XPath("descendant::*[@aria-controls or @data-target or starts-with(@href, '#')]")
+# Most share of the page's text in unshown elements that no visit opens; where they hold more, a script shows them.
 _UNSHOWN_SHARE: Final = 0.3
 _HEADING_BUTTONS: Final = etree.XPath(
     "descendant::button[ancestor::h2 or ancestor::h3 or ancestor::h4 or ancestor::dt]"
@@ -121,13 +122,21 @@ def drop_unread(tree: HtmlElement) -> None:
 
 def _drop_unshown(tree: HtmlElement) -> None:
     """Take out what is marked as hidden: another version of the text, a wall, a message. Panels that open stay."""
-    unshown = [e for e in _UNSHOWN(tree) if e.get("role") not in _PANELS and e.get("aria-labelledby") is None]
-    if not unshown:
+    hidden = _UNSHOWN(tree)
+    if not hidden:
         return
-    most = _UNSHOWN_SHARE * len(tree.text_content())
-    for element in unshown:
-        if len(element.text_content()) <= most:
+    opened = _opened(tree)
+    unshown = [e for e in hidden if e.get("role") not in _PANELS and not e.get("aria-labelledby")]
+    unshown = [e for e in unshown if e.get("id", "") not in opened]
+    if sum(len(e.text_content()) for e in unshown) <= _UNSHOWN_SHARE * len(tree.text_content()):
+        for element in unshown:
             element.drop_tree()
+
+
+def _opened(tree: HtmlElement) -> set[str]:
+    """Ids of the elements that a control or a link of the page opens."""
+    named = (e.get(name, "").strip() for e in _CONTROLS(tree) for name in ("aria-controls", "data-target", "href"))
+    return {one.removeprefix("#") for names in named for one in names.split()}
 
 
 def _keep_texts(tree: HtmlElement) -> None:

@@ -32,7 +32,13 @@ _ITEMPROPS: Final = XPath("descendant::*[@itemprop]")
 _JSON: Final = json.JSONDecoder(strict=False)
 _SPACE: Final = re.compile(r"[\s\ufeff]*")
 _BODY: Final = "articleBody"
-_TAG: Final = re.compile(r"<[a-zA-Z/][^<>]{0,1000}>")
+_MOST_BODIES: Final = 3
+# Elements that a text of linked data may be marked up with; `x <y and z> 3` has none.
+_TAG: Final = re.compile(
+    r"</?(?:a|abbr|b|big|blockquote|br|center|cite|code|dd|del|div|dl|dt|em|fig\w+|font|h[1-6r]|i|iframe|img|ins|li|mark"
+    r"|ol|p|pre|q|s|script|section|small|source|span|strike|strong|style|sub|sup|t\w{1,4}|u|ul|video)\b[^<>]{0,1000}>",
+    re.I,
+)
 _BREAKING: Final = re.compile(r"</?(?:p|br|div|li|ul|ol|h[1-6]|blockquote|tr)\b", re.I)
 _BEFORE_JSON: Final = re.compile(r"\s*(?:<!--|(?://|/\*)?\s*<!\[CDATA\[)\s*(?:\*/)?")
 
@@ -83,11 +89,23 @@ def body_scripts(tree: HtmlElement) -> list[HtmlElement]:
     return [script for script in tree.iter("script") if _BODY in (script.text or "")]
 
 
-def stated_body(scripts: Sequence[HtmlElement]) -> str:
-    """The longest text that linked data give as an article's own, one paragraph a line; empty where none does."""
-    bodies = (thing.get(_BODY) for thing in _things(scripts) if not _is_other(_kinds(thing)))
-    longest = max((body for body in bodies if isinstance(body, str)), key=len, default="")
-    return paragraphs(unescape(_TAG.sub(_as_text, unescape(longest))))
+@dataclass(frozen=True)
+class StatedBody:
+    """The text that linked data give as an article's own, one paragraph a line, and its headline."""
+
+    headline: str
+    text: str
+
+
+def stated_bodies(scripts: Sequence[HtmlElement]) -> list[StatedBody]:
+    """The texts of articles, the longest first."""
+    said = (thing for thing in _things(scripts) if not _is_other(_kinds(thing)) and isinstance(thing.get(_BODY), str))
+    longest = sorted(said, key=lambda thing: -len(thing[_BODY]))[:_MOST_BODIES]
+    return [StatedBody(unescape(str(thing.get("headline") or "")), _shown(thing[_BODY])) for thing in longest]
+
+
+def _shown(body: str) -> str:
+    return paragraphs(unescape(_TAG.sub(_as_text, unescape(body))))
 
 
 def _as_text(tag: re.Match[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 
@@ -111,6 +112,28 @@ def test_a_page_of_scripts_and_a_page_of_frames_are_read() -> None:
     stated = '<script type="application/ld+json">{"@type": "NewsArticle", "articleBody": "%s"}</script>'
     assert text_of(f"<div>{MENU}</div>", stated % " ".join(TEXT)) == " ".join(TEXT)
     assert "Satz 7." in text_of(f"<frameset cols='20%,80%'><frame src='a'><noframes>{PARAGRAPHS}</noframes></frameset>")
+
+
+def test_what_linked_data_say_of_another_page_is_not_the_text() -> None:
+    def data(*articles: dict[str, str]) -> str:
+        graph = json.dumps({"@graph": [{"@type": "NewsArticle", **article} for article in articles]})
+        return f'<script type="application/ld+json">{graph}</script>'
+
+    other = {"articleBody": "Von etwas ganz anderem wird hier erzählt, und zwar sehr lange. " * 40}
+    whole = {"articleBody": " ".join([*TEXT, *(LINE.format(f"hinter der Schranke {n}") for n in range(20))])}
+    page = f"<article><h1>Halle</h1>{PARAGRAPHS}</article>"
+    assert text_of(page, data(other)) == text_of(page)
+    assert "Schranke 19" in text_of(page, data(other, whole))
+    both = data({**other, "headline": "Halle"}, {**whole, "headline": "Der Rat"})
+    assert "ganz anderem" in text_of("<h1>Halle</h1>", both)
+
+
+def test_what_is_hidden_stays_where_a_control_opens_it_or_all_of_the_text_is_hidden() -> None:
+    panel = (
+        '<button aria-controls="a x">Mehr</button><div hidden id="x"><p>Dieser Satz steht in einem Kasten.</p></div>'
+    )
+    assert "Dieser Satz" in text_of(f"<main>{PARAGRAPHS}{panel}</main>")
+    assert "Satz 7." in text_of("<main>" + PARAGRAPHS.replace("<p>", "<p hidden>") + "</main>")
 
 
 def test_a_standfirst_in_a_heading_and_short_answers_are_the_texts() -> None:
