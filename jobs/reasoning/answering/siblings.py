@@ -40,6 +40,9 @@ _BEHIND: Final = lazy_pattern(
 )
 _HAVE: Final = frozenset({"has", "have", "had"})
 _RELATIVE: Final = frozenset({"which", "who", "that", "whose"})
+# What sets a clause apart that says nothing of the subject, and what stands for a noun of the clause before.
+_BESIDE: Final = lazy_pattern(r",\s*(?:which|who|whose|where)\b[^,;]*")
+_STANDS_FOR: Final = lazy_pattern(r"\b(?:the|an?)\s+\w+\s+ones?\b|\b(?:that|those)\s+(?:of|in|on|at|for)\b")
 _CAPITAL: Final = lazy_pattern(r"(?<=[\w,;] )[A-Z][\w’'-]*")
 _RESPECTIVELY: Final = lazy_pattern(r"\brespectively\b", re.IGNORECASE)
 # Words are taken whole, so that a word of many thousand letters takes no time of its square.
@@ -118,7 +121,7 @@ def siblings(question: str, kind: Kind, text: str, values: Sequence[Value]) -> S
     if len(groups) < 2:
         return None
     asked = content_words(question)
-    held = [_held(asked, clause) for clause in clauses]
+    held = _held(asked, clauses)
     seen = Counter(w for words in held for w in words)
     own = tuple(frozenset(w for w in words if seen[w] == 1) for words in held)
     counted = [v.text for v in values]
@@ -146,10 +149,11 @@ def _without(clause: str, counted: Sequence[str]) -> str:
     return clause
 
 
-def _held(asked: frozenset[str], clause: str) -> frozenset[str]:
-    """Stems of the question that a clause has, in other words too."""
-    said = content_words(clause)
-    return (asked & said) | frozenset(said_by_others(asked, sorted(said)).values())
+def _held(asked: frozenset[str], clauses: Sequence[str]) -> list[frozenset[str]]:
+    """Stems of the question that each clause has, in other words too: what one of them says no other says otherwise."""
+    said = [content_words(clause) for clause in clauses]
+    others = said_by_others(asked, sorted(frozenset().union(*said)))
+    return [(asked & words) | {others[w] for w in words if w in others} for words in said]
 
 
 def _groups(values: Sequence[Value], of: Sequence[int]) -> list[tuple[int, ...]]:
@@ -222,8 +226,10 @@ def _won(named: frozenset[str], clauses: Sequence[str], own: Sequence[frozenset[
 
 
 def _whole(clause: str) -> bool:
-    """Whether a clause has a subject and a verb of its own; `published in June` and `which sank` lack the one."""
-    words = [w for w in clause.strip(" ,;，；").split() if bare(w) not in CONJUNCTIONS]
+    """Whether a clause has a subject and a verb of its own; `published in June` and `the new one has` lack the one."""
+    if _STANDS_FOR.search(clause):
+        return False
+    words = [w for w in _BESIDE.sub(" ", clause).strip(" ,;，；").split() if bare(w) not in CONJUNCTIONS]
     if words and (bare(words[0]) in _RELATIVE or _is_form(words[0])):
         return False
     return any(_is_form(w) or (w.islower() and w.endswith("s") and is_verb(base(w))) for w in words)

@@ -16,6 +16,8 @@ ELIDED = "A day ticket costs 12 crowns for adults, 6 for children, and 9 crowns 
 RESPECTIVE = "The Harbour and the Castle tours take 45 and 90 minutes respectively."
 YEARS = "The first ferry was launched in 1952 and the second in 1961."
 WHOLE = "The mill was built for 900 crowns, and the repair of its wheel cost 3,100 crowns."
+BESIDE = "The warranty is two years, but not for batteries, which have six months."
+CHINESE = "金牌套餐的邮箱保留30天；白金套餐保留180天。南塔建于1201年，而北塔建于1288年。"
 LIST = "Seats in the cinemas:\n- Odeon: 310 seats\n- Rex: 128 seats\n- Lux: 95 seats"
 TABLE = "Plan | Price | Storage\nGold | 12 euros | 50 GB\nPlatinum | 30 euros | 200 GB"
 
@@ -41,6 +43,11 @@ def short(question: str, text: str) -> str:
         ("When was the first ferry launched?", YEARS, "1952"),
         ("How much did it cost to build the mill?", WHOLE, "900 crowns"),
         ("How much did the repair of the mill's wheel cost?", WHOLE, "3,100 crowns"),
+        ("How long is the warranty on batteries?", BESIDE, "six months"),
+        ("How long is the warranty on tools?", BESIDE, "two years"),
+        ("金牌套餐的邮箱保留多久？", CHINESE, "30天"),
+        ("白金套餐的邮箱保留多久？", CHINESE, "180天"),
+        ("北塔建于哪一年？", CHINESE, "1288年"),
         ("How many seats does the Rex have?", LIST, "128 seats"),
         ("How much does the Platinum plan cost?", TABLE, "30 euros (Platinum)"),
     ],
