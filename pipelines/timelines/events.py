@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from difflib import get_close_matches
@@ -34,6 +34,20 @@ _LIKE: Final = 0.7  # Ratio of Ratcliff and Obershelp; at the .6 of `difflib` sh
 
 class NoEventsError(QuernError):
     """A snapshot that has no table of events; the message says what to do."""
+
+
+# Of the chunks that report each of some events: whether the event may be told.
+Held = Callable[[pa.ListArray], npt.NDArray[np.bool_]]
+
+
+@dataclass(frozen=True)
+class _Days:
+    """When each event was: its key, its first and last day, and the chunks that report it."""
+
+    keys: pa.StringArray
+    starts: npt.NDArray[np.datetime64]
+    ends: npt.NDArray[np.datetime64]
+    chunks: pa.ListArray
 
 
 @dataclass(frozen=True)
@@ -103,32 +117,36 @@ class EventIndex:
         return pc.list_element(sources, 0).field("doc_id").to_pylist()  # type: ignore[no-any-return]
 
     @cached_property
-    def _days(self) -> tuple[pa.Table, npt.NDArray[np.int64]]:
-        """First and last day of each event, and how many reports it has."""
+    def _days(self) -> _Days:
         table = read_columns(self.snapshot.table(EVENTS.name), ["event_id", "from_day", "to_day", "sources"])
-        return table, pc.list_value_length(table["sources"].combine_chunks()).to_numpy(zero_copy_only=False)
+        sources = table["sources"].combine_chunks()
+        starts, ends = (table[name].to_numpy().astype("datetime64[D]") for name in ("from_day", "to_day"))
+        chunks = pa.ListArray.from_arrays(sources.offsets, sources.values.field("chunk_id"))
+        return _Days(table["event_id"].combine_chunks(), starts, ends, chunks)
 
-    def within(self, first: date | None, last: date | None, most: int) -> list[str]:
+    def within(self, first: date | None, last: date | None, most: int, held: Held | None = None) -> list[str]:
         """Keys of the events of these days, `most` of them: those with most reports, of equals evenly over time.
 
-        An event of a longer time than that asked for is none of it.
+        An event of a longer time than that asked for is none of it, nor is one of which `held` says so.
         """
-        table, reports = self._days
-        held = np.ones(len(table), dtype=np.bool_)
-        starts, ends = (table[name].to_numpy().astype("datetime64[D]") for name in ("from_day", "to_day"))
+        days = self._days
+        inside = np.ones(len(days.keys), dtype=np.bool_)
         if first is not None:
-            held &= starts >= np.datetime64(first)
+            inside &= days.starts >= np.datetime64(first)
         if last is not None:
-            held &= ends <= np.datetime64(last)
-        rows = np.flatnonzero(held)
-        ids = np.asarray(table["event_id"].to_pylist(), dtype=object)[rows] if len(rows) else np.empty(0, dtype=object)
-        if len(rows) > most:
-            order = np.lexsort((ids.astype(str), ends[rows], starts[rows], -reports[rows]))
-            least = reports[rows][order[most - 1]]
-            more, equal = order[reports[rows][order] > least], order[reports[rows][order] == least]
-            spread = equal[np.linspace(0, len(equal) - 1, most - len(more)).round().astype(np.int64)]
-            ids = ids[np.concatenate([more, spread])]
-        return [str(key) for key in ids.tolist()]
+            inside &= days.ends <= np.datetime64(last)
+        rows = np.flatnonzero(inside)
+        if held is not None:
+            rows = rows[held(days.chunks.take(pa.array(rows)))]
+        ids: list[str] = days.keys.take(pa.array(rows)).to_pylist()
+        if len(rows) <= most:
+            return ids
+        reports = pc.list_value_length(days.chunks.take(pa.array(rows))).to_numpy(zero_copy_only=False)
+        order = np.lexsort((np.array(ids), days.ends[rows], days.starts[rows], -reports))
+        least = reports[order[most - 1]]
+        more, equal = order[reports[order] > least], order[reports[order] == least]
+        spread = equal[np.linspace(0, len(equal) - 1, most - len(more)).round().astype(np.int64)]
+        return [ids[n] for n in np.concatenate([more, spread])]
 
     def called(self, key: str) -> str:
         """The commonest form of a name."""

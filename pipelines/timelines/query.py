@@ -10,11 +10,15 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import partial
 from typing import Final, Literal
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from quern.indexes.keys import positions_in
 from quern.jobs.events.timex import period
 from quern.jobs.timelines.granularity import granularity
 from quern.jobs.timelines.topics import keywords, name_key
@@ -159,7 +163,9 @@ def span_timeline(searcher: Searcher, wanted: Wanted) -> Timeline:
         NoEventsError: The snapshot has no events.
     """
     index = events_of(searcher)
-    events = _known(searcher, index.load(index.within(wanted.start, wanted.end, wanted.most or _MOST_OF_SPAN)))
+    most = wanted.most or _MOST_OF_SPAN
+    keys = index.within(wanted.start, wanted.end, most, partial(_known_first, searcher))
+    events = _known(searcher, index.load(keys))
     days = [day.isoformat() if day else "" for day in (wanted.start, wanted.end)]
     label = f"{days[0]} to {days[1]}" if all(days) else f"from {days[0]}" if days[0] else f"to {days[1]}"
     return _timeline(searcher, label, "span", events, wanted)
@@ -186,6 +192,15 @@ def topic_timeline(searcher: Searcher, topic: str, wanted: Wanted | None = None)
 def _not_blank(asked: str) -> None:
     if _WORD.search(asked) is None:
         raise TimelineError("a timeline needs a topic or an entity; this one is blank")
+
+
+def _known_first(searcher: Searcher, chunks: pa.ListArray) -> npt.NDArray[np.bool_]:
+    """Of which events the report in whose words they are told was known by `retrieve.as_of`."""
+    found = allowed(searcher, [known_by(searcher.settings.retrieve.as_of)])
+    if found is None or not len(chunks):
+        return np.ones(len(chunks), dtype=np.bool_)
+    at = positions_in(searcher.graph.chunks.keys, pc.list_element(chunks, 0))
+    return np.asarray((at >= 0) & found.masks[0][at], dtype=np.bool_)
 
 
 def _known(searcher: Searcher, events: Sequence[TimelineEvent]) -> list[TimelineEvent]:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from quern.indexes.keys import positions_in
 from quern.indexes.lexical import in_order
+from quern.indexes.vectors import Positions
 from quern.jobs.reasoning.answering.course import span_without_topic
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.ranking import Ranking
 from quern.pipelines.timelines.events import events_of
 from quern.schemas.tables import EVENTS
+from quern.schemas.timelines import TimelineEvent
 
 _TIMES: Final = 20  # Events sought for each chunk that is wanted: some say the same, or may not be found.
 
@@ -26,14 +31,12 @@ def with_spans(batch: Batch, ranking: Ranking) -> Ranking:
     index, most = events_of(batch.searcher), batch.settings.retrieve.top_k
     scored, found = ranking.chunks, {}
     for question, (first, last) in spans.items():
-        events = index.load(index.within(first, last, most * _TIMES))
+        found_for = partial(_places, batch, question)
+        events = index.load(index.within(first, last, most * _TIMES, partial(_told_by_any, found_for)))
         # What many say in the same words (`Please help, it is urgent`) is told once.
         once = {event.summary.casefold(): event for event in reversed(events)}
         told = [event for event in events if once[event.summary.casefold()] is event]
-        keys = list(dict.fromkeys(event.sources[0].chunk_id for event in told))
-        at = positions_in(batch.graph.chunks.keys, pa.array(keys, pa.string()))
-        at = at[at >= 0]
-        at = at[batch.allows(np.full(len(at), question), at)]
+        at = _first_reports(found_for(pa.array([s.chunk_id for e in told for s in e.sources], pa.string())), told)
         if len(at):
             found[question] = at[np.unique(np.linspace(0, len(at) - 1, min(most, len(at))).round().astype(np.int64))]
     if not found:
@@ -47,3 +50,25 @@ def with_spans(batch: Batch, ranking: Ranking) -> Ranking:
         np.concatenate([scored.score[kept], 1.0 - place / (1 + most)]).astype(np.float32),
     )
     return Ranking(chunks, ranking.reached, ranking.searches)
+
+
+def _places(batch: Batch, question: int, chunks: pa.Array) -> Positions:
+    """Where chunks are among all; -1 for those that may not be found for a question."""
+    at = positions_in(batch.graph.chunks.keys, chunks)
+    return np.where((at >= 0) & batch.allows(np.full(len(at), question), at), at, -1)
+
+
+def _first_reports(places: Positions, told: Sequence[TimelineEvent]) -> Positions:
+    """Of each event the first of its reports that may be found, each once; `places` are those of all reports."""
+    owner = np.repeat(np.arange(len(told)), [len(event.sources) for event in told])
+    kept = places >= 0
+    _, first = np.unique(owner[kept], return_index=True)
+    return np.array(list(dict.fromkeys(places[kept][first].tolist())), dtype=np.int64)
+
+
+def _told_by_any(places: Callable[[pa.Array], Positions], chunks: pa.ListArray) -> npt.NDArray[np.bool_]:
+    """Of which events a chunk that reports them may be found; every event has one report at least."""
+    event = chunks.value_parent_indices().to_numpy()
+    told = np.zeros(len(chunks), dtype=np.bool_)
+    told[event[places(chunks.flatten()) >= 0]] = True
+    return told

@@ -118,6 +118,8 @@ def test_a_timeline_is_shown_of_topic_and_entity(built: Path, quern_here: Quern)
     assert len(quern.timeline(None, built, entity="Edda Marsh", most=1).events) == 1
     span = quern.timeline(None, built, start="2024-03", end="2024-03")
     assert (span.kind, {e.timex[:7] for e in span.events}) == ("span", {"2024-03"})
+    known = quern.timeline(None, built, start="2024-03-03", most=2, settings={"retrieve.as_of": "2024-06-01"})
+    assert len(known.events) == 2, "what was told later takes no place of theirs"
     answer = quern.ask("What happened in March 2024?", built)
     told = [sentence.text for sentence in answer.sentences]
     assert len(told) >= 2
