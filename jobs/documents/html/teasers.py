@@ -75,7 +75,7 @@ def _teasers(tree: HtmlElement, base: str) -> Iterator[HtmlElement]:
 def _leads_on(heading: HtmlElement, base: str) -> bool:
     """Whether a heading is a link to another page of the site."""
     text = "".join(heading.text_content().split())
-    if len(text) < _LEAST_HEADING:
+    if not _LEAST_HEADING <= len(text) <= _LONGEST:
         return False
     around = heading.getparent()
     links = [around] if around is not None and around.tag == "a" else list(heading.iter("a"))
