@@ -24,7 +24,7 @@ from quern.jobs.core.step import upstream
 from quern.jobs.engines import SparkEngine
 from quern.schemas.contract.expectations import LOST, RECALL, Limits
 from quern.schemas.settings import Settings
-from quern.schemas.tables import NO_LOSS
+from quern.schemas.tables import NO_LOSS, WARNINGS
 
 if TYPE_CHECKING:
     from quern.jobs.audit.validation import Audit
@@ -130,7 +130,8 @@ def reject_shares(given: Mapping[str, int], reasons: Reasons, counted: Reasons |
         counted: The rejects to give shares of; by default all.
     """
     every = Counter(given)
-    every["ingest"] += sum(n for (job, reason), n in reasons.items() if job == "ingest" and reason in NO_LOSS)
+    beside = NO_LOSS - WARNINGS  # A row of which a warning tells is among the pages.
+    every["ingest"] += sum(n for (job, reason), n in reasons.items() if job == "ingest" and reason in beside)
     wanted = reasons if counted is None else counted
     return {f"{job}: {reason}": n / every[job] for (job, reason), n in sorted(wanted.items()) if every[job]}
 

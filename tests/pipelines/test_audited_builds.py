@@ -176,4 +176,6 @@ def test_shares_count_losses_only_and_take_reading_and_cleaning_together() -> No
         "ingest: duplicate_url": 1 / 3,
         "ingest: empty": 2 / 15,
     }
+    reasons[("ingest", "bad_date")] = 3
+    assert reject_shares(given, reasons)["ingest: bad_date"] == 1 / 5
     assert lost_shares({}, Counter(), jobs)[LOST] == 1.0
