@@ -142,6 +142,8 @@ def test_a_question_without_an_id_gets_one_of_its_words_wherever_it_stands(tmp_p
     who, where, again = (q.query_id for q in ids)
     assert [q.query_id for q in others][1:] == [where, who]
     assert again == f"{who}-2"
+    (tmp_path / "q.txt").write_text("Who is number 27207?\nWho is number 107347?\n")  # Alike in their first 32 bits.
+    assert all("-" not in question.query_id for question in read(tmp_path / "q.txt")[0])
 
 
 def test_a_quote_that_is_not_closed_is_a_reject_of_the_line_where_it_opened(tmp_path: Path) -> None:
