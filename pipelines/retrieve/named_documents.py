@@ -83,31 +83,43 @@ def _forms(key: str) -> Sequence[str]:
 
 
 class _Addresses:
-    """The last parts of the documents' addresses as hashes, 16 bytes a document: made when one is first asked for."""
+    """The documents' addresses, whole and by their last part, as hashes: 32 bytes a document.
+
+    Made when one is first asked for.
+    """
 
     def __init__(self, searcher: Searcher) -> None:
-        keys = searcher.graph.documents.keys
-        rows = list(_last_parts(searcher))
-        hashes = np.array([_hash(part) for _, part in rows], dtype=np.uint64)
-        places = positions_in(keys, pa.array([key for key, _ in rows], pa.string()))
+        rows = list(_hashes(searcher))
+        keys = pa.array([key for key, _, _ in rows], pa.string())
+        hashes = np.array([h for _, *both in rows for h in both], dtype=np.uint64)
+        places = np.repeat(positions_in(searcher.graph.documents.keys, keys), 2)
         order = np.argsort(hashes, kind="stable")
         self._hashes: npt.NDArray[np.uint64] = hashes[order]
         self._places = places[order]
 
     def of(self, key: str) -> list[int]:
-        """Positions of the documents whose address ends in `key`; none where several do, which it does not name."""
-        part = _last_part(key)
-        wanted = np.uint64(_hash(part))
+        """Positions of the documents of the address `key`, or whose address ends in it.
+
+        None where several do, which it does not name.
+        """
+        wanted = np.uint64(_hash(_whole(key) if _ADDRESS.match(key) else _last_part(key)))
         start, end = np.searchsorted(self._hashes, wanted), np.searchsorted(self._hashes, wanted, side="right")
-        found = self._places[start:end].tolist()
+        found: list[int] = np.unique(self._places[start:end]).tolist()
         return found if len(found) == 1 else []
 
 
-def _last_parts(searcher: Searcher) -> Iterator[tuple[str, str]]:
+def _hashes(searcher: Searcher) -> Iterator[tuple[str, int, int]]:
+    """Of each document that has an address its key, and the hashes of the address and of its last part."""
     for batch in searcher.snapshot.table("documents").batches(["doc_id", "url"]):
         for key, url in zip(batch.column("doc_id").to_pylist(), batch.column("url").to_pylist(), strict=True):
             if url:
-                yield key, _last_part(url)
+                yield key, _hash(_whole(url)), _hash(_last_part(url))
+
+
+def _whole(url: str) -> str:
+    """An address without what two forms of it may differ in; it has a slash, which no last part has."""
+    host, _, path = url.lower().partition("#")[0].partition("://")[2].removeprefix("www.").partition("/")
+    return f"{host}/{path.rstrip('/')}"
 
 
 def _last_part(url: str) -> str:

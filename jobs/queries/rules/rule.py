@@ -49,7 +49,7 @@ _PART = re.compile(r"[:;|]? [–—|-] |[:;|] ")
 _LONG_TITLE, _SHORT_TITLE = 12, 2
 _ENDS = re.compile(r"[.!?][”\"’')]* ")
 # Raised whenever the rules give other pairs.
-RULES_VERSION = 5
+RULES_VERSION = 6
 NEAR_IDENTICAL = 0.97
 # Questions about what is said of a phrase, of a share that has no other question, one, or more: they are poorer, but
 # the same question twice is poorer still.

@@ -15,6 +15,7 @@ from quern.pipelines.query import answer_questions, settings_to_ask_by
 from quern.pipelines.retrieve import filters
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.filters import FilterError, allowed, condition, known_by, see_that_columns_are_there
+from quern.pipelines.retrieve.named_documents import named_documents
 from quern.pipelines.retrieve.recipes import RECIPES, find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Question
@@ -226,3 +227,6 @@ def test_documents_are_found_by_key_and_a_filter_that_none_passes_is_named(tmp_p
     assert none.reason == "other_entity"
     assert unmet.reason == "nothing_passes"
     assert "metadata.tier=Silber; there is Silver" in unmet.notes[0]
+    addresses = ["https://other.example/t/1034", "Is it on http://www.desk.example/t/1034/?"]
+    named = named_documents(Batch(searcher, addresses, [[], []]))
+    assert list(named) == [1], "the same last part at another site is another page"
