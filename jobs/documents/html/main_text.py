@@ -13,6 +13,7 @@ from lxml.html import HtmlElement
 from trafilatura import bare_extraction
 
 from quern.jobs.documents.html.loose_text import is_prose
+from quern.jobs.documents.html.markup import link_texts
 from quern.jobs.documents.html.metadata import letters
 from quern.jobs.documents.html.patterns import install
 from quern.jobs.documents.html.reading import read_main
@@ -49,7 +50,15 @@ def main_text(tree: HtmlElement, base: str) -> str:
     again = read_again(tree)
     running = _running(text)
     longer = _running(again) > _MORE * running if running else len(again) > len(text)
-    return again if longer else text
+    return again if longer or _has_lines_beside(again, text, link_texts(tree)) else text
+
+
+def _has_lines_beside(again: str, text: str, links: Set[str]) -> bool:
+    """Whether another reading has all lines of a text and others, none of which has a link: an address, hours."""
+    lines = set(again.split("\n"))
+    beside = lines.difference(text.split("\n"))
+    whole = len(lines) - len(beside) == len(set(text.split("\n")))
+    return whole and bool(beside) and not any(link in line for line in beside for link in links if link)
 
 
 def _running(text: str) -> int:

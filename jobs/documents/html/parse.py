@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Final
 
 from lxml import etree
@@ -22,6 +23,8 @@ _PANELS: Final = ("tabpanel", "region")
 _CONTROLS: Final = etree.XPath("descendant::*[@aria-controls or @data-target or starts-with(@href, '#')]")
 # Most share of the page's text in unshown elements that no visit opens; where they hold more, a script shows them.
 _UNSHOWN_SHARE: Final = 0.3
+# So many elements that look alike, each behind a button, are panels that open.
+_SEVERAL: Final = 2
 _HEADING_BUTTONS: Final = etree.XPath(
     "descendant::button[ancestor::h2 or ancestor::h3 or ancestor::h4 or ancestor::dt]"
 )
@@ -128,9 +131,20 @@ def _drop_unshown(tree: HtmlElement) -> None:
     opened = _opened(tree)
     unshown = [e for e in hidden if e.get("role") not in _PANELS and not e.get("aria-labelledby")]
     unshown = [e for e in unshown if e.get("id", "") not in opened]
+    headed = Counter(_look(e) for e in unshown if _follows_button(e))
+    unshown = [e for e in unshown if headed[_look(e)] < _SEVERAL or not _follows_button(e)]
     if sum(len(e.text_content()) for e in unshown) <= _UNSHOWN_SHARE * len(tree.text_content()):
         for element in unshown:
             element.drop_tree()
+
+
+def _look(element: HtmlElement) -> tuple[str, str]:
+    return element.tag, element.get("class", "")
+
+
+def _follows_button(element: HtmlElement) -> bool:
+    before = element.getprevious()
+    return before is not None and next(before.iter("button", "summary"), None) is not None
 
 
 def _opened(tree: HtmlElement) -> set[str]:

@@ -68,6 +68,13 @@ def test_a_short_page_is_not_read_again_for_its_menu() -> None:
     assert text == TEXT[0]
 
 
+def test_lines_of_an_address_on_a_short_page_are_read() -> None:
+    address = "<div>Rathaus</div><div>Hauptstraße 5</div><div>Telefon 0123 45</div>"
+    text = text_of(f"<div>{MENU}</div><main><h1>Kontakt</h1>{address}<p>{TEXT[0]}</p></main>")
+    assert "Hauptstraße 5" in text
+    assert "Menüpunkt" not in text
+
+
 def test_what_is_named_as_the_text_beside_a_longer_one_is_not_it() -> None:
     box = "".join(f'<div class="text"><p>{line}</p></div>' for line in TEXT[:5])
     other = "".join(
@@ -134,6 +141,9 @@ def test_what_is_hidden_stays_where_a_control_opens_it_or_all_of_the_text_is_hid
     )
     assert "Dieser Satz" in text_of(f"<main>{PARAGRAPHS}{panel}</main>")
     assert "Satz 7." in text_of("<main>" + PARAGRAPHS.replace("<p>", "<p hidden>") + "</main>")
+    fold = "<div><button>Frage {0}</button></div><div class=a hidden><p>Dieser Satz ist die Antwort {0}.</p></div>"
+    assert "Antwort 2." in text_of(f"<main>{PARAGRAPHS}{''.join(map(fold.format, range(3)))}</main>")
+    assert "Antwort 0." not in text_of(f"<main>{PARAGRAPHS}{fold.format(0)}</main>")
 
 
 def test_a_standfirst_in_a_heading_and_short_answers_are_the_texts() -> None:
