@@ -33,7 +33,7 @@ from quern.schemas.tables import PAGES
 
 log = logging.getLogger(__name__)
 
-VERSION: Final = 6
+VERSION: Final = 7
 _NAMED = pa.schema([("part", pa.string())])
 _MOST_FILES: Final = 4096
 _ROWS: Final = 4096

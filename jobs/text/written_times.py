@@ -68,6 +68,8 @@ _BETWEEN: Final = re.compile(r"[\s,;–-]+(?:(?:at|um|a|à|alle|ore|las|kl|klo|k
 _YEAR_FIRST: Final = re.compile(r"(\d{4})\s?([-/.])\s?(\d\d?)\s?\2\s?(\d\d?)\.?")
 _YEAR_LAST: Final = re.compile(r"(\d\d?)\s?([-/.])\s?(\d\d?)\s?\2\s?(\d{4}|\d\d)\.?")
 _CHARACTERS: Final = re.compile(r"(\d{4})\s?[年년]\s?(\d\d?)\s?[月월]\s?(\d\d?)\s?[日号號일]?[^\d]{0,8}")
+# Months that are numbers, of Vietnamese, as `folded`.
+_NUMBERED: Final = re.compile(r"(?:ngay )?(\d\d?) (?:thang|thg) (\d\d?),? (?:nam )?(\d{4})")
 _COMPACT: Final = re.compile(r"((?:19|20)\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])([01]\d|2[0-3])([0-5]\d)([0-5]\d)?")
 _HANGUL: Final = re.compile("[\uac00-\ud7a3]")
 # Languages that write 24.05.03 for the 3rd of May 2024.
@@ -76,7 +78,10 @@ _SHORT_YEAR_FIRST: Final = ("ko", "hu")
 _MAIL: Final = re.compile(
     r"(?:[A-Za-z]{3},? )?\d\d? [A-Za-z]{3} (?:\d\d|\d{4}) \d\d:\d\d(?::\d\d)? (?![AP]M)[A-Z]{1,5}"
 )
-_TOKEN: Final = re.compile(r"\d+|[^\W\d_]+|[-–/.,;'’\s()]")
+# A word has whatever is no digit, space or mark between words: vowel signs of Indian scripts are no letters.
+_A_WORD: Final = r"[^\d\s\-–/.,;'’()]+"
+_WORD: Final = re.compile(_A_WORD)
+_TOKEN: Final = re.compile(rf"\d+|{_A_WORD}|[-–/.,;'’()]")
 _NUMBER_ENDINGS: Final = frozenset("st nd rd th er e o a".split())
 # Words beside day, month and year in the languages of `month_names`: `3 de mayo de 2024`, `3 мая 2024 г.`.
 _BESIDE: Final = frozenset("the of le de del d den der da do el r m s g год года году г р рік року gada".split())
@@ -202,10 +207,12 @@ def _day(line: str, day_first: bool | None, language: str | None) -> datetime | 
     """
     if m := _CHARACTERS.fullmatch(line):
         return datetime(int(m[1]), int(m[2]), int(m[3]))
-    words = [folded(word).strip() for word in re.findall(r"[^\W\d_]+", line)]
+    if m := _NUMBERED.fullmatch(folded(line)):
+        return datetime(int(m[3]), int(m[2]), int(m[1]))
+    words = [folded(word) for word in _WORD.findall(line)]
     # Where `mar` is a weekday, it stands beside three numbers, and beside two where it is a month.
     if not words or (len(re.findall(r"\d+", line)) > 2 and all(map(is_weekday, words))):
-        digits = re.sub(r"[^\W\d_]+\.?", "", line).strip(" ,()")
+        digits = re.sub(rf"{_A_WORD}\.?", "", line).strip(" ,()")
         return _of_digits(digits, day_first, language)
     return _of_words(line, language)
 
@@ -244,16 +251,13 @@ def _of_words(line: str, language: str | None) -> datetime | None:
     Raises:
         ValueError: The calendar has no such day.
     """
-    tokens = [token for token in _TOKEN.findall(line) if token.strip()]
-    if sum(map(len, tokens)) != len(line.replace(" ", "")):
-        return None
     numbers: list[str] = []
     months: list[tuple[int, bool]] = []
     after_number = False
-    for token in tokens:
+    for token in _TOKEN.findall(line):
         if token.isdecimal():
             numbers.append(token)
-        elif token.isalpha():
+        elif _WORD.match(token):
             word = folded(token)
             ending = after_number and word in _NUMBER_ENDINGS
             if not ending and (month := month_named(word, language)):
