@@ -9,7 +9,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from quern.pipelines.retrieve.filters import METADATA, Condition, allowed, condition
+from quern.pipelines.retrieve.filters import METADATA, MOST_MASKS, Condition, allowed, condition
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.words.lines import shortened
 from quern.schemas.words.meant import ALIKE
@@ -28,8 +28,24 @@ def nothing_passes(searcher: Searcher, conditions: Sequence[str]) -> str | None:
     unmet = [c for c, n in zip(conditions, alone.of_question, strict=True) if not alone.masks[n].any()] if alone else []
     if not unmet:
         return f"No document passes all filters together: {', '.join(shortened(c, _LONGEST) for c in conditions)}."
-    near = _values_like(searcher, condition(unmet[0]))
+    near = searcher.held(_Alike).of(unmet[0])
     return f"No document passes the filter {shortened(unmet[0], _LONGEST)}{f'; there is {near}' if near else ''}."
+
+
+class _Alike:
+    """What is most like the values of unmet conditions: many questions of a file have the same ones."""
+
+    def __init__(self, searcher: Searcher) -> None:
+        self._searcher = searcher
+        self._known: dict[str, str] = {}
+
+    def of(self, unmet: str) -> str:
+        """The values of the column most like the one that a condition asks for, in words; empty for none."""
+        if unmet not in self._known:
+            if len(self._known) >= MOST_MASKS:
+                self._known.clear()
+            self._known[unmet] = _values_like(self._searcher, condition(unmet))
+        return self._known[unmet]
 
 
 def _values_like(searcher: Searcher, unmet: Condition) -> str:

@@ -180,7 +180,9 @@ def _worded(choice: Choice) -> str:
     """A value as it is told: with the date that it means or the label of its row."""
     value = choice.value
     beside = value.text if value.means else value.label
-    return f"{value.means or value.text} ({beside})" if beside else in_figures(value.text)
+    if beside:
+        return f"{value.means or value.text} ({beside})"
+    return in_figures(value.text) if isinstance(value.same, tuple) else value.text  # No name: `Twenty One Pilots`.
 
 
 def _disagree(question: str, kind: Kind, one: Choice, other: Choice) -> bool:

@@ -270,6 +270,7 @@ def test_an_amount_from_ten_on_is_told_in_figures() -> None:
     told = "Fourteen lamps burned in the mill. Nine men slept there."
     assert short("How many lamps burned in the mill?", told) == "14 lamps"
     assert short("How many men slept in the mill?", told) == "Nine men"
+    assert short("Where did the miller camp?", "The miller camped in Twenty Mile Creek.") == "Twenty Mile Creek"
 
 
 def test_a_time_is_an_age_only_where_it_is_said_to_be() -> None:
