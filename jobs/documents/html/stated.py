@@ -32,7 +32,7 @@ _ITEMPROPS: Final = XPath("descendant::*[@itemprop]")
 _JSON: Final = json.JSONDecoder(strict=False)
 _SPACE: Final = re.compile(r"[\s\ufeff]*")
 _BODY: Final = "articleBody"
-_MOST_BODIES: Final = 3
+_MOST_BODIES: Final = 50
 # Elements that a text of linked data may be marked up with; `x <y and z> 3` has none.
 _TAG: Final = re.compile(
     r"</?(?:a|abbr|b|big|blockquote|br|center|cite|code|dd|del|div|dl|dt|em|fig\w+|font|h[1-6r]|i|iframe|img|ins|li|mark"
