@@ -76,20 +76,25 @@ def fuller(text: str, scripts: Sequence[HtmlElement], names: Set[str]) -> str:
     """
     running = _running(text)
     much = [body for body in stated_bodies(scripts) if _running(body.text) > _MUCH_MORE * running]
-    own = next((body for body in much if _speaks_of(body, names, text)), None)
+    lines = list(islice((letters(line) for line in text.split("\n") if is_prose(line)), _MOST_LINES))
+    # The title may be that of the linked data, so that what the page shows says more.
+    own = next((body for body in much if _holds(body, lines)), None)
+    own = own or next((body for body in much if _is_headed(body, names)), None)
     if own is None and much and running < _FAILED:
         own = much[0]
     return own.text if own else text
 
 
-def _speaks_of(body: StatedBody, names: Set[str], text: str) -> bool:
-    """Whether a stated text is that of the page: by its headline, or by a line of what the page shows."""
-    headline = letters(body.headline)
-    if headline and any(headline in name or (name in headline and 2 * len(name) >= len(headline)) for name in names):
-        return True
-    lines = islice((letters(line) for line in text.split("\n") if is_prose(line)), _MOST_LINES)
+def _holds(body: StatedBody, lines: Sequence[str]) -> bool:
+    """Whether a stated text has one of the lines that the page shows, as `letters`."""
     said = letters(body.text)
     return any(line[:_SAME] in said for line in lines if len(line) >= _LEAST_SAME)
+
+
+def _is_headed(body: StatedBody, names: Set[str]) -> bool:
+    """Whether a stated text has the page's headline."""
+    headline = letters(body.headline)
+    return headline != "" and any(headline in n or (n in headline and 2 * len(n) >= len(headline)) for n in names)
 
 
 def read_again(tree: HtmlElement, **how: bool) -> str:
