@@ -185,9 +185,9 @@ def see_that_columns_are_there(searcher: Searcher, conditions: Sequence[str]) ->
         try:
             column = condition(text).column
         except UnknownColumnError as error:
-            raise _unknown(text, error.name, _metadata_names(searcher)) from None
+            raise _unknown(text, error.name, searcher.held(_metadata_names)) from None
         name = column.removeprefix(f"{METADATA}.")
-        if name != column and name not in (there := _metadata_names(searcher)):
+        if name != column and name not in (there := searcher.held(_metadata_names)):
             raise FilterError(no_such("metadata", name, there) if there else "no document has metadata")
 
 

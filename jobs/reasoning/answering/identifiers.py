@@ -66,8 +66,7 @@ class Identifier:
             return True
         if self.noun:
             return _in_words(self.noun, int(runs[-1]), text)
-        full = _in_full(tuple(runs))
-        return full is not None and full.search(text) is not None
+        return _in_full(tuple(runs), text)
 
     def another_in(self, text: str) -> bool:
         """Whether a text has another of its kind: the same noun or letters with another number."""
@@ -85,12 +84,18 @@ def _written(runs: tuple[str, ...]) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=1024)
-def _in_full(runs: tuple[str, ...]) -> re.Pattern[str] | None:
-    """A code whose letters are the first ones of words: `Senate Bill 535` for SB535."""
+def in_full(letters: str) -> re.Pattern[str]:
+    """Words that begin with the letters of an abbreviation: `National Aeronautics and Space Administration`."""
+    words = r"[\s-]+(?:(?:of|the|and|for|de)\s+)*".join(rf"{re.escape(letter)}{_LETTER}*" for letter in letters)
+    return re.compile(rf"(?<!{_CHARACTER}){words}(?!{_CHARACTER})")
+
+
+def _in_full(runs: tuple[str, ...], text: str) -> bool:
+    """Whether the letters of a code stand as words before its number: `Senate Bill 535` for SB535."""
     if len(runs) != 2 or not runs[0].isupper():
-        return None
-    words = r"[\s-]+".join(rf"{re.escape(letter)}{_LETTER}*" for letter in runs[0])
-    return re.compile(rf"(?<!{_CHARACTER}){words}\s+(?:{_LETTER}+\s+)?{runs[1]}(?!\d)")
+        return False
+    number = re.compile(rf"\s+(?:{_LETTER}+\s+)?{runs[1]}(?!\d)")
+    return any(number.match(text, found.end()) for found in in_full(runs[0]).finditer(text))
 
 
 def _in_words(noun: str, number: int, text: str) -> bool:

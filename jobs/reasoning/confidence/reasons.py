@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from quern.jobs.reasoning.answering.identifiers import identifiers
+from quern.jobs.reasoning.answering.identifiers import identifiers, in_full
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.kinds import kind_of
 from quern.jobs.reasoning.answering.relevance import lines
@@ -16,6 +16,7 @@ from quern.jobs.reasoning.answering.task import Draft
 from quern.jobs.reasoning.confidence.features import asked, holds, missing
 
 Code = Literal["nothing_found", "other_entity", "other_time", "only_related"]
+_ABBREVIATION: Final = re.compile(r"\b[A-Z]{2,8}\b")
 _WORD: Final = re.compile(r"[\w'’-]+")
 
 
@@ -98,6 +99,8 @@ def of_sibling(given: AnswerInput, draft: Draft) -> Reason | None:
         return None
     beside = siblings(given.question, kind, line.text, line.values)
     if beside is None or not beside.named or any(words & named for words in beside.own):
+        return None
+    if any(in_full(short).search(line.text) for short in _ABBREVIATION.findall(given.question)):
         return None
     return Reason("other_entity", f"What was found does not name {_as_asked(given.question, absent)}.")
 

@@ -149,6 +149,11 @@ PLANS = "On the Gold plan mailboxes are kept 30 days; on the Platinum plan 180 d
         ("What does the printer KX-450 print?", ROOMS, True),
         ("What does the printer KX 440 print?", ROOMS, False),
         ("How long are mailboxes kept on the Bronze plan?", PLANS, True),
+        (
+            "When was the TFB founded?",
+            "The Tollen Ferry Board was founded in 1958, and the Harbour Office in 1975.",
+            False,
+        ),
         ("How long are mailboxes kept on the Platinum plan?", PLANS, False),
     ],
 )
