@@ -13,7 +13,7 @@ from quern.jobs.reasoning.answering.task import Draft, Statement, answer_task
 from quern.jobs.reasoning.confidence.features import Features, features, sentence_similarities
 from quern.jobs.reasoning.confidence.judge import Judgement, judged
 from quern.jobs.reasoning.confidence.model import fitted
-from quern.jobs.reasoning.confidence.reasons import of_other_number
+from quern.jobs.reasoning.confidence.reasons import of_other_number, of_sibling
 from quern.schemas.settings import AnswerSettings
 
 TEXT = "The ferry Lady Orrin struck a dredger in fog. Fourteen people were hurt. Captain Marsh slept ashore."
@@ -149,11 +149,6 @@ PLANS = "On the Gold plan mailboxes are kept 30 days; on the Platinum plan 180 d
         ("What does the printer KX-450 print?", ROOMS, True),
         ("What does the printer KX 440 print?", ROOMS, False),
         ("How long are mailboxes kept on the Bronze plan?", PLANS, True),
-        (
-            "When was the TFB founded?",
-            "The Tollen Ferry Board was founded in 1958, and the Harbour Office in 1975.",
-            False,
-        ),
         ("How long are mailboxes kept on the Platinum plan?", PLANS, False),
     ],
 )
@@ -183,3 +178,10 @@ def test_what_is_said_of_another_number_or_plan_is_no_answer(question: str, text
 )
 def test_an_identifier_that_is_written_otherwise_is_no_other(question: str, text: str, another: bool) -> None:
     assert (of_other_number(AnswerInput(question, [Evidence(text, None, [], [])])) is not None) is another
+
+
+@pytest.mark.parametrize(("body", "another"), [("TFB", False), ("HBC", True)])
+def test_a_body_in_full_is_that_of_its_abbreviation(body: str, another: bool) -> None:
+    told = "The Tollen Ferry Board was founded in 1958, and the Harbour Office in 1975."
+    given = AnswerInput(f"When was the {body} founded?", [Evidence(told, None, [], [])])
+    assert (of_sibling(given, answer_task(AnswerSettings()).rule(given)) is not None) is another
