@@ -93,7 +93,7 @@ def test_a_damaged_table_is_made_again(nights: Nights) -> None:
     assert nights.warehouse.snapshot(leased=False).stage("triplets").as_written()
 
 
-@pytest.mark.parametrize("step", ["chunk", "embed_chunks"])
+@pytest.mark.parametrize("step", ["chunk", "embed_chunks", "deduplicate"])
 def test_a_damaged_memo_is_mended(nights: Nights, step: str) -> None:
     first = nights.built()
     path = min(nights.remembered(step))

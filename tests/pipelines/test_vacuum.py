@@ -14,6 +14,7 @@ from quern.indexes.catalog import Warehouse
 from quern.indexes.checksums import write_sealed
 from quern.indexes.memo import commit_part, nest
 from quern.indexes.memo_uses import night_at, night_of
+from quern.indexes.night_state import NightStates
 from quern.indexes.nights import add_night, oldest_kept, published_nights
 from quern.indexes.remnants import Space
 from quern.pipelines.vacuum import prune, vacuum
@@ -106,7 +107,8 @@ def test_answers_that_were_not_asked_for_since_the_kept_nights_go(warehouse: War
 def test_states_of_settings_that_were_long_not_used_go_but_never_the_last_of_a_job(warehouse: Warehouse) -> None:
     for name, days in (("alone", 400_000), ("old", 400_000), ("new", 0)):
         folder = warehouse.memo / ("link" if name == "alone" else "deduplicate") / name
-        touch(folder / "state" / "about.json")
+        states = NightStates(folder)
+        states.commit(states.begin("state"), {})
         then = folder.stat().st_mtime - days * 86_400
         os.utime(folder, (then, then))
     vacuum(warehouse, 1, ONE_NIGHT)

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from quern.indexes.memo import unnest
+from quern.indexes.memo import is_damaged, unnest
 from quern.indexes.stages import BATCH_ROWS, Stage
 from quern.jobs.core.run import Run, memoise, record_rejects
 from quern.jobs.core.view import Choice, Computed, View
@@ -80,6 +80,8 @@ def write_signatures(
     """Write tonight's signatures."""
     job = Signatures(settings)
     known = _NO_KEYS
+    if is_damaged(run.memo / job.name / job.fingerprint()):
+        before = None  # Of texts that the state knows nothing is asked of the memo, which would never be mended.
     if before is not None:
         known = content_keys(pq.read_table(before / "signatures.parquet", columns=["content"]).column("content"))
     live, fresh = compare_contents(known, keys)
