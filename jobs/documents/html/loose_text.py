@@ -141,7 +141,7 @@ def wrap_lines_between(scope: HtmlElement) -> None:
         if element.tag in _LEAF:
             if element.get(IMAGE) is None and _is_leaf(element) and _is_line(element, lists):
                 waiting.append(element)
-        elif is_prose(" ".join(element.text_content().split()), _linked(element)):
+        elif is_prose(" ".join(element.text_content().split()), linked_length(element)):
             _wrap_lines(waiting if after_prose else filter(_leads, waiting[-1:]))
             after_prose, waiting = True, []
     _wrap_lines([leaf for leaf in waiting if after_prose and _is_in_list(leaf, lists)])
@@ -154,9 +154,9 @@ def _wrap_lines(leaves: Iterable[HtmlElement]) -> None:
 
 def _is_line(leaf: HtmlElement, lists: dict[HtmlElement, bool]) -> bool:
     text, above = " ".join(leaf.text_content().split()), leaf.getprevious()
-    heads = above is not None and above.tag == "head" and not _linked(above)
+    heads = above is not None and above.tag == "head" and not linked_length(above)
     own = heads or _ends(text) or _is_in_list(leaf, lists)
-    return own and _linked(leaf) <= _LINKED * len(text) and not _is_beside(leaf)
+    return own and linked_length(leaf) <= _LINKED * len(text) and not _is_beside(leaf)
 
 
 def _leads(leaf: HtmlElement) -> bool:
@@ -172,12 +172,13 @@ def _is_in_list(leaf: HtmlElement, lists: dict[HtmlElement, bool]) -> bool:
         return False
     if around not in lists:  # an element's length is counted anew each time, its children one by one
         lists[around] = len(around) >= _SEVERAL and all(
-            e.tag == "div" and _is_leaf(e) and " " in e.text_content().strip() and not _linked(e) for e in around
+            e.tag == "div" and _is_leaf(e) and " " in e.text_content().strip() and not linked_length(e) for e in around
         )
     return lists[around]
 
 
-def _linked(element: HtmlElement) -> int:
+def linked_length(element: HtmlElement) -> int:
+    """Characters of an element that stand in links."""
     return sum(len(link.text_content()) for link in element.iter("ref"))
 
 

@@ -28,7 +28,7 @@ from trafilatura.settings import TAG_CATALOG, Extractor
 from trafilatura.utils import text_chars_test, trim
 from trafilatura.xml import delete_element, xmltotxt
 
-from quern.jobs.documents.html.loose_text import IMAGE, is_sentence, wrap_lines_between, wrap_loose_text
+from quern.jobs.documents.html.loose_text import IMAGE, is_sentence, linked_length, wrap_lines_between, wrap_loose_text
 from quern.jobs.documents.html.scope import drop_named, main_scope, sums_up, take_standfirst
 from quern.jobs.documents.html.teasers import drop_teasers
 from quern.jobs.text.plain_text import paragraphs
@@ -145,7 +145,7 @@ def _drop_bylines(scope: HtmlElement) -> None:
     for header in scope.iter("header"):
         for line in list(header.iter("p", "list")):
             text = " ".join(line.text_content().split())
-            if not sums_up(text, sum(len(link.text_content()) for link in line.iter("ref")), figures=False):
+            if not sums_up(text, linked_length(line), figures=False):
                 delete_element(line)
 
 

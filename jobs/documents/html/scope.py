@@ -24,7 +24,7 @@ from lxml.html import HtmlElement
 from trafilatura.xml import delete_element
 from trafilatura.xpaths import BODY_XPATH, DISCARD_IMAGE_ELEMENTS, OVERALL_DISCARD_XPATH, TEASER_DISCARD_XPATH
 
-from quern.jobs.documents.html.loose_text import is_sentence
+from quern.jobs.documents.html.loose_text import is_sentence, linked_length
 from quern.jobs.documents.html.patterns import Pattern, every, quick_all
 
 _BODIES: Final = every(BODY_XPATH)
@@ -296,7 +296,7 @@ def take_standfirst(tree: HtmlElement, scope: HtmlElement) -> None:
 def _is_standfirst(paragraph: HtmlElement, heading: HtmlElement, around: set[HtmlElement]) -> bool:
     near = islice(heading.iterancestors(), _NEAR)
     text = " ".join(paragraph.text_content().split())
-    linked = sum(len(link.text_content()) for link in paragraph.iter("ref"))
+    linked = linked_length(paragraph)
     above = set(paragraph.iterancestors())
     sums = sums_up(text, linked, figures=paragraph.tag == "head")
     return sums and any(e in above for e in near) and paragraph not in around
