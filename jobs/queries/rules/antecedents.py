@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from quern.jobs.queries.rules.parts import MONTH
 from quern.jobs.queries.rules.pronouns import LEAD, resolve
 from quern.jobs.queries.rules.words import STOP_WORDS
 from quern.jobs.reasoning.questions.words import is_verb
@@ -22,10 +23,7 @@ _EMPTY_IT: Final = re.compile(
     r"|seems|seemed|appears|turns out|takes|took|happened)\b"
 )
 _OWN: Final = re.compile(r"(?:It|Its|He|His|She|Her|They|Their)\b")
-_DATED: Final = re.compile(
-    r"\d|\b(?:January|February|March|April|May|June|July|August|September|October|November|December"
-    r"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)\b"
-)
+_DATED: Final = re.compile(rf"\d|\b(?:{MONTH}|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)\b")
 _HUMAN: Final = re.compile(r"[Hh]e |[Ss]he |[Hh]is |[Hh]er ")
 _PERSON_NAME: Final = re.compile(
     r"(?:(?!The |And |Or |Of |Who |How |In |To )[A-Z][\w.'’-]*(?: (?:de|von|van|la|of)(?= ))?(?: |$)){1,4}"

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from quern.jobs.queries.rules.parts import MONTH
 from quern.jobs.queries.rules.pronouns import LEAD
 from quern.jobs.reasoning.clauses.clauses import HeadedClause, headed_clauses
 from quern.jobs.reasoning.clauses.pasts import DOUBTFUL, IRREGULAR
@@ -28,7 +29,7 @@ _QUOTE: Final = re.compile('["“”«»]')
 _TIME_LEAD: Final = re.compile(
     r"(?:On (?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?(?: (?:mornings?|afternoons?|evenings?|nights?))?"
     r"|In (?:the )?(?:spring|summer|autumn|winter|mornings?|afternoons?|evenings?|\d{4})|At (?:night|noon|dawn|dusk)"
-    r"|(?:In|On)(?: \d{1,2})? (?:January|February|March|April|May|June|July|August|September|October|November|December)"
+    rf"|(?:In|On)(?: \d{{1,2}})? {MONTH}"
     r"(?: \d{1,2})?(?: \d{4})?"
     r"|Thus|Hence|Therefore"
     r"|Every (?:\w+day|day|week|month|year|night|morning|evening|spring|summer|autumn|winter)) (?=\w)"
@@ -36,6 +37,7 @@ _TIME_LEAD: Final = re.compile(
 _EARLY: Final = 25  # Characters in which a quotation mark makes it unclear who says what.
 _LIST: Final = re.compile(r" (?=(?:and|or) )")
 _MODALS: Final = "will|would|can|could|should|may|might|must|shall"
+_MODAL_VERBS: Final = frozenset(_MODALS.split("|"))
 _AUXILIARY: Final = re.compile(
     rf"(?P<subject>\S+(?: \S+){{0,9}}?) (?P<aux>is|are|was|were|has|have|had|does|did|{_MODALS}) (?P<rest>\S.*)"
 )
@@ -162,7 +164,7 @@ def _sound(clause: Clause | None) -> Clause | None:
         or clause.lead.lower() in PREPOSITIONS
     ):
         return None
-    if words[0] in BE or words[0] in HAVE or words[0] in (*_MODALS.split("|"), "do", "does", "did"):
+    if words[0] in BE or words[0] in HAVE or words[0] in _MODAL_VERBS | {"do", "does", "did"}:
         return None
     doing = clause.aux in ("did", "does", "do")
     if doing and clause.main.rpartition(" ")[2] not in _TELLS and not BE.isdisjoint(clause.rest.split()):
@@ -238,7 +240,7 @@ def _verb(words: list[str]) -> tuple[str, str] | None:
     adverbs, first, more = words[:at], words[at].lower(), words[at + 1 :]
     if first.startswith(("'", "’")):
         return None
-    if first in BE or first in _MODALS.split("|") or (first in HAVE and more):
+    if first in BE or first in _MODAL_VERBS or (first in HAVE and more):
         return first, " ".join([*adverbs, *more])
     if more:
         return None
@@ -288,7 +290,7 @@ def _by_past(sentence: str, at: int) -> Clause | None:
     if found is None or not _is_subject(found["subject"]) or not is_past(found["verb"]):
         return _by_present(sentence, at)
     rest, more = _ended(found["rest"])
-    if any(is_past(word) or word in BE or word in HAVE or word in _MODALS.split("|") for word in rest.split()):
+    if any(is_past(word) or word in BE or word in HAVE or word in _MODAL_VERBS for word in rest.split()):
         return None  # What looked like the verb may be a participle: `the lens made in the town was sold`.
     verb = _verb([found["verb"]])
     return (
@@ -307,7 +309,7 @@ def _by_present(sentence: str, at: int) -> Clause | None:
         return None
     rest, more = _ended(found["rest"])
     if re.match(r"(?:of|and|or|is|are|was|were|to be)\b", rest) or any(
-        word in BE or word in _MODALS.split("|") for word in rest.split()
+        word in BE or word in _MODAL_VERBS for word in rest.split()
     ):
         return None  # A plural noun: `the police reports of the year`.
     verb = _verb([found["verb"]])
@@ -347,9 +349,7 @@ def _joins_nouns(text: str, at: int) -> bool:
     if behind is None:
         return False
     word = behind["next"]
-    if any(
-        w in BE or w in HAVE or w in _MODALS.split("|") or w in IRREGULAR for w in re.findall(r"\w+", text[at:])[2:6]
-    ):
+    if any(w in BE or w in HAVE or w in _MODAL_VERBS or w in IRREGULAR for w in re.findall(r"\w+", text[at:])[2:6]):
         return False
     return (
         word[:1].isupper()
@@ -362,6 +362,6 @@ def _joins_nouns(text: str, at: int) -> bool:
             or is_verb(word)
             or word in BE
             or word in HAVE
-            or word in _MODALS.split("|")
+            or word in _MODAL_VERBS
         )
     )

@@ -9,17 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from quern.jobs.queries.rules.parts import MONTH
 from quern.jobs.queries.rules.pronouns import LEAD, PERSON_NOUN, resolve
 from quern.jobs.queries.rules.words import COMMANDS, PAST
 
 Form = Callable[[str, str], str]
 
-_MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 _DAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
 _YEAR = r"(?:1\d{3}|20\d\d)s?\b"
 _DATE = (
     rf"(?:(?:on|in|by|since|until|from|around) )?(?:the )?(?:{_DAY}(?:,? )?)?(?:\d{{1,2}}(?:st|nd|rd|th)? )?"
-    rf"{_MONTH}\b(?: \d{{1,2}}(?:st|nd|rd|th)?\b)?(?:,? \d{{4}})?"
+    rf"{MONTH}\b(?: \d{{1,2}}(?:st|nd|rd|th)?\b)?(?:,? \d{{4}})?"
     rf"|(?:in|since|by|from|until|around|circa|between) (?:the )?{_YEAR}"
 )
 _DATE_IN = re.compile(rf"(?:^| )(?:{_DATE})")
@@ -39,7 +39,7 @@ _CONJUNCTION = re.compile(
 )
 _WHY = re.compile(r" (?:because(?: of)?|due to|owing to|in order to|so that|as a result of|thanks to) ")
 _HOW = re.compile(r" by (?:\w+ly )?\w+ing ")
-_PLACE = re.compile(r" (?:in|at|near|from|to|into|outside|around) (?:the )?(?!" + _MONTH + r")[A-Z][\w'’-]+")
+_PLACE = re.compile(r" (?:in|at|near|from|to|into|outside|around) (?:the )?(?!" + MONTH + r")[A-Z][\w'’-]+")
 _COUNT = re.compile(
     r"\b(?:\d[\d,.]*|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|several|"
     r"(?:dozen|hundred|thousand)s of) (?P<noun>(?:[a-z-]+ ){0,2}[a-z]{3,}s)\b"
