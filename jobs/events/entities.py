@@ -9,6 +9,7 @@ from typing import Final
 
 from quern.jobs.queries.rules.units import person_name
 from quern.jobs.reasoning.answering.names import chinese_names, names, speaker
+from quern.schemas.words.calendar import MONTH_START
 from quern.schemas.words.scripts import HAN
 
 _WORK: Final = re.compile(r"《([^》]{1,30})》")
@@ -33,7 +34,7 @@ _OPENS: Final = re.compile(r"[^\w]*")
 _FEWEST: Final = 2
 _MOST: Final = 12
 _DATES: Final = re.compile(
-    r"^(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b|^(?:Time|Date|Note|Entry|Section|Chapter|Table|Figure|"
+    rf"^{MONTH_START}\b|^(?:Time|Date|Note|Entry|Section|Chapter|Table|Figure|"
     r"Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b|^(?:AM|PM|UTC|GMT|EST|CET)$"
 )
 

@@ -6,7 +6,8 @@ import re
 from datetime import date
 from typing import Final
 
-MONTHS: Final = "January February March April May June July August September October November December".split()
+from quern.schemas.words.calendar import MONTHS
+
 _SEASONS: Final = {"SP": ("spring", "春"), "SU": ("summer", "夏"), "FA": ("autumn", "秋"), "WI": ("winter", "冬")}
 _QUARTERS: Final = ("first", "second", "third", "fourth")
 _UNIT: Final = re.compile(r"(?P<year>\d{4})-(?:Q(?P<quarter>[1-4])|H(?P<half>[12])|(?P<season>SP|SU|FA|WI)|W\d\d)")

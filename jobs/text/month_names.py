@@ -9,8 +9,10 @@ from functools import cache
 from importlib import import_module
 from typing import Final
 
-_MONTHS: Final = "january february march april may june july august september october november december".split()
-_WEEKDAYS: Final = "monday tuesday wednesday thursday friday saturday sunday".split()
+from quern.schemas.words.calendar import MONTHS, WEEKDAYS
+
+_MONTHS: Final = [month.lower() for month in MONTHS]
+_WEEKDAYS: Final = [day.lower() for day in WEEKDAYS]
 _ENGLISH: Final = {name[:length]: n for n, name in enumerate(_MONTHS, 1) for length in (3, len(name))} | {"sept": 9}
 _ENGLISH_DAYS: Final = frozenset(name[:length] for name in _WEEKDAYS for length in (3, 4, 5, len(name)))
 _MOST_LANGUAGES: Final = 60

@@ -10,12 +10,13 @@ from typing import Final
 
 from quern.jobs.reasoning.answering.names import names
 from quern.jobs.triplets.statement import Passage
+from quern.schemas.words.calendar import MONTH, MONTH_START, WEEKDAY
 from quern.schemas.words.scripts import HAN
 
 _ARTICLE: Final = re.compile(r"^(?:[Tt]he|[Aa]n?)\s+")
 _DATE: Final = re.compile(
-    r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]*\b[\s\d,]*$|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|"
-    r"(?:January|February|March|April|June|July|August|September|October|November|December)\b"
+    rf"{MONTH_START}[a-z]*\b[\s\d,]*$|{WEEKDAY}|"
+    rf"(?!May){MONTH}\b"  # May is a name too.
 )
 _INNER: Final = re.compile(r"(?<=[\w,;’'-] )[A-Z][\w’'-]+")
 _HAN_NAME: Final = re.compile(f"《[^》]+》|[{HAN}A-Za-z0-9·]{{2,12}}")

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from quern.jobs.queries.rules.parts import MONTH
 from quern.jobs.queries.rules.pronouns import LEAD, resolve
 from quern.jobs.queries.rules.words import STOP_WORDS
 from quern.jobs.reasoning.questions.words import is_verb
+from quern.schemas.words.calendar import MONTH, WEEKDAY
 
 _MANY: Final = re.compile(r"(?:[^,.;:]{0,60}, )?(?:[Tt]hey|[Tt]heir) ")
 _POINTS: Final = re.compile(r"(?:[^,.;:]{0,60}, )?(?:This|These|this|these) ")
@@ -23,7 +23,7 @@ _EMPTY_IT: Final = re.compile(
     r"|seems|seemed|appears|turns out|takes|took|happened)\b"
 )
 _OWN: Final = re.compile(r"(?:It|Its|He|His|She|Her|They|Their)\b")
-_DATED: Final = re.compile(rf"\d|\b(?:{MONTH}|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)\b")
+_DATED: Final = re.compile(rf"\d|\b(?:{MONTH}|{WEEKDAY})\b")
 _HUMAN: Final = re.compile(r"[Hh]e |[Ss]he |[Hh]is |[Hh]er ")
 _PERSON_NAME: Final = re.compile(
     r"(?:(?!The |And |Or |Of |Who |How |In |To )[A-Z][\w.'’-]*(?: (?:de|von|van|la|of)(?= ))?(?: |$)){1,4}"

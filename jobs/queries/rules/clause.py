@@ -10,12 +10,12 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from quern.jobs.queries.rules.parts import MONTH
 from quern.jobs.queries.rules.pronouns import LEAD
 from quern.jobs.reasoning.clauses.clauses import HeadedClause, headed_clauses
 from quern.jobs.reasoning.clauses.pasts import DOUBTFUL, IRREGULAR
 from quern.jobs.reasoning.clauses.words import ADVERBS, BE, HAVE, NEGATIVE, OWNERS, PREPOSITIONS, STOPS, third_person
 from quern.jobs.reasoning.questions.words import base, is_past, is_verb
+from quern.schemas.words.calendar import MONTH
 
 _END: Final = re.compile(
     r"[;:\"“”«»]| [–—-]+ |, |\s\(|[.!?…]+[\"'”’)]*\s|[.!?…]+[\"'”’)]*$"

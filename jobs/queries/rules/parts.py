@@ -8,17 +8,16 @@ from typing import Final
 from quern.jobs.reasoning.answering.names import is_body, names
 from quern.jobs.reasoning.clauses.words import PREPOSITIONS
 from quern.jobs.reasoning.questions.words import is_past
+from quern.schemas.words.calendar import MONTH, WEEKDAY
 
-MONTH: Final = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
-_WEEKDAY: Final = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
 _YEAR: Final = r"(?:1\d{3}|20\d\d)s?\b"
 _PREPOSITION: Final = r"(?:on|in|by|since|until|from|around|between|after|before|during|as of|at)"
 DATE: Final = re.compile(
     rf" (?:{_PREPOSITION} )?(?:the )?(?:(?:early|late|mid|spring of|summer of|autumn of|winter of|end of) ?-?)?"
-    rf"(?:{_WEEKDAY},? )?(?:\d{{1,2}}(?:st|nd|rd|th)? (?:of )?)?{MONTH}\b(?: \d{{1,2}}(?:st|nd|rd"
+    rf"(?:{WEEKDAY},? )?(?:\d{{1,2}}(?:st|nd|rd|th)? (?:of )?)?{MONTH}\b(?: \d{{1,2}}(?:st|nd|rd"
     rf"|th)?\b)?(?:,? \d{{4}})?"
     rf"| {_PREPOSITION} (?:the )?(?:early |late |mid-)?{_YEAR}(?! [a-z]+s\b)"
-    rf"| (?:on|until|from|since|by) {_WEEKDAY}s?\b| (?:last|next|this|every) (?:{_WEEKDAY}|weekend|week|month|year"
+    rf"| (?:on|until|from|since|by) {WEEKDAY}s?\b| (?:last|next|this|every) (?:{WEEKDAY}|weekend|week|month|year"
     rf"|spring|summer|"
     rf"autumn|winter)\b| \w+ (?:years|months|weeks|days) (?:ago|later)\b| at \d{{1,2}}[.:]\d\d(?: ?[ap]\.?m\b)?"
 )

@@ -10,6 +10,7 @@ from typing import Final
 from quern.jobs.reasoning.clauses import words as w
 from quern.jobs.reasoning.clauses.tokens import QUOTES, Row
 from quern.jobs.reasoning.clauses.verbs import Verb
+from quern.schemas.words.calendar import MONTH_START
 
 _LONGEST: Final = 10  # Tokens of a phrase.
 _LONGEST_RELATION: Final = 9  # Tokens; a verb with all that stands before a later preposition.
@@ -18,7 +19,7 @@ _MODALS: Final = frozenset("would could should may might must".split())
 _HEDGES: Final = frozenset("just only almost nearly about".split())
 _BEHIND: Final = frozenset("out up off back away right like".split())
 _YEAR: Final = re.compile(r"[12]\d{3}")
-MONTH: Final = re.compile(r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]*\.?")
+MONTH: Final = re.compile(rf"{MONTH_START}[a-z]*\.?")
 
 
 @dataclass(frozen=True)

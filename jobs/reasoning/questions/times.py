@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
+from quern.schemas.words.calendar import MONTHS, WEEKDAYS
+
 _NUMBERS: Final = {
     **{w: n for n, w in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), 1)},
     "a couple of": 2,
@@ -18,8 +20,8 @@ _NUMBERS: Final = {
     "两": 2,
     "几": 3,
 }
-_MONTHS: Final = "January February March April May June July August September October November December".lower().split()
-_DAYS: Final = "monday tuesday wednesday thursday friday saturday sunday".split()
+_MONTHS: Final = [month.lower() for month in MONTHS]
+_DAYS: Final = [day.lower() for day in WEEKDAYS]
 _WEEKDAYS: Final = dict(zip("一二三四五六日天", [0, 1, 2, 3, 4, 5, 6, 6], strict=True))
 _COUNT: Final = r"(?P<count>\d{1,3}|" + "|".join(word for word in _NUMBERS if word.isascii()) + ")"
 _UNIT: Final = r"(?P<unit>day|week|fortnight|month|year|decade)s?"

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from quern.jobs.queries.rules.parts import MONTH
 from quern.jobs.queries.rules.pronouns import LEAD, PERSON_NOUN, resolve
 from quern.jobs.queries.rules.words import COMMANDS, PAST
+from quern.schemas.words.calendar import MONTH
 
 Form = Callable[[str, str], str]
 
