@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from heapq import heapify, heappop, heappush
 
 from quern.jobs.queries.rules.words import NOT_SPEAKERS, STOP_WORDS
 from quern.schemas.words.scripts import CJK
@@ -71,15 +72,39 @@ def person_name(label: str) -> str:
 
 def read_units(text: str, most: int) -> list[Unit]:
     """At most `most` units that together hold every word of `text`, in order."""
-    units = _merge_short(_units(text))
-    while len(units) > most:
-        # The two neighbours that are shortest together; those of one line before those of two.
-        at = min(
-            range(len(units) - 1),
-            key=lambda i: (units[i].words + units[i + 1].words) * (1 + (units[i].block != units[i + 1].block)),
-        )
-        units[at : at + 2] = [_joined(units[at], units[at + 1])]
-    return units
+    return _at_most(_merge_short(_units(text)), most)
+
+
+def _at_most(units: list[Unit], most: int) -> list[Unit]:
+    """The units with neighbours joined, always the two that are shortest together, until they are no more than `most`.
+
+    Of neighbours alike the first are joined; those of one line before those of two. It takes n log n: a table of a
+    page that is one chunk has thousands of rows.
+    """
+    known: dict[int, Unit] = dict(enumerate(units))
+    after = {n: n + 1 for n in range(len(units) - 1)}
+    before = {n + 1: n for n in range(len(units) - 1)}
+
+    def pair(first: int) -> tuple[int, int, int]:
+        one, other = known[first], known[after[first]]
+        return (one.words + other.words) * (1 + (one.block != other.block)), first, after[first]
+
+    heap = [pair(first) for first in after] if len(units) > most else []
+    heapify(heap)
+    while len(known) > most and heap:
+        joined = heappop(heap)
+        _, first, second = joined
+        if after.get(first) != second or joined != pair(first):
+            continue  # What one of them has become stands there anew.
+        known[first] = _joined(known[first], known.pop(second))
+        if (behind := after.pop(second, None)) is None:
+            del after[first]
+        else:
+            after[first], before[behind] = behind, first
+            heappush(heap, pair(first))
+        if first in before:
+            heappush(heap, pair(before[first]))
+    return list(known.values())
 
 
 def dialogue_speakers(text: str) -> frozenset[str]:

@@ -17,7 +17,7 @@ from quern.jobs.queries.rules.antecedents import resolved
 from quern.jobs.queries.rules.pronouns import kind_of, resolve
 from quern.jobs.queries.rules.rule import written_pairs
 from quern.jobs.queries.rules.running import running_text
-from quern.jobs.queries.rules.units import WORD, dialogue_speakers
+from quern.jobs.queries.rules.units import WORD, dialogue_speakers, read_units
 from quern.jobs.queries.task import ChunkContext, doc2query
 from quern.jobs.text.search_form import SearchForm
 from quern.schemas.settings import Doc2QuerySettings
@@ -432,3 +432,12 @@ def test_half_a_chinese_sentence_is_no_question(text: str) -> None:
 def test_a_chinese_text_without_a_title_is_about_what_it_defines() -> None:
     asked = questions("羊角哀，春秋时期雍州人。出生于雍州。少年好学，眼大口小。")
     assert "羊角哀出生于哪里？" in asked
+
+
+def test_a_table_of_thousands_of_rows_is_read_in_a_time_of_its_rows() -> None:
+    text = "".join(f"| Barge {n} | {n % 90} tonnes | {1900 + n % 120} |\n" for n in range(20_000))
+    started = time.process_time()
+    units = read_units(text, 10)
+    assert time.process_time() - started < 5.0
+    assert len(units) == 10
+    assert " ".join(text[unit.start : unit.end] for unit in units).split() == text.split()
