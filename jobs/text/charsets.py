@@ -183,8 +183,12 @@ def page_encoding(body: bytes, charset: str | None) -> str:
     return _cjk(sample, declared) or _single_byte(sample, declared)
 
 
+def errors_of(codec: str) -> str:
+    """The name of the error handler for bytes that are none of `codec`, by which no text fails."""
+    return "quern_windows_bytes" if codec == "utf-8" else "replace"
+
+
 def decode_page(body: bytes, charset: str | None) -> str:
     """`body` as text, without its byte order mark; never fails."""
     codec = page_encoding(body, charset)
-    errors = "quern_windows_bytes" if codec == "utf-8" else "replace"
-    return body.decode(codec, errors).removeprefix("\ufeff")
+    return body.decode(codec, errors_of(codec)).removeprefix("\ufeff")

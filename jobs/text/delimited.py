@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -10,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final, TextIO
+
+from quern.jobs.text.charsets import errors_of, page_encoding
 
 # A first line by which spreadsheets tell each other what sets cells apart; it is no part of the table.
 _SEPARATOR: Final = re.compile(r'"?sep=([^"\r\n])"?', re.IGNORECASE)
@@ -124,7 +127,27 @@ def delimited(file: TextIO, delimiter: str = ",", longest: int | None = None) ->
     return Delimited(names, rows())
 
 
-def delimiter_of(header: str, usual: str, fits: Callable[[Sequence[str]], bool]) -> str:
+def opened(stream: io.BufferedReader, usual: str, fits: Callable[[Sequence[str]], bool]) -> tuple[TextIO, str]:
+    """A file as text, for `delimited`, and what sets its cells apart; no byte of it fails.
+
+    Its encoding is told from its first bytes, as that of a page is; what sets cells apart from its first line.
+
+    Args:
+        stream: The file, of which nothing was read yet.
+        usual: What its ending promises.
+        fits: Whether a table can have these columns.
+    """
+    head = stream.peek()  # At least a buffer full.
+    codec = page_encoding(head[: head.rfind(b"\n") + 1] or head, None)
+    start = head.decode(codec, "replace")
+    text = io.TextIOWrapper(stream, encoding=codec, errors=errors_of(codec), newline="")
+    if start.startswith("\ufeff"):
+        text.read(1)
+    first = next(iter(start.removeprefix("\ufeff").splitlines()), "")
+    return text, _delimiter_of(first, usual, fits)
+
+
+def _delimiter_of(header: str, usual: str, fits: Callable[[Sequence[str]], bool]) -> str:
     """What sets cells apart: the usual, or what makes columns that fit, or else the most.
 
     Args:

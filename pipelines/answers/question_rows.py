@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,8 +14,7 @@ from typing import IO, Any, Final, get_origin
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from quern.jobs.text.charsets import page_encoding
-from quern.jobs.text.delimited import DELIMITERS, delimited, delimiter_of
+from quern.jobs.text.delimited import DELIMITERS, delimited, opened
 from quern.schemas.answers import Question
 from quern.schemas.errors import QuernError
 
@@ -206,18 +204,11 @@ def _parquet_row(number: int, row: pa.RecordBatch) -> Row | BadRow:
 
 
 def _csv_rows(path: Path, columns: Columns) -> Iterator[Row | BadRow]:
-    """Rows of CSV with a header, each by its first line; a list is written as JSON, or its members set apart by `|`.
-
-    Its encoding is told from its first bytes, what sets cells apart from its first line, as those of pages are.
-    """
+    """Rows of CSV with a header, each by its first line; a list is written as JSON, or its members set apart by `|`."""
     with path.open("rb") as binary:
-        head = binary.peek(1)
-        codec = page_encoding(head[: head.rfind(b"\n") + 1] or head, None)
-        file = io.TextIOWrapper(binary, "utf-8-sig" if codec == "utf-8" else codec, errors="replace", newline="")
-        first = next(iter(head.decode(codec, "replace").removeprefix("\ufeff").splitlines()), "")
         needed = set(columns.needed)
         usual = DELIMITERS.get(path.suffix.lower(), ",")
-        table = delimited(file, delimiter_of(first, usual, lambda names: needed <= set(map(columns.field_of, names))))
+        table = delimited(*opened(binary, usual, lambda names: needed <= set(map(columns.field_of, names))))
         columns.check(path, table.names)
         fields = [columns.field_of(name) for name in table.names]
         for row in table.rows:

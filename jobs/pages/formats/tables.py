@@ -15,8 +15,7 @@ from quern.jobs.pages.formats.documents import document_pages
 from quern.jobs.pages.formats.html_files import binary
 from quern.jobs.pages.formats.packed import DamagedError
 from quern.jobs.pages.formats.rows import FileReject, Row
-from quern.jobs.text.charsets import page_encoding
-from quern.jobs.text.delimited import DELIMITERS, delimited, delimiter_of
+from quern.jobs.text.delimited import DELIMITERS, delimited, opened
 from quern.jobs.text.given_documents import columns_of
 from quern.schemas.settings import IngestSettings
 from quern.schemas.words.meant import meant
@@ -27,22 +26,12 @@ _BATCH_BYTES: Final = 64 << 20
 
 
 def delimited_pages(stream: BinaryIO, name: str, kind: str, settings: IngestSettings) -> Iterator[Row | FileReject]:
-    """The documents of a CSV or TSV file with a header, and the rows that give none; an empty cell says nothing.
-
-    Its encoding is told from its first bytes, as that of a page is; what sets cells apart from its first line.
-    """
+    """The documents of a CSV or TSV file with a header, and the rows that give none; an empty cell says nothing."""
     number = 0
     try:
-        # At least a buffer full, for nothing was read of it yet.
-        head = cast(io.BufferedReader, stream).peek()
-        codec = page_encoding(head[: head.rfind(b"\n") + 1] or head, None)
-        errors = "quern_windows_bytes" if codec == "utf-8" else "replace"
-        text = io.TextIOWrapper(stream, encoding=codec, errors=errors, newline="")
-        start = head.decode(codec, "replace")
-        if start.startswith("\ufeff"):
-            text.read(1)
-        first = next(iter(start.removeprefix("\ufeff").splitlines()), "")
-        delimiter = delimiter_of(first, DELIMITERS[kind], lambda names: not _fault(names, settings))
+        file = cast(io.BufferedReader, stream)
+        head = file.peek()
+        text, delimiter = opened(file, DELIMITERS[kind], lambda names: not _fault(names, settings))
         table = delimited(text, delimiter, settings.max_page_bytes)
         names = [column.strip() for column in table.names]
         if fault := _fault(names, settings):

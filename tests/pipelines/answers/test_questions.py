@@ -133,6 +133,23 @@ def test_a_file_may_call_its_fields_otherwise(name: str, content: bytes, tmp_pat
             read(tmp_path / name)
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        "query_id,question\na,Wer öffnet?\n".encode("utf-16"),
+        "query_id,question\na,Wer öffnet?\n".encode("utf-16-le"),
+        # All but one of the letters above ASCII are UTF-8.
+        b"query_id,question\na,Wer " + "ö".encode("cp1252") + f"ffnet?\nb,{'ä' * 9}?\n".encode(),
+    ],
+)
+def test_bytes_of_a_table_of_questions_are_read_as_those_of_a_table_of_documents(
+    content: bytes, tmp_path: Path
+) -> None:
+    (tmp_path / "q.csv").write_bytes(content)
+    questions, rejects = read(tmp_path / "q.csv")
+    assert (questions[0].question, rejects) == ("Wer öffnet?", [])
+
+
 def test_a_question_without_an_id_gets_one_of_its_words_wherever_it_stands(tmp_path: Path) -> None:
     (tmp_path / "q.csv").write_text("question\nWho?\nWhere?\nWho?\n")
     (tmp_path / "q.txt").write_text('What?\n\nWhere?\n{"question": "Who?"}\n')
