@@ -22,7 +22,7 @@ from quern.jobs.core.work import Shuffler
 from quern.jobs.pages.ingest import spans_of
 from quern.jobs.pages.inputs import IngestError, of_path
 from quern.jobs.pages.latest import latest_captures
-from quern.jobs.pages.reading import VERSION, count_warnings, mended, read_spans, typical_reject
+from quern.jobs.pages.reading import VERSION, count_warnings, libraries, mended, read_spans, typical_reject
 from quern.schemas.settings import IngestSettings
 from quern.schemas.tables import PAGES, Table
 
@@ -47,8 +47,8 @@ class ReadPages(TableJob):
         return (PAGES,)
 
     def configuration(self) -> Mapping[str, object]:
-        """The settings."""
-        return self.settings.model_dump()
+        """The settings, and the versions of the libraries that have a say in what is read."""
+        return {"settings": self.settings.model_dump(), "libraries": dict(libraries())}
 
     def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
         """Read the pages.

@@ -12,7 +12,8 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import partial
+from functools import cache, partial
+from importlib.metadata import version as installed
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -25,7 +26,7 @@ from quern.jobs.core.progress import watched
 from quern.jobs.core.work import EngineError, Shuffler
 from quern.jobs.pages.formats.rows import FileReject, Found, Sighting
 from quern.jobs.pages.ingest import Reading, Span, batched
-from quern.jobs.pages.inputs import HTML, TEXTS, Input
+from quern.jobs.pages.inputs import ARCHIVES, HTML, TEXTS, Input
 from quern.schemas.contract.validate import validate
 from quern.schemas.digests import settings_digest
 from quern.schemas.settings import IngestSettings
@@ -34,6 +35,9 @@ from quern.schemas.tables import PAGES
 log = logging.getLogger(__name__)
 
 VERSION: Final = 7
+# Libraries that have a say in the fields of documents, by names of months and by encodings of tables and texts. Pages
+# of HTML and of archives are stored as they are, and read by `clean`.
+_LIBRARIES: Final = ("charset-normalizer", "dateparser")
 _NAMED = pa.schema([("part", pa.string())])
 _MOST_FILES: Final = 4096
 _ROWS: Final = 4096
@@ -47,7 +51,14 @@ def version_of(file: Input, settings: IngestSettings) -> str:
         return ""
     read = settings.results()
     path = file.path if file.kind in HTML + TEXTS else ""
-    return f"{file.version}-{settings_digest([VERSION, read, file.kind, path])[:8]}"
+    read_by = [] if file.kind in HTML + ARCHIVES else [libraries()]
+    return f"{file.version}-{settings_digest([VERSION, read, file.kind, path, *read_by])[:8]}"
+
+
+@cache
+def libraries() -> Mapping[str, str]:
+    """The versions of the libraries that have a say in what is read of a file."""
+    return {name: installed(name) for name in _LIBRARIES}
 
 
 def tasks_of(spans: Sequence[Span], size: int) -> list[Task]:

@@ -120,6 +120,19 @@ def test_an_unchanged_file_is_not_read_again_and_a_changed_one_replaces_its_rows
     assert on_disk == {part.name for part in store.parts()}
 
 
+def test_documents_are_read_again_by_another_version_of_what_reads_their_dates_and_pages_are_not(
+    warehouse: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "in").mkdir()
+    archive(tmp_path / "in" / "a.warc.gz", ["a"])
+    (tmp_path / "in" / "d.jsonl").write_text('{"doc_id": "d", "text": "Tea at four.", "published_at": "3 mayo 2024"}\n')
+    assert add(warehouse, tmp_path / "in").reused == 0
+    assert add(warehouse, tmp_path / "in").reused == 2
+    monkeypatch.setattr(reading, "libraries", lambda: {"dateparser": "0"})
+    again = add(warehouse, tmp_path / "in")
+    assert (again.files, again.reused, again.pages) == (2, 1, 1)
+
+
 def test_an_archive_keeps_its_place_and_one_in_the_warehouse_a_name_that_moves_with_it(
     warehouse: Warehouse, tmp_path: Path
 ) -> None:
