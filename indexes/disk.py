@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+
+log = logging.getLogger(__name__)
 
 
 class DiskFault(Enum):
@@ -146,8 +149,17 @@ def _fault_of(error: BaseException) -> DiskFault | None:
     fault = _numbered(error) if isinstance(error, OSError) else None
     if fault is not None:
         return fault
-    said = str(error).lower()
+    said = said_by(error).lower()
     return next((fault for words, fault in _WORDS.items() if words in said), None)
+
+
+def said_by(error: BaseException) -> str:
+    """What an error says; nothing where it cannot say it any more: py4j's ask a Java process, which may have ended."""
+    try:
+        return str(error)
+    except Exception as mute:  # noqa: BLE001 - what is told is the error itself, never that it could not be asked
+        log.debug("error=%s says nothing: %r", type(error).__name__, mute)
+        return ""
 
 
 def free_bytes(path: Path) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import signal
@@ -14,6 +15,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from quern.indexes.disk import DiskFault, disk_fault, free_bytes
 from quern.jobs.core.work import PART, EngineError, Ran, Work, core_count, stopped
 from quern.jobs.engines.scratch import Scratch
 from quern.schemas.extras import require
@@ -24,6 +26,9 @@ log = logging.getLogger(__name__)
 # Ray's own switch for systems on which it runs on one machine alone: each of its processes then listens on the loopback
 # address. Without it they listen on all addresses, and an address given as 127.0.0.1 is replaced by the machine's.
 _ONE_MACHINE: Final = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+
+# Of a disk where Ray did not start: it starts with .4 MiB, and did not with 16 KiB (tried on Ray 2.60).
+_LEAST_BYTES: Final = 1 << 20
 
 
 def _ray_actor(work: Work) -> type:
@@ -74,7 +79,8 @@ class RayEngine:
             for _ in parts.iter_batches(batch_format="pyarrow", batch_size=None):
                 pass
         except Exception as error:  # Ray raises many kinds
-            self._failed = True
+            # Where there is no room its logs would take what is left, at each try anew.
+            self._failed = (told := disk_fault(error)) is None or told.fault is not DiskFault.FULL
             raise stopped("Ray", work, error) from error
         return Ran(self.name)
 
@@ -134,14 +140,24 @@ class RayEngine:
                 else:
                     self._init_here()
         except Exception as error:  # Ray raises many kinds; all mean that it did not start
+            no_room = self._no_room()
             self.close()
+            if no_room is not None:
+                raise EngineError("Ray did not start") from no_room
             raise EngineError(f"Ray did not start ({error}); --engine local runs without it") from error
         import ray.data
 
         context = ray.data.DataContext.get_current()
         context.enable_progress_bars = False
         context.print_on_execution_start = False
-        logging.getLogger("ray.data").setLevel(logging.ERROR)
+        # What goes wrong is told once, by this engine.
+        logging.getLogger("ray.data").setLevel(logging.CRITICAL)
+
+    def _no_room(self) -> OSError | None:
+        """The fault of a disk that has no room for the files of a local Ray: Ray tells it as a timeout."""
+        if self._scratch is None or free_bytes(self._scratch.path) >= _LEAST_BYTES:
+            return None
+        return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._scratch.path.parent))
 
     def _init_here(self) -> None:
         """Start a Ray of this machine alone, which nobody outside it can reach, and which ends with this process."""

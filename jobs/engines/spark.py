@@ -22,6 +22,7 @@ from typing import Any, Final, TypeVar
 import psutil
 import pyarrow as pa
 
+from quern.indexes.disk import said_by
 from quern.jobs.core.work import EngineError, Ran, Work, core_count, stopped
 from quern.jobs.engines.guard import MARK
 from quern.jobs.engines.scratch import Scratch, starting
@@ -77,8 +78,10 @@ class SparkEngine:
             session = spark_session(self._settings, preload=self._preload, scratch=self._scratch.path)
             warm(session, core_count(self._settings))
             self._session = session
-        except Exception as error:  # noqa: BLE001 - told by `start`, to whom it may concern
+        except (EngineError, MissingExtraError, OSError) as error:
             self._failed = error
+        except Exception as error:  # noqa: BLE001 - told by `start`, to whom it may concern
+            self._failed = _said(error)
         finally:
             ended.set()
 
@@ -136,8 +139,8 @@ class SparkEngine:
             # One number per task: it needs neither a Python worker nor a shuffle to make them.
             numbers = spark.range(done, len(work.files), 1, len(work.files) - done)
             numbers.mapInArrow(partial(_map_files, work), _PART_DDL).write.format("noop").mode("overwrite").save()
-        except Exception as error:  # py4j and Spark raise many kinds
-            raise stopped("Spark", work, error) from error
+        except Exception as error:  # noqa: BLE001 - py4j and Spark raise many kinds, which say nothing without Java
+            raise stopped("Spark", work, error) from _said(error)
         return Ran("local+spark" if done else "spark")
 
     def close(self) -> None:
@@ -153,6 +156,11 @@ class SparkEngine:
         scratch, self._scratch = self._scratch, None
         if scratch is not None:
             scratch.close()
+
+
+def _said(error: Exception) -> Exception:
+    """What an error of Spark's says, while there is a Java process to say it; one of the system's says it later too."""
+    return error if isinstance(error, OSError) else RuntimeError(said_by(error))
 
 
 def _stop(session: Any | None) -> None:
@@ -229,8 +237,9 @@ def spark_session(
     try:
         with starting:
             return builder.getOrCreate()
-    except Exception as error:  # py4j and Spark raise many kinds; all mean that it did not start
-        raise EngineError(f"Spark did not start on {master}: {error}; --engine local runs without it") from error
+    except Exception as error:  # noqa: BLE001 - of many kinds, which all mean that it did not start
+        said = f"Spark did not start on {master}: {said_by(error)}; --engine local runs without it"
+        raise EngineError(said) from _said(error)
     except BaseException:
         # Interrupted half-way: nobody else knows of the Java process, which would wait for us for ever.
         _end_java()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import random
 import resource
 import shutil
 import sqlite3
@@ -11,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from quern.indexes.catalog import Warehouse
@@ -133,6 +137,8 @@ def test_what_only_reads_does_so_on_a_disk_that_cannot_be_written(
             "graph": (),
             "snapshots list": (),
             "snapshots show": (),
+            "verify": (),
+            "diff": ("current", "current"),
         }.items():
             done = quern_here(*command.split(), *words, "-w", warehouse)
             assert (command, done.returncode) == (command, 0), done.stderr
@@ -165,17 +171,40 @@ def stored(warehouse: Warehouse) -> int:
     return sum(claim.pages for part in page_store(warehouse).parts() for claim in part.live)
 
 
-def test_an_ingest_onto_a_full_disk_is_in_effect_whole_or_not_at_all(pages: Path, tmp_path: Path) -> None:
+def _rows() -> list[dict[str, str]]:
+    """As many rows as there are pages, of which each takes some KiB however well it is compressed."""
+    noise = random.Random(0)
+    return [{"doc_id": f"{n}", "title": f"Dam {n}", "text": noise.randbytes(12_000).hex()} for n in range(4)]
+
+
+def _csv(folder: Path) -> Path:
+    path = folder / "rows.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, ["doc_id", "title", "text"])
+        writer.writeheader()
+        writer.writerows(_rows())
+    return path
+
+
+def _parquet(folder: Path) -> Path:
+    path = folder / "rows.parquet"
+    pq.write_table(pa.Table.from_pylist(_rows()), path)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["html", "csv", "parquet"])
+def test_an_ingest_onto_a_full_disk_is_in_effect_whole_or_not_at_all(kind: str, pages: Path, tmp_path: Path) -> None:
+    source = {"html": lambda _: pages, "csv": _csv, "parquet": _parquet}[kind](tmp_path)
     with small_disk(tmp_path / "disk", 8) as disk:
         for kib in (8, 24, 32):
             disk.resize(kib)
             warehouse = Warehouse.create(disk.path / "w")
             with pytest.raises((OSError, sqlite3.Error)) as raised:
-                add_pages(warehouse, [pages], SETTINGS)
+                add_pages(warehouse, [source], SETTINGS)
             assert "no space is left" in str(sentence(raised.value, [str(disk.path)]))
             assert stored(warehouse) in (0, 4)
         disk.resize(8000)
-        add_pages(warehouse, [pages], SETTINGS)
+        add_pages(warehouse, [source], SETTINGS)
         assert stored(warehouse) == 4
 
 

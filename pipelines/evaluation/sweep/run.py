@@ -22,6 +22,7 @@ from statistics import fmean
 from typing import Any, TypeVar
 
 from quern.indexes.catalog import Warehouse, WarehouseError
+from quern.indexes.disk import raise_for
 from quern.indexes.locks import exclusive
 from quern.indexes.storage import write_text
 from quern.jobs.core.progress import watched
@@ -152,6 +153,7 @@ def run_sweep(plan: Plan, out: Path, jobs: int = 0) -> Results:
 
     Raises:
         SweepError: Another sweep writes to `out`, or it is no folder.
+        OSError: A disk is full or fails; what was finished is kept.
     """
     with _lock(out):
         for left_over in out.glob("*/.tmp-*"):
@@ -194,8 +196,13 @@ def _run(schedule: _Schedule, jobs: int, threads: int) -> None:
 
 
 def _take(worker: Worker, message: Message, schedule: _Schedule, begun: dict[int, str]) -> None:
-    """Act on what a worker tells."""
+    """Act on what a worker tells.
+
+    Raises:
+        OSError: A disk is full or fails.
+    """
     results, task = schedule.results, worker.task
+    raise_for(message.fault, results.out)
     if message.about == "begun":
         begun[id(worker)] = message.id
     elif message.about == "point" and isinstance(message.result, PointRecord):

@@ -50,9 +50,11 @@ class Message:
         id: Id of the point or build.
         result: `PointRecord` or `BuildRecord`; None where it failed.
         error: What went wrong, else empty.
+        fault: Number of the error of the system where a disk is full or fails: what else there is to do fails too.
     """
 
     about: str
     id: str = ""
     result: object = None
     error: str = ""
+    fault: int = 0

@@ -18,6 +18,7 @@ import time
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
+from quern.indexes.disk import DiskFault, disk_fault, exit_code
 from quern.pipelines.evaluation.sweep.measure import make_build, measure_points
 from quern.pipelines.evaluation.sweep.tasks import MakeBuild, Message, Task
 
@@ -125,7 +126,7 @@ def _do(task: Task, connection: Connection) -> None:
             connection.send(Message("build", task.build.id, make_build(task.build, task.root)))
         except Exception as error:  # a build that fails is a row of the results; the others go on
             logging.getLogger(__name__).warning("build failed: %s", task.build.id, exc_info=True)
-            connection.send(Message("build", task.build.id, error=error_line(error)))
+            connection.send(Message("build", task.build.id, error=error_line(error), fault=_fault(error)))
         return
     for point, measure in measure_points(task):
         connection.send(Message("begun", point.id))
@@ -133,7 +134,13 @@ def _do(task: Task, connection: Connection) -> None:
             connection.send(Message("point", point.id, measure()))
         except Exception as error:  # whatever one point does, the others must be measured
             logging.getLogger(__name__).warning("point failed: %s %s", point.dataset, point.label, exc_info=True)
-            connection.send(Message("point", point.id, error=error_line(error)))
+            connection.send(Message("point", point.id, error=error_line(error), fault=_fault(error)))
+
+
+def _fault(error: BaseException) -> int:
+    """Number of the fault of the disk that ends a sweep; what may not be read is one dataset's own."""
+    told = disk_fault(error)
+    return 0 if told is None or told.fault is DiskFault.READ_ONLY else exit_code(error)
 
 
 def error_line(error: BaseException) -> str:

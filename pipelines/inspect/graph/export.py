@@ -56,7 +56,8 @@ def export_graph(
 
 def _write_graphml(snapshot: Snapshot, graph: Structure, division: Communities, path: Path, layer: Layer) -> None:
     """Vertices and edges one by one, so that memory does not grow with texts."""
-    with etree.xmlfile(str(path), encoding="utf-8") as xml:
+    # A file of Python's: its errors are those of the system, where lxml has its own.
+    with path.open("wb") as file, etree.xmlfile(file, encoding="utf-8") as xml:
         xml.write_declaration()
         with xml.element("graphml", nsmap={None: _NAMESPACE}):
             for kind, fields in _KEYS.items():

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import psutil
+import pyarrow as pa
 import pytest
 
+from quern.jobs.core.contract import Job
+from quern.jobs.core.work import Work
 from quern.jobs.engines import EngineError, SparkEngine
+from quern.pipelines.cli.faults import sentence
 from quern.schemas.settings import EngineSettings
 
 pytestmark = pytest.mark.usefixtures("no_spark")
@@ -31,6 +37,29 @@ def test_this_process_works_until_spark_is_ready(monkeypatch: pytest.MonkeyPatch
     assert list(engine.until_ready(["a", "b", "c", "d"])) == ["a", "b"]
     by_name = SparkEngine(EngineSettings(engine="spark"))
     assert list(by_name.until_ready(["a", "b"])) == []
+
+
+class _Asking(Exception):  # noqa: N818 - as py4j's, which asks Java what it has to say
+    java = True
+
+    def __str__(self) -> str:
+        if not self.java:
+            raise ConnectionRefusedError("Connection refused")
+        return f"Job aborted: {'at java.base ' * 100} java.io.IOException: No space left on device"
+
+
+def test_a_disk_that_is_full_is_told_also_once_java_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise _Asking
+
+    engine = SparkEngine(EngineSettings(engine="spark"))
+    monkeypatch.setattr(SparkEngine, "begin", lambda _: None)
+    monkeypatch.setattr(SparkEngine, "session", lambda _: SimpleNamespace(range=fail))
+    work = Work(cast(Job, SimpleNamespace(name="clean")), [Path("a.parquet")], pa.schema([]), Path("memo"), 1)
+    with pytest.raises(EngineError) as raised:
+        engine.run(work)
+    monkeypatch.setattr(_Asking, "java", False)
+    assert "no space is left" in str(sentence(raised.value, []))
 
 
 def test_an_engine_that_is_closed_leaves_no_java_and_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

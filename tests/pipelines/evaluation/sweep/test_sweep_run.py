@@ -14,6 +14,7 @@ from filelock import FileLock
 from lxml import etree
 
 from quern.pipelines.answers.questions import read_questions
+from quern.pipelines.cli.faults import sentence
 from quern.pipelines.evaluation.retrieval import evaluate
 from quern.pipelines.evaluation.sweep.plan import plan_sweep
 from quern.pipelines.evaluation.sweep.run import Results, _bury, _Schedule, run_sweep
@@ -25,6 +26,7 @@ from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.settings import load_settings
 from tests.conftest import Quern, start_quern
+from tests.disks import small_disk
 
 PLACES = ("quay", "library", "bridge", "market", "school", "ferry", "tower", "mill")
 SWEEP = """
@@ -198,6 +200,15 @@ def test_two_sweeps_do_not_write_to_one_folder(swept: Swept, quern_here: Quern) 
         done = quern_here("sweep", swept.folder / "sweep.yaml", "--out", swept.out)
     assert done.returncode == 2
     assert "another sweep is writing" in done.stderr
+
+
+def test_a_full_disk_ends_a_sweep_and_fails_no_point(swept: Swept, tmp_path: Path) -> None:
+    plan = plan_sweep(read_sweep(swept.folder / "sweep.yaml"), swept.folder, "sweep.yaml", frozenset(["towns"]))
+    with small_disk(tmp_path / "disk", 200) as disk:
+        with pytest.raises(OSError, match="No space left") as raised:
+            run_sweep(plan, disk.path / "out", 1)
+        assert f"no space is left for {disk.path / 'out'}" in str(sentence(raised.value, []))
+        assert list((disk.path / "out").glob("points/*")) == []
 
 
 def test_a_worker_that_dies_costs_one_point(swept: Swept) -> None:

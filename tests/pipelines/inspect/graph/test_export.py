@@ -13,6 +13,7 @@ from quern.pipelines.inspect.graph.export import GraphError, export_graph, xml_t
 from quern.pipelines.inspect.graph.structure import Structure
 from quern.schemas.tables import EDGES
 from tests.conftest import Quern
+from tests.disks import small_disk
 from tests.pipelines.inspect.graph.small_snapshot import NASTY
 
 
@@ -63,6 +64,15 @@ def test_a_place_that_cannot_be_written_to_is_an_error(small: Any, graph: Struct
     (tmp_path / "file").write_text("")
     with pytest.raises(GraphError, match="cannot be written"):
         export_graph(small, graph, division, tmp_path / "file" / "graph.graphml")
+
+
+def test_a_disk_that_is_full_is_an_error_in_each_format(small: Any, graph: Structure, tmp_path: Path) -> None:
+    division = describe_graph(small).communities
+    with small_disk(tmp_path / "disk", 64) as disk:
+        disk.fill()
+        for name in ("graph.graphml", "tables"):
+            with pytest.raises(GraphError, match=r"cannot be written: .*No space left on device"):
+                export_graph(small, graph, division, disk.path / name)
 
 
 def test_the_command_describes_and_exports(mini_web: Path, tmp_path: Path, quern_here: Quern) -> None:
