@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import shutil
+import sqlite3
 import sys
 import time
 from collections import Counter
@@ -28,11 +29,11 @@ import pyarrow.parquet as pq
 from pydantic import BaseModel, Field
 
 from quern.indexes.catalog import Warehouse, new_build_id
-from quern.indexes.checksums import ChecksummedFile, write_sealed
+from quern.indexes.checksums import ChecksummedFile, DamagedError, write_sealed
 from quern.indexes.locks import exclusive
 from quern.indexes.storage import write_text, write_whole
 from quern.jobs.crawl.fleet import CrawlError, run_fleet
-from quern.jobs.crawl.frontier import refusal_counts, reject_rows, remember
+from quern.jobs.crawl.frontier import is_damage, refusal_counts, reject_rows, remember
 from quern.jobs.crawl.guard import AddressGuard, split_target
 from quern.jobs.crawl.plan import CrawlFolder, Plan, Status
 from quern.jobs.crawl.urls import Address, BadAddressError, parse_address, quoted_header
@@ -94,6 +95,7 @@ def crawl(seeds: Path, warehouse: Warehouse, settings: Settings) -> CrawlReport:
     Raises:
         CrawlError: There is no contact or no seed, a setting cannot be used, or another crawl is running.
         EngineError: Ray does not start.
+        DamagedError: What is known of a crawl that was stopped is not as it was written.
     """
     check_settings(settings.crawl)
     addresses = read_seeds(seeds, settings.crawl)
@@ -107,7 +109,12 @@ def crawl(seeds: Path, warehouse: Warehouse, settings: Settings) -> CrawlReport:
             ended = run_fleet(folder, plan.workers, engine, settings.engine, progress)
         finally:
             progress.close()
-        report = _finish(folder, plan, ended, warehouse, settings)
+        try:
+            report = _finish(folder, plan, ended, warehouse, settings)
+        except sqlite3.DatabaseError as error:
+            if not is_damage(error):
+                raise
+            raise DamagedError(folder.root, str(error), folder.mend) from error
     log.info("%s", report.line())
     return report
 
@@ -184,7 +191,15 @@ def _sole_crawl(warehouse: Warehouse) -> Iterator[None]:
     (warehouse.root / "crawl").mkdir(parents=True, exist_ok=True)
     busy = CrawlError(f"another crawl is writing to {warehouse.root}; wait for it or stop it")
     with exclusive(warehouse.root / "crawl" / "crawl.lock", busy):
+        _tidy(warehouse)
         yield
+
+
+def _tidy(warehouse: Warehouse) -> None:
+    """Remove the folders of crawls that were killed before they had a plan, or when they had none any more."""
+    for path in (warehouse.root / "crawl").glob("[0-9]*"):
+        if not crawl_folder(warehouse.root, path.name).plan.exists():
+            shutil.rmtree(path)
 
 
 def _folder(warehouse: Warehouse, seeds: Sequence[Address], settings: Settings) -> CrawlFolder:
@@ -193,6 +208,7 @@ def _folder(warehouse: Warehouse, seeds: Sequence[Address], settings: Settings) 
     begun = unfinished(warehouse.root, seeds, settings.crawl)
     if begun is not None:
         plan = begun.read_plan()
+        begun.see_that_it_can_go_on()
         log.info("crawl=%s goes on", plan.crawl_id)
         changed = {"settings": settings.crawl, "user_agent": agent, "started_at": time.time()}
         begun.write_plan(plan.model_copy(update=changed))

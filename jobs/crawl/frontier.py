@@ -8,16 +8,20 @@ of it is there or none. Memory: about 100 bytes for each of the last 200,000 key
 from __future__ import annotations
 
 import json
+import logging
 import sqlite3
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, Final
 
 from quern.jobs.crawl.urls import Address
+
+log = logging.getLogger(__name__)
 
 _SEEN: Final = 200_000
 # A trap can be refused a million times: so many of a host and reason get a row of their own, the rest are counted.
@@ -323,26 +327,89 @@ def refusal_counts(path: Path) -> dict[str, int]:
         connection.close()
 
 
+def is_damage(error: sqlite3.Error) -> bool:
+    """Whether a database is no longer as it was written; other faults are of the disk.
+
+    What is asked of one is ours, so that an error in it comes of a file that was cut before its tables. An error
+    without a code is Python's, of a text that is none.
+    """
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK) & 0xFF
+    return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_OK)
+
+
+def damage_of(path: Path) -> str:
+    """What is wrong with the structure of a database, all of which is read; empty where nothing is."""
+    try:
+        with closing(sqlite3.connect(path, timeout=30)) as connection:
+            (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    except sqlite3.Error as error:
+        if not is_damage(error):
+            raise
+        return str(error)
+    return "" if found == "ok" else str(found).partition("\n")[0]
+
+
 class Memory:
-    """What earlier crawls know of pages: validators for conditional requests, and the links of unchanged pages."""
+    """What earlier crawls know of pages: validators for conditional requests, and the links of unchanged pages.
+
+    It only saves requests: where it is damaged nothing is known, and each page is asked for anew.
+    """
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._sql = read_only(path) if path.exists() else None
 
     def known(self, key: bytes) -> Known | None:
         """What is known of a page."""
         if self._sql is None:
             return None
-        row: Any = self._sql.execute("SELECT * FROM pages WHERE key = ?", (key,)).fetchone()
-        if row is None:
+        try:
+            row: Any = self._sql.execute("SELECT * FROM pages WHERE key = ?", (key,)).fetchone()
+            if row is None:
+                return None
+            found, url, etag, last_modified, digest, record_id, fetched_at, links = row
+            return Known(found, url, etag, last_modified, digest, record_id, fetched_at, unpack_links(links))
+        except (sqlite3.DatabaseError, zlib.error, ValueError, TypeError) as error:
+            if isinstance(error, sqlite3.Error) and not is_damage(error):
+                raise
+            log.warning("what crawls remember of pages is damaged and is left aside: %s error=%s", self._path, error)
+            self._sql = None
             return None
-        found, url, etag, last_modified, digest, record_id, fetched_at, links = row
-        return Known(found, url, etag, last_modified, digest, record_id, fetched_at, unpack_links(links))
 
 
 def remember(memory: Path, frontiers: Sequence[Path]) -> None:
-    """Add the pages of a crawl to what is known, in one transaction; a page fetched again replaces itself."""
+    """Add the pages of a crawl to what is known, in one transaction; a page fetched again replaces itself.
+
+    Where what is known is damaged it begins anew.
+
+    Raises:
+        sqlite3.DatabaseError: What the crawl knows is damaged; what was known before stays.
+    """
     memory.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        _add(memory, frontiers)
+    except sqlite3.DatabaseError as error:
+        if not is_damage(error):
+            raise
+        anew = memory.with_name(f".tmp-{memory.name}")
+        _remove(anew)
+        try:
+            _add(anew, frontiers)  # Where the damage is of a frontier, this fails too.
+        except sqlite3.Error:
+            _remove(anew)
+            raise
+        log.warning("what crawls remember of pages is damaged and begins anew: %s error=%s", memory, error)
+        _remove(memory)
+        anew.replace(memory)
+
+
+def _remove(database: Path) -> None:
+    """Remove a database and what it would be rolled back by."""
+    for path in (database, database.with_name(f"{database.name}-journal")):
+        path.unlink(missing_ok=True)
+
+
+def _add(memory: Path, frontiers: Sequence[Path]) -> None:
     connection = sqlite3.connect(memory, isolation_level=None)
     try:
         table = next(s for s in _SCHEMA.split(";") if "EXISTS pages" in s)

@@ -10,7 +10,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
+from quern.indexes.checksums import DamagedError
 from quern.indexes.storage import write_text
+from quern.jobs.crawl.frontier import damage_of
 from quern.schemas.settings import CrawlSettings
 
 
@@ -77,8 +79,33 @@ class CrawlFolder:
         return self.root / "handover" / str(worker)
 
     def read_plan(self) -> Plan:
-        """The plan."""
-        return Plan.model_validate_json(self.plan.read_text("utf-8"))
+        """The plan.
+
+        Raises:
+            DamagedError: It is not as it was written.
+        """
+        try:
+            return Plan.model_validate_json(self.plan.read_bytes())
+        except ValueError as error:
+            raise DamagedError(self.plan, str(error).partition("\n")[0], self.mend) from None
+
+    @property
+    def mend(self) -> str:
+        """What to do where the state of the crawl is damaged."""
+        return (
+            f"delete {self.root}, and the same command crawls anew; what this crawl fetched stays in {self.warc}, for "
+            "`quern ingest`"
+        )
+
+    def see_that_it_can_go_on(self) -> None:
+        """Read what a crawl that was stopped knows of its addresses.
+
+        Raises:
+            DamagedError: It is not as it was written.
+        """
+        for frontier in sorted(self.root.glob("frontier-*.sqlite")):
+            if why := damage_of(frontier):
+                raise DamagedError(frontier, why, self.mend)
 
     def write_plan(self, plan: Plan) -> None:
         """Write the plan, in one step."""
@@ -88,7 +115,7 @@ class CrawlFolder:
         """What a process said last; zeros before it has said anything."""
         try:
             return Status.model_validate_json(self.status(worker).read_text("utf-8"))
-        except FileNotFoundError:
+        except (FileNotFoundError, ValueError):  # It is said again twice a second.
             return Status()
 
     def to_hand_over(self, worker: int) -> list[Path]:

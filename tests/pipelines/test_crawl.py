@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import threading
@@ -19,7 +20,7 @@ import pytest
 from filelock import FileLock
 
 from quern.indexes.catalog import Warehouse
-from quern.indexes.checksums import checksum_of, write_sealed
+from quern.indexes.checksums import DamagedError, checksum_of, write_sealed
 from quern.indexes.stages import Stage
 from quern.jobs.core.run import Run, derive
 from quern.jobs.crawl.fleet import CrawlError
@@ -169,6 +170,38 @@ def test_a_crawl_onto_a_full_disk_says_so_and_goes_on_when_there_is_room(tmp_pat
         report = crawl(seeds, Warehouse.create(disk.path / "w"), settings_for({"chain.example"}, site))
         assert (report.fetched, report.pages) == (24, 24)
     site.close()
+
+
+def test_damage_to_what_a_stopped_crawl_knows_is_told_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = chain_site(6)
+    seeds = seeds_in(tmp_path, "http://chain.example/p0")
+    settings = settings_for({"chain.example"}, site, max_depth=1000)
+    warehouse = Warehouse.create(tmp_path / "warehouse")
+    with monkeypatch.context() as patched:
+        patched.setattr("quern.pipelines.crawl._finish", _interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            crawl(seeds, warehouse, settings)
+    (folder,) = (path.parent for path in (warehouse.root / "crawl").glob("*/plan.json"))
+    for name in ("frontier-0.sqlite", "plan.json"):
+        content = (folder / name).read_bytes()
+        for damaged in (content[: len(content) // 2], b"\xff" * len(content)):
+            (folder / name).write_bytes(damaged)
+            with pytest.raises(DamagedError, match=f"delete {folder}, and the same command crawls anew"):
+                crawl(seeds, warehouse, settings)
+        (folder / name).write_bytes(content)
+    (folder / "status-0.json").write_bytes(b"{")
+    # As of a crawl that was killed when it had taken its plan away, and not yet the rest.
+    shutil.copytree(folder, ended := folder.with_name("20240101T000000000"), ignore=shutil.ignore_patterns("plan.json"))
+    assert crawl(seeds, warehouse, settings).pages == 6
+    assert not ended.exists()
+    assert not folder.exists()
+    site.close()
+
+
+def _interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def test_hosts_are_spread_over_ray_actors_and_hand_links_to_each_other(tmp_path: Path) -> None:

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
+
+import pytest
 
 from quern.jobs.crawl.frontier import Frontier, Kind, Known, Memory, State, refusal_counts, reject_rows, remember
 from quern.jobs.crawl.urls import parse_address
@@ -69,3 +72,41 @@ def test_pages_are_remembered_from_crawl_to_crawl_with_validators_or_without(tmp
     found = Memory(memory)
     assert found.known(known("1").key) == known("1", '"2"')
     assert found.known(known("no-validator-f").key) == known("no-validator-f", None)
+
+
+def test_damage_to_what_is_remembered_costs_requests_and_nothing_else(tmp_path: Path) -> None:
+    frontier = Frontier(tmp_path / "f.sqlite")
+    for n in range(200):
+        frontier.keep_page(known(f"{n}", f'"{n}"'))
+    frontier.close()
+    whole = tmp_path / "whole.sqlite"
+    remember(whole, [tmp_path / "f.sqlite"])
+    content = whole.read_bytes()
+    for damaged in (
+        b"",
+        content[:100],
+        content[: len(content) // 2],
+        b"no database" + content[11:],
+        *(content[:at] + b"\xff" * 8 + content[at + 8 :] for at in range(24, len(content), len(content) // 40)),
+    ):
+        memory = tmp_path / "memory.sqlite"
+        memory.write_bytes(damaged)
+        before = Memory(memory)
+        for n in range(200):
+            before.known(known(f"{n}").key)
+        remember(memory, [tmp_path / "f.sqlite"])
+        after = Memory(memory)
+        assert [after.known(known(f"{n}").key) for n in range(200)] == [known(f"{n}", f'"{n}"') for n in range(200)]
+
+
+def test_a_frontier_that_is_damaged_costs_nothing_of_what_earlier_crawls_remember(tmp_path: Path) -> None:
+    frontier = Frontier(tmp_path / "f.sqlite")
+    frontier.keep_page(known("1"))
+    frontier.close()
+    memory = tmp_path / "memory.sqlite"
+    remember(memory, [tmp_path / "f.sqlite"])
+    (tmp_path / "f.sqlite").write_bytes(b"no database")
+    with pytest.raises(sqlite3.DatabaseError):
+        remember(memory, [tmp_path / "f.sqlite"])
+    assert Memory(memory).known(known("1").key) == known("1")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["f.sqlite", "memory.sqlite"]
