@@ -95,22 +95,26 @@ class StagedBuild:
             for name, made in known.tables.items()
             if (file := self._found(name, step.table(name, self.settings), made))
         }
-        if len(found) < len(known.tables) or not stage_of(REJECTS, known.rejects).as_written():
+        if len(found) < len(known.tables) or not self._stage(REJECTS, known.rejects).as_written():
             return None
         return known.model_copy(update={"tables": found})
 
     def _found(self, name: str, table: Table, file: TableFile) -> TableFile | None:
         """The table where it is now: one that repeats the parent's goes when it is pinned."""
         before = self.parent.manifest.tables.get(name) if self.parent else None
-        if not file.path.exists() and before is not None and before.digest == file.digest:
-            update = {"path": self.warehouse.root / before.file, "checksum": before.checksum}
+        there = (self.warehouse.root / file.path).exists()
+        if not there and before is not None and before.digest == file.digest:
+            update = {"path": Path(before.file), "checksum": before.checksum}
             file = file.model_copy(update=update)
-        return file if stage_of(table, file).as_written() else None
+        return file if self._stage(table, file).as_written() else None
+
+    def _stage(self, table: Table, file: TableFile) -> Stage:
+        return stage_of(table, file, self.warehouse.root)
 
     def tables(self, names: Sequence[str] | None = None) -> dict[str, Stage]:
         """The tables made so far, or those of them that are named."""
         return {
-            name: stage_of(step.table(name, self.settings), known.tables[name])
+            name: self._stage(step.table(name, self.settings), known.tables[name])
             for step in (self.steps if names is None else makers(self.steps, names))
             if (known := self.finished(step))
             for name in step.makes
@@ -153,8 +157,8 @@ class StagedBuild:
         known = FinishedStep(
             record=finished.record,
             reports=[vars(report) for report in run.reports[reports:]],
-            tables={name: table_file(stage) for name, stage in finished.stages.items()},
-            rejects=table_file(rejects.stage()),
+            tables={name: table_file(stage, self.warehouse.root) for name, stage in finished.stages.items()},
+            rejects=table_file(rejects.stage(), self.warehouse.root),
             peak_memory_bytes=meter.peak_bytes if meter else 0,
         )
         write_sealed(self.folder / "steps" / f"{step.name}.json", known.model_dump(mode="json"))
@@ -197,7 +201,7 @@ class StagedBuild:
         path = self.warehouse.stages / REJECTS.name / f"{self.begun.build_id}.parquet"
         with StageWriter(path, REJECTS) as writer:
             for known in self.done():
-                writer.write_all(stage_of(REJECTS, known.rejects).batches())
+                writer.write_all(self._stage(REJECTS, known.rejects).batches())
             if self.begun.source is None:
                 writer.write_all(lost_rejects(self.warehouse, pages, self.begun.build_id))
         return writer.stage()
@@ -221,7 +225,7 @@ class StagedBuild:
         record = AuditRecord(
             seconds=time.monotonic() - started,
             checks=[c.as_row() for c in audited.audit.checks],
-            rejects=table_file(rejects),
+            rejects=table_file(rejects, self.warehouse.root),
             reasons={f"{job}: {reason}": n for (job, reason), n in sorted(subject.reasons.items())},
             shares=reject_shares(subject.given, subject.reasons),
         )
@@ -246,7 +250,7 @@ class StagedBuild:
         self._see_that_all_is_there(self.steps)
         begun, parent = self.begun, self.parent.manifest if self.parent else None
         stages = {name: stage for name, stage in self.tables().items() if name in TABLES}
-        stages["rejects"] = stage_of(REJECTS, audit.rejects)
+        stages["rejects"] = self._stage(REJECTS, audit.rejects)
         changes = {name: self._changes(stage) for name, stage in stages.items()}  # Before pinning moves equal tables.
         return Manifest(
             build_id=begun.build_id,

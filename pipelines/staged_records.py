@@ -32,7 +32,7 @@ class Begun(BaseModel):
 
 
 class TableFile(BaseModel):
-    """A table that a step made, as `Stage` names it."""
+    """A table that a step made, as `Stage` names it; its path begins at the warehouse, which may be moved."""
 
     path: Path
     rows: int
@@ -69,15 +69,14 @@ class AuditRecord(BaseModel):
     shares: dict[str, float]
 
 
-def table_file(stage: Stage) -> TableFile:
-    """A table as the folder of a build tells of it."""
+def table_file(stage: Stage, root: Path) -> TableFile:
+    """A table of the warehouse at `root`, as the folder of a build tells of it."""
     dimension = max((getattr(f.type, "list_size", 0) for f in stage.table.schema), default=0)
-    return TableFile(
-        path=stage.path, rows=stage.rows, digest=stage.digest, dimension=dimension, checksum=stage.checksum
-    )
+    path = stage.path.relative_to(root)
+    return TableFile(path=path, rows=stage.rows, digest=stage.digest, dimension=dimension, checksum=stage.checksum)
 
 
-def stage_of(table: Table, file: TableFile) -> Stage:
-    """The table that a build's folder tells of."""
+def stage_of(table: Table, file: TableFile, root: Path) -> Stage:
+    """The table of the warehouse at `root` that a build's folder tells of."""
     table = table.with_dimension(file.dimension) if file.dimension else table
-    return Stage(table, file.path, file.rows, file.digest, file.checksum)
+    return Stage(table, root / file.path, file.rows, file.digest, file.checksum)

@@ -21,6 +21,7 @@ from quern.pipelines.cli.common import (
     new_app,
     overriding,
     print_json,
+    written_catalog,
 )
 
 app = new_app("")
@@ -62,16 +63,10 @@ def build(
 
         tell_plan(source, warehouse, loaded, as_json=as_json)
         return
-    from quern.indexes.catalog import Warehouse as Catalog
-    from quern.jobs.pages.inputs import of_path
     from quern.pipelines.build import build as run_build
     from quern.pipelines.cli.chatter import chatter_to
 
-    if source is None:
-        catalog = Catalog.open(warehouse)
-    else:
-        of_path(source)  # A mistyped path must not leave an empty warehouse behind.
-        catalog = Catalog.create(warehouse)
+    catalog = written_catalog(source, warehouse)
     with chatter_to(catalog.logs / "engines.log", LOGGERS):
         manifest = run_build(source, catalog, loaded, wait=wait)
     if as_json:

@@ -17,6 +17,7 @@ from typer.models import CommandFunctionType as CommandFunction
 from quern.pipelines.cli.choices import completing, with_choices
 
 if TYPE_CHECKING:
+    from quern.indexes.catalog import Warehouse as Catalog
     from quern.pipelines.retrieve.searcher import Searcher
     from quern.schemas.settings import Settings
 
@@ -191,6 +192,23 @@ def question_names(names: Sequence[str] | None) -> dict[str, str]:
         return names_of_fields(_pairs(names), tuple(Question.model_fields), "questions")
     except ValueError as error:
         raise SettingsError(f"--map: {error}") from None
+
+
+def written_catalog(source: Path | None, warehouse: Path) -> Catalog:
+    """The warehouse that a build of `source` writes to: there, or a new one for a source that there is.
+
+    Raises:
+        IngestError: There is no such source, or nothing in it that is read.
+        WarehouseError: There is no such warehouse, and no source to begin one with.
+    """
+    from quern.indexes.catalog import Warehouse as Catalog
+
+    if source is None:
+        return Catalog.open(warehouse)
+    from quern.jobs.pages.inputs import of_path  # Only who names files reads files.
+
+    of_path(source)  # A mistyped path must not leave an empty warehouse behind.
+    return Catalog.create(warehouse)
 
 
 def open_searcher(

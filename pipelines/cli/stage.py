@@ -22,6 +22,7 @@ from quern.pipelines.cli.common import (
     new_app,
     overriding,
     print_json,
+    written_catalog,
 )
 from quern.schemas.settings import load_settings
 
@@ -71,17 +72,10 @@ def stage(
     if dry_run:
         _tell_outlook(name, build, warehouse, source, partial(load_settings, settings, overrides), as_json=as_json)
         return
-    from quern.indexes.catalog import Warehouse as Catalog
     from quern.pipelines.cli.chatter import chatter_to
     from quern.pipelines.stage import finished_steps, run_stage
 
-    if source is None:
-        catalog = Catalog.open(warehouse)
-    else:
-        from quern.jobs.pages.inputs import of_path  # The first step alone reads files.
-
-        of_path(source)  # A mistyped path must not leave an empty warehouse behind.
-        catalog = Catalog.create(warehouse)
+    catalog = written_catalog(source, warehouse)
     with chatter_to(catalog.logs / "engines.log", LOGGERS):
         run_stage(name, build, catalog, source, partial(load_settings, settings, overrides), wait=wait)
     if as_json:

@@ -94,7 +94,7 @@ def kept_files(warehouse: Warehouse, snapshot: str | None = None) -> list[KeptFi
             *_of_crawls(warehouse),
             *_of_pages(page_store(warehouse)),
             *_of_memo(warehouse.memo),
-            *_of_builds(warehouse.builds),
+            *_of_builds(warehouse),
         ]
     return list({file.path: file for file in reversed(files)}.values())[::-1]
 
@@ -250,9 +250,9 @@ def _of_marks(path: Path) -> str:
     return "" if told == checksum(content).encode("ascii") else "its bytes are others than were written"
 
 
-def _of_builds(builds: Path) -> Iterator[KeptFile]:
+def _of_builds(warehouse: Warehouse) -> Iterator[KeptFile]:
     """Builds in progress, step by step, with the tables that their steps made and what they left out."""
-    for folder in sorted(path for path in builds.glob("*") if path.is_dir()):
+    for folder in sorted(path for path in warehouse.builds.glob("*") if path.is_dir()):
         yield _sealed(folder / "begun.json", f"delete {folder} and begin another build", listed=True)
         for path in (folder / "audit.json", folder / "idle.json"):
             yield _sealed(path, _STEP, listed=True)
@@ -261,4 +261,5 @@ def _of_builds(builds: Path) -> Iterator[KeptFile]:
             with suppress(DamagedError, FileNotFoundError):
                 known = FinishedStep.model_validate(read_sealed(path))
                 for file in (*known.tables.values(), known.rejects):
-                    yield from (replace(kept, listed=True) for kept in _of_stage(stage_of(REJECTS, file), _STEP))
+                    stage = stage_of(REJECTS, file, warehouse.root)
+                    yield from (replace(kept, listed=True) for kept in _of_stage(stage, _STEP))

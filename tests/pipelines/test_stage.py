@@ -78,12 +78,16 @@ def test_stages_run_one_by_one_publish_what_a_whole_build_does(
     assert (Warehouse.open(warehouse).current_id(), digests(warehouse)) == (NEXT, digests(whole))
 
 
-def test_a_publication_that_was_cut_short_is_tried_again(pages: Path, whole: Path, tmp_path: Path) -> None:
-    shutil.copytree(whole, tmp_path / "warehouse")
-    catalog = Warehouse.open(tmp_path / "warehouse")
+def test_a_publication_that_was_cut_short_is_tried_again_though_the_warehouse_was_moved_meanwhile(
+    pages: Path, whole: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(whole, tmp_path / "was")
+    catalog = Warehouse.open(tmp_path / "was")
     tonight = new_build_id()
     for name in stage_names()[:-1]:
         run_stage(name, tonight, catalog, pages if name == "ingest" else None, in_one_process)
+    (tmp_path / "was").rename(tmp_path / "warehouse")
+    catalog = Warehouse.open(tmp_path / "warehouse")
     begun = StagedBuild.open(catalog.builds / tonight, catalog, STEPS)
     assert begun is not None
     audit = begun.audited()
