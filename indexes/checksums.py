@@ -72,10 +72,14 @@ def damage(path: Path, expected: str) -> str:
 
 
 class Verified:
-    """Files that were read whole and found to be as written since a warehouse was last opened, by this process."""
+    """Files that this process has read whole since a warehouse was last opened, or written, and that are as written."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[Path, str], tuple[int, int, int]] = {}
+
+    def add(self, path: Path, expected: str) -> None:
+        """Take a file that was just written for one with this checksum."""
+        self._known[path, expected] = _identity(path.stat())
 
     def forget(self) -> None:
         """Read every file again that is asked for."""
@@ -87,13 +91,17 @@ class Verified:
             stat = path.stat()
         except OSError:
             return damage(path, expected)
-        state = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
-        if self._known.get((path, expected)) == state:
+        if self._known.get((path, expected)) == _identity(stat):
             return ""
         why = damage(path, expected)
         if not why:
-            self._known[path, expected] = state
+            self._known[path, expected] = _identity(stat)
         return why
+
+
+def _identity(stat: os.stat_result) -> tuple[int, int, int]:
+    """What a file that is changed changes."""
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
 VERIFIED: Final = Verified()

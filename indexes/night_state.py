@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from quern.indexes.checksums import DamagedError, checksum_of, damage, read_sealed, write_sealed
+from quern.indexes.checksums import VERIFIED, DamagedError, checksum_of, read_sealed, write_sealed
 
 log = logging.getLogger(__name__)
 
@@ -24,6 +24,8 @@ ABOUT: Final = "about.json"
 _MEND: Final = "the next build does in full what it would have taken up"
 _BEGUN: Final = ".tmp-"
 _KEPT: Final = 4
+# What a state that is not as it was written raises as it is looked through, or as its job reads it.
+_DAMAGED: Final = (OSError, ValueError, KeyError, TypeError, DamagedError)
 _T = TypeVar("_T")
 
 
@@ -45,7 +47,7 @@ class NightStates:
         for path in reversed(self._states()):
             try:
                 state = read(path, _verified(path))
-            except (OSError, ValueError, KeyError, TypeError, DamagedError) as error:
+            except _DAMAGED as error:
                 log.warning("state of the last night is damaged and is left aside: %s error=%s", path, error)
                 continue
             with suppress(OSError):
@@ -58,7 +60,7 @@ class NightStates:
         for path in self._states():
             try:
                 _verified(path)
-            except (OSError, ValueError, KeyError, TypeError, DamagedError) as error:
+            except _DAMAGED as error:
                 log.warning("state of a night is damaged and is removed: %s error=%s", path, error)
                 _remove(path)
 
@@ -81,6 +83,8 @@ class NightStates:
         final = self.folder / path.name.removeprefix(_BEGUN)
         _remove(final)
         path.replace(final)
+        for name, expected in checksums.items():
+            VERIFIED.add(final / name, expected)
         for old in older:
             if old != final:
                 _remove(old)
@@ -97,14 +101,14 @@ class NightStates:
 
 
 def _verified(path: Path) -> Mapping[str, Any]:
-    """What was told of the state at `path`.
+    """What was told of the state at `path`; files that this process has written or read whole are not read again.
 
     Raises:
         OSError, KeyError, DamagedError: It is not as it was written.
     """
     about = read_sealed(path / ABOUT, _MEND)
     for name, expected in about["digests"].items():
-        if why := damage(path / name, expected):
+        if why := VERIFIED.damage(path / name, expected):
             raise DamagedError(path / name, why, _MEND)
     return about
 
