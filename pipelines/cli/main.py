@@ -119,12 +119,16 @@ def _stop(signum: int, frame: object) -> None:
 
 def main() -> None:
     """Run the command line; exit code 2 for what a user can mend, 130 for an interruption."""
+    global _stop_asked
+    _stop_asked = False  # A process may run it more than once, as tests do.
     _log_to_stderr()
-    # An orchestrator stops a task with SIGTERM: engines must be closed as after Ctrl-C.
-    signal.signal(signal.SIGTERM, _stop)
-    signal.signal(signal.SIGINT, _stop)
     try:
+        # An orchestrator stops a task with SIGTERM: engines must be closed as after Ctrl-C.
+        signal.signal(signal.SIGTERM, _stop)
+        signal.signal(signal.SIGINT, _stop)
         app(prog_name="quern")
+    except KeyboardInterrupt:  # Typer takes those that come once the command runs.
+        _interrupted()
     except SystemExit as stop:
         if stop.code == INTERRUPTED:
             _interrupted()

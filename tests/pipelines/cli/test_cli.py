@@ -307,6 +307,17 @@ def test_a_command_that_is_stopped_at_once_ends_as_one_that_is_stopped_later(num
     assert (ended.returncode, ended.stderr) == (130, "interrupted before it began\n")
 
 
+def test_a_command_that_is_stopped_while_its_arguments_are_read_ends_as_any(
+    quern_here: Quern, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("quern.pipelines.cli.main.app", lambda **_: signal.raise_signal(signal.SIGTERM))
+    done = quern_here("settings")
+    told = "interrupted; run the same command again: it goes on from where it stopped\n"
+    assert (done.returncode, done.stderr) == (130, told)
+    monkeypatch.undo()
+    assert quern_here("build", "absent", "-w", tmp_path / "w").returncode == 2
+
+
 def test_a_command_that_is_stopped_when_it_has_ended_keeps_its_exit_code() -> None:
     # Stopped while Python tidies up.
     code = (
