@@ -53,7 +53,7 @@ class Link(TableJob):
     embedding: EmbedSettings = field(default_factory=EmbedSettings)
 
     name: ClassVar[str] = "link"
-    version: ClassVar[int] = 8
+    version: ClassVar[int] = 10
 
     @property
     def engine(self) -> Literal["none", "cpu", "model"]:

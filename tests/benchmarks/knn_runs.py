@@ -75,6 +75,7 @@ class Graph:
 
     Attributes:
         seconds: How long it took.
+        busy: Seconds of the processor's time that it took.
         neighbours: Of each node, nearest first, shape (nodes, K); -1 where there are fewer.
         similarities: Their cosines.
         recall: What the search measured itself; 1 where it compared all.
@@ -83,6 +84,7 @@ class Graph:
     """
 
     seconds: float
+    busy: float
     neighbours: Positions
     similarities: Floats
     recall: float
@@ -122,14 +124,14 @@ class Bench:
         if before is not None:
             shutil.copytree(before.state, folder)
         chunk = np.arange(len(vectors)) // _NODES_OF_A_CHUNK
-        started = time.perf_counter()
+        started, busy = time.perf_counter(), time.process_time()
         joined = neighbour_edges(vectors, chunk, LinkSettings(k=K), how, self.cores, folder, name)
-        seconds = time.perf_counter() - started
+        seconds, busy = time.perf_counter() - started, time.process_time() - busy
         found = np.full((len(vectors), K), -1, dtype=np.int64)
         similarities = np.full(found.shape, -np.inf, dtype=np.float32)
         at = joined.edges.source, joined.edges.rank
         found[at], similarities[at] = joined.edges.target, joined.edges.similarity
-        return Graph(seconds, found, similarities, joined.notes.get("recall", 1.0), joined.searched, folder)
+        return Graph(seconds, busy, found, similarities, joined.notes.get("recall", 1.0), joined.searched, folder)
 
     def nodes(self, blocks: Iterable[Floats]) -> Stage:
         """A table of nodes with these vectors; their keys are their numbers."""

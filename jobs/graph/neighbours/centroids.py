@@ -1,6 +1,6 @@
 """Centroids of partitions: a function of the vectors alone, which few changed vectors move little.
 
-Three rounds of spherical k-means, from random directions that no vector has a part in; the last round is over half of
+Three rounds of spherical k-means, from random directions that no vector has a part in; the last two are over half of
 the vectors, as their prints fall. So a night finds the centroids that a full build from the same pages finds. Which
 direction is nearest to a vector stays what it was, so a night has two rounds to do. Where rounds start from vectors
 (the first by a hash, say), one in a hundred is another one each night: its cell goes to ten others, and moves their
@@ -9,9 +9,10 @@ means more than changed vectors do. Everything is done with 8-bit codes and sums
 Chosen on 31,859 nodes of four corpora, and 60,000 and 297,030 vectors in clusters, by the share of all products that
 finds .99 of neighbours, and the share of these that a night repeats when 1 of 100 vectors is replaced. One round from
 vectors: .049, .011, .019 and 7 %, 12 %, 12 %. From directions: one round .10 on nodes; two .059, .006, .005 and 8 %,
-5 %, 9 %; three .048, .006, .003 and 8 %, 5 %, 7 %; with half of the vectors in the last the same, 9 % on nodes; with
-half in two rounds .052 on nodes and 10 %; five rounds .046 on nodes, but 12 %. Directions that have the vectors' second
-moments find less on nodes.
+5 %, 9 %; three .048, .006, .003 and 8 %, 5 %, 7 %; five rounds .046 on nodes, but 12 %. Directions that have the
+vectors' second moments find less on nodes. Half of the vectors in the last two rounds, on nodes and on 297,030 in
+clusters: 1 and 3 % more products, of which a night repeats 7 and 8 % in place of 6 and 7 %, for a third off the rounds;
+a quarter in the second 3 and 6 % more, 8 and 9 %; a quarter in all three 50 % more of those in clusters, 16 %.
 """
 
 from __future__ import annotations
@@ -23,15 +24,14 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 import torch
-from scipy.sparse import csr_matrix
 
 from quern.indexes.vectors import Positions
-from quern.jobs.graph.neighbours.codes import Codes, products
+from quern.jobs.graph.neighbours.codes import Codes, numbers_at, products
 from quern.jobs.graph.neighbours.join import run_all
 from quern.jobs.graph.neighbours.prints import Prints
 
 _ROWS = 1024  # With their products, what a core has close by.
-_SUMMED = 8192
+_SUMMED = 1 << 15  # Codes whose sums float32 holds exactly: 2^24 / 127 = 132,104.
 _SHARE = 0.65  # Partitions per root of the vectors.
 _STEPS = 2  # Their number doubles in so many steps: it changes when the vectors have become twice as many.
 
@@ -98,10 +98,10 @@ def train(
     count = min(count, len(codes))
     numbers = directions(count, codes.numbers.shape[1])
     nearest = _cells(codes, numbers, before, was, threads)
-    numbers, _ = _means(codes.numbers, numbers, None, nearest, threads)
-    numbers, _ = _means(codes.numbers, numbers, None, None, threads)
-    half = np.flatnonzero(prints[:, 1] >> np.uint64(8) & np.uint64(1))
-    numbers, length = _means(codes.numbers, numbers, half, None, threads)
+    numbers, _ = _means(codes.numbers, numbers, nearest, threads)
+    half = numbers_at(codes.numbers, torch.from_numpy(np.flatnonzero(prints[:, 1] >> np.uint64(8) & np.uint64(1))))
+    numbers, _ = _means(half, numbers, None, threads)
+    numbers, length = _means(half, numbers, None, threads)
     return Centroids(numbers, codes.scale * length, Cells(nearest.astype(np.int32), codes.scale, count))
 
 
@@ -139,31 +139,31 @@ def _homes_of_block(block: torch.Tensor, centroids: torch.Tensor) -> Homes:
 
 
 def _means(
-    numbers: torch.Tensor, centroids: torch.Tensor, rows: Positions | None, nearest: Homes | None, threads: int
+    numbers: torch.Tensor, centroids: torch.Tensor, nearest: Homes | None, threads: int
 ) -> tuple[torch.Tensor, float]:
     """Codes of the means of the vectors that are nearest to each centroid, and their length.
 
     Args:
         numbers: Codes of the vectors.
         centroids: Codes of the centroids; one that none is nearest to stays as it is.
-        rows: Vectors that have a part in them; all if None.
         nearest: Number of the centroid that is nearest to each of them, if it is known.
         threads: Blocks compared at once.
     """
+    count = len(numbers)
     total = np.zeros(centroids.shape, dtype=np.int64)
     lock = threading.Lock()
 
     def add(start: int) -> None:
-        part = slice(start, start + _SUMMED)
-        block = (numbers[part] if rows is None else numbers[torch.from_numpy(rows[part])]).cpu()
-        home = _homes_of_block(block, centroids) if nearest is None else nearest[part]
-        ones, begins = np.ones(len(block), dtype=np.int32), np.arange(len(block) + 1)
-        chosen = csr_matrix((ones, home, begins), shape=(len(block), len(centroids)))
-        summed = chosen.T @ block.numpy().astype(np.int32)
-        with lock:  # Sums of integers do not depend on their order.
-            np.add(total, summed, out=total)
+        # Float32 holds sums of so few codes exactly, so that they do not depend on their order.
+        summed = torch.zeros(centroids.shape)
+        for at in range(start, min(start + _SUMMED, count), _ROWS):
+            part = slice(at, min(at + _ROWS, count))
+            block = numbers[part].cpu()
+            home = _homes_of_block(block, centroids) if nearest is None else nearest[part]
+            summed.index_add_(0, torch.from_numpy(home), block.float())
+        with lock:
+            np.add(total, summed.numpy(), out=total, casting="unsafe")
 
-    count = len(numbers) if rows is None else len(rows)
     run_all([partial(add, start) for start in range(0, count, _SUMMED)], threads)
     empty = ~total.any(axis=1)
     total[empty] = centroids.numpy()[empty]

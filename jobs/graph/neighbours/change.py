@@ -23,8 +23,8 @@ from quern.jobs.graph.neighbours.kept_lists import Flags, NeighbourLists, Pairs
 from quern.jobs.graph.neighbours.layout import LastNight, lay_out
 from quern.jobs.graph.neighbours.members import Fresh, Members, fresh_since
 from quern.jobs.graph.neighbours.nearest_lists import Keep, NearestLists
-from quern.jobs.graph.neighbours.partitions import Newcomers, join_strangers
-from quern.jobs.graph.neighbours.plan import Neighbourhood, Plan, Vectors, VectorsInOrder
+from quern.jobs.graph.neighbours.partitions import join_strangers, newcomers_of
+from quern.jobs.graph.neighbours.plan import Neighbourhood, Plan, Vectors
 from quern.jobs.graph.neighbours.prints import Prints
 from quern.jobs.graph.neighbours.search import find_in_partitions, find_neighbours
 from quern.jobs.graph.neighbours.sieve import Sieve
@@ -40,7 +40,8 @@ def change(before: Neighbourhood | None, vectors: Vectors, prints: Prints, plan:
     was = _matches(prints, before.prints)
     if (was < 0).mean() > _MOST_CHANGED:
         return find_neighbours(vectors, prints, plan)
-    codes = encode(vectors, "int8", threads=plan.threads)
+    scale = before.partitioned.cells.scale if before.partitioned else 0.0
+    codes = encode(vectors, "int8", threads=plan.threads, likely_scale=scale)
     now = np.full(len(before.prints) + 1, -1, dtype=np.int64)
     now[was[was >= 0]] = np.flatnonzero(was >= 0)
     lists = before.lists.carried(was, now)
@@ -49,11 +50,10 @@ def change(before: Neighbourhood | None, vectors: Vectors, prints: Prints, plan:
         return Neighbourhood(prints, lists, before.dimension, searched, None, {"searched": float(searched)})
     codes = likely(codes)
     layout = lay_out(codes, vectors, prints, plan, LastNight(before.partitioned, was, now))
-    homeward = torch.argsort(layout.members.home, stable=True)
-    codes = codes_at(codes, homeward)
     fresh = fresh_since(layout.members, before.partitioned.members, was)
-    changed = fresh.visits / layout.members.visits
+    changed = len(fresh.guest) / layout.members.visits
     if changed > _MOST_CHANGED:
+        codes = codes_at(codes, layout.members.homeward)
         return find_in_partitions(layout, codes, vectors, prints, plan)
     lists = lists.without(_parted(lists, layout.members, fresh))
     anew = was < 0
@@ -142,24 +142,15 @@ def _in_partitions(
     since: _Since,
     plan: Plan,
 ) -> NeighbourLists:
-    """`lists` with those that share a partition since tonight alone.
-
-    `codes` are in the order of the vectors' homes, and vectors are read so: few are copied.
-    """
+    """`lists` with those that share a partition since tonight alone."""
     new = since.was < 0
-    homeward = torch.argsort(members.home, stable=True)
-    order = homeward.numpy()
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    newcomers = Newcomers.of(members, since.fresh, new, place)
-    ordered, members = VectorsInOrder(vectors, order), members.at(homeward)
-    nearest = NearestLists(codes, ordered, plan.depth, order, plan.threads, repeated=True)
-    nearest.floor[:] = torch.from_numpy(lists.cut[order])
-    sieve = Sieve(nearest, codes, plan.depth, _strangers(since.before, since.was[order]))
+    newcomers = newcomers_of(members, since.fresh)
+    nearest = NearestLists(codes, vectors, plan.depth, threads=plan.threads, repeated=True)
+    nearest.floor[:] = torch.from_numpy(lists.cut)
+    sieve = Sieve(nearest, codes, plan.depth, new, _strangers(since.before, since.was))
     run_all(join_strangers(sieve, members.occupants(), newcomers), plan.threads)
     sieve.close()
-    owner, target, score = nearest.pairs()
-    return lists.merged(Pairs(order[owner], order[target], score), new | lists.gaps).ties_by_key()
+    return lists.merged(Pairs(*nearest.pairs()), new | lists.gaps).ties_by_key()
 
 
 def _strangers(before: Members, was: Positions) -> Keep:

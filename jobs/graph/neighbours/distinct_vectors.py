@@ -29,11 +29,11 @@ class DistinctVectors:
     @classmethod
     def of(cls, prints: Prints) -> DistinctVectors:
         """The groups of nodes of these prints."""
+        ordered = np.sort(prints[:, 0])  # A tenth of the time of a table of hashes, where all are different.
+        if (ordered[1:] != ordered[:-1]).all():
+            return cls(np.arange(len(prints)), np.arange(len(prints)), np.arange(len(prints) + 1))
         group = pa.array(prints[:, 0]).dictionary_encode().indices.to_numpy()  # By first appearance.
-        groups = int(group.max(initial=-1)) + 1
-        if groups == len(prints):
-            return cls(np.arange(groups), np.arange(groups), np.arange(groups + 1))
-        first = np.full(groups, len(group), dtype=np.int64)
+        first = np.full(int(group.max()) + 1, len(group), dtype=np.int64)
         np.minimum.at(first, group, np.arange(len(group)))
         if (prints[first[group], 1] != prints[:, 1]).any():
             group, first = _distinct_by_both(prints)

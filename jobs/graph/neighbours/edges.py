@@ -63,7 +63,7 @@ def neighbour_edges(
         name: The state's name tonight.
         spread: What spreads partitions over machines, if they are to be.
     """
-    prints = vector_prints(vectors, cores)
+    prints = vector_prints(vectors)
     distinct = DistinctVectors.of(prints)
     # So many of the nearest may be of a node's own chunk.
     k = settings.k + (0 if settings.same_chunk else -(-nodes_of_a_chunk(chunk) // _STEP) * _STEP)

@@ -7,8 +7,10 @@ products than as many visits of each.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +22,8 @@ from quern.jobs.graph.neighbours.codes import products
 from quern.jobs.graph.neighbours.join import run_all
 
 _ROWS = 1024
+_SPAN = 16_384
+_WORD = 8  # Bytes; bits are looked at by words.
 _MASKS = np.array([128, 64, 32, 16, 8, 4, 2, 1], dtype=np.uint8)
 
 Flags = npt.NDArray[np.bool_]
@@ -30,7 +34,7 @@ class Lists:
     """Positions by partition, in one order within each."""
 
     positions: torch.Tensor
-    ends: torch.Tensor
+    ends: Positions
 
     def __len__(self) -> int:
         return len(self.ends) - 1
@@ -45,7 +49,7 @@ class Lists:
         small = partition.astype(np.uint16) if partitions <= 1 << 16 else partition
         order = np.argsort(small, kind="stable")
         ends = np.concatenate([[0], np.cumsum(np.bincount(partition, minlength=partitions))])
-        return cls(torch.from_numpy(row[order]), torch.from_numpy(ends))
+        return cls(torch.from_numpy(row[order]), ends)
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,8 @@ class Members:
 
     Attributes:
         home: Partition that each vector is at home in, shape (n,) int64.
-        bits: Partitions that each vector visits, its home among them, a bit for each; shape (n, bytes) uint8.
+        bits: Partitions that each vector visits, its home among them, a bit for each; shape (n, bytes) uint8, whole
+            words of 8 bytes.
         partitions: Their number.
     """
 
@@ -64,6 +69,11 @@ class Members:
 
     def __len__(self) -> int:
         return len(self.home)
+
+    @cached_property
+    def homeward(self) -> torch.Tensor:
+        """The vectors' positions in the order of their homes, those of one home in their own."""
+        return torch.argsort(self.home, stable=True)
 
     def at(self, positions: torch.Tensor) -> Members:
         """Those of the vectors at `positions`."""
@@ -97,19 +107,28 @@ class Members:
         """Number of all visits, those at home among them."""
         return _ones(self.bits)
 
-    def pairs(self) -> tuple[Positions, Positions]:
-        """(vector, partition) of all visits, those at home among them, in the order of the vectors."""
-        return _pairs(self.bits.numpy())
+    def pairs(self, rows: Positions | None = None) -> tuple[Positions, Positions]:
+        """(vector, partition) of all visits, or those of `rows`, those at home among them, in their order."""
+        words = self.bits.numpy().view(np.uint64)
+        if rows is None:
+            return _pairs(words)
+        at, partition = _pairs(words[rows])
+        return rows[at], partition
 
     def occupants(self) -> Occupants:
         """Those in each partition."""
-        home = self.home.numpy()
-        row, partition = self.pairs()
-        away = partition != home[row]
-        return Occupants(
-            Lists.of(np.arange(len(self)), home, self.partitions),
-            Lists.of(row[away], partition[away], self.partitions),
-        )
+        home, every = self.home.numpy(), np.arange(len(self))
+        away = self.bits.numpy().copy()
+        away[every, home >> 3] &= ~_MASKS[home & 7]
+        row, partition = _pairs(away.view(np.uint64))
+        return Occupants(Lists.of(every, home, self.partitions), Lists.of(row, partition, self.partitions))
+
+
+class Guests(NamedTuple):
+    """Some of a partition's vectors: those at home in it, and those that visit it."""
+
+    at_home: torch.Tensor
+    away: torch.Tensor
 
 
 @dataclass(frozen=True)
@@ -124,6 +143,20 @@ class Occupants:
     residents: Lists
     visitors: Lists
 
+    def __len__(self) -> int:
+        return len(self.residents)
+
+    def parts(self, partition: int, most: int) -> Iterator[Guests]:
+        """Those of a partition; in several parts if there are more than `most`."""
+        at_home, away = self.residents[partition], self.visitors[partition]
+        if 0 < len(at_home) + len(away) <= most:
+            yield Guests(at_home, away)
+            return
+        for part in at_home.split(most) if len(at_home) else ():
+            yield Guests(part, away[:0])
+        for part in away.split(most) if len(away) else ():
+            yield Guests(at_home[:0], part)
+
 
 def assign(numbers: torch.Tensor, centroids: Centroids, reach: float, threads: int = 1) -> Members:
     """The partitions of coded vectors.
@@ -136,16 +169,20 @@ def assign(numbers: torch.Tensor, centroids: Centroids, reach: float, threads: i
     """
     count, short = len(numbers), int(np.ceil(reach * centroids.unit))
     home = np.empty(count, dtype=np.int64)
-    bits = np.empty((count, -(-len(centroids) // 8)), dtype=np.uint8)
+    bits = np.zeros((count, -(-len(centroids) // (8 * _WORD)) * _WORD), dtype=np.uint8)
 
-    def visit(start: int) -> None:
-        part = slice(start, start + _ROWS)
-        near = products(numbers[part].cpu(), centroids.numbers).numpy()
-        home[part] = near.argmax(1)
-        least = near[np.arange(len(near)), home[part]] - short
-        bits[part] = np.packbits(near >= least[:, None], axis=1)
+    def visit(first: int) -> None:
+        room = np.empty((min(_ROWS, count), len(centroids)), dtype=np.bool_)
+        for start in range(first, min(first + _SPAN, count), _ROWS):
+            part = slice(start, min(start + _ROWS, count))
+            near = products(numbers[part].cpu(), centroids.numbers).numpy()
+            home[part] = near.argmax(1)
+            least = near[np.arange(len(near)), home[part]] - short
+            there = np.greater_equal(near, least[:, None], out=room[: len(near)])
+            packed = np.packbits(there, axis=1)
+            bits[part, : packed.shape[1]] = packed
 
-    run_all([partial(visit, start) for start in range(0, count, _ROWS)], threads)
+    run_all([partial(visit, first) for first in range(0, count, _SPAN)], threads)
     return Members(torch.from_numpy(home), torch.from_numpy(bits), len(centroids))
 
 
@@ -156,29 +193,21 @@ class Fresh:
     Attributes:
         moved: Whether a vector's home is not that of the last night, or it is new itself; shape (n,).
         left: Whether it visits a partition no more; shape (n,).
-        bits: Visits that were not there last night, laid out as those of the members.
+        guest: Who visits a partition anew, home among them, in the order of the vectors; shape (visits,).
+        host: The partition.
     """
 
     moved: Flags
     left: Flags
-    bits: torch.Tensor
+    guest: Positions
+    host: Positions
 
     def with_all_of(self, rows: Flags, members: Members) -> Fresh:
         """The same where all visits of `rows` are new as well."""
-        bits, chosen = self.bits.clone(), torch.from_numpy(np.flatnonzero(rows))
-        bits[chosen] = members.bits[chosen]
-        return Fresh(self.moved | rows, self.left, bits)
-
-    def arrivals(self, members: Members, place: Positions) -> Lists:
-        """The vectors that visit each partition anew and are not at home in it, by a `place` of each."""
-        guest, host = _pairs(self.bits.numpy())
-        away = members.home.numpy()[guest] != host
-        return Lists.of(place[guest[away]], host[away], members.partitions)
-
-    @property
-    def visits(self) -> int:
-        """Number of all new visits."""
-        return _ones(self.bits)
+        guest, host = members.pairs(np.flatnonzero(rows))
+        others = ~rows[self.guest]
+        guest, host = (np.concatenate(both) for both in ((self.guest[others], guest), (self.host[others], host)))
+        return Fresh(self.moved | rows, self.left, guest, host)
 
 
 def fresh_since(members: Members, before: Members, was: Positions) -> Fresh:
@@ -191,29 +220,30 @@ def fresh_since(members: Members, before: Members, was: Positions) -> Fresh:
     """
     if before.partitions != members.partitions:
         every = np.ones(len(members), dtype=np.bool_)
-        return Fresh(every, every, members.bits)
+        return Fresh(every, every, *members.pairs())
     moved = (was < 0) | (before.home.numpy()[was] != members.home.numpy())
-    then, now = before.bits.numpy()[was], members.bits.numpy()
-    then[was < 0] = 0
-    changed = np.flatnonzero((then != now).any(axis=1))
-    left, bits = np.zeros(len(members), dtype=np.bool_), np.zeros_like(now)
-    left[changed] = (then[changed] & ~now[changed]).any(axis=1)
-    bits[changed] = now[changed] & ~then[changed]
-    return Fresh(moved, left, torch.from_numpy(bits))
+    then, now = (m.bits.numpy().view(np.uint64) for m in (before, members))
+    changed = np.flatnonzero((was < 0) | (then[was] != now).any(axis=1))
+    then, now = then[was[changed]], now[changed]
+    then[was[changed] < 0] = 0
+    left = np.zeros(len(members), dtype=np.bool_)
+    left[changed] = (then & ~now).any(axis=1)
+    guest, host = _pairs(now & ~then)
+    return Fresh(moved, left, changed[guest], host)
 
 
 def _bit(bits: torch.Tensor, rows: torch.Tensor, partitions: torch.Tensor) -> torch.Tensor:
     return (bits[rows, partitions >> 3] >> (7 - (partitions & 7)).to(torch.uint8)) & 1 > 0
 
 
-def _pairs(bits: np.ndarray[tuple[int, ...], np.dtype[np.uint8]]) -> tuple[Positions, Positions]:
-    """(row, bit) of the bits that are set, in the order of the rows."""
-    flat = bits.reshape(-1)
+def _pairs(words: npt.NDArray[np.uint64]) -> tuple[Positions, Positions]:
+    """(row, bit) of the bits that are set, in the order of the rows; shape (rows, words)."""
+    flat = words.reshape(-1)
     place = np.flatnonzero(flat)
-    at, bit = np.nonzero(np.unpackbits(flat[place].reshape(-1, 1), axis=1))
-    row, byte = np.divmod(place[at], max(1, bits.shape[1]))
-    return row, byte * 8 + bit
+    at, bit = np.nonzero(np.unpackbits(flat[place].view(np.uint8).reshape(-1, _WORD), axis=1))
+    row, word = np.divmod(place[at], max(1, words.shape[1]))
+    return row, word * 64 + bit
 
 
 def _ones(bits: torch.Tensor) -> int:
-    return int(np.bitwise_count(bits.numpy()).sum(dtype=np.int64))
+    return int(np.bitwise_count(bits.numpy().view(np.uint64)).sum(dtype=np.int64))

@@ -280,7 +280,12 @@ class NearestLists:
 
     def _scored(self, waiting: Waiting) -> tuple[Positions, Positions, Floats]:
         owner, target = (ends.cpu().numpy().astype(np.int64) for ends in (waiting.owner, waiting.target))
-        return owner, target, pair_scores(self._vectors, owner, target, self._threads)
+        if not self._repeated:
+            return owner, target, pair_scores(self._vectors, owner, target, self._threads)
+        # After a night a third of them wait in both directions: a pair has one score.
+        pair, which = np.unique(np.minimum(owner, target) << 32 | np.maximum(owner, target), return_inverse=True)
+        score = pair_scores(self._vectors, pair >> 32, pair & 0xFFFFFFFF, self._threads)
+        return owner, target, score[which]
 
 
 def _distinct(waiting: Waiting) -> Waiting:

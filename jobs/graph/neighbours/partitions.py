@@ -8,14 +8,12 @@ functions of the vectors (`.centroids`, `.truth`). After a night those are compa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import torch
 
-from quern.indexes.vectors import Positions
-from quern.jobs.graph.neighbours.members import Flags, Fresh, Lists, Members, Occupants
+from quern.jobs.graph.neighbours.members import Fresh, Lists, Members, Occupants
 from quern.jobs.graph.neighbours.nearest_lists import NearestLists
 from quern.jobs.graph.neighbours.sieve import Sieve
 
@@ -53,48 +51,22 @@ def _first_meeting(members: Members, partition: int, owner: torch.Tensor, target
     return ~twice | (torch.minimum(members.home[owner], members.home[target]) == partition)
 
 
-@dataclass(frozen=True)
-class Newcomers:
-    """What is new in tonight's partitions, by partition.
-
-    Attributes:
-        born: Vectors that are searched for, ascending, where they are at home; they have no floors yet.
-        here: Those and others whose home this was not last night, where it is.
-        arrived: Those that visit a partition and did not last night.
-    """
-
-    born: Lists
-    here: Lists
-    arrived: Lists
-
-    @classmethod
-    def of(cls, members: Members, fresh: Fresh, new: Flags, place: Positions) -> Newcomers:
-        """Those of tonight's `members`, by a `place` of each vector."""
-
-        def at_home(flags: Flags) -> Lists:
-            rows = np.flatnonzero(flags)
-            rows = rows[np.argsort(place[rows])]
-            return Lists.of(place[rows], members.home.numpy()[rows], members.partitions)
-
-        return cls(at_home(new), at_home(fresh.moved), fresh.arrivals(members, place))
+def newcomers_of(members: Members, fresh: Fresh) -> Occupants:
+    """What is new in tonight's partitions: who is at home or visits, and did not last night."""
+    home, here = members.home.numpy(), np.flatnonzero(fresh.moved)
+    away = home[fresh.guest] != fresh.host
+    return Occupants(
+        Lists.of(here, home[here], members.partitions),
+        Lists.of(fresh.guest[away], fresh.host[away], members.partitions),
+    )
 
 
-def join_strangers(sieve: Sieve, occupants: Occupants, newcomers: Newcomers) -> Iterator[Step]:
+def join_strangers(sieve: Sieve, occupants: Occupants, newcomers: Occupants) -> Iterator[Step]:
     """Comparisons of all that share a partition tonight and shared none last night, and of some that did.
 
     Some are compared more than once; to tell before who met last night costs as much as to compare them.
     """
-    here, arrived, born = newcomers.here, newcomers.arrived, newcomers.born
-    for number in range(len(here)):
-        if len(born[number]):
-            yield partial(sieve.seed, born[number], occupants.residents[number])
-    for number in range(len(here)):
-        guests = torch.cat([here[number], arrived[number]])
-        for some, others in ((guests, occupants.residents), (here[number], occupants.visitors)):
-            for rows in _parts(some):
-                for columns in _parts(others[number]):
-                    yield partial(sieve.compare, rows, columns)
-
-
-def _parts(positions: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    return (positions,) if positions.shape[0] <= _ROWS else positions.split(_ROWS)
+    for number in range(len(occupants)):
+        for rows in newcomers.parts(number, _ROWS):
+            for columns in occupants.parts(number, _ROWS):
+                yield partial(sieve.compare, rows, columns)

@@ -31,7 +31,7 @@ def find_neighbours(vectors: Vectors, prints: Prints, plan: Plan) -> Neighbourho
         codes = likely(codes)
         layout = lay_out(codes, vectors, prints, plan, None)
         # Vectors are compared in the order of their homes; their codes are held once.
-        codes = codes_at(codes, torch.argsort(layout.members.home, stable=True))
+        codes = codes_at(codes, layout.members.homeward)
         return find_in_partitions(layout, codes, vectors, prints, plan)
     home = homes(
         codes.numbers,
@@ -46,7 +46,7 @@ def find_neighbours(vectors: Vectors, prints: Prints, plan: Plan) -> Neighbourho
 
 def find_in_partitions(layout: Layout, codes: Codes, vectors: Vectors, prints: Prints, plan: Plan) -> Neighbourhood:
     """The same, of those that share a partition of `layout`; `codes` are in the order of their homes."""
-    homeward = torch.argsort(layout.members.home, stable=True)
+    homeward = layout.members.homeward
     order = homeward.numpy()
     kind = fast_kinds("cpu")[0]
     ordered = VectorsInOrder(vectors, order)

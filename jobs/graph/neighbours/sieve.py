@@ -15,9 +15,11 @@ import torch
 from quern.indexes.vectors import Positions
 from quern.jobs.graph.neighbours.blocks import FOLD
 from quern.jobs.graph.neighbours.codes import Codes, products
+from quern.jobs.graph.neighbours.members import Flags, Guests
 from quern.jobs.graph.neighbours.nearest_lists import Keep, NearestLists, crowd
 
-_LOWEST = -(1 << 30)  # Below all products.
+_LOWEST = -(1 << 30)  # Below all products...
+_NEVER = -(1 << 31)  # ...and below this.
 _HELD = 1 << 22  # Pairs that are held before it is asked which of them count.
 
 _Integers = npt.NDArray[np.int32]
@@ -27,16 +29,17 @@ _Hits = tuple[Positions, Positions, _Integers]
 class Sieve:
     """Compares vectors with 8-bit codes, some of them more than once."""
 
-    def __init__(self, nearest: NearestLists, codes: Codes, depth: int, keep: Keep) -> None:
+    def __init__(self, nearest: NearestLists, codes: Codes, depth: int, sought: Flags, keep: Keep) -> None:
         """A sieve with the floors that `nearest` has.
 
         Args:
             nearest: Takes the pairs, repeated.
             codes: Its codes.
             depth: Neighbours wanted of each.
+            sought: Which vectors have no floors yet, shape (n,).
             keep: Which pairs count.
         """
-        self._nearest, self._codes, self._depth, self._keep = nearest, codes, depth, keep
+        self._nearest, self._codes, self._depth, self._sought, self._keep = nearest, codes, depth, sought, keep
         self._unit = codes.scale**-2
         self._least = self._thresholds(torch.arange(len(codes)))
         self._hits: list[_Hits] = []
@@ -49,35 +52,41 @@ class Sieve:
         thresholds: _Integers = least.floor().clamp(min=_LOWEST).int().numpy()
         return thresholds
 
-    def seed(self, rows: torch.Tensor, columns: torch.Tensor) -> None:
-        """Give `rows` the floors that `columns` give them, which they are among; both ascending."""
-        if columns.shape[0] <= self._depth:
-            return
-        made = products(self._padded(rows), self._range(columns)).numpy()[: rows.shape[0], : columns.shape[0]]
-        # One more than are wanted, for each is near itself.
-        best = np.partition(made, -self._depth - 1, axis=1)[:, -self._depth - 1]
-        self._nearest.raise_floor(rows, torch.from_numpy(best) * self._unit - self._codes.margin[rows])
-        self._least[rows.numpy()] = self._thresholds(rows)
+    def compare(self, rows: Guests, columns: Guests) -> None:
+        """Compare the vectors of a partition that are new in it with others of it; no vector with itself.
 
-    def compare(self, rows: torch.Tensor, columns: torch.Tensor) -> None:
-        """Compare each of `rows` with each of `columns`, which are ascending; no vector with itself."""
-        high, wide = rows.shape[0], columns.shape[0]
-        if high == 0 or wide == 0:
-            return
-        made = products(self._padded(rows), self._range(columns)).numpy()[:high, :wide]
-        one, other = rows.numpy(), columns.numpy()
+        Two that only visit it are not compared.
+        """
+        left, right = torch.cat(rows), torch.cat(columns)
+        high, wide = left.shape[0], right.shape[0]
+        made = products(self._padded(left), self._padded(right)).numpy()[:high, :wide]
+        made[len(rows.at_home) :, len(columns.at_home) :] = _NEVER
+        one, other = left.numpy(), right.numpy()
+        self._seed(one, made)
         least, least_of_columns = self._least[one], self._least[other]
         passed = made >= least[:, None]
         passed |= made >= least_of_columns
         flat = np.flatnonzero(passed)
         if len(flat) > max(crowd(made.size), self._depth * (high + wide)):
-            self._nearest.compare(rows.sort().values, columns, both=True, keep=self._keep)
+            self._nearest.compare(left.sort().values, columns.at_home, both=True, keep=self._keep)
+            self._nearest.compare(rows.at_home, columns.away, both=True, keep=self._keep)
             return
         row, column = np.divmod(flat, wide)
-        product, left, right = made[row, column], one[row], other[column]
+        product, owner, target = made[row, column], one[row], other[column]
         forth, back = product >= least[row], product >= least_of_columns[column]
-        self._hold(left[forth], right[forth], product[forth])
-        self._hold(right[back], left[back], product[back])
+        self._hold(owner[forth], target[forth], product[forth])
+        self._hold(target[back], owner[back], product[back])
+
+    def _seed(self, rows: Positions, made: _Integers) -> None:
+        """Give those of `rows` that are searched for the floors that their products give them."""
+        new = np.flatnonzero(self._sought[rows])
+        if len(new) == 0 or made.shape[1] <= self._depth:
+            return
+        # One more than are wanted, for each is near itself.
+        best = np.partition(made[new], -self._depth - 1, axis=1)[:, -self._depth - 1]
+        born = torch.from_numpy(rows[new])
+        self._nearest.raise_floor(born, torch.from_numpy(best) * self._unit - self._codes.margin[born])
+        self._least[rows[new]] = self._thresholds(born)
 
     def _hold(self, owner: Positions, target: Positions, product: _Integers) -> None:
         with self._lock:
@@ -107,11 +116,3 @@ class Sieve:
         if padding := -positions.shape[0] % FOLD:
             positions = torch.cat([positions, positions[:1].expand(padding)])
         return self._codes.numbers.index_select(0, positions)
-
-    def _range(self, positions: torch.Tensor) -> torch.Tensor:
-        """The same of ascending positions; no copy where they are a range."""
-        numbers, first, count = self._codes.numbers, int(positions[0]), positions.shape[0]
-        last = first + count - count % -FOLD
-        if int(positions[-1]) - first + 1 == count and last <= numbers.shape[0]:
-            return numbers[first:last]
-        return self._padded(positions)

@@ -144,7 +144,10 @@ def for_reach(truth: Truth, prints: Prints) -> Flags:
 
 
 def needed_reach(owner: Positions, target: Positions, codes: Codes, centroids: Centroids, share: float) -> float:
-    """The least reach by which the `share` of the pairs is found, in whole steps."""
+    """The least reach by which the `share` of all pairs is likely found, in whole steps, by a sample of them.
+
+    A standard error more of the sample is to be found: a reach that falls short by the luck of the draw costs recall.
+    """
     if len(owner) == 0:
         return 0.0
     ends = [codes.numbers[torch.from_numpy(p)] for p in (owner, target)]
@@ -152,7 +155,8 @@ def needed_reach(owner: Positions, target: Positions, codes: Codes, centroids: C
     short = torch.minimum(
         _short_of(ends[0], home[0], home[1], centroids), _short_of(ends[1], home[1], home[0], centroids)
     )
-    nth = min(len(owner) - 1, int(np.ceil(share * len(owner))) - 1)
+    surely = share + (share * (1 - share) / len(owner)) ** 0.5
+    nth = min(len(owner) - 1, int(np.ceil(surely * len(owner))) - 1)
     needed = int(short.sort().values[nth])
     return float(np.ceil(needed / centroids.unit / _STEP) * _STEP)
 

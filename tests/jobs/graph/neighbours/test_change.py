@@ -20,10 +20,12 @@ from quern.jobs.graph.neighbours.change import change
 from quern.jobs.graph.neighbours.codes import encode
 from quern.jobs.graph.neighbours.edges import neighbour_edges
 from quern.jobs.graph.neighbours.join import run_all
+from quern.jobs.graph.neighbours.members import assign
 from quern.jobs.graph.neighbours.partition_tasks import PartitionTask
 from quern.jobs.graph.neighbours.plan import Neighbourhood, Plan
 from quern.jobs.graph.neighbours.prints import vector_prints
 from quern.jobs.graph.neighbours.search import find_neighbours, spaced
+from quern.jobs.graph.neighbours.truth import needed_reach
 from quern.schemas.extras import MissingExtraError
 from quern.schemas.settings import LinkSettings, NeighbourSettings
 
@@ -189,6 +191,21 @@ def test_partitions_find_the_share_of_neighbours_that_is_wanted(recall: float) -
     assert had >= recall - 0.02
     assert abs(found.notes["recall"] - had) < 0.03
     assert found.notes["probes"] < found.notes["partitions"] / 2
+
+
+@pytest.mark.parametrize("share", [0.9, 0.97])
+def test_a_reach_finds_a_standard_error_more_of_its_sample_than_is_wanted(
+    share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("quern.jobs.graph.neighbours.truth._STEP", 1e-4)
+    pool = vectors(800, 24, 9)
+    owner = np.arange(0, len(pool), 4)
+    target = nearest(pool[owner], pool, 1, owner).positions[:, 0]
+    codes = encode(pool, "int8")
+    centroids = train(codes, vector_prints(pool), 20)
+    met = assign(codes.numbers, centroids, needed_reach(owner, target, codes, centroids, share)).meet(owner, target)
+    error = (share * (1 - share) / len(owner)) ** 0.5
+    assert share + error <= met.mean() < share + error + 0.02
 
 
 @pytest.mark.parametrize("coarse", [False, True])

@@ -77,3 +77,14 @@ def test_margins_of_floats_stay_as_they_are() -> None:
     codes = encode(gaussian(4), "bf16")
     assert likely(codes) is codes
     assert len(likely(encode(gaussian(4)[:0].reshape(0, 384), "int8"))) == 0
+
+
+@pytest.mark.parametrize("largest", [0.4, 1.7])
+def test_a_scale_that_is_likely_changes_no_code(largest: float) -> None:
+    rows = gaussian(3)
+    rows[5, 7] = largest
+    expected = encode(rows, "int8")
+    for likely_scale in (expected.scale, 427.0, 50.0):
+        found = encode(rows, "int8", likely_scale=likely_scale)
+        assert found.scale == expected.scale
+        assert (found.numbers == expected.numbers).all()

@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from quern.indexes import checksums
+from quern.indexes.checksums import checksum_of
 from quern.indexes.night_state import NightStates
 from quern.indexes.vectors import Floats
 from quern.jobs.graph.neighbours.change import change
@@ -81,6 +83,20 @@ def test_a_damaged_state_is_left_aside(
     damage(tmp_path / "s" / "a")
     assert read_state(tmp_path / "s") is None
     assert "is damaged and is left aside" in caplog.text
+
+
+def test_what_a_process_wrote_is_not_read_whole_again_until_a_warehouse_is_opened_anew(
+    found: Neighbourhood, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_state(tmp_path / "s", "a", found)
+    read: list[Path] = []
+    monkeypatch.setattr(checksums, "checksum_of", lambda path: read.append(path) or checksum_of(path))
+    NightStates(tmp_path / "s").forget_damaged()
+    assert read == []
+    checksums.VERIFIED.forget()
+    NightStates(tmp_path / "s").forget_damaged()
+    assert {path.suffix for path in read} == {".npy"}
+    assert read_state(tmp_path / "s") is not None
 
 
 def test_a_state_is_read_as_it_was_written(found: Neighbourhood, tmp_path: Path) -> None:
