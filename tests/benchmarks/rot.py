@@ -14,7 +14,9 @@ from typing import Final, TypeVar
 
 from quern.indexes.catalog import Warehouse
 from quern.pipelines.build import build
-from tests.rot import SETTINGS, Expected, Outcome, answered, count_of, digests, places, small_warehouse, trial
+from tests.rot.places import places
+from tests.rot.trial import Expected, Outcome, count_of, read_of, tables_after, trials, tried_of
+from tests.rot.warehouses import FULL, GOING_ON, NIGHTS, full_warehouse
 
 Made = TypeVar("Made")
 
@@ -38,8 +40,9 @@ def benchmark_rot(count: int, seed: int) -> dict[str, float]:
         root = Path(folder)
         # LanceDB and the models have threads, which a process that forks must not have.
         whole, expected = _elsewhere(_prepared, root)
-        found = list(_told(trial(whole, place, expected, root) for place in places(whole, count, seed)))
-        figures: dict[str, float] = {"places": count, **count_of(found)}
+        found = list(_told(trials(whole, places(whole, count, seed), expected, root)))
+        figures: dict[str, float] = {"places": len(found), **count_of(found)}
+        figures |= {f"tried: {kind}": tried for kind, tried in tried_of(found).items()}
         figures["seconds_a_place"] = sum(outcome.seconds for outcome in found) / max(len(found), 1)
         figures["build_checksums_share"] = _elsewhere(_share, whole.parent)
         figures["quiet_night_checksums_share"] = _elsewhere(_share, whole.parent)
@@ -47,8 +50,11 @@ def benchmark_rot(count: int, seed: int) -> dict[str, float]:
 
 
 def _told(outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
-    """The outcomes, of which each that did not pass is told as it comes."""
+    """The outcomes, of which each that did not pass is told as it comes, and now and then how many there were."""
     for number, outcome in enumerate(outcomes, 1):
+        if number % 20 == 0:
+            sys.stderr.write(f"places={number}\n")
+            sys.stderr.flush()
         if not outcome.passed:
             sys.stderr.write(f"place={number} {outcome}\n")
             sys.stderr.flush()
@@ -62,15 +68,16 @@ def _elsewhere(make: Callable[[Path], Made], root: Path) -> Made:
 
 
 def _prepared(root: Path) -> tuple[Path, Expected]:
-    whole = small_warehouse(root / "small")
-    return whole, Expected(answered(whole), digests(whole))
+    whole = full_warehouse(root / "small")
+    expected = Expected(read_of(whole), tables_after(whole, (*NIGHTS, GOING_ON)))
+    return whole, expected
 
 
 def _share(root: Path) -> float:
     """The share of checksums in a build of the pages in `root` into a warehouse beside them, under a profiler."""
     profile = Profile()
     profile.enable()
-    build(root / "pages", Warehouse.create(root / "profiled"), SETTINGS)
+    build(root / "pages", Warehouse.create(root / "profiled"), FULL)
     profile.disable()
     stats = pstats.Stats(profile)
     taken = 0.0

@@ -95,7 +95,7 @@ def build_unaudited(pages: Path, warehouse: Warehouse, settings: Settings) -> di
         make_tables(staged, run)
     tables = staged.tables()
     rejects = staged.rejects(tables["pages"])
-    audit = AuditRecord(seconds=0, checks=[], rejects=table_file(rejects), reasons={}, shares={})
+    audit = AuditRecord(seconds=0, checks=[], rejects=table_file(rejects, warehouse.root), reasons={}, shares={})
     staged.publish(staged.pinned(audit))
     shutil.rmtree(folder.parent, ignore_errors=True)
     snapshot = warehouse.snapshot(leased=False)

@@ -7,26 +7,21 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from tests.beside import ROOT
 from tests.conftest import Quern
-from tests.rot import (
-    Expected,
-    answered,
-    asked_of,
-    built_on,
-    copy_of,
-    digests,
-    kept,
-    named_by_verify,
-    places,
-    small_warehouse,
-)
+from tests.rot.places import copy_of, kept, places
+from tests.rot.trial import Expected, answered, asked_of, built_on, digests, named_by_verify
+from tests.rot.warehouses import SMALL_NIGHT, small_warehouse
 
 _VERIFIED = 100
-_TRIED = ("lance data", "memo part", "pages", "stages")
+_KINDS = 20  # Of files, in a warehouse that has them all.
+_TRIED = ("lance data", "memo part", "pages, parts", "stages")
 
 
 @pytest.fixture(scope="module")
@@ -55,11 +50,22 @@ def test_verify_names_what_is_damaged_and_nothing_else(whole: Path, tmp_path: Pa
 
 
 def test_what_is_damaged_is_told_or_not_needed_and_the_next_build_makes_it_good(whole: Path, tmp_path: Path) -> None:
-    expected = Expected(answered(whole), digests(whole))
+    expected = Expected({"question": answered(whole)}, {SMALL_NIGHT.name: digests(whole)})
     tried = {place.kind: place for place in places(whole, 60, seed=7) if place.kind in _TRIED}
     assert len(tried) == len(_TRIED)
     for number, place in enumerate(tried.values()):
         copy = copy_of(whole, tmp_path / str(number))
         place.damage(copy)
         assert asked_of(copy, expected) in {"answered", "told"}, place
-        assert built_on(copy, whole.parent / "pages", expected) == "equal", place
+        assert built_on(copy, whole.parent, expected, SMALL_NIGHT) == "equal", place
+
+
+@pytest.mark.long
+def test_a_damaged_place_of_each_kind_of_file_is_told_and_mended() -> None:
+    # In a process without threads, which forks.
+    command = [sys.executable, "-m", "tests.benchmarks", "rot", "--places", str(_KINDS), "--seed", "11", "--json"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(done.stdout)
+    assert [figures[name] for name in figures if name.startswith("tried: ")] == [1] * _KINDS
+    assert [figures[way] for way in ("silent", "crash", "traceback", "not mended")] == [0, 0, 0, 0], done.stderr
