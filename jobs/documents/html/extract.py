@@ -16,6 +16,7 @@ from lxml.html import HtmlElement
 from quern.jobs.documents.html.child import serve
 from quern.jobs.documents.html.edges import without_filing, without_title
 from quern.jobs.documents.html.images import article_images
+from quern.jobs.documents.html.links import free_links
 from quern.jobs.documents.html.main_text import fuller, main_text
 from quern.jobs.documents.html.markup import is_menu, link_texts, repair
 from quern.jobs.documents.html.metadata import add_from_text, letters, read_metadata
@@ -44,6 +45,7 @@ def _text(tree: HtmlElement, title: str | None, base: str) -> str:
     drop_unread(tree)
     repair(tree)
     links = link_texts(tree)
+    free_links(tree, base)
     headings = {letters(h.text_content()) for h in tree.iter("h1")}
     text = fuller(main_text(tree, base), bodies, headings | {letters(title)})
     return "" if is_menu(text, links) else without_filing(without_title(text, title, headings))

@@ -74,13 +74,18 @@ def fuller(text: str, scripts: Sequence[HtmlElement], names: Set[str]) -> str:
         scripts: Those of its linked data that hold texts.
         names: Its title and headings, as `letters`.
     """
+    bodies = stated_bodies(scripts)
+    if not bodies:
+        return text
     running = _running(text)
-    much = [body for body in stated_bodies(scripts) if _running(body.text) > _MUCH_MORE * running]
+    much = [body for body in bodies if _running(body.text) > _MUCH_MORE * running]
+    if not much:
+        return text
     lines = list(islice((letters(line) for line in text.split("\n") if is_prose(line)), _MOST_LINES))
     # The title may be that of the linked data, so that what the page shows says more.
     own = next((body for body in much if _holds(body, lines)), None)
     own = own or next((body for body in much if _is_headed(body, names)), None)
-    if own is None and much and running < _FAILED:
+    if own is None and running < _FAILED:
         own = much[0]
     return own.text if own else text
 
@@ -119,6 +124,9 @@ def _protect_ampersands(tree: HtmlElement) -> None:
 def _drop_comments(tree: HtmlElement) -> None:
     """Take out what readers wrote below an article, told by name."""
     for element in list(tree.iter(*_BOXES)):
-        named = _COMMENTS_ID.match(element.get("id", "")) or _COMMENTS_CLASS.match(element.get("class", ""))
-        if named and element.getparent() is not None:
+        classes = element.get("class", "")
+        # Most classes are spared the search for a name anywhere in them: without these letters none is there.
+        named = _COMMENTS_ID.match(element.get("id", "")) or ("ment" in classes and _COMMENTS_CLASS.match(classes))
+        # An opinion is a `Kommentar` too: with the page's heading in it, it is the article.
+        if named and element.getparent() is not None and next(element.iter("h1"), None) is None:
             element.drop_tree()

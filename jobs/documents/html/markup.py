@@ -8,13 +8,14 @@ rests on what markup says of itself, never on one site's names.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
-from lxml.etree import XPath
+from lxml.etree import XPath, strip_tags
 from lxml.html import HtmlElement
 
-_HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
+_UNWRAPPED: Final = "quern-unwrapped"
+HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 _HAS_MAIN: Final = XPath(
     "boolean(descendant::*[self::article or self::main or @role='main' or @itemprop='articleBody'])"
 )
@@ -77,6 +78,13 @@ def repair(tree: HtmlElement) -> None:
     _gather_posts(tree)
 
 
+def unwrap(tree: HtmlElement, elements: Iterable[HtmlElement]) -> None:
+    """Leave of elements below `tree` what they hold: all at once, for each alone copies the text before it."""
+    for element in elements:
+        element.tag = _UNWRAPPED
+    strip_tags(tree, _UNWRAPPED)
+
+
 def _length(element: HtmlElement) -> int:
     return len(" ".join(element.text_content().split()))
 
@@ -118,7 +126,7 @@ def _is_layout(table: HtmlElement, rows: list[HtmlElement], cells: list[HtmlElem
 
 
 def _holds_blocks(cell: HtmlElement) -> bool:
-    if next(cell.iterdescendants("table", *_HEADINGS), None) is not None:
+    if next(cell.iterdescendants("table", *HEADINGS), None) is not None:
         return True
     length = _length(cell)
     return length >= _LONG_CELL or (length >= _CELL_WITH_BLOCKS and len(cell.findall(".//p")) > 1)
@@ -200,7 +208,7 @@ def _types_above(element: HtmlElement) -> Iterator[str]:
 
 def _drop_tools(tree: HtmlElement) -> None:
     """Take out what serves a visit, not the text: edit and print links, boxes for an address, "Read more" lines."""
-    in_headings = (e for heading in tree.iter(*_HEADINGS[:-1]) for e in _LINKED(heading))
+    in_headings = (e for heading in tree.iter(*HEADINGS[:-1]) for e in _LINKED(heading))
     for element in [*_EDIT_LINKS(tree), *in_headings]:
         if _IN_BRACKETS.match(element.text_content()):
             _drop(element)
@@ -221,7 +229,7 @@ def _drop_tools(tree: HtmlElement) -> None:
 def _is_tool(line: HtmlElement) -> bool:
     """Whether a line with a link of a tool holds nothing else of worth: no heading and no sentence."""
     text = line.text_content().strip()
-    heading = next(line.iterdescendants(*_HEADINGS), None)
+    heading = next(line.iterdescendants(*HEADINGS), None)
     return len(text) <= _SHORT_LINE and heading is None and not _is_sentence(text)
 
 

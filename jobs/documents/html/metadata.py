@@ -96,6 +96,7 @@ _AFTER_NAME: Final = re.compile(
     r"\s*(?:[|•·–—(,]|\s-\s|\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b).*$", re.S | re.I
 )
 _SEPARATOR: Final = re.compile(r"\s+(?:[-–—|·•:»«]|::)\s+")
+_NO_LETTER: Final = re.compile(r"[\W_]+")
 
 
 def read_metadata(tree: HtmlElement, url: str) -> Found:
@@ -135,7 +136,7 @@ def add_from_text(found: Found, text: str) -> None:
 
 def letters(text: str | None) -> str:
     """Letters and digits of a text in lower case, to compare names."""
-    return "".join(c for c in (text or "").casefold() if c.isalnum())
+    return _NO_LETTER.sub("", (text or "").casefold())
 
 
 def _settle(found: Found, field: str, candidates: Candidates, read: Callable[[Any], T | None]) -> T | None:

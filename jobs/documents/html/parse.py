@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import Final
 
 from lxml import etree
 from lxml.html import HtmlComment, HtmlElement, HtmlEntity, HTMLParser, HtmlProcessingInstruction
 
+from quern.jobs.documents.html.markup import unwrap
+from quern.jobs.documents.html.panels import look, opened_by_controls, show_panels
 from quern.jobs.text.charsets import decode_page
 
 # What holds no main text by its element's meaning; metadata and images are read before it goes.
@@ -20,7 +23,6 @@ _NO_TEXT: Final = (
 )
 _UNSHOWN: Final = etree.XPath("descendant::*[@hidden][not(@hidden='until-found')][not(ancestor::*[@hidden])]")
 _PANELS: Final = ("tabpanel", "region")
-_CONTROLS: Final = etree.XPath("descendant::*[@aria-controls or @data-target or starts-with(@href, '#')]")
 # Most share of the page's text in unshown elements that no visit opens; where they hold more, a script shows them.
 _UNSHOWN_SHARE: Final = 0.3
 # So many elements that look alike, each behind a button, are panels that open.
@@ -33,10 +35,18 @@ _LINES_WITH_TIMES: Final = etree.XPath(
     "descendant::*[time][ancestor-or-self::p or ancestor-or-self::li or ancestor-or-self::td]"
     "[string-length(normalize-space(.)) > 60]"
 )
-_FREED: Final = "quern-freed"
-_LONG_ASIDES: Final = etree.XPath("descendant::aside[string-length(.) > 200]")
-# Least share of the text in the page's paragraphs of an aside that is the main text.
-_MAIN_ASIDE: Final = 0.4
+_LONG_BOXES: Final = etree.XPath("descendant::*[self::aside or self::form][string-length(.) > 200]")
+# Least share of the text in the page's paragraphs of an aside, or of a form, that is around the main text.
+_MAIN_BOX: Final = 0.4
+_PLAIN_ASIDES: Final = etree.XPath(
+    "descendant::aside"
+    "[not(descendant::a or descendant::form or descendant::input or descendant::button or descendant::article)]"
+)
+# A frame with a title, which has the name of what groups the fields of a form.
+_GROUPS_WITHOUT_FIELDS: Final = etree.XPath(
+    "descendant::fieldset[not(descendant::input or descendant::select or descendant::textarea)]"
+    "/descendant-or-self::*[self::fieldset or self::legend]"
+)
 _HEAD_BYTES: Final = 4096
 # Control characters, NUL among them, save tab and line breaks; a form feed is a line break.
 _CONTROL: Final = bytes([*range(0x09), 0x0B, *range(0x0E, 0x20), 0x7F])
@@ -115,6 +125,7 @@ def drop_unread(tree: HtmlElement) -> None:
     Linked data that speaks of a forum stays: trafilatura reads a thread otherwise than an article.
     """
     _drop_unshown(tree)
+    show_panels(tree)
     scripts = [s for s in tree.iter("script") if "DiscussionForumPosting" not in (s.text or "")]
     _keep_texts(tree)
     etree.strip_elements(tree, *_NO_TEXT, with_tail=False)
@@ -128,18 +139,14 @@ def _drop_unshown(tree: HtmlElement) -> None:
     hidden = _UNSHOWN(tree)
     if not hidden:
         return
-    opened = _opened(tree)
+    opened = opened_by_controls(tree)
     unshown = [e for e in hidden if e.get("role") not in _PANELS and not e.get("aria-labelledby")]
     unshown = [e for e in unshown if e.get("id", "") not in opened]
-    headed = Counter(_look(e) for e in unshown if _follows_button(e))
-    unshown = [e for e in unshown if headed[_look(e)] < _SEVERAL or not _follows_button(e)]
+    headed = Counter(look(e) for e in unshown if _follows_button(e))
+    unshown = [e for e in unshown if headed[look(e)] < _SEVERAL or not _follows_button(e)]
     if sum(len(e.text_content()) for e in unshown) <= _UNSHOWN_SHARE * len(tree.text_content()):
         for element in unshown:
             element.drop_tree()
-
-
-def _look(element: HtmlElement) -> tuple[str, str]:
-    return element.tag, element.get("class", "")
 
 
 def _follows_button(element: HtmlElement) -> bool:
@@ -147,24 +154,29 @@ def _follows_button(element: HtmlElement) -> bool:
     return before is not None and next(before.iter("button", "summary"), None) is not None
 
 
-def _opened(tree: HtmlElement) -> set[str]:
-    """Ids of the elements that a control or a link of the page opens."""
-    named = (e.get(name, "").strip() for e in _CONTROLS(tree) for name in ("aria-controls", "data-target", "href"))
-    return {one.removeprefix("#") for names in named for one in names.split()}
-
-
 def _keep_texts(tree: HtmlElement) -> None:
-    """Free texts from elements that seldom hold any: headings that are buttons, dates in sentences, main asides."""
-    for button in _HEADING_BUTTONS(tree):
-        button.drop_tag()
-    for time in [time for line in _LINES_WITH_TIMES(tree) for time in line.iterchildren("time")]:
-        time.tag = _FREED
-    etree.strip_tags(tree, _FREED)
-    asides = _LONG_ASIDES(tree)
-    least = _MAIN_ASIDE * _unlinked(tree) if asides else 0
-    for aside in asides:
-        if _unlinked(aside) > least:
-            aside.tag = "div"
+    """Free texts from elements that seldom hold any: headings that are buttons, dates in sentences, large boxes."""
+    unwrap(tree, _HEADING_BUTTONS(tree))
+    unwrap(tree, [time for line in _LINES_WITH_TIMES(tree) for time in line.iterchildren("time")])
+    for group in _GROUPS_WITHOUT_FIELDS(tree):
+        group.tag = "p" if group.tag == "legend" else "div"
+    boxes = _LONG_BOXES(tree)
+    least = _MAIN_BOX * _unlinked(tree) if boxes else 0
+    for box in [*(box for box in boxes if _unlinked(box) > least), *_fact_boxes(tree)]:
+        box.tag = "div"
+
+
+def _fact_boxes(tree: HtmlElement) -> Iterator[HtmlElement]:
+    """Boxes of facts between an article's paragraphs: they lead nowhere and ask for nothing."""
+    plain = set(_PLAIN_ASIDES(tree))
+    for around in {aside.getparent() for aside in plain}:
+        below, waiting = False, list[HtmlElement]()
+        for element in around.iterchildren("p", "aside"):
+            if element.tag == "p":
+                yield from waiting
+                below, waiting = True, []
+            elif below and element in plain:
+                waiting.append(element)
 
 
 def _unlinked(element: HtmlElement) -> int:

@@ -28,7 +28,15 @@ from trafilatura.settings import TAG_CATALOG, Extractor
 from trafilatura.utils import text_chars_test, trim
 from trafilatura.xml import delete_element, xmltotxt
 
-from quern.jobs.documents.html.loose_text import IMAGE, is_sentence, linked_length, wrap_lines_between, wrap_loose_text
+from quern.jobs.documents.html.loose_text import (
+    IMAGE,
+    is_sentence,
+    linked_length,
+    wrap_lines_between,
+    wrap_loose_text,
+    wrap_standfirsts,
+)
+from quern.jobs.documents.html.markup import HEADINGS
 from quern.jobs.documents.html.scope import drop_named, main_scope, sums_up, take_standfirst
 from quern.jobs.documents.html.teasers import drop_teasers
 from quern.jobs.text.plain_text import paragraphs
@@ -45,6 +53,9 @@ _REFERENCE: Final = re.compile(r"\W{0,2}\d{1,6}[a-z]?\W{0,2}|")
 _SHORT_DIV: Final = (100, 3)
 # A paragraph that is all of an entry or a cell goes with it.
 _HOLDING: Final = ("item", "td", "th")
+# So many articles without a link or a heading inside one are its paragraphs. Chosen, not tuned: no page of the article
+# extraction benchmark has them.
+_SEVERAL: Final = 3
 _NOT_LAST: Final = ("head", "ref")
 
 
@@ -61,6 +72,7 @@ def read_main(tree: HtmlElement, base: str) -> str:
     drop_teasers(tree, base)
     tree = convert_tags(tree_cleaning(tree, options), options)
     wrap_loose_text(tree)
+    wrap_standfirsts(tree)
     scope = main_scope(tree, drop_named(tree))
     take_standfirst(tree, scope)
     wrap_lines_between(scope)
@@ -77,9 +89,14 @@ def _mark_images(tree: HtmlElement) -> None:
 
 
 def _drop_nested_articles(tree: HtmlElement) -> None:
-    """Take out articles inside an article that has more text of its own: they are those that it recommends."""
+    """Take out articles inside an article that has more text of its own: they are those that it recommends.
+
+    Several without a link or a heading recommend nothing: they are paragraphs that a page builder calls so.
+    """
     for outer in _OUTER_ARTICLES(tree):
         inner = [e for e in outer.iter("article") if e is not outer]
+        headed = [e for e in inner if next(e.iter("a", *HEADINGS), None) is not None]
+        inner = headed if len(inner) - len(headed) >= _SEVERAL else inner
         if 2 * sum(len(e.text_content()) for e in inner) < len(outer.text_content()):
             for element in inner:
                 if element.getparent() is not None:

@@ -6,7 +6,9 @@ import time
 from collections.abc import Callable
 
 from quern.jobs.documents.html.extract import extract_page
+from quern.jobs.documents.html.links import free_links
 from quern.jobs.documents.html.loose_text import is_sentence
+from quern.jobs.documents.html.panels import show_panels
 from quern.jobs.documents.html.parse import drop_unread, parse_page
 
 
@@ -46,3 +48,30 @@ def test_only_times_within_a_long_line_become_its_text() -> None:
     drop_unread(tree)
     assert [t.text for t in tree.iter("time")] == ["3 May", "8 in the evening"]
     assert tree.find(".//p").text.startswith("The concert begins at 8 in the evening in")
+
+
+def test_many_links_of_one_paragraph_become_text_at_once() -> None:
+    link = '<a href="https://elsewhere.example/work">A history of tides and quays</a> and '
+    tree = parse_page(f"<html><body><p>{link * 8_000}</p></body></html>".encode(), "utf-8")
+    assert seconds(lambda: free_links(tree, "https://page.example/")) < 2
+    assert tree.find(".//a") is None
+    assert tree.text_content() == "A history of tides and quays and " * 8_000
+
+
+def test_of_many_tabs_that_are_hidden_a_shown_neighbour_is_found_at_once() -> None:
+    tab = '<div class="tab-pane" style="display: none"><b>Tide</b></div>'
+    tree = parse_page(f"<html><body>{tab * 8_000}</body></html>".encode(), "utf-8")
+    assert seconds(lambda: show_panels(tree)) < 2
+    assert len(tree.xpath("//div[@style='display: none']")) == 8_000
+    shown = parse_page(f"<html><body>{tab * 2}<!-- --><div class='tab-pane'>High</div></body></html>".encode(), "utf-8")
+    show_panels(shown)
+    assert shown.xpath("//div[@style='display: none']") == []
+
+
+def test_many_asides_without_paragraphs_between_them_are_told_at_once() -> None:
+    tree = parse_page(f"<html><body>{'<aside>Tide</aside>' * 30_000}<p>High</p></body></html>".encode(), "utf-8")
+    assert seconds(lambda: drop_unread(tree)) < 2
+    page = b"<body><aside>a</aside><p>b</p><aside>c</aside><aside>d</aside><p>e</p><aside>f</aside>"
+    tree = parse_page(page, "utf-8")
+    drop_unread(tree)
+    assert tree.text_content() == "bcde"

@@ -2,8 +2,10 @@
 
 `unseen/first.txt` are 61 pages in the markup of systems of the years 1998 to 2025, written by someone who had not read
 the rules; the rules were mended afterwards for what was lost on them. `unseen/second.txt` are 20 of other kinds,
-written after most of the mending: read for the first time they gave precision .938 and recall .919. All texts are our
-own. A page is a line `@@@ name kind language`, lines `+ must`, lines `- must not`, and its markup.
+written after most of the mending: read for the first time they gave precision .938 and recall .919.
+`unseen/third.txt` are 26 of yet other kinds, first read with precision .964 and recall .865; `unseen/fourth.txt` are
+20 more, first read, by the rules of that time, with precision .944 and recall .971. All texts are our own. A page
+is a line `@@@ name kind language`, lines `+ must`, lines `- must not`, and its markup.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ def pages(file: str) -> list[Page]:
     return found
 
 
-@pytest.mark.parametrize("file", ["first", "second"])
+@pytest.mark.parametrize("file", ["first", "second", "third", "fourth"])
 def test_the_text_of_unseen_pages_is_as_good_as_its_floor(file: str) -> None:
     read = wanted = taken = 0
     for page in pages(file):
