@@ -29,7 +29,7 @@ from quern.jobs.models.folders import (
     resolve_max_tokens,
 )
 from quern.jobs.models.openvino_runtime import OpenVinoRunner, openvino_file, openvino_version
-from quern.jobs.models.precision import resolve_precision
+from quern.jobs.models.precision import Precision, resolve_precision
 from quern.jobs.models.scripts import known_scripts, readable
 from quern.schemas.extras import require
 from quern.schemas.settings import EmbedSettings
@@ -59,14 +59,19 @@ def _threads(settings: EmbedSettings) -> int:
 
 
 def _runner(model: Model, settings: EmbedSettings) -> Runner:
-    precision, threads = resolve_precision(settings), _threads(settings)
-    if settings.engine == "openvino":
+    return _loaded(model, settings.engine, settings.device, resolve_precision(settings), _threads(settings))
+
+
+@lru_cache(maxsize=4)
+def _loaded(model: Model, engine: str, device: str, precision: Precision, threads: int) -> Runner:
+    """The model in memory, once for documents and questions where both come to the same precision."""
+    if engine == "openvino":
         return OpenVinoRunner(model, precision, threads)
-    require("torch", f"embed.engine {settings.engine}", "set embed.engine to openvino")
+    require("torch", f"embed.engine {engine}", "set embed.engine to openvino")
     from quern.jobs.models.torch_runtime import FlagRunner, TorchRunner  # torch takes seconds to import
 
-    kind = TorchRunner if settings.engine == "torch" else FlagRunner
-    return kind(model, precision, threads, settings.device)
+    kind = TorchRunner if engine == "torch" else FlagRunner
+    return kind(model, precision, threads, device)
 
 
 def _batching(model: Model, settings: EmbedSettings) -> Batching:
@@ -83,14 +88,15 @@ class Embedder:
         batching: How texts share calls of the model.
     """
 
-    def __init__(self, settings: EmbedSettings, model: Model, tokenizer: Tokenizer, runner: Runner) -> None:
+    def __init__(self, settings: EmbedSettings, model: Model, tokenizer: Tokenizer) -> None:
         special, max_tokens = tokenizer.num_special_tokens_to_add(False), resolve_max_tokens(settings, model)
         if max_tokens <= special:
             raise ModelError(f"embed.max_tokens {max_tokens}: leaves no room beside {special} special tokens; raise it")
         self.dimension = model.dimension
         self.capacity = max_tokens - special
         self.batching = _batching(model, settings)
-        self._tokenizer, self._runner, self._max_tokens = tokenizer, runner, max_tokens
+        self._tokenizer, self._max_tokens = tokenizer, max_tokens
+        self._model, self._settings = model, settings
 
     @staticmethod
     def load(settings: EmbedSettings) -> Embedder:
@@ -99,22 +105,26 @@ class Embedder:
         Raises:
             ModelError: The model is not on this machine or cannot be used.
         """
-        return _load(settings)
+        embedder = _load(settings)
+        _ = embedder._runner
+        return embedder
 
     @staticmethod
     def for_questions(settings: EmbedSettings) -> Embedder:
-        """What embeds the questions that search vectors made under `settings`: on a processor in f32.
+        """What embeds the questions that search vectors made under `settings`; see `for_questions`.
 
-        Questions are few. bf16 moves a cosine by up to .002, half of that by the question, and documents whose
-        cosines are that near change places.
+        That the model cannot be used is told only when it embeds: questions whose vectors are known need it not.
         """
-        if settings.device != "cpu" or resolve_precision(settings) == "f32":
-            return _load(settings)
-        return _load(settings.model_copy(update={"precision": "f32"}))
+        return _load(for_questions(settings))
 
     def readable(self, texts: Sequence[str]) -> npt.NDArray[np.float64]:
         """Share of each text's letters that are of scripts which the model knows, shape (texts,)."""
         return readable(texts, self._scripts)
+
+    @cached_property
+    def _runner(self) -> Runner:
+        """The model, ready to run: it takes a second, and who finds all vectors remembered needs none."""
+        return _runner(self._model, self._settings)
 
     @cached_property
     def _scripts(self) -> frozenset[str]:
@@ -152,6 +162,17 @@ def _special_tokens(model: Model) -> int:
     return int(load_tokenizer(model).num_special_tokens_to_add(False))
 
 
+def for_questions(settings: EmbedSettings) -> EmbedSettings:
+    """How the questions are embedded that search vectors made under `settings`: on a processor in f32.
+
+    Questions are few. bf16 moves a cosine by up to .002, half of that by the question, and documents whose
+    cosines are that near change places.
+    """
+    if settings.device != "cpu" or settings.precision == "f32":
+        return settings
+    return settings.model_copy(update={"precision": "f32"})
+
+
 def _normalise(vectors: Vectors) -> Vectors:
     """Rows of length 1; a row of zeros or of numbers that are not finite becomes NaN."""
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
@@ -162,7 +183,7 @@ def _normalise(vectors: Vectors) -> Vectors:
 @lru_cache(maxsize=4)
 def _load(settings: EmbedSettings) -> Embedder:
     model = read_model(settings.model)
-    return Embedder(settings, model, load_tokenizer(model), _runner(model, settings))
+    return Embedder(settings, model, load_tokenizer(model))
 
 
 def prepare(settings: EmbedSettings) -> None:

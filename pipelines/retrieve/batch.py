@@ -15,6 +15,7 @@ from quern.indexes.vectors import Floats, Neighbours, Part, Positions, nearest, 
 from quern.jobs.reasoning.questions.clauses import clauses
 from quern.jobs.reasoning.runner import Reasoner
 from quern.pipelines.retrieve.filters import Allowed, allowed, known_by
+from quern.pipelines.retrieve.question_vectors import question_vectors
 from quern.pipelines.retrieve.ranking import Doubles, Reached, chunk_scores, cut
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.settings import Settings
@@ -68,7 +69,7 @@ class Batch:
     @cached_property
     def vectors(self) -> Floats:
         """Embeddings of the questions, shape (questions, d)."""
-        return self.searcher.question_embedder.encode(self.searched)
+        return question_vectors(self.searcher, self.reasoner, self.searched)
 
     @cached_property
     def terms(self) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -12,7 +12,7 @@ from quern.indexes.catalog import Snapshot
 from quern.indexes.graph import QueryGraph
 from quern.jobs.models.folders import ModelError, model_fingerprint, read_model
 from quern.jobs.text.search_form import SearchForm
-from quern.jobs.vectors.embed import Embedder
+from quern.jobs.vectors.embed import Embed, Embedder, for_questions
 from quern.schemas.settings import EmbedSettings, Settings
 
 Given = ParamSpec("Given")
@@ -50,6 +50,15 @@ class Searcher:
             ModelError: The settings name another model than the snapshot's vectors were made with.
         """
         return Embedder.for_questions(self._embedding())
+
+    @cached_property
+    def question_model(self) -> Mapping[str, object]:
+        """Everything that a vector of a question depends on beside its text.
+
+        Raises:
+            ModelError: The settings name another model than the snapshot's vectors were made with.
+        """
+        return Embed(for_questions(self._embedding())).configuration()
 
     def _embedding(self) -> EmbedSettings:
         """The settings of the snapshot's model."""

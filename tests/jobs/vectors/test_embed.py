@@ -147,6 +147,11 @@ def test_questions_are_embedded_in_f32():
     assert np.array_equal(Embedder.for_questions(bf16).encode(TEXTS), load("f32").encode(TEXTS))
 
 
+def test_questions_run_the_model_that_is_loaded_for_documents_where_it_is_the_same():
+    settings = EmbedSettings(engine="torch", device="cpu")
+    assert Embedder.for_questions(settings)._runner is Embedder.load(settings)._runner
+
+
 def test_no_texts_give_no_vectors():
     assert Embedder.load(EmbedSettings()).encode([]).shape == (0, 384)
 
