@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from quern.jobs.reasoning.questions.asked import QuestionInput
-from quern.jobs.reasoning.questions.refusal import category_of, harm_of, refusal_task
+from quern.jobs.reasoning.questions.harmful import harm_of
+from quern.jobs.reasoning.questions.refusal import category_of, refusal_task
 from quern.jobs.reasoning.runner import Reasoner
 from quern.schemas.settings import QuestionSettings
 
