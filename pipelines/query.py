@@ -14,19 +14,19 @@ from pathlib import Path
 from typing import Final
 
 from quern.indexes.catalog import Manifest
-from quern.jobs.reasoning.answering.course import timeline
+from quern.jobs.reasoning.answering.course import ToldEvent
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, carried
 from quern.jobs.reasoning.answering.kinds import kind_of
 from quern.jobs.reasoning.answering.task import Draft, answer_task
-from quern.jobs.reasoning.citing import citing_inputs, citing_task, recited
-from quern.jobs.reasoning.confidence.judge import Judgement, judged
+from quern.jobs.reasoning.confidence.judge import Judgement
 from quern.jobs.reasoning.questions.decompose import decomposed
 from quern.jobs.reasoning.questions.outline import numbers_told
 from quern.jobs.reasoning.questions.plan import Plan
 from quern.jobs.reasoning.questions.preprocess import Understood, understood
 from quern.jobs.reasoning.runner import Reasoner
-from quern.pipelines.answers.aligning import AnswerAlignment, alignments
+from quern.pipelines.answers.aligning import AnswerAlignment, answer_alignment, parsed_questions
 from quern.pipelines.answers.compose import Citations, sentences_of, sub_answers, timeline_of
+from quern.pipelines.answers.concluding import Concluder, Conclusion, Drafted
 from quern.pipelines.answers.gate import gated
 from quern.pipelines.images.illustrate import illustrated
 from quern.pipelines.retrieve.batch import Batch
@@ -126,6 +126,14 @@ class _Whole:
     judgement: Judgement
     by: str
     aligned: AnswerAlignment
+    told: list[ToldEvent]
+
+    @classmethod
+    def of(cls, drafted: Drafted, found: Found, concluded: Conclusion, by: str) -> _Whole:
+        """What was drafted by a kind of generator, with what follows from it."""
+        given, draft = drafted.given, concluded.answer(drafted.draft)
+        aligned = answer_alignment(drafted.parsed, concluded.aligned, found.hits)
+        return cls(given, found, draft, concluded.judgement, by, aligned, concluded.timeline(given))
 
 
 @dataclass
@@ -174,7 +182,12 @@ class _Runner:
         self._searcher, self._recipe, self._reasoner = searcher, recipe, reasoner
         self._settings = searcher.settings
         self._task = answer_task(self._settings.answer)
-        self._citing = citing_task()
+        self._concluder = Concluder(
+            reasoner,
+            self._settings,
+            lambda texts: searcher.question_embedder.encode(texts),
+            lambda: searcher.question_model,
+        )
 
     def answers(self, asked: Sequence[Question]) -> list[Answer]:
         """The answers to a batch, in its order."""
@@ -219,7 +232,7 @@ class _Runner:
             inputs = [way.given(n, found) for (way, n), found in zip(now, evidence, strict=True)]
             drafts = [done.output for done in self._reasoner.run(self._task, inputs)]
             shares = [found.search.share if found.search else None for found in evidence]
-            judgements = judged(inputs, drafts, self._settings.answer, verified=shares)
+            judgements = self._concluder.of_parts([*map(Drafted, inputs, drafts, shares)])
             for (way, n), given, found, draft, judgement in zip(now, inputs, evidence, drafts, judgements, strict=True):
                 way.parts[n] = _Part(given, found, draft, judgement)
 
@@ -228,22 +241,14 @@ class _Runner:
         days = [self._as_of(way.question) for way in ways]
         wholes = with_events(self._searcher, [way.whole() for way in ways], days)
         inputs = [given for given, _ in wholes]
-        drafted = self._reasoner.run(self._task, inputs)
-        encode = self._searcher.question_embedder.encode
-        outputs = [done.output for done in drafted]
+        done = self._reasoner.run(self._task, inputs)
         shares = [found.search.share if found.search else None for _, found in wholes]
-        judgements = judged(inputs, outputs, self._settings.answer, encode, whole=True, verified=shares)
-        drafts = [Draft(sentences=[]) if j.refused else d.output for d, j in zip(drafted, judgements, strict=True)]
-        aligned = alignments(self._reasoner, self._settings.align, inputs, [found.hits for _, found in wholes])
-        rows = zip(wholes, self._cited(inputs, drafts), judgements, drafted, aligned, strict=True)
-        answered = [_Whole(*whole, draft, j, done.by, alignment) for whole, draft, j, done, alignment in rows]
-        return [self._composed(way, whole) for way, whole in zip(ways, answered, strict=True)]
-
-    def _cited(self, inputs: Sequence[AnswerInput], drafts: Sequence[Draft]) -> list[Draft]:
-        """The drafts with the sentences of the evidence that each of theirs is borne out by."""
-        asked = [citing_inputs(given, draft) for given, draft in zip(inputs, drafts, strict=True)]
-        cited = iter(self._reasoner.run(self._citing, [one for of_draft in asked for one in of_draft]))
-        return [recited(d, [next(cited).output for _ in a]) for d, a in zip(drafts, asked, strict=True)]
+        parsed = parsed_questions(self._settings.align, inputs)
+        drafts = [one.output for one in done]
+        drafted = [*map(Drafted, inputs, drafts, shares, parsed)]
+        concluded = zip(drafted, self._concluder.of_wholes(drafted), strict=True)
+        rows = zip(ways, wholes, done, concluded, strict=True)
+        return [self._composed(way, _Whole.of(d, found, c, one.by)) for way, (_, found), one, (d, c) in rows]
 
     def _composed(self, way: _OnItsWay, whole: _Whole) -> Answer:
         given, found, judgement = whole.given, whole.found, whole.judgement
@@ -272,7 +277,7 @@ class _Runner:
             hits=found.hits,
             path=found.path,
             search=found.search,
-            timeline=timeline_of(timeline(given) if sentences else [], citations, found.hits),
+            timeline=timeline_of(whole.told, citations, found.hits),
             parts=whole.aligned.parts,
             alignments=whole.aligned.hits,
             as_of=self._as_of(way.question),

@@ -16,17 +16,18 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cached_property, lru_cache
-from itertools import combinations, pairwise
+from itertools import chain, combinations, pairwise
+from operator import attrgetter
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from quern.jobs.reasoning.answering.idioms import asks_events
-from quern.jobs.reasoning.answering.inputs import AnswerInput
+from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence, ReportedEvent, spans
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.task import Draft
 from quern.jobs.reasoning.prompts import quoted
@@ -93,6 +94,15 @@ class Source:
         return told | _days(self.text, self.published_at.date() if self.published_at else None)
 
 
+class Sources(tuple[Source, ...]):
+    """The sentences of the evidence of an answer, by their numbers less one; all its sentences are cited from them."""
+
+    @cached_property
+    def held(self) -> Counter[Element]:
+        """In how many of them each word and number stands."""
+        return Counter(chain.from_iterable(source.elements for source in self))
+
+
 @dataclass(frozen=True)
 class CitingInput:
     """A sentence of an answer and what it may rest on.
@@ -145,7 +155,7 @@ class CitingInput:
     @cached_property
     def weights(self) -> dict[Element, float]:
         """Inverse document frequency of each element among the sources."""
-        held = Counter(e for source in self.sources for e in source.elements & self.elements)
+        held = (self.sources if isinstance(self.sources, Sources) else Sources(self.sources)).held
         return {e: math.log(1.0 + len(self.sources) / (0.5 + held[e])) for e in self.elements}
 
     @property
@@ -192,6 +202,20 @@ Return JSON: {"sources": [number, ...]}
 """
 
 
+class _Shared(dict[int, frozenset[Element]]):
+    """What of the elements of a sentence a source has, by its number; looked up when it is first asked for."""
+
+    def __init__(
+        self, elements: frozenset[Element], sources: Sequence[Source], of: Callable[[Source], frozenset[Element]]
+    ) -> None:
+        super().__init__()
+        self._elements, self._sources, self._of = elements, sources, of
+
+    def __missing__(self, number: int) -> frozenset[Element]:
+        found = self[number] = self._elements & self._of(self._sources[number - 1])
+        return found
+
+
 class _Search:
     """The search for the sources of one sentence; what is `free` of its elements no source needs to have."""
 
@@ -201,24 +225,24 @@ class _Search:
         self._weights = (
             {e: 0.0 if e in free else weight / total for e, weight in given.weights.items()} if total else {}
         )
-        self._own = [given.elements & source.elements for source in given.sources]
-        self._titled = [given.elements & source.known for source in given.sources]
+        self._own = _Shared(given.elements, given.sources, attrgetter("elements"))
+        self._titled = _Shared(given.elements, given.sources, attrgetter("known"))
 
     def best(self, candidates: Iterable[int]) -> list[int]:
         """The most promising of `candidates`: those that share most, and those that do and have all numbers."""
         ranked = sorted(candidates, key=lambda n: self._worth([n]), reverse=True)
-        whole = [n for n in ranked if self._given.numbers <= self._own[n - 1]]
+        whole = [n for n in ranked if self._given.numbers <= self._own[n]]
         return list(dict.fromkeys([*whole[:_SHOWN], *ranked[:_SHOWN]]))
 
     def missing(self, numbers: Iterable[int]) -> frozenset[float]:
         """The numbers of the sentence that stand in none of these sources and follow from no others that do."""
         given, named = self._given, list(numbers)
-        missing = given.numbers.difference(*(self._own[n - 1] for n in named), *given.times)
+        missing = given.numbers.difference(*(self._own[n] for n in named), *given.times)
         if missing:
             missing -= _following(given.sentence, missing, given.numbers - missing)
-        late = [time for time in given.times if not any(time <= self._own[n - 1] for n in named)]
+        late = [time for time in given.times if not any(time <= self._own[n] for n in named)]
         if late:
-            days = [self._own[n - 1] | given.sources[n - 1].days for n in named]
+            days = [self._own[n] | given.sources[n - 1].days for n in named]
             missing = missing.union(*(time for time in late if not any(time <= known for known in days)))
         return missing
 
@@ -272,12 +296,12 @@ class _Search:
         """Share of the weight of the sentence's elements that these sources have, titles and all."""
         return self._weight(self._titled, numbers)
 
-    def _weight(self, held: Sequence[frozenset[Element]], numbers: Iterable[int]) -> float:
+    def _weight(self, held: _Shared, numbers: Iterable[int]) -> float:
         # An exact sum, for sets have no order.
         return math.fsum(self._weights.get(element, 0.0) for element in self._held(held, numbers))
 
-    def _held(self, held: Sequence[frozenset[Element]], numbers: Iterable[int]) -> frozenset[Element]:
-        return frozenset[Element]().union(*(held[n - 1] for n in numbers))
+    def _held(self, held: _Shared, numbers: Iterable[int]) -> frozenset[Element]:
+        return frozenset[Element]().union(*(held[n] for n in numbers))
 
 
 @dataclass(frozen=True)
@@ -340,17 +364,30 @@ def citing_task() -> Task[CitingInput, Cited]:
 
 def citing_inputs(given: AnswerInput, draft: Draft) -> list[CitingInput]:
     """What the sentences of `draft` are cited from: the sentences of its evidence, by their numbers."""
-    sources = []
-    for at, start, end in given.sentences:
-        evidence = given.evidence[at]
-        events = [e for e in evidence.events if e.start < end and e.end > start] if asks_events(given.question) else []
-        days = tuple(day for event in events for day in (event.from_day, event.to_day))
-        sources.append(Source(evidence.text[start:end], evidence.title, evidence.published_at, days))
+    tells = asks_events(given.question)
+    sources = Sources(s for e in given.evidence for s in _sources(e, e.events if tells else ()))
     # A short answer is an answer however short it is.
     return [
         CitingInput(s.text, sources, tuple(s.rests_on), given.question, alone=n == 0)
         for n, s in enumerate(draft.sentences)
     ]
+
+
+def _sources(evidence: Evidence, events: Sequence[ReportedEvent]) -> Sequence[Source]:
+    """The sentences of a chunk, with the days of those of its `events` that they tell."""
+    sources = _of_chunk(evidence.text, evidence.title, evidence.published_at)
+    if not events:
+        return sources
+    return [
+        replace(source, events=tuple(day for e in events if e.start < end and e.end > start for day in e.days))
+        for source, (start, end) in zip(sources, spans(evidence.text), strict=True)
+    ]
+
+
+@lru_cache(maxsize=4096)
+def _of_chunk(text: str, title: str | None, published_at: datetime | None) -> tuple[Source, ...]:
+    """The sentences of a chunk: questions of a batch share chunks, and what a sentence holds is looked for once."""
+    return tuple(Source(text[start:end], title, published_at) for start, end in spans(text))
 
 
 def recited(draft: Draft, cited: Sequence[Cited]) -> Draft:

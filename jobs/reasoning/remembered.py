@@ -20,9 +20,8 @@ from pydantic import ValidationError
 
 from quern.indexes.checksums import DamagedError
 from quern.indexes.memo import Memo, MemoWriter, unnest
-from quern.jobs.reasoning.task import Input, Output, Task
+from quern.jobs.reasoning.task import Output
 from quern.schemas.digests import FINGERPRINT_BYTES, Fingerprints, settings_digest
-from quern.schemas.settings import GeneratorSettings
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +40,26 @@ def fingerprints(identities: Sequence[object]) -> Fingerprints:
     return np.frombuffer(b"".join(bytes.fromhex(settings_digest(i)) for i in identities), dtype=_PRINT)
 
 
+@dataclass(frozen=True)
+class Kept(Generic[Output]):
+    """A step whose outputs are remembered.
+
+    Attributes:
+        name: Directory of its memos, one for each configuration.
+        output: What it makes of an input.
+        configuration: Everything that its outputs depend on beside its inputs, JSON-like.
+    """
+
+    name: str
+    output: type[Output]
+    configuration: object
+
+    @property
+    def folder(self) -> Path:
+        """Where its memo is, in the directory of what is remembered."""
+        return Path(self.name, settings_digest(self.configuration))
+
+
 @dataclass
 class Remembered:
     """Where outputs are remembered, by task.
@@ -54,13 +73,13 @@ class Remembered:
     read_only: bool = False
 
 
-class TaskMemo(Generic[Input, Output]):
-    """What one task, carried out by one generator, made of its inputs."""
+class StepMemo(Generic[Output]):
+    """What one step made of its inputs, a task carried out by one generator for one."""
 
-    def __init__(self, place: Remembered, task: Task[Input, Output], generator: GeneratorSettings) -> None:
+    def __init__(self, place: Remembered, step: Kept[Output]) -> None:
         self._place = place
-        self._directory = place.root / task.name / settings_digest(task.configuration(generator))
-        self._memo, self._output = Memo(self._directory), task.output
+        self._directory = place.root / step.folder
+        self._memo, self._output = Memo(self._directory), step.output
         self._writer = MemoWriter(self._directory, _MADE, _MOST_PENDING)
 
     def known(self, prints: Fingerprints) -> list[Output | None]:

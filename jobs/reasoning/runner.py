@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from quern.jobs.engines.scratch import Scratch
 from quern.jobs.reasoning.conversation import Conversation, Cost, hold
 from quern.jobs.reasoning.generators.backends import make_backend
 from quern.jobs.reasoning.generators.contract import Backend
-from quern.jobs.reasoning.remembered import Remembered, TaskMemo, fingerprints, identity_of
+from quern.jobs.reasoning.remembered import Kept, Remembered, StepMemo, fingerprints, identity_of
 from quern.jobs.reasoning.task import Input, Output, Problem, Task
 from quern.schemas.digests import Fingerprints
 from quern.schemas.settings import EngineSettings, GeneratorSettings
@@ -73,7 +73,7 @@ class Reasoner:
         self._folder, self._open = folder, ExitStack()
         self._backend: Backend | None = None
         self._memo = None if memo is None else Remembered(memo)
-        self._memos: dict[str, TaskMemo[Any, Any]] = {}
+        self._memos: dict[Path, StepMemo[Any]] = {}
         self.cost = Cost()
         self.fallen_back = self.reused = self.computed = 0
 
@@ -117,10 +117,38 @@ class Reasoner:
         identities = [self._identity(task, given) for given in inputs]
         if None in identities:
             return self._fresh(task, inputs)
-        if task.name not in self._memos:
-            self._memos[task.name] = TaskMemo(self._memo, task, self._generator)
-        prints = fingerprints(identities)
-        return self._through(self._memos[task.name], task, inputs, prints)
+        memo = self._memo_of(self._memo, Kept(task.name, task.output, task.configuration(self._generator)))
+        return self._through(memo, task, inputs, fingerprints(identities))
+
+    def kept(
+        self, step: Kept[Output], identities: Sequence[object], make: Callable[[Sequence[int]], Sequence[Output]]
+    ) -> list[Output]:
+        """What a step makes of each input; `make` is called once, with the places of those that nothing is known of.
+
+        For steps by rule that do the work of a batch together. Neither `reused` nor `computed` counts them.
+
+        Args:
+            step: What is made.
+            identities: Of each input everything that its output depends on, JSON-like.
+            make: Makes the outputs of inputs by their places, in that order.
+        """
+        if self._memo is None:
+            return [*make(range(len(identities)))]
+        memo, prints = self._memo_of(self._memo, step), fingerprints(identities)
+        known, keys = memo.known(prints), [bytes(p) for p in prints]
+        missing = {key: n for n, key in enumerate(keys) if known[n] is None}
+        if not missing:
+            return [output for output in known if output is not None]
+        fresh = dict(zip(missing, make([*missing.values()]), strict=True))
+        memo.keep([*fresh], [*fresh.values()], "rules")
+        return [fresh[key] if output is None else output for key, output in zip(keys, known, strict=True)]
+
+    def _memo_of(self, place: Remembered, step: Kept[Output]) -> StepMemo[Output]:
+        """The memo of a step, opened when it is first needed; of a step by other settings it is another."""
+        folder = step.folder
+        if folder not in self._memos:
+            self._memos[folder] = StepMemo(place, step)
+        return self._memos[folder]
 
     def _identity(self, task: Task[Input, Output], given: Input) -> object:
         """What an input is remembered under; None for nothing.
@@ -134,7 +162,7 @@ class Reasoner:
         return prompt if unshown is None else [prompt, unshown]
 
     def _through(
-        self, memo: TaskMemo[Input, Output], task: Task[Input, Output], inputs: Sequence[Input], prints: Fingerprints
+        self, memo: StepMemo[Output], task: Task[Input, Output], inputs: Sequence[Input], prints: Fingerprints
     ) -> list[Done[Output]]:
         """What is remembered, and what comes of the other inputs, each different one once.
 

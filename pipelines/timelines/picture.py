@@ -8,11 +8,11 @@ from datetime import date
 from typing import Final
 
 from quern.indexes.catalog import Snapshot
-from quern.jobs.text.date_words import MONTHS
 from quern.pipelines.answers.views.labels import wrapped
 from quern.pipelines.answers.views.report import page_environment
 from quern.pipelines.timelines.page import Entry, entries_of, units_of
 from quern.schemas.timelines import Timeline
+from quern.schemas.words.calendar import MONTHS
 from quern.schemas.words.lines import one_line
 
 # In SVG units.

@@ -14,7 +14,7 @@ from quern.jobs.reasoning.answering.inputs import Evidence
 from quern.jobs.reasoning.answering.names import names
 from quern.jobs.reasoning.answering.polarity import asked_negatively, denies
 from quern.jobs.reasoning.answering.sentences import content_words
-from quern.jobs.reasoning.answering.typed import times
+from quern.jobs.reasoning.answering.typed.value import times
 from quern.schemas.words.patterns import lazy_pattern
 
 # What ends the reach of a denial, and the most characters that may stand between it and the verb: `has not, it seems,

@@ -13,7 +13,7 @@ from quern.jobs.reasoning.answering.kinds import Kind
 from quern.jobs.reasoning.answering.relevance import Line
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.siblings import siblings
-from quern.jobs.reasoning.answering.typed import Period, Value
+from quern.jobs.reasoning.answering.typed.value import Period, Value
 from quern.schemas.words.patterns import lazy_pattern
 
 _LINES: Final = 12  # Of the best, those whose values are weighed.

@@ -21,7 +21,8 @@ from quern.jobs.reasoning.answering.relevance import Line, lines
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.siblings import siblings
 from quern.jobs.reasoning.answering.spans_of_time import so_asked
-from quern.jobs.reasoning.answering.typed import PART_OF_THEM, Value, amounts
+from quern.jobs.reasoning.answering.typed.counted import PART_OF_THEM
+from quern.jobs.reasoning.answering.typed.value import Value, amounts
 from quern.jobs.reasoning.questions.pairs import QUANTITY
 from quern.schemas.words.patterns import lazy_pattern
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.names import names
-from quern.jobs.reasoning.answering.typed import amounts, times
+from quern.jobs.reasoning.answering.typed.value import amounts, times
 from quern.schemas.words.terms import search_terms
 
 _OPENING: Final = re.compile(r"[A-Z][\w’'-]*\s[a-z]")  # A word that has its capital from the beginning of a sentence.

@@ -88,11 +88,13 @@ _ASKS_EVENTS: Final = lazy_pattern(
 )
 
 
+@lru_cache(maxsize=4096)
 def asks_course(question: str) -> bool:
     """Whether a question asks for several events in their order."""
     return _ASKS_COURSE.search(question) is not None
 
 
+@lru_cache(maxsize=4096)
 def asks_events(question: str) -> bool:
     """Whether a question asks what happened."""
     return asks_course(question) or _ASKS_EVENTS.search(question) is not None

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Final, NamedTuple
 
 from quern.jobs.reasoning.answering.facts import Fact, Told, nearest
@@ -43,6 +44,16 @@ class ReportedEvent:
     date_from: str
     expected: bool
     title: str
+
+    @property
+    def days(self) -> tuple[date, date]:
+        """Its first and last day."""
+        return self.from_day, self.to_day
+
+    @property
+    def identity(self) -> object:
+        """Everything of it that an answer and what follows from it depend on."""
+        return [self.event_id, self.start, self.end, *self.days, self.timex, self.precision, self.title]
 
 
 # How a prompt shows `evidence` of `AnswerInput.quoted`.
@@ -134,7 +145,7 @@ class AnswerInput:
     @cached_property
     def sentences(self) -> list[Span]:
         """The sentences of all evidence; a sentence's number is its place here, counted from 1."""
-        return [Span(n, *span) for n, e in enumerate(self.evidence) for span in _spans(e.text)]
+        return [*chain.from_iterable(_numbered(n, e.text) for n, e in enumerate(self.evidence))]
 
     def after(self, before: Sequence[AskedBefore]) -> AnswerInput:
         """The same, after the answers `before`."""
@@ -159,8 +170,7 @@ class AnswerInput:
     @property
     def _events(self) -> list[object]:
         """What an answer that tells events depends on beside the sentences that tell them."""
-        events = [(at, event) for at, evidence in enumerate(self.evidence) for event in evidence.events]
-        return [(at, e.event_id, e.start, e.end, e.timex, e.title) for at, e in events]
+        return [(at, event.identity) for at, evidence in enumerate(self.evidence) for event in evidence.events]
 
     @property
     def _facts(self) -> list[object]:
@@ -210,9 +220,15 @@ def _digest(text: str, title: str | None, quotes: tuple[str, ...], published_at:
 
 
 @lru_cache(maxsize=4096)
-def _spans(text: str) -> list[tuple[int, int]]:
+def spans(text: str) -> tuple[tuple[int, int], ...]:
     """The sentences of a chunk: questions of a batch share chunks."""
-    return sentence_spans(text)
+    return tuple(sentence_spans(text))
+
+
+@lru_cache(maxsize=4096)
+def _numbered(evidence: int, text: str) -> tuple[Span, ...]:
+    """The same of the evidence of a number."""
+    return tuple(Span(evidence, start, end) for start, end in spans(text))
 
 
 def carried(before: AnswerInput, numbers: Sequence[int], given: AnswerInput) -> list[int]:

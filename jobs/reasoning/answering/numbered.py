@@ -11,14 +11,11 @@ from dataclasses import replace
 from typing import Final
 
 from quern.jobs.reasoning.answering.relevance import Line
+from quern.schemas.words.calendar import MONTH, MONTH_START
 from quern.schemas.words.patterns import lazy_pattern
 
-_MONTHS: Final = (
-    "january|february|march|april|may|june|july|august|september|october|november|december|"
-    "jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"
-)
 _NUMBERED: Final = lazy_pattern(
-    rf"(?<![\w.,:/-])\d{{1,4}}\s+(?!(?:{_MONTHS})\b)[a-z]{{3,}}|\b(?!(?:{_MONTHS}|the|and|for|than|from|until|since|about)\b)[a-z]{{3,}}\s+"
+    rf"(?<![\w.,:/-])\d{{1,4}}\s+(?!(?:{MONTH}|{MONTH_START})\b)[a-z]{{3,}}|\b(?!(?:{MONTH}|{MONTH_START}|the|and|for|than|from|until|since|about)\b)[a-z]{{3,}}\s+"
     r"\d{1,4}(?![\w.,:/-]\w)",
     re.IGNORECASE,
 )

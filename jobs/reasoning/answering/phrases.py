@@ -11,7 +11,7 @@ from typing import Final
 
 from quern.jobs.reasoning.answering.kinds import Kind
 from quern.jobs.reasoning.answering.sentences import content_words
-from quern.jobs.reasoning.answering.typed import CAUSE
+from quern.jobs.reasoning.answering.typed.sentence import CAUSE
 from quern.jobs.reasoning.answering.wording import said_by_others
 from quern.schemas.words.scripts import HAN
 

@@ -10,22 +10,31 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
+from operator import mul
 from typing import Final, NamedTuple
 
+from quern.jobs.reasoning.answering.chunk_sentences import (
+    ENDS,
+    ChunkSentence,
+    ChunkSentences,
+    quoting,
+    sentences_of,
+)
 from quern.jobs.reasoning.answering.idioms import frame_words
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.kinds import Kind
-from quern.jobs.reasoning.answering.names import names, speaker
+from quern.jobs.reasoning.answering.names import names
 from quern.jobs.reasoning.answering.sentences import content_words
-from quern.jobs.reasoning.answering.tables import Row, rows
-from quern.jobs.reasoning.answering.typed import Days, Value, amounts, cell_values, of_message, typed, written_year
+from quern.jobs.reasoning.answering.tables import Row
+from quern.jobs.reasoning.answering.typed.cells import cell_values
+from quern.jobs.reasoning.answering.typed.sentence import of_message, typed
+from quern.jobs.reasoning.answering.typed.value import Days, Value, amounts
 from quern.jobs.reasoning.answering.wording import said_by_others
 from quern.schemas.words.scripts import HAN
-from quern.schemas.words.sentences import sentence_spans
 
 _words = content_words
 
@@ -123,58 +132,16 @@ WEIGHTS: Final = Signals(
     noun=1.3,
     row=-0.7,
 )
-_PRONOUN: Final = re.compile(
-    r"[\"“'‘]?(?:it|he|she|they|this|that|these|those|his|her|its|their|both|such)\b", re.IGNORECASE
-)
 _MARK: Final = re.compile(r"^\s*[-–•*·]\s+(?=\S)")
 _LABEL: Final = 5  # Words.
 _LABEL_HAN: Final = 10  # Characters.
 _HAN: Final = re.compile(f"[{HAN}]")
-_STAMP: Final = re.compile(r"(?:Time|Date|Sent|Posted)\s*[:：]\s*(\S.{0,30})", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"\d{2,}")
-_ENDS: Final = tuple('.!?。！？…"”’)')
 # What a question of the evidence counts for the sentence behind it, against another sentence: of 2, 3 and 4 the one
 # that lowered neither the share right nor token F1 of 174 questions of lihua_world.
 _TOLD: Final = 2.0
 _NAMESAKE: Final = 0.5  # What such a name is worth.
 _OTHER_WORD: Final = 0.8  # What a word of the question counts that is said by another word.
-
-
-@dataclass(frozen=True)
-class _Sentence:
-    """What a sentence is whatever is asked; `days` are what its dates are read against.
-
-    `stamp` is the time that the line `stamped` above tells of a conversation, counted from 1 in its chunk.
-    """
-
-    text: str
-    words: frozenset[str]
-    speaker: str
-    row: Row | None
-    days: Days
-    stamp: str
-    stamped: int
-
-
-@lru_cache(maxsize=20_000)
-def _sentences(text: str, published: date | None) -> tuple[_Sentence, ...]:
-    """The sentences of a chunk."""
-    found = []
-    table = rows(text)
-    year: date | None = None
-    stamp, stamped = "", 0
-    for n, (start, end) in enumerate(sentence_spans(text), 1):
-        sentence = text[start:end]
-        line_start = text.rfind("\n", 0, start) + 1
-        row = table.get(line_start)
-        said_by = speaker(text[line_start : line_start + 80])
-        words = _words(sentence) | (_words(said_by) if said_by else frozenset())
-        words |= _words(" ".join((row.cells[0], *row.header))) if row else frozenset()
-        found.append(_Sentence(sentence, words, said_by, row, Days(published, year), stamp, stamped))
-        if (told := _STAMP.fullmatch(sentence)) is not None:
-            stamp, stamped = told[1], n
-        year = written_year(sentence, published) or year
-    return tuple(found)
 
 
 def lines(given: AnswerInput, kind: Kind) -> list[Line]:
@@ -209,10 +176,10 @@ class _Asked:
     @classmethod
     def of(cls, given: AnswerInput, kind: Kind) -> _Asked:
         words = _words(given.question) - frame_words(given.question)
-        every = [s.words for e in given.evidence for s in _sentences(e.text, _day(e))]
-        others = said_by_others(words, frozenset().union(*every))
-        seen = Counter(w for some in every for w in {others.get(w, w) for w in some} & words)
-        weight = {w: math.log(1.0 + len(every) / (0.5 + seen[w])) for w in words}
+        chunks = [sentences_of(e.text, _day(e)) for e in given.evidence]
+        others = said_by_others(words, frozenset().union(*(c.having for c in chunks)))
+        count, seen = sum(len(c.sentences) for c in chunks), _seen(words, others, chunks)
+        weight = {w: math.log(1.0 + count / (0.5 + seen[w])) for w in words}
         total = math.fsum(weight.values()) or 1.0  # Exactly: the order of a set is another in each process.
         named = frozenset(w for n in names(given.question) for w in _words(n.text))
         return cls(
@@ -234,31 +201,56 @@ class _Asked:
                 found[mine] = self.weight[mine] * _OTHER_WORD
         return found
 
+    def of_each(self, chunk: ChunkSentences) -> list[dict[str, float]]:
+        """What `has` tells of each sentence of a chunk, by where its words stand: most have none of the question."""
+        found: list[dict[str, float]] = [{} for _ in chunk.sentences]
+        for word in self.words & chunk.having.keys():
+            for n in chunk.having[word]:
+                found[n][word] = self.weight[word]
+        for word in self.others.keys() & chunk.having.keys():
+            mine = self.others[word]
+            for n in chunk.having[word]:
+                found[n].setdefault(mine, self.weight[mine] * _OTHER_WORD)
+        return found
+
+
+def _seen(words: frozenset[str], others: Mapping[str, str], chunks: Sequence[ChunkSentences]) -> dict[str, int]:
+    """In how many sentences each of the `words` of a question is said, as it is or by another word."""
+    said = {word: [word] for word in words}
+    for other, mine in others.items():
+        said[mine].append(other)
+    return {
+        word: sum(len(set().union(*(c.having.get(one, ()) for one in same))) for c in chunks)
+        for word, same in said.items()
+    }
+
 
 def _day(evidence: Evidence) -> date | None:
     return evidence.published_at.date() if evidence.published_at else None
 
 
 def _lines_of(asked: _Asked, at: int, evidence: Evidence, counted: int) -> list[Line]:
-    sentences = _sentences(evidence.text, _day(evidence))
+    day = _day(evidence)
+    chunk = sentences_of(evidence.text, day)
     stamp = evidence.published_at.strftime(" %Y %m %d") if evidence.published_at else ""
     other_number = not asked.numbers <= set(_NUMBER.findall(f"{evidence.title or ''} {evidence.text}{stamp}"))
     title = asked.has(_words(evidence.title or ""))
-    own = [asked.has(s.words) for s in sentences]
+    own = asked.of_each(chunk)
     everywhere = {w: x for some in own for w, x in some.items()}
-    quotes = [(" ".join(q.split()), s) for q, s in zip(evidence.quotes, evidence.similarities, strict=True)]
+    quoted, cosines = quoting(evidence.text, day, tuple(evidence.quotes)), evidence.similarities
     usual = sum(evidence.similarities) / len(evidence.similarities) if evidence.similarities else 0.0
-    asks = [s.text.rstrip().endswith(("?", "？")) for s in sentences]
+    rest = math.fsum(asked.weight.values()) - math.fsum(title.values())
     found = []
     nothing: dict[str, float] = {}
-    for i, s in enumerate(sentences):
+    beside_none = _shares(nothing, nothing, nothing, nothing, title, everywhere)
+    for i, s in enumerate(chunk.sentences):
         before = own[i - 1] if i else nothing
         earlier = own[i - 2] if i > 1 else nothing
         after = own[i + 1] if i + 1 < len(own) else nothing
-        shares = _shares(own[i], before, earlier, after, title, everywhere)
-        told = _TOLD if i and asks[i - 1] and not asks[i] else 1.0
+        none = not (own[i] or before or earlier or after)
+        shares = beside_none if none else _shares(own[i], before, earlier, after, title, everywhere)
+        told = _TOLD if i and chunk.sentences[i - 1].asks and not s.asks else 1.0
         values = _values(asked, s, counted)
-        plain = " ".join(s.text.split())
         near = own[i].keys() | before.keys() | title.keys()
         signals = Signals(
             own=shares[0],
@@ -267,21 +259,20 @@ def _lines_of(asked: _Asked, at: int, evidence: Evidence, counted: int) -> list[
             after=shares[3],
             title=shares[4],
             chunk=shares[5],
-            quoted=max((c for q, c in quotes if plain in q), default=usual) - usual,
+            quoted=max((cosines[n] for n in quoted[i]), default=usual) - usual,
             typed=max((v.fit for v in values), default=0.0),
             named=len(asked.named & near) / len(asked.named) if asked.named else 0.0,
-            pronoun=1.0 if _PRONOUN.match(s.text) else 0.0,
-            asks=1.0 if plain.endswith(("?", "？")) else 0.0,
-            heading=0.0 if plain.endswith(_ENDS) or s.row or plain.startswith(("- ", "• ")) else 1.0,
+            pronoun=1.0 if s.pronoun else 0.0,
+            asks=1.0 if s.asks else 0.0,
+            heading=1.0 if s.heading else 0.0,
             rank=1.0 / (1 + at),
             other_number=1.0 if other_number else 0.0,
             noun=1.0 if asked.kind.noun & own[i].keys() or _labelled(asked, s.row) else 0.0,
             row=1.0 if s.row and s.row.header else 0.0,
         )
-        score = sum(w * x for w, x in zip(WEIGHTS, signals, strict=True))
-        rest = math.fsum(asked.weight.values()) - math.fsum(title.values())
+        score = sum(map(mul, WEIGHTS, signals))
         focus = math.fsum(x for w, x in own[i].items() if w not in title) / rest if rest > 0.0 else shares[0]
-        found.append(Line(counted + i + 1, at, s.text, _day(evidence), s.row, s.speaker, values, signals, score, focus))
+        found.append(Line(counted + i + 1, at, s.text, day, s.row, s.speaker, values, signals, score, focus))
     return found
 
 
@@ -289,7 +280,7 @@ def is_label(line: Line) -> bool:
     """Whether a line is a few words without an end and without a value: a heading or the name of an item."""
     plain = without_mark(line.text).strip()
     few = len(plain) <= _LABEL_HAN if _HAN.search(plain) else len(plain.split()) <= _LABEL
-    return few and line.row is None and not line.values and not line.speaker and not plain.endswith(_ENDS)
+    return few and line.row is None and not line.values and not line.speaker and not plain.endswith(ENDS)
 
 
 def without_mark(text: str) -> str:
@@ -315,9 +306,10 @@ def _shares(*places: dict[str, float]) -> list[float]:
     return found
 
 
-def _values(asked: _Asked, s: _Sentence, counted: int) -> tuple[Value, ...]:
+def _values(asked: _Asked, s: ChunkSentence, counted: int) -> tuple[Value, ...]:
     """The values of a sentence or row of the kind asked for, but those that the question gives itself."""
-    found = cell_values(asked.kind, s.row, asked.words, s.days) if s.row else typed(asked.kind, s.text, s.days)
+    found: Sequence[Value]
+    found = cell_values(asked.kind, s.row, asked.words, s.days) if s.row else _typed(asked.kind, s.text, s.days)
     if s.speaker:
         found = [*found, *of_message(asked.kind, asked.text, s.speaker, s.stamp, counted + s.stamped)]
     new = (v for v in found if not _given(asked, v))
@@ -325,6 +317,12 @@ def _values(asked: _Asked, s: _Sentence, counted: int) -> tuple[Value, ...]:
         return tuple(new)
     # A name that shares a word with one of the question is often of its kind: `Lady Orrin` beside `Lady Maren`.
     return tuple(replace(v, fit=v.fit * _NAMESAKE) if _words(v.text) & asked.named else v for v in new)
+
+
+@lru_cache(maxsize=50_000)
+def _typed(kind: Kind, sentence: str, days: Days) -> tuple[Value, ...]:
+    """The values of a sentence of a kind: many questions of a batch ask for the same kind of the same chunk."""
+    return tuple(typed(kind, sentence, days))
 
 
 def _given(asked: _Asked, value: Value) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final, Literal, NamedTuple
 
+from quern.schemas.words.calendar import MONTHS, WEEKDAYS
 from quern.schemas.words.patterns import lazy_pattern
 
 Unit = Literal["month", "weekday", "hour"]
@@ -25,8 +26,8 @@ class Scope(NamedTuple):
     places: frozenset[int]
 
 
-_MONTHS: Final = "january february march april may june july august september october november december".split()
-_WEEKDAYS: Final = "monday tuesday wednesday thursday friday saturday sunday".split()
+_MONTHS: Final = [month.lower() for month in MONTHS]
+_WEEKDAYS: Final = [day.lower() for day in WEEKDAYS]
 _SIZE: Final = {"month": 12, "weekday": 7, "hour": 48}
 _DAY: Final = (
     r"(?:the\s+)?(?:(?:end|beginning|start|middle|\d{1,2}(?:st|nd|rd|th)?)\s+(?:of\s+)?|mid-?|early\s+|late\s+)?"

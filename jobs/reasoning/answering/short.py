@@ -21,7 +21,7 @@ from quern.jobs.reasoning.answering.sentences import alike, content_words
 from quern.jobs.reasoning.answering.series import likeliest
 from quern.jobs.reasoning.answering.superlatives import extreme
 from quern.jobs.reasoning.answering.superseded import Standing, one_thing, stage, standing
-from quern.jobs.reasoning.answering.typed import Period, amounts
+from quern.jobs.reasoning.answering.typed.value import Period, amounts
 from quern.jobs.reasoning.answering.yes_no import verdict
 from quern.jobs.text.numbers import in_figures
 from quern.schemas.words.patterns import lazy_pattern

@@ -19,7 +19,7 @@ from typing import Final
 from quern.jobs.reasoning.answering.kinds import Kind
 from quern.jobs.reasoning.answering.names import names
 from quern.jobs.reasoning.answering.sentences import content_words
-from quern.jobs.reasoning.answering.typed import Value
+from quern.jobs.reasoning.answering.typed.value import Value
 from quern.jobs.reasoning.answering.wording import irregular_pasts, said_by_others
 from quern.jobs.reasoning.questions.words import BE, CONJUNCTIONS, bare, base, is_past, is_verb
 from quern.schemas.words.patterns import lazy_pattern

@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 from quern.jobs.reasoning.answering.relevance import WEIGHTS, Line
 from quern.jobs.reasoning.answering.sentences import content_words
-from quern.jobs.reasoning.answering.typed import Period, Value
+from quern.jobs.reasoning.answering.typed.value import Period, Value
 from quern.schemas.words.patterns import lazy_pattern
 
 # Log odds, in those of `relevance.WEIGHTS`: a denied claim falls behind what shares the same words of the question
@@ -24,6 +24,8 @@ _DENIED: Final = -3.0
 _INSTEAD: Final = 1.5
 _LEAST_WORDS: Final = 2  # Of a claim, that say which one it is.
 _LOOKED_AT: Final = 40  # Lines, the best, that may deny another.
+# Characters before and behind a value: the expressions below reach over 60 of any kind and six words of their own.
+_REACH: Final = 300
 
 _WRONG: Final = (
     r"(?:retracted|withdrawn|withdrew|corrected|disproved|refuted|overturned|mistaken|wrong|false|untrue|incorrect|"
@@ -185,10 +187,12 @@ def _denial(line: Line) -> _Denial | None:
 def _is_denied(value: Value, text: str) -> bool:
     if not value.end:
         return False
-    before, after = text[: value.start], text[value.end :]
-    left = _MOVED if isinstance(value.same, Period) else _RISEN
-    told = _NOT_BEFORE.search(before) or _PAST_BEFORE.search(before) or left.search(before) or _WRONG_AFTER.match(after)
-    return told is not None
+    first, last = max(0, value.start - _REACH), value.end + _REACH
+    before = (_NOT_BEFORE, _PAST_BEFORE, _MOVED if isinstance(value.same, Period) else _RISEN)
+    return (
+        any(pattern.search(text, first, value.start) for pattern in before)
+        or _WRONG_AFTER.match(text[value.end : last]) is not None
+    )
 
 
 def _no_later(day: date | None, than: date | None) -> bool:

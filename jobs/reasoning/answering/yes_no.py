@@ -18,7 +18,7 @@ from quern.jobs.reasoning.answering.polarity import asked_negatively, denies, op
 from quern.jobs.reasoning.answering.relevance import Line
 from quern.jobs.reasoning.answering.scopes import scopes
 from quern.jobs.reasoning.answering.sentences import content_words
-from quern.jobs.reasoning.answering.typed import amounts, times
+from quern.jobs.reasoning.answering.typed.value import amounts, times
 from quern.jobs.reasoning.answering.values import Quantity, When
 from quern.jobs.reasoning.answering.wording import said_by_others
 from quern.jobs.reasoning.questions.references import subject

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import chain, repeat
 from typing import Final
 
 from quern.jobs.reasoning.answering.course import span_without_topic, stages
 from quern.jobs.reasoning.answering.inputs import AnswerInput
-from quern.jobs.reasoning.answering.task import Draft
+from quern.jobs.reasoning.answering.task import Draft, answer_task
 from quern.jobs.reasoning.confidence.features import (
     UNKNOWN,
     Encode,
@@ -39,6 +39,15 @@ _OF_ANOTHER: Final = (
 )
 _OF_SPAN: Final = 0.9  # Where what happened in a span is told by dated events of it: there is no word left to miss.
 _OF_OTHERS: Final = 0.2  # The same where an identifier or a qualifier of the question stands nowhere. By reason alone.
+
+
+# Raised when the same evidence, draft and settings are judged otherwise: features, reasons, or what is above.
+_VERSION: Final = 1
+
+
+def identity(settings: AnswerSettings) -> object:
+    """Everything that a judgement depends on beside question, evidence, draft and vectors, JSON-like."""
+    return [_VERSION, answer_task(settings).version, asdict(fitted()), settings.model_dump(mode="json")]
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from quern.jobs.reasoning.questions.references import proper_names, subject
 from quern.jobs.reasoning.questions.time_order import ordered
 from quern.jobs.reasoning.questions.words import AUXILIARIES, PREPOSITIONS, bare, is_past, is_verb
 from quern.jobs.text.quantities import quantities, singular
+from quern.schemas.words.calendar import MONTH
 from quern.schemas.words.patterns import lazy_pattern
 
 _REACH: Final = 24  # Characters in which a number must begin.
@@ -145,9 +146,7 @@ def _many(aux: str, verb: str, a: str, b: str, noun: str, word: str) -> Pair:
     return Pair("compare", (a, b), tuple(raised(f"{asked} {aux} {x} {verb} {rest}") for x in (a, b)), word)
 
 
-_MONTH: Final = lazy_pattern(
-    r"(?:January|February|March|April|May|June|July|August|September|October|November|December|\d)"
-)
+_MONTH_OR_NUMBER: Final = lazy_pattern(rf"{MONTH}|\d")
 
 
 def _completed(a: str, b: str) -> str:
@@ -158,7 +157,7 @@ def _completed(a: str, b: str) -> str:
     if proper_names(f"x {b}") or not proper_names(f"x {a}"):
         return b
     wholes = (a[m.end() :] for m in re.finditer(r"\s(?:of|for)\s+", a))
-    whole = next((w for w in wholes if not _MONTH.match(w)), proper_names(f"x {a}")[-1])
+    whole = next((w for w in wholes if not _MONTH_OR_NUMBER.match(w)), proper_names(f"x {a}")[-1])
     return f"{b} for {whole}"
 
 
@@ -211,9 +210,7 @@ def _compared(text: str) -> Pair | None:
 
 def _swapped(a: str, b: str) -> str:
     """`b` in the place of its counterpart in `a`: the effect in `one trial` and `another` is the effect in another."""
-    own = re.search(
-        r"\bof\s+(?!(?:January|February|March|April|May|June|July|August|September|October|November|December|\d))", b
-    )
+    own = re.search(rf"\bof\s+(?!{MONTH}|\d)", b)
     if re.match(r"(?:that|those)\s+(?:of|in|at|on|for|from)\b", b, re.IGNORECASE):
         head = re.split(r"\s+(?:of|in|at|on|for|from)\s+", a)[0]
         return re.sub(r"^(?:that|those)\b", head, b, flags=re.IGNORECASE)

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from quern.schemas.words.calendar import MONTHS, WEEKDAYS
+
 _WORD: Final = r"[A-Z][\w'’&-]*[\w]"
 # Names of one capital word are counted too: who is mostly named so needs no other name.
 _RUN: Final = re.compile(rf"{_WORD}(?: (?:(?:of|de|van|von|der|al|bin|la|du) (?:the )?)?{_WORD})*")
@@ -18,10 +20,9 @@ _NO_NAME: Final = frozenset(
     "They We You I His Her Their Our My This That These Those There Here What Who Where Why How Which Did Was "
     "Were Is Are Has Have Had Do Does Not No Yes All Some Many Most Both Each One Two Three Four Five Six Seven "
     "Eight Nine Ten About Under Over According Also Then Now However Although Because So During Between Every "
-    "Another Other First Last Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March "
-    "April May June July August September October November December Hey Hi Hello Dear Thanks Thank Sure Great Oh "
+    "Another Other First Last Hey Hi Hello Dear Thanks Thank Sure Great Oh "
     "Well Please Just Let Good Hope".split()
-)
+).union(MONTHS, WEEKDAYS)
 
 
 @dataclass(frozen=True)

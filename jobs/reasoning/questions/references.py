@@ -18,6 +18,7 @@ from quern.jobs.reasoning.questions.words import (
     is_past,
     is_verb,
 )
+from quern.schemas.words.calendar import MONTHS, WEEKDAYS
 
 _WH: Final = re.compile(
     r"(?:(?:at|in|on|by|for|from|to|under|with|of|since|until|through|about|after|before)\s+)?"
@@ -195,10 +196,7 @@ def _plural(phrase: str) -> bool:
 _NAME: Final = re.compile(
     r"[A-Z][\w’'-]*\.?(?:\s+(?:(?:of|the|de|von|van|for|and)\s+(?=[A-Z]))?(?:the\s+(?=[A-Z]))?[A-Z0-9][\w’'-]*\.?)*"
 )
-_NEVER_NAMES: Final = frozenset(
-    "January February March April May June July August September October November December Monday Tuesday Wednesday "
-    "Thursday Friday Saturday Sunday I".split()
-)
+_NEVER_NAMES: Final = frozenset([*MONTHS, *WEEKDAYS, "I"])
 
 
 def proper_names(text: str) -> list[str]:

@@ -8,7 +8,8 @@ from datetime import date
 
 import pytest
 
-from quern.jobs.reasoning.answering import kinds, names, phrases, polarity, scopes, tables, typed, yes_no
+from quern.jobs.reasoning.answering import kinds, names, phrases, polarity, scopes, tables, yes_no
+from quern.jobs.reasoning.answering.typed.value import amounts
 from quern.jobs.reasoning.citing import CitingInput, Source, citing_task
 from quern.jobs.reasoning.questions import chains, clauses, comparisons, decompose, preamble, references, refusal, times
 from quern.jobs.reasoning.questions.asked import QuestionInput
@@ -30,7 +31,7 @@ RULES: dict[str, Callable[[str], object]] = {
     "refusal": refusal.category_of,
     "times": lambda text: times.spans(text, date(2024, 5, 5)),
     "kind": kinds.kind_of,
-    "amounts": typed.amounts,
+    "amounts": amounts,
     "names": names.names,
     "phrase": lambda text: phrases.phrase("Which ship sank?", KIND, text),
     "tables": tables.rows,

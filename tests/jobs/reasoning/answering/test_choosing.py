@@ -7,7 +7,7 @@ import time
 from quern.jobs.reasoning.answering.choosing import choices
 from quern.jobs.reasoning.answering.kinds import kind_of
 from quern.jobs.reasoning.answering.relevance import Line, Signals
-from quern.jobs.reasoning.answering.typed import Value
+from quern.jobs.reasoning.answering.typed.value import Value
 
 QUESTION = "How many barrels did the ferry carry?"
 

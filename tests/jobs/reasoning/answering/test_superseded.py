@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import time
 from datetime import UTC, datetime
 
 import pytest
 
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
-from quern.jobs.reasoning.answering.superseded import stage
+from quern.jobs.reasoning.answering.superseded import _is_denied, stage
 from quern.jobs.reasoning.answering.task import Draft, answer_task
+from quern.jobs.reasoning.answering.typed.value import Value
 from quern.schemas.settings import AnswerSettings
 
 FELT = "Felt soaked in brine was found to keep 71 per cent of the moths from the granary of Elm Cross."
@@ -78,3 +81,11 @@ def test_what_was_planned_before_is_not_when_it_will_be() -> None:
 )
 def test_a_question_says_whether_the_beginning_or_the_end_is_asked_for(question: str, asked: str) -> None:
     assert stage(question) == asked
+
+
+def test_of_a_hundred_thousand_characters_of_values_each_is_held_against_what_is_near_it() -> None:
+    text = "It had been due in 71 months, " * 3_500
+    found = [Value(m.start(), m.end(), "71", 1.0, "71") for m in re.finditer("71", text)]
+    started = time.process_time()
+    assert all(_is_denied(value, text) for value in found)
+    assert time.process_time() - started < 5.0

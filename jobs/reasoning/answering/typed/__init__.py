@@ -1,0 +1,1 @@
+"""Values of a sentence that are of the kind that a question asks for."""

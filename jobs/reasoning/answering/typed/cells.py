@@ -1,0 +1,72 @@
+"""The cells of a table's row that could answer a question of a kind."""
+
+from __future__ import annotations
+
+import re
+
+from quern.jobs.reasoning.answering.kinds import MONEY, Kind
+from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.reasoning.answering.tables import Row
+from quern.jobs.reasoning.answering.typed.counted import fit_of_unit
+from quern.jobs.reasoning.answering.typed.sentence import typed
+from quern.jobs.reasoning.answering.typed.value import Days, Value, amounts
+from quern.jobs.reasoning.answering.values import singular
+from quern.schemas.words.patterns import lazy_pattern
+
+_BARE = lazy_pattern(r"[\d.,]+")
+
+
+def cell_values(kind: Kind, row: Row, asked: frozenset[str], days: Days) -> list[Value]:
+    """The cells of a row that are of the kind, told with the label of the row; those under words of the question first.
+
+    The label itself answers where a cell is what the question gives.
+    """
+    if kind.name in ("why", "how", "yes_no", "what_happened", "definition"):
+        return []
+    found = []
+    for n, (cell, start) in enumerate(zip(row.cells, row.starts, strict=True)):
+        head = content_words(row.header[n]) if row.header else content_words(row.cells[0]) if n else frozenset()
+        if n == 0 and not (kind.noun & head):
+            continue
+        match = len(head & (asked | kind.noun)) / len(head) if head else 0.0
+        if row.header and kind.noun and kind.noun <= head:
+            match = 1.0  # The column of what is counted.
+        fit = _cell_fit(kind, cell, row.header[n] if row.header else row.cells[0], days) * (0.55 + 0.45 * match)
+        if fit > 0.0:
+            text = _with_unit(kind, cell, row.header[n]) if row.header else _counted(kind, cell)
+            found.append(Value(start, start + len(cell), text, fit, cell.lower(), label=row.cells[0] if n else ""))
+    return found
+
+
+def _counted(kind: Kind, cell: str) -> str:
+    """Of a cell that counts several things what it counts that is asked for: `36 cars` of `280 passengers, 36 cars`."""
+    if kind.name != "how_many" or len(amounts(cell)) < 2:
+        return cell
+    mine = [q for q in amounts(cell) if kind.noun & content_words(q.unit)]
+    return mine[0].text if len(mine) == 1 else cell
+
+
+def _with_unit(kind: Kind, cell: str, head: str) -> str:
+    """A bare number with the unit that is asked for and named above it: `41` under `Duration in minutes`."""
+    if not kind.units or not _BARE.fullmatch(cell):
+        return cell
+    return next(
+        (f"{cell} {word}" for word in re.findall(r"[a-z]+", head.lower()) if singular(word) in kind.units), cell
+    )
+
+
+def _cell_fit(kind: Kind, cell: str, head: str, days: Days) -> float:
+    """How well a cell is of the kind: its own values, or a bare number under a header that names the unit."""
+    if kind.name in ("how_many", "how_much", "how_long"):
+        if not re.search(r"\d", cell) and not amounts(cell):
+            return 0.0
+        if _with_unit(kind, cell, head) != cell:
+            return 1.0
+        if kind.units and (own := amounts(f"{cell} {head}" if _BARE.fullmatch(cell) else cell)):
+            return max(fit_of_unit(kind, q, cell) for q in own) or (0.0 if kind.units <= MONEY else 0.3)
+        return 0.9 if not kind.units or _BARE.fullmatch(cell) else 0.3
+    if kind.name == "when":
+        return 1.0 if typed(kind, cell, days) else 0.0
+    if kind.name in ("who", "where"):
+        return max((v.fit for v in typed(kind, cell, days)), default=0.0)
+    return 0.9

@@ -1,0 +1,66 @@
+"""Values of a sentence that could answer a question of a kind: dates, amounts, persons, places."""
+
+from __future__ import annotations
+
+import re
+
+from quern.jobs.reasoning.answering.kinds import NAMED, NAMESAKE, Kind
+from quern.jobs.reasoning.answering.typed.counted import counted
+from quern.jobs.reasoning.answering.typed.named import introduced, namesakes, naming, persons, places
+from quern.jobs.reasoning.answering.typed.value import MARKED, Days, Period, Value, times
+from quern.jobs.reasoning.answering.typed.when import clocks, dated
+from quern.schemas.words.patterns import lazy_pattern
+
+CAUSE = lazy_pattern(
+    r"\b(?:because(?:\s+of)?|since(?!\s+(?:\d|then|the\s+\d|[A-Z][a-z]+\s+\d))|so\s+that|in\s+order\s+to|due\s+to|"
+    r"owing\s+to|on\s+account\s+of|as\s+a\s+result|thanks\s+to|caused\s+by|for\s+fear|to\s+(?:avoid|prevent|thank|"
+    r"protect|"
+    r"save|mark|honour|honor|help|make|keep)|except\s+(?:during|for)|the\s+(?:\w+\s+)?(?:cause|reason)\s+(?:is|was))\b|"
+    r"因为|由于|因此|导致|原因(?!正在|不明|尚|待)|为了|以便|引起|(?<!没有)(?<!未)造成|引发|所致|(?<![原起])因(?![素子特果此])",
+    re.IGNORECASE,
+)
+_MANNER = lazy_pattern(
+    r"\b(?:by\s+\w+ing|so\s+that|by\s+means\s+of|through|with\s+the\s+help|using|via)\b|通过|利用|借助|用"
+)
+# Three things or more one after another, or two names.
+_SEVERAL = lazy_pattern(
+    r"[\w’'-]+(?: [\w’'-]+){0,5}, [\w’' -]{2,50},? (?:and|or) [\w’'-]+|[A-Z][\w’'-]+ and (?:the )?[A-Z][\w’'-]+|、"
+)
+_MESSAGE = lazy_pattern(
+    r"\b(?:ask|tell|told|inform|invite|remind|confirm|express|send|sent|share|mention|announce|propose|suggest|message|"
+    r"complain|request|say|said|discuss|recommend|post)(?:s|ed|ing)?\b",
+    re.IGNORECASE,
+)
+
+
+def typed(kind: Kind, sentence: str, days: Days) -> list[Value]:
+    """The values of `sentence` that are of the `kind`, in order; none for kinds whose answers have no form."""
+    if kind.name == "when":
+        return clocks(sentence) if kind.units else dated(sentence, days, kind.grain)
+    if kind.name in ("how_many", "how_much", "how_long"):
+        return counted(kind, sentence, days)
+    if kind.name == "who":
+        return persons(kind, sentence)
+    if kind.name == "where":
+        return places(sentence)
+    if kind.verb == NAMESAKE:
+        return namesakes(sentence)
+    if kind.name == "which" and kind.verb == NAMED:
+        return naming(sentence)
+    if kind.name == "definition":
+        return introduced(kind, sentence)
+    marker = {"why": CAUSE, "how": _MANNER, "list": _SEVERAL}.get(kind.name)
+    found = marker.search(sentence) if marker else None
+    return [] if found is None else [Value(found.start(), found.end(), found[0], MARKED, found[0].lower())]
+
+
+def of_message(kind: Kind, question: str, speaker: str, stamp: str, also: int) -> list[Value]:
+    """What a message of a conversation answers by being sent: who by, and when by the line that tells its time."""
+    if kind.name == "who" and not kind.noun:
+        return [Value(0, len(speaker), speaker, 0.85, speaker.lower())]
+    if kind.name != "when" or not stamp or not (known := times(stamp, None)):
+        return []
+    day = known[0].from_day
+    means = f"{day.day} {day:%B %Y}" if day else ""
+    fit = 1.0 if _MESSAGE.search(question) else 0.6
+    return [Value(0, 0, stamp, fit, Period(day, day), means, also=also)]

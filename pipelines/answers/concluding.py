@@ -1,0 +1,192 @@
+"""What follows from a drafted answer: whether it is given, what it cites, what of the question its evidence matches.
+
+All of it is a function of question, evidence, draft and settings, so that by rule it is remembered as the draft is: a
+standing question whose evidence is as it was costs no more than finding that evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict
+
+from quern.jobs.reasoning.alignment.alignment import Alignment
+from quern.jobs.reasoning.alignment.roles import Parsed
+from quern.jobs.reasoning.alignment.task import align_task
+from quern.jobs.reasoning.answering.course import ToldEvent, timeline
+from quern.jobs.reasoning.answering.inputs import AnswerInput
+from quern.jobs.reasoning.answering.task import Draft, answer_task
+from quern.jobs.reasoning.citing import citing_inputs, citing_task, recited
+from quern.jobs.reasoning.confidence.features import Encode
+from quern.jobs.reasoning.confidence.judge import Judgement, judged
+from quern.jobs.reasoning.confidence.judge import identity as how_judged
+from quern.jobs.reasoning.confidence.reasons import Code
+from quern.jobs.reasoning.remembered import Kept
+from quern.jobs.reasoning.runner import Reasoner
+from quern.pipelines.answers.aligning import aligned_evidence
+from quern.schemas.settings import Settings
+
+_VERSION: Final = 1  # Raised when conclusions are made of other parts; these have versions of their own.
+
+
+@dataclass(frozen=True)
+class Drafted:
+    """A drafted answer and what it was drafted from.
+
+    Attributes:
+        verified: What of the question its first chunk matches, where evidence was verified as it was looked for.
+        parsed: The question with its constituents, where it is to be aligned.
+    """
+
+    given: AnswerInput
+    draft: Draft
+    verified: float | None = None
+    parsed: Parsed | None = None
+
+    @property
+    def identity(self) -> object:
+        """Everything that a conclusion depends on beside settings, JSON-like."""
+        given, parsed = self.given, self.parsed
+        return [
+            given.identity,
+            [evidence.page for evidence in given.evidence],
+            [[event.identity for event in evidence.events] for evidence in given.evidence],
+            [b.probability for b in given.before],
+            [(s.text, s.rests_on) for s in self.draft.sentences],
+            self.verified,
+            [] if parsed is None else [parsed.question, *_roles(parsed)],
+        ]
+
+
+def _roles(parsed: Parsed) -> list[object]:
+    """What the constituents of a question are."""
+    return [[c.role, c.text, c.start, c.end, c.asked] for c in parsed.constituents]
+
+
+class Told(BaseModel):
+    """An event of the evidence that bears on the question; see `ToldEvent`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    evidence: int
+    event_id: str
+    number: int
+    covered: float
+
+
+class Conclusion(BaseModel):
+    """What follows from a drafted answer.
+
+    Attributes:
+        probability: Calibrated probability that the evidence answers the question, in [0, 1].
+        reason: Why the question is refused; None where it is answered.
+        detail: The reason in a sentence; empty where the question is answered.
+        cited: Of each sentence of the answer the numbers of the sentences of the evidence that bear it out.
+        aligned: What of the question the best of the evidence matches.
+        told: The events that bear on the question, in the order of time; none where it is refused.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    probability: float
+    reason: Code | None
+    detail: str
+    cited: list[list[int]] = []
+    aligned: list[Alignment] = []
+    told: list[Told] = []
+
+    @property
+    def judgement(self) -> Judgement:
+        """Whether the answer is given."""
+        return Judgement(self.probability, self.reason, self.detail)
+
+    def answer(self, draft: Draft) -> Draft:
+        """The answer drafted as `draft` as it is given: with the sentences that bear it out, empty if it is refused."""
+        if self.judgement.refused:
+            return Draft(sentences=[])
+        rows = zip(draft.sentences, self.cited, strict=True)
+        return Draft(sentences=[s.model_copy(update={"rests_on": [*numbers]}) for s, numbers in rows])
+
+    def timeline(self, given: AnswerInput) -> list[ToldEvent]:
+        """The events of the evidence of `given` that bear on its question."""
+        events = [{event.event_id: event for event in evidence.events} for evidence in given.evidence]
+        return [ToldEvent(events[t.evidence][t.event_id], t.evidence, t.number, t.covered) for t in self.told]
+
+
+class Concluder:
+    """Draws conclusions from drafts, a batch at a time."""
+
+    def __init__(self, reasoner: Reasoner, settings: Settings, encode: Encode, model: Callable[[], object]) -> None:
+        """`encode` embeds sentences; `model` says everything that their vectors depend on, JSON-like."""
+        self._reasoner, self._settings, self._encode, self._model = reasoner, settings, encode, model
+        self._citing = citing_task()
+
+    def of_parts(self, drafted: Sequence[Drafted]) -> list[Judgement]:
+        """Which of these sub-questions are answered."""
+        step = Kept("judge", Conclusion, [_VERSION, how_judged(self._settings.answer)])
+
+        def judge(places: Sequence[int]) -> list[Conclusion]:
+            now = [drafted[n] for n in places]
+            given, drafts = [d.given for d in now], [d.draft for d in now]
+            judgements = judged(given, drafts, self._settings.answer, verified=[d.verified for d in now])
+            return [_concluded(j) for j in judgements]
+
+        return [c.judgement for c in self._reasoner.kept(step, [d.identity for d in drafted], judge)]
+
+    def of_wholes(self, drafted: Sequence[Drafted]) -> list[Conclusion]:
+        """What follows of each of these answers, after all its parts.
+
+        Raises:
+            GeneratorError: A model cites or aligns, and cannot be asked any more.
+        """
+
+        def conclude(places: Sequence[int]) -> list[Conclusion]:
+            return self._fresh([drafted[n] for n in places])
+
+        if self._settings.generator.kind != "rules":  # What a model replies is remembered reply by reply.
+            return conclude(range(len(drafted)))
+        return self._reasoner.kept(self._of_wholes, [d.identity for d in drafted], conclude)
+
+    @property
+    def _of_wholes(self) -> Kept[Conclusion]:
+        settings = self._settings
+        told = [settings.answer.model_dump(mode="json"), settings.align.model_dump(mode="json")]
+        rules = [answer_task(settings.answer).version, self._citing.version, align_task().version]
+        by = self._model() if settings.answer.compared else None
+        return Kept("conclude", Conclusion, [_VERSION, how_judged(settings.answer), rules, told, by])
+
+    def _fresh(self, drafted: Sequence[Drafted]) -> list[Conclusion]:
+        given, settings = [d.given for d in drafted], self._settings
+        verified = [d.verified for d in drafted]
+        judgements = judged(
+            given, [d.draft for d in drafted], settings.answer, self._encode, whole=True, verified=verified
+        )
+        drafts = [Draft(sentences=[]) if j.refused else d.draft for d, j in zip(drafted, judgements, strict=True)]
+        aligned = aligned_evidence(self._reasoner, settings.align, [d.parsed for d in drafted], given)
+        told = [timeline(g) if draft.sentences else [] for g, draft in zip(given, drafts, strict=True)]
+        rows = zip(judgements, self._cited(given, drafts), aligned, told, strict=True)
+        return [_concluded(j, [s.rests_on for s in cited.sentences], found, events) for j, cited, found, events in rows]
+
+    def _cited(self, inputs: Sequence[AnswerInput], drafts: Sequence[Draft]) -> list[Draft]:
+        """The drafts with the sentences of the evidence that each of theirs is borne out by."""
+        asked = [citing_inputs(given, draft) for given, draft in zip(inputs, drafts, strict=True)]
+        cited = iter(self._reasoner.run(self._citing, [one for of_draft in asked for one in of_draft]))
+        return [recited(d, [next(cited).output for _ in a]) for d, a in zip(drafts, asked, strict=True)]
+
+
+def _concluded(
+    judgement: Judgement,
+    cited: Sequence[Sequence[int]] = (),
+    aligned: Sequence[Alignment] = (),
+    told: Sequence[ToldEvent] = (),
+) -> Conclusion:
+    return Conclusion(
+        probability=judgement.probability,
+        reason=judgement.reason,
+        detail=judgement.detail,
+        cited=[[*numbers] for numbers in cited],
+        aligned=[*aligned],
+        told=[Told(evidence=t.evidence, event_id=t.event.event_id, number=t.number, covered=t.covered) for t in told],
+    )

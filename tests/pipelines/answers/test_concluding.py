@@ -1,0 +1,188 @@
+"""What follows from a draft through a memo is what follows from it anew, whichever single thing changed since."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from quern.jobs.reasoning.alignment.constituents import parsed
+from quern.jobs.reasoning.alignment.roles import Constituent, Parsed
+from quern.jobs.reasoning.answering.facts import Fact
+from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, Evidence, ReportedEvent
+from quern.jobs.reasoning.answering.task import Draft, Statement, answer_task
+from quern.jobs.reasoning.runner import Reasoner
+from quern.pipelines.answers.concluding import Concluder, Drafted
+from quern.schemas.settings import Settings, load_settings
+
+FIRE, REPAIR = "The windmill on Tarn Hill burnt on 3 May 1820.", "On 9 June 1820 Josef Arndt repaired the windmill."
+TEXTS = (
+    f"{FIRE} {REPAIR} It is 19 metres tall.",
+    "The church of Tarn Hill was raised by Maria Lind in 1790. It is not 31 but 33 metres tall, and cost 4,200 crowns.",
+    "磨坊建于1811年，由木匠王大力建造。磨坊高19米。",
+)
+QUESTIONS = (
+    "Who repaired the windmill on Tarn Hill?",
+    "What happened to the windmill on Tarn Hill after 2 May 1820?",
+    "Which is taller, the windmill or the church of Tarn Hill?",
+    "When did engine No. 7 reach Port Averil?",
+    "磨坊高多少米？",
+)
+
+
+def event(number: int, text: str, day: date) -> ReportedEvent:
+    start = TEXTS[0].index(text)
+    return ReportedEvent(
+        f"e{number}", start, start + len(text), day.isoformat(), day, day, "day", "text", expected=False, title=text
+    )
+
+
+EVENTS = (event(1, FIRE, date(1820, 5, 3)), event(2, REPAIR, date(1820, 6, 9)))
+FACT = Fact("Josef Arndt", "repaired", "the windmill", len(FIRE) + 1, len(FIRE) + 1 + len(REPAIR))
+EVIDENCE = tuple(
+    Evidence(
+        text,
+        f"Page {n} of Tarn Hill",
+        ("Who repaired it? Josef Arndt",),
+        (0.3 + n / 10,),
+        datetime(2024, 5, 6 + n, tzinfo=UTC),
+        f"c{n}",
+        f"p{n}",
+        () if n else EVENTS,
+        () if n else (FACT,),
+    )
+    for n, text in enumerate(TEXTS)
+)
+BEFORE = (AskedBefore("How tall is the windmill?", "19 metres", (3,), "19 metres", 0.8),)
+
+
+def vectors(texts: Sequence[str], model: int) -> npt.NDArray[np.float32]:
+    """Of each text some direction, always the same of one model."""
+    rows = np.stack([np.random.default_rng((model, crc32(text.encode()))).random(8) for text in texts])
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float32)
+
+
+def draft_of(given: AnswerInput, settings: Settings) -> Draft:
+    return answer_task(settings.answer).rule(given)
+
+
+def drafted(given: AnswerInput, settings: Settings) -> Drafted:
+    (question,) = parsed([given.question], "shallow")
+    return Drafted(given, draft_of(given, settings), None, question)
+
+
+def concluded(memo: Path | None, settings: Settings, drafts: Sequence[Drafted], model: int = 1) -> list[object]:
+    """What follows from each draft: written out, as a part, and what is told of it."""
+    with Reasoner(settings.generator, settings.engine, memo=memo) as reasoner:
+        concluder = Concluder(reasoner, settings, lambda texts: vectors(texts, model), lambda: {"model": model})
+        wholes, parts = concluder.of_wholes(drafts), concluder.of_parts(drafts)
+    return [
+        [whole.model_dump_json(), part, [vars(t) for t in whole.timeline(one.given)], whole.answer(one.draft)]
+        for whole, part, one in zip(wholes, parts, drafts, strict=True)
+    ]
+
+
+def other(value: Any, luck: random.Random) -> Iterator[Any]:
+    """Other values of the type of `value`."""
+    if isinstance(value, bool):
+        yield not value
+    elif isinstance(value, int):
+        yield from (value + 1, max(0, value - 1), value + luck.randrange(2, 9))
+    elif isinstance(value, float):
+        yield from (value / 2, 0.99 - value / 9, luck.random())
+    elif isinstance(value, str):
+        words = value.split() or [value]
+        yield from (luck.choice(words), " ".join(reversed(words)), f"{value} Averil", "")
+    elif isinstance(value, datetime | date):
+        yield from (value + timedelta(days=days) for days in (1, -40, 900))
+    elif value is None:
+        yield luck.random()
+
+
+def changed(one: Any, luck: random.Random) -> Iterator[Any]:
+    """`one` with a single thing in it changed, for each that there is."""
+    if isinstance(one, AnswerInput | Evidence | ReportedEvent | AskedBefore | Fact | Parsed | Constituent | Drafted):
+        for field in fields(one):
+            for value in changed(getattr(one, field.name), luck):
+                yield replace(one, **{field.name: value})
+    elif isinstance(one, Draft | Statement):
+        for name in type(one).model_fields:
+            for value in changed(getattr(one, name), luck):
+                yield one.model_copy(update={name: value})
+    elif isinstance(one, tuple | list):
+        for n, value in enumerate(one):
+            for member in changed(value, luck):
+                yield type(one)([*one[:n], member, *one[n + 1 :]])
+            yield type(one)([*one[:n], *one[n + 1 :]])
+    else:
+        yield from other(one, luck)
+
+
+def asked(settings: Settings) -> list[Drafted]:
+    inputs = [AnswerInput(question, EVIDENCE, BEFORE if "taller" in question else ()) for question in QUESTIONS]
+    return [drafted(given, settings) for given in inputs]
+
+
+def test_whatever_single_thing_changed_what_is_remembered_is_what_follows_anew(tmp_path: Path) -> None:
+    settings, luck, differing = Settings(), random.Random(1), 0
+    for base in asked(settings):
+        (before,) = concluded(tmp_path, settings, [base])
+        others = list(changed(base, luck))
+        anew = concluded(None, settings, [base, *others])
+        kept = concluded(tmp_path, settings, [base, *others])
+        for one, fresh, known in zip([base, *others], anew, kept, strict=True):
+            assert known == fresh, one
+        differing += sum(fresh != before for fresh in anew)
+    assert differing > 100  # Else nothing that was changed mattered.
+
+
+@pytest.mark.parametrize(
+    "changed_to", ["answer.risk=0.001", "answer.compared=1", "answer.verified=4", "align.hits=1", "align.hits=0"]
+)
+def test_what_follows_by_other_settings_is_not_what_is_remembered(tmp_path: Path, changed_to: str) -> None:
+    settings = load_settings(overrides=[changed_to])
+    drafts = [replace(one, verified=n / 5) for n, one in enumerate(asked(Settings()))]
+    before = concluded(tmp_path, Settings(), drafts)
+    anew = concluded(None, settings, drafts)
+    assert anew != before
+    assert concluded(tmp_path, settings, drafts) == anew
+    assert concluded(tmp_path, Settings(), drafts) == before
+
+
+def test_what_follows_by_another_model_of_vectors_is_not_what_is_remembered(tmp_path: Path) -> None:
+    drafts = asked(Settings())
+    before, anew = concluded(tmp_path, Settings(), drafts), concluded(None, Settings(), drafts, model=2)
+    assert anew != before
+    assert concluded(tmp_path, Settings(), drafts, model=2) == anew
+
+
+def test_whatever_single_thing_changed_the_draft_that_is_remembered_is_one_made_anew(tmp_path: Path) -> None:
+    task, luck = answer_task(Settings().answer), random.Random(3)
+    for question in (*QUESTIONS, "What happened on Tarn Hill?", "What is the course of events of the windmill?"):
+        base = AnswerInput(question, EVIDENCE, BEFORE)
+        inputs = [base, *changed(base, luck)]
+        for batch in ([base], inputs):
+            with Reasoner(memo=tmp_path) as reasoner:
+                kept = [done.output for done in reasoner.run(task, batch)]
+            for given, draft in zip(batch, kept, strict=True):
+                assert draft == task.rule(given), given
+
+
+def test_one_reasoner_keeps_what_follows_by_several_settings_apart(tmp_path: Path) -> None:
+    drafts, strict = asked(Settings()), load_settings(overrides=["answer.risk=0.001"])
+    concluded(tmp_path, Settings(), drafts)
+    with Reasoner(memo=tmp_path) as reasoner:
+        usual, careful = (
+            Concluder(reasoner, settings, lambda texts: vectors(texts, 1), lambda: {"model": 1}).of_wholes(drafts)
+            for settings in (Settings(), strict)
+        )
+    assert any(one.reason is None for one in usual)
+    assert all(one.reason is not None for one in careful)
