@@ -29,6 +29,7 @@ from tests.benchmarks.ingest import benchmark_ingest, benchmark_memory
 from tests.benchmarks.judges import benchmark_judges
 from tests.benchmarks.kills import benchmark_kills
 from tests.benchmarks.knn import Part, benchmark_knn
+from tests.benchmarks.meaning import benchmark_meaning
 from tests.benchmarks.nights import benchmark_law, benchmark_nights
 from tests.benchmarks.nights_linking import benchmark_nights_linking
 from tests.benchmarks.normalise import benchmark_normalise
@@ -67,6 +68,8 @@ _HELP = (
     "survived, equal digests, orphans, files left; --only build, rebuild, stage, 'stage clean', ingest, crawl, answer; "
     "knn: the graph builder against faiss, hnswlib, pynndescent, on the nodes of each --warehouse or synthetic ones; "
     "law: random nights, each against a build from nothing, --nights of them, from --seed; "
+    "meaning: what vectors of sentences would add to the choice of the right one, each set with a weight fitted to the "
+    "others, of --folder and each --warehouse; "
     "nights: a night in which a hundredth of --documents changed, one in which none did, against a full build, by a "
     "model of random weights or, with --real-model, the packaged one; "
     "nights-linking: linking by partitions after 1 of 100 nodes changed, against a full run, edges compared; "
@@ -126,6 +129,7 @@ _FOLDERS: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "decomposition": lambda options: benchmark_decomposition(options.folder),
     "extract": lambda options: benchmark_extraction(options.folder, options.repeats),
     "ingest": lambda options: _ingest(options),
+    "meaning": lambda options: benchmark_meaning(options.folder, options.warehouse or []),
     "relevance": lambda options: benchmark_relevance(options.folder, options.warehouse or []),
 }
 

@@ -34,7 +34,7 @@ _L2: Final = 0.002
 
 
 @dataclass(frozen=True)
-class _Asked:
+class Asked:
     """A gold question: its answer and, where the set has them, the sentences that carry it."""
 
     question: str
@@ -53,7 +53,7 @@ class _Choice:
 
 def benchmark_relevance(datasets: Path, warehouses: Sequence[Path]) -> dict[str, float]:
     """Share of questions whose right sentence comes first: now, fitted (in folds kept apart), and the weights."""
-    sets = {name: list(_choices(folder, asked)) for folder in warehouses for name, asked in _sets(folder, datasets)}
+    sets = {name: list(_choices(folder, asked)) for folder in warehouses for name, asked in gold_sets(folder, datasets)}
     figures: dict[str, float] = {}
     fold = {name: np.random.default_rng(0).integers(0, _FOLDS, len(of)) for name, of in sets.items()}
     fitted = [name for name in sets if name != "readers, kept"]
@@ -70,49 +70,49 @@ def benchmark_relevance(datasets: Path, warehouses: Sequence[Path]) -> dict[str,
     return figures | {f"weight {n}": round(float(w), 2) for n, w in zip(WEIGHTS._fields, every, strict=True)}
 
 
-def _sets(folder: Path, datasets: Path) -> Iterator[tuple[str, list[_Asked]]]:
+def gold_sets(folder: Path, datasets: Path) -> Iterator[tuple[str, list[Asked]]]:
     """The gold questions over a warehouse, which is known by the name of its folder."""
     yield from _OF_WAREHOUSE[folder.name](datasets)
 
 
-def _rows(file: Path) -> list[dict]:
+def rows_of(file: Path) -> list[dict]:
     with file.open(encoding="utf-8") as rows:
         return [json.loads(row) for row in rows]
 
 
-def _demo(_: Path) -> Iterator[tuple[str, list[_Asked]]]:
-    readers = _rows(_CORPUS / "reader_questions.jsonl")
-    yield "sample", _of_corpus(_rows(_CORPUS / "questions.jsonl"))
-    yield "sample, fresh", _of_corpus(_rows(_CORPUS / "fresh_questions.jsonl"))
+def _demo(_: Path) -> Iterator[tuple[str, list[Asked]]]:
+    readers = rows_of(_CORPUS / "reader_questions.jsonl")
+    yield "sample", _of_corpus(rows_of(_CORPUS / "questions.jsonl"))
+    yield "sample, fresh", _of_corpus(rows_of(_CORPUS / "fresh_questions.jsonl"))
     yield "readers", _of_corpus([r for r in readers if r["part"] == "fit"])
     yield "readers, kept", _of_corpus([r for r in readers if r["part"] == "kept"])
 
 
-def _of_corpus(rows: Iterable[dict]) -> list[_Asked]:
+def _of_corpus(rows: Iterable[dict]) -> list[Asked]:
     single = [r for r in rows if r["type"] not in _SEVERAL and r["answer"]]
-    return [_Asked(r["question"], r["answer"], tuple(r["evidence_quotes"])) for r in single]
+    return [Asked(r["question"], r["answer"], tuple(r["evidence_quotes"])) for r in single]
 
 
-def _lihua(datasets: Path) -> Iterator[tuple[str, list[_Asked]]]:
-    rows = _rows(datasets / "lihua_world" / "queries.jsonl")
+def _lihua(datasets: Path) -> Iterator[tuple[str, list[Asked]]]:
+    rows = rows_of(datasets / "lihua_world" / "queries.jsonl")
     single = [r for r in rows if r["type"] == "Single" and r["answer"] not in ("Yes", "No")]
-    yield "lihua_world", [_Asked(r["question"], r["answer"]) for r in single]
+    yield "lihua_world", [Asked(r["question"], r["answer"]) for r in single]
 
 
-def _musique(datasets: Path) -> Iterator[tuple[str, list[_Asked]]]:
+def _musique(datasets: Path) -> Iterator[tuple[str, list[Asked]]]:
     """The steps that name nothing of another."""
-    rows = _rows(datasets / "musique_train100" / "queries.jsonl")
+    rows = rows_of(datasets / "musique_train100" / "queries.jsonl")
     steps = [s for r in rows for s in r["decomposition"] if not {"#", ">"} & set(s["question"])]
-    yield "musique, steps", [_Asked(s["question"], s["answer"]) for s in steps]
+    yield "musique, steps", [Asked(s["question"], s["answer"]) for s in steps]
 
 
-def _cmrc(datasets: Path) -> Iterator[tuple[str, list[_Asked]]]:
-    rows = _rows(datasets / "cmrc2018" / "queries.jsonl")
+def _cmrc(datasets: Path) -> Iterator[tuple[str, list[Asked]]]:
+    rows = rows_of(datasets / "cmrc2018" / "queries.jsonl")
     random.Random(0).shuffle(rows)
-    yield "cmrc2018", [_Asked(r["question"], r["answer"]) for r in rows[:_CHINESE]]
+    yield "cmrc2018", [Asked(r["question"], r["answer"]) for r in rows[:_CHINESE]]
 
 
-_OF_WAREHOUSE: Final[dict[str, Callable[[Path], Iterator[tuple[str, list[_Asked]]]]]] = {
+_OF_WAREHOUSE: Final[dict[str, Callable[[Path], Iterator[tuple[str, list[Asked]]]]]] = {
     "demo": _demo,
     "lihua": _lihua,
     "musique": _musique,
@@ -120,16 +120,16 @@ _OF_WAREHOUSE: Final[dict[str, Callable[[Path], Iterator[tuple[str, list[_Asked]
 }
 
 
-def _choices(folder: Path, asked: Sequence[_Asked]) -> Iterator[_Choice]:
+def _choices(folder: Path, asked: Sequence[Asked]) -> Iterator[_Choice]:
     """Of each question whose answer is among the best sentences of its evidence, what to choose from."""
     for one, evidence in zip(asked, evidence_of(folder, [a.question for a in asked]), strict=True):
         likely = lines(AnswerInput(one.question, evidence), kind_of(one.question))[:_MOST]
-        right = np.array(_right(one, [line.text for line in likely]))
+        right = np.array(held_by(one, [line.text for line in likely]))
         if right.any() and not right.all():
             yield _Choice(np.array([line.signals for line in likely]), right, np.array([s.score for s in likely]))
 
 
-def _right(asked: _Asked, texts: Sequence[str]) -> list[bool]:
+def held_by(asked: Asked, texts: Sequence[str]) -> list[bool]:
     """Which sentences are among those quoted, or hold nearly all words of the answer where none is."""
     words, quotes = content_words(asked.answer), [" ".join(q.split()) for q in asked.quotes]
     plain = [" ".join(t.split()) for t in texts]
