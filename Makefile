@@ -16,6 +16,8 @@ AIRFLOW_STAMP := $(AIRFLOW)/.installed-$(shell cat requirements-airflow.lock | s
 # Tests in two processes, a file in one of them; `make unit WORKERS=` runs them in one, in which a debugger can stop.
 WORKERS := -n 2
 PACKAGES := schemas indexes jobs pipelines
+# Hundreds of processes import the package: each that finds no bytecode compiles it anew, for a third of a second.
+unexport PYTHONDONTWRITEBYTECODE
 DEMO := demo
 
 # What the picture of the graph in docs/explanation/graph.md shows.
