@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +21,7 @@ from quern.indexes.memo import commit_part, nest
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Job, Outcome, Reject
 from quern.jobs.core.missing_rows import INPUT, read_batches, read_numbered
+from quern.jobs.text.plain_text import printable
 from quern.schemas.contract.validate import validate
 from quern.schemas.errors import MachineFaultError
 from quern.schemas.settings import EngineSettings
@@ -29,6 +31,8 @@ log = logging.getLogger(__name__)
 _Piece = TypeVar("_Piece")
 
 PART = pa.schema([("part", pa.string()), ("inputs", pa.int64())])
+# How a terminal is told of colours, which Ray puts into its errors.
+_STYLE: Final = re.compile(r"\x1b\[[0-9;]*m")
 # Faults of the machine, not of a row: they end the job, so that no row is blamed for them.
 _FAULTS = (OSError, MemoryError, MachineFaultError)
 
@@ -130,11 +134,18 @@ def _apply_bisecting(job: Job, batch: pa.RecordBatch, start: int) -> list[tuple[
 
 def stopped(engine: str, work: Work, error: Exception) -> EngineError:
     """What to tell of a job that an engine could not finish; said before the engine is closed."""
-    cause = " ".join(str(error).split())[:300]
+    cause = printable(" ".join(_raised(_STYLE.sub("", str(error))).split()))[:300]
     return EngineError(
         f"{engine} could not finish the job {work.job.name}: {cause}; what was computed is kept, and logs/engines.log "
         "in the warehouse says more"
     )
+
+
+def _raised(said: str) -> str:
+    """What was raised, of an error that tells the frames of a worker's Python too; all of it where it tells none."""
+    _, _, behind = said.rpartition('\n  File "')
+    after = [line for line in behind.split("\n")[1:] if line.strip() and not line[0].isspace()]
+    return after[0] if after else said
 
 
 class Engine(Protocol):

@@ -19,6 +19,7 @@ from quern.indexes.stages import Stage, StageWriter
 from quern.jobs.core import missing_rows
 from quern.jobs.core.contract import Job, Outcome, Reject, outcome
 from quern.jobs.core.run import Run, derive
+from quern.jobs.core.work import EngineError
 from quern.jobs.engines import Engines, Work
 from quern.schemas.settings import EngineSettings
 from quern.schemas.tables import REJECTS, Table
@@ -298,6 +299,20 @@ def test_the_engine_changes_nothing(
     assert words(made) == words(expected)
     assert other.reports[-1].rejected == run.reports[-1].rejected == 51
     assert all(address.is_loopback for address in listening()), "nobody outside this machine can reach an engine"
+
+
+@pytest.mark.parametrize(("name", "job"), [("spark", Split()), ("ray", AsModel())])
+def test_what_stopped_an_engine_is_told_without_its_frames(
+    name: str, job: Job, run: Run, staged: Staged, request: pytest.FixtureRequest
+) -> None:
+    engines: Engines = request.getfixturevalue(name)
+    rows = texts(150)
+    rows[140]["text"] = "full"  # Spark's first files are done by this process, which needs no frames.
+    with pytest.raises(EngineError) as raised:
+        derive(job, staged(TEXTS, rows), replace(run, engines=engines))
+    told = str(raised.value)
+    assert "could not finish the job split: OSError: no space left on device; what was computed is kept" in told
+    assert told.isprintable()
 
 
 def listening() -> list[IPv4Address | IPv6Address]:
