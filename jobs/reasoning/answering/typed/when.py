@@ -18,10 +18,10 @@ _CLOCK = lazy_pattern(
     re.IGNORECASE,
 )
 _DAY_OF_MONTH = lazy_pattern(
-    r"\d{1,2}(?:st|nd|rd|th)?(?: of)? [A-Z][a-z]+\.?|[A-Z][a-z]+\.? \d{1,2}(?:st|nd|rd|th)?|\d{1,2}月\d{1,2}[日号]"
+    r"\d{1,2}(?:st|nd|rd|th)?(?: of)? [A-Z][a-z]+\.?|[A-Z][a-z]+\.? \d{1,2}(?:st|nd|rd|th)?|\d{1,2}月\d{1,2}[日号]|"
+    r"[一二三四五六七八九十]{1,2}月[一二三四五六七八九十]{1,3}[日号]"
 )
 _YEAR_WRITTEN = lazy_pattern(r"(?:1\d|20)\d\d|[〇零一二三四五六七八九]{4}年")
-_YEAR = lazy_pattern(r"(?:1\d|20)\d\d")
 _SHORTLY = 60  # Days: what is told next may have been a little before.
 _ROUGH = 0.6  # What a full hour in words is worth: `shortly before eight o'clock`.
 
@@ -90,7 +90,7 @@ def _meaning(when: When) -> str:
 
 def written_year(sentence: str, published: date | None) -> date | None:
     """The last date of a sentence whose year is written: the dates behind it are of about that time."""
-    if _YEAR.search(sentence) is None:  # Of a chat hardly a sentence has one: no dates are looked for in the others.
+    if _YEAR_WRITTEN.search(sentence) is None:  # Hardly a sentence of a chat has one: no dates are looked for.
         return None
-    known = [w for w in times(sentence, published) if w.from_day and _YEAR.search(w.text)]
+    known = [w for w in times(sentence, published) if w.from_day and _YEAR_WRITTEN.search(w.text)]
     return known[-1].from_day if known and known[-1].precision in ("day", "month") else None

@@ -65,6 +65,8 @@ def test_a_namesake_is_what_stands_behind_after() -> None:
 def test_a_day_without_a_year_follows_what_was_told_before_it() -> None:
     told = "The merger was announced on 23 January 2019. The mills were joined on 15 August."
     assert short("When were the mills joined?", told) == "15 August 2019 (15 August)"
+    told = "合并于二〇一九年一月二十三日宣布。两座磨坊在八月十五日合而为一。"
+    assert short("两座磨坊什么时候合而为一？", told) == "2019年8月15日 (八月十五日)"
 
 
 def test_why_is_answered_by_the_cause_and_what_by_what_follows_the_verb() -> None:
