@@ -199,6 +199,7 @@ def _tidy(warehouse: Warehouse) -> None:
     """Remove the folders of crawls that were killed before they had a plan, or when they had none any more."""
     for path in (warehouse.root / "crawl").glob("[0-9]*"):
         if not crawl_folder(warehouse.root, path.name).plan.exists():
+            log.info("crawl=%s was killed without a plan to go on by: its folder goes", path.name)
             shutil.rmtree(path)
 
 
