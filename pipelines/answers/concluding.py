@@ -18,7 +18,8 @@ from quern.jobs.reasoning.alignment.task import align_task
 from quern.jobs.reasoning.answering.course import ToldEvent, timeline
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.task import Draft, answer_task
-from quern.jobs.reasoning.citing import citing_inputs, citing_task, recited
+from quern.jobs.reasoning.citing.inputs import citing_inputs
+from quern.jobs.reasoning.citing.task import citing_task, recited
 from quern.jobs.reasoning.confidence.features import Encode
 from quern.jobs.reasoning.confidence.judge import Judgement, judged
 from quern.jobs.reasoning.confidence.judge import identity as how_judged

@@ -14,7 +14,9 @@ from itertools import islice
 from typing import Final
 
 from quern.jobs.reasoning.answering.sentences import alike, content_words
-from quern.jobs.reasoning.citing import CitingInput, Source, missing_numbers
+from quern.jobs.reasoning.citing.inputs import CitingInput
+from quern.jobs.reasoning.citing.search import missing_numbers
+from quern.jobs.reasoning.citing.source import Source
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage
 from quern.jobs.reasoning.entailment.task import VERDICT, entailment_task
 from quern.jobs.reasoning.judging.inputs import JudgeInput, Statement
@@ -23,7 +25,7 @@ from quern.jobs.text.number_values import possible_numbers, stated_numbers
 from quern.schemas.words.sentences import sentences
 
 # Share of the words of a sentence of the gold answer from which an answer is said to make its point: as many as the
-# sources of a sentence must have (`citing`). It only names what is missing; the score is the share of words.
+# sources of a sentence must have (`citing.search`). It only names what is missing; the score is the share of words.
 _MADE: Final = 0.5
 _BACK: Final = 200  # Sentences that one is compared with, of those before it: an answer has rarely more.
 _SHOWN: Final = 120  # Characters of a sentence that an issue quotes.

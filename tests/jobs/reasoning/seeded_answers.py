@@ -8,7 +8,8 @@ from quern.jobs.reasoning.alignment.constituents import parsed
 from quern.jobs.reasoning.alignment.task import AlignInput, aligned
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, Evidence
 from quern.jobs.reasoning.answering.task import answer_task
-from quern.jobs.reasoning.citing import citing_inputs, citing_task
+from quern.jobs.reasoning.citing.inputs import citing_inputs
+from quern.jobs.reasoning.citing.task import citing_task
 from quern.jobs.reasoning.confidence.features import features
 from quern.jobs.reasoning.confidence.reasons import reason_of
 from quern.jobs.reasoning.entailment.features import features as entailment_features

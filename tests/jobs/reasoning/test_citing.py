@@ -10,7 +10,9 @@ import pytest
 
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.task import Draft, Statement
-from quern.jobs.reasoning.citing import Cited, CitingInput, Source, citing_inputs, citing_task, recited
+from quern.jobs.reasoning.citing.inputs import CitingInput, citing_inputs
+from quern.jobs.reasoning.citing.source import Source
+from quern.jobs.reasoning.citing.task import Cited, citing_task, recited
 from quern.schemas.words.sentences import sentences
 from tests.conftest import SHARED
 

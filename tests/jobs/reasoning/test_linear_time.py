@@ -10,7 +10,9 @@ import pytest
 
 from quern.jobs.reasoning.answering import kinds, names, phrases, polarity, scopes, tables, yes_no
 from quern.jobs.reasoning.answering.typed.value import amounts
-from quern.jobs.reasoning.citing import CitingInput, Source, citing_task
+from quern.jobs.reasoning.citing.inputs import CitingInput
+from quern.jobs.reasoning.citing.source import Source
+from quern.jobs.reasoning.citing.task import citing_task
 from quern.jobs.reasoning.questions import chains, clauses, comparisons, decompose, preamble, references, refusal, times
 from quern.jobs.reasoning.questions.asked import QuestionInput
 from quern.jobs.reasoning.questions.canonical import canonical
