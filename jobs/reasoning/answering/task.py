@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from quern.jobs.reasoning.answering.combine import combined
 from quern.jobs.reasoning.answering.course import stages
 from quern.jobs.reasoning.answering.grounds import ungrounded
 from quern.jobs.reasoning.answering.inputs import SHOWN_EVIDENCE, AnswerInput
 from quern.jobs.reasoning.answering.originals import originals
+from quern.jobs.reasoning.answering.parts.combine import combined
 from quern.jobs.reasoning.answering.relevance import without_mark
 from quern.jobs.reasoning.answering.short import short_answer
 from quern.jobs.reasoning.task import Checked, Problem, Task

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from quern.jobs.reasoning.answering.combine import combined
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, Evidence
+from quern.jobs.reasoning.answering.parts.combine import combined
 from quern.jobs.reasoning.questions.outline import outline
 
 

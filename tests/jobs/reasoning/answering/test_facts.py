@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from quern.jobs.reasoning.answering.combine import combined
 from quern.jobs.reasoning.answering.facts import Fact, Told, value_of_side
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, Evidence
+from quern.jobs.reasoning.answering.parts.combine import combined
 from quern.jobs.reasoning.answering.task import answer_task
 from quern.schemas.settings import Settings
 

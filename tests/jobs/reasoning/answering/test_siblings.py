@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from quern.jobs.reasoning.answering.contrast import contrasted
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
+from quern.jobs.reasoning.answering.parts.contrast import contrasted
 from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.reasoning.questions.comparisons import pair
 from quern.schemas.settings import AnswerSettings

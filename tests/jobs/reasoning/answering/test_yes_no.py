@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from quern.jobs.reasoning.answering.alternatives import offered
-from quern.jobs.reasoning.answering.contrast import contrasted
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
+from quern.jobs.reasoning.answering.parts.contrast import contrasted
 from quern.jobs.reasoning.answering.polarity import denies, opposed
 from quern.jobs.reasoning.answering.scopes import scopes
 from quern.jobs.reasoning.answering.task import answer_task
