@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from quern.jobs.reasoning.answering.sentences import content_words
-from quern.jobs.reasoning.answering.values import dates, quantities
+from quern.jobs.text.dates import dates
+from quern.jobs.text.quantities import quantities
 
 _MOST: Final = 60  # Triplets that a question is handed at most, whatever a setting asks for.
 

@@ -11,9 +11,9 @@ from typing import Final, Literal
 from quern.jobs.reasoning.answering.idioms import asks_cause, asks_clock, asks_his_name, asks_price
 from quern.jobs.reasoning.answering.persons import is_person
 from quern.jobs.reasoning.answering.sentences import content_words
-from quern.jobs.reasoning.answering.values import quantities, singular
 from quern.jobs.reasoning.answering.verdict_asked import AUXILIARY, PREPOSITION, asks_verdict_behind
 from quern.jobs.reasoning.answering.wording import irregular_pasts
+from quern.jobs.text.quantities import quantities, singular
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.scripts import HAN
 

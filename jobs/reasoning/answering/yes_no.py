@@ -19,10 +19,11 @@ from quern.jobs.reasoning.answering.relevance import Line
 from quern.jobs.reasoning.answering.scopes import scopes
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.typed.value import amounts, times
-from quern.jobs.reasoning.answering.values import Quantity, When
 from quern.jobs.reasoning.answering.wording import said_by_others
 from quern.jobs.reasoning.questions.references import subject
 from quern.jobs.reasoning.questions.words import ADVERBS
+from quern.jobs.text.dates import When
+from quern.jobs.text.quantities import Quantity
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.scripts import HAN
 

@@ -25,7 +25,7 @@ from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.kinds import Kind, kind_of
 from quern.jobs.reasoning.answering.relevance import Line, Signals, lines
 from quern.jobs.reasoning.answering.sentences import content_words
-from quern.jobs.reasoning.answering.values import When, dates
+from quern.jobs.text.dates import When, dates
 from quern.schemas.words.scripts import CJK
 from quern.schemas.words.terms import search_terms
 

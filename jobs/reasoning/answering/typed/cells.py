@@ -10,7 +10,7 @@ from quern.jobs.reasoning.answering.tables import Row
 from quern.jobs.reasoning.answering.typed.counted import fit_of_unit
 from quern.jobs.reasoning.answering.typed.sentence import typed
 from quern.jobs.reasoning.answering.typed.value import Days, Value, amounts
-from quern.jobs.reasoning.answering.values import singular
+from quern.jobs.text.quantities import singular
 from quern.schemas.words.patterns import lazy_pattern
 
 _BARE = lazy_pattern(r"[\d.,]+")

@@ -11,8 +11,8 @@ from quern.jobs.reasoning.answering.kinds import DURATIONS, MONEY, UNITS, Kind
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.spans_of_time import between
 from quern.jobs.reasoning.answering.typed.value import Days, Period, Value, amounts, times
-from quern.jobs.reasoning.answering.values import Quantity
 from quern.jobs.reasoning.answering.wording import said_by_others
+from quern.jobs.text.quantities import Quantity
 from quern.schemas.words.patterns import lazy_pattern
 
 _OTHER_NOUN = 0.8  # What a number is worth that counts what the question calls by another word.

@@ -7,7 +7,8 @@ from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
-from quern.jobs.reasoning.answering.values import Quantity, When, dates, quantities
+from quern.jobs.text.dates import When, dates
+from quern.jobs.text.quantities import Quantity, quantities
 
 MARKED = 0.5  # How well a sentence with a word of cause or manner fits, where no form can be asked for.
 

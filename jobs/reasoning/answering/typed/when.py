@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 from quern.jobs.reasoning.answering.typed.value import Days, Period, Value, times
-from quern.jobs.reasoning.answering.values import When
+from quern.jobs.text.dates import When
 from quern.schemas.words.patterns import lazy_pattern
 
 _CLOCK = lazy_pattern(
