@@ -8,7 +8,9 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from quern.jobs.events.rule import Dating, Passage, Report, known_days, read_reports, report
+from quern.jobs.events.own_date import Dating, known_days
+from quern.jobs.events.passage import Passage
+from quern.jobs.events.rule import Report, read_reports, report
 from quern.jobs.events.telling import plans
 from quern.jobs.events.timex import Period, period
 from quern.jobs.queries.rules.units import word_count
