@@ -16,7 +16,7 @@ from typing import Final
 from quern.indexes.catalog import Manifest
 from quern.jobs.reasoning.answering.course import ToldEvent
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, carried
-from quern.jobs.reasoning.answering.kinds import kind_of
+from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.reasoning.answering.task import Draft, answer_task
 from quern.jobs.reasoning.confidence.judge import Judgement
 from quern.jobs.reasoning.questions.decompose import decomposed

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
-from quern.jobs.reasoning.answering.kinds import kind_of
+from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.reasoning.answering.relevance import Line, lines
 from quern.jobs.vectors.embed import Embedder
 from quern.schemas.settings import EmbedSettings

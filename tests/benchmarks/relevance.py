@@ -18,7 +18,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from quern.jobs.reasoning.answering.inputs import AnswerInput
-from quern.jobs.reasoning.answering.kinds import kind_of
+from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.reasoning.answering.relevance import WEIGHTS, lines
 from quern.jobs.reasoning.answering.sentences import content_words
 from tests.benchmarks.answerable import evidence_of

@@ -15,7 +15,8 @@ from quern.jobs.reasoning.alignment.tagged import FORMED
 from quern.jobs.reasoning.alignment.window import LONGEST, Candidate
 from quern.jobs.reasoning.alignment.words import Words, words_of
 from quern.jobs.reasoning.answering.inputs import Evidence
-from quern.jobs.reasoning.answering.kinds import Kind, kind_of
+from quern.jobs.reasoning.answering.kinds.kind import Kind
+from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.reasoning.answering.sentences import content_words, word_stems
 from quern.jobs.reasoning.answering.typed.sentence import typed
 from quern.jobs.reasoning.answering.typed.value import Days, amounts, times

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from quern.jobs.reasoning.answering.kinds import Kind
+from quern.jobs.reasoning.answering.kinds.kind import Kind
 from quern.jobs.reasoning.answering.relevance import Line
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.siblings import siblings

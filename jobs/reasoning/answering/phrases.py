@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from quern.jobs.reasoning.answering.kinds import Kind
+from quern.jobs.reasoning.answering.kinds.kind import Kind
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.typed.sentence import CAUSE
 from quern.jobs.reasoning.answering.wording import said_by_others

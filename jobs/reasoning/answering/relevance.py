@@ -26,7 +26,7 @@ from quern.jobs.reasoning.answering.chunk_sentences import (
 )
 from quern.jobs.reasoning.answering.idioms import frame_words
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
-from quern.jobs.reasoning.answering.kinds import Kind
+from quern.jobs.reasoning.answering.kinds.kind import Kind
 from quern.jobs.reasoning.answering.names import names
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.tables import Row

@@ -13,7 +13,9 @@ from quern.jobs.reasoning.answering.choosing import Choice, choices, shares
 from quern.jobs.reasoning.answering.further import earns_its_place
 from quern.jobs.reasoning.answering.in_time import in_time, years_asked
 from quern.jobs.reasoning.answering.inputs import AnswerInput
-from quern.jobs.reasoning.answering.kinds import MONEY, NAMED, NAMESAKE, Kind, kind_of
+from quern.jobs.reasoning.answering.kinds.kind import NAMED, NAMESAKE, Kind
+from quern.jobs.reasoning.answering.kinds.reading import kind_of
+from quern.jobs.reasoning.answering.kinds.units import MONEY
 from quern.jobs.reasoning.answering.numbered import numbered_first
 from quern.jobs.reasoning.answering.phrases import phrase
 from quern.jobs.reasoning.answering.relevance import Line, is_label, lines

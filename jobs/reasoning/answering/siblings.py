@@ -16,7 +16,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from quern.jobs.reasoning.answering.kinds import Kind
+from quern.jobs.reasoning.answering.kinds.kind import Kind
 from quern.jobs.reasoning.answering.names import names
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.typed.value import Value

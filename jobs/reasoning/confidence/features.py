@@ -22,7 +22,8 @@ import numpy.typing as npt
 
 from quern.jobs.reasoning.answering.idioms import asks_events, frame_words
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
-from quern.jobs.reasoning.answering.kinds import Kind, kind_of
+from quern.jobs.reasoning.answering.kinds.kind import Kind
+from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.reasoning.answering.relevance import Line, Signals, lines
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.text.dates import When, dates

@@ -8,7 +8,8 @@ from datetime import date
 
 import pytest
 
-from quern.jobs.reasoning.answering import kinds, names, phrases, polarity, scopes, tables, yes_no
+from quern.jobs.reasoning.answering import names, phrases, polarity, scopes, tables, yes_no
+from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.reasoning.answering.typed.value import amounts
 from quern.jobs.reasoning.citing.inputs import CitingInput
 from quern.jobs.reasoning.citing.source import Source
@@ -19,7 +20,7 @@ from quern.jobs.reasoning.questions.canonical import canonical
 from quern.jobs.text.dates import dates
 from quern.jobs.text.quantities import quantities
 
-KIND = kinds.kind_of("Which ship sank?")
+KIND = kind_of("Which ship sank?")
 RULES: dict[str, Callable[[str], object]] = {
     "clauses": clauses.clauses,
     "chain": chains.chain,
@@ -32,7 +33,7 @@ RULES: dict[str, Callable[[str], object]] = {
     "named": lambda text: references.named(text, "Who built the Acme tower?"),
     "refusal": refusal.category_of,
     "times": lambda text: times.spans(text, date(2024, 5, 5)),
-    "kind": kinds.kind_of,
+    "kind": kind_of,
     "amounts": amounts,
     "names": names.names,
     "phrase": lambda text: phrases.phrase("Which ship sank?", KIND, text),

@@ -10,7 +10,7 @@ from typing import Final
 
 from quern.jobs.reasoning.answering.further import earns_its_place
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore
-from quern.jobs.reasoning.answering.kinds import kind_of
+from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.reasoning.answering.parts.both import both
 from quern.jobs.reasoning.answering.parts.comparison import compared
 from quern.jobs.reasoning.answering.parts.order import measured, ordered

@@ -16,7 +16,9 @@ from typing import Final
 
 from quern.jobs.reasoning.answering.choosing import choices, shares
 from quern.jobs.reasoning.answering.inputs import AnswerInput
-from quern.jobs.reasoning.answering.kinds import DURATIONS, LENGTHS, MONEY, Kind, kind_of
+from quern.jobs.reasoning.answering.kinds.kind import Kind
+from quern.jobs.reasoning.answering.kinds.reading import kind_of
+from quern.jobs.reasoning.answering.kinds.units import DURATIONS, LENGTHS, MONEY, SHARES
 from quern.jobs.reasoning.answering.relevance import Line, lines
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.siblings import siblings
@@ -147,7 +149,7 @@ def _kinds(questions: Sequence[str], word: str) -> list[Kind]:
     typed = [k for k in kinds if k.name in ("when", "how_many", "how_much", "how_long")]
     if not typed:
         any_amount = word in ("compare", "compared", "difference") or " or " in word
-        shares_first = [Kind("how_much", units=_SHARES)] if _IN_SHARES.search(questions[0]) else []
+        shares_first = [Kind("how_much", units=SHARES)] if _IN_SHARES.search(questions[0]) else []
         adjective = _HOW.match(questions[0])  # `How busy was A`: by what is not said.
         return [*shares_first, Kind("how_much")] if any_amount or adjective else []
     if typed[0].name == "how_long" and _OF_THING.match(questions[0]):
@@ -172,7 +174,6 @@ _MONEY_WORD: Final = lazy_pattern(
 _OLD: Final = lazy_pattern(r"how\s+old\s+(?:is|was|are|were)\s+(.+?)(?=\?|$)", re.IGNORECASE)
 
 
-_SHARES: Final = frozenset({"per cent", "share", "percentage point"})
 _IN_SHARES: Final = lazy_pattern(
     r"\b(?:effect|rate|share|reduction|increase|growth|success|turnout"
     r"|support)\b",
@@ -327,7 +328,7 @@ def _comparable(one: _Candidate, other: _Candidate) -> bool:
         return len(units) == 1
     (named,) = units - {""}
     bare = one.sided.text if not _unit(one.sided) else other.sided.text
-    return named in MONEY if _OF_MONEY.search(bare) else named not in MONEY | LENGTHS | DURATIONS | _SHARES
+    return named in MONEY if _OF_MONEY.search(bare) else named not in MONEY | LENGTHS | DURATIONS | SHARES
 
 
 def _parallel(one: _Candidate, other: _Candidate) -> bool:

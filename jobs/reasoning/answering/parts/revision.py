@@ -8,7 +8,7 @@ from typing import Final
 
 from quern.jobs.reasoning.answering.facts import value_of_side
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore
-from quern.jobs.reasoning.answering.kinds import kind_of
+from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.reasoning.answering.parts.contrast import contrasted
 from quern.jobs.reasoning.answering.parts.phrasing import sentence_told, side_name, without_end
 from quern.jobs.reasoning.answering.relevance import lines

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from quern.jobs.reasoning.answering.kinds import MONEY, Kind
+from quern.jobs.reasoning.answering.kinds.kind import Kind
+from quern.jobs.reasoning.answering.kinds.units import MONEY
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.tables import Row
 from quern.jobs.reasoning.answering.typed.counted import fit_of_unit

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
-from quern.jobs.reasoning.answering.kinds import DURATIONS, MONEY, UNITS, Kind
+from quern.jobs.reasoning.answering.kinds.kind import Kind
+from quern.jobs.reasoning.answering.kinds.units import DURATIONS, MONEY, UNITS
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.spans_of_time import between
 from quern.jobs.reasoning.answering.typed.value import Days, Period, Value, amounts, times

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from quern.jobs.reasoning.answering.kinds import Kind
+from quern.jobs.reasoning.answering.kinds.kind import Kind
 from quern.jobs.reasoning.answering.names import Name, chinese_names, is_body, names
 from quern.jobs.reasoning.answering.persons import is_person, same_roles, told_by_age
 from quern.jobs.reasoning.answering.sentences import content_words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from quern.jobs.reasoning.answering.kinds import NAMED, NAMESAKE, Kind
+from quern.jobs.reasoning.answering.kinds.kind import NAMED, NAMESAKE, Kind
 from quern.jobs.reasoning.answering.typed.counted import counted
 from quern.jobs.reasoning.answering.typed.named import introduced, namesakes, naming, persons, places
 from quern.jobs.reasoning.answering.typed.value import MARKED, Days, Period, Value, times

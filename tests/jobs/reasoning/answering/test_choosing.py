@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from quern.jobs.reasoning.answering.choosing import choices
-from quern.jobs.reasoning.answering.kinds import kind_of
+from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.reasoning.answering.relevance import Line, Signals
 from quern.jobs.reasoning.answering.typed.value import Value
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from quern.jobs.reasoning.answering.kinds import kind_of
+from quern.jobs.reasoning.answering.kinds.reading import kind_of
 
 
 @pytest.mark.parametrize(
