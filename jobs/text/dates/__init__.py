@@ -1,8 +1,9 @@
 """Times that English and Chinese texts name: found, and resolved to days.
 
 An English text becomes a line of codes, one letter a word, over which small expressions find points in time
-(`days`, `units`, `relative`); neighbours are joined (`combine`), then ranges and signals (`ranges`). Chinese has an
-expression of its own (`chinese_forms`), compiled when the first text needs it. Each pass is linear in the text.
+(`days`, `units`; relative ones in `stepped`, `counted`, `own_day`); neighbours are joined (`combine`), then ranges and
+signals (`ranges`). Chinese has an expression of its own (`chinese_forms`), compiled when the first text needs it. Each
+pass is linear in the text.
 
 Written out rather than taken from a library, for none is right alone. Recognizers-Text has the widest grammar but takes
 ten milliseconds a sentence, reads each month and weekday as a time twice (past and future) and says which is meant of

@@ -9,11 +9,13 @@ from typing import Final
 
 from quern.jobs.text.dates import holidays
 from quern.jobs.text.dates.combine import combined
+from quern.jobs.text.dates.counted import COUNTED
 from quern.jobs.text.dates.days import DAYS
+from quern.jobs.text.dates.own_day import OWN_DAY
 from quern.jobs.text.dates.points import Match, Point, Rule, Setting
 from quern.jobs.text.dates.ranges import ranged, signalled
 from quern.jobs.text.dates.readings import Reading
-from quern.jobs.text.dates.relative import RELATIVE
+from quern.jobs.text.dates.stepped import STEPPED
 from quern.jobs.text.dates.tokens import Line, tokenised
 from quern.jobs.text.dates.units import UNITS
 from quern.jobs.text.dates.when import When
@@ -29,7 +31,7 @@ _TIMELY: Final = lazy_pattern("[MWSRGJVYjcXQCDouUHpwLNT]|It?[ad]")
 def _rules() -> dict[str, tuple[tuple[re.Pattern[str], Rule], ...]]:
     """The rules by the letter with which they begin."""
     found: dict[str, list[tuple[re.Pattern[str], Rule]]] = {}
-    for letters, expression, rule in (*DAYS, *UNITS, *RELATIVE):
+    for letters, expression, rule in (*DAYS, *UNITS, *STEPPED, *COUNTED, *OWN_DAY):
         pattern = lazy_pattern(expression)
         for letter in letters:
             found.setdefault(letter, []).append((pattern, rule))

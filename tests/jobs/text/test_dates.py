@@ -51,6 +51,20 @@ def test_what_a_date_leaves_open_is_read_against_the_day_of_publication() -> Non
     assert [str(w.from_day) for w in (*told, *planned)] == ["2023-11-15", "2024-11-15"]
 
 
+@pytest.mark.parametrize(
+    ("text", "timex"),
+    [
+        ("The hall burnt down on 2 March 2014; that year it was rebuilt.", "2014"),
+        ("It sank on 2 March 2014, and the following day it was found.", "2014-03-03"),
+        ("She left in 2013. The previous year she wed.", "2012"),
+        ("On 2 March 2014 it sank; that week nobody sailed.", "2014-W09"),
+        ("On 2 March 2014 it sank; three weeks later it was raised.", "2014-03-23"),
+    ],
+)
+def test_a_time_may_be_told_from_the_one_that_was_spoken_of_last(text: str, timex: str) -> None:
+    assert dates(text, date(2016, 11, 7))[-1].timex == timex
+
+
 PUBLISHED = datetime(2016, 11, 7, 16, 12)  # A Monday.
 
 
