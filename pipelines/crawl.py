@@ -32,9 +32,11 @@ from quern.indexes.catalog import Warehouse, new_build_id
 from quern.indexes.checksums import ChecksummedFile, DamagedError, write_sealed
 from quern.indexes.locks import exclusive
 from quern.indexes.storage import write_text, write_whole
+from quern.jobs.crawl.databases import is_damage
 from quern.jobs.crawl.fleet import CrawlError, run_fleet
-from quern.jobs.crawl.frontier import is_damage, refusal_counts, reject_rows, remember
+from quern.jobs.crawl.frontier import refusal_counts, reject_rows
 from quern.jobs.crawl.guard import AddressGuard, split_target
+from quern.jobs.crawl.memory import remember
 from quern.jobs.crawl.plan import CrawlFolder, Plan, Status
 from quern.jobs.crawl.urls import Address, BadAddressError, parse_address, quoted_header
 from quern.jobs.engines import core_count

@@ -24,7 +24,7 @@ from warcio.recordbuilder import RecordBuilder
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from quern.jobs.crawl.frontier import Known
+from quern.jobs.crawl.memory import Known
 
 Headers = Sequence[tuple[str, str]]
 _NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"

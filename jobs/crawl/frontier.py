@@ -7,21 +7,17 @@ of it is there or none. Memory: about 100 bytes for each of the last 200,000 key
 
 from __future__ import annotations
 
-import json
-import logging
 import sqlite3
 import time
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, Final
 
+from quern.jobs.crawl.databases import read_only
+from quern.jobs.crawl.memory import PAGES, Known
 from quern.jobs.crawl.urls import Address
-
-log = logging.getLogger(__name__)
 
 _SEEN: Final = 200_000
 # A trap can be refused a million times: so many of a host and reason get a row of their own, the rest are counted.
@@ -33,9 +29,6 @@ CREATE TABLE IF NOT EXISTS urls(
   target BLOB);
 CREATE INDEX IF NOT EXISTS queued ON urls(host, id) WHERE state = 0;
 CREATE INDEX IF NOT EXISTS foreign_urls ON urls(id) WHERE state = 1;
-CREATE TABLE IF NOT EXISTS pages(
-  key BLOB PRIMARY KEY, url TEXT NOT NULL, etag TEXT, last_modified TEXT, digest TEXT NOT NULL,
-  record_id TEXT NOT NULL, fetched_at TEXT NOT NULL, links BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS hosts(host TEXT PRIMARY KEY, fetched INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS robots(
   origin TEXT PRIMARY KEY, body BLOB NOT NULL, failure TEXT NOT NULL, fetched_at REAL NOT NULL) WITHOUT ROWID;
@@ -95,41 +88,6 @@ class Entry:
     attempts: int
 
 
-@dataclass(frozen=True)
-class Known:
-    """What is remembered of a page that was fetched.
-
-    Attributes:
-        key: `Address.key`.
-        url: Address.
-        etag: ETag as sent.
-        last_modified: Last-Modified as sent.
-        digest: WARC-Payload-Digest.
-        record_id: WARC-Record-ID of the response.
-        fetched_at: WARC-Date of the response.
-        links: Links that were followed from it.
-    """
-
-    key: bytes
-    url: str
-    etag: str | None
-    last_modified: str | None
-    digest: str
-    record_id: str
-    fetched_at: str
-    links: tuple[str, ...]
-
-
-def pack_links(links: Sequence[str]) -> bytes:
-    """Links as compressed JSON."""
-    return zlib.compress(json.dumps(links).encode(), 1)
-
-
-def unpack_links(packed: bytes) -> tuple[str, ...]:
-    """The links of `pack_links`."""
-    return tuple(json.loads(zlib.decompress(packed)))
-
-
 class Frontier:
     """The queue, the pages fetched and the rejects of one crawl process."""
 
@@ -137,7 +95,7 @@ class Frontier:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._sql = sqlite3.connect(path, isolation_level=None, timeout=30)
         # With the write-ahead log, NORMAL survives the death of the process, and loses the last commit of a machine.
-        self._sql.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;" + _SCHEMA)
+        self._sql.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;" + _SCHEMA + PAGES)
         self._sql.execute("BEGIN IMMEDIATE")
         self._seen: set[bytes] = set()
         self._refused: dict[tuple[str, str], int] = {}
@@ -281,9 +239,7 @@ class Frontier:
 
     def keep_page(self, page: Known) -> None:
         """Remember a page that was fetched."""
-        packed = pack_links(page.links)
-        row = (page.key, page.url, page.etag, page.last_modified, page.digest, page.record_id, page.fetched_at, packed)
-        self._sql.execute("INSERT OR REPLACE INTO pages VALUES(?,?,?,?,?,?,?,?)", row)
+        self._sql.execute("INSERT OR REPLACE INTO pages VALUES(?,?,?,?,?,?,?,?)", page.row)
 
     def reject(self, key: str, reason: str, detail: str) -> None:
         """Record a page that was lost."""
@@ -304,11 +260,6 @@ def _entry(row: tuple[Any, ...]) -> Entry:
     return Entry(id_, key, url, host, depth, hops, Kind(kind), attempts)
 
 
-def read_only(path: Path) -> sqlite3.Connection:
-    """A frontier, or what is remembered of earlier crawls, open for reading."""
-    return sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30)
-
-
 def reject_rows(path: Path) -> Iterator[tuple[str, str, str]]:
     """The rejects (key, reason, detail) of a frontier, in order."""
     connection = read_only(path)
@@ -323,100 +274,5 @@ def refusal_counts(path: Path) -> dict[str, int]:
     connection = read_only(path)
     try:
         return dict(connection.execute("SELECT reason, sum(count) FROM refusals GROUP BY reason"))
-    finally:
-        connection.close()
-
-
-def is_damage(error: sqlite3.Error) -> bool:
-    """Whether a database is no longer as it was written; other faults are of the disk.
-
-    What is asked of one is ours, so that an error in it comes of a file that was cut before its tables. An error
-    without a code is Python's, of a text that is none.
-    """
-    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK) & 0xFF
-    return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_OK)
-
-
-def damage_of(path: Path) -> str:
-    """What is wrong with the structure of a database, all of which is read; empty where nothing is."""
-    try:
-        with closing(sqlite3.connect(path, timeout=30)) as connection:
-            (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-    except sqlite3.Error as error:
-        if not is_damage(error):
-            raise
-        return str(error)
-    return "" if found == "ok" else str(found).partition("\n")[0]
-
-
-class Memory:
-    """What earlier crawls know of pages: validators for conditional requests, and the links of unchanged pages.
-
-    It only saves requests: where it is damaged nothing is known, and each page is asked for anew.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._sql = read_only(path) if path.exists() else None
-
-    def known(self, key: bytes) -> Known | None:
-        """What is known of a page."""
-        if self._sql is None:
-            return None
-        try:
-            row: Any = self._sql.execute("SELECT * FROM pages WHERE key = ?", (key,)).fetchone()
-            if row is None:
-                return None
-            found, url, etag, last_modified, digest, record_id, fetched_at, links = row
-            return Known(found, url, etag, last_modified, digest, record_id, fetched_at, unpack_links(links))
-        except (sqlite3.DatabaseError, zlib.error, ValueError, TypeError) as error:
-            if isinstance(error, sqlite3.Error) and not is_damage(error):
-                raise
-            log.warning("what crawls remember of pages is damaged and is left aside: %s error=%s", self._path, error)
-            self._sql = None
-            return None
-
-
-def remember(memory: Path, frontiers: Sequence[Path]) -> None:
-    """Add the pages of a crawl to what is known, in one transaction; a page fetched again replaces itself.
-
-    Where what is known is damaged it begins anew.
-
-    Raises:
-        sqlite3.DatabaseError: What the crawl knows is damaged; what was known before stays.
-    """
-    memory.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        _add(memory, frontiers)
-    except sqlite3.DatabaseError as error:
-        if not is_damage(error):
-            raise
-        anew = memory.with_name(f".tmp-{memory.name}")
-        _remove(anew)
-        try:
-            _add(anew, frontiers)  # Where the damage is of a frontier, this fails too.
-        except sqlite3.Error:
-            _remove(anew)
-            raise
-        log.warning("what crawls remember of pages is damaged and begins anew: %s error=%s", memory, error)
-        _remove(memory)
-        anew.replace(memory)
-
-
-def _remove(database: Path) -> None:
-    """Remove a database and what it would be rolled back by."""
-    for path in (database, database.with_name(f"{database.name}-journal")):
-        path.unlink(missing_ok=True)
-
-
-def _add(memory: Path, frontiers: Sequence[Path]) -> None:
-    connection = sqlite3.connect(memory, isolation_level=None)
-    try:
-        table = next(s for s in _SCHEMA.split(";") if "EXISTS pages" in s)
-        connection.execute(table)
-        for path in frontiers:
-            connection.execute("ATTACH ? AS crawl", (str(path),))
-            connection.execute("INSERT OR REPLACE INTO pages SELECT * FROM crawl.pages")
-            connection.execute("DETACH crawl")
     finally:
         connection.close()

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from quern.indexes.checksums import DamagedError
 from quern.indexes.storage import write_text
-from quern.jobs.crawl.frontier import damage_of
+from quern.jobs.crawl.databases import damage_of
 from quern.schemas.settings import CrawlSettings
 
 

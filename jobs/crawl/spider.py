@@ -26,8 +26,9 @@ from scrapy.exceptions import (
 
 from quern.jobs.crawl.addresses import ForbiddenAddressError, refusals
 from quern.jobs.crawl.archive import Exchange, Headers
-from quern.jobs.crawl.frontier import Entry, Kind, Known, State
+from quern.jobs.crawl.frontier import Entry, Kind, State
 from quern.jobs.crawl.links import PageLinks, page_links
+from quern.jobs.crawl.memory import Known
 from quern.jobs.crawl.middlewares import PAUSING
 from quern.jobs.crawl.robots import RobotsPolicy, directives
 from quern.jobs.crawl.sitemaps import INDEX_DEPTH, SitemapError, read_sitemap

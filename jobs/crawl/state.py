@@ -14,7 +14,8 @@ from typing import Any, Final, NoReturn
 
 from quern.indexes.disk import exit_code
 from quern.jobs.crawl.archive import Archive
-from quern.jobs.crawl.frontier import Entry, Frontier, Kind, Memory, State
+from quern.jobs.crawl.frontier import Entry, Frontier, Kind, State
+from quern.jobs.crawl.memory import Memory
 from quern.jobs.crawl.plan import CrawlFolder, Plan, Status, write_message
 from quern.jobs.crawl.urls import Address, BadAddressError, Scope, parse_address, trap, worker_of
 

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from quern.indexes.storage import write_text
+from quern.jobs.crawl.databases import read_only
 from quern.jobs.crawl.fleet import run_fleet
-from quern.jobs.crawl.frontier import State, read_only, reject_rows
+from quern.jobs.crawl.frontier import State, reject_rows
 from quern.jobs.crawl.plan import CrawlFolder, Plan
 from quern.jobs.crawl.urls import Address, BadAddressError, parse_address
 from quern.jobs.engines.scratch import Scratch

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from quern.jobs.crawl.frontier import Memory
+from quern.jobs.crawl.memory import Memory
 from quern.pipelines.crawl import (
     check_settings,
     crawl_folder,

@@ -24,7 +24,8 @@ from typing import IO, Any, Final, cast
 
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
-from quern.jobs.crawl.frontier import State, read_only
+from quern.jobs.crawl.databases import read_only
+from quern.jobs.crawl.frontier import State
 
 _LINKS: Final = 20
 _WORDS: Final = 400

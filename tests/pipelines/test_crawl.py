@@ -23,8 +23,9 @@ from quern.indexes.catalog import Warehouse
 from quern.indexes.checksums import DamagedError, checksum_of, write_sealed
 from quern.indexes.stages import Stage
 from quern.jobs.core.run import Run, derive
+from quern.jobs.crawl.databases import read_only
 from quern.jobs.crawl.fleet import CrawlError
-from quern.jobs.crawl.frontier import State, read_only
+from quern.jobs.crawl.frontier import State
 from quern.jobs.crawl.urls import worker_of
 from quern.jobs.documents.clean import Clean
 from quern.jobs.pages.formats.html_files import page_url

@@ -1,0 +1,130 @@
+"""What is remembered of pages that were fetched: in the frontier of a crawl, and of all crawls before in one file."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sqlite3
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from quern.jobs.crawl.databases import is_damage, read_only
+
+log = logging.getLogger(__name__)
+
+# The table in which a crawl keeps them, and the one of all crawls before.
+PAGES: Final = """\
+CREATE TABLE IF NOT EXISTS pages(
+  key BLOB PRIMARY KEY, url TEXT NOT NULL, etag TEXT, last_modified TEXT, digest TEXT NOT NULL,
+  record_id TEXT NOT NULL, fetched_at TEXT NOT NULL, links BLOB NOT NULL) WITHOUT ROWID;
+"""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is remembered of a page that was fetched.
+
+    Attributes:
+        key: `Address.key`.
+        url: Address.
+        etag: ETag as sent.
+        last_modified: Last-Modified as sent.
+        digest: WARC-Payload-Digest.
+        record_id: WARC-Record-ID of the response.
+        fetched_at: WARC-Date of the response.
+        links: Links that were followed from it.
+    """
+
+    key: bytes
+    url: str
+    etag: str | None
+    last_modified: str | None
+    digest: str
+    record_id: str
+    fetched_at: str
+    links: tuple[str, ...]
+
+    @property
+    def row(self) -> tuple[bytes, str, str | None, str | None, str, str, str, bytes]:
+        """Its row of the table of `PAGES`, the links as compressed JSON."""
+        links = zlib.compress(json.dumps(self.links).encode(), 1)
+        return self.key, self.url, self.etag, self.last_modified, self.digest, self.record_id, self.fetched_at, links
+
+    @classmethod
+    def of_row(cls, row: tuple[Any, ...]) -> Known:
+        """What a row of `PAGES` tells."""
+        key, url, etag, last_modified, digest, record_id, fetched_at, links = row
+        followed = tuple(json.loads(zlib.decompress(links)))
+        return cls(key, url, etag, last_modified, digest, record_id, fetched_at, followed)
+
+
+class Memory:
+    """What earlier crawls know of pages: validators for conditional requests, and the links of unchanged pages.
+
+    It only saves requests: where it is damaged nothing is known, and each page is asked for anew.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._sql = read_only(path) if path.exists() else None
+
+    def known(self, key: bytes) -> Known | None:
+        """What is known of a page."""
+        if self._sql is None:
+            return None
+        try:
+            row: Any = self._sql.execute("SELECT * FROM pages WHERE key = ?", (key,)).fetchone()
+            return None if row is None else Known.of_row(row)
+        except (sqlite3.DatabaseError, zlib.error, ValueError, TypeError) as error:
+            if isinstance(error, sqlite3.Error) and not is_damage(error):
+                raise
+            log.warning("what crawls remember of pages is damaged and is left aside: %s error=%s", self._path, error)
+            self._sql = None
+            return None
+
+
+def remember(memory: Path, frontiers: Sequence[Path]) -> None:
+    """Add the pages of a crawl to what is known, in one transaction; a page fetched again replaces itself.
+
+    Where what is known is damaged it begins anew.
+
+    Raises:
+        sqlite3.DatabaseError: What the crawl knows is damaged; what was known before stays.
+    """
+    memory.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        _add(memory, frontiers)
+    except sqlite3.DatabaseError as error:
+        if not is_damage(error):
+            raise
+        anew = memory.with_name(f".tmp-{memory.name}")
+        _remove(anew)
+        try:
+            _add(anew, frontiers)  # Where the damage is of a frontier, this fails too.
+        except sqlite3.Error:
+            _remove(anew)
+            raise
+        log.warning("what crawls remember of pages is damaged and begins anew: %s error=%s", memory, error)
+        _remove(memory)
+        anew.replace(memory)
+
+
+def _add(memory: Path, frontiers: Sequence[Path]) -> None:
+    connection = sqlite3.connect(memory, isolation_level=None)
+    try:
+        connection.execute(PAGES)
+        for path in frontiers:
+            connection.execute("ATTACH ? AS crawl", (str(path),))
+            connection.execute("INSERT OR REPLACE INTO pages SELECT * FROM crawl.pages")
+            connection.execute("DETACH crawl")
+    finally:
+        connection.close()
+
+
+def _remove(database: Path) -> None:
+    """Remove a database and what it would be rolled back by."""
+    for path in (database, database.with_name(f"{database.name}-journal")):
+        path.unlink(missing_ok=True)
