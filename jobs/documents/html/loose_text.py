@@ -42,8 +42,6 @@ _BESIDE: Final = re.compile(
 # The end of a sentence, sought in so many last characters: a search from every word on takes seconds for a long text.
 _SENTENCE_END: Final = re.compile(r"[.!?…:؟।۔。！？][\"'”’»«“)\]]*$")
 _END_LENGTH: Final = 20
-# What someone says, or a line that is quoted, needs no other end.
-_QUOTED: Final = re.compile(r"\s*[„“”\"»«‚‘「『—–][^\n]{1,400}[“”\"«»’」』]\s*")
 _WORD: Final = re.compile(r"\w")
 _DIGIT: Final = re.compile(r"\d")
 # Least characters of a line that sums up what follows without being a sentence.
@@ -112,11 +110,6 @@ def _ends(text: str) -> bool:
     return _SENTENCE_END.search(text.rstrip()[-_END_LENGTH:]) is not None and _WORD.search(text) is not None
 
 
-def _is_said(text: str) -> bool:
-    """Whether a line ends as a sentence does, or is quoted as a whole."""
-    return _ends(text) or _QUOTED.fullmatch(text) is not None
-
-
 def wrap_loose_text(tree: HtmlElement) -> None:
     """Put loose text into paragraphs."""
     shorts: dict[HtmlElement, list[_Run]] = {}
@@ -150,7 +143,7 @@ def wrap_lines_between(scope: HtmlElement) -> None:
     """Put short lines between two blocks of prose of the main text into paragraphs, wherever in it they stand.
 
     A line is a leaf below a heading that is no link, one of a list, or one that ends as a sentence does. Of the lines
-    before all prose only the one right above it may be the text's, of those after it a list, or sentences right below.
+    before all prose only the one right above it may be the text's, of those after it a list.
     """
     lists: dict[HtmlElement, bool] = {}
     last: HtmlElement | None = None
@@ -164,22 +157,7 @@ def wrap_lines_between(scope: HtmlElement) -> None:
             _wrap_lines(waiting if last is not None else first)
             last, waiting = element, []
     if last is not None:
-        below = set(_right_below(last))
-        _wrap_lines([leaf for leaf in waiting if _is_in_list(leaf, lists) or leaf in below])
-
-
-def _right_below(prose: HtmlElement) -> Iterator[HtmlElement]:
-    """Leaves that end as sentences do and follow a block of prose, one after another; none of dates and numbers."""
-    around = prose.getparent()
-    alone = around is not None and around.tag in _LEAF and around[0] is prose
-    here = (around if alone else prose).getnext()
-    while here is not None and here.tag in (*_LEAF, "lb"):
-        if here.tag in _LEAF:
-            text = here.text_content()
-            if not _is_said(text) or _DIGIT.search(text) or linked_length(here):
-                return
-            yield here
-        here = here.getnext()
+        _wrap_lines([leaf for leaf in waiting if _is_in_list(leaf, lists)])
 
 
 def _wrap_lines(leaves: Iterable[HtmlElement]) -> None:
@@ -190,7 +168,7 @@ def _wrap_lines(leaves: Iterable[HtmlElement]) -> None:
 def _is_line(leaf: HtmlElement, lists: dict[HtmlElement, bool]) -> bool:
     text, above = " ".join(leaf.text_content().split()), leaf.getprevious()
     heads = above is not None and above.tag == "head" and not linked_length(above)
-    own = heads or _is_said(text) or _is_in_list(leaf, lists)
+    own = heads or _ends(text) or _is_in_list(leaf, lists)
     return own and linked_length(leaf) <= _LINKED * len(text) and not _is_beside(leaf)
 
 

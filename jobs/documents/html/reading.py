@@ -36,7 +36,6 @@ from quern.jobs.documents.html.loose_text import (
     wrap_loose_text,
     wrap_standfirsts,
 )
-from quern.jobs.documents.html.markup import HEADINGS
 from quern.jobs.documents.html.scope import drop_named, main_scope, sums_up, take_standfirst
 from quern.jobs.documents.html.teasers import drop_teasers
 from quern.jobs.text.plain_text import paragraphs
@@ -53,9 +52,6 @@ _REFERENCE: Final = re.compile(r"\W{0,2}\d{1,6}[a-z]?\W{0,2}|")
 _SHORT_DIV: Final = (100, 3)
 # A paragraph that is all of an entry or a cell goes with it.
 _HOLDING: Final = ("item", "td", "th")
-# So many articles without a link or a heading inside one are its paragraphs. Chosen, not tuned: no page of the article
-# extraction benchmark has them.
-_SEVERAL: Final = 3
 _NOT_LAST: Final = ("head", "ref")
 
 
@@ -89,14 +85,9 @@ def _mark_images(tree: HtmlElement) -> None:
 
 
 def _drop_nested_articles(tree: HtmlElement) -> None:
-    """Take out articles inside an article that has more text of its own: they are those that it recommends.
-
-    Several without a link or a heading recommend nothing: they are paragraphs that a page builder calls so.
-    """
+    """Take out articles inside an article that has more text of its own: they are those that it recommends."""
     for outer in _OUTER_ARTICLES(tree):
         inner = [e for e in outer.iter("article") if e is not outer]
-        headed = [e for e in inner if next(e.iter("a", *HEADINGS), None) is not None]
-        inner = headed if len(inner) - len(headed) >= _SEVERAL else inner
         if 2 * sum(len(e.text_content()) for e in inner) < len(outer.text_content()):
             for element in inner:
                 if element.getparent() is not None:

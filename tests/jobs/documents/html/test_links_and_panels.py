@@ -106,12 +106,10 @@ def test_a_form_around_the_text_a_fact_box_and_a_frame_with_a_title_are_read() -
     assert "Nur sonntags." in text_with("<fieldset><legend>Zeiten</legend><p>Nur sonntags.</p></fieldset>")
 
 
-def test_a_standfirst_without_a_full_stop_and_a_quoted_last_line_are_read() -> None:
+def test_a_standfirst_without_a_full_stop_is_read() -> None:
     lead = "Die Mühle am Bach bleibt, sagt der Rat, und das Wehr auch"
-    page = f"<html><body><article><h1>Die Mühle</h1><div class='intro'>{lead}</div><div>{BEFORE}{AFTER}<div>„Vielleicht“</div></div></article></body></html>"
-    text = extract_page(page.encode(), PAGE, None)["text"]
-    assert lead in text
-    assert text.endswith("„Vielleicht“")
+    page = f"<html><body><article><h1>Die Mühle</h1><div class='intro'>{lead}</div><div>{BEFORE}{AFTER}</div></article></body></html>"
+    assert lead in extract_page(page.encode(), PAGE, None)["text"]
 
 
 def test_a_teaser_that_leads_nowhere_is_the_pages_own_standfirst() -> None:

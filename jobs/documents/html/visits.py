@@ -1,0 +1,165 @@
+"""Lines that speak of the visit, not of the subject: subscribe, follow us, read on, was this page helpful.
+
+They stand between an article's paragraphs in the same markup as these, so that only their words tell them. Each rule
+takes a whole short line: one that is nothing but such a label, one that begins as no sentence about a subject does,
+and one that asks readers for something on a network or for a newsletter.
+
+The words were read off pages of the article extraction benchmark and of layouts of our own, in the languages of the
+pages that are read most; a sentence about a newsletter stays, since it asks for nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+# Beyond this a line is a paragraph, which says something else too; so is a line about a picture or a date beyond less.
+_LONGEST: Final = 250
+_SHORT: Final = 80
+# A line of nothing but one of these: what readers wrote, advertisements, what else to read, what to press.
+_LABELS: Final = re.compile(
+    r"comments?|kommentare|komentarze|commentaires|comentarios|commenti|комментарии|reacties|diskuse"
+    r"|leave a (?:comment|reply)|(?:hinterlasse|schreibe?) (?:einen|deinen) kommentar|customer reviews"
+    r"|anzeigen?|werbung|advertisement|sponsored|publicité|pubblicità|publicidad|advertentie|reklama"
+    r"|(?:related|more|latest) (?:news|articles?|stories|posts?|topics)|most (?:read|popular)|explore further"
+    r"|don['’]t miss|you (?:may|might) also (?:like|be interested in)|we found other products you might like"
+    r"|recommended|read more|learn more|find out more|continue reading|show more|click to tweet|member-only story"
+    r"|(?:ähnliche|weitere|verwandte) (?:artikel|beiträge|themen|nachrichten)|meistgelesen|weiterlesen"
+    r"|das könnte (?:sie|dich|euch) auch interessieren|auch interessant|mehr zum thema|mehr (?:lesen|erfahren|anzeigen)"
+    r"|lesen sie auch|(?:jetzt )?teilen|teilen mit|gefällt mir|drucken|kommentieren|nach oben|zum seitenanfang"
+    r"|zurück zur (?:startseite|übersicht)|share(?: this)?(?: article| story| post)?|like this|loading|wird geladen"
+    r"|(?:à |a )?lire (?:aussi|également|la suite)|voir aussi|vous aimerez aussi|sur le même (?:sujet|thème)|partager"
+    r"|en savoir plus|la rédaction vous (?:conseille|recommande)|article réservé aux abonnés"
+    r"|leggi anche|continua a leggere|(?:ti )?potrebbe(?: anche)? interessar(?:e|ti)(?: anche)?|riproduzione riservata"
+    r"|(?:lee|lea|ver) también|te puede interesar|noticias relacionadas|compartir|leia (?:mais|também)"
+    r"|lees (?:ook|meer|verder)|delen|læs også|läs (?:också|mer)|les også"
+    r"|(?:zobacz|czytaj|przeczytaj|oglądaj) (?:też|także|również|więcej|dalej)|polecamy|udostępnij|podziel się"
+    r"|další články|související články|čtěte také|ссылки по теме|читайте также|по теме|поделиться"
+    r"|empfohlener (?:redaktioneller|externer) inhalt|externer inhalt|video wird geladen|newsletter",
+    re.I,
+)
+# Behind a label of these at the end of a text stands nothing of it.
+_LAST: Final = re.compile(
+    r"comments|kommentare|komentarze|commentaires|comentarios|commenti|комментарии|reacties"
+    r"|über (?:den autor|die autorin|die autoren)|about the authors?|à propos de l['’]auteure?|o autor(?:ze|ce)"
+    r"|об авторе"
+    r"|sobre (?:el autor|la autora)|sull['’]autor[ei]|over de auteur",
+    re.I,
+)
+_LAST_SHARE: Final = 0.3
+_BEGINNINGS: Final = re.compile(
+    # what else there is to read, and where the text goes on
+    r"(?:read (?:more|next|also)|see also|also read|don['’]t miss|most read|related(?: articles?| story| post)?|watch"
+    r"|mehr zum thema|auch interessant|lesen sie (?:auch|hier|dazu auch|mehr)|(?:à |a )?lire (?:aussi|également)"
+    r"|leggi anche"
+    r"|lees ook|(?:lee|lea) también|leia também|(?:zobacz|czytaj|przeczytaj) (?:też|także|również)"
+    r"|читайте также|čtěte také|läs också|les også|læs også)\s*[:：|]"
+    r"|(?:article|story|text) continues (?:below|after)|dalsz(?:y ciąg|a część) (?:materiału|artykułu|tekstu)"
+    # what is shown with leave, or to those who pay
+    r"|an dieser stelle (?:finden sie|befindet sich|steht) .*\bextern|empfohlener redaktioneller inhalt"
+    r"|mit (?:ihrer|deiner) (?:zustimmung|einwilligung) (?:wird|werden) hier"
+    r"|ich bin damit einverstanden, dass (?:mir )?extern"
+    r"|damit (?:können|werden) (?:dabei )?personenbezogene daten|sie sehen gerade einen platzhalterinhalt"
+    r"|um diese[ns]? (?:inhalt|video|karte)\w* (?:anzu|zu )|externen inhalt (?:laden|anzeigen)|inhalt entsperren"
+    r"|dieser (?:artikel|beitrag|inhalt|text) gehört zum angebot|la suite est réservée|il vous reste .*à lire"
+    r"|suscríbete para|already a (?:subscriber|member)|(?:click|tap) here to (?:subscribe|watch)"
+    r"|this (?:article|post|story) is (?:only )?for (?:paying )?(?:subscribers|members)"
+    r"|this slideshow requires|(?:bitte )?(?:aktivieren sie|please enable) javascript"
+    r"|(?:ihr|dein|your) browser (?:unterstützt|does not|doesn)|inkl\. .{0,20}\bmwst|preise? inkl\."
+    # what readers thought of it
+    r"|war(?:en)? dies\w+ "
+    r"(?:seite|artikel|beitrag|information|informationen|antwort|inhalt|text)\b.*\b(?:hilfreich|nützlich)"
+    r"|was this (?:page|article|answer|information|content|review) (?:helpful|useful)"
+    r"|was deze (?:pagina|informatie) nuttig"
+    r"|cette (?:page|information|réponse) vous a-t-elle|(?:if you )?(?:liked?|enjoyed?) this (?:story|article|post)\b"
+    r"|rate this "
+    r"|hat (?:ihnen|dir) (?:der|dieser) (?:artikel|beitrag)|hast du das rezept ausprobiert|dziękujemy, że przeczytał"
+    r"|tell us what you think|lust auf (?:weitere|mehr) "
+    # who made and sent it
+    r"|(?:über )?dieses thema (?:berichtete|im programm)|original-content von|(?:\w+\s*:\s*)?©\s*dpa"
+    r"|\w*(?:bild|foto)\w*\s*:\s*©"
+    # who is here
+    r"|(?:wer ist|who(?:['’]s| is)) online\b|mitglieder in diesem forum\b|users browsing this forum\b"
+    r"|sie sind (?:der )?(?:besucher|\d+\. besucher)|(?:you are )?visitor (?:no|number|#)|best viewed (?:with|in) "
+    r"|optimiert für (?:netscape|internet)|this page is a member of|sign my guestbook",
+    re.I,
+)
+# Short lines of how long the page takes to read, when it was made, and who took its picture.
+_ABOUT_PAGE: Final = re.compile(
+    r"(?:lesezeit|lesedauer|reading time|temps de lecture|tempo (?:de leitura|di lettura)|tiempo de lectura|leestijd"
+    r"|czas czytania)\b.*\d"
+    r"|(?:stand|(?:zuletzt )?aktualisiert(?: am)?|veröffentlicht(?: am)?|erstellt(?: am)?|(?:last )?updated(?: on| at)?"
+    r"|published(?: on| at)?|publié le|mis à jour le|letzte (?:änderung|aktualisierung))\W+(?:\w+\W+)?\d"
+    r"|(?:bildquelle|bildnachweis|bildrechte|fotos?|photos?(?: by| credit)?|image credit|crédits? photos?|fot\.)\s*:",
+    re.I,
+)
+# A page that speaks of cookies more often is about them.
+_COOKIES: Final = re.compile(
+    r"(?:(?:diese|unsere) (?:web)?(?:seite|site) (?:verwendet|benutzt|nutzt)|wir (?:verwenden|nutzen|setzen|benutzen)"
+    r"|(?:we|this (?:web)?site|our (?:web)?site) uses?|(?:ce site|nous) utilis\w+|(?:ta strona|ten serwis|strona) \w+"
+    r"|questo sito (?:utilizza|usa)|este sitio(?: web)? (?:utiliza|usa)|deze (?:web)?site \w+)\b.*\bcookies\b",
+    re.I,
+)
+_FEW_COOKIES: Final = 4
+_NETWORKS: Final = (
+    *("newsletter", "facebook", "twitter", "instagram", "youtube", "whatsapp", "telegram", "tiktok", "linkedin"),
+    *("flipboard", "google news", "podcast", "канал", "lettre d’information", "lettre d'information", "boletín"),
+    *("boletim", "nieuwsbrief", "рассылк", "rss-feed", " app ", "-app", " app.", "aplikac"),
+)
+# What readers are asked, at the head of a clause: who "can subscribe" or "wants to follow us" is not asked.
+_ASKING: Final = re.compile(
+    r"(?<!\w )subscribe (?:to|now|today|for)|by subscribing|sign up|click here to (?:subscribe|get the)"
+    r"|(?:follow|like|find|join) (?:us|me|him|her|them)\b|\bfollow (?:@?\w+ ){1,2}on\b|(?<!\w )get (?:the|our|all)\b"
+    r"|\bdownload (?:the|our)\b|delivered to your|abonnier(?:e|en sie|t)\b|\bmelde(?:n sie|t)? (?:sich|dich|euch)"
+    r"|(?:jetzt|hier) (?:anmelden|abonnieren|bestellen)|\bfolge(?:n sie|t)? (?:uns|mir)|\bfind(?:e|et|en sie) uns"
+    r"|\bladen sie"
+    r"|informiert sie\b|\bverpass|bestens informiert|suivez|abonnez|inscrivez|recevez|téléchargez|\bs[íi]gue(?:nos|me)"
+    r"|suscr[íi]be|\brecibe\b|\bap[úu]nt[ae]|segui(?:ci|mi)\b|iscriviti|siga-nos|assine\b|obserwuj|\bpolub\b|zapisz się"
+    r"|posłuchaj|pobierz|subskrybuj|подпи(?:сывайтесь|шитесь|шись)|следите за|volg ons|meld je|schrijf je|sledujte"
+    r"|odebírejte|følg oss?\b|tilmeld|prenumerera|följ oss",
+    re.I,
+)
+# What labels are set off with, and the number of comments behind one.
+_MARKS: Final = " \t.:;,!?…–—-*_|[](){}<>»«›‹→\"'„“”"
+_COUNT: Final = re.compile(r"\s*\(\d+$")
+
+
+def without_visits(text: str) -> str:
+    """`text` without lines that speak of the visit; as it is where nothing else is left."""
+    small = text.lower()
+    asked = [word for word in _NETWORKS if word in small]
+    cookies = 0 < small.count("cookies") <= _FEW_COOKIES
+    lines = _before_last(text.split("\n"), len(text))
+    kept = [line for line in lines if len(line) > _LONGEST or not _is_of_visit(line, asked, cookies=cookies)]
+    return "\n".join(kept) or text
+
+
+def _before_last(lines: list[str], length: int) -> list[str]:
+    """`lines` of a text of so many characters up to a label behind which its readers or authors stand."""
+    behind = 0
+    for i in range(len(lines) - 1, 0, -1):
+        line = lines[i]
+        if len(line) <= _SHORT and _LAST.fullmatch(_bare(line)):
+            return lines[:i]
+        behind += len(line)
+        if behind > _LAST_SHARE * length:
+            break
+    return lines
+
+
+def _bare(line: str) -> str:
+    bare = line.strip(_MARKS)
+    return _COUNT.sub("", bare) if bare[-1:].isdigit() else bare
+
+
+def _is_of_visit(line: str, asked: Sequence[str], *, cookies: bool) -> bool:
+    bare = _bare(line)
+    if _BEGINNINGS.match(bare) or (len(line) <= _SHORT and (_LABELS.fullmatch(bare) or _ABOUT_PAGE.match(bare))):
+        return True
+    if cookies and _COOKIES.match(bare):
+        return True
+    if not asked:
+        return False
+    small = line.lower()
+    return any(word in small for word in asked) and _ASKING.search(line) is not None

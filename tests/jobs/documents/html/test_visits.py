@@ -1,0 +1,61 @@
+"""Lines that speak of the visit are taken out; sentences about the same things stay."""
+
+import pytest
+
+from quern.jobs.documents.html.visits import without_visits
+
+PROSE = "Die Mühle steht seit 1794 am Bach, und noch immer dreht sich ihr Rad."
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Lesen Sie auch:",
+        "Zobacz też: Most znów otwarty",
+        "– Anzeige –",
+        "Kommentare (38)",
+        "Empfohlener redaktioneller Inhalt",
+        "War diese Seite hilfreich?",
+        "Original-Content von: Mühlenverein, übermittelt durch news aktuell",
+        "Lesezeit: 3 Minuten",
+        "Foto: Wiebke Thöns",
+        "Jetzt anmelden: Mit unserem Newsletter sind Sie jeden Morgen bestens informiert.",
+        "Follow us on Twitter and Facebook.",
+        "Suivez-nous sur Facebook et Instagram",
+        "Diese Website benutzt Cookies, um die Nutzung zu erleichtern.",
+        "Preise inkl. MwSt. zzgl. Versandkosten",
+    ],
+)
+def test_a_line_that_speaks_of_the_visit_goes(line: str) -> None:
+    assert without_visits(f"{PROSE}\n{line}\n{PROSE}") == f"{PROSE}\n{PROSE}"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Mehr als 2000 Menschen folgen der Müllerin auf Instagram.",
+        "Read more books, said the miller, and then he went to bed.",
+        "Melden Sie sich bis zum 1. März im Rathaus an.",
+        "Anzeige gegen den Müller erstattete am Montag eine Nachbarin.",
+        "Kommentare zur Satzung nimmt die Gemeinde bis Mai entgegen.",
+        "The newsletter of the mill has 300 readers, most of them millers.",
+    ],
+)
+def test_a_sentence_about_a_subject_stays(line: str) -> None:
+    text = f"{PROSE}\n{line}\n{PROSE}"
+    assert without_visits(text) == text
+
+
+def test_what_readers_wrote_below_a_text_goes_with_its_label_and_a_thread_stays() -> None:
+    long = "\n".join([PROSE] * 9)
+    assert without_visits(f"{long}\nKommentare\nSchön!") == long
+    assert "Schön" in without_visits(f"{PROSE}\nKommentare\nSchön ist sie, die alte Mühle.\nUnd laut ist sie auch.")
+
+
+def test_a_page_about_cookies_says_what_its_site_does_with_them() -> None:
+    text = "\n".join(["Diese Website verwendet Cookies.", *["Cookies sind kleine Dateien."] * 5])
+    assert without_visits(text) == text
+
+
+def test_a_text_of_nothing_else_is_left() -> None:
+    assert without_visits("Read more") == "Read more"
