@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from charset_normalizer import from_bytes
@@ -161,6 +162,23 @@ def _single_byte(sample: bytes, declared: list[str]) -> str:
 
 def page_encoding(body: bytes, charset: str | None) -> str:
     """The codec that `body` is written in; `charset` is what its HTTP header declares."""
+    return "utf-8" if _as_utf8(body, charset) is not None else _told_encoding(body, charset)
+
+
+def _as_utf8(body: bytes, charset: str | None) -> str | None:
+    """The text of a body without a byte order mark that is valid UTF-8, as most are; null for any other."""
+    if body.startswith(tuple(mark for mark, _ in _BOMS)) or _wide(body):
+        return None
+    if body.isascii() and any(codec.startswith("iso2022") for codec in _declared(body, charset)):
+        return None
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def _told_encoding(body: bytes, charset: str | None) -> str:
+    """The codec of a body that is not UTF-8 throughout, or that begins with a byte order mark."""
     for mark, codec in _BOMS:
         if body.startswith(mark):
             return codec
@@ -168,13 +186,7 @@ def page_encoding(body: bytes, charset: str | None) -> str:
         return wide
     declared = _declared(body, charset)
     if body.isascii():
-        return next((c for c in declared if c.startswith("iso2022")), "utf-8")
-    try:
-        body.decode("utf-8")
-    except UnicodeDecodeError:
-        pass
-    else:
-        return "utf-8"
+        return next(c for c in declared if c.startswith("iso2022"))
     if _stray_share(body) <= _STRAY:
         return "utf-8"
     sample = _MARKUP.sub(b" ", body)[:_SAMPLE_BYTES]
@@ -190,5 +202,24 @@ def errors_of(codec: str) -> str:
 
 def decode_page(body: bytes, charset: str | None) -> str:
     """`body` as text, without its byte order mark; never fails."""
-    codec = page_encoding(body, charset)
+    text = _as_utf8(body, charset)
+    if text is not None:
+        return text
+    codec = _told_encoding(body, charset)
     return body.decode(codec, errors_of(codec)).removeprefix("\ufeff")
+
+
+def as_utf8(body: bytes, charset: str | None, replaced: Sequence[str]) -> bytes:
+    """`body` in UTF-8 without its byte order mark and lone surrogates, with line breaks for the characters `replaced`.
+
+    A body that is UTF-8 and has none of these is not written anew.
+    """
+    text = _as_utf8(body, charset)
+    valid = text is not None
+    text = decode_page(body, charset) if text is None else text
+    found = [character for character in replaced if character in text]
+    if valid and not found:
+        return body
+    for character in found:
+        text = text.replace(character, "\n")
+    return text.encode("utf-8", "ignore")

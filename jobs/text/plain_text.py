@@ -28,7 +28,8 @@ _MOST_AHEAD: Final = timedelta(hours=14)
 
 def printable(text: str) -> str:
     """`text` without control characters and lone surrogates, its line breaks as `\\n`."""
-    return _CONTROL.sub("", _BREAKS.sub("\n", text))
+    # Most lines are printable as they are, which Python tells without a search.
+    return text if text.isprintable() else _CONTROL.sub("", _BREAKS.sub("\n", text))
 
 
 def paragraphs(text: str) -> str:

@@ -22,6 +22,7 @@ from quern.jobs.documents.html.markup import is_menu, link_texts, repair
 from quern.jobs.documents.html.metadata import add_from_text, letters, read_metadata
 from quern.jobs.documents.html.parse import drop_unread, parse_page
 from quern.jobs.documents.html.stated import body_scripts
+from quern.jobs.documents.html.texts import text_of
 from quern.jobs.documents.html.visits import without_visits
 from quern.jobs.text.language import language_of
 
@@ -47,7 +48,7 @@ def _text(tree: HtmlElement, title: str | None, base: str) -> str:
     repair(tree)
     links = link_texts(tree)
     free_links(tree, base)
-    headings = {letters(h.text_content()) for h in tree.iter("h1")}
+    headings = {letters(text_of(h)) for h in tree.iter("h1")}
     text = fuller(main_text(tree, base), bodies, headings | {letters(title)})
     return "" if is_menu(text, links) else without_filing(without_visits(without_title(text, title, headings)))
 

@@ -11,6 +11,7 @@ from lxml.etree import XPath
 from lxml.html import HtmlElement
 
 from quern.jobs.documents.html.addresses import absolute
+from quern.jobs.documents.html.texts import text_of
 from quern.jobs.text.plain_text import one_line
 
 Image = dict[str, Any]
@@ -192,7 +193,7 @@ def _caption(around: list[HtmlElement], known: dict[HtmlElement, str | None]) ->
     for box in around:
         if box.tag == "figure" or "caption" in box.get("class", ""):
             if box not in known:
-                texts = (one_line(e.text_content()) for e in _CAPTIONED(box))
+                texts = (one_line(text_of(e)) for e in _CAPTIONED(box))
                 known[box] = next((t for t in texts if t and len(t) <= _LONGEST_CAPTION), None)
             return known[box]
     return None

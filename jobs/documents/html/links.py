@@ -20,6 +20,7 @@ from lxml.html import HtmlElement
 
 from quern.jobs.documents.html.loose_text import is_sentence
 from quern.jobs.documents.html.markup import unwrap
+from quern.jobs.documents.html.texts import text_of
 
 _LINKS: Final = XPath("descendant::a[@href]")
 _WEB: Final = ("http", "https")
@@ -61,7 +62,7 @@ def _is_text(link: HtmlElement, href: str, here: str, base: str) -> bool:
         return next(link.iterancestors(*_FOLDING), None) is not None
     file = _FILE.search(href) is not None
     inside = not file and not href.startswith(_ELSEWHERE)
-    text = link.text_content() if len(link) else link.text or ""
+    text = text_of(link)
     # Most links are short and lead to pages of their site: they are told without a look at their words.
     if inside and len(text) <= _LONGEST_HEADLINE and not text.lstrip().lower().startswith(_SPELT_OUT):
         return False

@@ -21,6 +21,8 @@ from typing import Final
 from lxml.etree import XPath
 from lxml.html import HtmlElement
 
+from quern.jobs.documents.html.texts import line_of, text_of
+
 # Elements that end a run; all others (`span`, links, breaks, unknown ones) are part of it. Names as trafilatura's.
 BLOCKS: Final = frozenset(
     {"p", "div", "section", "article", "main", "header", "center", "form", "address", "hgroup", "figure"}
@@ -81,7 +83,7 @@ class _Run:
 
 
 def _whole(element: HtmlElement) -> str:
-    return f"{element.text_content()}{element.tail or ''}"
+    return f"{text_of(element)}{element.tail or ''}"
 
 
 def is_prose(text: str, linked: int = 0) -> bool:
@@ -152,7 +154,7 @@ def wrap_lines_between(scope: HtmlElement) -> None:
         if element.tag in _LEAF:
             if element.get(IMAGE) is None and _is_leaf(element) and _is_line(element, lists):
                 waiting.append(element)
-        elif is_prose(" ".join(element.text_content().split()), linked_length(element)):
+        elif is_prose(line_of(element), linked_length(element)):
             first = (leaf for leaf in waiting if _leads(leaf) and (leaf is waiting[-1] or _is_below_title(leaf)))
             _wrap_lines(waiting if last is not None else first)
             last, waiting = element, []
@@ -166,7 +168,7 @@ def _wrap_lines(leaves: Iterable[HtmlElement]) -> None:
 
 
 def _is_line(leaf: HtmlElement, lists: dict[HtmlElement, bool]) -> bool:
-    text, above = " ".join(leaf.text_content().split()), leaf.getprevious()
+    text, above = line_of(leaf), leaf.getprevious()
     heads = above is not None and above.tag == "head" and not linked_length(above)
     own = heads or _ends(text) or _is_in_list(leaf, lists)
     return own and linked_length(leaf) <= _LINKED * len(text) and not _is_beside(leaf)
@@ -174,7 +176,7 @@ def _is_line(leaf: HtmlElement, lists: dict[HtmlElement, bool]) -> bool:
 
 def _leads(leaf: HtmlElement) -> bool:
     """Whether a line above all prose belongs to it: a question, or a summing up without a date."""
-    text = leaf.text_content().strip()
+    text = text_of(leaf).strip()
     return _ends(text) or (len(text) >= _LEAD and text.count(" ") > _SPACES and not _DIGIT.search(text))
 
 
@@ -190,14 +192,14 @@ def _is_in_list(leaf: HtmlElement, lists: dict[HtmlElement, bool]) -> bool:
         return False
     if around not in lists:  # an element's length is counted anew each time, its children one by one
         lists[around] = len(around) >= _SEVERAL and all(
-            e.tag == "div" and _is_leaf(e) and " " in e.text_content().strip() and not linked_length(e) for e in around
+            e.tag == "div" and _is_leaf(e) and " " in text_of(e).strip() and not linked_length(e) for e in around
         )
     return lists[around]
 
 
 def linked_length(element: HtmlElement) -> int:
     """Characters of an element that stand in links."""
-    return sum(len(link.text_content()) for link in element.iter("ref"))
+    return sum(len(text_of(link)) for link in element.iter("ref"))
 
 
 def _is_leaf(element: HtmlElement) -> bool:
@@ -216,7 +218,7 @@ def _lines(
         return
     after_prose, waiting = False, list[HtmlElement]()
     for child in children:
-        if child in prose or (child.tag == "p" and is_prose(" ".join(child.text_content().split()))):
+        if child in prose or (child.tag == "p" and is_prose(line_of(child))):
             yield from waiting
             after_prose, waiting = True, []
         elif child in shorts:

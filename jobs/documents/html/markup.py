@@ -14,6 +14,8 @@ from typing import Final
 from lxml.etree import XPath, strip_tags
 from lxml.html import HtmlElement
 
+from quern.jobs.documents.html.texts import line_of, text_of
+
 _UNWRAPPED: Final = "quern-unwrapped"
 HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 _HAS_MAIN: Final = XPath(
@@ -39,12 +41,12 @@ _SHORT_BOX: Final = 300
 _BOX_SHARE: Final = 0.3
 _BLOCKS: Final = frozenset({"p", "div", "li", "ul", "ol", "section", "header", "footer"})
 _SECTIONS: Final = frozenset({"article", "main", "body", "html", "td"})
-_EDIT_LINKS: Final = XPath(
-    "descendant::span[contains(@class, 'editsection')] | descendant::div[contains(@class, 'editsection')]"
-)
+_EDIT_LINKS: Final = XPath("descendant::*/@class[contains(., 'editsection')]/parent::*[self::span or self::div]")
 _LINKED: Final = XPath("descendant::*[a]")
 _IN_BRACKETS: Final = re.compile(r"\s*\[[^\[\]]{1,60}\]\s*$")
-_PRINT_LINKS: Final = XPath("descendant::a[contains(@href, 'window.print') or contains(@onclick, 'window.print')]")
+_PRINT_LINKS: Final = XPath(
+    "descendant::a/@href[contains(., 'window.print')]/.. | descendant::a/@onclick[contains(., 'window.print')]/.."
+)
 _ADDRESS_FIELDS: Final = XPath("descendant::input[@type='email' or contains(@placeholder, '@')]")
 _LOOSE_ENTRIES: Final = XPath("descendant::ul/p | descendant::ol/p")
 _HOLDING_BLOCKS: Final = XPath("descendant::p[descendant::p or descendant::div]")
@@ -86,7 +88,7 @@ def unwrap(tree: HtmlElement, elements: Iterable[HtmlElement]) -> None:
 
 
 def _length(element: HtmlElement) -> int:
-    return len(" ".join(element.text_content().split()))
+    return len(line_of(element))
 
 
 def _drop(element: HtmlElement) -> None:
@@ -210,7 +212,7 @@ def _drop_tools(tree: HtmlElement) -> None:
     """Take out what serves a visit, not the text: edit and print links, boxes for an address, "Read more" lines."""
     in_headings = (e for heading in tree.iter(*HEADINGS[:-1]) for e in _LINKED(heading))
     for element in [*_EDIT_LINKS(tree), *in_headings]:
-        if _IN_BRACKETS.match(element.text_content()):
+        if _IN_BRACKETS.match(text_of(element)):
             _drop(element)
     for link in _PRINT_LINKS(tree):
         line = next((above for above in link.iterancestors() if above.tag in _BLOCKS), None)
@@ -228,7 +230,7 @@ def _drop_tools(tree: HtmlElement) -> None:
 
 def _is_tool(line: HtmlElement) -> bool:
     """Whether a line with a link of a tool holds nothing else of worth: no heading and no sentence."""
-    text = line.text_content().strip()
+    text = text_of(line).strip()
     heading = next(line.iterdescendants(*HEADINGS), None)
     return len(text) <= _SHORT_LINE and heading is None and not _is_sentence(text)
 
@@ -250,8 +252,8 @@ def _leads_away(line: HtmlElement) -> bool:
     link = line[-1]
     if link.tag != "a" or (link.tail or "").strip():
         return False
-    text = line.text_content()
-    return len(text) <= _SHORT_LINE and _READ_MORE.fullmatch(text.removesuffix(link.text_content())) is not None
+    text = text_of(line)
+    return len(text) <= _SHORT_LINE and _READ_MORE.fullmatch(text.removesuffix(text_of(link))) is not None
 
 
 # ---- menus -----------------------------------------------------------------------------------------------
@@ -259,7 +261,7 @@ def _leads_away(line: HtmlElement) -> bool:
 
 def link_texts(tree: HtmlElement) -> set[str]:
     """Texts of the page's links, those in tables of data left out."""
-    return {" ".join(link.text_content().split()) for link in _LINKS(tree)}
+    return {line_of(link) for link in _LINKS(tree)}
 
 
 def is_menu(text: str, links: set[str]) -> bool:

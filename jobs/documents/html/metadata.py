@@ -21,6 +21,7 @@ from lxml.html import HtmlElement
 from quern.jobs.documents.html.addresses import canonical
 from quern.jobs.documents.html.dates import LONGEST_LINE, stated_time, url_date, written_date
 from quern.jobs.documents.html.stated import Stated, is_of_kind, read_stated
+from quern.jobs.documents.html.texts import text_of
 from quern.jobs.text.plain_text import one_line
 
 SOURCES: Final = ("json-ld", "open-graph", "microdata", "meta", "link", "html", "url", "text", "given")
@@ -187,7 +188,7 @@ def _titles(tree: HtmlElement, stated: Stated, known: set[str]) -> Candidates:
     yield from _by("open-graph", stated.meta("og:title"))
     yield from _by("microdata", stated.microdata.get("headline", ()))
     yield from _by("meta", stated.meta(*_META_TITLES))
-    titles = [one_line(title.text_content()) or "" for title in tree.iter("title")][:1]
+    titles = [one_line(text_of(title)) or "" for title in tree.iter("title")][:1]
     yield from _by("html", _headings(tree, titles[0] if titles else "", known))
     yield from _by("html", titles)
 
@@ -195,7 +196,7 @@ def _titles(tree: HtmlElement, stated: Stated, known: set[str]) -> Candidates:
 def _headings(tree: HtmlElement, title: str, known: set[str]) -> list[str]:
     """The heading of the page: the one that its title begins or ends with; the first if it has no title."""
     first = islice(tree.iter("h1", "h2"), _MOST_LOOKED_AT)
-    found = [one_line(heading.text_content()) or "" for heading in first]
+    found = [one_line(text_of(heading)) or "" for heading in first]
     headings = [h for h in found if letters(h) not in known and letters(h)]
     whole = letters(title)
     least = _TITLE_SHARE * len(whole)
@@ -250,7 +251,7 @@ def _bylines(tree: HtmlElement) -> Iterator[str]:
     for element in _SIGNED(tree)[:_MOST_LOOKED_AT]:
         if element.get("rel") != "author" and not _BYLINE_CLASS.search(element.get("class", "")):
             continue
-        text = one_line(element.text_content()) or ""
+        text = one_line(text_of(element)) or ""
         name = _AFTER_NAME.sub("", _BY.sub("", text))
         if 2 < len(name) <= LONGEST_LINE and len(text) <= _LONGEST_NAME and not _is_aside(element):
             yield name
@@ -302,7 +303,7 @@ def _times(tree: HtmlElement, *, updated: bool) -> Iterator[str]:
 def _dated(tree: HtmlElement) -> Iterator[datetime]:
     """Days in short elements whose class speaks of a date."""
     for element in _DATED(tree)[:_MOST_LOOKED_AT]:
-        text = element.text_content().strip()
+        text = text_of(element).strip()
         time = written_date(text) if len(text) <= LONGEST_LINE and not _UPDATED.search(text) else None
         if time is not None and not _is_aside(element):
             yield time

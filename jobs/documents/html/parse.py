@@ -12,7 +12,8 @@ from lxml.html import HtmlComment, HtmlElement, HtmlEntity, HTMLParser, HtmlProc
 
 from quern.jobs.documents.html.markup import unwrap
 from quern.jobs.documents.html.panels import look, opened_by_controls, show_panels
-from quern.jobs.text.charsets import decode_page
+from quern.jobs.documents.html.texts import line_of, text_of
+from quern.jobs.text.charsets import as_utf8
 
 # What holds no main text by its element's meaning; metadata and images are read before it goes.
 _NO_TEXT: Final = (
@@ -21,32 +22,26 @@ _NO_TEXT: Final = (
     *("svg", "iframe", "object", "embed", "audio", "video", "canvas", "map", "picture"),
     *("amp-ad", "amp-embed", "amp-social-share", "amp-sidebar", "amp-consent", "amp-user-notification"),
 )
-_UNSHOWN: Final = etree.XPath("descendant::*[@hidden][not(@hidden='until-found')][not(ancestor::*[@hidden])]")
+# By the attribute, which is found in half of the time of a predicate over all elements.
+_UNSHOWN: Final = etree.XPath("descendant::*/@hidden[. != 'until-found']/parent::*[not(ancestor::*[@hidden])]")
 _PANELS: Final = ("tabpanel", "region")
 # Most share of the page's text in unshown elements that no visit opens; where they hold more, a script shows them.
 _UNSHOWN_SHARE: Final = 0.3
 # So many elements that look alike, each behind a button, are panels that open.
 _SEVERAL: Final = 2
-_HEADING_BUTTONS: Final = etree.XPath(
-    "descendant::button[ancestor::h2 or ancestor::h3 or ancestor::h4 or ancestor::dt]"
-)
-# The parents of such times: each is measured once, however many it holds.
-_LINES_WITH_TIMES: Final = etree.XPath(
-    "descendant::*[time][ancestor-or-self::p or ancestor-or-self::li or ancestor-or-self::td]"
-    "[string-length(normalize-space(.)) > 60]"
-)
-_LONG_BOXES: Final = etree.XPath("descendant::*[self::aside or self::form][string-length(.) > 200]")
+_HEADINGS_WITH_BUTTONS: Final = ("h2", "h3", "h4", "dt")
+# Least characters of a line, and where it stands, whose times are part of a sentence.
+_LONG_LINE: Final = 60
+_LINES: Final = ("p", "li", "td")
+_LENGTH: Final = etree.XPath("string-length(normalize-space())")
+_LONG_BOX: Final = 200
 # Least share of the text in the page's paragraphs of an aside, or of a form, that is around the main text.
 _MAIN_BOX: Final = 0.4
-_PLAIN_ASIDES: Final = etree.XPath(
-    "descendant::aside"
-    "[not(descendant::a or descendant::form or descendant::input or descendant::button or descendant::article)]"
-)
-# A frame with a title, which has the name of what groups the fields of a form.
-_GROUPS_WITHOUT_FIELDS: Final = etree.XPath(
-    "descendant::fieldset[not(descendant::input or descendant::select or descendant::textarea)]"
-    "/descendant-or-self::*[self::fieldset or self::legend]"
-)
+_ASKING: Final = ("a", "form", "input", "button", "article")
+_FIELDS: Final = ("input", "select", "textarea")
+_LINKED_DATA: Final = "application/ld+json"
+_FORUM: Final = "DiscussionForumPosting"
+_KEPT: Final = "quern-kept"
 _HEAD_BYTES: Final = 4096
 # Control characters, NUL among them, save tab and line breaks; a form feed is a line break.
 _CONTROL: Final = bytes([*range(0x09), 0x0B, *range(0x0E, 0x20), 0x7F])
@@ -81,12 +76,9 @@ def _parser() -> HTMLParser:
 _PARSER: Final = _parser()
 
 
-def _markup(text: str) -> bytes:
-    """`text` as UTF-8 without lone surrogates, control characters and what stops the parser."""
-    for character in _SEPARATORS:
-        if character in text:
-            text = text.replace(character, "\n")
-    markup = text.encode("utf-8", "ignore").translate(_FORM_FEED, _CONTROL)
+def _markup(body: bytes, charset: str | None) -> bytes:
+    """`body` as UTF-8 without lone surrogates, control characters and what stops the parser."""
+    markup = as_utf8(body, charset, _SEPARATORS).translate(_FORM_FEED, _CONTROL)
     markup = _REFERENCE.sub(_held, markup)
     if _FRAMESET.search(markup):
         markup = _FRAMES.sub(b"", markup)
@@ -107,7 +99,7 @@ def parse_page(body: bytes, charset: str | None) -> HtmlElement:
     Raises:
         PageError: The body is no HTML.
     """
-    markup = _markup(decode_page(body, charset))
+    markup = _markup(body, charset)
     if b"<" not in markup:
         raise PageError("no markup: this is not an HTML page")
     try:
@@ -126,12 +118,13 @@ def drop_unread(tree: HtmlElement) -> None:
     """
     _drop_unshown(tree)
     show_panels(tree)
-    scripts = [s for s in tree.iter("script") if "DiscussionForumPosting" not in (s.text or "")]
     _keep_texts(tree)
-    etree.strip_elements(tree, *_NO_TEXT, with_tail=False)
-    for script in scripts:
-        if script.getparent() is not None:
-            script.drop_tree()
+    forum = [s for s in tree.iter("script") if s.get("type") == _LINKED_DATA and _FORUM in (s.text or "")]
+    for script in forum:
+        script.tag = _KEPT
+    etree.strip_elements(tree, "script", *_NO_TEXT, with_tail=False)
+    for script in forum:
+        script.tag = "script"
 
 
 def _drop_unshown(tree: HtmlElement) -> None:
@@ -144,7 +137,7 @@ def _drop_unshown(tree: HtmlElement) -> None:
     unshown = [e for e in unshown if e.get("id", "") not in opened]
     headed = Counter(look(e) for e in unshown if _follows_button(e))
     unshown = [e for e in unshown if headed[look(e)] < _SEVERAL or not _follows_button(e)]
-    if sum(len(e.text_content()) for e in unshown) <= _UNSHOWN_SHARE * len(tree.text_content()):
+    if sum(len(text_of(e)) for e in unshown) <= _UNSHOWN_SHARE * len(text_of(tree)):
         for element in unshown:
             element.drop_tree()
 
@@ -156,19 +149,33 @@ def _follows_button(element: HtmlElement) -> bool:
 
 def _keep_texts(tree: HtmlElement) -> None:
     """Free texts from elements that seldom hold any: headings that are buttons, dates in sentences, large boxes."""
-    unwrap(tree, _HEADING_BUTTONS(tree))
-    unwrap(tree, [time for line in _LINES_WITH_TIMES(tree) for time in line.iterchildren("time")])
-    for group in _GROUPS_WITHOUT_FIELDS(tree):
-        group.tag = "p" if group.tag == "legend" else "div"
-    boxes = _LONG_BOXES(tree)
+    unwrap(tree, [b for b in tree.iter("button") if next(b.iterancestors(*_HEADINGS_WITH_BUTTONS), None) is not None])
+    unwrap(tree, _times_in_lines(tree))
+    # A frame with a title may have the name of what groups the fields of a form.
+    groups = [g for g in tree.iter("fieldset") if next(g.iter(*_FIELDS), None) is None]
+    for part in [part for group in groups for part in group.iter("fieldset", "legend")]:
+        part.tag = "p" if part.tag == "legend" else "div"
+    boxes = [box for box in tree.iter("aside", "form") if len(text_of(box)) > _LONG_BOX]
     least = _MAIN_BOX * _unlinked(tree) if boxes else 0
     for box in [*(box for box in boxes if _unlinked(box) > least), *_fact_boxes(tree)]:
         box.tag = "div"
 
 
+def _times_in_lines(tree: HtmlElement) -> list[HtmlElement]:
+    """Times that stand straight in long lines; a line is measured once, however many it holds."""
+    lines = dict.fromkeys(time.getparent() for time in tree.iter("time"))
+    return [time for line in lines if _is_long_line(line) for time in line.iterchildren("time")]
+
+
+def _is_long_line(line: HtmlElement | None) -> bool:
+    if line is None or (line.tag not in _LINES and next(line.iterancestors(*_LINES), None) is None):
+        return False
+    return _LENGTH(line) > _LONG_LINE
+
+
 def _fact_boxes(tree: HtmlElement) -> Iterator[HtmlElement]:
     """Boxes of facts between an article's paragraphs: they lead nowhere and ask for nothing."""
-    plain = set(_PLAIN_ASIDES(tree))
+    plain = {aside for aside in tree.iter("aside") if next(aside.iterdescendants(*_ASKING), None) is None}
     for around in {aside.getparent() for aside in plain}:
         below, waiting = False, list[HtmlElement]()
         for element in around.iterchildren("p", "aside"):
@@ -181,7 +188,4 @@ def _fact_boxes(tree: HtmlElement) -> Iterator[HtmlElement]:
 
 def _unlinked(element: HtmlElement) -> int:
     """Length of the text in paragraphs, outside links."""
-    return sum(
-        len(" ".join(p.text_content().split())) - sum(len(a.text_content()) for a in p.iter("a"))
-        for p in element.iter("p")
-    )
+    return sum(len(line_of(p)) - sum(len(text_of(a)) for a in p.iter("a")) for p in element.iter("p"))

@@ -25,7 +25,7 @@ from trafilatura.htmlprocessing import (
 )
 from trafilatura.main_extractor import REBUILT_BLOCKS, handle_textelem
 from trafilatura.settings import TAG_CATALOG, Extractor
-from trafilatura.utils import text_chars_test, trim
+from trafilatura.utils import text_chars_test
 from trafilatura.xml import delete_element, xmltotxt
 
 from quern.jobs.documents.html.loose_text import (
@@ -38,6 +38,7 @@ from quern.jobs.documents.html.loose_text import (
 )
 from quern.jobs.documents.html.scope import drop_named, main_scope, sums_up, take_standfirst
 from quern.jobs.documents.html.teasers import drop_teasers
+from quern.jobs.documents.html.texts import line_of, text_of
 from quern.jobs.text.plain_text import paragraphs
 
 _TAGS: Final = frozenset({*TAG_CATALOG, "table", "td", "th", "tr"})
@@ -88,7 +89,7 @@ def _drop_nested_articles(tree: HtmlElement) -> None:
     """Take out articles inside an article that has more text of its own: they are those that it recommends."""
     for outer in _OUTER_ARTICLES(tree):
         inner = [e for e in outer.iter("article") if e is not outer]
-        if 2 * sum(len(e.text_content()) for e in inner) < len(outer.text_content()):
+        if 2 * sum(len(text_of(e)) for e in inner) < len(text_of(outer)):
             for element in inner:
                 if element.getparent() is not None:
                     element.drop_tree()
@@ -121,7 +122,7 @@ def _drop_linked(scope: HtmlElement, tag: str, short: tuple[int, int] | None) ->
     for element in scope.iter(tag):
         is_linked, has_short = link_density_test(element, tag == "p")
         if not is_linked and short and has_short:
-            is_linked = len(trim(element.text_content())) < short[0] and len(element) >= short[1]
+            is_linked = len(line_of(element)) < short[0] and len(element) >= short[1]
         if is_linked and not (tag == "p" and element.getparent().tag in _HOLDING) and not _is_sentence(element):
             linked.append(element)
     for element in linked:
@@ -139,8 +140,8 @@ def _drop_headed(element: HtmlElement) -> None:
 
 def _is_sentence(element: HtmlElement) -> bool:
     """Whether links stand in a sentence, not before it as the title of what it is about; or are references."""
-    text = " ".join(element.text_content().split())
-    links = [" ".join(link.text_content().split()) for link in element.iter("ref")]
+    text = line_of(element)
+    links = [line_of(link) for link in element.iter("ref")]
     linked = sum(map(len, links))
     if not is_sentence(text, linked):
         return 0 < linked <= _FEW_LINKED * len(text) and all(_REFERENCE.fullmatch(link) for link in links)
@@ -152,7 +153,7 @@ def _drop_bylines(scope: HtmlElement) -> None:
     """Take out of headers what is neither a heading nor a standfirst: dates, names, sections."""
     for header in scope.iter("header"):
         for line in list(header.iter("p", "list")):
-            text = " ".join(line.text_content().split())
+            text = line_of(line)
             if not sums_up(text, linked_length(line), figures=False):
                 delete_element(line)
 
@@ -162,7 +163,7 @@ def _is_link_list(element: HtmlElement) -> bool:
     links = element.findall(".//ref")
     if len(links) < _FEWEST_LINKS:
         return False
-    return sum(len(trim(link.text_content())) for link in links) > _LINK_LIST * len(trim(element.text_content()))
+    return sum(len(line_of(link)) for link in links) > _LINK_LIST * len(line_of(element))
 
 
 def _body(scope: HtmlElement, options: Extractor) -> _Element:

@@ -26,6 +26,7 @@ from trafilatura.xpaths import BODY_XPATH, DISCARD_IMAGE_ELEMENTS, OVERALL_DISCA
 
 from quern.jobs.documents.html.loose_text import is_sentence, linked_length
 from quern.jobs.documents.html.patterns import Pattern, every, quick_all
+from quern.jobs.documents.html.texts import line_of, text_of
 
 _BODIES: Final = every(BODY_XPATH)
 _TEASERS: Final = quick_all(TEASER_DISCARD_XPATH)
@@ -81,8 +82,8 @@ def measure(tree: HtmlElement) -> Prose:
     for block in tree.iter(*_TEXTS):
         if next(block.iterdescendants(*_TEXTS), None) is not None:
             continue
-        length = len(" ".join(block.text_content().split()))
-        linked = sum(len(" ".join(link.text_content().split())) for link in block.iter("ref"))
+        length = len(line_of(block))
+        linked = sum(len(line_of(link)) for link in block.iter("ref"))
         own = length - linked
         if own < _LEAST or linked > _LINKED * length:
             continue
@@ -130,13 +131,13 @@ def _is_own_teaser(element: HtmlElement) -> bool:
         return False
     before = element.getprevious()
     headed = before is not None and (before.tag == "ref" or before.find(".//ref") is not None)
-    return not headed and is_sentence(" ".join(element.text_content().split()))
+    return not headed and is_sentence(line_of(element))
 
 
 def _reads(element: HtmlElement, prose: Prose) -> bool:
     """Whether an element holds prose, or is part of a line that does."""
     if element.tag == "span":
-        text = element.text_content()
+        text = text_of(element)
         return len(text) >= _LEAST and " " in text.strip() and element.find(".//ref") is None
     return prose[element] > 0
 
@@ -300,7 +301,7 @@ def take_standfirst(tree: HtmlElement, scope: HtmlElement) -> None:
             heading, found = element, []
         if heading is not None and element is not heading and _is_standfirst(element, heading, inside):
             found.append(element)
-    if sum(len(e.text_content()) for e in found) <= _LONGEST_STANDFIRST:
+    if sum(len(text_of(e)) for e in found) <= _LONGEST_STANDFIRST:
         for element in reversed(found):
             element.tail = None
             scope.insert(0, element)
@@ -308,7 +309,7 @@ def take_standfirst(tree: HtmlElement, scope: HtmlElement) -> None:
 
 def _is_standfirst(paragraph: HtmlElement, heading: HtmlElement, around: set[HtmlElement]) -> bool:
     near = islice(heading.iterancestors(), _NEAR)
-    text = " ".join(paragraph.text_content().split())
+    text = line_of(paragraph)
     linked = linked_length(paragraph)
     above = set(paragraph.iterancestors())
     sums = sums_up(text, linked, figures=paragraph.tag == "head")

@@ -12,6 +12,7 @@ from typing import Any, Final
 from lxml.etree import XPath
 from lxml.html import HtmlElement
 
+from quern.jobs.documents.html.texts import text_of
 from quern.jobs.text.plain_text import paragraphs
 
 Thing = dict[str, Any]
@@ -28,7 +29,7 @@ _MOST_PROPERTIES: Final = 2_000
 _MOST_OF_A_NAME: Final = 20
 _LONGEST: Final = 500
 _PROPERTIES: Final = frozenset({"headline", "author", "publisher", "datePublished", "dateCreated", "dateModified"})
-_ITEMPROPS: Final = XPath("descendant::*[@itemprop]")
+_ITEMPROPS: Final = XPath("descendant::*/@itemprop/..")
 _JSON: Final = json.JSONDecoder(strict=False)
 _SPACE: Final = re.compile(r"[\s\ufeff]*")
 _BODY: Final = "articleBody"
@@ -86,7 +87,7 @@ def read_stated(tree: HtmlElement) -> Stated:
 
 def body_scripts(tree: HtmlElement) -> list[HtmlElement]:
     """The scripts of linked data that hold an article's text."""
-    return [script for script in tree.iter("script") if _BODY in (script.text or "")]
+    return [script for script in tree.iter("script") if _is_linked_data(script) and _BODY in (script.text or "")]
 
 
 @dataclass(frozen=True)
@@ -145,14 +146,19 @@ def _things(scripts: Sequence[HtmlElement]) -> Iterator[Thing]:
             pending.extend(reversed(value[:_MOST_THINGS]))
 
 
+def _is_linked_data(script: HtmlElement) -> bool:
+    return (script.get("type") or "").strip().lower() == "application/ld+json"
+
+
 def _parsed(script: HtmlElement) -> object:
     """The value of a JSON-LD script, maybe inside a comment or CDATA section; None where it is none or broken."""
-    if (script.get("type") or "").strip().lower() != "application/ld+json" or not script.text:
+    text = script.text if _is_linked_data(script) else None
+    if not text:
         return None
-    wrapped = _BEFORE_JSON.match(script.text)
-    start = _SPACE.match(script.text, wrapped.end() if wrapped else 0)
+    wrapped = _BEFORE_JSON.match(text)
+    start = _SPACE.match(text, wrapped.end() if wrapped else 0)
     try:
-        value, _ = _JSON.raw_decode(script.text, start.end() if start else 0)
+        value, _ = _JSON.raw_decode(text, start.end() if start else 0)
     except (ValueError, RecursionError):
         return None
     return value
@@ -186,7 +192,7 @@ def _value(element: HtmlElement) -> str | None:
     if stated:
         return str(stated)
     inner = next((e for e in element.iterdescendants() if "name" in (e.get("itemprop") or "").split()), element)
-    text = " ".join((inner.get("content") or inner.text_content()).split())
+    text = " ".join((inner.get("content") or text_of(inner)).split())
     return text if len(text) <= _LONGEST else None
 
 

@@ -19,6 +19,7 @@ from urllib.parse import urljoin, urlsplit
 from lxml.html import HtmlElement
 
 from quern.jobs.documents.html.loose_text import is_prose
+from quern.jobs.documents.html.texts import line_of, text_of
 
 _LONGEST: Final = 400
 _FEWEST: Final = 2
@@ -74,12 +75,12 @@ def _teasers(tree: HtmlElement, base: str) -> Iterator[HtmlElement]:
 
 def _leads_on(heading: HtmlElement, base: str) -> bool:
     """Whether a heading is a link to another page of the site."""
-    text = "".join(heading.text_content().split())
+    text = "".join(text_of(heading).split())
     if not _LEAST_HEADING <= len(text) <= _LONGEST:
         return False
     around = heading.getparent()
     links = [around] if around is not None and around.tag == "a" else list(heading.iter("a"))
-    linked = sum(len("".join(link.text_content().split())) for link in links if _is_other_page(link, base))
+    linked = sum(len("".join(text_of(link).split())) for link in links if _is_other_page(link, base))
     return linked >= _LINKED * len(text)
 
 
@@ -99,17 +100,17 @@ def _is_other_page(link: HtmlElement, base: str) -> bool:
 
 
 def _is_short(box: HtmlElement) -> bool:
-    return len(" ".join(box.text_content().split())) <= _LONGEST
+    return len(line_of(box)) <= _LONGEST
 
 
 def _has_prose(around: HtmlElement) -> bool:
     """Whether paragraphs of prose stand straight in an element."""
-    return any(is_prose(" ".join(p.text_content().split())) for p in around.iterchildren("p"))
+    return any(is_prose(line_of(p)) for p in around.iterchildren("p"))
 
 
 def _prose(element: HtmlElement) -> int:
     """Characters in paragraphs that read as prose."""
-    texts = (" ".join(p.text_content().split()) for p in element.iter("p"))
+    texts = (line_of(p) for p in element.iter("p"))
     return sum(len(text) for text in texts if is_prose(text))
 
 
