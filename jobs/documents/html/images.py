@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -65,7 +65,8 @@ def article_images(tree: HtmlElement, base: str) -> list[Image]:
     """
     if next(tree.iter("img"), None) is None:
         return []
-    main = max(_MAIN(tree)[:_MOST_MAINS], key=_LENGTH, default=tree)
+    mains = _MAIN(tree)[:_MOST_MAINS]
+    main = max(mains, key=_LENGTH) if len(mains) > 1 else next(iter(mains), tree)
     if next(main.iter("img"), None) is None:
         return []
     elements = list(main.iter("img", *_HEADINGS, *_PARAGRAPHS))
@@ -73,6 +74,7 @@ def article_images(tree: HtmlElement, base: str) -> list[Image]:
     found: dict[str, Image] = {}
     pictures: dict[tuple[str, str | None], str] = {}
     captions: dict[HtmlElement, str | None] = {}
+    openings = _Openings()
     heading: HtmlElement | None = None
     for at, element in enumerate(elements):
         if element.tag in _HEADINGS:
@@ -89,9 +91,9 @@ def article_images(tree: HtmlElement, base: str) -> list[Image]:
             if known is not None:
                 known.update({name: value for name, value in image.items() if known.get(name) is None})
                 continue
-            image["heading"] = one_line(_opening(heading)) if heading is not None else None
-            image["before"] = _neighbour(reversed(elements[max(0, at - _TRIED) : at]))
-            image["after"] = _neighbour(elements[at + 1 : at + 1 + _TRIED])
+            image["heading"] = one_line(openings[heading]) if heading is not None else None
+            image["before"] = _neighbour(reversed(elements[max(0, at - _TRIED) : at]), openings)
+            image["after"] = _neighbour(elements[at + 1 : at + 1 + _TRIED], openings)
             found[image["url"]] = image
             pictures[_same(image)] = image["url"]
     return list(found.values())
@@ -99,15 +101,18 @@ def article_images(tree: HtmlElement, base: str) -> list[Image]:
 
 def _image(image: HtmlElement, main: HtmlElement, base: str, captions: dict[HtmlElement, str | None]) -> Image | None:
     """What an `img` element of the article says of itself; null for counters and for what has no address."""
-    url = None if _is_counter(image) else _source(image, base)
+    sizes = _sizes(image)
+    url = None if _is_counter(image) else _source(image, sizes, base)
+    if url is None:
+        return None
     around = _around(image, main)
     tags = {a.tag for a in around}
     # A header holds the picture that an article opens with, in a figure, and beside it the marks of its site.
-    if url is None or not _OUTSIDE.isdisjoint(tags) or ("header" in tags and "figure" not in tags):
+    if not _OUTSIDE.isdisjoint(tags) or ("header" in tags and "figure" not in tags):
         return None
     alt = (image.get("alt") or "")[:_LONGEST_CAPTION]
     described = {"alt": one_line(alt), "caption": _caption(around, captions), "link": _link(around, base)}
-    return {"url": url} | described | _size(image)
+    return {"url": url} | described | _size(image, sizes)
 
 
 def _link(around: list[HtmlElement], base: str) -> str | None:
@@ -119,10 +124,10 @@ def _link(around: list[HtmlElement], base: str) -> str | None:
     return None if _PICTURE.search(link) else link
 
 
-def _size(image: HtmlElement) -> dict[str, int | None]:
+def _size(image: HtmlElement, sizes: Sequence[tuple[str, int]]) -> dict[str, int | None]:
     """Width and height: the largest that is told, in the shape that the attributes have."""
     width, height = (pixels(image.get(side)) for side in ("width", "height"))
-    largest = max((n for _, n in _sizes(image) if n <= _LARGEST), default=0)
+    largest = max((n for _, n in sizes if n <= _LARGEST), default=0)
     if largest > (width or 0):
         height = min(round(height * largest / width), _LARGEST) if width and height else None
         width = largest
@@ -133,14 +138,16 @@ def _sizes(image: HtmlElement) -> list[tuple[str, int]]:
     """Addresses with their widths of the sets that an `img` names."""
     found = []
     for name in _SETS:
-        links = _WIDTH.split((image.get(name) or "")[:_LONGEST_SET])
+        if not (stated := image.get(name)):
+            continue
+        links = _WIDTH.split(stated[:_LONGEST_SET])
         found += [(link.strip(), int(width)) for link, width in zip(links[::2], links[1::2], strict=False)]
     return found
 
 
-def _source(image: HtmlElement, base: str) -> str | None:
+def _source(image: HtmlElement, sizes: Iterable[tuple[str, int]], base: str) -> str | None:
     """Its address: of lazy loading first, for what stands in `src` until then is a blank; else of a set the largest."""
-    links = [*(image.get(name) for name in _LAZY), *(link for link, _ in sorted(_sizes(image), key=lambda s: -s[1]))]
+    links = [*(image.get(name) for name in _LAZY), *(link for link, _ in sorted(sizes, key=lambda s: -s[1]))]
     fit = (link for link in links if link and len(link) <= _LONGEST_ADDRESS and not link.startswith("data:"))
     return next((url for link in fit if (url := absolute(base, link))), None)
 
@@ -166,10 +173,18 @@ def _around(image: HtmlElement, main: HtmlElement) -> list[HtmlElement]:
     return around
 
 
-def _neighbour(elements: Iterable[HtmlElement]) -> str | None:
+class _Openings(dict[HtmlElement, str]):
+    """Openings of elements: images beside each other have the same neighbours."""
+
+    def __missing__(self, element: HtmlElement) -> str:
+        self[element] = _opening(element)
+        return self[element]
+
+
+def _neighbour(elements: Iterable[HtmlElement], openings: _Openings) -> str | None:
     """Opening of the first of these that is a paragraph of the article."""
     for element in elements:
-        opening = _opening(element) if element.tag in _PARAGRAPHS else ""
+        opening = openings[element] if element.tag in _PARAGRAPHS else ""
         if len(opening) >= _SHORTEST and _NO_PARAGRAPHS.isdisjoint(a.tag for a in element.iterancestors()):
             return opening
     return None
@@ -177,6 +192,8 @@ def _neighbour(elements: Iterable[HtmlElement]) -> str | None:
 
 def _opening(element: HtmlElement) -> str:
     """The first characters of an element's text, on one line."""
+    if not len(element):
+        return (one_line((element.text or "")[:_LONGEST_CAPTION]) or "")[:_OPENING]
     text = ""
     for piece in element.itertext():
         text += piece[:_LONGEST_CAPTION]

@@ -51,11 +51,26 @@ def free_links(tree: HtmlElement, base: str) -> None:
         tree: The page.
         base: Address that its links start from.
     """
-    here = _site(base)
-    unwrap(tree, [link for link in _LINKS(tree) if _is_text(link, link.get("href").strip(), here, base)])
+    page = _Page(base)
+    unwrap(tree, [link for link in _LINKS(tree) if _is_text(link, link.get("href").strip(), page)])
 
 
-def _is_text(link: HtmlElement, href: str, here: str, base: str) -> bool:
+class _Page:
+    """A page that links stand on.
+
+    Attributes:
+        base: Address that they start from.
+        site: The last two labels of its host.
+        own: What addresses on its host begin with.
+    """
+
+    def __init__(self, base: str) -> None:
+        self.base, self.site = base, _site(base)
+        host = _host(base)
+        self.own = (f"https://{host}/", f"http://{host}/", f"//{host}/")
+
+
+def _is_text(link: HtmlElement, href: str, page: _Page) -> bool:
     if href.startswith(_CONTACT):
         return "?" not in href  # a message that is begun for the reader is sharing
     if href.startswith("#"):
@@ -71,10 +86,11 @@ def _is_text(link: HtmlElement, href: str, here: str, base: str) -> bool:
         return True
     spaces = words.count(" ")
     least = _SPACES_OF_FILE if file else _SPACES
-    if inside or (spaces < least and not _CJK.search(words)):
-        return False  # an address that need not be taken apart
+    # Addresses that need not be taken apart.
+    if inside or (not file and href.startswith(page.own)) or (spaces < least and not _CJK.search(words)):
+        return False
     try:
-        there = urlsplit(urljoin(base, href))
+        there = urlsplit(urljoin(page.base, href))
     except ValueError:
         return False
     if there.scheme not in _WEB or _SHARING.search(href):
@@ -83,13 +99,16 @@ def _is_text(link: HtmlElement, href: str, here: str, base: str) -> bool:
         return True
     if _NETWORKS.search(there.hostname or ""):
         return False
-    return (spaces >= _SPACES or _CJK.search(words) is not None) and here not in ("", _site(href, there.hostname))
+    return (spaces >= _SPACES or _CJK.search(words) is not None) and page.site not in ("", _site(href, there.hostname))
 
 
 def _site(address: str, host: str | None = None) -> str:
     """The last two labels of an address's host; empty where it has none."""
+    return ".".join((host or _host(address)).split(".")[-2:])
+
+
+def _host(address: str) -> str:
     try:
-        name = host or urlsplit(address).hostname or ""
+        return urlsplit(address).hostname or ""
     except ValueError:
         return ""
-    return ".".join(name.split(".")[-2:])

@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from typing import Final
 
 from lxml.etree import XPath
@@ -28,9 +29,12 @@ BLOCKS: Final = frozenset(
     {"p", "div", "section", "article", "main", "header", "center", "form", "address", "hgroup", "figure"}
     | {"list", "item", "quote", "table", "tr", "td", "th", "caption", "head", "done", "ul", "ol", "dl", "li"}
 )
+# By name: a predicate over all elements takes twice as long.
 _CONTAINERS: Final = XPath(
-    "descendant-or-self::*[self::div or self::section or self::article or self::main or self::header or self::center"
-    " or self::form or self::body][text()[normalize-space()] or span or font or ref][not(ancestor::table)]"
+    " | ".join(
+        f"descendant-or-self::{tag}[text()[normalize-space()] or span or font or ref][not(ancestor::table)]"
+        for tag in ("div", "section", "article", "main", "header", "center", "form", "body")
+    )
 )
 # The mark of a place where an image was.
 IMAGE: Final = "data-quern-image"
@@ -73,6 +77,7 @@ class _Run:
     text: str
     elements: list[HtmlElement] = field(default_factory=list)
 
+    @cached_property
     def words(self) -> str:
         """All text of the run."""
         return " ".join("".join([self.text, *(_whole(e) for e in self.elements)]).split())
@@ -117,10 +122,10 @@ def wrap_loose_text(tree: HtmlElement) -> None:
     shorts: dict[HtmlElement, list[_Run]] = {}
     prose: set[HtmlElement] = set()
     for container in _CONTAINERS(tree):
-        runs = [run for run in _runs(container) if run.words()]
-        if not runs or (_is_beside(container) and sum(len(run.words()) for run in runs) < _TOO_LONG):
+        runs = [run for run in _runs(container) if run.words]
+        if not runs or (_is_beside(container) and sum(len(run.words) for run in runs) < _TOO_LONG):
             continue
-        if any(is_prose(run.words(), run.linked()) for run in runs):
+        if any(is_prose(run.words, run.linked()) for run in runs):
             prose.add(container)
             _wrap(container, runs)
         elif container.tag in _LEAF and container.get(IMAGE) is None and _is_leaf(container):
@@ -138,7 +143,7 @@ def wrap_standfirsts(tree: HtmlElement) -> None:
         if heading.get("rend") != "h1" or leaf is None or leaf.tag not in _LEAF or (heading.tail or "").strip():
             continue
         if _is_leaf(leaf) and _leads(leaf) and not linked_length(leaf) and not _is_beside(leaf):
-            _wrap(leaf, [run for run in _runs(leaf) if run.words()])
+            _wrap(leaf, [run for run in _runs(leaf) if run.words])
 
 
 def wrap_lines_between(scope: HtmlElement) -> None:
@@ -164,7 +169,7 @@ def wrap_lines_between(scope: HtmlElement) -> None:
 
 def _wrap_lines(leaves: Iterable[HtmlElement]) -> None:
     for leaf in leaves:
-        _wrap(leaf, [run for run in _runs(leaf) if run.words()])
+        _wrap(leaf, [run for run in _runs(leaf) if run.words])
 
 
 def _is_line(leaf: HtmlElement, lists: dict[HtmlElement, bool]) -> bool:
@@ -199,7 +204,7 @@ def _is_in_list(leaf: HtmlElement, lists: dict[HtmlElement, bool]) -> bool:
 
 def linked_length(element: HtmlElement) -> int:
     """Characters of an element that stand in links."""
-    return sum(len(text_of(link)) for link in element.iter("ref"))
+    return sum(len(text_of(link)) for link in element.iter("ref")) if len(element) else 0
 
 
 def _is_leaf(element: HtmlElement) -> bool:
@@ -233,9 +238,14 @@ def _is_beside(container: HtmlElement) -> bool:
     above = container.getparent()
     alone = container.getprevious() is None and container.getnext() is None
     return any(
-        e is not None and e.tag in ("div", "section") and _BESIDE.search(f"{e.get('class', '')} {e.get('id', '')}")
+        e is not None and e.tag in ("div", "section") and _names_aside(f"{e.get('class', '')} {e.get('id', '')}")
         for e in (container, above if container.tag in _LEAF and alone else None)
     )
+
+
+@lru_cache(maxsize=4096)
+def _names_aside(names: str) -> bool:
+    return _BESIDE.search(names) is not None
 
 
 def _runs(container: HtmlElement) -> Iterator[_Run]:

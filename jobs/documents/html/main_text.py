@@ -18,6 +18,7 @@ from quern.jobs.documents.html.metadata import letters
 from quern.jobs.documents.html.patterns import install
 from quern.jobs.documents.html.reading import read_main
 from quern.jobs.documents.html.stated import StatedBody, stated_bodies
+from quern.jobs.documents.html.texts import text_of
 from quern.jobs.text.plain_text import paragraphs
 
 # Below this trafilatura itself takes a reading for failed, and asks other extractors (its `MIN_EXTRACTED_SIZE`).
@@ -113,7 +114,7 @@ def _protect_ampersands(tree: HtmlElement) -> None:
 
     Without this a page that shows `&lt;` to its readers would be recorded as showing `<`.
     """
-    for text in _WITH_AMPERSAND(tree):
+    for text in _WITH_AMPERSAND(tree) if "&" in text_of(tree) else ():
         element = text.getparent()
         if text.is_tail:
             element.tail = text.replace("&", "&amp;")

@@ -40,8 +40,11 @@ _SHORT_LINE: Final = 200
 _SHORT_BOX: Final = 300
 _BOX_SHARE: Final = 0.3
 _BLOCKS: Final = frozenset({"p", "div", "li", "ul", "ol", "section", "header", "footer"})
+_TOOL_LINES: Final = ("p", "div", "aside")
 _SECTIONS: Final = frozenset({"article", "main", "body", "html", "td"})
-_EDIT_LINKS: Final = XPath("descendant::*/@class[contains(., 'editsection')]/parent::*[self::span or self::div]")
+_EDIT_LINKS: Final = XPath(
+    "descendant::span[contains(@class, 'editsection')] | descendant::div[contains(@class, 'editsection')]"
+)
 _LINKED: Final = XPath("descendant::*[a]")
 _IN_BRACKETS: Final = re.compile(r"\s*\[[^\[\]]{1,60}\]\s*$")
 _PRINT_LINKS: Final = XPath(
@@ -59,7 +62,8 @@ _READ_MORE: Final = re.compile(
     r"zobacz (?:też|także|również)|читайте также|lees ook|更多阅读|相关阅读|延伸阅读)\s*[:：]\s*",
     re.I,
 )
-_EDITED_BY: Final = re.compile(r"\s*[（(【]?\s*责任编辑\s*[:：][^。！？]{1,12}$")
+_EDITOR: Final = "责任编辑"
+_EDITED_BY: Final = re.compile(rf"\s*[（(【]?\s*{_EDITOR}\s*[:：][^。！？]{{1,12}}$")
 
 _WORD: Final = re.compile(r"\w")
 _SENTENCE_END: Final = re.compile(r"[.!?…؟।۔](?=[\"'”’»)\]]*(?:\s|$))")
@@ -166,7 +170,10 @@ def _join_bodies(tree: HtmlElement) -> None:
     """
     groups: dict[tuple[object, ...], list[HtmlElement]] = {}
     for element in tree.iter("div", "section"):
-        if element.get("itemprop") != "articleBody" and not _BODY_CLASS.search(element.get("class", "")):
+        classes = element.get("class", "")
+        # Most classes are spared the search: without these letters no name is there.
+        named = "ody" in classes and _BODY_CLASS.search(classes)
+        if not named and element.get("itemprop") != "articleBody":
             continue
         article = next(element.iterancestors("article"), None)
         groups.setdefault((element.tag, element.get("class"), article), []).append(element)
@@ -223,8 +230,10 @@ def _drop_tools(tree: HtmlElement) -> None:
         box = _box_around(field, most)
         if box is not None:
             _drop(box)
-    for line in list(tree.iter("p", "div", "aside")):
-        if len(line) < 3 and _leads_away(line):
+    for line in [line for line in tree.iter(*_TOOL_LINES) if 0 < len(line) < 3 and _leads_away(line)]:
+        _drop(line)
+    if _EDITOR in text_of(tree):
+        for line in [line for line in tree.iter(*_TOOL_LINES) if not len(line) and _names_editor(line)]:
             _drop(line)
 
 
@@ -246,14 +255,17 @@ def _box_around(field: HtmlElement, most: float) -> HtmlElement | None:
 
 
 def _leads_away(line: HtmlElement) -> bool:
-    """Whether a line is only "Read more:" and a link, or names the editor on duty as Chinese newspapers do."""
-    if not len(line):
-        return len(line.text or "") <= _SHORT_LINE and _EDITED_BY.match(line.text or "") is not None
+    """Whether a line is only "Read more:" and a link."""
     link = line[-1]
     if link.tag != "a" or (link.tail or "").strip():
         return False
     text = text_of(line)
     return len(text) <= _SHORT_LINE and _READ_MORE.fullmatch(text.removesuffix(text_of(link))) is not None
+
+
+def _names_editor(line: HtmlElement) -> bool:
+    """Whether a line names the editor on duty, as Chinese newspapers do."""
+    return len(line.text or "") <= _SHORT_LINE and _EDITED_BY.match(line.text or "") is not None
 
 
 # ---- menus -----------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
+from functools import cached_property
 from html import unescape
 from itertools import islice
 from typing import Any, Final, TypeVar
@@ -73,9 +74,8 @@ _META_PUBLISHED: Final = (
 )
 _OG_MODIFIED: Final = ("article:modified_time", "og:article:modified_time", "og:updated_time")
 _META_MODIFIED: Final = ("datemodified", "dcterms.modified", "last-modified")
-_DATED: Final = XPath(
-    "descendant::*[contains(@class, 'date') or contains(@class, 'time') or contains(@class, 'publish')]"
-)
+# By the attribute, which is found in half of the time of a predicate over all elements.
+_DATED: Final = XPath("descendant::*/@class[contains(., 'date') or contains(., 'time') or contains(., 'publish')]/..")
 _MOST_LOOKED_AT: Final = 50
 _YEARS: Final = XPath(
     "descendant::text()[string-length(.) < 300 and (contains(., '19') or contains(., '20'))]"
@@ -83,9 +83,9 @@ _YEARS: Final = XPath(
 )
 _UPDATED: Final = re.compile(r"updat|modif|edited|revis|aktualis|mis à jour|actualiz|更新|修改|수정", re.I)
 _SIGNED: Final = XPath(
-    "descendant::*[self::a or self::span or self::div or self::p or self::address or self::li or self::strong]"
-    "[@rel='author' or contains(@class, 'uthor') or contains(@class, 'yline')]"
+    "descendant::*/@rel[. = 'author']/.. | descendant::*/@class[contains(., 'uthor') or contains(., 'yline')]/.."
 )
+_SIGNING: Final = frozenset({"a", "span", "div", "p", "address", "li", "strong"})
 _BYLINE_CLASS: Final = re.compile(r"(?:^|[\s_-])(?:author|byline)(?:[\s_-]*name)?(?=$|\s)", re.I)
 _BY: Final = re.compile(
     r"^\s*(?:(?:written |posted |words |story |analysis )?by|von|par|por|di|door)\s*:?\s+"
@@ -116,8 +116,9 @@ def read_metadata(tree: HtmlElement, url: str) -> Found:
     _settle(found, "title", _titles(tree, stated, known), lambda title: _without_site(title, known))
     if not _settle(found, "author", _authors(tree, stated), lambda names: _names(names, known)):
         _settle(found, "author", _stated_authors(stated), lambda names: _names(names, set()))
-    _settle(found, "modified_at", _modified(tree, stated), _as_time)
-    _settle(found, "published_at", _published(tree, stated, url), _as_time)
+    lines = _YearLines(tree)
+    _settle(found, "modified_at", _modified(tree, stated, lines), _as_time)
+    _settle(found, "published_at", _published(tree, stated, url, lines), _as_time)
     if found["published_at"] is None and found["modified_at"] is not None:
         by = found["metadata_from"][-1]["by"]
         _settle(found, "published_at", iter([(by, found["modified_at"])]), _as_time)
@@ -248,7 +249,7 @@ def _names(stated: list[str], known: set[str]) -> str | None:
 
 def _bylines(tree: HtmlElement) -> Iterator[str]:
     """Names in elements that are called author or byline, outside of navigation and comments."""
-    for element in _SIGNED(tree)[:_MOST_LOOKED_AT]:
+    for element in [element for element in _SIGNED(tree) if element.tag in _SIGNING][:_MOST_LOOKED_AT]:
         if element.get("rel") != "author" and not _BYLINE_CLASS.search(element.get("class", "")):
             continue
         text = one_line(text_of(element)) or ""
@@ -269,7 +270,20 @@ def _as_time(value: object) -> datetime | None:
     return value if isinstance(value, datetime) else stated_time(value)
 
 
-def _published(tree: HtmlElement, stated: Stated, url: str) -> Candidates:
+class _YearLines:
+    """Short texts of a page that name a year; sought once, where nothing states a date."""
+
+    def __init__(self, tree: HtmlElement) -> None:
+        self._tree = tree
+
+    @cached_property
+    def texts(self) -> list[Any]:
+        """The first of them, each with its element."""
+        found: list[Any] = _YEARS(self._tree)
+        return found[:_MOST_LOOKED_AT]
+
+
+def _published(tree: HtmlElement, stated: Stated, url: str, lines: _YearLines) -> Candidates:
     yield from _by("json-ld", stated.linked("datePublished"))
     yield from _by("open-graph", stated.meta(*_OG_PUBLISHED))
     yield from _by("microdata", stated.microdata.get("datePublished", ()))
@@ -279,16 +293,16 @@ def _published(tree: HtmlElement, stated: Stated, url: str) -> Candidates:
     yield from _by("html", _times(tree, updated=False))
     yield from _by("url", (url_date(url),))
     yield from _by("html", _dated(tree))
-    yield from _by("text", _shown(tree, updated=False))
+    yield from _by("text", _shown(lines, updated=False))
 
 
-def _modified(tree: HtmlElement, stated: Stated) -> Candidates:
+def _modified(tree: HtmlElement, stated: Stated, lines: _YearLines) -> Candidates:
     yield from _by("json-ld", stated.linked("dateModified"))
     yield from _by("open-graph", stated.meta(*_OG_MODIFIED))
     yield from _by("microdata", stated.microdata.get("dateModified", ()))
     yield from _by("meta", stated.meta(*_META_MODIFIED))
     yield from _by("html", _times(tree, updated=True))
-    yield from _by("text", _shown(tree, updated=True))
+    yield from _by("text", _shown(lines, updated=True))
 
 
 def _times(tree: HtmlElement, *, updated: bool) -> Iterator[str]:
@@ -309,9 +323,9 @@ def _dated(tree: HtmlElement) -> Iterator[datetime]:
             yield time
 
 
-def _shown(tree: HtmlElement, *, updated: bool) -> Iterator[datetime]:
+def _shown(lines: _YearLines, *, updated: bool) -> Iterator[datetime]:
     """Days in short lines of the page, such as `Issued 18 July 2024`; those of its last change if `updated`."""
-    for text in _YEARS(tree)[:_MOST_LOOKED_AT]:
+    for text in lines.texts:
         fits = (_UPDATED.search(text) is not None) == updated and (updated or len(text.strip()) <= LONGEST_LINE)
         time = written_date(text) if fits else None
         if time is not None and not _is_aside(text.getparent()):

@@ -54,7 +54,6 @@ _NO_CHARACTER: Final = frozenset({0x7F, 0xFFFE, 0xFFFF, *range(0xD800, 0xE000)})
 # libxml2 loses what follows some document types, and takes `<html/>` for a whole document.
 _DOCTYPE: Final = re.compile(rb"<!doctype[^<>]*>", re.I)
 # A page of frames says its text to readers without them, and libxml2 takes that for no markup.
-_FRAMESET: Final = re.compile(rb"<frameset\b", re.I)
 _FRAMES: Final = re.compile(rb"</?(?:noframes|frameset|frame)\b[^<>]*>", re.I)
 _CLOSED_ROOT: Final = re.compile(rb"(<html\b[^<>]*?)/>", re.I)
 
@@ -80,8 +79,6 @@ def _markup(body: bytes, charset: str | None) -> bytes:
     """`body` as UTF-8 without lone surrogates, control characters and what stops the parser."""
     markup = as_utf8(body, charset, _SEPARATORS).translate(_FORM_FEED, _CONTROL)
     markup = _REFERENCE.sub(_held, markup)
-    if _FRAMESET.search(markup):
-        markup = _FRAMES.sub(b"", markup)
     head, rest = markup[:_HEAD_BYTES], markup[_HEAD_BYTES:]
     return _CLOSED_ROOT.sub(rb"\1>", _DOCTYPE.sub(b"", head, count=1), count=1) + rest
 
@@ -102,6 +99,11 @@ def parse_page(body: bytes, charset: str | None) -> HtmlElement:
     markup = _markup(body, charset)
     if b"<" not in markup:
         raise PageError("no markup: this is not an HTML page")
+    tree = _tree(markup)
+    return tree if next(tree.iter("frameset"), None) is None else _tree(_FRAMES.sub(b"", markup))
+
+
+def _tree(markup: bytes) -> HtmlElement:
     try:
         tree = etree.fromstring(markup, parser=_PARSER)
     except etree.XMLSyntaxError as error:

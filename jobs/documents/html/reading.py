@@ -10,6 +10,7 @@ for headers cost, on the article extraction benchmark, .017, .004 and .006 of re
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from functools import lru_cache
 from itertools import islice
 from typing import Final
@@ -18,7 +19,7 @@ from lxml.etree import Element, XPath, _Element, strip_elements, strip_tags
 from lxml.html import HtmlElement
 from trafilatura.htmlprocessing import (
     convert_tags,
-    link_density_test,
+    is_paragraph_listing,
     link_density_test_tables,
     process_node,
     tree_cleaning,
@@ -51,6 +52,17 @@ _FEW_LINKED: Final = 0.2
 _REFERENCE: Final = re.compile(r"\W{0,2}\d{1,6}[a-z]?\W{0,2}|")
 # Characters and children of a `div` that goes for its short links: trafilatura's own.
 _SHORT_DIV: Final = (100, 3)
+# trafilatura's own, too: shares of an element's text in links, the length of a link that may be all of an element (by
+# tag), of a short link and of a long one, the most links of what is no farm of them, and lengths of short elements (by
+# tag, and whether they are the last).
+_ALL_LINK: Final = 0.9
+_MOSTLY_LINK: Final = 0.8
+_LONG_LINK: Final = {"p": 10, "div": 100, "list": 100}
+_SHORT_LINK: Final = 10
+_FARM_LINK: Final = 100
+_NO_FARM: Final = 4
+_SHORT_TEXT: Final = {("p", True): 60, ("p", False): 30}
+_SHORT_BLOCK: Final = {True: 300, False: 100}
 # A paragraph that is all of an entry or a cell goes with it.
 _HOLDING: Final = ("item", "td", "th")
 _NOT_LAST: Final = ("head", "ref")
@@ -97,18 +109,22 @@ def _drop_nested_articles(tree: HtmlElement) -> None:
 
 def _drop_links(scope: HtmlElement) -> None:
     """Take out blocks that are mostly links, and tables of links."""
+    # Most elements hold no link, which is told once for all of them.
+    holders = {above for link in scope.iter("ref") for above in link.iterancestors()}
     for _ in range(2):
-        _drop_linked(scope, "div", _SHORT_DIV)
-        _drop_linked(scope, "list", None)
-        _drop_linked(scope, "p", None)
-    for links in [e for e in scope.iter("list") if _is_link_list(e)]:
+        dropped = _drop_linked(scope, "div", holders, _SHORT_DIV)
+        dropped += _drop_linked(scope, "list", holders, None)
+        dropped += _drop_linked(scope, "p", holders, None)
+        if not dropped:
+            break
+    for links in [e for e in scope.iter("list") if e in holders and _is_link_list(e)]:
         _drop_headed(links)
-    for table in [t for t in scope.iter("table") if link_density_test_tables(t)]:
+    for table in [t for t in scope.iter("table") if t in holders and link_density_test_tables(t)]:
         delete_element(table, keep_tail=False)
     strip_tags(scope, "span", "ref")
 
 
-def _drop_linked(scope: HtmlElement, tag: str, short: tuple[int, int] | None) -> None:
+def _drop_linked(scope: HtmlElement, tag: str, holders: Set[HtmlElement], short: tuple[int, int] | None) -> int:
     """Take out elements of a tag that are links, as `trafilatura.htmlprocessing.delete_by_link_density` does.
 
     Other than there a sentence with links in it stays, whatever it stands in.
@@ -116,17 +132,55 @@ def _drop_linked(scope: HtmlElement, tag: str, short: tuple[int, int] | None) ->
     Args:
         scope: The main text.
         tag: A name of elements.
+        holders: Elements that hold links.
         short: Characters and children of an element that goes for its short links; null where none does.
+
+    Returns:
+        How many were taken out.
     """
     linked: list[HtmlElement] = []
     for element in scope.iter(tag):
-        is_linked, has_short = link_density_test(element, tag == "p")
+        if element not in holders:
+            continue
+        is_linked, has_short = _link_density(element)
         if not is_linked and short and has_short:
             is_linked = len(line_of(element)) < short[0] and len(element) >= short[1]
         if is_linked and not (tag == "p" and element.getparent().tag in _HOLDING) and not _is_sentence(element):
             linked.append(element)
     for element in linked:
         _drop_headed(element)
+    return len(linked)
+
+
+def _link_density(element: HtmlElement) -> tuple[bool, bool]:
+    """Whether an element is links, and whether it is a short one that holds some.
+
+    As `trafilatura.htmlprocessing.link_density_test` tells it. Of a long text, in which all others may stand, only as
+    much is looked at as tells that its links are few.
+    """
+    links = list(element.iter("ref"))
+    lengths = [length for link in links if (length := len(line_of(link)))]
+    if not links:
+        return False, False
+    last, linked = element.getnext() is None, sum(lengths)
+    short = _SHORT_TEXT[element.tag, last] if element.tag == "p" else _SHORT_BLOCK[last]
+    length = _length(element, max(short, linked / _ALL_LINK + 1))
+    all_link = linked > _ALL_LINK * length
+    if len(links) == 1 and linked > _LONG_LINK[element.tag] and all_link:
+        return True, False
+    if length < short:
+        labels = sum(n < _SHORT_LINK for n in lengths)
+        is_linked = linked > _MOSTLY_LINK * length or (len(lengths) > 1 and labels / len(lengths) > _MOSTLY_LINK)
+        return is_linked or not lengths, True
+    farm = len(links) > _NO_FARM and all_link and linked < _FARM_LINK * len(lengths)
+    return farm and not is_paragraph_listing(links), False
+
+
+def _length(element: HtmlElement, enough: float) -> int:
+    """Characters of an element's text on one line; where that are more than enough, any number from there on."""
+    text = text_of(element)
+    begin = len(" ".join(text[: 2 * int(enough) + 2].split()))
+    return begin if begin >= enough else len(" ".join(text.split()))
 
 
 def _drop_headed(element: HtmlElement) -> None:
@@ -168,12 +222,13 @@ def _is_link_list(element: HtmlElement) -> bool:
 
 def _body(scope: HtmlElement, options: Extractor) -> _Element:
     """The elements of `scope` that hold text, in order."""
-    body = Element("body")
+    body, tags = Element("body"), set(_TAGS)
     for element in list(scope.iterdescendants("*")):
-        if element.getroottree().getroot() is body:
-            continue
         tag, tail = element.tag, element.tail
-        made = handle_textelem(element, set(_TAGS), options)
+        # What was read within an element around it is either done or moved.
+        if tag == "done" or element.getroottree().getroot() is body:
+            continue
+        made = handle_textelem(element, tags, options)
         if made is not None:
             body.append(made)
             if element.getroottree().getroot() is not body:

@@ -17,15 +17,17 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import Final
 
+from lxml.etree import XPath
 from lxml.html import HtmlElement
 from trafilatura.xml import delete_element
 from trafilatura.xpaths import BODY_XPATH, DISCARD_IMAGE_ELEMENTS, OVERALL_DISCARD_XPATH, TEASER_DISCARD_XPATH
 
 from quern.jobs.documents.html.loose_text import is_sentence, linked_length
-from quern.jobs.documents.html.patterns import Pattern, every, quick_all
+from quern.jobs.documents.html.patterns import Pattern, every, find_all, quick_all
 from quern.jobs.documents.html.texts import line_of, text_of
 
 _BODIES: Final = every(BODY_XPATH)
@@ -59,6 +61,7 @@ _LOOKS: Final = frozenset(
     {"expand", "expanded", "expandable", "options", "attachment", "embed", "embedded", "blurred", "obfuscated"}
 )
 # What Elementor calls each box of text that it makes: a paragraph, a heading, a list.
+_BUILDER_BOXES: Final = XPath("descendant::div/@class[contains(., 'elementor-widget')]/..")
 _BUILDER_BOX: Final = re.compile(
     r"\belementor-widget(?:-(?:container|wrap|text-editor|heading|theme-post-content|icon-list|icon-box|image-box"
     r"|accordion|toggle|tabs))?(?=\s|$)"
@@ -79,17 +82,23 @@ Prose = Counter[HtmlElement]
 def measure(tree: HtmlElement) -> Prose:
     """Characters of prose inside each element."""
     found: Prose = Counter()
+    inside: Prose = Counter()
     for block in tree.iter(*_TEXTS):
-        if next(block.iterdescendants(*_TEXTS), None) is not None:
+        if len(block) and next(block.iterdescendants(*_TEXTS), None) is not None:
             continue
         length = len(line_of(block))
+        if length < _LEAST:
+            continue
         linked = sum(len(line_of(link)) for link in block.iter("ref"))
         own = length - linked
         if own < _LEAST or linked > _LINKED * length:
             continue
-        found[block] += own
-        for above in block.iterancestors():
-            found[above] += own
+        found[block] = own
+        inside[block.getparent()] += own
+    for around, held in inside.items():  # the blocks of one element have the same ancestors
+        found[around] += held
+        for above in around.iterancestors():
+            found[above] += held
     return found
 
 
@@ -103,17 +112,19 @@ def drop_named(tree: HtmlElement) -> Prose:
     """
     prose = measure(tree)
     total = prose[_root(tree)]
-    for caption in dict.fromkeys(e for pattern in _CAPTIONS for e in pattern(tree)):
+    for box in _BUILDER_BOXES(tree):
+        box.set("class", _BUILDER_BOX.sub("", box.get("class")))
+    found = find_all([*_CAPTIONS, *_BOILERPLATE], tree)
+    captions = dict.fromkeys(e for some in found[: len(_CAPTIONS)] for e in some)
+    for caption in captions:
         _drop(caption, prose)
-    for element in tree.iter("div"):
-        if "elementor-widget" in (classes := element.get("class", "")):
-            element.set("class", _BUILDER_BOX.sub("", classes))
+    gone = {e for caption in captions for e in caption.iter()}
     groups: dict[tuple[str, ...], list[HtmlElement]] = defaultdict(list)
-    for element in dict.fromkeys(e for pattern in _BOILERPLATE for e in pattern(tree)):
+    for element in dict.fromkeys(e for some in found[len(_CAPTIONS) :] for e in some if e not in gone):
         groups[_name(element)].append(element)
     for name in [name for name, some in groups.items() if len(some) == 1 and _is_own_teaser(some[0])]:
         del groups[name]
-    much = {name for name, some in groups.items() if sum(prose[e] for e in _outermost(some)) > _TOO_MUCH * total}
+    much = {name for name, some in groups.items() if _hold_more(some, prose, _TOO_MUCH * total)}
     words = {word for name in much for part in name for word in _WORD.findall(part)}
     for name, elements in groups.items():
         if name not in much:
@@ -122,6 +133,13 @@ def drop_named(tree: HtmlElement) -> Prose:
                 if _is_boilerplate_without(element, words | looks):
                     _drop(element, prose)
     return prose
+
+
+def _hold_more(elements: Sequence[HtmlElement], prose: Prose, much: float) -> bool:
+    """Whether elements, some of which may be inside others, hold more than so many characters of prose."""
+    if sum(prose[e] for e in elements) <= much:
+        return False
+    return sum(prose[e] for e in _outermost(elements)) > much
 
 
 def _is_own_teaser(element: HtmlElement) -> bool:
@@ -147,10 +165,11 @@ def _is_boilerplate_without(element: HtmlElement, words: Set[str]) -> bool:
     classes = element.get("class")
     if classes is None or not words:
         return True
-    element.set("class", _WORD.sub(lambda word: "" if word[0] in words else word[0], classes))
-    named = any(not isinstance(pattern, Pattern) or pattern.matches(element) for pattern in _BOILERPLATE)
-    element.set("class", classes)
-    return named
+    rest = _WORD.sub(lambda word: "" if word[0] in words else word[0], classes)
+    if rest == classes:
+        return True
+    attributes = [(name, rest if name == "class" else value) for name, value in element.items()]
+    return any(not isinstance(pattern, Pattern) or pattern.holds(attributes) for pattern in _BOILERPLATE)
 
 
 def _drop(element: HtmlElement, prose: Prose) -> None:
@@ -168,7 +187,12 @@ def _root(tree: HtmlElement) -> HtmlElement:
 
 def _name(element: HtmlElement) -> tuple[str, ...]:
     """Tag and classes of an element, those with digits, which name single elements, left out."""
-    return (element.tag, *(c for c in element.get("class", "").split() if not _NUMBER.search(c)))
+    return (element.tag, *_without_numbers(element.get("class", "")))
+
+
+@lru_cache(maxsize=4096)
+def _without_numbers(classes: str) -> tuple[str, ...]:
+    return tuple(c for c in classes.split() if not _NUMBER.search(c))
 
 
 def _outermost(elements: Sequence[HtmlElement]) -> list[HtmlElement]:
@@ -308,12 +332,12 @@ def take_standfirst(tree: HtmlElement, scope: HtmlElement) -> None:
 
 
 def _is_standfirst(paragraph: HtmlElement, heading: HtmlElement, around: set[HtmlElement]) -> bool:
-    near = islice(heading.iterancestors(), _NEAR)
-    text = line_of(paragraph)
-    linked = linked_length(paragraph)
-    above = set(paragraph.iterancestors())
-    sums = sums_up(text, linked, figures=paragraph.tag == "head")
-    return sums and any(e in above for e in near) and paragraph not in around
+    if paragraph in around or not sums_up(
+        line_of(paragraph), linked_length(paragraph), figures=paragraph.tag == "head"
+    ):
+        return False
+    near = set(islice(heading.iterancestors(), _NEAR))
+    return any(e in near for e in paragraph.iterancestors())
 
 
 def sums_up(text: str, linked: int, *, figures: bool) -> bool:

@@ -88,7 +88,8 @@ def _is_other_page(link: HtmlElement, base: str) -> bool:
     """Whether a link leads to another page of the same site; where the site is not known, to another page."""
     href = link.get("href", "").strip()
     try:
-        here, there = urlsplit(base), urlsplit(urljoin(base, href))
+        here = urlsplit(base)
+        there = urlsplit(href if href.startswith(("https://", "http://")) else urljoin(base, href))
     except ValueError:
         return False
     if href.startswith("#") or there.scheme not in (*_WEB, here.scheme):
