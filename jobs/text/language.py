@@ -36,7 +36,10 @@ def _identifier() -> Any:
         def _raw_score(self, text: bytes) -> npt.NDArray[np.float32]:
             features = self.automaton.features(text)
             # Without any the library says what an undecided text scores.
-            return self._sparse_score(Counter(features), self.nb_ptc) if features else super()._raw_score(b"")
+            scores: npt.NDArray[np.float32] = (
+                self._sparse_score(Counter(features), self.nb_ptc) if features else super()._raw_score(b"")
+            )
+            return scores
 
     return Identifier.from_model_file(MODEL_FILE, norm_probs=True)
 
@@ -46,8 +49,8 @@ class Automaton:
 
     A state of n-grams depends on the last few bytes alone. So all bytes take a step at once, from the states that were
     found for the bytes before them, until no state changes: then each follows from the one before, and all are right.
-    That takes as many rounds as the longest n-gram has bytes, and its look-ups wait for memory together: one after
-    another they take twice as long. (Any automaton ends, after as many rounds as there are bytes.)
+    That takes as many rounds as the longest n-gram has bytes (of any automaton at most one a byte), and its look-ups
+    wait for memory together: one after another they take twice as long.
     """
 
     def __init__(self, moves: Any, rows: Any, outputs: Any) -> None:
@@ -67,7 +70,8 @@ class Automaton:
                 break
             after[:] = found
         found = self._outputs.take(after)
-        return found[found >= 0].tolist()
+        features: list[int] = found[found >= 0].tolist()
+        return features
 
 
 def language_tag(declared: str | None) -> str | None:

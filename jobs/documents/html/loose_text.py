@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Final
 
-from lxml.etree import XPath
 from lxml.html import HtmlElement
 
 from quern.jobs.documents.html.texts import line_of, text_of
@@ -29,13 +28,9 @@ BLOCKS: Final = frozenset(
     {"p", "div", "section", "article", "main", "header", "center", "form", "address", "hgroup", "figure"}
     | {"list", "item", "quote", "table", "tr", "td", "th", "caption", "head", "done", "ul", "ol", "dl", "li"}
 )
-# By name: a predicate over all elements takes twice as long.
-_CONTAINERS: Final = XPath(
-    " | ".join(
-        f"descendant-or-self::{tag}[text()[normalize-space()] or span or font or ref][not(ancestor::table)]"
-        for tag in ("div", "section", "article", "main", "header", "center", "form", "body")
-    )
-)
+_CONTAINERS: Final = ("div", "section", "article", "main", "header", "center", "form", "body")
+_INLINE: Final = frozenset({"span", "font", "ref"})
+_SPACE: Final = " \t\r\n"
 # The mark of a place where an image was.
 IMAGE: Final = "data-quern-image"
 _LEAF: Final = ("div", "center")
@@ -121,7 +116,9 @@ def wrap_loose_text(tree: HtmlElement) -> None:
     """Put loose text into paragraphs."""
     shorts: dict[HtmlElement, list[_Run]] = {}
     prose: set[HtmlElement] = set()
-    for container in _CONTAINERS(tree):
+    for container in list(tree.iter(*_CONTAINERS)):
+        if not _holds_text(container) or next(container.iterancestors("table"), None) is not None:
+            continue
         runs = [run for run in _runs(container) if run.words]
         if not runs or (_is_beside(container) and sum(len(run.words) for run in runs) < _TOO_LONG):
             continue
@@ -134,6 +131,13 @@ def wrap_loose_text(tree: HtmlElement) -> None:
         if above is not None:
             for leaf in list(_lines(above, shorts, prose)):
                 _wrap(leaf, shorts[leaf])
+
+
+def _holds_text(container: HtmlElement) -> bool:
+    """Whether text or inline elements stand straight in an element."""
+    if (container.text or "").strip(_SPACE):
+        return True
+    return any(child.tag in _INLINE or (child.tail or "").strip(_SPACE) for child in container)
 
 
 def wrap_standfirsts(tree: HtmlElement) -> None:

@@ -47,9 +47,7 @@ _EDIT_LINKS: Final = XPath(
 )
 _LINKED: Final = XPath("descendant::*[a]")
 _IN_BRACKETS: Final = re.compile(r"\s*\[[^\[\]]{1,60}\]\s*$")
-_PRINT_LINKS: Final = XPath(
-    "descendant::a/@href[contains(., 'window.print')]/.. | descendant::a/@onclick[contains(., 'window.print')]/.."
-)
+_PRINT_LINKS: Final = XPath("descendant::a[contains(@href, 'window.print') or contains(@onclick, 'window.print')]")
 _ADDRESS_FIELDS: Final = XPath("descendant::input[@type='email' or contains(@placeholder, '@')]")
 _LOOSE_ENTRIES: Final = XPath("descendant::ul/p | descendant::ol/p")
 _HOLDING_BLOCKS: Final = XPath("descendant::p[descendant::p or descendant::div]")

@@ -20,6 +20,7 @@ from lxml.etree import XPath
 from lxml.html import HtmlElement
 
 from quern.jobs.documents.html.addresses import canonical
+from quern.jobs.documents.html.attributes import Holders
 from quern.jobs.documents.html.dates import LONGEST_LINE, stated_time, url_date, written_date
 from quern.jobs.documents.html.stated import Stated, is_of_kind, read_stated
 from quern.jobs.documents.html.texts import text_of
@@ -74,17 +75,14 @@ _META_PUBLISHED: Final = (
 )
 _OG_MODIFIED: Final = ("article:modified_time", "og:article:modified_time", "og:updated_time")
 _META_MODIFIED: Final = ("datemodified", "dcterms.modified", "last-modified")
-# By the attribute, which is found in half of the time of a predicate over all elements.
-_DATED: Final = XPath("descendant::*/@class[contains(., 'date') or contains(., 'time') or contains(., 'publish')]/..")
+_DATED: Final = Holders("class[contains(., 'date') or contains(., 'time') or contains(., 'publish')]")
 _MOST_LOOKED_AT: Final = 50
 _YEARS: Final = XPath(
     "descendant::text()[string-length(.) < 300 and (contains(., '19') or contains(., '20'))]"
     "[not(parent::script or parent::style or parent::a or parent::td or parent::th or parent::title)]"
 )
 _UPDATED: Final = re.compile(r"updat|modif|edited|revis|aktualis|mis à jour|actualiz|更新|修改|수정", re.I)
-_SIGNED: Final = XPath(
-    "descendant::*/@rel[. = 'author']/.. | descendant::*/@class[contains(., 'uthor') or contains(., 'yline')]/.."
-)
+_SIGNED: Final = Holders("rel[. = 'author']", "class[contains(., 'uthor') or contains(., 'yline')]")
 _SIGNING: Final = frozenset({"a", "span", "div", "p", "address", "li", "strong"})
 _BYLINE_CLASS: Final = re.compile(r"(?:^|[\s_-])(?:author|byline)(?:[\s_-]*name)?(?=$|\s)", re.I)
 _BY: Final = re.compile(

@@ -10,6 +10,7 @@ from typing import Final
 from lxml import etree
 from lxml.html import HtmlComment, HtmlElement, HtmlEntity, HTMLParser, HtmlProcessingInstruction
 
+from quern.jobs.documents.html.attributes import Holders
 from quern.jobs.documents.html.markup import unwrap
 from quern.jobs.documents.html.panels import look, opened_by_controls, show_panels
 from quern.jobs.documents.html.texts import line_of, text_of
@@ -22,8 +23,7 @@ _NO_TEXT: Final = (
     *("svg", "iframe", "object", "embed", "audio", "video", "canvas", "map", "picture"),
     *("amp-ad", "amp-embed", "amp-social-share", "amp-sidebar", "amp-consent", "amp-user-notification"),
 )
-# By the attribute, which is found in half of the time of a predicate over all elements.
-_UNSHOWN: Final = etree.XPath("descendant::*/@hidden[. != 'until-found']/parent::*[not(ancestor::*[@hidden])]")
+_UNSHOWN: Final = Holders("hidden[. != 'until-found']")
 _PANELS: Final = ("tabpanel", "region")
 # Most share of the page's text in unshown elements that no visit opens; where they hold more, a script shows them.
 _UNSHOWN_SHARE: Final = 0.3
@@ -131,7 +131,7 @@ def drop_unread(tree: HtmlElement) -> None:
 
 def _drop_unshown(tree: HtmlElement) -> None:
     """Take out what is marked as hidden: another version of the text, a wall, a message. Panels that open stay."""
-    hidden = _UNSHOWN(tree)
+    hidden = [e for e in _UNSHOWN(tree) if all(above.get("hidden") is None for above in e.iterancestors())]
     if not hidden:
         return
     opened = opened_by_controls(tree)
@@ -172,7 +172,7 @@ def _times_in_lines(tree: HtmlElement) -> list[HtmlElement]:
 def _is_long_line(line: HtmlElement | None) -> bool:
     if line is None or (line.tag not in _LINES and next(line.iterancestors(*_LINES), None) is None):
         return False
-    return _LENGTH(line) > _LONG_LINE
+    return float(_LENGTH(line)) > _LONG_LINE
 
 
 def _fact_boxes(tree: HtmlElement) -> Iterator[HtmlElement]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
 
@@ -45,7 +44,7 @@ _TEST: Final = re.compile(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Condition:
     """One test of a pattern.
 
@@ -79,14 +78,14 @@ class Pattern:
 
     def __init__(self, tags: Sequence[str], conditions: Sequence[Condition], *, first: bool) -> None:
         """Args: `tags` that match, all if none; `conditions`, one of which must hold; `first`: one match is enough."""
-        self._tags, self._first, self._always = tuple(tags) or _ANY, first, not conditions
+        self._tags, self.first, self._always = tuple(tags) or _ANY, first, not conditions
         self._held = _by_name(conditions)
 
     def __call__(self, tree: HtmlElement) -> list[HtmlElement]:
         """Matching descendants in the order of the document; only the first where one is enough."""
         elements = tree.iterdescendants(*self._tags)
         matching = elements if self._always else filter(self.matches, elements)
-        return list(islice(matching, 1 if self._first else None))
+        return list(islice(matching, 1 if self.first else None))
 
     def matches(self, element: HtmlElement) -> bool:
         """Whether one of the conditions holds for an element of a tag that matches."""
@@ -115,28 +114,32 @@ def _is_told(name: str, conditions: Sequence[Condition], attributes: Sequence[tu
     return any(name == next(key for key, _ in attributes if key in c.names) for c in conditions)
 
 
-def find_all(patterns: Sequence[Any], tree: HtmlElement) -> list[list[HtmlElement]]:
-    """Matches of each of several patterns, in the order of the document.
+class Patterns:
+    """Several patterns whose matches are sought in one walk: few elements have an attribute that any speaks of."""
 
-    The elements are walked once: few have an attribute of which any pattern says something.
-    """
-    quick = tuple(pattern for pattern in patterns if isinstance(pattern, Pattern))
-    held, found = _held(quick), {pattern: list[HtmlElement]() for pattern in quick}
-    for element in tree.iterdescendants():
-        attributes = element.items()
-        for name, value in attributes:
-            if name in held and held[name][value]:
-                for pattern in quick:
-                    if pattern.fits(element.tag) and pattern.holds(attributes):
-                        found[pattern].append(element)
-                break
-    return [found[pattern] if pattern in found else pattern(tree) for pattern in patterns]
+    def __init__(self, patterns: Sequence[Any]) -> None:
+        """Args: `patterns` as `quick` makes them; those of another form are evaluated one after another."""
+        self._patterns = patterns
+        walked = [pattern for pattern in patterns if isinstance(pattern, Pattern) and not pattern.first]
+        self._owners = {condition: pattern for pattern in walked for condition in pattern.conditions}
+        self._held = _by_name([*self._owners])
 
+    def __call__(self, tree: HtmlElement) -> list[list[HtmlElement]]:
+        """Matches of each pattern among the descendants of an element, in the order of the document."""
+        held, found = self._held, {pattern: list[HtmlElement]() for pattern in self._owners.values()}
+        for element in tree.iterdescendants():
+            attributes = element.items()
+            for name, value in attributes:
+                if name in held and held[name][value]:
+                    for pattern in self._matching(attributes):
+                        if pattern.fits(element.tag):
+                            found[pattern].append(element)
+                    break
+        return [found[pattern] if pattern in found else pattern(tree) for pattern in self._patterns]
 
-@lru_cache(maxsize=8)
-def _held(patterns: tuple[Pattern, ...]) -> dict[str, _Held]:
-    conditions = [c for pattern in patterns for c in pattern.conditions]
-    return _by_name(conditions)
+    def _matching(self, attributes: Sequence[tuple[str, str]]) -> set[Pattern]:
+        held = ((name, c) for name, value in attributes if name in self._held for c in self._held[name][value])
+        return {self._owners[c] for name, c in held if _is_told(name, (c,), attributes)}
 
 
 def _by_name(conditions: Sequence[Condition]) -> dict[str, _Held]:
@@ -213,13 +216,40 @@ def _condition(test: re.Match[str]) -> Condition | None:
 def _call(call: str, wanted: str, flags: re.RegexFlag) -> Test | None:
     if call == "re:test":
         try:
-            search = re.compile(wanted, flags).search
+            search = re.compile(_with_shared_beginnings(wanted), flags).search
         except re.error:
             return None
         return lambda value: search(value) is not None
     if flags:
         return None
     return (lambda value: wanted in value) if call == "contains" else (lambda value: value.startswith(wanted))
+
+
+def _with_shared_beginnings(pattern: str) -> str:
+    """The same choice of words with their common beginnings written once: `re` tries each word at each place.
+
+    Raises:
+        re.error: It is no regular expression.
+    """
+    parts = re.split(r"\|(?![^(]*\))", pattern)
+    try:
+        for part in parts:
+            re.compile(part)
+    except re.error:
+        return pattern  # a choice within another
+    words = [part for part in parts if re.fullmatch(r"[\w -]+", part)]
+    return "|".join([_choice(words), *(part for part in parts if part not in words)]) if len(words) > 1 else pattern
+
+
+def _choice(words: Sequence[str]) -> str:
+    """A regular expression of words, of which those that begin with another say no more than it."""
+    if "" in words:
+        return ""
+    endings: dict[str, list[str]] = {}
+    for word in words:
+        endings.setdefault(word[0], []).append(word[1:])
+    choices = [re.escape(letter) + _choice(rest) for letter, rest in endings.items()]
+    return choices[0] if len(choices) == 1 else f"(?:{'|'.join(choices)})"
 
 
 def install() -> None:

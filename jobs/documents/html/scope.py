@@ -27,13 +27,14 @@ from trafilatura.xml import delete_element
 from trafilatura.xpaths import BODY_XPATH, DISCARD_IMAGE_ELEMENTS, OVERALL_DISCARD_XPATH, TEASER_DISCARD_XPATH
 
 from quern.jobs.documents.html.loose_text import is_sentence, linked_length
-from quern.jobs.documents.html.patterns import Pattern, every, find_all, quick_all
+from quern.jobs.documents.html.patterns import Pattern, Patterns, every, quick_all
 from quern.jobs.documents.html.texts import line_of, text_of
 
 _BODIES: Final = every(BODY_XPATH)
 _TEASERS: Final = quick_all(TEASER_DISCARD_XPATH)
 _BOILERPLATE: Final = [*quick_all(OVERALL_DISCARD_XPATH), *_TEASERS]
 _CAPTIONS: Final = quick_all(DISCARD_IMAGE_ELEMENTS)
+_NO_TEXT: Final = Patterns([*_CAPTIONS, *_BOILERPLATE])
 _TEXTS: Final = ("p", "quote", "item", "code", "td")
 # Least characters of a block that counts as prose, and most share of it in links.
 _LEAST: Final = 25
@@ -114,7 +115,7 @@ def drop_named(tree: HtmlElement) -> Prose:
     total = prose[_root(tree)]
     for box in _BUILDER_BOXES(tree):
         box.set("class", _BUILDER_BOX.sub("", box.get("class")))
-    found = find_all([*_CAPTIONS, *_BOILERPLATE], tree)
+    found = _NO_TEXT(tree)
     captions = dict.fromkeys(e for some in found[: len(_CAPTIONS)] for e in some)
     for caption in captions:
         _drop(caption, prose)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from html import unescape
 from typing import Any, Final
 
-from lxml.etree import XPath
 from lxml.html import HtmlElement
 
+from quern.jobs.documents.html.attributes import Holders
 from quern.jobs.documents.html.texts import text_of
 from quern.jobs.text.plain_text import paragraphs
 
@@ -29,7 +29,7 @@ _MOST_PROPERTIES: Final = 2_000
 _MOST_OF_A_NAME: Final = 20
 _LONGEST: Final = 500
 _PROPERTIES: Final = frozenset({"headline", "author", "publisher", "datePublished", "dateCreated", "dateModified"})
-_ITEMPROPS: Final = XPath("descendant::*/@itemprop/..")
+_ITEMPROPS: Final = Holders("itemprop")
 _JSON: Final = json.JSONDecoder(strict=False)
 _SPACE: Final = re.compile(r"[\s\ufeff]*")
 _BODY: Final = "articleBody"

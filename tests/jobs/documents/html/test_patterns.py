@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from lxml.html import HtmlElement, fromstring
 
 from quern.jobs.documents.html import patterns
 from quern.jobs.documents.html.parse import PageError, parse_page
-from quern.jobs.documents.html.patterns import Pattern, every, quick
+from quern.jobs.documents.html.patterns import Pattern, Patterns, _with_shared_beginnings, every, quick
 
 PAGES = Path(__file__).parents[3] / "corpus" / "pages"
 _RE = {"re": "http://exslt.org/regular-expressions"}
@@ -82,6 +83,31 @@ def test_patterns_of_the_library_find_what_xpath_finds_in_random_markup(
     tree = fromstring(markup)
     for xpath, pattern, first in library:
         assert pattern(tree)[: 1 if first else None] == (xpath(tree)[:1] if first else xpath(tree)), xpath.path
+
+
+@settings(max_examples=40, deadline=None)
+@given(_markup())
+def test_several_patterns_find_in_one_walk_what_each_finds(
+    library: list[tuple[XPath, Pattern | XPath, bool]], markup: str
+) -> None:
+    tree = fromstring(markup)
+    several = [pattern for _, pattern, _ in library]
+    assert Patterns(several)(tree) == [pattern(tree) for pattern in several]
+
+
+_PARTS = st.sampled_from(["nav", "navbar", "na", "bar", "^sh", "share", "(?:x|y)z", "[ab]c", "-ad-", " ad ", "banner"])
+
+
+@given(st.lists(_PARTS, min_size=1, max_size=6), st.text("abcdnrvshxyz -", max_size=12))
+def test_words_with_shared_beginnings_are_found_where_they_were(parts: list[str], value: str) -> None:
+    pattern = "|".join(parts)
+    assert bool(re.search(_with_shared_beginnings(pattern), value)) == bool(re.search(pattern, value))
+
+
+def test_a_choice_within_another_stays_as_it_is() -> None:
+    assert _with_shared_beginnings("a|x(b|(c|d)e|f)|g") == "a|x(b|(c|d)e|f)|g"
+    assert _with_shared_beginnings("share|shape|[a|b]c") == "share|shape|[a|b]c"
+    assert _with_shared_beginnings("share|shape|^x") == "sha(?:re|pe)|^x"
 
 
 def test_of_two_attributes_the_first_in_the_markup_is_tested() -> None:
