@@ -24,7 +24,7 @@ from quern.indexes.nights import add_night, oldest_kept, published_nights
 from quern.indexes.page_store import PageStoreError
 from quern.indexes.remnants import Remnant, Space
 from quern.indexes.storage import abandoned
-from quern.pipelines.page_store import page_store
+from quern.pipelines.pages.store import page_store
 from quern.schemas.settings import MemoSettings, Settings
 
 log = logging.getLogger(__name__)

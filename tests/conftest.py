@@ -28,7 +28,7 @@ from quern.jobs.core.table_job import run_whole
 from quern.jobs.engines import Engines
 from quern.jobs.pages.pages import ReadPages
 from quern.jobs.reasoning.table import GeneratorEngine
-from quern.pipelines.build import build
+from quern.pipelines.build.whole import build
 from quern.pipelines.cli.common import LOGGERS
 from quern.pipelines.cli.main import main
 from quern.pipelines.retrieve.searcher import Searcher

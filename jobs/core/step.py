@@ -1,7 +1,7 @@
 """A step of a build: a job, the settings it needs, the tables it reads and makes; and how a step is run.
 
-The list of steps is `pipelines.build.STEPS`. A table that is not declared in `schemas.tables` is a step on the way: it
-goes when the build is done.
+The list of steps is `pipelines.build.steps.STEPS`. A table that is not declared in `schemas.tables` is a step on the
+way: it goes when the build is done.
 """
 
 from __future__ import annotations

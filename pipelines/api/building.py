@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from quern.indexes.catalog import Manifest, Warehouse
-from quern.pipelines import build as nightly
 from quern.pipelines.api.given import Changes, Place, settings_of
+from quern.pipelines.build import whole
 
 
 def build(source: str | Path | None, warehouse: Place, settings: Changes = None) -> Manifest:
@@ -19,4 +19,4 @@ def build(source: str | Path | None, warehouse: Place, settings: Changes = None)
         QuernError: There is nothing to read, another build is writing, or the audit failed; nothing was published.
     """
     opened = warehouse if isinstance(warehouse, Warehouse) else Warehouse.create(Path(warehouse))
-    return nightly.build(None if source is None else Path(source), opened, settings_of(settings, None))
+    return whole.build(None if source is None else Path(source), opened, settings_of(settings, None))

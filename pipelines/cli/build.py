@@ -63,7 +63,7 @@ def build(
 
         tell_plan(source, warehouse, loaded, as_json=as_json)
         return
-    from quern.pipelines.build import build as run_build
+    from quern.pipelines.build.whole import build as run_build
     from quern.pipelines.cli.chatter import chatter_to
 
     catalog = written_catalog(source, warehouse)

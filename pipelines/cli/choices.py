@@ -37,7 +37,7 @@ def _rows() -> Iterable[str]:
 
 
 def _steps() -> Iterable[str]:
-    from quern.pipelines.stage import stage_names
+    from quern.pipelines.build.stage import stage_names
 
     return stage_names()
 

@@ -22,8 +22,8 @@ from quern.pipelines.cli.common import (
 
 if TYPE_CHECKING:
     from quern.indexes.catalog import Warehouse as Catalog
-    from quern.pipelines.crawl import CrawlReport
     from quern.pipelines.inspect.crawling import CrawlPlan
+    from quern.pipelines.pages.crawl import CrawlReport
     from quern.schemas.settings import CrawlSettings
 
 app = new_app("")
@@ -80,8 +80,8 @@ def crawl(
     from quern.indexes.catalog import Warehouse as Opened
     from quern.jobs.crawl.fleet import CrawlError
     from quern.pipelines.cli.chatter import chatter_to
-    from quern.pipelines.crawl import check_settings, read_seeds
-    from quern.pipelines.crawl import crawl as run_crawl
+    from quern.pipelines.pages.crawl import check_settings, read_seeds
+    from quern.pipelines.pages.crawl import crawl as run_crawl
 
     check_settings(loaded.crawl)
     read_seeds(seeds, loaded.crawl)  # A mistake must not leave an empty warehouse behind.

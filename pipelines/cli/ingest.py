@@ -70,7 +70,7 @@ def ingest(
     from quern.indexes.catalog import Warehouse as Catalog
     from quern.jobs.pages.inputs import find_inputs
     from quern.pipelines.cli.chatter import chatter_to
-    from quern.pipelines.ingest import add_pages
+    from quern.pipelines.pages.ingest import add_pages
     from quern.schemas.tables import PAGES
     from quern.schemas.words.lines import one_line
 

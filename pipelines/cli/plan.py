@@ -51,7 +51,7 @@ def plan(
 
 def tell_plan(source: Path | None, warehouse: Path, settings: Settings, *, as_json: bool) -> None:
     """Print what a build would do."""
-    from quern.pipelines.build import STEPS
+    from quern.pipelines.build.steps import STEPS
     from quern.pipelines.inspect.plan import plan_build
 
     planned = plan_build(source, warehouse, settings, STEPS)

@@ -17,7 +17,7 @@ from typing import Any
 from typer.main import get_command
 
 from quern.jobs.core.step import Step
-from quern.pipelines.build import STEPS
+from quern.pipelines.build.steps import STEPS
 from quern.pipelines.cli.choices import with_choices
 from quern.pipelines.cli.common import examples
 from quern.pipelines.cli.main import app
@@ -55,10 +55,10 @@ def build_page(steps: Sequence[Step]) -> str:
     """The steps of a build, and the tables between them."""
     head = _page(
         "The build",
-        "A build is a list of steps (`pipelines/build.py`). A row-wise step asks the memo for every row and computes",
-        "what it lacks; a whole-table step takes its tables over from the last build where what it reads did not",
-        "change. Tables with round ends go when the build is done. `quern plan` says what each step would do, and",
-        "`quern stage` runs one alone.",
+        "A build is a list of steps (`pipelines/build/steps.py`). A row-wise step asks the memo for every row and",
+        "computes what it lacks; a whole-table step takes its tables over from the last build where what it reads",
+        "did not change. Tables with round ends go when the build is done. `quern plan` says what each step would do,",
+        "and `quern stage` runs one alone.",
     )
     rows = (f"| {' | '.join(_cell(cell) for cell in row)} |" for row in step_rows(steps))
     table = ["| step | reads | makes | settings | kind | what it makes |", "|---|---|---|---|---|---|", *rows]

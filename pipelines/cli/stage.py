@@ -27,7 +27,7 @@ from quern.pipelines.cli.common import (
 from quern.schemas.settings import load_settings
 
 if TYPE_CHECKING:
-    from quern.pipelines.stage import Change
+    from quern.pipelines.build.stage import Change
 
 app = new_app("")
 
@@ -72,8 +72,8 @@ def stage(
     if dry_run:
         _tell_outlook(name, build, warehouse, source, partial(load_settings, settings, overrides), as_json=as_json)
         return
+    from quern.pipelines.build.stage import finished_steps, run_stage
     from quern.pipelines.cli.chatter import chatter_to
-    from quern.pipelines.stage import finished_steps, run_stage
 
     catalog = written_catalog(source, warehouse)
     with chatter_to(catalog.logs / "engines.log", LOGGERS):
@@ -95,7 +95,7 @@ def _tell_outlook(
     name: str, build: str, warehouse: Path, source: Path | None, change: Change, *, as_json: bool
 ) -> None:
     from quern.indexes.catalog import Warehouse as Catalog
-    from quern.pipelines.stage import outlook
+    from quern.pipelines.build.stage import outlook
 
     there = source is None or (warehouse / "warehouse.json").exists()
     if source is not None:

@@ -15,13 +15,13 @@ def steps(as_json: AsJson = False) -> None:
 
     Needs no warehouse: an orchestrator makes its tasks of this list.
     """
-    from quern.pipelines import build
-    from quern.pipelines.stage import stages
+    from quern.pipelines.build import steps as declared
+    from quern.pipelines.build.stage import stages
 
     listed = stages()
     if as_json:
         told = [{"name": stage.name, "upstream": stage.upstream} for stage in listed]
-        print_json({"steps": told, "declared_in": build.__file__})
+        print_json({"steps": told, "declared_in": declared.__file__})
         return
     for stage in listed:
         typer.echo(f"{stage.name:<15} {' '.join(stage.upstream)}".rstrip())

@@ -18,7 +18,7 @@ from quern.indexes.storage import write_whole
 from quern.jobs.crawl.fleet import CrawlError
 from quern.jobs.crawl.visit import visit
 from quern.jobs.images.pictures import Jpeg, encoded_anew
-from quern.pipelines.crawl import check_settings, user_agent
+from quern.pipelines.pages.crawl import check_settings, user_agent
 from quern.schemas.digests import text_digest
 from quern.schemas.extras import require
 from quern.schemas.settings import Settings

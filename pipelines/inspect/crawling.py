@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quern.jobs.crawl.memory import Memory
-from quern.pipelines.crawl import (
+from quern.pipelines.pages.crawl import (
     check_settings,
     crawl_folder,
     engine_of,

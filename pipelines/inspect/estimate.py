@@ -29,9 +29,9 @@ from quern.jobs.engines import core_count
 from quern.jobs.engines.scratch import Scratch
 from quern.jobs.models.folders import load_tokenizer, read_model
 from quern.jobs.queries.doc2query import Doc2Query
-from quern.pipelines.build import STEPS
-from quern.pipelines.page_store import page_store
-from quern.pipelines.staged import new_run
+from quern.pipelines.build.in_progress import new_run
+from quern.pipelines.build.steps import STEPS
+from quern.pipelines.pages.store import page_store
 from quern.schemas.digests import row_fingerprints
 from quern.schemas.settings import GeneratorSettings, Settings
 

@@ -21,8 +21,8 @@ from quern.jobs.core.run import Run
 from quern.jobs.core.step import Step, makers, run_step, same_before
 from quern.jobs.core.table_job import TableJob
 from quern.jobs.engines.scratch import Scratch
-from quern.pipelines.page_store import page_store
-from quern.pipelines.staged import new_run
+from quern.pipelines.build.in_progress import new_run
+from quern.pipelines.pages.store import page_store
 from quern.schemas.digests import row_fingerprints
 from quern.schemas.settings import Settings
 

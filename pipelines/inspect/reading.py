@@ -16,8 +16,8 @@ from quern.jobs.pages.formats.rows import FileReject
 from quern.jobs.pages.ingest import Reading, Span
 from quern.jobs.pages.inputs import Input, find_inputs
 from quern.jobs.pages.reading import most_frequent
-from quern.pipelines.ingest import named_within, unread
-from quern.pipelines.page_store import page_store
+from quern.pipelines.pages.ingest import named_within, unread
+from quern.pipelines.pages.store import page_store
 from quern.schemas.settings import IngestSettings
 from quern.schemas.tables import PAGES
 

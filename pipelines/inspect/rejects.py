@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from quern.indexes.catalog import Snapshot, Warehouse
 from quern.indexes.page_store import PageStore
 from quern.pipelines.audit.audit import reject_shares, rows_in
-from quern.pipelines.page_store import page_store
+from quern.pipelines.pages.store import page_store
 from quern.schemas.errors import QuernError
 from quern.schemas.tables import WARNINGS
 from quern.schemas.words.meant import no_such

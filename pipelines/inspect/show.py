@@ -15,7 +15,7 @@ from quern.jobs.pages.formats.documents import JSON_TYPE
 from quern.jobs.pages.originals import Original, OriginalError, original
 from quern.jobs.text.charsets import decode_page
 from quern.pipelines.inspect.quotes import place_on_page
-from quern.pipelines.page_store import PAGE_STORE
+from quern.pipelines.pages.store import PAGE_STORE
 from quern.schemas.errors import QuernError
 from quern.schemas.tables import DOCUMENTS, PAGES, TABLES, Table
 from quern.schemas.words.meant import no_such

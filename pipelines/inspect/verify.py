@@ -22,9 +22,9 @@ from quern.indexes.night_state import ABOUT
 from quern.indexes.nights import NIGHTS_FILE
 from quern.indexes.page_store import PageStore
 from quern.indexes.stages import Stage
-from quern.pipelines.crawl_reports import MEND, crawl_files
-from quern.pipelines.page_store import page_store
-from quern.pipelines.staged_records import FinishedStep, stage_of
+from quern.pipelines.build.records import FinishedStep, stage_of
+from quern.pipelines.pages.crawl_reports import MEND, crawl_files
+from quern.pipelines.pages.store import page_store
 from quern.schemas.tables import REJECTS, TABLES
 
 _BUILD: Final = "`quern build` mends it"

@@ -15,7 +15,7 @@ from typing import Final
 from quern.jobs.crawl.visit import Visit, visit
 from quern.jobs.documents.html.metadata import read_metadata
 from quern.jobs.documents.html.parse import PageError, parse_page
-from quern.pipelines.crawl import check_settings, user_agent
+from quern.pipelines.pages.crawl import check_settings, user_agent
 from quern.pipelines.sources.pool import SourcePool
 from quern.schemas.settings import CrawlSettings
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from quern.indexes.catalog import Warehouse
 from quern.jobs.reasoning.runner import Reasoner
-from quern.pipelines.crawl_reports import lost_pages
+from quern.pipelines.pages.crawl_reports import lost_pages
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.sources.access import Access
 from quern.pipelines.sources.history import History

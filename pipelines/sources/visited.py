@@ -13,7 +13,7 @@ from quern.jobs.documents.clean import Clean
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.sources.build import origin_of
 from quern.jobs.sources.evidence import verdict
-from quern.pipelines.crawl import check_settings, user_agent
+from quern.pipelines.pages.crawl import check_settings, user_agent
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.sources.access import AT_ONCE, asked_homes, batched
 from quern.pipelines.sources.validate import weighed_by_rule

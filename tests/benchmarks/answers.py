@@ -28,7 +28,7 @@ from quern.jobs.reasoning.questions.preprocess import understood
 from quern.jobs.reasoning.questions.vocabulary import Vocabulary
 from quern.jobs.reasoning.runner import Reasoner
 from quern.pipelines.answers.questions import read_questions
-from quern.pipelines.build import build
+from quern.pipelines.build.whole import build
 from quern.pipelines.evaluation import retrieval
 from quern.pipelines.evaluation.answers.measure import Judgement, figures, judged
 from quern.pipelines.evaluation.answers.risk import area_under_roc, calibration_error, refused_at

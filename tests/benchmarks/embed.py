@@ -104,7 +104,7 @@ def benchmark_embed_recall(dataset: Path, settings: Settings) -> dict[str, float
     """
     from quern.indexes.catalog import Warehouse
     from quern.pipelines.answers.questions import read_questions
-    from quern.pipelines.build import build
+    from quern.pipelines.build.whole import build
     from quern.pipelines.evaluation.retrieval import evaluate
     from quern.pipelines.retrieve.recipes import find_recipes
     from quern.pipelines.retrieve.searcher import Searcher

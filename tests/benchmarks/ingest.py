@@ -26,8 +26,8 @@ from quern.jobs.documents.clean import Clean
 from quern.jobs.engines import Engines, core_count
 from quern.jobs.text.charsets import decode_page
 from quern.pipelines.evaluation.extraction import gold_pages
-from quern.pipelines.ingest import add_pages
-from quern.pipelines.page_store import page_store
+from quern.pipelines.pages.ingest import add_pages
+from quern.pipelines.pages.store import page_store
 from quern.schemas.settings import Settings, load_settings
 from quern.schemas.tables import REJECTS
 from tests.conftest import read_pages

@@ -18,7 +18,8 @@ from typing import Final
 from quern.indexes.catalog import Manifest, Warehouse
 from quern.indexes.changes import changed_rows
 from quern.jobs.core.contract import Job
-from quern.pipelines.build import STEPS, build
+from quern.pipelines.build.steps import STEPS
+from quern.pipelines.build.whole import build
 from quern.schemas.settings import Settings, load_settings
 from tests.benchmarks.night_pages import World
 from tests.nights.builds import nights

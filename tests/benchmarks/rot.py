@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from quern.indexes.catalog import Warehouse
-from quern.pipelines.build import build
+from quern.pipelines.build.whole import build
 from tests.rot.places import places
 from tests.rot.trial import Expected, Outcome, count_of, read_of, tables_after, trials, tried_of
 from tests.rot.warehouses import FULL, GOING_ON, NIGHTS, full_warehouse

@@ -28,7 +28,7 @@ from typing import Any, Final
 from scipy.stats import kendalltau
 
 from quern.indexes.catalog import Manifest, Warehouse
-from quern.pipelines.build import build
+from quern.pipelines.build.whole import build
 from quern.pipelines.query import settings_to_ask_by
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.timelines.events import events_of

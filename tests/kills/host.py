@@ -19,10 +19,10 @@ from tests.beside import ROOT
 
 _IMPORTED: Final = (
     "quern.pipelines.cli.main",
-    "quern.pipelines.build",
-    "quern.pipelines.stage",
-    "quern.pipelines.ingest",
-    "quern.pipelines.crawl",
+    "quern.pipelines.build.whole",
+    "quern.pipelines.build.stage",
+    "quern.pipelines.pages.ingest",
+    "quern.pipelines.pages.crawl",
     "quern.pipelines.query",
     "great_expectations",
     "lancedb",

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from quern.indexes.catalog import Warehouse
 from quern.indexes.page_store import PageStore
-from quern.pipelines.stage import AUDIT, PUBLISH, stage_names
+from quern.pipelines.build.stage import AUDIT, PUBLISH, stage_names
 from tests.beside import CORPUS
 from tests.jobs.crawl.site import Answer, Asked, Site, page
 from tests.kills.host import Host

@@ -12,9 +12,10 @@ from typing import Final
 from quern.indexes.catalog import Warehouse, new_build_id
 from quern.indexes.changes import changed_rows
 from quern.indexes.stages import Stage
-from quern.pipelines.build import STEPS, make_tables
-from quern.pipelines.staged import StagedBuild
-from quern.pipelines.staged_records import AuditRecord, Begun, table_file
+from quern.pipelines.build.in_progress import StagedBuild
+from quern.pipelines.build.records import AuditRecord, Begun, table_file
+from quern.pipelines.build.steps import STEPS
+from quern.pipelines.build.whole import make_tables
 from quern.pipelines.vacuum import vacuum
 from quern.schemas.settings import MemoSettings, Settings, load_settings
 from quern.schemas.tables import TABLES

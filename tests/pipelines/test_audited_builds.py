@@ -14,7 +14,9 @@ from quern.indexes.checksums import DamagedError, write_sealed
 from quern.jobs.audit.validation import audit
 from quern.pipelines.audit.audit import audit_snapshot, lost_shares, reject_shares, rows_in
 from quern.pipelines.audit.data_docs import write_docs
-from quern.pipelines.build import STEPS, BuildRefusedError, build
+from quern.pipelines.build.in_progress import BuildRefusedError
+from quern.pipelines.build.steps import STEPS
+from quern.pipelines.build.whole import build
 from quern.pipelines.cli.audit import app
 from quern.schemas.contract.expectations import LOST
 from quern.schemas.settings import Settings, load_settings

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from quern.indexes.catalog import Manifest, Warehouse
-from quern.pipelines.build import STEPS
+from quern.pipelines.build.steps import STEPS
 from tests.conftest import CORPUS, ROOT, Quern, build_here
 
 PER_ROW = ("clean", "chunk", "doc2query", "find_events", "triplets", "embed")

@@ -30,12 +30,12 @@ from quern.jobs.crawl.urls import worker_of
 from quern.jobs.documents.clean import Clean
 from quern.jobs.pages.formats.html_files import page_url
 from quern.jobs.pages.latest import latest_captures
+from quern.pipelines.build.in_progress import lost_rejects
 from quern.pipelines.cli.faults import sentence
-from quern.pipelines.crawl import crawl, read_seeds
-from quern.pipelines.crawl_reports import CrawlFiles, lost_pages
 from quern.pipelines.inspect.verify import kept_files, verify
-from quern.pipelines.page_store import page_store
-from quern.pipelines.staged import lost_rejects
+from quern.pipelines.pages.crawl import crawl, read_seeds
+from quern.pipelines.pages.crawl_reports import CrawlFiles, lost_pages
+from quern.pipelines.pages.store import page_store
 from quern.schemas.settings import CleanSettings, CrawlSettings, IngestSettings, Settings
 from quern.schemas.tables import PAGES, REJECTS, Table
 from tests.conftest import CORPUS, read_pages
@@ -181,7 +181,7 @@ def test_damage_to_what_a_stopped_crawl_knows_is_told_with_what_to_do(
     settings = settings_for({"chain.example"}, site, max_depth=1000)
     warehouse = Warehouse.create(tmp_path / "warehouse")
     with monkeypatch.context() as patched:
-        patched.setattr("quern.pipelines.crawl._finish", _interrupted)
+        patched.setattr("quern.pipelines.pages.crawl._finish", _interrupted)
         with pytest.raises(KeyboardInterrupt):
             crawl(seeds, warehouse, settings)
     (folder,) = (path.parent for path in (warehouse.root / "crawl").glob("*/plan.json"))

@@ -19,10 +19,10 @@ import pytest
 
 from quern.indexes.catalog import Warehouse
 from quern.indexes.disk import DiskFault, NoRoomError, disk_fault, mapped
-from quern.pipelines.build import build
+from quern.pipelines.build.whole import build
 from quern.pipelines.cli.faults import sentence
-from quern.pipelines.ingest import add_pages
-from quern.pipelines.page_store import page_store
+from quern.pipelines.pages.ingest import add_pages
+from quern.pipelines.pages.store import page_store
 from quern.schemas.settings import load_settings
 from tests.beside import CORPUS
 from tests.conftest import Quern

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from quern.indexes.catalog import Warehouse
-from quern.pipelines.build import build
+from quern.pipelines.build.whole import build
 from quern.pipelines.evaluation.gold import gold_documents
 from quern.pipelines.evaluation.retrieval import evaluate
 from quern.pipelines.retrieve.recipes import find_recipes

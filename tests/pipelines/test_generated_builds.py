@@ -11,7 +11,7 @@ import pytest
 
 from quern.indexes.catalog import Warehouse
 from quern.jobs.reasoning.generators.contract import GeneratorError
-from quern.pipelines.build import build
+from quern.pipelines.build.whole import build
 from quern.schemas.settings import Settings, load_settings
 from tests.conftest import Quern
 from tests.jobs.reasoning.generators.endpoint_server import MODEL, Endpoint, Said, passage_of, well

@@ -8,10 +8,11 @@ import pytest
 
 from quern.indexes.catalog import Warehouse
 from quern.indexes.memo import is_damaged
-from quern.pipelines.build import STEPS, make_tables
+from quern.pipelines.build.in_progress import StagedBuild, StageError
+from quern.pipelines.build.records import Begun
+from quern.pipelines.build.steps import STEPS
+from quern.pipelines.build.whole import make_tables
 from quern.pipelines.inspect.verify import kept_files, verify
-from quern.pipelines.staged import StagedBuild, StageError
-from quern.pipelines.staged_records import Begun
 from quern.pipelines.vacuum import vacuum
 from quern.schemas.settings import MemoSettings, load_settings
 from tests.nights.builds import build_unaudited

@@ -18,10 +18,10 @@ from quern.indexes.page_store import PageStore, PageStoreError
 from quern.jobs.core.run import Run
 from quern.jobs.pages import reading
 from quern.jobs.pages.inputs import IngestError
-from quern.pipelines.ingest import IngestReport, add_pages
 from quern.pipelines.inspect.reading import plan_ingest
 from quern.pipelines.inspect.rejects import Wanted, summary
-from quern.pipelines.page_store import page_store
+from quern.pipelines.pages.ingest import IngestReport, add_pages
+from quern.pipelines.pages.store import page_store
 from quern.schemas.settings import load_settings
 from tests.conftest import CORPUS, Quern, read_pages
 from tests.jobs.pages.archived import HTML, http, put, warc

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from quern.indexes.catalog import Warehouse, new_build_id
-from quern.pipelines.build import STEPS
+from quern.pipelines.build.in_progress import StagedBuild, StageError
+from quern.pipelines.build.stage import run_stage, stage_names
+from quern.pipelines.build.steps import STEPS
 from quern.pipelines.inspect.verify import kept_files, verify
-from quern.pipelines.stage import run_stage, stage_names
-from quern.pipelines.staged import StagedBuild, StageError
 from quern.schemas.settings import Settings, load_settings
 from tests.conftest import ROOT, Quern, build_here
 
@@ -107,7 +107,7 @@ def test_stages_are_listed_with_what_must_be_finished_before(quern_here: Quern) 
     assert names == stage_names()
     for n, step in enumerate(told["steps"]):
         assert set(step["upstream"]) <= set(names[:n])
-    assert Path(told["declared_in"]).samefile(ROOT / "pipelines" / "build.py")
+    assert Path(told["declared_in"]).samefile(ROOT / "pipelines" / "build" / "steps.py")
     assert {"images", "timelines"} <= set(told["steps"][-2]["upstream"])
     assert told["steps"][-1] == {"name": "publish", "upstream": ["audit"]}
 

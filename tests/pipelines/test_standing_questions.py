@@ -12,7 +12,7 @@ import quern
 from quern.indexes.catalog import Warehouse
 from quern.pipelines.answers.difference import AnswerChange, DifferenceError, PageChange, differences
 from quern.pipelines.answers.files import write_answers
-from quern.pipelines.build import build
+from quern.pipelines.build.whole import build
 from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher

@@ -12,10 +12,10 @@ from typing import Final
 from quern import ask
 from quern.indexes.catalog import Warehouse
 from quern.indexes.checksums import DamagedError
-from quern.pipelines.build import build
-from quern.pipelines.crawl import crawl
-from quern.pipelines.ingest import add_pages
-from quern.pipelines.stage import run_stage, stage_names
+from quern.pipelines.build.stage import run_stage, stage_names
+from quern.pipelines.build.whole import build
+from quern.pipelines.pages.crawl import crawl
+from quern.pipelines.pages.ingest import add_pages
 from quern.schemas.settings import Settings, load_settings
 from tests.beside import CORPUS
 from tests.jobs.crawl.site import Answer, Asked, Site, page

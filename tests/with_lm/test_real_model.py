@@ -30,7 +30,7 @@ from quern.jobs.reasoning.generators.contract import Request
 from quern.jobs.reasoning.generators.local import LocalBackend
 from quern.jobs.reasoning.judging.inputs import JudgeInput, Statement
 from quern.jobs.reasoning.runner import Reasoner
-from quern.pipelines.build import build
+from quern.pipelines.build.whole import build
 from quern.pipelines.judging.judges import judge_named, judgements
 from quern.schemas.settings import AnswerSettings, Doc2QuerySettings, GeneratorSettings, load_settings
 from quern.schemas.tables import Table

@@ -16,7 +16,7 @@ from quern.indexes.catalog import Warehouse
 from quern.jobs.engines.ray import RayEngine
 from quern.jobs.reasoning.generators.contract import GeneratorError, Reply, Request
 from quern.jobs.reasoning.generators.vllm import VllmBackend
-from quern.pipelines.build import build
+from quern.pipelines.build.whole import build
 from quern.schemas.settings import EngineSettings, GeneratorSettings, load_settings
 from tests.tiny_llama import write_tiny_llama
 

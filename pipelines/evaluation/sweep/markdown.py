@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import median
 
 from quern.indexes.storage import write_text
-from quern.pipelines.build import STEPS
+from quern.pipelines.build.steps import STEPS
 from quern.pipelines.evaluation.sweep.measure import BuildRecord
 from quern.pipelines.evaluation.sweep.run import Results
 from quern.pipelines.evaluation.sweep.tables import ALL, ComparisonRow, Figure, Row, grids_of

@@ -21,7 +21,7 @@ from quern.indexes.graph import QueryGraph
 from quern.indexes.vectors import Floats
 from quern.jobs.vectors.embed import Embedder
 from quern.pipelines.answers.questions import read_questions
-from quern.pipelines.build import build
+from quern.pipelines.build.whole import build
 from quern.pipelines.evaluation.alce import measure as alce
 from quern.pipelines.evaluation.answers.measure import PER_QUESTION, is_measured, judged, question_values
 from quern.pipelines.evaluation.bootstrap import Numbers

@@ -19,8 +19,8 @@ from warcio.archiveiterator import ArchiveIterator
 
 from quern.indexes.catalog import Warehouse
 from quern.jobs.pages.latest import latest_captures
-from quern.pipelines.crawl import CrawlReport, crawl
-from quern.pipelines.page_store import page_store
+from quern.pipelines.pages.crawl import CrawlReport, crawl
+from quern.pipelines.pages.store import page_store
 from quern.schemas.settings import Settings
 from tests.jobs.crawl.site import Answer, Asked, Site, page
 

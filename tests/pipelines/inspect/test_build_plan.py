@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from quern.indexes.catalog import Warehouse
-from quern.pipelines.build import STEPS, build
+from quern.pipelines.build.steps import STEPS
+from quern.pipelines.build.whole import build
 from quern.pipelines.inspect.plan import PlannedStep, plan_build
 from quern.schemas.settings import load_settings
 from tests.conftest import CORPUS

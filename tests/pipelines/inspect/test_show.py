@@ -16,10 +16,10 @@ from quern.indexes.stages import StageWriter
 from quern.jobs.pages.ingest import FileReject, read_pages
 from quern.jobs.pages.originals import OriginalError
 from quern.pipelines.cli.show import _print as print_found
-from quern.pipelines.ingest import add_pages
 from quern.pipelines.inspect.entities import entities_named
 from quern.pipelines.inspect.show import NotInSnapshotError, original_of, show
-from quern.pipelines.page_store import PAGE_STORE, page_store
+from quern.pipelines.pages.ingest import add_pages
+from quern.pipelines.pages.store import PAGE_STORE, page_store
 from quern.schemas.settings import IngestSettings, load_settings
 from quern.schemas.tables import TABLES
 from tests.jobs.pages.archived import http, put, warc

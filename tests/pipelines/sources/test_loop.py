@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from quern.pipelines.crawl import read_seeds
+from quern.pipelines.pages.crawl import read_seeds
 from quern.schemas.settings import CrawlSettings
 from tests.conftest import Quern
 from tests.jobs.crawl.site import Answer, Asked, Site

@@ -13,9 +13,10 @@ from typing import Final, Literal
 from quern.indexes.catalog import Warehouse, new_build_id
 from quern.jobs.core.memory import MemoryMeter
 from quern.jobs.core.step import Step, makers
-from quern.pipelines.build import STEPS
-from quern.pipelines.staged import StagedBuild, StageError, log_file
-from quern.pipelines.staged_records import Begun
+from quern.pipelines.build.in_progress import StagedBuild, StageError
+from quern.pipelines.build.log import log_file
+from quern.pipelines.build.records import Begun
+from quern.pipelines.build.steps import STEPS
 from quern.schemas.settings import Settings
 from quern.schemas.words.meant import no_such
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import logging
 import shutil
-import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,9 +33,9 @@ from quern.jobs.reasoning.generators.backends import prepare_generator
 from quern.jobs.reasoning.table import GeneratorEngine
 from quern.jobs.vectors.embed import Embed
 from quern.pipelines.audit.audit import Audited, Subject, audit_tables, reject_shares
-from quern.pipelines.crawl_reports import lost_pages
-from quern.pipelines.page_store import PAGE_STORE, page_store
-from quern.pipelines.staged_records import AuditRecord, Begun, FinishedStep, TableFile, stage_of, table_file
+from quern.pipelines.build.records import AuditRecord, Begun, FinishedStep, TableFile, stage_of, table_file
+from quern.pipelines.pages.crawl_reports import lost_pages
+from quern.pipelines.pages.store import PAGE_STORE, page_store
 from quern.pipelines.vacuum import tidy
 from quern.schemas.differences import RowChanges
 from quern.schemas.errors import QuernError
@@ -296,33 +295,6 @@ class StagedBuild:
             manifest.peak_memory_bytes >> 20,
         )
         return manifest
-
-
-class _LogFile(logging.FileHandler):
-    """A log of a build. A disk without room for it says so once: the build needs it no more than that."""
-
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - as `logging` calls it
-        """Let the lines go."""
-        error = sys.exception()
-        logging.getLogger("quern").removeHandler(self)
-        log.warning("the log is not written on: %s error=%s", self.baseFilename, error)
-
-
-@contextmanager
-def log_file(path: Path) -> Iterator[None]:
-    """Write the build's log lines to `path` too: one line per job."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handler = _LogFile(path, encoding="utf-8")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-    logger = logging.getLogger("quern")
-    logger.setLevel(logging.INFO)
-    logger.addHandler(handler)
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
-        with suppress(OSError):  # The lines stood on standard error too.
-            handler.close()
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from quern.jobs.engines import Engines, SparkEngine
 from quern.jobs.pages.ingest import Span, spans_of
 from quern.jobs.pages.inputs import Input, find_inputs, text_of
 from quern.jobs.pages.reading import mended, read_spans, reasons_of, typical_reject, version_of
-from quern.pipelines.page_store import page_store
+from quern.pipelines.pages.store import page_store
 from quern.schemas.settings import IngestSettings, Settings
 from quern.schemas.tables import PAGES
 

@@ -40,8 +40,8 @@ from quern.jobs.crawl.memory import remember
 from quern.jobs.crawl.plan import CrawlFolder, Plan, Status
 from quern.jobs.crawl.urls import Address, BadAddressError, parse_address, quoted_header
 from quern.jobs.engines import core_count
-from quern.pipelines.crawl_reports import ROWS, CrawlFiles
-from quern.pipelines.ingest import add_pages
+from quern.pipelines.pages.crawl_reports import ROWS, CrawlFiles
+from quern.pipelines.pages.ingest import add_pages
 from quern.schemas.extras import require
 from quern.schemas.settings import CrawlSettings, Settings
 from quern.schemas.tables import REJECTS
