@@ -16,6 +16,11 @@ def absolute(base: str, link: str) -> str | None:
     link = link.strip()
     if _PLAIN.match(link):
         return link
+    if link.startswith("/") and "/." not in link:
+        scheme, _, rest = base.partition("://")
+        url = f"{scheme}:{link}" if link.startswith("//") else f"{scheme}://{rest.partition('/')[0]}{link}"
+        if _PLAIN.match(url):
+            return url
     try:
         url = urljoin(base, link)
         parts = urlsplit(url)

@@ -74,7 +74,7 @@ def article_images(tree: HtmlElement, base: str) -> list[Image]:
     found: dict[str, Image] = {}
     pictures: dict[tuple[str, str | None], str] = {}
     captions: dict[HtmlElement, str | None] = {}
-    openings = _Openings()
+    paragraphs = _Paragraphs()
     heading: HtmlElement | None = None
     for at, element in enumerate(elements):
         if element.tag in _HEADINGS:
@@ -87,15 +87,16 @@ def article_images(tree: HtmlElement, base: str) -> list[Image]:
         left -= 1
         if (image := _image(element, main, base, captions)) is not None:
             # An address is told once; under another address the same picture may be told again.
-            known = found.get(image["url"]) or found.get(pictures.get(_same(image), ""))
+            picture = _same(image)
+            known = found.get(image["url"]) or found.get(pictures.get(picture, ""))
             if known is not None:
                 known.update({name: value for name, value in image.items() if known.get(name) is None})
                 continue
-            image["heading"] = one_line(openings[heading]) if heading is not None else None
-            image["before"] = _neighbour(reversed(elements[max(0, at - _TRIED) : at]), openings)
-            image["after"] = _neighbour(elements[at + 1 : at + 1 + _TRIED], openings)
+            image["heading"] = one_line(_opening(heading)) if heading is not None else None
+            image["before"] = paragraphs.first(reversed(elements[max(0, at - _TRIED) : at]))
+            image["after"] = paragraphs.first(elements[at + 1 : at + 1 + _TRIED])
             found[image["url"]] = image
-            pictures[_same(image)] = image["url"]
+            pictures[picture] = image["url"]
     return list(found.values())
 
 
@@ -173,21 +174,18 @@ def _around(image: HtmlElement, main: HtmlElement) -> list[HtmlElement]:
     return around
 
 
-class _Openings(dict[HtmlElement, str]):
-    """Openings of elements: images beside each other have the same neighbours."""
+class _Paragraphs(dict[HtmlElement, str]):
+    """Openings of paragraphs, empty of what is none: images beside each other have the same neighbours."""
 
     def __missing__(self, element: HtmlElement) -> str:
-        self[element] = _opening(element)
+        opening = _opening(element) if element.tag in _PARAGRAPHS else ""
+        read = len(opening) >= _SHORTEST and _NO_PARAGRAPHS.isdisjoint(a.tag for a in element.iterancestors())
+        self[element] = opening if read else ""
         return self[element]
 
-
-def _neighbour(elements: Iterable[HtmlElement], openings: _Openings) -> str | None:
-    """Opening of the first of these that is a paragraph of the article."""
-    for element in elements:
-        opening = openings[element] if element.tag in _PARAGRAPHS else ""
-        if len(opening) >= _SHORTEST and _NO_PARAGRAPHS.isdisjoint(a.tag for a in element.iterancestors()):
-            return opening
-    return None
+    def first(self, elements: Iterable[HtmlElement]) -> str | None:
+        """Opening of the first of these elements that is a paragraph."""
+        return next((opening for element in elements if (opening := self[element])), None)
 
 
 def _opening(element: HtmlElement) -> str:

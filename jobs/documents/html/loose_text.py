@@ -137,7 +137,11 @@ def _holds_text(container: HtmlElement) -> bool:
     """Whether text or inline elements stand straight in an element."""
     if (container.text or "").strip(_SPACE):
         return True
-    return any(child.tag in _INLINE or (child.tail or "").strip(_SPACE) for child in container)
+    for child in container:
+        tail = child.tail
+        if child.tag in _INLINE or (tail and tail.strip(_SPACE)):
+            return True
+    return False
 
 
 def wrap_standfirsts(tree: HtmlElement) -> None:
