@@ -45,7 +45,6 @@ _SECTIONS: Final = frozenset({"article", "main", "body", "html", "td"})
 _EDIT_LINKS: Final = XPath(
     "descendant::span[contains(@class, 'editsection')] | descendant::div[contains(@class, 'editsection')]"
 )
-_LINKED: Final = XPath("descendant::*[a]")
 _IN_BRACKETS: Final = re.compile(r"\s*\[[^\[\]]{1,60}\]\s*$")
 _PRINT_LINKS: Final = XPath("descendant::a[contains(@href, 'window.print') or contains(@onclick, 'window.print')]")
 _ADDRESS_FIELDS: Final = XPath("descendant::input[@type='email' or contains(@placeholder, '@')]")
@@ -215,7 +214,8 @@ def _types_above(element: HtmlElement) -> Iterator[str]:
 
 def _drop_tools(tree: HtmlElement) -> None:
     """Take out what serves a visit, not the text: edit and print links, boxes for an address, "Read more" lines."""
-    in_headings = (e for heading in tree.iter(*HEADINGS[:-1]) for e in _LINKED(heading))
+    links = ((link, heading) for heading in tree.iter(*HEADINGS[:-1]) for link in heading.iterdescendants("a"))
+    in_headings = dict.fromkeys(around for link, heading in links if (around := link.getparent()) is not heading)
     for element in [*_EDIT_LINKS(tree), *in_headings]:
         if _IN_BRACKETS.match(text_of(element)):
             _drop(element)
@@ -228,11 +228,9 @@ def _drop_tools(tree: HtmlElement) -> None:
         box = _box_around(field, most)
         if box is not None:
             _drop(box)
-    for line in [line for line in tree.iter(*_TOOL_LINES) if 0 < len(line) < 3 and _leads_away(line)]:
+    lines = [line for line in tree.iter(*_TOOL_LINES) if len(line) < 3]
+    for line in [line for line in lines if (_leads_away(line) if len(line) else _names_editor(line.text))]:
         _drop(line)
-    if _EDITOR in text_of(tree):
-        for line in [line for line in tree.iter(*_TOOL_LINES) if not len(line) and _names_editor(line)]:
-            _drop(line)
 
 
 def _is_tool(line: HtmlElement) -> bool:
@@ -261,9 +259,9 @@ def _leads_away(line: HtmlElement) -> bool:
     return len(text) <= _SHORT_LINE and _READ_MORE.fullmatch(text.removesuffix(text_of(link))) is not None
 
 
-def _names_editor(line: HtmlElement) -> bool:
+def _names_editor(line: str | None) -> bool:
     """Whether a line names the editor on duty, as Chinese newspapers do."""
-    return len(line.text or "") <= _SHORT_LINE and _EDITED_BY.match(line.text or "") is not None
+    return line is not None and _EDITOR in line and len(line) <= _SHORT_LINE and _EDITED_BY.match(line) is not None
 
 
 # ---- menus -----------------------------------------------------------------------------------------------
