@@ -47,7 +47,10 @@ _EDIT_LINKS: Final = XPath(
 )
 _IN_BRACKETS: Final = re.compile(r"\s*\[[^\[\]]{1,60}\]\s*$")
 _PRINT_LINKS: Final = XPath("descendant::a[contains(@href, 'window.print') or contains(@onclick, 'window.print')]")
-_ADDRESS_FIELDS: Final = XPath("descendant::input[@type='email' or contains(@placeholder, '@')]")
+_ADDRESS_FIELDS: Final = XPath(
+    "descendant::input[@type='email' or contains(@placeholder, '@') or contains(@placeholder, '-Mail')"
+    " or contains(@placeholder, 'mail') or contains(@name, 'mail')]"
+)
 _LOOSE_ENTRIES: Final = XPath("descendant::ul/p | descendant::ol/p")
 _HOLDING_BLOCKS: Final = XPath("descendant::p[descendant::p or descendant::div]")
 _LINKS: Final = XPath("descendant::a[@href][not(ancestor::td)]")
@@ -241,12 +244,18 @@ def _is_tool(line: HtmlElement) -> bool:
 
 
 def _box_around(field: HtmlElement, most: float) -> HtmlElement | None:
-    """The largest box of at most so many characters around a field, such as that of a newsletter."""
-    box = None
+    """The largest box of at most so many characters around a field, such as that of a newsletter.
+
+    With a heading it is whole: what stands beside is another box.
+    """
+    box, length = None, 0
     for above in field.iterancestors():
-        if above.tag in _SECTIONS or _length(above) > most or above.find(".//h1") is not None:
+        longer = _length(above)
+        if above.tag in _SECTIONS or longer > most or above.find(".//h1") is not None:
             break
-        box = above
+        if box is not None and longer > length and next(box.iter(*HEADINGS), None) is not None:
+            break
+        box, length = above, longer
     return box
 
 

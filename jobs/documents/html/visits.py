@@ -83,12 +83,14 @@ _BEGINNINGS: Final = re.compile(
     r"|sie sind (?:der )?(?:besucher|\d+\. besucher)|(?:you are )?visitor (?:no|number|#)|best viewed (?:with|in) "
     r"|optimiert für (?:netscape|internet)|this page is a member of|sign my guestbook"
 )
-# Short lines of how long the page takes to read, when it was made, and who took its picture.
+# Short lines of how long the page takes to read, when it was made, since when its writer is one of a forum, and who
+# took its picture.
 _ABOUT_PAGE: Final = re.compile(
     r"(?:lesezeit|lesedauer|reading time|temps de lecture|tempo (?:de leitura|di lettura)|tiempo de lectura|leestijd"
     r"|czas czytania)\b.*\d"
     r"|(?:stand|(?:zuletzt )?aktualisiert(?: am)?|veröffentlicht(?: am)?|erstellt(?: am)?|(?:last )?updated(?: on| at)?"
     r"|published(?: on| at)?|publié le|mis à jour le|letzte (?:änderung|aktualisierung))\W+(?:\w+\W+)?\d"
+    r"|(?:beiträge|posts|messages|registriert(?: seit)?|joined|mitglied seit|dabei seit)\W+(?:\w+\W+)?\d"
     r"|(?:bildquelle|bildnachweis|bildrechte|fotos?|photos?(?: by| credit)?|image credit|crédits? photos?|fot\.)\s*:"
 )
 # A page that speaks of cookies more often is about them.
