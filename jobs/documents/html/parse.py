@@ -38,7 +38,6 @@ _LONG_BOX: Final = 200
 # Least share of the text in the page's paragraphs of an aside, or of a form, that is around the main text.
 _MAIN_BOX: Final = 0.4
 _ASKING: Final = ("a", "form", "input", "button", "article")
-_FIELDS: Final = ("input", "select", "textarea")
 _LINKED_DATA: Final = "application/ld+json"
 _FORUM: Final = "DiscussionForumPosting"
 _KEPT: Final = "quern-kept"
@@ -153,10 +152,6 @@ def _keep_texts(tree: HtmlElement) -> None:
     """Free texts from elements that seldom hold any: headings that are buttons, dates in sentences, large boxes."""
     unwrap(tree, [b for b in tree.iter("button") if next(b.iterancestors(*_HEADINGS_WITH_BUTTONS), None) is not None])
     unwrap(tree, _times_in_lines(tree))
-    # A frame with a title may have the name of what groups the fields of a form.
-    groups = [g for g in tree.iter("fieldset") if next(g.iter(*_FIELDS), None) is None]
-    for part in [part for group in groups for part in group.iter("fieldset", "legend")]:
-        part.tag = "p" if part.tag == "legend" else "div"
     boxes = [box for box in tree.iter("aside", "form") if len(text_of(box)) > _LONG_BOX]
     least = _MAIN_BOX * _unlinked(tree) if boxes else 0
     for box in [*(box for box in boxes if _unlinked(box) > least), *_fact_boxes(tree)]:

@@ -98,12 +98,11 @@ def test_what_nothing_opens_and_what_asks_for_something_stays_hidden(markup: str
     )
 
 
-def test_a_form_around_the_text_a_fact_box_and_a_frame_with_a_title_are_read() -> None:
+def test_a_form_around_the_text_and_a_fact_box_are_read() -> None:
     links = "".join(f'<a href="/{i}">Ein langer Verweis auf Seite {i} mit vielen Worten</a>' for i in range(30))
     wrapped = f"<html><body><div>{links}</div><form><h1>Mühle</h1>{BEFORE}{AFTER}</form></body></html>"
     assert "Quitten" in extract_page(wrapped.encode(), PAGE, None)["text"]
     assert "Nur sonntags." in text_with("<aside><h4>Gut zu wissen</h4><p>Nur sonntags.</p></aside>")
-    assert "Nur sonntags." in text_with("<fieldset><legend>Zeiten</legend><p>Nur sonntags.</p></fieldset>")
 
 
 def test_a_standfirst_without_a_full_stop_is_read() -> None:

@@ -5,8 +5,9 @@ the rules; the rules were mended afterwards for what was lost on them. `unseen/s
 written after most of the mending: read for the first time they gave precision .938 and recall .919.
 `unseen/third.txt` are 26 of yet other kinds, first read with precision .964 and recall .865; `unseen/fourth.txt` are
 20 more, first read, by the rules of that time, with precision .944 and recall .971. `unseen/fifth.txt` are 30 of the
-systems of newspapers, parishes, shops and forums, first read with precision .859 and recall .994. All texts are our
-own. A page is a line `@@@ name kind language`, lines `+ must`, lines `- must not`, and its markup.
+systems of newspapers, parishes, shops and forums, first read with precision .859 and recall .994; after the rules were
+mended for these, `unseen/sixth.txt`, 15 of yet other kinds, was read with .945 and .986 and mended for no more. All
+texts are our own. A page is a line `@@@ name kind language`, lines `+ must`, lines `- must not`, and its markup.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def pages(file: str) -> list[Page]:
     return found
 
 
-@pytest.mark.parametrize("file", ["first", "second", "third", "fourth", "fifth"])
+@pytest.mark.parametrize("file", ["first", "second", "third", "fourth", "fifth", "sixth"])
 def test_the_text_of_unseen_pages_is_as_good_as_its_floor(file: str) -> None:
     read = wanted = taken = 0
     for page in pages(file):

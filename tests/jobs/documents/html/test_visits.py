@@ -2,6 +2,7 @@
 
 import pytest
 
+from quern.jobs.documents.html.extract import extract_page
 from quern.jobs.documents.html.visits import without_visits
 
 PROSE = "Die Mühle steht seit 1794 am Bach, und noch immer dreht sich ihr Rad."
@@ -59,3 +60,15 @@ def test_a_page_about_cookies_says_what_its_site_does_with_them() -> None:
 
 def test_a_text_of_nothing_else_is_left() -> None:
     assert without_visits("Read more") == "Read more"
+
+
+def test_a_box_that_asks_for_an_address_goes_and_what_stands_beside_it_stays() -> None:
+    sentence = "Jeden Monat erfahren Sie kostenlos das Neueste von der Mühle."
+    asks = f'<div><h2>Der Mühlenbrief</h2><p>{sentence}</p><form><input name="mail"></form></div>'
+    beside = "<div><p>Kommen Sie uns besuchen! Samstags mahlen wir.</p></div>"
+    prose = f"<h1>Mühle</h1><p>{' '.join([PROSE] * 9)}</p>"
+    page = f"<html><body><article>{prose}<div>{beside}{asks}</div></article></body></html>"
+    text = extract_page(page.encode(), "https://muehle.example/", None)["text"]
+    assert "Kommen Sie uns besuchen" in text
+    assert "Mühlenbrief" not in text
+    assert "kostenlos" not in text
