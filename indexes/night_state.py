@@ -11,6 +11,7 @@ import logging
 import os
 import shutil
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ ABOUT: Final = "about.json"
 _MEND: Final = "the next build does in full what it would have taken up"
 _BEGUN: Final = ".tmp-"
 _KEPT: Final = 4
+_SYNCED: Final = 4  # Files at once: each waits for the disk most of the time.
 # What a state that is not as it was written raises as it is looked through, or as its job reads it.
 _DAMAGED: Final = (OSError, ValueError, KeyError, TypeError, DamagedError)
 _T = TypeVar("_T")
@@ -77,7 +79,9 @@ class NightStates:
     def commit(self, path: Path, about: Mapping[str, Any]) -> None:
         """Make the directory from `begin` the newest state, and forget the others in the folder."""
         files = sorted(p for p in path.rglob("*") if p.is_file())
-        checksums = {file.relative_to(path).as_posix(): _synced(file) for file in files}
+        with ThreadPoolExecutor(_SYNCED) as pool:
+            names = [file.relative_to(path).as_posix() for file in files]
+            checksums = dict(zip(names, pool.map(_synced, files), strict=True))
         write_sealed(path / ABOUT, {**about, "digests": checksums})
         older = [p for p in self.folder.iterdir() if p != path]
         final = self.folder / path.name.removeprefix(_BEGUN)
