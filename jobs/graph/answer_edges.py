@@ -59,8 +59,8 @@ def _by_codes(vectors: Floats, depth: int, cores: int) -> Edges:
     import torch
 
     from quern.jobs.graph.neighbours.codes import encode
-    from quern.jobs.graph.neighbours.join import run_all
     from quern.jobs.graph.neighbours.nearest_lists import NearestLists
+    from quern.jobs.graph.neighbours.threads import run_all
 
     lists, nodes = NearestLists(encode(vectors, "int8"), vectors, depth), len(vectors) // 2
     positions = torch.arange(2 * nodes)

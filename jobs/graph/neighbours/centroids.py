@@ -26,12 +26,13 @@ import numpy.typing as npt
 import torch
 
 from quern.indexes.vectors import Positions
-from quern.jobs.graph.neighbours.codes import Codes, numbers_at, products
-from quern.jobs.graph.neighbours.join import run_all
+from quern.jobs.graph.neighbours.codes import Codes
 from quern.jobs.graph.neighbours.prints import Prints
+from quern.jobs.graph.neighbours.room import Room
+from quern.jobs.graph.neighbours.threads import run_all, spans
 
 _ROWS = 1024  # With their products, what a core has close by.
-_SUMMED = 1 << 15  # Codes whose sums float32 holds exactly: 2^24 / 127 = 132,104.
+_SUMMED = 1 << 14  # Codes whose sums float32 holds exactly: 2^24 / 127 = 132,104.
 _SHARE = 0.65  # Partitions per root of the vectors.
 _STEPS = 2  # Their number doubles in so many steps: it changes when the vectors have become twice as many.
 
@@ -98,10 +99,10 @@ def train(
     count = min(count, len(codes))
     numbers = directions(count, codes.numbers.shape[1])
     nearest = _cells(codes, numbers, before, was, threads)
-    numbers, _ = _means(codes.numbers, numbers, nearest, threads)
-    half = numbers_at(codes.numbers, torch.from_numpy(np.flatnonzero(prints[:, 1] >> np.uint64(8) & np.uint64(1))))
-    numbers, _ = _means(half, numbers, None, threads)
-    numbers, length = _means(half, numbers, None, threads)
+    numbers, _ = _means(codes.numbers, None, numbers, nearest, threads)
+    half = torch.from_numpy(np.flatnonzero(prints[:, 1] >> np.uint64(8) & np.uint64(1)))
+    numbers, _ = _means(codes.numbers, half, numbers, None, threads)
+    numbers, length = _means(codes.numbers, half, numbers, None, threads)
     return Centroids(numbers, codes.scale * length, Cells(nearest.astype(np.int32), codes.scale, count))
 
 
@@ -126,45 +127,45 @@ def homes(numbers: torch.Tensor, centroids: torch.Tensor, threads: int = 1) -> H
     """The centroid that is nearest to each code, the first of those that are equally near; shape (n,)."""
     nearest = np.empty(len(numbers), dtype=np.int64)
 
-    def seek(start: int) -> None:
-        part = slice(start, start + _SUMMED)
-        nearest[part] = _homes_of_block(numbers[part].cpu(), centroids)
+    def seek(span: slice) -> None:
+        room = Room()
+        for start in range(span.start, span.stop, _ROWS):
+            part = slice(start, min(start + _ROWS, span.stop))
+            nearest[part] = room.homes(numbers[part].cpu(), centroids)
 
-    run_all([partial(seek, start) for start in range(0, len(numbers), _SUMMED)], threads)
+    run_all([partial(seek, span) for span in spans(len(numbers), _SUMMED, threads)], threads)
     return nearest
 
 
-def _homes_of_block(block: torch.Tensor, centroids: torch.Tensor) -> Homes:
-    return np.concatenate([products(part, centroids).numpy().argmax(1) for part in block.split(_ROWS)])
-
-
 def _means(
-    numbers: torch.Tensor, centroids: torch.Tensor, nearest: Homes | None, threads: int
+    numbers: torch.Tensor, among: torch.Tensor | None, centroids: torch.Tensor, nearest: Homes | None, threads: int
 ) -> tuple[torch.Tensor, float]:
     """Codes of the means of the vectors that are nearest to each centroid, and their length.
 
     Args:
         numbers: Codes of the vectors.
+        among: Positions of those that have a part in it; all if None.
         centroids: Codes of the centroids; one that none is nearest to stays as it is.
         nearest: Number of the centroid that is nearest to each of them, if it is known.
         threads: Blocks compared at once.
     """
-    count = len(numbers)
+    count = len(numbers) if among is None else len(among)
     total = np.zeros(centroids.shape, dtype=np.int64)
     lock = threading.Lock()
 
-    def add(start: int) -> None:
+    def add(span: slice) -> None:
         # Float32 holds sums of so few codes exactly, so that they do not depend on their order.
-        summed = torch.zeros(centroids.shape)
-        for at in range(start, min(start + _SUMMED, count), _ROWS):
-            part = slice(at, min(at + _ROWS, count))
-            block = numbers[part].cpu()
-            home = _homes_of_block(block, centroids) if nearest is None else nearest[part]
-            summed.index_add_(0, torch.from_numpy(home), block.float())
+        summed, room = torch.zeros(centroids.shape), Room()
+        for start in range(span.start, span.stop, _ROWS):
+            part = slice(start, min(start + _ROWS, span.stop))
+            block = numbers[part].cpu() if among is None else room.rows("block", numbers, among[part])
+            home = room.homes(block, centroids) if nearest is None else nearest[part]
+            addends = room.of("addends", block.shape, torch.float32).copy_(block)
+            summed.index_add_(0, torch.from_numpy(home), addends)
         with lock:
             np.add(total, summed.numpy(), out=total, casting="unsafe")
 
-    run_all([partial(add, start) for start in range(0, count, _SUMMED)], threads)
+    run_all([partial(add, span) for span in spans(count, _SUMMED, threads)], threads)
     empty = ~total.any(axis=1)
     total[empty] = centroids.numpy()[empty]
     return _of_one_length(total.astype(np.float64))

@@ -10,6 +10,7 @@ search finds, edge for edge (but for the rare product that is farther off than l
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -18,16 +19,17 @@ import torch
 
 from quern.indexes.vectors import Positions
 from quern.jobs.graph.neighbours.codes import Codes, codes_at, encode, likely
-from quern.jobs.graph.neighbours.join import on_one_core, run_all, seek_in_all
+from quern.jobs.graph.neighbours.join import seek_in_all
 from quern.jobs.graph.neighbours.kept_lists import Flags, NeighbourLists, Pairs
 from quern.jobs.graph.neighbours.layout import LastNight, lay_out
-from quern.jobs.graph.neighbours.members import Fresh, Members, fresh_since
+from quern.jobs.graph.neighbours.members import Fresh, Members, Occupants, fresh_since
 from quern.jobs.graph.neighbours.nearest_lists import Keep, NearestLists
 from quern.jobs.graph.neighbours.partitions import join_strangers, newcomers_of
 from quern.jobs.graph.neighbours.plan import Neighbourhood, Plan, Vectors
 from quern.jobs.graph.neighbours.prints import Prints
 from quern.jobs.graph.neighbours.search import find_in_partitions, find_neighbours
 from quern.jobs.graph.neighbours.sieve import Sieve
+from quern.jobs.graph.neighbours.threads import beside, on_one_core, run_all
 
 _MOST_CHANGED = 0.3  # More new vectors, or visits, than this share cost as much as a full search.
 
@@ -37,29 +39,35 @@ def change(before: Neighbourhood | None, vectors: Vectors, prints: Prints, plan:
     """The neighbours of all of `vectors`, L2-normalised and all different."""
     if before is None or not _usable(before, vectors, plan):
         return find_neighbours(vectors, prints, plan)
-    was = _matches(prints, before.prints)
-    if (was < 0).mean() > _MOST_CHANGED:
-        return find_neighbours(vectors, prints, plan)
     scale = before.partitioned.cells.scale if before.partitioned else 0.0
-    codes = encode(vectors, "int8", threads=plan.threads, likely_scale=scale)
-    now = np.full(len(before.prints) + 1, -1, dtype=np.int64)
-    now[was[was >= 0]] = np.flatnonzero(was >= 0)
-    lists = before.lists.carried(was, now)
+    with beside(plan.threads) as start:
+        coding = start(partial(encode, vectors, "int8", threads=plan.threads, likely_scale=scale))
+        was = _matches(prints, before.prints)
+        now = np.full(len(before.prints) + 1, -1, dtype=np.int64)
+        now[was[was >= 0]] = np.flatnonzero(was >= 0)
+        lists = before.lists.carried(was, now)
+        codes = coding()
+    if (was < 0).mean() > _MOST_CHANGED:
+        return find_neighbours(vectors, prints, plan, codes)
     if before.partitioned is None:
         lists, searched = _among_all(lists, codes, vectors, was < 0, plan)
         return Neighbourhood(prints, lists, before.dimension, searched, None, {"searched": float(searched)})
     codes = likely(codes)
     layout = lay_out(codes, vectors, prints, plan, LastNight(before.partitioned, was, now))
-    fresh = fresh_since(layout.members, before.partitioned.members, was)
-    changed = len(fresh.guest) / layout.members.visits
-    if changed > _MOST_CHANGED:
-        codes = codes_at(codes, layout.members.homeward)
-        return find_in_partitions(layout, codes, vectors, prints, plan)
-    lists = lists.without(_parted(lists, layout.members, fresh))
-    anew = was < 0
-    anew[lists.too_short(plan.k)] = True
-    since = _Since(fresh.with_all_of(anew, layout.members), before.partitioned.members, np.where(anew, -1, was))
-    lists = _in_partitions(lists.emptied(anew), layout.members, codes, vectors, since, plan)
+    with beside(plan.threads) as start:
+        occupants = start(layout.members.occupants)
+        fresh = fresh_since(layout.members, before.partitioned.members, was)
+        changed = len(fresh.guest) / layout.members.visits
+        if changed > _MOST_CHANGED:
+            codes = codes_at(codes, layout.members.homeward)
+            return find_in_partitions(layout, codes, vectors, prints, plan)
+        lists = lists.without(_parted(lists, layout.members, fresh))
+        anew = was < 0
+        anew[lists.too_short(plan.k)] = True
+        fresh, lists = fresh.with_all_of(anew, layout.members), lists.emptied(anew)
+    newcomers = newcomers_of(layout.members, fresh)
+    since = _Since(occupants(), newcomers, before.partitioned.members, np.where(anew, -1, was))
+    lists = _in_partitions(lists, since, codes, vectors, plan)
     searched = int(anew.sum())
     notes = {"searched": float(searched), "fresh": round(changed, 4)} | layout.notes(lists, prints, plan.k)
     return Neighbourhood(prints, lists, before.dimension, searched, layout.partitioned, notes)
@@ -121,34 +129,28 @@ _NO_PAIRS = Pairs(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.f
 
 @dataclass(frozen=True)
 class _Since:
-    """What is new since the last night.
+    """Who meets whom since the last night.
 
     Attributes:
-        fresh: What of tonight's partitions is.
+        occupants: Of tonight's partitions.
+        newcomers: Those of them that were not there.
         before: Who was in which partition.
         was: Where each of tonight's vectors was; -1 where it is searched for.
     """
 
-    fresh: Fresh
+    occupants: Occupants
+    newcomers: Occupants
     before: Members
     was: Positions
 
 
-def _in_partitions(
-    lists: NeighbourLists,
-    members: Members,
-    codes: Codes,
-    vectors: Vectors,
-    since: _Since,
-    plan: Plan,
-) -> NeighbourLists:
+def _in_partitions(lists: NeighbourLists, since: _Since, codes: Codes, vectors: Vectors, plan: Plan) -> NeighbourLists:
     """`lists` with those that share a partition since tonight alone."""
     new = since.was < 0
-    newcomers = newcomers_of(members, since.fresh)
     nearest = NearestLists(codes, vectors, plan.depth, threads=plan.threads, repeated=True)
     nearest.floor[:] = torch.from_numpy(lists.cut)
     sieve = Sieve(nearest, codes, plan.depth, new, _strangers(since.before, since.was))
-    run_all(join_strangers(sieve, members.occupants(), newcomers), plan.threads)
+    run_all(join_strangers(sieve, since.occupants, since.newcomers), plan.threads)
     sieve.close()
     return lists.merged(Pairs(*nearest.pairs()), new | lists.gaps).ties_by_key()
 
@@ -171,11 +173,13 @@ def _strangers(before: Members, was: Positions) -> Keep:
     return apart
 
 
-def _parted(lists: NeighbourLists, members: Members, fresh: Fresh) -> Flags:
-    """Which neighbours share no partition with the owner of their list any more: one of the two went elsewhere."""
+def _parted(lists: NeighbourLists, members: Members, fresh: Fresh) -> Positions:
+    """Which neighbours share no partition with the owner of their list any more: one of the two went elsewhere.
+
+    Their places are counted through all lists.
+    """
     left = fresh.left | fresh.moved
-    row, rank = np.nonzero((left[:, None] | left[lists.positions]) & (lists.positions >= 0))
-    parted = ~members.meet(row, lists.positions[row, rank])
-    gone = np.zeros(lists.positions.shape, dtype=np.bool_)
-    gone[row[parted], rank[parted]] = True
-    return gone
+    at = np.flatnonzero(left.take(lists.positions, mode="wrap") | left[:, None])
+    owner, target = at // lists.depth, lists.positions.reshape(-1)[at]
+    at, owner, target = (values[target >= 0] for values in (at, owner, target))
+    return at[~members.meet(owner, target)]

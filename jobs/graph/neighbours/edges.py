@@ -7,6 +7,7 @@ is canonical, and both searches find all that can be among the best (`indexes.ve
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from quern.indexes.night_state import NightStates
 from quern.indexes.vectors import Floats, Neighbours, Part, Positions, nearest, pair_similarities
 from quern.jobs.graph.neighbours.distinct_vectors import DistinctVectors, Edges, expand
 from quern.jobs.graph.neighbours.edge_variants import edges_of_variant, nodes_of_a_chunk
-from quern.jobs.graph.neighbours.prints import Prints, vector_prints
+from quern.jobs.graph.neighbours.prints import vector_prints
 from quern.schemas.extras import installed, require
 from quern.schemas.settings import LinkSettings, NeighbourSettings
 
@@ -63,25 +64,12 @@ def neighbour_edges(
         name: The state's name tonight.
         spread: What spreads partitions over machines, if they are to be.
     """
-    prints = vector_prints(vectors)
-    distinct = DistinctVectors.of(prints)
     # So many of the nearest may be of a node's own chunk.
     k = settings.k + (0 if settings.same_chunk else -(-nodes_of_a_chunk(chunk) // _STEP) * _STEP)
     if installed("torch"):
-        found = _since_last_night(vectors, distinct, prints, k, how, _Night(cores, folder, name, spread))
-    else:
-        found = _anew(vectors, distinct, k, how)
-    row, rank = np.nonzero(found.near.positions[:, :k] >= 0)
-    members = np.diff(distinct.start)
-    own = np.flatnonzero(members > 1)
-    near = Edges(
-        np.concatenate([own, row]),
-        np.concatenate([own, found.near.positions[row, rank]]),
-        # Rounding keeps a vector's cosine with itself from being 1.
-        np.concatenate([_with_themselves(vectors, distinct.first[own]), found.near.similarities[row, rank]]),
-    )
-    edges = edges_of_variant(expand(distinct, near, k + 1), chunk, settings)
-    return NeighbourEdges(edges, min(round(found.searched * float(members.mean())), len(vectors)), found.notes)
+        return _since_last_night(vectors, chunk, settings, k, how, _Night(cores, folder, name, spread))
+    distinct = DistinctVectors.of(vector_prints(vectors))
+    return _edges(vectors, distinct, chunk, settings, k, _anew(vectors, distinct, k, how))
 
 
 @dataclass(frozen=True)
@@ -104,14 +92,13 @@ class _Found:
 
 
 def _since_last_night(
-    vectors: Floats, distinct: DistinctVectors, prints: Prints, k: int, how: NeighbourSettings, night: _Night
-) -> _Found:
+    vectors: Floats, chunk: Positions, settings: LinkSettings, k: int, how: NeighbourSettings, night: _Night
+) -> NeighbourEdges:
     from quern.jobs.graph.neighbours.change import change
     from quern.jobs.graph.neighbours.plan import Plan, Vectors, VectorsInOrder
     from quern.jobs.graph.neighbours.state import read_state, write_state
+    from quern.jobs.graph.neighbours.threads import beside
 
-    whole = len(distinct.first) == len(vectors)
-    different: Vectors = vectors if whole else VectorsInOrder(vectors, distinct.first)
     plan = Plan(
         k,
         how.spare,
@@ -123,10 +110,37 @@ def _since_last_night(
         _device(how.device),
         night.spread,
     )
-    found = change(read_state(night.folder), different, prints[distinct.first], plan)
-    write_state(night.folder, night.name, found)
+    with beside(night.cores) as start:
+        before = start(partial(read_state, night.folder))
+        prints = vector_prints(vectors)
+        distinct = DistinctVectors.of(prints)
+        whole = len(distinct.first) == len(vectors)
+        different: Vectors = vectors if whole else VectorsInOrder(vectors, distinct.first)
+        found = change(before(), different, prints[distinct.first], plan)
+        written = start(partial(write_state, night.folder, night.name, found))
+        near = Neighbours(found.lists.positions, found.lists.scores)
+        edges = _edges(vectors, distinct, chunk, settings, k, _Found(near, found.searched, found.notes))
+        written()
     NightStates(night.folder).forget_others()
-    return _Found(Neighbours(found.lists.positions, found.lists.scores), found.searched, found.notes)
+    return edges
+
+
+def _edges(
+    vectors: Floats, distinct: DistinctVectors, chunk: Positions, settings: LinkSettings, k: int, found: _Found
+) -> NeighbourEdges:
+    """The edges of nodes, from the `k` nearest of each different vector."""
+    positions, scores = (values[:, :k].reshape(-1) for values in (found.near.positions, found.near.similarities))
+    at = np.flatnonzero(positions >= 0)
+    members = np.diff(distinct.start)
+    own = np.flatnonzero(members > 1)
+    near = Edges(
+        np.concatenate([own, at // k]),
+        np.concatenate([own, positions[at]]),
+        # Rounding keeps a vector's cosine with itself from being 1.
+        np.concatenate([_with_themselves(vectors, distinct.first[own]), scores[at]]),
+    )
+    edges = edges_of_variant(expand(distinct, near, k + 1), chunk, settings)
+    return NeighbourEdges(edges, min(round(found.searched * float(members.mean())), len(vectors)), found.notes)
 
 
 def _anew(vectors: Floats, distinct: DistinctVectors, k: int, how: NeighbourSettings) -> _Found:

@@ -6,19 +6,16 @@ vectors that lie near each other are near in order too (`.partitions` sorts them
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import torch
 
 from quern.jobs.graph.neighbours.nearest_lists import NearestLists
+from quern.jobs.graph.neighbours.threads import run_all
 
 _ROWS, _COLUMNS = 1024, 2048
 _SOUGHT = 4096
-_AHEAD = 8  # Blocks per thread that wait: few, so that an error is told at once and few positions are held.
 _GPU_ROWS, _GPU_COLUMNS = 8192, 65536
 
 
@@ -43,36 +40,6 @@ def join_all(nearest: NearestLists, count: int, threads: int, columns: int = 0) 
             other = positions[(strip + apart) * width : (strip + apart + 1) * width]
             steps += [partial(nearest.compare, part, other, both=apart > 0) for part in rows.split(height)]
     run_all(steps, 1 if gpu else threads)
-
-
-def run_all(steps: Iterable[Callable[[], None]], threads: int) -> None:
-    """Do all of `steps`, in order, on so many threads; each computes on one core."""
-    if threads <= 1:
-        for step in steps:
-            step()
-        return
-    running: deque[Future[None]] = deque()
-    with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-        try:
-            for step in steps:
-                running.append(pool.submit(step))
-                if len(running) >= _AHEAD * threads:
-                    running.popleft().result()
-            while running:
-                running.popleft().result()
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-
-@contextmanager
-def on_one_core() -> Iterator[None]:
-    """What this thread does with torch it does alone, beside those of `run_all`: torch's own threads spin."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def seek_in_all(

@@ -18,8 +18,8 @@ import torch
 
 from quern.indexes.vectors import Positions
 from quern.jobs.graph.neighbours.centroids import Centroids
-from quern.jobs.graph.neighbours.codes import products
-from quern.jobs.graph.neighbours.join import run_all
+from quern.jobs.graph.neighbours.room import Room
+from quern.jobs.graph.neighbours.threads import run_all, spans
 
 _ROWS = 1024
 _SPAN = 16_384
@@ -171,18 +171,19 @@ def assign(numbers: torch.Tensor, centroids: Centroids, reach: float, threads: i
     home = np.empty(count, dtype=np.int64)
     bits = np.zeros((count, -(-len(centroids) // (8 * _WORD)) * _WORD), dtype=np.uint8)
 
-    def visit(first: int) -> None:
-        room = np.empty((min(_ROWS, count), len(centroids)), dtype=np.bool_)
-        for start in range(first, min(first + _SPAN, count), _ROWS):
-            part = slice(start, min(start + _ROWS, count))
-            near = products(numbers[part].cpu(), centroids.numbers).numpy()
+    def visit(span: slice) -> None:
+        room = Room()
+        for start in range(span.start, span.stop, _ROWS):
+            part = slice(start, min(start + _ROWS, span.stop))
+            near = room.products(numbers[part].cpu(), centroids.numbers).numpy()
             home[part] = near.argmax(1)
             least = near[np.arange(len(near)), home[part]] - short
-            there = np.greater_equal(near, least[:, None], out=room[: len(near)])
+            there = room.of("there", near.shape, torch.bool).numpy()
+            np.greater_equal(near, least[:, None], out=there)
             packed = np.packbits(there, axis=1)
             bits[part, : packed.shape[1]] = packed
 
-    run_all([partial(visit, first) for first in range(0, count, _SPAN)], threads)
+    run_all([partial(visit, span) for span in spans(count, _SPAN, threads)], threads)
     return Members(torch.from_numpy(home), torch.from_numpy(bits), len(centroids))
 
 
@@ -223,7 +224,9 @@ def fresh_since(members: Members, before: Members, was: Positions) -> Fresh:
         return Fresh(every, every, *members.pairs())
     moved = (was < 0) | (before.home.numpy()[was] != members.home.numpy())
     then, now = (m.bits.numpy().view(np.uint64) for m in (before, members))
-    changed = np.flatnonzero((was < 0) | (then[was] != now).any(axis=1))
+    other = was < 0
+    other[np.flatnonzero(then.take(was, axis=0, mode="wrap") != now) // now.shape[1]] = True
+    changed = np.flatnonzero(other)
     then, now = then[was[changed]], now[changed]
     then[was[changed] < 0] = 0
     left = np.zeros(len(members), dtype=np.bool_)

@@ -8,7 +8,7 @@ import torch
 from quern.indexes.vectors import Neighbours, Positions
 from quern.jobs.graph.neighbours.centroids import homes, train
 from quern.jobs.graph.neighbours.codes import Codes, Kind, codes_at, encode, fast_kinds, likely, products
-from quern.jobs.graph.neighbours.join import join_all, on_one_core, run_all
+from quern.jobs.graph.neighbours.join import join_all
 from quern.jobs.graph.neighbours.kept_lists import NeighbourLists
 from quern.jobs.graph.neighbours.layout import Layout, lay_out
 from quern.jobs.graph.neighbours.members import Members
@@ -17,6 +17,7 @@ from quern.jobs.graph.neighbours.partition_tasks import join_in_tasks
 from quern.jobs.graph.neighbours.partitions import join_partitions
 from quern.jobs.graph.neighbours.plan import Neighbourhood, Plan, Vectors, VectorsInOrder
 from quern.jobs.graph.neighbours.prints import Prints
+from quern.jobs.graph.neighbours.threads import on_one_core, run_all
 
 _PILOT = 64
 # Cost on one core of a pair that passes, in products of 384 dimensions that bf16 is slower than int8 for.
@@ -24,9 +25,10 @@ _PAIR_COST = 200.0
 
 
 @on_one_core()
-def find_neighbours(vectors: Vectors, prints: Prints, plan: Plan) -> Neighbourhood:
-    """The neighbours of all of `vectors`, L2-normalised and all different."""
-    codes = encode(vectors, "int8", threads=plan.threads)
+def find_neighbours(vectors: Vectors, prints: Prints, plan: Plan, codes: Codes | None = None) -> Neighbourhood:
+    """The neighbours of all of `vectors`, L2-normalised and all different; `codes` of 8 bits, where they are made."""
+    if codes is None:
+        codes = encode(vectors, "int8", threads=plan.threads)
     if len(vectors) >= plan.exact_below:
         codes = likely(codes)
         layout = lay_out(codes, vectors, prints, plan, None)

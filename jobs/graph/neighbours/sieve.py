@@ -12,15 +12,17 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from quern.indexes.vectors import Positions
+from quern.indexes.vectors import Floats, Positions
 from quern.jobs.graph.neighbours.blocks import FOLD
-from quern.jobs.graph.neighbours.codes import Codes, products
+from quern.jobs.graph.neighbours.codes import Codes
 from quern.jobs.graph.neighbours.members import Flags, Guests
 from quern.jobs.graph.neighbours.nearest_lists import Keep, NearestLists, crowd
+from quern.jobs.graph.neighbours.room import Room
 
 _LOWEST = -(1 << 30)  # Below all products...
 _NEVER = -(1 << 31)  # ...and below this.
-_HELD = 1 << 22  # Pairs that are held before it is asked which of them count.
+_HELD = 1 << 17  # Pairs that are held before a thread asks which of them count.
+_GROUP = 16  # Columns of which one is looked at where few of the highest are sought.
 
 _Integers = npt.NDArray[np.int32]
 _Hits = tuple[Positions, Positions, _Integers]
@@ -40,17 +42,17 @@ class Sieve:
             keep: Which pairs count.
         """
         self._nearest, self._codes, self._depth, self._sought, self._keep = nearest, codes, depth, sought, keep
-        self._unit = codes.scale**-2
-        self._least = self._thresholds(torch.arange(len(codes)))
+        self._unit, self._margin = codes.scale**-2, codes.margin.numpy()
+        self._least = self._thresholds(nearest.floor.numpy(), self._margin)
         self._hits: list[_Hits] = []
         self._count = 0
         self._lock = threading.Lock()
+        self._rooms = threading.local()
 
-    def _thresholds(self, positions: torch.Tensor) -> _Integers:
-        """The least products that may reach the floors of the vectors at `positions`."""
-        least = (self._nearest.floor[positions].double() - self._codes.margin[positions]) / self._unit
-        thresholds: _Integers = least.floor().clamp(min=_LOWEST).int().numpy()
-        return thresholds
+    def _thresholds(self, floor: Floats, margin: Floats) -> _Integers:
+        """The least products of codes that may reach these floors."""
+        least = (floor.astype(np.float64) - margin) / self._unit
+        return np.floor(least).clip(min=_LOWEST).astype(np.int32)
 
     def compare(self, rows: Guests, columns: Guests) -> None:
         """Compare the vectors of a partition that are new in it with others of it; no vector with itself.
@@ -59,13 +61,16 @@ class Sieve:
         """
         left, right = torch.cat(rows), torch.cat(columns)
         high, wide = left.shape[0], right.shape[0]
-        made = products(self._padded(left), self._padded(right)).numpy()[:high, :wide]
+        room = self._rooms.__dict__.setdefault("room", Room())
+        numbers = (room.rows(name, self._codes.numbers, _padded(p)) for name, p in (("left", left), ("right", right)))
+        made = room.products(*numbers).numpy()[:high, :wide]
         made[len(rows.at_home) :, len(columns.at_home) :] = _NEVER
         one, other = left.numpy(), right.numpy()
         self._seed(one, made)
         least, least_of_columns = self._least[one], self._least[other]
-        passed = made >= least[:, None]
-        passed |= made >= least_of_columns
+        passed, reached = (room.of(name, made.shape, torch.bool).numpy() for name in ("passed", "reached"))
+        np.greater_equal(made, least[:, None], out=passed)
+        passed |= np.greater_equal(made, least_of_columns, out=reached)
         flat = np.flatnonzero(passed)
         if len(flat) > max(crowd(made.size), self._depth * (high + wide)):
             self._nearest.compare(left.sort().values, columns.at_home, both=True, keep=self._keep)
@@ -83,10 +88,11 @@ class Sieve:
         if len(new) == 0 or made.shape[1] <= self._depth:
             return
         # One more than are wanted, for each is near itself.
-        best = np.partition(made[new], -self._depth - 1, axis=1)[:, -self._depth - 1]
-        born = torch.from_numpy(rows[new])
-        self._nearest.raise_floor(born, torch.from_numpy(best) * self._unit - self._codes.margin[born])
-        self._least[rows[new]] = self._thresholds(born)
+        born, best = rows[new], _no_less_have(made[new], self._depth + 1)
+        margin = self._margin[born]
+        floor = (best * self._unit).astype(np.float32) - margin
+        self._nearest.raise_floor(torch.from_numpy(born), torch.from_numpy(floor))
+        self._least[born] = np.maximum(self._least[born], self._thresholds(floor, margin))
 
     def _hold(self, owner: Positions, target: Positions, product: _Integers) -> None:
         with self._lock:
@@ -111,8 +117,20 @@ class Sieve:
         owner, target = owner[kept], target[kept]
         self._nearest.await_score(owner, target, product[kept].float() * self._unit + self._codes.margin[owner])
 
-    def _padded(self, positions: torch.Tensor) -> torch.Tensor:
-        """The codes at `positions`, and any others up to a multiple of 16."""
-        if padding := -positions.shape[0] % FOLD:
-            positions = torch.cat([positions, positions[:1].expand(padding)])
-        return self._codes.numbers.index_select(0, positions)
+
+def _no_less_have(made: _Integers, count: int) -> _Integers:
+    """A product that so many of each row reach, nearly the `count`-th highest: that of columns by their highest in 16.
+
+    Few of the highest are of the same 16 columns, where there are many, and a 16th is sorted.
+    """
+    groups = made.shape[1] // _GROUP
+    many = groups >= 4 * count
+    peaks = made[:, : groups * _GROUP].reshape(len(made), _GROUP, groups).max(axis=1) if many else made
+    least: _Integers = np.partition(peaks, -count, axis=1)[:, -count]
+    return least
+
+
+def _padded(positions: torch.Tensor) -> torch.Tensor:
+    """`positions`, and any others up to a multiple of 16."""
+    padding = -positions.shape[0] % FOLD
+    return torch.cat([positions, positions[:1].expand(padding)]) if padding else positions

@@ -15,10 +15,11 @@ import torch
 from quern.indexes.vectors import Positions
 from quern.jobs.graph.neighbours.centroids import Centroids, homes
 from quern.jobs.graph.neighbours.codes import Codes, products
-from quern.jobs.graph.neighbours.join import run_all, seek_in_all
+from quern.jobs.graph.neighbours.join import seek_in_all
 from quern.jobs.graph.neighbours.kept_lists import Flags, NeighbourLists, Pairs
 from quern.jobs.graph.neighbours.nearest_lists import NearestLists, ReadableVectors
 from quern.jobs.graph.neighbours.prints import Prints, last_by_print
+from quern.jobs.graph.neighbours.threads import run_all
 
 # A reach is a multiple of this: that of tomorrow is the same but in one night of ten. On nodes it is .11 to .14.
 _STEP = 0.01

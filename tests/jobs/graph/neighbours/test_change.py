@@ -19,12 +19,12 @@ from quern.jobs.graph.neighbours.centroids import train
 from quern.jobs.graph.neighbours.change import change
 from quern.jobs.graph.neighbours.codes import encode
 from quern.jobs.graph.neighbours.edges import neighbour_edges
-from quern.jobs.graph.neighbours.join import run_all
 from quern.jobs.graph.neighbours.members import assign
 from quern.jobs.graph.neighbours.partition_tasks import PartitionTask
 from quern.jobs.graph.neighbours.plan import Neighbourhood, Plan
 from quern.jobs.graph.neighbours.prints import vector_prints
 from quern.jobs.graph.neighbours.search import find_neighbours, spaced
+from quern.jobs.graph.neighbours.threads import run_all
 from quern.jobs.graph.neighbours.truth import needed_reach
 from quern.schemas.extras import MissingExtraError
 from quern.schemas.settings import LinkSettings, NeighbourSettings

@@ -92,6 +92,26 @@ def test_two_that_only_visit_a_partition_are_not_compared(away: int) -> None:
     assert set(zip(owner.tolist(), target.tolist(), strict=True)) == expected | {(b, a) for a, b in expected}
 
 
+@pytest.mark.parametrize("wide", [6, 300, 1500])
+def test_new_vectors_of_a_partition_find_their_nearest_in_it(wide: int) -> None:
+    """Their floors come from the highest products of groups of columns, where there are many."""
+    rng = np.random.default_rng(6)
+    rows = np.repeat(rng.standard_normal((wide // 6, 32)), 6, axis=0) + 0.4 * rng.standard_normal((wide, 32))
+    rows = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    coded = likely(encode(rows, "int8"))
+    nearest = NearestLists(coded, rows, 4, repeated=True)
+    new = np.arange(wide) % 5 == 0
+    sieve = Sieve(nearest, coded, 4, new, lambda owner, _: torch.ones(len(owner), dtype=torch.bool))
+    every, nobody = torch.arange(wide), torch.arange(0)
+    sieve.compare(Guests(every[torch.from_numpy(new)], nobody), Guests(every, nobody))
+    sieve.close()
+    found = nearest.neighbours()
+    cosines = rows.astype(np.float64) @ rows.T.astype(np.float64)
+    np.fill_diagonal(cosines, -2)
+    expected = np.argsort(-cosines, axis=1, kind="stable")[:, :4]
+    assert found.positions[new].tolist() == expected[new].tolist()
+
+
 def test_members_of_some_are_in_their_order() -> None:
     members: Members = assign(codes(5, 100), centroids(70), 3.0)
     rows = np.array([3, 50, 99])

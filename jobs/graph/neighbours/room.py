@@ -1,0 +1,45 @@
+"""Room for what is made block by block and looked at once: it is asked for once, and used again for each block.
+
+Allocators hand memory of this size back to the system as soon as it is free, in a young process at least: a block of
+codes that is gathered into fresh memory then takes three times as long.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from quern.indexes.vectors import Positions
+from quern.jobs.graph.neighbours.codes import products
+
+
+class Room:
+    """What one thread makes of a block; the next block takes its place."""
+
+    def __init__(self) -> None:
+        """Room for nothing yet."""
+        self._held: dict[str, torch.Tensor] = {}
+
+    def of(self, name: str, shape: Sequence[int], kind: torch.dtype) -> torch.Tensor:
+        """Room of this name and shape; what was in it, of whatever shape, is lost."""
+        held, size = self._held.get(name), math.prod(shape)
+        if held is None or len(held) < size or held.dtype != kind:
+            held = self._held[name] = torch.empty(size, dtype=kind)
+        return held[:size].view(*shape)
+
+    def rows(self, name: str, numbers: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+        """The rows of `numbers` at `positions`."""
+        room = self.of(name, (len(positions), numbers.shape[1]), numbers.dtype)
+        return torch.index_select(numbers, 0, positions, out=room)
+
+    def products(self, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+        """Products of 8-bit codes, as `codes.products` makes them."""
+        return products(left, right, self.of("products", (len(left), len(right)), torch.int32))
+
+    def homes(self, block: torch.Tensor, centroids: torch.Tensor) -> Positions:
+        """The centroid that is nearest to each code, the first of those that are equally near; shape (block,)."""
+        nearest: Positions = np.asarray(self.products(block, centroids).numpy().argmax(1))
+        return nearest

@@ -1,0 +1,71 @@
+"""Threads of this process: steps on several of them, something on one beside, and shares of what there is to do."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from typing import Protocol, TypeVar
+
+import torch
+
+_AHEAD = 8  # Steps per thread that wait: few, so that an error is told at once and little is held.
+_T = TypeVar("_T")
+
+
+class Start(Protocol):
+    """Starts something, and gives what waits for its result."""
+
+    def __call__(self, task: Callable[[], _T]) -> Callable[[], _T]:
+        """Start `task`."""
+
+
+def run_all(steps: Iterable[Callable[[], None]], threads: int) -> None:
+    """Do all of `steps`, in order, on so many threads; each computes on one core."""
+    if threads <= 1:
+        for step in steps:
+            step()
+        return
+    running: deque[Future[None]] = deque()
+    with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+        try:
+            for step in steps:
+                running.append(pool.submit(step))
+                if len(running) >= _AHEAD * threads:
+                    running.popleft().result()
+            while running:
+                running.popleft().result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def spans(count: int, most: int, threads: int) -> list[slice]:
+    """`count` things in parts of nearly one size, at most `most`; as many for each thread, so that all end at once."""
+    parts = -(-count // most)
+    parts += -parts % max(1, threads)
+    size = -(-count // max(1, parts))
+    return [slice(start, min(start + size, count)) for start in range(0, count, max(1, size))]
+
+
+@contextmanager
+def beside(threads: int) -> Iterator[Start]:
+    """What starts something on a thread of its own, and gives what waits for its result.
+
+    Args:
+        threads: How many may be used; with one alone, a thing is done when its result is asked for.
+    """
+    with ThreadPoolExecutor(1, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+        yield lambda task: cache(task) if threads <= 1 else pool.submit(task).result
+
+
+@contextmanager
+def on_one_core() -> Iterator[None]:
+    """What this thread does with torch it does alone, beside those of `run_all`: torch's own threads spin."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
