@@ -38,6 +38,7 @@ _EITHER: Final = lazy_pattern(r"[,，、](?!\d)|\b(?:and|or|und|oder|et|y)\b|[�
 _BEHIND: Final = lazy_pattern(
     r"[^\s]*(?:\s+\w+){0,2}?\s+(?:on|in|at|for|per|by|of|to|from|with|under|as|auf|bei|für|pro)\b"
 )
+_BRACKETS: Final = lazy_pattern(r"(?<![\w’'-])(?P<head>(?:[\w’'-]++\s){1,4})\((?P<inside>[^()]{1,80})\)")
 _HAVE: Final = frozenset({"has", "have", "had"})
 _RELATIVE: Final = frozenset({"which", "who", "that", "whose"})
 # What sets a clause apart that says nothing of the subject, and what stands for a noun of the clause before.
@@ -108,6 +109,8 @@ def siblings(question: str, kind: Kind, text: str, values: Sequence[Value]) -> S
     """
     if not 2 <= len(values) <= _MOST:
         return None
+    if (bracketed := _in_brackets(question, text, values)) is not None:
+        return bracketed
     fit = max(v.fit for v in values)
     fits = [n for n, v in enumerate(values) if v.fit >= fit - _SAME_FIT]
     bare_too = [n for n, v in enumerate(values) if n in fits or _bare(v)]
@@ -130,6 +133,22 @@ def siblings(question: str, kind: Kind, text: str, values: Sequence[Value]) -> S
         won = None
     others = all(_capitals(clause) - asked for clause in clauses)
     return Siblings(tuple(groups), own, won, others)
+
+
+def _in_brackets(question: str, text: str, values: Sequence[Value]) -> Siblings | None:
+    """A value in brackets behind the name asked about, a word of the question with it: `Harrow (founded in 1931)`."""
+    named, asked = _named(question), content_words(question)
+    held = [(m, content_words(m["inside"]) & (asked - named)) for m in _BRACKETS.finditer(text)]
+    meant = [(m, words) for m, words in held if words and content_words(m["head"]) & named]
+    groups = _groups(values, range(len(values)))
+    if len(meant) != 1 or len(groups) < 2:
+        return None
+    (m, words) = meant[0]
+    won = [n for n, group in enumerate(groups) if m.start("inside") <= values[group[0]].start < m.end("inside")]
+    if len(won) != 1:
+        return None
+    own = tuple(words if n == won[0] else frozenset[str]() for n in range(len(groups)))
+    return Siblings(tuple(groups), own, won[0], named=True)
 
 
 def _capitals(clause: str) -> frozenset[str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from quern.jobs.reasoning.questions.choices import COMPARATIVE
+from quern.jobs.reasoning.questions.choices import COMPARATIVE, FIRST
 from quern.jobs.reasoning.questions.clause_forms import lowered
+from quern.jobs.reasoning.questions.words import is_past
 from quern.schemas.words.patterns import lazy_pattern
 
 _LONGEST: Final = 400  # Characters; the expressions take the third power of a text's length.
@@ -45,10 +46,23 @@ _IS_OR: Final = lazy_pattern(
     r"(?:\s+(?!in\b|at\b|of\b|on\b|for\b|to\b|from\b|than\b|by\b)[a-z]+)?(?P<rest>\s+(?:in|at|on|for|to|from|by)\s+.+)?",
     re.IGNORECASE,
 )
+# `Was A or B built first`.
+_BUILT_OR: Final = lazy_pattern(
+    rf"(?P<be>{_BE})\s+(?P<a>[^,?]+?),?\s+or\s+(?P<b>[^,?]+?)\s+(?P<verb>[a-z]+)\s+(?P<when>{FIRST})(?P<rest>\s+.+)?",
+    re.IGNORECASE,
+)
+# `Has A or B more beds`.
+_HAS_OR: Final = lazy_pattern(
+    r"(?P<aux>has|have|had)\s+(?P<a>[^,?]+?),?\s+or\s+(?P<b>[^,?]+?)\s+(?:the\s+)?(?P<comp>more|fewer|less)"
+    r"(?P<rest>\s+[a-z]+(?:\s+.+)?)",
+    re.IGNORECASE,
+)
+# `Will A be longer than B`.
+_WILL_BE: Final = lazy_pattern(rf"(?:will|would|shall)\s+(?P<a>[^,?]+?)\s+be\s+(?P<rest>{_MORE}\b.*)", re.IGNORECASE)
 # `Did A or B carry more cars`.
 _DID_OR: Final = lazy_pattern(
     r"(?P<aux>did|does|do)\s+(?P<a>[^,?]+?),?\s+or\s+(?P<b>[^,?]+?)\s+(?P<verb>[a-z]+)\s+(?:the\s+)?"
-    rf"(?P<comp>{_MORE}|most|least)(?P<rest>\s+.+)?",
+    rf"(?P<comp>{_MORE}|{FIRST}|most|least)(?P<rest>\s+.+)?",
     re.IGNORECASE,
 )
 _IN_WHICH: Final = lazy_pattern(
@@ -64,7 +78,7 @@ def canonical(text: str) -> str:
     text = " ".join(text.split())
     if len(text) > _LONGEST:
         return text
-    text = _OF_TWO.sub(r"\g<comp>", _BY.sub("", text))
+    text = _WILL_BE.sub(r"is \g<a> \g<rest>", _OF_TWO.sub(r"\g<comp>", _BY.sub("", text)))
     if (m := _VERSUS.fullmatch(text)) or (m := _LAST_VERSUS.fullmatch(text)):
         return f"{m['head']}, {lowered(m['a'])} or {m['b']}"
     if (m := _OR_LESS.fullmatch(text)) and m["comp"].islower():
@@ -79,6 +93,10 @@ def canonical(text: str) -> str:
         return text
     if (m := _IS_OR.fullmatch(text)) and m["comp"].islower():
         return f"which {m['be'].lower()} {m['comp']}{m['rest'] or ''}, {m['a']} or {m['b']}"
+    if (m := _BUILT_OR.fullmatch(text)) and len(m["a"].split()) <= _LONGEST_SIDE and is_past(m["verb"].lower()):
+        return f"which {m['be'].lower()} {m['verb']} {m['when']}{m['rest'] or ''}, {m['a']} or {m['b']}"
+    if (m := _HAS_OR.fullmatch(text)) and len(m["a"].split()) <= _LONGEST_SIDE:
+        return f"which {m['aux'].lower()} {m['comp']}{m['rest']}, {m['a']} or {m['b']}"
     if (m := _DID_OR.fullmatch(text)) and m["comp"].islower() and len(m["a"].split()) <= _LONGEST_SIDE:
         return f"which {m['aux'].lower()} {m['verb']} {m['comp']}{m['rest'] or ''}, {m['a']} or {m['b']}"
     return text

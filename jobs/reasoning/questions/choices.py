@@ -10,7 +10,7 @@ from quern.jobs.reasoning.questions.pairs import QUANTITY, Pair, Way, is_upper, 
 from quern.jobs.reasoning.questions.words import AUXILIARIES, PREPOSITIONS, bare, base, is_past, is_verb
 from quern.schemas.words.patterns import lazy_pattern
 
-_FIRST: Final = r"(?:first|earlier|earliest|later|last|latest|sooner|more recently|most recently)"
+FIRST: Final = r"(?:first|earlier|earliest|later|last|latest|sooner|more recently|most recently)"
 _ADJECTIVES: Final = {
     "better": "good", "best": "good", "worse": "bad", "worst": "bad", "farther": "far", "further": "far",
     "farthest": "far", "furthest": "far", "elder": "old", "eldest": "old", "younger": "old", "youngest": "old",
@@ -94,7 +94,7 @@ def _offered(text: str) -> tuple[str, list[str]] | None:
             return m["head"] + m["tail"].replace(",", "", 1), things
         return (m["head"], things) if all(len(t.split()) <= 16 for t in things) and not m["tail"] else None
     m = re.match(
-        rf"(?P<head>(?:which|who|what|whose)\b.*?\b(?:{COMPARATIVE}|{_FIRST}|more|fewer|less|most)"
+        rf"(?P<head>(?:which|who|what|whose)\b.*?\b(?:{COMPARATIVE}|{FIRST}|more|fewer|less|most)"
         rf"(?:\s+[a-z]+)*?)\s+(?P<list>(?:the\s+)?[A-Z\"“][^,]*?\s+or\s+[^,]+)$",
         text,
     )
@@ -171,7 +171,7 @@ def _of_first(m: re.Match[str]) -> tuple[Way, str, str]:
         return "order", f"when was @ {rest}", when
     if m.groupdict().get("be"):
         return "order", f"when {m['be']} @ {verb} {rest}", when
-    aux, plain = _did(verb.split()[0])
+    aux, plain = (m["aux"].lower(), verb) if m.groupdict().get("aux") else _did(verb.split()[0])
     return "order", f"when {aux} @ {' '.join([plain, *verb.split()[1:]])} {rest}", when
 
 
@@ -245,11 +245,12 @@ def _of_truth(m: re.Match[str]) -> tuple[Way, str, str] | None:
 
 _HEADS: Final = (
     (
-        rf"{_WHO}\s+(?P<be>was|were|is|are|got)\s+(?P<verb>\w+(?:\s+(?!{_FIRST}\b)\w+)*?)\s+(?P<when>{_FIRST})"
+        rf"{_WHO}\s+(?P<be>was|were|is|are|got)\s+(?P<verb>\w+(?:\s+(?!{FIRST}\b)\w+)*?)\s+(?P<when>{FIRST})"
         rf"(?P<rest>.*)",
         _of_first,
     ),
-    (rf"{_WHO}\s+(?P<verb>(?:came|comes)\s+out|took\s+place|\w+)\s+(?P<when>{_FIRST})(?P<rest>.*)", _of_first),
+    (rf"{_WHO}\s+(?P<aux>did|does|do)\s+(?P<verb>\w+)\s+(?P<when>{FIRST})(?P<rest>.*)", _of_first),
+    (rf"{_WHO}\s+(?P<verb>(?:came|comes)\s+out|took\s+place|\w+)\s+(?P<when>{FIRST})(?P<rest>.*)", _of_first),
     (
         rf"{_WHO}\s+(?P<be>is|was|are|were)\s+(?P<article>the\s+)?(?P<comp>{COMPARATIVE})"
         rf"(?P<rest>\s+.*)?",

@@ -275,13 +275,20 @@ _MORE: Final = lazy_pattern(
     rf"\b(?P<aux>{'|'.join(sorted(AUXILIARIES))})\s+(?P<a>.+?)\s+than\s+(?P<b>.+)",
     re.IGNORECASE,
 )
+# `How many more people worked for A than for B`.
+_MORE_OF: Final = lazy_pattern(
+    r"(?:by\s+)?(?P<asked>how\s+(?:many|much))\s+(?:more|fewer|less)\s+(?P<rest>[a-z]+\s.+?)\s+than\s+(?P<b>.+)",
+    re.IGNORECASE,
+)
 
 
 def _by_how_much(text: str) -> Pair | None:
     """The sides of `how many more seats did A have than B`, `how much longer is A than B`."""
     m = _MORE.fullmatch(text)
     if m is None:
-        return None
+        m = _MORE_OF.fullmatch(text)
+        elsewhere = m is not None and _ADVERBIAL.match(m["b"])
+        return _two_of(f"{m['asked']} {m['rest']}", m["b"], "difference") if m and elsewhere else None
     aux, noun, word = m["aux"].lower(), m["noun"].strip(), m["comp"].lower()
     words = m["a"].split()
     verbs = (i for i in range(1, len(words)) if is_verb(bare(words[i])) or is_past(bare(words[i])))

@@ -18,7 +18,8 @@ _LESS: Final = frozenset(
     "sooner".split()
 )
 _HOW_MUCH: Final = re.compile(
-    r"\bby\s+(?:how\s+(?:much|many)|what)\b|\bdifference\b|\bhow\s+(?:much|many)\s+more\b", re.IGNORECASE
+    r"\bby\s+(?:how\s+(?:much|many)|what)\b|\bdifference\b|\bhow\s+(?:much|many)\s+(?:more\b|(?:less|[a-z]+er)\b.*\bthan\b)",
+    re.IGNORECASE,
 )
 
 

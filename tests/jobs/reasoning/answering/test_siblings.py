@@ -17,6 +17,7 @@ RESPECTIVE = "The Harbour and the Castle tours take 45 and 90 minutes respective
 YEARS = "The first ferry was launched in 1952 and the second in 1961."
 WHOLE = "The mill was built for 900 crowns, and the repair of its wheel cost 3,100 crowns."
 BESIDE = "The warranty is two years, but not for batteries, which have six months."
+BRACKETS = "It was formed on 1 October 2024 by the merger of Odell Mills (founded in 1968) and Rusk (founded in 1931)."
 CHINESE = "金牌套餐的邮箱保留30天；白金套餐保留180天。南塔建于1201年，而北塔建于1288年。"
 LIST = "Seats in the cinemas:\n- Odeon: 310 seats\n- Rex: 128 seats\n- Lux: 95 seats"
 TABLE = "Plan | Price | Storage\nGold | 12 euros | 50 GB\nPlatinum | 30 euros | 200 GB"
@@ -45,6 +46,9 @@ def short(question: str, text: str) -> str:
         ("How much did the repair of the mill's wheel cost?", WHOLE, "3,100 crowns"),
         ("How long is the warranty on batteries?", BESIDE, "six months"),
         ("How long is the warranty on tools?", BESIDE, "two years"),
+        ("When was Odell Mills founded?", BRACKETS, "1968"),
+        ("When was Rusk founded?", BRACKETS, "1931"),
+        ("When was the merger of Odell Mills and Rusk?", BRACKETS, "1 October 2024"),
         ("金牌套餐的邮箱保留多久？", CHINESE, "30天"),
         ("白金套餐的邮箱保留多久？", CHINESE, "180天"),
         ("北塔建于哪一年？", CHINESE, "1288年"),

@@ -53,6 +53,15 @@ from quern.jobs.reasoning.runner import Reasoner
             "How many guests did the fair get on the quay in 2020?"]),
         ("Is the new Ostley mill larger than the old one?", [
             "How large is the new Ostley mill?", "How large is the old Ostley mill?"]),
+        ("How many more guests came to Mill Green than to the quay?", [
+            "How many guests came to Mill Green?", "How many guests came to the quay?"]),
+        ("Was the mill or the barn by the pond built first?", [
+            "When was the mill built?", "When was the barn by the pond built?"]),
+        ("Did the mill or the barn close earlier?", ["When did the mill close?", "When did the barn close?"]),
+        ("Has the Marr or the Orrin more cabins?", [
+            "How many cabins does the Marr have?", "How many cabins does the Orrin have?"]),
+        ("Will the Marr Tunnel be longer or shorter than the Ostley Bridge?", [
+            "How long is the Marr Tunnel?", "How long is the Ostley Bridge?"]),
         ("What stands taller, the mill or the barn by the pond?", [
             "How tall is the mill?", "How tall is the barn by the pond?"]),
         ("Had Brandt and Okafor merged before or after the plant was sold?", [

@@ -28,6 +28,10 @@ def _answer(question: str, *answers: str) -> str:
     [
         ("Which is longer and by how much, the Orrin or the Maren?", ["61 metres", "She is 68 metres long."],
          "The Maren, by seven metres (68 against 61 metres)"),
+        ("How much longer is the Maren than the Orrin?", ["She is 68 metres long.", "61 metres"],
+         "Seven metres (68 against 61 metres)"),
+        ("How many fewer guests did the fair have in 2021 than in 2019?", ["23,400", "33,700"],
+         "10,300 (23,400 against 33,700)"),
         ("Who paid less, Brandt or Okafor?", ["1.2 million crowns", "410,000 crowns"],
          "Okafor (410,000 against 1.2 million crowns)"),
         ("Did the fair draw more guests on Mill Green in 2019 or on Long Field in 2021?", ["23,400", "33,700 guests"],
