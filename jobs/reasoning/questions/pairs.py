@@ -11,12 +11,12 @@ from quern.schemas.words.patterns import lazy_pattern
 
 Way = Literal["compare", "order", "both"]
 # Nouns of measures, of which something is the higher or the larger one.
-QUANTITY: Final = lazy_pattern(
-    r"\b(?:number|amount|cost|costs|price|prices|fare|fares|fee|total|rate|share|size|length|height|width|depth|weight|"
+MEASURES: Final = (
+    r"(?:number|amount|cost|costs|price|prices|fare|fares|fee|total|rate|share|size|length|height|width|depth|weight|"
     r"population|budget|estimate|area|age|speed|salary|value|bill|fine|temperature|turnover|income|revenue|"
-    r"capacity|limit|quota|percentage|level|score|count|sum)\b",
-    re.IGNORECASE,
+    r"capacity|limit|quota|percentage|level|score|count|sum)"
 )
+QUANTITY: Final = lazy_pattern(rf"\b{MEASURES}\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from quern.jobs.reasoning.questions.pairs import MEASURES
+from quern.jobs.reasoning.questions.words import AUXILIARIES, QUESTION_WORDS, bare
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.sentences import sentence_spans
 
@@ -42,10 +44,18 @@ _SIDES: Final = lazy_pattern(r"\b(?:vs|versus|or)\b", re.IGNORECASE)  # What is 
 _BREAK: Final = lazy_pattern(r"[:;–—]\s+|\s-\s+")
 _POLITE: Final = lazy_pattern(
     r"(?:please,? )?(?:(?:can|could|would|will) (?:you|anyone|someone|anybody|somebody) (?:please |kindly )?"
-    r"(?:tell|remind|inform) (?:me|us),?|(?:tell|remind) (?:me|us),?|i(?: would|'d|’d) (?:like|love) to know,?"
-    r"|i want to know,?|do you (?:happen to )?know,?|does anyone know,?)"
+    r"(?:(?:tell|remind|inform) (?:me|us)|say|explain|find out|check|look up),?|(?:tell|remind) (?:me|us),?"
+    r"|i(?: would|'d|’d) (?:like|love) to know,?|i(?: want|'m trying|’m trying) to (?:know|find out),?"
+    r"|do you (?:happen to )?know,?|does anyone know,?)"
     r" (?=(?:who|whom|whose|what|which|when|where|why|how)\b)",
     re.IGNORECASE,
+)
+# Key words that ask: `population of Ostley`, `Ostley population`; and `Name the captain of the Marr`.
+_WHAT: Final = rf"(?P<what>{MEASURES}|address|owner)"
+_MEASURE_OF: Final = lazy_pattern(rf"(?:the )?{_WHAT} of (?P<of>[^\s?]+(?: [^\s?]+){{0,5}})\??", re.IGNORECASE)
+_MEASURE_LAST: Final = lazy_pattern(rf"(?P<of>[A-Z][^\s?]*(?: [^\s?]+){{0,4}}) {_WHAT}\??")
+_NAME_IT: Final = lazy_pattern(
+    r"name (?P<of>the (?:[a-z]+ ){0,2}?[a-z]*[a-rt-z] (?:of|in|at|on|for|who|that) [^?!]+?)[.!]?", re.IGNORECASE
 )
 _NAME: Final = lazy_pattern(r"(?<![.!?:] )(?<!^)\b(?!I\b|I['’])[A-Z][\w'’-]+|\d{2,}|[\"“«「《]")
 
@@ -64,8 +74,17 @@ def question_alone(text: str) -> str:
         idle -= {n for n in telling if _NAME.search(said[n])} or telling
     if idle:
         text = " ".join(sentence for n, sentence in enumerate(said) if n not in idle)
-    alone = _without_opening(text)
+    alone = _asked(_without_opening(text))
     return alone[:1].upper() + alone[1:] if idle or alone != text else text
+
+
+def _asked(text: str) -> str:
+    """A question for what key words, or an order to name it, ask for; other texts as they are."""
+    if (m := _MEASURE_OF.fullmatch(text) or _MEASURE_LAST.fullmatch(text)) is not None:
+        clause = any(bare(word) in AUXILIARIES or bare(word) in QUESTION_WORDS for word in m["of"].split())
+        return text if clause else f"What is the {m['what'].lower()} of {m['of']}?"
+    named = _NAME_IT.fullmatch(text)
+    return f"What is the name of {named['of']}?" if named else text
 
 
 def _is_question(sentence: str) -> bool:

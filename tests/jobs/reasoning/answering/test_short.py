@@ -107,6 +107,11 @@ def test_where_sources_disagree_the_later_holds_and_the_other_is_told() -> None:
     assert short("How much did the repair of the mill cost?", new, old) == "2,900 crowns (earlier: 3,100 crowns)"
 
 
+def test_an_amount_of_another_order_of_magnitude_is_no_earlier_figure() -> None:
+    old, new = "The repair of the mill cost 29 crowns.", "The repair of the mill cost 3,100 crowns."
+    assert short("How much did the repair of the mill cost?", old, new) in ("29 crowns", "3,100 crowns")
+
+
 def test_a_namesake_of_the_question_is_not_who_is_asked_for() -> None:
     text = "The barge Lady Maud is kept in reserve. The barge Lady Wren was named by Ada Fell."
     assert short("Who named the barge Lady Wren?", text) == "Ada Fell"
