@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -11,6 +12,7 @@ from lxml.etree import XPath
 from lxml.html import HtmlElement
 
 from quern.jobs.documents.html.addresses import absolute
+from quern.jobs.documents.html.attributes import Holders
 from quern.jobs.documents.html.texts import text_of
 from quern.jobs.text.plain_text import one_line
 
@@ -19,11 +21,8 @@ Image = dict[str, Any]
 # Images of a page that are kept, and that are looked at: thousands are a map of tiles, or made to cost time.
 _MOST: Final = 50
 _MOST_READ: Final = 1_000
-# Names and attributes are found in half of the time that a predicate over all elements takes.
-_MAIN: Final = XPath(
-    "descendant::article | descendant::main | descendant::*/@role[.='main']/.. | "
-    "descendant::*/@itemprop[.='articleBody']/.."
-)
+_MAIN: Final = ("article", "main")
+_CALLED_MAIN: Final = Holders("role[. = 'main']", "itemprop[. = 'articleBody']")
 _LENGTH: Final = XPath("string-length()")
 _MOST_MAINS: Final = 200
 _OUTSIDE: Final = frozenset({"nav", "footer", "aside", "form"})
@@ -65,7 +64,7 @@ def article_images(tree: HtmlElement, base: str) -> list[Image]:
     """
     if next(tree.iter("img"), None) is None:
         return []
-    mains = _MAIN(tree)[:_MOST_MAINS]
+    mains = _mains(tree)
     main = max(mains, key=_LENGTH) if len(mains) > 1 else next(iter(mains), tree)
     if next(main.iter("img"), None) is None:
         return []
@@ -98,6 +97,15 @@ def article_images(tree: HtmlElement, base: str) -> list[Image]:
             found[image["url"]] = image
             pictures[picture] = image["url"]
     return list(found.values())
+
+
+def _mains(tree: HtmlElement) -> list[HtmlElement]:
+    """Elements that are called the page's main part by their tag or an attribute, in the order of the document."""
+    called, named = list(tree.iterdescendants(*_MAIN)), _CALLED_MAIN(tree)
+    if called and named:
+        some = {*called, *named}
+        return list(islice((element for element in tree.iter() if element in some), _MOST_MAINS))
+    return (called or named)[:_MOST_MAINS]
 
 
 def _image(image: HtmlElement, main: HtmlElement, base: str, captions: dict[HtmlElement, str | None]) -> Image | None:

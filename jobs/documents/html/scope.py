@@ -21,11 +21,11 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final
 
-from lxml.etree import XPath
 from lxml.html import HtmlElement
 from trafilatura.xml import delete_element
 from trafilatura.xpaths import BODY_XPATH, DISCARD_IMAGE_ELEMENTS, OVERALL_DISCARD_XPATH, TEASER_DISCARD_XPATH
 
+from quern.jobs.documents.html.attributes import Holders
 from quern.jobs.documents.html.loose_text import is_sentence, linked_length
 from quern.jobs.documents.html.patterns import Pattern, Patterns, every, quick_all
 from quern.jobs.documents.html.texts import line_of, text_of
@@ -62,7 +62,7 @@ _LOOKS: Final = frozenset(
     {"expand", "expanded", "expandable", "options", "attachment", "embed", "embedded", "blurred", "obfuscated"}
 )
 # What Elementor calls each box of text that it makes: a paragraph, a heading, a list.
-_BUILDER_BOXES: Final = XPath("descendant::div/@class[contains(., 'elementor-widget')]/..")
+_BUILDER_BOXES: Final = Holders("class[contains(., 'elementor-widget')]")
 _BUILDER_BOX: Final = re.compile(
     r"\belementor-widget(?:-(?:container|wrap|text-editor|heading|theme-post-content|icon-list|icon-box|image-box"
     r"|accordion|toggle|tabs))?(?=\s|$)"
@@ -113,7 +113,7 @@ def drop_named(tree: HtmlElement) -> Prose:
     """
     prose = measure(tree)
     total = prose[_root(tree)]
-    for box in _BUILDER_BOXES(tree):
+    for box in [box for box in _BUILDER_BOXES(tree) if box.tag == "div"]:
         box.set("class", _BUILDER_BOX.sub("", box.get("class")))
     found = _NO_TEXT(tree)
     captions = dict.fromkeys(e for some in found[: len(_CAPTIONS)] for e in some)

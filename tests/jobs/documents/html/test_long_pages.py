@@ -6,10 +6,12 @@ import time
 from collections.abc import Callable
 
 from quern.jobs.documents.html.extract import extract_page
+from quern.jobs.documents.html.images import article_images
 from quern.jobs.documents.html.links import free_links
 from quern.jobs.documents.html.loose_text import is_sentence
 from quern.jobs.documents.html.panels import show_panels
 from quern.jobs.documents.html.parse import drop_unread, parse_page
+from quern.jobs.documents.html.scope import drop_named
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -75,3 +77,18 @@ def test_many_asides_without_paragraphs_between_them_are_told_at_once() -> None:
     tree = parse_page(page, "utf-8")
     drop_unread(tree)
     assert tree.text_content() == "bcde"
+
+
+def test_very_many_main_parts_of_a_page_with_an_image_are_found_at_once() -> None:
+    parts = "<div role='main' itemprop='articleBody'>Tide</div>" * 60_000
+    page = f"<html><body>{parts}<article>High<img src='/a.png'>{'Tide ' * 20}</article></body></html>"
+    tree = parse_page(page.encode(), "utf-8")
+    assert seconds(lambda: article_images(tree, "https://page.example/")) < 3
+    shown = parse_page(f"<html><body>{page[-150:]}{parts[:5000]}".encode(), "utf-8")
+    assert [image["url"] for image in article_images(shown, "https://page.example/")] == ["https://page.example/a.png"]
+
+
+def test_very_many_boxes_of_a_page_builder_are_found_at_once() -> None:
+    box = "<div class='elementor-widget elementor-widget-heading'>Tide</div>"
+    tree = parse_page(f"<html><body>{box * 60_000}<p>High</p></body></html>".encode(), "utf-8")
+    assert seconds(lambda: drop_named(tree)) < 3
