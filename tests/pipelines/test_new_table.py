@@ -81,7 +81,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (package / "__init__.py").write_text((ROOT / "__init__.py").read_text())
     (package / "schemas" / "tables" / "headlines.py").write_text(DECLARATION)
     (package / "jobs" / "documents" / "headlines.py").write_text(JOB)
-    build = package / "pipelines" / "build.py"
+    build = package / "pipelines" / "build" / "steps.py"
     head, steps, rest = build.read_text().partition("STEPS: Final = (\n")
     listed, end, rest = rest.partition("\n)\n")
     line = f"{listed}\n{LINE}".rstrip("\n")
