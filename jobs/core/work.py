@@ -21,7 +21,6 @@ from quern.indexes.memo import commit_part, nest
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Job, Outcome, Reject
 from quern.jobs.core.missing_rows import INPUT, read_batches, read_numbered
-from quern.jobs.text.plain_text import printable
 from quern.schemas.contract.validate import validate
 from quern.schemas.errors import MachineFaultError
 from quern.schemas.settings import EngineSettings
@@ -31,8 +30,12 @@ log = logging.getLogger(__name__)
 _Piece = TypeVar("_Piece")
 
 PART = pa.schema([("part", pa.string()), ("inputs", pa.int64())])
-# How a terminal is told of colours, which Ray puts into its errors.
-_STYLE: Final = re.compile(r"\x1b\[[0-9;]*m")
+# How a terminal is told of colours and the like, which Ray puts into its errors.
+_STYLE: Final = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
+# What py4j and Spark say before the fault itself: which call, which stage, which task.
+_CALLED: Final = re.compile(r"An error occurred while calling [^\n]*\n: ")
+_LOST: Final = re.compile(r"\bmost recent failure: Lost task [^()\n]*\([^()\n]*\) \([^()\n]*\): ")
+_JAVA_FRAMES: Final = re.compile(r"\n(?:Driver stacktrace:|[ \t]+at )")
 # Faults of the machine, not of a row: they end the job, so that no row is blamed for them.
 _FAULTS = (OSError, MemoryError, MachineFaultError)
 
@@ -134,18 +137,23 @@ def _apply_bisecting(job: Job, batch: pa.RecordBatch, start: int) -> list[tuple[
 
 def stopped(engine: str, work: Work, error: Exception) -> EngineError:
     """What to tell of a job that an engine could not finish; said before the engine is closed."""
-    cause = printable(" ".join(_raised(_STYLE.sub("", str(error))).split()))[:300]
+    raised = _raised(_STYLE.sub("", str(error)))
+    cause = " ".join("".join(c if c.isprintable() else " " for c in raised).split()) or type(error).__name__
     return EngineError(
-        f"{engine} could not finish the job {work.job.name}: {cause}; what was computed is kept, and logs/engines.log "
-        "in the warehouse says more"
+        f"{engine} could not finish the job {work.job.name}: {cause[:300]}; what was computed is kept, "
+        "and logs/engines.log in the warehouse says more"
     )
 
 
 def _raised(said: str) -> str:
-    """What was raised, of an error that tells the frames of a worker's Python too; all of it where it tells none."""
-    _, _, behind = said.rpartition('\n  File "')
-    after = [line for line in behind.split("\n")[1:] if line.strip() and not line[0].isspace()]
-    return after[0] if after else said
+    """What was raised, of an error that tells the frames of a worker's Python or Java too; all where it tells none."""
+    _, frames, behind = said.rpartition('\n  File "')
+    after = [line for line in behind.split("\n")[1:] if line.strip() and not line[0].isspace()] if frames else []
+    if after:
+        return after[0]
+    said = _JAVA_FRAMES.split(_CALLED.sub("", said, count=1), maxsplit=1)[0]
+    lost = _LOST.search(said)
+    return said[lost.end() :] if lost else said
 
 
 class Engine(Protocol):

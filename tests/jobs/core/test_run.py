@@ -19,7 +19,7 @@ from quern.indexes.stages import Stage, StageWriter
 from quern.jobs.core import missing_rows
 from quern.jobs.core.contract import Job, Outcome, Reject, outcome
 from quern.jobs.core.run import Run, derive
-from quern.jobs.core.work import EngineError
+from quern.jobs.core.work import EngineError, stopped
 from quern.jobs.engines import Engines, Work
 from quern.schemas.settings import EngineSettings
 from quern.schemas.tables import REJECTS, Table
@@ -313,6 +313,34 @@ def test_what_stopped_an_engine_is_told_without_its_frames(
     told = str(raised.value)
     assert "could not finish the job split: OSError: no space left on device; what was computed is kept" in told
     assert told.isprintable()
+
+
+SPARK = """An error occurred while calling z:org.apache.spark.api.python.PythonRDD.collectAndServe.
+: org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 0.0 failed 1 times, most recent \
+failure: Lost task 0.0 in stage 0.0 (TID 0) (localhost executor driver): java.lang.OutOfMemoryError: Java heap space
+\tat java.base/java.util.Arrays.copyOf(Arrays.java:3537)
+
+Driver stacktrace:
+\tat org.apache.spark.scheduler.DAGScheduler.abortStage(DAGScheduler.scala:2844)"""
+PYTHON = 'Traceback:\r\n  File "a.py", line 3, in f\r\n    g()\r\nValueError: a\r\n\r\n\tat a.X(X.scala:1)'
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (SPARK, "java.lang.OutOfMemoryError: Java heap space"),
+        (PYTHON, "ValueError: a"),
+        ("Task was killed.\nMemory was 15 GB of 16 GB.", "Task was killed. Memory was 15 GB of 16 GB."),
+        ("\x1b[36mThe worker\x1b[2K died\r\x07 at\u202e once", "The worker died at once"),
+        ("", "RuntimeError"),
+        ("\n" * 1_000_000, "RuntimeError"),
+    ],
+)
+def test_what_stopped_an_engine_is_one_printable_line(said: str, told: str) -> None:
+    work = Work(Split(), (), pa.schema([]), Path("memo"), 1)
+    message = str(stopped("Spark", work, RuntimeError(said)))
+    assert message.startswith(f"Spark could not finish the job split: {told}; what was computed is kept"), message
+    assert message.isprintable()
 
 
 def listening() -> list[IPv4Address | IPv6Address]:
