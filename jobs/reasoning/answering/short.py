@@ -207,7 +207,7 @@ def _disagree(question: str, kind: Kind, one: Choice, other: Choice) -> bool:
     if len(told) < 2 or told[0].unit != told[1].unit:
         return False
     low, high = sorted(abs(q.value) for q in told)
-    if high > _MAGNITUDE * low:
+    if low and high > _MAGNITUDE * low:  # None at all is of no order.
         return False
     if one_thing(one.line, one.value, other.line, other.value):
         return True

@@ -7,7 +7,7 @@ from typing import Final
 
 from quern.jobs.reasoning.questions.choices import COMPARATIVE, FIRST
 from quern.jobs.reasoning.questions.clause_forms import lowered
-from quern.jobs.reasoning.questions.words import is_past
+from quern.jobs.reasoning.questions.words import ADVERBS, PREPOSITIONS, bare, is_past
 from quern.schemas.words.patterns import lazy_pattern
 
 _LONGEST: Final = 400  # Characters; the expressions take the third power of a text's length.
@@ -46,23 +46,32 @@ _IS_OR: Final = lazy_pattern(
     r"(?:\s+(?!in\b|at\b|of\b|on\b|for\b|to\b|from\b|than\b|by\b)[a-z]+)?(?P<rest>\s+(?:in|at|on|for|to|from|by)\s+.+)?",
     re.IGNORECASE,
 )
+# `first`, `later` and the like as adverbs: with a noun behind (`last year`, `first prize`) they set nothing in order.
+_WHEN: Final = rf"(?P<when>{FIRST})(?P<rest>\s+(?:{'|'.join(sorted(PREPOSITIONS - {'of'}))})\s.+)?"
 # `Was A or B built first`.
 _BUILT_OR: Final = lazy_pattern(
-    rf"(?P<be>{_BE})\s+(?P<a>[^,?]+?),?\s+or\s+(?P<b>[^,?]+?)\s+(?P<verb>[a-z]+)\s+(?P<when>{FIRST})(?P<rest>\s+.+)?",
+    rf"(?P<be>{_BE})\s+(?P<a>[^,?]+?),?\s+or\s+(?P<b>[^,?]+?)\s+(?P<verb>[a-z]+)\s+{_WHEN}",
     re.IGNORECASE,
 )
 # `Has A or B more beds`.
 _HAS_OR: Final = lazy_pattern(
     r"(?P<aux>has|have|had)\s+(?P<a>[^,?]+?),?\s+or\s+(?P<b>[^,?]+?)\s+(?:the\s+)?(?P<comp>more|fewer|less)"
-    r"(?P<rest>\s+[a-z]+(?:\s+.+)?)",
+    r"(?P<rest>\s+(?!or\b|often\b|[a-z]+ly\b)[a-z]+(?:\s+.+)?)",
     re.IGNORECASE,
 )
-# `Will A be longer than B`.
-_WILL_BE: Final = lazy_pattern(rf"(?:will|would|shall)\s+(?P<a>[^,?]+?)\s+be\s+(?P<rest>{_MORE}\b.*)", re.IGNORECASE)
+# `Will A be longer than B`; when it will be is not how it is.
+_WILL_BE: Final = lazy_pattern(
+    rf"\b(?:will|would|shall)\s+(?P<a>[^,?]+?)\s+be\s+(?P<rest>(?:{COMPARATIVE}|more|fewer|less)\b.*)", re.IGNORECASE
+)
+# `Did A or B close first`.
+_CLOSE_OR: Final = lazy_pattern(
+    rf"(?P<aux>did|does|do)\s+(?P<a>[^,?]+?),?\s+or\s+(?P<b>[^,?]+?)\s+(?P<verb>[a-z]+)\s+{_WHEN}",
+    re.IGNORECASE,
+)
 # `Did A or B carry more cars`.
 _DID_OR: Final = lazy_pattern(
     r"(?P<aux>did|does|do)\s+(?P<a>[^,?]+?),?\s+or\s+(?P<b>[^,?]+?)\s+(?P<verb>[a-z]+)\s+(?:the\s+)?"
-    rf"(?P<comp>{_MORE}|{FIRST}|most|least)(?P<rest>\s+.+)?",
+    rf"(?P<comp>{_MORE}|most|least)(?P<rest>\s+.+)?",
     re.IGNORECASE,
 )
 _IN_WHICH: Final = lazy_pattern(
@@ -93,13 +102,20 @@ def canonical(text: str) -> str:
         return text
     if (m := _IS_OR.fullmatch(text)) and m["comp"].islower():
         return f"which {m['be'].lower()} {m['comp']}{m['rest'] or ''}, {m['a']} or {m['b']}"
-    if (m := _BUILT_OR.fullmatch(text)) and len(m["a"].split()) <= _LONGEST_SIDE and is_past(m["verb"].lower()):
+    if (m := _BUILT_OR.fullmatch(text)) and _is_order(m) and is_past(m["verb"].lower()):
         return f"which {m['be'].lower()} {m['verb']} {m['when']}{m['rest'] or ''}, {m['a']} or {m['b']}"
     if (m := _HAS_OR.fullmatch(text)) and len(m["a"].split()) <= _LONGEST_SIDE:
         return f"which {m['aux'].lower()} {m['comp']}{m['rest']}, {m['a']} or {m['b']}"
+    if (m := _CLOSE_OR.fullmatch(text)) and _is_order(m) and m["verb"].lower() not in PREPOSITIONS:
+        return f"which {m['aux'].lower()} {m['verb']} {m['when']}{m['rest'] or ''}, {m['a']} or {m['b']}"
     if (m := _DID_OR.fullmatch(text)) and m["comp"].islower() and len(m["a"].split()) <= _LONGEST_SIDE:
         return f"which {m['aux'].lower()} {m['verb']} {m['comp']}{m['rest'] or ''}, {m['a']} or {m['b']}"
     return text
+
+
+def _is_order(m: re.Match[str]) -> bool:
+    """Whether the sides of a match are things alone: `A or B ever closed` asks whether."""
+    return len(m["a"].split()) <= _LONGEST_SIDE and bare(m["b"].split()[-1]) not in ADVERBS
 
 
 def resolved(thing: str, other: str) -> str:

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from quern.jobs.reasoning.questions.pairs import MEASURES
-from quern.jobs.reasoning.questions.words import AUXILIARIES, QUESTION_WORDS, bare
+from quern.jobs.reasoning.questions.words import AUXILIARIES, CLOSED, QUESTION_WORDS, bare, is_past, is_verb
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.sentences import sentence_spans
 
@@ -43,7 +43,8 @@ _OPENER: Final = lazy_pattern(
 _SIDES: Final = lazy_pattern(r"\b(?:vs|versus|or)\b", re.IGNORECASE)  # What is set beside each other.
 _BREAK: Final = lazy_pattern(r"[:;–—]\s+|\s-\s+")
 _POLITE: Final = lazy_pattern(
-    r"(?:please,? )?(?:(?:can|could|would|will) (?:you|anyone|someone|anybody|somebody) (?:please |kindly )?"
+    r"(?:please,? )?(?!would you say )(?:(?:can|could|would|will) (?:you|anyone|someone|anybody|somebody) "
+    r"(?:please |kindly )?"
     r"(?:(?:tell|remind|inform) (?:me|us)|say|explain|find out|check|look up),?|(?:tell|remind) (?:me|us),?"
     r"|i(?: would|'d|’d) (?:like|love) to know,?|i(?: want|'m trying|’m trying) to (?:know|find out),?"
     r"|do you (?:happen to )?know,?|does anyone know,?)"
@@ -53,9 +54,17 @@ _POLITE: Final = lazy_pattern(
 # Key words that ask: `population of Ostley`, `Ostley population`; and `Name the captain of the Marr`.
 _WHAT: Final = rf"(?P<what>{MEASURES}|address|owner)"
 _MEASURE_OF: Final = lazy_pattern(rf"(?:the )?{_WHAT} of (?P<of>[^\s?]+(?: [^\s?]+){{0,5}})\??", re.IGNORECASE)
-_MEASURE_LAST: Final = lazy_pattern(rf"(?P<of>[A-Z][^\s?]*(?: [^\s?]+){{0,4}}) {_WHAT}\??")
+# Two capitals show a name; the first word of a text has one anyway (`Maximum speed`, `La population`).
+_MEASURE_LAST: Final = lazy_pattern(rf"(?P<of>[A-Z][^\s?]*(?: [A-Z][^\s?]*){{1,4}}) {_WHAT}\??")
+_NAMELESS: Final = (
+    rf"{MEASURES}|two|three|four|five|six|seven|eight|nine|ten|both|men|women|people|children|staff|crew"
+    r"|year|month|week|day|date|time|reason|cause|purpose|difference"
+)
+# One that has a name: not several, and neither a measure, a time nor a reason.
 _NAME_IT: Final = lazy_pattern(
-    r"name (?P<of>the (?:[a-z]+ ){0,2}?[a-z]*[a-rt-z] (?:of|in|at|on|for|who|that) [^?!]+?)[.!]?", re.IGNORECASE
+    rf"name (?P<of>the (?!(?:[a-z]+ ){{0,2}}?(?:{_NAMELESS}) )(?:[a-z]+ ){{0,2}}?[a-z]*[a-rt-z] "
+    r"(?:of|in|at|on|for|who|that) [^?!]+?)[.!]?",
+    re.IGNORECASE,
 )
 _NAME: Final = lazy_pattern(r"(?<![.!?:] )(?<!^)\b(?!I\b|I['’])[A-Z][\w'’-]+|\d{2,}|[\"“«「《]")
 
@@ -81,10 +90,17 @@ def question_alone(text: str) -> str:
 def _asked(text: str) -> str:
     """A question for what key words, or an order to name it, ask for; other texts as they are."""
     if (m := _MEASURE_OF.fullmatch(text) or _MEASURE_LAST.fullmatch(text)) is not None:
-        clause = any(bare(word) in AUXILIARIES or bare(word) in QUESTION_WORDS for word in m["of"].split())
-        return text if clause else f"What is the {m['what'].lower()} of {m['of']}?"
+        return text if _is_clause(m["of"]) else f"What is the {m['what'].lower()} of {m['of'].rstrip('.')}?"
     named = _NAME_IT.fullmatch(text)
     return f"What is the name of {named['of']}?" if named else text
+
+
+def _is_clause(text: str) -> bool:
+    """Whether words are more than a name: a verb stands in them, or what no name begins with."""
+    words = [bare(word) for word in text.split()]
+    if words[0] in CLOSED - {"a", "an", "the"} or is_verb(words[0]):
+        return True
+    return any(is_past(word) or word in AUXILIARIES or word in QUESTION_WORDS for word in words)
 
 
 def _is_question(sentence: str) -> bool:

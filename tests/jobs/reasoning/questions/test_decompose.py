@@ -79,6 +79,19 @@ def test_a_question_with_several_answers_is_split(question: str, expected: list[
     assert output.parent_child == []
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Was the mill or the barn painted last year?",
+        "Was the mill or the barn ever closed first thing in the morning?",
+        "Did the mill or the barn win first prize?",
+        "Will the tunnel be later than planned?",
+    ],
+)
+def test_words_of_order_that_set_nothing_in_order_split_no_question(question: str) -> None:
+    assert decomposition(QuestionInput(question)).sub_queries == []
+
+
 def test_what_is_only_described_is_asked_for_first() -> None:
     plan = decomposed(Reasoner(), ["Who is the wife of the director of Jump for Glory?"])[0]
     assert [s.text for s in plan.sub_questions] == ["Who is the director of Jump for Glory?", "Who is the wife of #1?"]
