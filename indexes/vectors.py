@@ -80,10 +80,17 @@ def vector_array(matrix: Floats) -> pa.Array:
     return pa.FixedSizeListArray.from_arrays(flat, matrix.shape[1])
 
 
-def similarities(left: Floats, right: Floats) -> Floats:
-    """Canonical cosine of each row of `left` with the same row of `right`: both (pairs, d), gives (pairs,)."""
-    products = np.einsum("ij,ij->i", left.astype(np.float64), right.astype(np.float64))
-    rounded: Floats = products.astype(np.float32)
+def similarities(left: Floats, right: Floats, room: npt.NDArray[np.float64] | None = None) -> Floats:
+    """Canonical cosine of each row of `left` with the same row of `right`: both (pairs, d), gives (pairs,).
+
+    Args:
+        left: Vectors.
+        right: Vectors.
+        room: Of shape (2, pairs, d) or more pairs, for who has many to score: fresh room takes as long as the sums.
+    """
+    wide = np.empty((2, *left.shape)) if room is None else room[:, : len(left)]
+    wide[0], wide[1] = left, right
+    rounded: Floats = np.einsum("ij,ij->i", wide[0], wide[1]).astype(np.float32)
     return rounded
 
 

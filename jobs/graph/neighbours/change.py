@@ -50,7 +50,7 @@ def change(before: Neighbourhood | None, vectors: Vectors, prints: Prints, plan:
     if (was < 0).mean() > _MOST_CHANGED:
         return find_neighbours(vectors, prints, plan, codes)
     if before.partitioned is None:
-        lists, searched = _among_all(lists, codes, vectors, was < 0, plan)
+        searched = _among_all(lists, codes, vectors, was < 0, plan)
         return Neighbourhood(prints, lists, before.dimension, searched, None, {"searched": float(searched)})
     codes = likely(codes)
     layout = lay_out(codes, vectors, prints, plan, LastNight(before.partitioned, was, now))
@@ -61,13 +61,14 @@ def change(before: Neighbourhood | None, vectors: Vectors, prints: Prints, plan:
         if changed > _MOST_CHANGED:
             codes = codes_at(codes, layout.members.homeward)
             return find_in_partitions(layout, codes, vectors, prints, plan)
-        lists = lists.without(_parted(lists, layout.members, fresh))
+        lists.remove(_parted(lists, layout.members, fresh))
         anew = was < 0
         anew[lists.too_short(plan.k)] = True
-        fresh, lists = fresh.with_all_of(anew, layout.members), lists.emptied(anew)
+        lists.empty(np.flatnonzero(anew))
+        fresh = fresh.with_all_of(anew, layout.members)
     newcomers = newcomers_of(layout.members, fresh)
     since = _Since(occupants(), newcomers, before.partitioned.members, np.where(anew, -1, was))
-    lists = _in_partitions(lists, since, codes, vectors, plan)
+    _in_partitions(lists, since, codes, vectors, plan)
     searched = int(anew.sum())
     notes = {"searched": float(searched), "fresh": round(changed, 4)} | layout.notes(lists, prints, plan.k)
     return Neighbourhood(prints, lists, before.dimension, searched, layout.partitioned, notes)
@@ -103,10 +104,8 @@ def _matches_of_both(prints: Prints, known: Prints) -> Positions:
     return matches
 
 
-def _among_all(
-    lists: NeighbourLists, codes: Codes, vectors: Vectors, new: Flags, plan: Plan
-) -> tuple[NeighbourLists, int]:
-    """`lists` with new vectors, compared with all; how many vectors were searched for."""
+def _among_all(lists: NeighbourLists, codes: Codes, vectors: Vectors, new: Flags, plan: Plan) -> int:
+    """Compare new vectors with all, and let `lists` have what is found; how many vectors were searched for."""
 
     def search(rows: Positions, gaining: Flags | None) -> Pairs:
         nearest = NearestLists(codes, vectors, plan.depth, threads=plan.threads)
@@ -117,11 +116,12 @@ def _among_all(
         return Pairs(*nearest.pairs())
 
     found = search(np.flatnonzero(new), ~new) if new.any() else _NO_PAIRS
-    lists = lists.merged(found, new | lists.gaps)
+    lists.merge(found, new | lists.gaps)
     short = lists.too_short(plan.k)
     if len(short):
-        lists = lists.replaced(search(short, None), short)
-    return lists.ties_by_key(), int(new.sum()) + len(short)
+        lists.replace(search(short, None), short)
+    lists.sort_ties()
+    return int(new.sum()) + len(short)
 
 
 _NO_PAIRS = Pairs(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
@@ -144,15 +144,16 @@ class _Since:
     was: Positions
 
 
-def _in_partitions(lists: NeighbourLists, since: _Since, codes: Codes, vectors: Vectors, plan: Plan) -> NeighbourLists:
-    """`lists` with those that share a partition since tonight alone."""
+def _in_partitions(lists: NeighbourLists, since: _Since, codes: Codes, vectors: Vectors, plan: Plan) -> None:
+    """Compare those that share a partition since tonight alone, and let `lists` have what is found."""
     new = since.was < 0
     nearest = NearestLists(codes, vectors, plan.depth, threads=plan.threads, repeated=True)
     nearest.floor[:] = torch.from_numpy(lists.cut)
     sieve = Sieve(nearest, codes, plan.depth, new, _strangers(since.before, since.was))
     run_all(join_strangers(sieve, since.occupants, since.newcomers), plan.threads)
     sieve.close()
-    return lists.merged(Pairs(*nearest.pairs()), new | lists.gaps).ties_by_key()
+    lists.merge(Pairs(*nearest.pairs()), new | lists.gaps)
+    lists.sort_ties()
 
 
 def _strangers(before: Members, was: Positions) -> Keep:

@@ -1,6 +1,9 @@
 """Lists of neighbours that are kept from night to night, and how they change.
 
 A list is longer than what is asked for and says how far it can be trusted: all that are nearer than its cut are in it.
+
+Those of the last night are carried to new arrays, once, and these are changed in place: a copy of all takes longer than
+most changes.
 """
 
 from __future__ import annotations
@@ -40,7 +43,7 @@ class NeighbourLists:
     cut: Floats
 
     @classmethod
-    def empty(cls, count: int, depth: int) -> NeighbourLists:
+    def of_none(cls, count: int, depth: int) -> NeighbourLists:
         """Of vectors that have no neighbours at all."""
         shape = (count, depth)
         scores = np.full(shape, -np.inf, np.float32)
@@ -67,7 +70,7 @@ class NeighbourLists:
             now: Where each vector is tonight, -1 where it went; one entry more than there were vectors, -1.
         """
         if len(self) == 0:
-            return NeighbourLists.empty(len(source), self.depth)
+            return NeighbourLists.of_none(len(source), self.depth)
         # Those of none are taken from the last list, and emptied.
         none = source < 0
         positions = now.take(self.positions.take(source, axis=0, mode="wrap"), mode="wrap")
@@ -85,20 +88,16 @@ class NeighbourLists:
         at = _where(positions >= 0)
         return Pairs(rows[at // self.depth], positions.reshape(-1)[at], scores.reshape(-1)[at])
 
-    def without(self, gone: Positions) -> NeighbourLists:
-        """The same without the neighbours at `gone`, places in `positions` counted through all lists; with gaps."""
-        positions, scores = self.positions.copy(), self.scores.copy()
-        positions.reshape(-1)[gone], scores.reshape(-1)[gone] = -1, -np.inf
-        return NeighbourLists(positions, scores, self.cut)
+    def remove(self, gone: Positions) -> None:
+        """Leave gaps for the neighbours at `gone`, places in `positions` counted through all lists."""
+        self.positions.reshape(-1)[gone], self.scores.reshape(-1)[gone] = -1, -np.inf
 
-    def emptied(self, rows: Flags) -> NeighbourLists:
-        """The same where those of `rows` have no neighbours yet."""
-        positions, scores, cut = self.positions.copy(), self.scores.copy(), self.cut.copy()
-        positions[rows], scores[rows], cut[rows] = -1, -np.inf, -np.inf
-        return NeighbourLists(positions, scores, cut)
+    def empty(self, rows: Positions) -> None:
+        """Let those of `rows` have no neighbours yet."""
+        self.positions[rows], self.scores[rows], self.cut[rows] = -1, -np.inf, -np.inf
 
-    def merged(self, found: Pairs, changed: Flags) -> NeighbourLists:
-        """The same with what was found; those that `changed` are closed up as well."""
+    def merge(self, found: Pairs, changed: Flags) -> None:
+        """Take in what was found; those that `changed` are closed up as well."""
         near = found.score >= self.cut[found.owner]
         gaining = np.zeros(len(self), dtype=np.bool_)
         gaining[found.owner[near]] = True
@@ -108,20 +107,13 @@ class NeighbourLists:
             np.concatenate([had.target, found.target[near]]),
             np.concatenate([had.score, found.score[near]]),
         )
-        lists = self._copied()
-        lists._close(np.flatnonzero(changed & ~gaining))
-        lists._fill(both, np.flatnonzero(gaining))
-        return lists
+        self._close(np.flatnonzero(changed & ~gaining))
+        self._fill(both, np.flatnonzero(gaining))
 
-    def replaced(self, found: Pairs, rows: Positions) -> NeighbourLists:
-        """The same with those of `rows` made of what was found alone."""
-        lists = self._copied()
-        lists.cut[rows] = -np.inf
-        lists._fill(found, rows)
-        return lists
-
-    def _copied(self) -> NeighbourLists:
-        return NeighbourLists(self.positions.copy(), self.scores.copy(), self.cut.copy())
+    def replace(self, found: Pairs, rows: Positions) -> None:
+        """Make those of `rows` of what was found alone."""
+        self.cut[rows] = -np.inf
+        self._fill(found, rows)
 
     def _close(self, rows: Positions) -> None:
         """Close the gaps in the lists of `rows`."""
@@ -163,16 +155,14 @@ class NeighbourLists:
         known: Flags = (self.scores[rows] > self.cut[rows, None]).sum(axis=1) >= k
         return rows[~known]
 
-    def ties_by_key(self) -> NeighbourLists:
-        """The same with equal scores in the order of tonight's keys, which may not be that of the last night."""
+    def sort_ties(self) -> None:
+        """Put equal scores in the order of tonight's keys, which may not be that of the last night."""
         same = _where((self.scores[:, 1:] == self.scores[:, :-1]) & (self.positions[:, 1:] >= 0))
         if len(same) == 0:
-            return self
+            return
         chosen = np.zeros(len(self), dtype=np.bool_)
         chosen[same // (self.depth - 1)] = True
-        lists, pairs = self._copied(), self.pairs(chosen)
-        lists._fill(pairs, np.flatnonzero(chosen))
-        return lists
+        self._fill(self.pairs(chosen), np.flatnonzero(chosen))
 
 
 def _where(flags: Flags) -> Positions:

@@ -24,6 +24,7 @@ from quern.indexes.vectors import Floats, Neighbours, Positions, similarities
 from quern.jobs.graph.neighbours.blocks import Block, Reached
 from quern.jobs.graph.neighbours.codes import Codes
 from quern.jobs.graph.neighbours.ranking import by_score, ranks
+from quern.jobs.graph.neighbours.threads import spans
 
 Keep = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
@@ -31,6 +32,7 @@ _CROWD = 64
 _LEAST_CROWD = 1024
 _FINE = 1 << 29  # Parts of a cosine of 1 that are told apart in order; float32 has 2^24.
 _SCORED = 512
+_SPAN = 1 << 14  # Pairs of one thread that are scored in the same room.
 _OWNERS = 1 << 17  # Whose pairs are scored and sorted at once.
 _WAITING = 24  # Pairs per vector that may wait for their canonical score...
 _LEAST_WAITING = 1 << 21  # ...or as many in all.
@@ -317,12 +319,14 @@ def pair_scores(vectors: ReadableVectors, owner: Positions, target: Positions, t
     """Canonical cosines of the pairs, shape (pairs,)."""
     scores = np.empty(len(owner), dtype=np.float32)
 
-    def score(start: int) -> None:
-        part = slice(start, start + _SCORED)
-        scores[part] = similarities(np.asarray(vectors[owner[part]]), np.asarray(vectors[target[part]]))
+    def score(span: slice) -> None:
+        room = np.empty((2, _SCORED, np.asarray(vectors[owner[:1]]).shape[1]))
+        for start in range(span.start, span.stop, _SCORED):
+            part = slice(start, min(start + _SCORED, span.stop))
+            scores[part] = similarities(np.asarray(vectors[owner[part]]), np.asarray(vectors[target[part]]), room)
 
     with ThreadPoolExecutor(threads) as pool:
-        for _ in pool.map(score, range(0, len(owner), _SCORED)):
+        for _ in pool.map(score, spans(len(owner), _SPAN, threads)):
             pass
     return scores
 

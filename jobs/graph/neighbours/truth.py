@@ -75,8 +75,9 @@ class Searched:
 def true_neighbours(among: Searched, size: int) -> Truth:
     """The true neighbours of a sample of so many vectors, or of all if there are fewer."""
     rows = sample(among.prints, size)
-    lists = NeighbourLists.empty(len(rows), among.depth)
-    return Truth(rows, lists.replaced(_in_all(among, rows, np.arange(len(rows))), np.arange(len(rows))))
+    lists = NeighbourLists.of_none(len(rows), among.depth)
+    lists.replace(_in_all(among, rows, np.arange(len(rows))), np.arange(len(rows)))
+    return Truth(rows, lists)
 
 
 def true_after_changes(among: Searched, size: int, before: Truth, was: Positions, now: Positions) -> Truth:
@@ -95,9 +96,11 @@ def true_after_changes(among: Searched, size: int, before: Truth, was: Positions
     source = np.where(was[rows] >= 0, there[was[rows]], -1)
     lists = before.lists.carried(source, now)
     pairs = _in_new(among, rows, np.flatnonzero(source >= 0), np.flatnonzero(was < 0), lists)
-    lists = lists.merged(pairs, lists.gaps)
+    lists.merge(pairs, lists.gaps)
     again = np.union1d(np.flatnonzero(source < 0), lists.too_short(among.k))
-    return Truth(rows, lists.replaced(_in_all(among, rows, again), again).ties_by_key())
+    lists.replace(_in_all(among, rows, again), again)
+    lists.sort_ties()
+    return Truth(rows, lists)
 
 
 def sample(prints: Prints, size: int) -> Positions:

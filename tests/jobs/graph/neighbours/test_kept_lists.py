@@ -36,7 +36,9 @@ def with_gaps(of: NeighbourLists, seed: int) -> tuple[NeighbourLists, _Entries]:
     gone = np.random.default_rng(seed).random(of.positions.shape) < 0.3
     kept = zip(of.positions, of.scores, ~gone & (of.positions >= 0), strict=True)
     left = [list(zip(scores[mask].tolist(), positions[mask].tolist(), strict=True)) for positions, scores, mask in kept]
-    return of.without(np.flatnonzero(gone)), left
+    gapped = NeighbourLists(of.positions.copy(), of.scores.copy(), of.cut.copy())
+    gapped.remove(np.flatnonzero(gone))
+    return gapped, left
 
 
 seeds = st.integers(0, 1 << 30)
@@ -76,7 +78,7 @@ def test_lists_are_carried_to_where_their_owners_and_neighbours_are_tonight(seed
 
 
 def test_none_are_carried_from_no_lists() -> None:
-    made = NeighbourLists.empty(0, _DEPTH).carried(np.full(3, -1), np.array([-1]))
+    made = NeighbourLists.of_none(0, _DEPTH).carried(np.full(3, -1), np.array([-1]))
     assert entries(made) == [[], [], []]
     assert np.isneginf(made.cut).all()
 
@@ -90,15 +92,17 @@ def test_what_is_found_is_merged_once_and_the_best_stay(seed: int) -> None:
     owner, target = rng.integers(0, len(gapped), 40), rng.integers(0, 20, 40)
     score = np.array([known.get(p, (p[0] * p[1]) % 5 / 8) for p in zip(owner.tolist(), target.tolist(), strict=True)])
     found = Pairs(owner, target, score.astype(np.float32))
-    merged = gapped.merged(found, gapped.gaps)
+    merged, cut = gapped, gapped.cut.copy()
+    merged.merge(found, merged.gaps)
     for row, had in enumerate(left):
         new = {(float(s), int(t)) for o, t, s in zip(owner, target, score, strict=True) if o == row}
-        counted = {(s, t) for s, t in new if s >= gapped.cut[row]}
+        counted = {(s, t) for s, t in new if s >= cut[row]}
         best = sorted(set(had) | counted, key=lambda e: (-e[0], e[1]))[:_DEPTH]
         mine = entries(merged)[row]
         assert sorted(mine, key=lambda e: (-e[0], e[1])) == best
         assert [s for s, _ in mine] == sorted((s for s, _ in mine), reverse=True)
         assert (merged.positions[row, : len(mine)] >= 0).all()
-        assert merged.cut[row] == (best[-1][0] if len(best) == _DEPTH else gapped.cut[row])
+        assert merged.cut[row] == (best[-1][0] if len(best) == _DEPTH else cut[row])
     in_order = [sorted(row, key=lambda e: (-e[0], e[1])) for row in entries(merged)]
-    assert entries(merged.ties_by_key()) == in_order
+    merged.sort_ties()
+    assert entries(merged) == in_order
