@@ -12,7 +12,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Final
+
+from quern.jobs.documents.html.loose_text import is_sentence
 
 # Patterns are in lower case and read lines in lower case: `re` compares letters of both cases in four times the time.
 # Beyond this a line is a paragraph, which says something else too; so is a line about a picture or a date beyond less.
@@ -39,14 +42,19 @@ _LABELS: Final = re.compile(
     r"|další články|související články|čtěte také|ссылки по теме|читайте также|по теме|поделиться"
     r"|empfohlener (?:redaktioneller|externer) inhalt|externer inhalt|video wird geladen|newsletter"
 )
-# Behind a label of these at the end of a text stands nothing of it.
-_LAST: Final = re.compile(
-    r"comments|kommentare|komentarze|commentaires|comentarios|commenti|комментарии|reacties"
-    r"|über (?:den autor|die autorin|die autoren)|about the authors?|à propos de l['’]auteure?|o autor(?:ze|ce)"
-    r"|об авторе"
-    r"|sobre (?:el autor|la autora)|sull['’]autor[ei]|over de auteur"
+# Behind a label of these at the end of a text stands nothing of it, unless several sentences there have its root.
+_COMMENTS: Final = re.compile(r"comments|kommentare|komentarze|commentaires|comentarios|commenti|комментарии|reacties")
+_AUTHOR: Final = re.compile(
+    r"über (?:den autor|die autorin|die autoren)|about the authors?|à propos de l['’]auteure?|o autor(?:ze|ce)"
+    r"|об авторе|sobre (?:el autor|la autora)|sull['’]autor[ei]|over de auteur"
 )
+_ROOT: Final = 5
+_SEVERAL: Final = 2
+# Characters of an author's life; behind more of them stands another part of the text.
+_LONGEST_LIFE: Final = 1_000
 _LAST_SHARE: Final = 0.3
+# Behind a question stand at most the answers to press; other words are a text's.
+_BUTTONS: Final = r"(?:\W*\b\w+){0,3}\W*$"
 _BEGINNINGS: Final = re.compile(
     # what else there is to read, and where the text goes on
     r"(?:read (?:more|next|also)|see also|also read|don['’]t miss|most read|related(?: articles?| story| post)?|watch"
@@ -54,33 +62,45 @@ _BEGINNINGS: Final = re.compile(
     r"|leggi anche"
     r"|lees ook|(?:lee|lea) también|leia também|(?:zobacz|czytaj|przeczytaj) (?:też|także|również)"
     r"|читайте также|čtěte také|läs också|les også|læs også)\s*[:：|]"
-    r"|(?:article|story|text) continues (?:below|after)|dalsz(?:y ciąg|a część) (?:materiału|artykułu|tekstu)"
+    r"|(?:article|story|text) continues (?:below|after)"
+    r"|dalsz(?:y ciąg|a część) (?:materiału|artykułu|tekstu)\s*(?:$|po[dn]|znaj)"
     # what is shown with leave, or to those who pay
     r"|an dieser stelle (?:finden sie|befindet sich|steht) .*\bextern|empfohlener redaktioneller inhalt"
     r"|mit (?:ihrer|deiner) (?:zustimmung|einwilligung) (?:wird|werden) hier"
     r"|ich bin damit einverstanden, dass (?:mir )?extern"
-    r"|damit (?:können|werden) (?:dabei )?personenbezogene daten|sie sehen gerade einen platzhalterinhalt"
-    r"|um diese[ns]? (?:inhalt|video|karte)\w* (?:anzu|zu )|externen inhalt (?:laden|anzeigen)|inhalt entsperren"
-    r"|dieser (?:artikel|beitrag|inhalt|text) gehört zum angebot|la suite est réservée|il vous reste .*à lire"
-    r"|suscríbete para|already a (?:subscriber|member)|(?:click|tap) here to (?:subscribe|watch)"
+    r"|damit (?:können|werden) (?:dabei )?personenbezogene daten .*(?:dritt|übermittelt)"
+    r"|sie sehen gerade einen platzhalterinhalt"
+    r"|um diese[ns]? (?:inhalt|video|karte)\w* (?:anzu(?:zeigen|sehen|schauen)|zu (?:sehen|laden|aktivieren))"
+    r"|externen inhalt (?:laden|anzeigen)|inhalt entsperren"
+    r"|dieser (?:artikel|beitrag|inhalt|text) gehört zum angebot"
+    r"|la suite est réservée|il vous reste .*de cet article à lire"
+    r"|suscríbete para|already a (?:subscriber|member)\s*(?:$|[?:|]|(?:log|sign) in)"
+    r"|(?:click|tap) here to (?:subscribe|watch)"
     r"|this (?:article|post|story) is (?:only )?for (?:paying )?(?:subscribers|members)"
     r"|this slideshow requires|(?:bitte )?(?:aktivieren sie|please enable) javascript"
-    r"|(?:ihr|dein|your) browser (?:unterstützt|does not|doesn)|inkl\. .{0,20}\bmwst|preise? inkl\."
+    r"|(?:ihr|dein|your) browser (?:unterstützt (?:leider |derzeit )?(?:kein|das |die |dies)"
+    r"|(?:does not|doesn['’]t) (?:currently )?support (?:the |this |html5|iframe|javascript|embedded))"
+    r"|inkl\. .{0,20}\bmwst|preise? inkl\."
     # what readers thought of it
     r"|war(?:en)? dies\w+ "
-    r"(?:seite|artikel|beitrag|information|informationen|antwort|inhalt|text)\b.*\b(?:hilfreich|nützlich)"
-    r"|was this (?:page|article|answer|information|content|review) (?:helpful|useful)"
+    r"(?:seite|artikel|beitrag|information|informationen|antwort|inhalt|text)\b[^?]*\b(?:hilfreich|nützlich)\b[^?]*"
+    rf"(?:\?{_BUTTONS}|$)"
+    rf"|was this (?:page|article|answer|information|content|review) (?:helpful|useful)[^?]{{0,20}}(?:\?{_BUTTONS}|$)"
     r"|was deze (?:pagina|informatie) nuttig"
     r"|cette (?:page|information|réponse) vous a-t-elle|(?:if you )?(?:liked?|enjoyed?) this (?:story|article|post)\b"
-    r"|rate this "
+    r"|rate this (?:article|book|game|movie|page|poem|post|product|recipe|song|story|video)\b"
     r"|hat (?:ihnen|dir) (?:der|dieser) (?:artikel|beitrag)|hast du das rezept ausprobiert|dziękujemy, że przeczytał"
-    r"|tell us what you think|lust auf (?:weitere|mehr) "
+    r"|tell us what you think|lust auf (?:weitere|mehr) [^.!?]*\?"
     # who made and sent it
-    r"|(?:über )?dieses thema (?:berichtete|im programm)|original-content von|(?:\w+\s*:\s*)?©\s*dpa"
+    r"|dieses thema im programm\b|über dieses thema berichtete .*(?:\bam \d|\d uhr)"
+    r"|original-content von|(?:\w+\s*:\s*)?©\s*dpa"
     r"|\w*(?:bild|foto)\w*\s*:\s*©"
     # who is here
-    r"|(?:wer ist|who(?:['’]s| is)) online\b|mitglieder in diesem forum\b|users browsing this forum\b"
-    r"|sie sind (?:der )?(?:besucher|\d+\. besucher)|(?:you are )?visitor (?:no|number|#)|best viewed (?:with|in) "
+    r"|(?:wer ist|who(?:['’]s| is)) online\s*\??(?:$|\s*[:\d]|\s*mitglieder)|mitglieder in diesem forum\b"
+    r"|users browsing this forum\b"
+    r"|sie sind (?:der )?(?:besucher\s*(?:$|nr|nummer|[\d:#])|\d+\. besucher)"
+    r"|(?:you are )?visitor (?:no\.?|number|#)\s*[:\d]"
+    r"|best viewed (?:with|in|at) (?:.*(?:netscape|explorer|mozilla|firefox|chrome|opera|browser)|\d{3,4}\s*[x×*])"
     r"|optimiert für (?:netscape|internet)|this page is a member of|sign my guestbook"
 )
 # Short lines of how long the page takes to read, when it was made, since when its writer is one of a forum, and who
@@ -90,7 +110,8 @@ _ABOUT_PAGE: Final = re.compile(
     r"|czas czytania)\b.*\d"
     r"|(?:stand|(?:zuletzt )?aktualisiert(?: am)?|veröffentlicht(?: am)?|erstellt(?: am)?|(?:last )?updated(?: on| at)?"
     r"|published(?: on| at)?|publié le|mis à jour le|letzte (?:änderung|aktualisierung))\W+(?:\w+\W+)?\d"
-    r"|(?:beiträge|posts|messages|registriert(?: seit)?|joined|mitglied seit|dabei seit)\W+(?:\w+\W+)?\d"
+    r"|(?:beiträge|posts|messages)\W+\d[\d.,]*$|joined (?:jan|feb|mar|apr|may|ju[nl]|aug|sep|oct|nov|dec)\w*\W+\d"
+    r"|(?:registriert(?: seit)?|joined|mitglied seit|dabei seit)(?:\s*:.*|\W+)\d"
     r"|(?:bildquelle|bildnachweis|bildrechte|fotos?|photos?(?: by| credit)?|image credit|crédits? photos?|fot\.)\s*:"
 )
 # A page that speaks of cookies more often is about them.
@@ -105,22 +126,30 @@ _NETWORKS: Final = (
     *("flipboard", "google news", "podcast", "канал", "lettre d’information", "lettre d'information", "boletín"),
     *("boletim", "nieuwsbrief", "рассылк", "rss-feed", " app ", "-app", " app.", "aplikac"),
 )
-# What readers are asked, at the head of a clause: who "can subscribe" or "wants to follow us" is not asked.
+# What readers are asked. A verb that also tells of others ("they follow him on Twitter") asks at the head of a clause.
+_HEAD: Final = r"(?:^|[^\w\s]\s*|\b(?:please|then|bitte|dann|jetzt|hier|und|et|por favor)\s+)"
 _ASKING: Final = re.compile(
-    r"(?<!\w )subscribe (?:to|now|today|for)|by subscribing|sign up|click here to (?:subscribe|get the)"
-    r"|(?:follow|like|find|join) (?:us|me|him|her|them)\b|\bfollow (?:@?\w+ ){1,2}on\b|(?<!\w )get (?:the|our|all)\b"
-    r"|\bdownload (?:the|our)\b|delivered to your|abonnier(?:e|en sie|t)\b|\bmelde(?:n sie|t)? (?:sich|dich|euch)"
+    r"(?<!\w )subscribe (?:to|now|today|for)|by subscribing|click here to (?:subscribe|get the)"
+    r"|sign up (?:(?:for|to) (?:our|my)\b|here\b|now\b|today\b)|\b(?:follow|find) us\b"
+    r"|\bdownload our\b|delivered to your"
     r"|(?:jetzt|hier) (?:anmelden|abonnieren|bestellen)|\bfolge(?:n sie|t)? (?:uns|mir)|\bfind(?:e|et|en sie) uns"
-    r"|\bladen sie"
-    r"|informiert sie\b|\bverpass|bestens informiert|suivez|abonnez|inscrivez|recevez|téléchargez|\bs[íi]gue(?:nos|me)"
-    r"|suscr[íi]be|\brecibe\b|\bap[úu]nt[ae]|segui(?:ci|mi)\b|iscriviti|siga-nos|assine\b|obserwuj|\bpolub\b|zapisz się"
-    r"|posłuchaj|pobierz|subskrybuj|подпи(?:сывайтесь|шитесь|шись)|следите за|volg ons|meld je|schrijf je|sledujte"
-    r"|odebírejte|følg oss?\b|tilmeld|prenumerera|följ oss",
-    re.I,
+    r"|\bnewsletter\b.{0,40} informiert sie\b|bestens informiert|\bverpass(?:e|t|en sie) (?:kein|nichts)"
+    r"|\b(?:nichts|keine?n?)\b.{0,40} (?:zu )?verpassen|(?:abonnez|inscrivez)[- ]vous|\bs[íi]gue(?:nos|me)"
+    r"|suscr[íi]b(?:ete|ase|[íi]os)|\bap[úu]nt(?:ate|ese|aos)|segui(?:ci|mi)\b|iscriviti|siga-nos"
+    r"|\bobserwuj\b|zapisz się"
+    r"|posłuchaj|\bpobierz\b|subskrybuj|подпи(?:сывайтесь|шитесь|шись)|следите за|volg ons|sledujte"
+    r"|odebírejte|følg oss?\b|\btilmeld\b|prenumerera på|följ oss"
+    rf"|{_HEAD}(?:sign up\b|(?:follow|like|find|join) (?:us|me|him|her|them)\b|follow (?:@?[\w.'’-]+ ){{1,2}}on\b"
+    r"|get (?:the|our|all)\b|download the\b|abonnier(?:e|en sie|t)\b|melden sie sich\b|melde dich\b|meldet euch\b"
+    r"|laden sie\b|suivez|recevez|téléchargez|recibe\b|assine\b|polub\b|meld je\b|schrijf je\b)"
 )
 # What labels are set off with, and the number of comments behind one.
-_MARKS: Final = " \t.:;,!?…–—-*_|[](){}<>»«›‹→\"'„“”"
+_MARKS: Final = " \t.:;,!?…–—-*_|[](){}<>»«›‹→"
+# What is said in a text begins with one of these.
+_QUOTES: Final = ('"', "'", "„", "“", "”", "‚", "‘", "’")
+_ENTRY: Final = "- "
 _COUNT: Final = re.compile(r"\s*\(\d+$")
+_WORD_AT_END: Final = re.compile(r"[^\W\d_]{3}[.!?]$")
 
 
 def without_visits(text: str) -> str:
@@ -129,8 +158,20 @@ def without_visits(text: str) -> str:
     asked = [word for word in _NETWORKS if word in small]
     cookies = 0 < small.count("cookies") <= _FEW_COOKIES
     lines = _before_last(text.split("\n"), len(text))
-    kept = [line for line in lines if len(line) > _LONGEST or not _is_of_visit(line, asked, cookies=cookies)]
-    return "\n".join(kept) or text
+    visits = [len(line) <= _LONGEST and _is_of_visit(line, asked, cookies=cookies) for line in lines]
+    if any(visits):
+        _keep_lists(lines, visits)
+    return "\n".join(line for line, visit in zip(lines, visits, strict=True) if not visit) or text
+
+
+def _keep_lists(lines: Sequence[str], visits: list[bool]) -> None:
+    """An entry of a list is of the visit where half of the list is: `Comments` may be one of a program's parts."""
+    at = 0
+    for is_list, some in groupby(lines, lambda line: line.startswith(_ENTRY)):
+        end = at + sum(1 for _ in some)
+        if is_list and 2 * sum(visits[at:end]) < end - at:
+            visits[at:end] = [False] * (end - at)
+        at = end
 
 
 def _before_last(lines: list[str], length: int) -> list[str]:
@@ -138,12 +179,21 @@ def _before_last(lines: list[str], length: int) -> list[str]:
     behind = 0
     for i in range(len(lines) - 1, 0, -1):
         line = lines[i]
-        if len(line) <= _SHORT and _LAST.fullmatch(_bare(line)):
-            return lines[:i]
+        if len(line) <= _SHORT and not line.startswith((_ENTRY, *_QUOTES)):
+            label = _bare(line)
+            about_author = _AUTHOR.fullmatch(label) is not None and behind <= _LONGEST_LIFE
+            if about_author or (_COMMENTS.fullmatch(label) and not _is_about(label, lines[i + 1 :])):
+                return lines[:i]
         behind += len(line)
         if behind > _LAST_SHARE * length:
             break
     return lines
+
+
+def _is_about(label: str, behind: Sequence[str]) -> bool:
+    """Whether several sentences behind a label speak of it: it heads a section on comments, as manuals have."""
+    root = label[:_ROOT]
+    return sum(root in line.lower() and is_sentence(line) for line in behind) >= _SEVERAL
 
 
 def _bare(line: str) -> str:
@@ -153,12 +203,19 @@ def _bare(line: str) -> str:
 
 
 def _is_of_visit(line: str, asked: Sequence[str], *, cookies: bool) -> bool:
+    if line.startswith(_QUOTES):
+        return False
+    small = line.lower()
+    if _BEGINNINGS.match(small.lstrip(_MARKS)):
+        return True
     bare = _bare(line)
-    if _BEGINNINGS.match(bare) or (len(line) <= _SHORT and (_LABELS.fullmatch(bare) or _ABOUT_PAGE.match(bare))):
+    if len(line) <= _SHORT and (_LABELS.fullmatch(bare) or (_ABOUT_PAGE.match(bare) and not _tells(line))):
         return True
     if cookies and _COOKIES.match(bare):
         return True
-    if not asked:
-        return False
-    small = line.lower()
-    return any(word in small for word in asked) and _ASKING.search(line) is not None
+    return any(word in small for word in asked) and _ASKING.search(small) is not None
+
+
+def _tells(line: str) -> bool:
+    """Whether a line with a date is a sentence: it ends with a word, and sets off no label."""
+    return ":" not in line and is_sentence(line) and _WORD_AT_END.search(line) is not None
