@@ -3,7 +3,8 @@
 A list is longer than what is asked for and says how far it can be trusted: all that are nearer than its cut are in it.
 
 Those of the last night are carried to new arrays, once, and these are changed in place: a copy of all takes longer than
-most changes.
+most changes. What is looked for in all of them is told by places counted through all lists, which NumPy finds several
+times as fast as rows and ranks.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ class NeighbourLists:
         positions = now.take(self.positions.take(source, axis=0, mode="wrap"), mode="wrap")
         scores, cut = self.scores.take(source, axis=0, mode="wrap"), self.cut.take(source, mode="wrap")
         positions[none], cut[none] = -1, -np.inf
-        scores.reshape(-1)[_where(positions < 0)] = -np.inf
+        scores.reshape(-1)[np.flatnonzero(positions < 0)] = -np.inf
         return NeighbourLists(positions, scores, cut)
 
     def pairs(self, chosen: Flags) -> Pairs:
@@ -85,7 +86,7 @@ class NeighbourLists:
 
     def _pairs_of(self, rows: Positions) -> Pairs:
         positions, scores = self.positions.take(rows, axis=0), self.scores.take(rows, axis=0)
-        at = _where(positions >= 0)
+        at = np.flatnonzero(positions >= 0)
         return Pairs(rows[at // self.depth], positions.reshape(-1)[at], scores.reshape(-1)[at])
 
     def remove(self, gone: Positions) -> None:
@@ -142,7 +143,7 @@ class NeighbourLists:
     def gaps(self) -> Flags:
         """Which have fewer neighbours than they may."""
         missing = np.zeros(len(self), dtype=np.bool_)
-        missing[_where(self.positions < 0) // self.depth] = True
+        missing[np.flatnonzero(self.positions < 0) // self.depth] = True
         return missing
 
     def too_short(self, k: int) -> Positions:
@@ -157,14 +158,9 @@ class NeighbourLists:
 
     def sort_ties(self) -> None:
         """Put equal scores in the order of tonight's keys, which may not be that of the last night."""
-        same = _where((self.scores[:, 1:] == self.scores[:, :-1]) & (self.positions[:, 1:] >= 0))
+        same = np.flatnonzero((self.scores[:, 1:] == self.scores[:, :-1]) & (self.positions[:, 1:] >= 0))
         if len(same) == 0:
             return
         chosen = np.zeros(len(self), dtype=np.bool_)
         chosen[same // (self.depth - 1)] = True
         self._fill(self.pairs(chosen), np.flatnonzero(chosen))
-
-
-def _where(flags: Flags) -> Positions:
-    """Places of the flags that are set, counted row by row: several times as fast as by row and column."""
-    return np.flatnonzero(flags)

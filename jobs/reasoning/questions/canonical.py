@@ -48,9 +48,9 @@ _IS_OR: Final = lazy_pattern(
 )
 # `first`, `later` and the like as adverbs: with a noun behind (`last year`, `first prize`) they set nothing in order.
 _WHEN: Final = rf"(?P<when>{FIRST})(?P<rest>\s+(?:{'|'.join(sorted(PREPOSITIONS - {'of'}))})\s.+)?"
-# `Was A or B built first`.
-_BUILT_OR: Final = lazy_pattern(
-    rf"(?P<be>{_BE})\s+(?P<a>[^,?]+?),?\s+or\s+(?P<b>[^,?]+?)\s+(?P<verb>[a-z]+)\s+{_WHEN}",
+# `Was A or B built first`, `Did A or B close first`.
+_FIRST_OR: Final = lazy_pattern(
+    rf"(?P<aux>{_BE}|did|does|do)\s+(?P<a>[^,?]+?),?\s+or\s+(?P<b>[^,?]+?)\s+(?P<verb>[a-z]+)\s+{_WHEN}",
     re.IGNORECASE,
 )
 # `Has A or B more beds`.
@@ -62,11 +62,6 @@ _HAS_OR: Final = lazy_pattern(
 # `Will A be longer than B`; when it will be is not how it is.
 _WILL_BE: Final = lazy_pattern(
     rf"\b(?:will|would|shall)\s+(?P<a>[^,?]+?)\s+be\s+(?P<rest>(?:{COMPARATIVE}|more|fewer|less)\b.*)", re.IGNORECASE
-)
-# `Did A or B close first`.
-_CLOSE_OR: Final = lazy_pattern(
-    rf"(?P<aux>did|does|do)\s+(?P<a>[^,?]+?),?\s+or\s+(?P<b>[^,?]+?)\s+(?P<verb>[a-z]+)\s+{_WHEN}",
-    re.IGNORECASE,
 )
 # `Did A or B carry more cars`.
 _DID_OR: Final = lazy_pattern(
@@ -102,20 +97,20 @@ def canonical(text: str) -> str:
         return text
     if (m := _IS_OR.fullmatch(text)) and m["comp"].islower():
         return f"which {m['be'].lower()} {m['comp']}{m['rest'] or ''}, {m['a']} or {m['b']}"
-    if (m := _BUILT_OR.fullmatch(text)) and _is_order(m) and is_past(m["verb"].lower()):
-        return f"which {m['be'].lower()} {m['verb']} {m['when']}{m['rest'] or ''}, {m['a']} or {m['b']}"
+    if (m := _FIRST_OR.fullmatch(text)) and _is_order(m):
+        return f"which {m['aux'].lower()} {m['verb']} {m['when']}{m['rest'] or ''}, {m['a']} or {m['b']}"
     if (m := _HAS_OR.fullmatch(text)) and len(m["a"].split()) <= _LONGEST_SIDE:
         return f"which {m['aux'].lower()} {m['comp']}{m['rest']}, {m['a']} or {m['b']}"
-    if (m := _CLOSE_OR.fullmatch(text)) and _is_order(m) and m["verb"].lower() not in PREPOSITIONS:
-        return f"which {m['aux'].lower()} {m['verb']} {m['when']}{m['rest'] or ''}, {m['a']} or {m['b']}"
     if (m := _DID_OR.fullmatch(text)) and m["comp"].islower() and len(m["a"].split()) <= _LONGEST_SIDE:
         return f"which {m['aux'].lower()} {m['verb']} {m['comp']}{m['rest'] or ''}, {m['a']} or {m['b']}"
     return text
 
 
 def _is_order(m: re.Match[str]) -> bool:
-    """Whether the sides of a match are things alone: `A or B ever closed` asks whether."""
-    return len(m["a"].split()) <= _LONGEST_SIDE and bare(m["b"].split()[-1]) not in ADVERBS
+    """Whether a match has a verb, and its sides are things alone: `A or B ever closed` asks whether."""
+    verb = m["verb"].lower()
+    is_form = is_past(verb) if m["aux"].lower() in _BE.split("|") else verb not in PREPOSITIONS
+    return is_form and len(m["a"].split()) <= _LONGEST_SIDE and bare(m["b"].split()[-1]) not in ADVERBS
 
 
 def resolved(thing: str, other: str) -> str:

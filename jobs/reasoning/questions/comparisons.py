@@ -286,9 +286,7 @@ def _by_how_much(text: str) -> Pair | None:
     """The sides of `how many more seats did A have than B`, `how much longer is A than B`."""
     m = _MORE.fullmatch(text)
     if m is None:
-        m = _MORE_OF.fullmatch(text)
-        elsewhere = m is not None and _ADVERBIAL.match(m["b"])
-        return _two_of(f"{m['asked']} {m['rest']}", m["b"], "difference") if m and elsewhere else None
+        return _by_how_many_elsewhere(text)
     aux, noun, word = m["aux"].lower(), m["noun"].strip(), m["comp"].lower()
     words = m["a"].split()
     verbs = (i for i in range(1, len(words)) if is_verb(bare(words[i])) or is_past(bare(words[i])))
@@ -305,6 +303,14 @@ def _by_how_much(text: str) -> Pair | None:
     return Pair(
         "compare", (who, b), tuple(raised(f"how {plain_form(word)} {aux} {x} {verb}") for x in (who, b)), "difference"
     )
+
+
+def _by_how_many_elsewhere(text: str) -> Pair | None:
+    """The sides of `how many more people worked for A than for B`, where those counted are the subject."""
+    m = _MORE_OF.fullmatch(text)
+    if m is None or not _ADVERBIAL.match(m["b"]):
+        return None
+    return _two_of(f"{m['asked']} {m['rest']}", m["b"], "difference")
 
 
 _READERS: Final = (_by_how_much, choice, _compared, ordered, _yes_or_no, _both)
