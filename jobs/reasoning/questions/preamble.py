@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from quern.jobs.reasoning.questions.pairs import MEASURES
+from quern.jobs.reasoning.questions.requests import opens_request, request_asked
 from quern.jobs.reasoning.questions.words import AUXILIARIES, CLOSED, QUESTION_WORDS, bare, is_past, is_verb
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.sentences import sentence_spans
@@ -42,15 +43,6 @@ _OPENER: Final = lazy_pattern(
 )
 _SIDES: Final = lazy_pattern(r"\b(?:vs|versus|or)\b", re.IGNORECASE)  # What is set beside each other.
 _BREAK: Final = lazy_pattern(r"[:;–—]\s+|\s-\s+")
-_POLITE: Final = lazy_pattern(
-    r"(?:please,? )?(?!would you say )(?:(?:can|could|would|will) (?:you|anyone|someone|anybody|somebody) "
-    r"(?:please |kindly )?"
-    r"(?:(?:tell|remind|inform) (?:me|us)|say|explain|find out|check|look up),?|(?:tell|remind) (?:me|us),?"
-    r"|i(?: would|'d|’d) (?:like|love) to know,?|i(?: want|'m trying|’m trying) to (?:know|find out),?"
-    r"|do you (?:happen to )?know,?|does anyone know,?)"
-    r" (?=(?:who|whom|whose|what|which|when|where|why|how)\b)",
-    re.IGNORECASE,
-)
 # Key words that ask: `population of Ostley`, `Ostley population`; and `Name the captain of the Marr`.
 _WHAT: Final = rf"(?P<what>{MEASURES}|address|owner)"
 _MEASURE_OF: Final = lazy_pattern(rf"(?:the )?{_WHAT} of (?P<of>[^\s?]+(?: [^\s?]+){{0,5}})\??", re.IGNORECASE)
@@ -76,15 +68,21 @@ def question_alone(text: str) -> str:
     them, the ones with a name stay, or all that tell something where none has one. A scene that is set stays.
     """
     said = [text[start:end] for start, end in sentence_spans(text)]
-    asking = [n for n, sentence in enumerate(said) if _is_question(sentence)]
+    questions = [n for n, sentence in enumerate(said) if _is_question(sentence)]
+    direct = {n: request_asked(_without_opening(said[n])) for n in questions or range(len(said))}
+    asking = questions or [n for n, sentence in direct.items() if sentence != said[n]]
     idle = {n for n, sentence in enumerate(said) if n not in asking and _IDLE.search(sentence)} if asking else set()
     if _LEANS.search(" ".join(said[n] for n in asking)):
         telling = {n for n in idle if not _ORDER.match(said[n])}
         idle -= {n for n in telling if _NAME.search(said[n])} or telling
-    if idle:
-        text = " ".join(sentence for n, sentence in enumerate(said) if n not in idle)
+    if idle or any(direct[n] != said[n] for n in direct):
+        text = " ".join(_raised(direct.get(n, sentence)) for n, sentence in enumerate(said) if n not in idle)
     alone = _asked(_without_opening(text))
-    return alone[:1].upper() + alone[1:] if idle or alone != text else text
+    return _raised(alone) if idle or alone != text else text
+
+
+def _raised(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _asked(text: str) -> str:
@@ -110,9 +108,8 @@ def _is_question(sentence: str) -> bool:
 def _without_opening(text: str) -> str:
     """A question without the words that lead to it in the same sentence."""
     opener = _OPENER.match(text)
-    text = text[opener.end() :] if opener and _ASKS.match(text, opener.end()) else _after_break(text)
-    polite = _POLITE.match(text)
-    return text[polite.end() :] if polite else text
+    asks = opener is not None and (_ASKS.match(text, opener.end()) or opens_request(text, opener.end()))
+    return text[opener.end() :] if opener and asks else _after_break(text)
 
 
 def _after_break(text: str) -> str:

@@ -7,11 +7,12 @@ from typing import Final
 
 from quern.jobs.reasoning.answering.kinds.kind import NAMED, Kind
 from quern.jobs.reasoning.answering.kinds.noun_phrases import MOST_WORDS, WORD, is_plural, main_verb, noun_phrase
-from quern.jobs.reasoning.answering.kinds.units import OF_MEASURE, SHARES
+from quern.jobs.reasoning.answering.kinds.units import OF_ADJECTIVE, OF_MEASURE, SHARES
 from quern.jobs.reasoning.answering.kinds.verdict_asked import AUXILIARY, PREPOSITION
 from quern.jobs.reasoning.answering.persons import is_person
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.text.quantities import singular
+from quern.schemas.words.patterns import lazy_pattern
 
 TIMES: Final = "date|day|month|year|century|decade|season|week|weekday|evening|morning"
 _PLACES: Final = (
@@ -20,9 +21,18 @@ _PLACES: Final = (
 )
 
 
+_NUMBER_OF: Final = lazy_pattern(
+    r"(?:(?:total|exact|final|record|current|average) )?number of (?:the |all |its |their )?(.+)"
+)
+_EVERYONE: Final = content_words("everyone everybody all people persons those")
+
+
 def of_the(after: str, rest: str, question: str) -> Kind:
     """`What is the N of ...`: the noun says what is asked for."""
-    ends = rf"\s+(?:{PREPOSITION}|that|which|who|when|where|each|every|per|now|{AUXILIARY})\b|[,?]"
+    ends = (
+        rf"\s+(?:{PREPOSITION}|that|which|who|when|where|each|every|per|now|the|its|his|her|their|it|they|he|she|"
+        rf"{AUXILIARY})\b|[,?]"
+    )
     parts = re.split(ends, after, maxsplit=1)
     words = WORD.findall(parts[0])
     if not words or len(words) > MOST_WORDS:
@@ -30,11 +40,17 @@ def of_the(after: str, rest: str, question: str) -> Kind:
     if words[-1] in ("name", "names", "surname"):
         of = re.search(r"\bof\s+(?:the\s+|a\s+|an\s+)?([^,?]+)", after)
         named = noun_phrase(of[1]) if of else ""
+        if words[-1] == "names":
+            return Kind("list", content_words(named) - _EVERYONE)
         kind = of_noun([w.lower() for w in WORD.findall(named)] or ["name"], content_words(named), plural=False)
         return kind if kind.name != "which" or not named else Kind("which", kind.noun, verb=NAMED)
     if words[-1] in ("called", "named") and len(words) > 1:
         kind = of_noun(words[:-1], content_words(" ".join(words[:-1])), plural=False)
         return kind if kind.name != "which" else Kind("which", kind.noun, verb=NAMED)
+    counted = _NUMBER_OF.match(after)
+    noun = noun_phrase(counted[1]) if counted else ""
+    if noun and singular(noun.split()[-1]) != noun.split()[-1]:  # `the number of the house` counts nothing.
+        return Kind("how_many", content_words(" ".join([noun, *map(singular, noun.split())])))
     if words[-1] in ("reason", "cause", "purpose"):
         return Kind("why")
     if re.fullmatch(rf"{TIMES}|dates", words[-1]):
@@ -58,6 +74,8 @@ def of_them(rest: str) -> Kind:
 def of_noun(words: list[str], noun: frozenset[str], *, plural: bool) -> Kind:
     """What the last of the words of a noun phrase names; `noun` are its stems."""
     head = words[-1]
+    if head == "age":  # That of `how old`.
+        return Kind("how_much", units=OF_ADJECTIVE["old"])
     if re.fullmatch(_PLACES, head):
         return Kind("where", noun)
     if head in OF_MEASURE:

@@ -33,7 +33,7 @@ OF_MEASURE: Final = {
     noun: units
     for units, nouns in (
         (LENGTHS, "height length width depth distance girth thickness diameter altitude elevation range"),
-        (DURATIONS, "duration age"),
+        (DURATIONS, "duration"),
         (
             MONEY,
             "price cost fee fine salary wage fare budget rent toll deposit sum bill charge payment expense loan debt",

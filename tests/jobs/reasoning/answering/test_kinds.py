@@ -50,6 +50,10 @@ from quern.jobs.reasoning.answering.kinds.reading import kind_of
         ("What is it that keeps the wheel from turning?", "why"),
         ("Which of the miller's four mills burned?", "which"),
         ("Who else was asked to run it?", "list"),
+        ("What was the number of sacks in 1911?", "how_many"),
+        ("What is the number of the mill?", "how_much"),
+        ("What is the year the mill burned?", "when"),
+        ("What are the names of the two mills?", "list"),
         ("火是怎么引起的？", "why"),
         ("磨坊最多能坐几个人？", "how_many"),
         ("磨坊什么时候开放？", "when"),
@@ -71,6 +75,10 @@ def test_the_thing_that_is_counted_and_the_unit_that_is_wanted_are_known() -> No
     assert kind_of("How many sacks of rye does it hold?").noun == {"sack"}
     assert "metre" in kind_of("How wide is the pond?").units
     assert "crown" in kind_of("How much did the roof cost?").units
+
+
+def test_an_age_is_what_how_old_asks_for() -> None:
+    assert kind_of("What is the age of the mill?") == kind_of("How old is the mill?")
 
 
 def test_an_hour_a_year_or_a_unit_that_is_wanted_is_known() -> None:

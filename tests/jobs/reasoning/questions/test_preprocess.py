@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from quern.indexes.lexical import LexicalIndex
+from quern.jobs.reasoning.questions.preamble import question_alone
 from quern.jobs.reasoning.questions.preprocess import Understood, understood
 from quern.jobs.reasoning.questions.vocabulary import Vocabulary
 from quern.jobs.reasoning.runner import Reasoner
@@ -129,6 +130,38 @@ def test_a_preamble_is_set_aside_unless_the_question_leans_on_it(
     said: str, question: str | None, vocabulary: Vocabulary
 ) -> None:
     assert read(said, vocabulary).question == (question or said)
+
+
+@pytest.mark.parametrize(
+    ("said", "question"),
+    [
+        ("Any idea how tall the lighthouse at Cape Verity is?", "How tall is the lighthouse at Cape Verity?"),
+        ("I'd like to know the price of a season ticket.", "What is the price of a season ticket?"),
+        ("was wondering what the baker's dog is called", "What is the baker's dog called?"),
+        ("Could anyone remind me of the name of the baker?", "What is the name of the baker?"),
+        ("Do you happen to know who looks after the archive?", "Who looks after the archive?"),
+        ("please let me know whether the pool is open on Mondays", "Is the pool open on Mondays?"),
+        ("I can't remember if the barge carried cars", "Did the barge carry cars?"),
+        ("I've forgotten the year the mill burned down.", "What is the year the mill burned down?"),
+        ("What I want to know is how long the repairs took.", "How long did the repairs take?"),
+        ("Hello, any idea what the cost of the roof was?", "What was the cost of the roof?"),
+        ("Could you tell me in which street the press stood?", "In which street did the press stand?"),
+        ("Tell me the distance from here to the mill, please.", "What is the distance from here to the mill?"),
+        ("Does anybody know the person who opened the mill?", "Who opened the mill?"),
+        ("Who opened the mill, do you know?", "Who opened the mill?"),
+        ("Can you list the owners of the mill?", "List the owners of the mill."),
+        ("你能告诉我渡轮几点开吗？", "渡轮几点开？"),
+        ("请问磨坊开放吗？", "磨坊开放吗？"),
+        ("Can you take dogs on the tram?", None),
+        ("Could you tell a beech from an oak by its bark?", None),
+        ("I want to know more about the mill.", None),
+        ("Tell me about the mill.", None),
+        ("Do you remember?", None),
+        ("I am curious about the bell. Is it old?", None),
+    ],
+)
+def test_a_request_is_the_question_that_it_asks(said: str, question: str | None) -> None:
+    assert question_alone(said) == (question or said)
 
 
 def test_the_last_word_of_a_name_becomes_the_name_that_the_corpus_always_gives_in_full(vocabulary: Vocabulary) -> None:
