@@ -40,6 +40,12 @@ _WHICH_OF: Final = lazy_pattern(
 _OF_TWO: Final = lazy_pattern(
     rf"\b(?:the\s+)?(?P<comp>{_MORE})(?:\s+one)?\s+of\s+the\s+(?:two|pair)(?:\s+(?:[a-z]+\s+)?[a-z]+s)?\b"
 )
+# `before the fire or after it`; `or was it the other way round` asks nothing more.
+_OR_AFTER_IT: Final = lazy_pattern(
+    r"^(?P<before>.+?)\s+(?:before|after)\s+(?P<event>.+?),?\s+or\s+(?:only\s+)?(?:after|before)(?:\s+(?:it|that|them|this))?$",
+    re.IGNORECASE,
+)
+_OTHER_WAY: Final = lazy_pattern(r",?\s+or\s+(?:was\s+it\s+|is\s+it\s+)?the\s+other\s+way\s+a?round$", re.IGNORECASE)
 # `Is A or B the longer ship`, `Is A or B longer`.
 _IS_OR: Final = lazy_pattern(
     rf"(?P<be>{_BE})\s+(?:it\s+)?(?P<a>[^,?]+?),?\s+or\s+(?P<b>[^,?]+?),?\s+(?:the\s+)?(?P<comp>{COMPARATIVE})"
@@ -82,6 +88,7 @@ def canonical(text: str) -> str:
     text = " ".join(text.split())
     if len(text) > _LONGEST:
         return text
+    text = _OTHER_WAY.sub("", _OR_AFTER_IT.sub(r"\g<before> before or after \g<event>", text))
     text = _WILL_BE.sub(r"is \g<a> \g<rest>", _OF_TWO.sub(r"\g<comp>", _BY.sub("", text)))
     if (m := _VERSUS.fullmatch(text)) or (m := _LAST_VERSUS.fullmatch(text)):
         return f"{m['head']}, {lowered(m['a'])} or {m['b']}"
@@ -111,15 +118,3 @@ def _is_order(m: re.Match[str]) -> bool:
     verb = m["verb"].lower()
     is_form = is_past(verb) if m["aux"].lower() in _BE.split("|") else verb not in PREPOSITIONS
     return is_form and len(m["a"].split()) <= _LONGEST_SIDE and bare(m["b"].split()[-1]) not in ADVERBS
-
-
-def resolved(thing: str, other: str) -> str:
-    """A thing with the noun of the other in the place of its `one`: `the old one` beside `the new Marr ferry`."""
-    m = _ONE.fullmatch(thing)
-    words = re.sub(r"^(?:the|an?|its|their|this|that)\s+", "", other.split(",")[0]).split()
-    while len(words) > 1 and words[0].islower():
-        words = words[1:]
-    return f"{m['before']} {' '.join(words)}{m['after'] or ''}" if m and words else thing
-
-
-_ONE: Final = lazy_pattern(r"(?P<before>(?:the|its|their|this|that|an?)(?:\s+[a-z-]+)*?)\s+ones?(?P<after>\s+.+)?")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from quern.jobs.reasoning.questions.amounts import amount_of, did, kind_of_sides
 from quern.jobs.reasoning.questions.clause_forms import raised
-from quern.jobs.reasoning.questions.pairs import QUANTITY, Pair, Way, is_upper, parallel
+from quern.jobs.reasoning.questions.pairs import QUANTITY, Pair, Way, is_upper, parallel, resolved
 from quern.jobs.reasoning.questions.words import AUXILIARIES, PREPOSITIONS, bare, base, is_past, is_verb
 from quern.schemas.words.patterns import lazy_pattern
 
@@ -69,6 +70,16 @@ _PLACES: Final = lazy_pattern(
 )
 
 
+# `The mill and the barn: which is older`.
+_SIDES_FIRST: Final = lazy_pattern(
+    r"(?P<a>[^,:?]{2,60}?)\s+(?:and|or)\s+(?P<b>[^,:?]{2,60}?)(?:\s*[:;–—]|\s-)\s+"
+    rf"(?P<head>(?:which|who|what)\b.*\b(?:{COMPARATIVE}|{FIRST}|more|fewer|less|most)\b.*)",
+    re.IGNORECASE,
+)
+# What is called `the one`, of a kind that the question names: `which hut has more beds, the one on the fell or ...`.
+_ONE: Final = lazy_pattern(r"\b(the(?:\s+[a-z]+)?)\s+one\b", re.IGNORECASE)
+
+
 def _offered(text: str) -> tuple[str, list[str]] | None:
     """A question with a word of asking and the alternatives that it offers: at its end, in its middle or first."""
     m = re.match(
@@ -98,6 +109,8 @@ def _offered(text: str) -> tuple[str, list[str]] | None:
         rf"(?:\s+[a-z]+)*?)\s+(?P<list>(?:the\s+)?[A-Z\"“][^,]*?\s+or\s+[^,]+)$",
         text,
     )
+    if m is None and (m := _SIDES_FIRST.fullmatch(text)) is not None:
+        return m["head"], [m["a"], m["b"]]
     return (m["head"], _listed(m["list"])) if m else None
 
 
@@ -118,7 +131,9 @@ def choice(text: str) -> Pair | None:
     if of_one is None:
         return None
     way, pattern, word = of_one
-    things = [things[0], *(_completed(thing, things[0]) for thing in things[1:])]
+    if kind := kind_of_sides(head):
+        things = [_ONE.sub(rf"\1 {kind}", thing) for thing in things]
+    things = [things[0], *(_completed(resolved(thing, things[0]), things[0]) for thing in things[1:])]
     return Pair(way, tuple(things), tuple(raised(pattern.replace("@", thing)) for thing in things), word)
 
 
@@ -148,20 +163,12 @@ def _of_one(head: str) -> tuple[Way, str, str] | None:
         inner = _of_one(f"which {whose['rest']}")
         return (inner[0], inner[1].replace("@", f"@'s {whose['n']}"), inner[2]) if inner else None
     for pattern, reader in _HEADS:
+        if reader is _of_manner and (amount := amount_of(head)) is not None:
+            return "compare", amount.pattern, amount.word
         m = re.fullmatch(pattern, head, re.IGNORECASE)
         if m and (found := reader(m)) is not None:
             return found
     return None
-
-
-def _did(verb: str) -> tuple[str, str]:
-    """The auxiliary and plain form of a finite verb."""
-    word = verb.lower()
-    if word in ("has", "have"):
-        return ("does" if word == "has" else "do"), "have"
-    if word == "had" or is_past(word):
-        return "did", base(word)
-    return ("does" if word.endswith("s") else "do"), base(word)
 
 
 def _of_first(m: re.Match[str]) -> tuple[Way, str, str]:
@@ -171,7 +178,7 @@ def _of_first(m: re.Match[str]) -> tuple[Way, str, str]:
         return "order", f"when was @ {rest}", when
     if m.groupdict().get("be"):
         return "order", f"when {m['be']} @ {verb} {rest}", when
-    aux, plain = (m["aux"].lower(), verb) if m.groupdict().get("aux") else _did(verb.split()[0])
+    aux, plain = (m["aux"].lower(), verb) if m.groupdict().get("aux") else did(verb.split()[0])
     return "order", f"when {aux} @ {' '.join([plain, *verb.split()[1:]])} {rest}", when
 
 
@@ -198,23 +205,15 @@ def _asked_by(m: re.Match[str]) -> tuple[str, str] | None:
     verb = m["verb"].lower()
     if m["aux"]:
         return m["aux"].strip().lower(), verb
-    return _did(verb) if is_past(verb) or is_verb(base(verb)) or verb in ("has", "have", "had") else None
-
-
-def _of_amount(m: re.Match[str]) -> tuple[Way, str, str] | None:
-    if (asked := _asked_by(m)) is None:
-        return None
-    aux, plain = asked
-    noun, rest, word = (m["noun"] or "").strip(), m["rest"] or "", m["comp"].lower()
-    if noun and bare(noun.split()[0]) in PREPOSITIONS:
-        noun, rest = "", f"{noun} {rest}"
-    many = "many" if word in ("fewer", "fewest") or re.search(r"s\b|people|children|staff", noun) else "much"
-    return "compare", f"how {many} {noun} {aux} @ {plain} {rest}", word
+    return did(verb) if is_past(verb) or is_verb(base(verb)) or verb in ("has", "have", "had") else None
 
 
 def _of_size(m: re.Match[str]) -> tuple[Way, str, str]:
-    aux, _ = _did(m["verb"])
+    aux, _ = did(m["verb"])
     be = "was" if aux == "did" else "is"
+    if not QUANTITY.search(m["noun"]):  # `the taller tower`: the tower is asked for by its height.
+        asked = f"how {plain_form(m['comp'])} {be} the {m['noun']} of @ {m['rest'] or ''}"
+        return "compare", asked, m["comp"].lower()
     return "compare", f"what {be} the {m['noun']} of @ {m['rest'] or ''}", m["comp"].lower()
 
 
@@ -239,7 +238,7 @@ def _of_truth(m: re.Match[str]) -> tuple[Way, str, str] | None:
         return "both", f"{verb} @ {rest}", ""
     if not (is_past(verb) or having or is_verb(base(verb))):
         return None
-    aux, plain = _did(verb)
+    aux, plain = did(verb)
     return "both", f"{aux} @ {plain} {rest}", ""
 
 
@@ -266,12 +265,6 @@ _HEADS: Final = (
         rf"{_WHO}\s+(?P<verb>has|had|have)\s+(?:an?|the)\s+(?P<comp>{COMPARATIVE})\s+(?P<noun>[a-z]+(?:\s+[a-z]+)?)"
         rf"(?P<rest>\s+(?:in|at|on|of|for|by|than)\s+.*)?",
         _of_size,
-    ),
-    (
-        rf"{_WHO}\s+(?P<aux>(?:did|does|do)\s+)?(?P<verb>\w+)\s+(?:the\s+)?(?P<comp>more|fewer|less|most|fewest|least)(?P<noun>\s+[a-z]+"
-        rf"(?:\s+(?!in\b|at\b|on\b|of\b|for\b|by\b|to\b|from\b|over\b|as\b|during\b|with\b)[a-z]+)?)?"
-        rf"(?P<rest>\s+.*)?",
-        _of_amount,
     ),
     (
         rf"{_WHO}\s+(?P<aux>(?:did|does|do)\s+)?(?P<verb>\w+)\s+(?P<comp>{COMPARATIVE})(?P<rest>\s+.*)?",

@@ -6,10 +6,10 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from quern.jobs.reasoning.questions.canonical import canonical, resolved
+from quern.jobs.reasoning.questions.canonical import canonical
 from quern.jobs.reasoning.questions.choices import COMPARATIVE, choice, plain_form
 from quern.jobs.reasoning.questions.clause_forms import asked_of_clause, raised
-from quern.jobs.reasoning.questions.pairs import QUANTITY, Pair, is_upper, parallel
+from quern.jobs.reasoning.questions.pairs import QUANTITY, Pair, is_upper, parallel, resolved
 from quern.jobs.reasoning.questions.references import proper_names, subject
 from quern.jobs.reasoning.questions.time_order import ordered
 from quern.jobs.reasoning.questions.words import AUXILIARIES, PREPOSITIONS, bare, is_past, is_verb
@@ -26,6 +26,17 @@ _LED: Final = lazy_pattern(
 )
 
 
+# What a question is about, before it: `Dogs in the reading room: did the library allow this before or after ...`.
+_TOPIC: Final = lazy_pattern(
+    r"(?P<topic>(?!(?:which|who|what|whose|where|when|why|how|did|was|is|were|are|has|had|does|do)\b)[^:?]{3,120}?)"
+    r"(?:\s*[:;–—]|\s-)\s+(?P<asked>(?:and\s+)?(?:which|who|what|whose|did|was|is|were|are|has|had|does|do|how)\b.+)",
+    re.IGNORECASE,
+)
+_LEANS: Final = lazy_pattern(
+    r"\b(?:it|its|they|their|them|that|this|these|those|so|he|she|his|her|him|there)\b", re.IGNORECASE
+)
+
+
 def pair(question: str) -> Pair | None:
     """The two things that `question` compares, with what is asked of each; None where it compares nothing."""
     text = " ".join(question.split()).rstrip("?.!？ ")
@@ -33,6 +44,13 @@ def pair(question: str) -> Pair | None:
     led = _LED.match(text)
     if led and (inner := pair(text[led.end() :])) is not None:
         return replace(inner, questions=tuple(raised(f"{led[1]}, {q[:1].lower()}{q[1:]}") for q in inner.questions))
+    topic = _TOPIC.fullmatch(text)
+    if topic and (inner := pair(topic["asked"])) is not None:
+        leans = [_LEANS.search(q) is not None for q in inner.questions]
+        told = zip(inner.questions, leans, strict=True)
+        about = topic["topic"]
+        questions = (f"{about}: {q[:1].lower()}{q[1:]}" if lean or not any(leans) else q for q, lean in told)
+        return replace(inner, questions=tuple(map(raised, questions)))
     for reader in _READERS:
         if (found := reader(text)) is not None and len(set(found.questions)) == len(found.questions):
             return found

@@ -80,3 +80,15 @@ def parallel(left: str, right: str) -> tuple[str, str] | None:
 def _boundary(words: list[str], start: int, kind: str) -> bool:
     """Whether a phrase of the kind may begin at `start`: a name begins with its first word."""
     return kind != "N" or not is_upper(words[start - 1])
+
+
+def resolved(thing: str, other: str) -> str:
+    """A thing with the noun of the other in the place of its `one`: `the old one` beside `the new Marr ferry`."""
+    m = _ONE.fullmatch(thing)
+    words = re.sub(r"^(?:the|an?|its|their|this|that)\s+", "", other.split(",")[0]).split()
+    while len(words) > 1 and words[0].islower():
+        words = words[1:]
+    return f"{m['before']} {' '.join(words)}{m['after'] or ''}" if m and words else thing
+
+
+_ONE: Final = lazy_pattern(r"(?P<before>(?:the|its|their|this|that|an?)(?:\s+[a-z-]+)*?)\s+ones?(?P<after>\s+.+)?")

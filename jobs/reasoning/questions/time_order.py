@@ -19,6 +19,9 @@ def ordered(text: str) -> Pair | None:
         if first is not None:
             whole = named(b, question) if has_pronoun(b) else b
             return Pair("order", (question, b), (first, asked_of_clause(whole, by=subject(question))), word)
+    if (m := _IT_WAS.fullmatch(text)) is not None:
+        whole = named(m["a"], m["b"]) if has_pronoun(m["a"]) else m["a"]
+        return Pair("order", (m["a"], m["b"]), (asked_of_clause(whole), asked_of_clause(m["b"])), m["word"].lower())
     m = re.fullmatch(
         r"how\s+(?:long|(?:many|much)\s+(?P<unit>[a-z]+))(?:\s+(?P<time>time|later))?\s+(?P<word>after|before)\s+"
         r"(?P<a>.+?)\s+(?P<aux>was|were|did|is|has|had|does|do|will)\s+(?P<b>.+)",
@@ -40,6 +43,14 @@ def ordered(text: str) -> Pair | None:
         when = _asking(m["unit"])
         return Pair("order", (m["a"], m["b"]), tuple(asked_of_clause(x, when) for x in (m["a"], m["b"])), "between")
     return _aged(text) or _further_apart(text)
+
+
+# `Was it before or after the flood that the museum bought the barge`.
+_IT_WAS: Final = lazy_pattern(
+    r"(?:was|is)\s+it\s+(?P<word>before\s+or\s+after|after\s+or\s+before|before|after)\s+(?P<b>.+?)\s+(?:that|when)\s+"
+    r"(?P<a>.+)",
+    re.IGNORECASE,
+)
 
 
 def _asking(unit: str | None) -> str:
@@ -89,8 +100,11 @@ def _further_apart(text: str) -> Pair | None:
 
 # What happened has a time; what can, would or usually does happen has none.
 _HAPPENED: Final = lazy_pattern(r"(?:did|was|were|had|has|have|is|are)\s", re.IGNORECASE)
-_IN_TIME: Final = lazy_pattern(r"\s(before\s+or\s+after|after\s+or\s+before|before|after)\s", re.IGNORECASE)
+_IN_TIME: Final = lazy_pattern(
+    r"\s(before\s+or\s+after|after\s+or\s+before|before|after|by\s+the\s+time)\s", re.IGNORECASE
+)
 
+_WORD: Final = {"by the time": "before"}
 
 _NUMBER: Final = r"(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|\d+|half an?|few|several)"
 _AMOUNT: Final = lazy_pattern(
@@ -114,7 +128,9 @@ def _by_limit(cut: tuple[str, str, str]) -> tuple[str, str, str] | None:
 
 def _cut_in_time(text: str) -> tuple[str, str, str] | None:
     """Question, word and second event of `Did A happen before B`, cut at the last word of time before an event."""
-    cuts = [(text[: m.start()], m[1].lower(), text[m.end() :]) for m in _IN_TIME.finditer(text)]
+    cuts = [
+        (text[: m.start()], _WORD.get(m[1].lower(), m[1].lower()), text[m.end() :]) for m in _IN_TIME.finditer(text)
+    ]
     cuts = [c for cut in cuts if (c := _by_limit(cut)) is not None]
     events = [c for c in cuts if (len(c[2].split()) >= 3 or " or " in c[1]) and len(c[0].split()) >= 3]
     told = [c for c in events if is_event(c[2])]

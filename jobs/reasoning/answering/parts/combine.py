@@ -16,6 +16,7 @@ from quern.jobs.reasoning.answering.parts.comparison import compared
 from quern.jobs.reasoning.answering.parts.order import measured, ordered
 from quern.jobs.reasoning.answering.parts.phrasing import asks_verdict, joined, sentence_told, without_end
 from quern.jobs.reasoning.answering.parts.revision import by_facts, clearest, in_short, together, told_otherwise
+from quern.jobs.reasoning.answering.parts.stated import stated
 from quern.jobs.reasoning.answering.relevance import lines
 from quern.jobs.reasoning.questions.outline import Section, asked_numbers, outline
 from quern.jobs.reasoning.questions.plan import REFERENCE
@@ -134,6 +135,9 @@ def _section(given: AnswerInput, section: Section, answers: list[AskedBefore], m
         text = measured(given, answers, measures[0].text)
     elif section.way == "compare":
         text = compared(given, section, answers)
+        open_still = not text or not all(a.answer for a in answers)
+        if open_still and not asks_verdict(section.text) and (found := stated(given, section)) is not None:
+            return _Told(found.side, (found.number,))
     elif section.way == "order":
         text = ordered(given, section, answers, measures[0].text if measures else "")
     elif section.way == "both":

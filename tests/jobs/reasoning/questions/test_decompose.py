@@ -68,6 +68,33 @@ from quern.jobs.reasoning.runner import Reasoner
             "When had Brandt and Okafor merged?", "When was the plant sold?"]),
         ("Had the town mended the wall less than a day after it was told?", [
             "When had the town mended the wall?", "When was the town told?"]),
+        ("Free coffee for porters: did the ward start that before or after the strike?", [
+            "Free coffee for porters: when did the ward start that?", "When was the strike?"]),
+        ("Did the strike come before the fire or after it?", ["When did the strike come?", "When was the fire?"]),
+        ("Was it before or after the flood that the museum bought the barge?", [
+            "When did the museum buy the barge?", "When was the flood?"]),
+        ("Had the mill closed by the time the railway opened?", [
+            "When had the mill closed?", "When did the railway open?"]),
+        ("Who had to hand over more grain to the abbey, the miller or the baker?", [
+            "How much grain did the miller have to hand over to the abbey?",
+            "How much grain did the baker have to hand over to the abbey?"]),
+        ("What kept the harbour shut for longer: the ice or the strike?", [
+            "How long did the ice keep the harbour shut?", "How long did the strike keep the harbour shut?"]),
+        ("What delayed the works for more weeks, the frost or the flood?", [
+            "For how many weeks did the frost delay the works?", "For how many weeks did the flood delay the works?"]),
+        ("Which cost the town more, the roof or the boiler?", [
+            "How much did the roof cost the town?", "How much did the boiler cost the town?"]),
+        ("Who visited the museum more often, the painter or the poet?", [
+            "How often did the painter visit the museum?", "How often did the poet visit the museum?"]),
+        ("Who had to pay the bigger fine, the miller or the baker?", [
+            "What fine did the miller have to pay?", "What fine did the baker have to pay?"]),
+        ("Which can carry more cars, the Marr or the Orrin?", [
+            "How many cars can the Marr carry?", "How many cars can the Orrin carry?"]),
+        ("Which has the taller tower, the church or the hall?", [
+            "How tall is the tower of the church?", "How tall is the tower of the hall?"]),
+        ("Which hut used to hold more people, the old one or the new one?", [
+            "How many people did the old hut hold?", "How many people did the new hut hold?"]),
+        ("The Marr and the Orrin: which is longer?", ["How long is The Marr?", "How long is the Orrin?"]),
         ("Were Jeff Marr and Kyle Stone both in The Reeds?", [
             "Was Jeff Marr in The Reeds?", "Was Kyle Stone in The Reeds?"]),
         ("灯是谁装的，灯用了多少天？", ["灯是谁装的？", "灯用了多少天？"]),

@@ -68,6 +68,24 @@ def test_answers_are_combined_by_what_the_question_asks(question: str, answers: 
     assert _answer(question, *answers) == expected
 
 
+@pytest.mark.parametrize(
+    ("question", "side"),
+    [
+        ("Who had to pay the bigger fine, the leather works or the beer house?", "The leather works"),
+        ("Who had to pay the lower fine, the leather works or the beer house?", "The beer house"),
+        ("Who had to pay the bigger fine, the beer house or the leather works?", "The leather works"),
+        ("Who had to pay the bigger fine, the school or the church?", "410 crowns"),
+    ],
+)
+def test_a_sentence_that_compares_says_which_where_one_value_is_found_for_both(question: str, side: str) -> None:
+    told = "The leather company must pay a larger fine than the beer brewers. A fine of 410 crowns was set."
+    parts = outline(question).sub_questions
+    before = [AskedBefore(p.text, "410 crowns", [2], "410 crowns") for p in parts]
+    whole = combined(AnswerInput(question, [Evidence(told, None, [], [])], before))
+    assert whole is not None
+    assert whole.text == side
+
+
 def test_two_parts_are_not_answered_by_one_sentence() -> None:
     question = "What happened to the logbooks of the mill and where are the logbooks kept now?"
     first, second = "The logbooks of the mill survived.", "The logbooks are kept in a dry store."

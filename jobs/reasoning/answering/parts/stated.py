@@ -1,0 +1,61 @@
+"""Which of two has more where a sentence says so itself: `the tannery had to pay a larger fine than the brewery`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from quern.jobs.reasoning.answering.inputs import AnswerInput
+from quern.jobs.reasoning.answering.parts.phrasing import side_name
+from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.reasoning.questions.choices import COMPARATIVE, plain_form
+from quern.jobs.reasoning.questions.outline import Section
+from quern.schemas.words.patterns import lazy_pattern
+
+_THAN: Final = lazy_pattern(
+    rf"^(?P<a>.*)\b(?P<comp>{COMPARATIVE}|more|fewer|less)\b(?P<of>[^.;:]*?)\bthan\b(?P<b>[^.;:,]*)", re.IGNORECASE
+)
+# Words that say more, and less, of amounts: a larger fine is more to pay.
+_MORE: Final = frozenset("more larger bigger higher greater heavier most largest biggest highest greatest".split())
+_LESS: Final = frozenset("less fewer smaller lower lighter least fewest smallest lowest".split())
+_LONGEST: Final = 600  # Characters of a sentence: the expression takes the square of them.
+_LEAST_SHARED: Final = 1  # Words beside those of the sides that question and sentence must share.
+
+
+@dataclass(frozen=True)
+class Stated:
+    """The side that a sentence says to have more, or less where that is asked, and the number of the sentence."""
+
+    side: str
+    number: int
+
+
+def stated(given: AnswerInput, section: Section) -> Stated | None:
+    """The side of two that a sentence of the evidence sets above the other in so many words; None without one."""
+    if len(section.sides) != 2 or not section.word:
+        return None
+    one, other = (content_words(side) for side in section.sides)
+    own = one - other, other - one
+    about = content_words(section.text) - one - other
+    for number, span in enumerate(given.sentences, 1):
+        text = " ".join(given.evidence[span.evidence].text[span.start : span.end].split())
+        m = _THAN.match(text) if len(text) <= _LONGEST else None
+        if m is None or (way := _way(m["comp"].lower(), section.word)) == 0:
+            continue
+        before, after = content_words(m["a"]), content_words(m["b"])
+        if len(about & content_words(text)) < _LEAST_SHARED:
+            continue
+        won = [n for n in (0, 1) if own[n] & before and own[1 - n] & after and not own[n] & after]
+        if len(won) == 1:
+            side = section.sides[won[0] if way > 0 else 1 - won[0]]
+            return Stated(side_name(side), number)
+    return None
+
+
+def _way(said: str, asked: str) -> int:
+    """1 where a sentence compares as the question does, -1 where it compares the other way round, 0 where otherwise."""
+    sizes = [1 if w in _MORE else -1 if w in _LESS else 0 for w in (said, asked)]
+    if all(sizes):
+        return sizes[0] * sizes[1]
+    return 1 if plain_form(said) == plain_form(asked) and said[:2] == asked[:2] else 0
