@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from quern.jobs.reasoning.questions.clause_forms import asked_of_question
 from quern.jobs.reasoning.questions.pairs import MEASURES
 from quern.jobs.reasoning.questions.requests import opens_request, request_asked
 from quern.jobs.reasoning.questions.words import AUXILIARIES, CLOSED, QUESTION_WORDS, bare, is_past, is_verb
@@ -58,6 +59,19 @@ _NAME_IT: Final = lazy_pattern(
     r"(?:of|in|at|on|for|who|that) [^?!]+?)[.!]?",
     re.IGNORECASE,
 )
+_KNOWN: Final = lazy_pattern(
+    r"(?:(?:do|did)\s+)?(?:you\s+)?(?:know|remember|recall|heard\s+(?:of|about))\s+(?:how\s+|when\s+)?"
+    r"(?P<scene>(?:the|that|those|this|its|our|[A-Z][\w’'-]+)\s.+?)\s*\?",
+    re.IGNORECASE,
+)
+_SURELY: Final = lazy_pattern(
+    r"(?P<be>is|was|are|were|did|does|do|has|have|had)n['’]t\s+(?P<rest>.+?)\s*\?", re.IGNORECASE
+)
+_WHEN_THAT: Final = lazy_pattern(
+    r"(?:(?P<word>when|where|why|how)|(?:in\s+)?(?:which|what)\s+(?P<unit>year|month))\s+(?:was|is|did|were)\s+"
+    r"(?:that|this|it)(?:\s+(?:happen|be|again))?\s*\?",
+    re.IGNORECASE,
+)
 _NAME: Final = lazy_pattern(r"(?<![.!?:] )(?<!^)\b(?!I\b|I['’])[A-Z][\w'’-]+|\d{2,}|[\"“«「《]")
 
 
@@ -67,7 +81,8 @@ def question_alone(text: str) -> str:
     Of the sentences beside the question those go that speak of the asker or to an assistant. If the question leans on
     them, the ones with a name stay, or all that tell something where none has one. A scene that is set stays.
     """
-    said = [text[start:end] for start, end in sentence_spans(text)]
+    sentences = [text[start:end] for start, end in sentence_spans(text)]
+    said = _scenes(sentences)
     questions = [n for n, sentence in enumerate(said) if _is_question(sentence)]
     direct = {n: request_asked(_without_opening(said[n])) for n in questions or range(len(said))}
     asking = questions or [n for n, sentence in direct.items() if sentence != said[n]]
@@ -75,10 +90,28 @@ def question_alone(text: str) -> str:
     if _LEANS.search(" ".join(said[n] for n in asking)):
         telling = {n for n in idle if not _ORDER.match(said[n])}
         idle -= {n for n in telling if _NAME.search(said[n])} or telling
-    if idle or any(direct[n] != said[n] for n in direct):
+    if idle or any(direct[n] != said[n] for n in direct) or said != sentences:
         text = " ".join(_raised(direct.get(n, sentence)) for n, sentence in enumerate(said) if n not in idle)
     alone = _asked(_without_opening(text))
     return _raised(alone) if idle or alone != text else text
+
+
+def _scenes(said: list[str]) -> list[str]:
+    """Sentences of a text; one that only asks whether something is known sets a scene for the question behind it.
+
+    `You know the ferry that sank? Who built it?`, `Didn't the mill burn down once? Which year was that?`.
+    """
+    found: list[str] = []
+    for n, sentence in enumerate(said):
+        after = said[n + 1] if n + 1 < len(said) else ""
+        if _is_question(after) and (known := _KNOWN.fullmatch(sentence)) is not None:
+            found.append(f"{_raised(known['scene'])}.")
+        elif found and (when := _WHEN_THAT.fullmatch(sentence)) and (asked := _SURELY.fullmatch(said[n - 1])):
+            word = when["word"].lower() if when["word"] else f"in which {when['unit'].lower()}"
+            found[-1] = asked_of_question(f"{asked['be']} {asked['rest']}", word) or found[-1]
+        else:
+            found.append(sentence)
+    return found
 
 
 def _raised(text: str) -> str:

@@ -96,6 +96,18 @@ _TOLD: Final = lazy_pattern(
 _SOMEBODY: Final = lazy_pattern(
     r"the\s+(?:person|man|woman|one|people|persons|individuals?)\s+(?P<who>who\s+.+)", re.IGNORECASE
 )
+# A statement that leaves open what is asked behind it: `I sail free if I buy something, what was it again`.
+_RECALLED: Final = lazy_pattern(
+    r"(?P<told>[^?]+?)\s*[,;–—-]\s+(?:and\s+)?(?P<wh>what|who|where)\s+(?:is|was|were|are)\s+(?:it|that|this|they|he|she)"
+    r"(?:\s+again)?\s*[?.!]*",
+    re.IGNORECASE,
+)
+_OPEN: Final = {
+    "what": r"\b(?:something|one\s+thing|a\s+certain\s+thing)\b",
+    "who": r"\b(?:someone|somebody)\b",
+    "where": r"\bsomewhere\b",
+}
+_ASKS_FIRST: Final = lazy_pattern(rf"(?:{_WH}|(?:{'|'.join(sorted(AUXILIARIES))})\s)", re.IGNORECASE)
 _HAN: Final = lazy_pattern(f"[{HAN}]")
 _CHINESE: Final = lazy_pattern(
     r"(?:请问|麻烦(?:您|你)?|(?:我|我们)?(?:很|就)?想(?:请)?(?:问|知道|了解)(?:一下)?|"
@@ -118,6 +130,10 @@ def request_asked(text: str) -> str:
         rest = f"{rest[: behind.start()]}?"
     while (opening := _OPENING.match(rest)) is not None and opening.end():
         rest = rest[opening.end() :]
+    if (recalled := _RECALLED.fullmatch(rest)) is not None and not _ASKS_FIRST.match(rest):
+        wh = recalled["wh"].lower()
+        told, count = re.subn(_OPEN[wh], wh, recalled["told"], count=1, flags=re.IGNORECASE)
+        return f"{told}?" if count else text
     if (order := _ORDERS.match(rest)) is not None:
         return f"{rest[order.end() :].rstrip('?. ')}."
     return text if rest == plain else _direct(rest) or text

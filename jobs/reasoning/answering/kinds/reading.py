@@ -10,7 +10,7 @@ from typing import Final
 
 from quern.jobs.reasoning.answering.idioms import asks_cause, asks_clock, asks_his_name, asks_price
 from quern.jobs.reasoning.answering.kinds.chinese import chinese_kind
-from quern.jobs.reasoning.answering.kinds.kind import NAMESAKE, Kind
+from quern.jobs.reasoning.answering.kinds.kind import NAMED, NAMESAKE, Kind
 from quern.jobs.reasoning.answering.kinds.noun_phrases import WORD, is_plural, main_verb, noun_phrase
 from quern.jobs.reasoning.answering.kinds.nouns import TIMES, grain_of, of_noun, of_the, of_them
 from quern.jobs.reasoning.answering.kinds.units import DURATIONS, LENGTHS, MONEY, OF_ADJECTIVE, SHARES, UNITS
@@ -54,6 +54,9 @@ _LASTS: Final = lazy_pattern(
     r"\b(?:because|after|before|during|since|until|till|while|when|open(?:ed)?|closed?|shut|away|gone|suspended|delayed)\b",
     re.IGNORECASE,
 )
+# `... only if I buy what?`: what is asked for stands behind its verb.
+_IN_PLACE: Final = lazy_pattern(rf"\b(?P<verb>[a-z]+)\s+what(?=\s+(?:{PREPOSITION})\s[^?,]*\?$|\s*\?$)", re.IGNORECASE)
+_ITS_NAME: Final = lazy_pattern(r"(?:is|was|are|were)\s+(?:it|that|they|(?P<who>he|she))\s+(?:called|named)\b")
 _SHORTENED: Final = lazy_pattern(r"\b(what|who|where|when|why|how)(?:['’]s|s)\b", re.IGNORECASE)
 _SORT: Final = lazy_pattern(
     r"(?:(?:exact\s+)?(?:sort|kind|type|breed|species|variety|make|brand|style)s?)\s+of\b", re.IGNORECASE
@@ -94,6 +97,8 @@ def kind_of(question: str) -> Kind:
         return Kind("yes_no")
     if asks_verdict_behind(plain, match):
         return Kind("yes_no")
+    if match is None and (placed := _IN_PLACE.search(plain)) is not None:
+        return Kind("other", verb=min(content_words(placed["verb"]), default=""))
     match = match or _ANY_WH.search(plain)
     kind = _phrased(plain) if match is None else _wh(match["wh"].lower(), match["rest"].strip(), plain)
     return _in_unit(kind, plain)
@@ -183,6 +188,8 @@ def _what(wh: str, rest: str, question: str) -> Kind:
         return Kind("when", units=clock, grain=grain_of(lower))
     if wh == "what" and asks_his_name(lower):
         return Kind("who", _role_before(question))
+    if wh == "what" and (called := _ITS_NAME.match(lower)) is not None:
+        return Kind("who") if called["who"] else Kind("which", verb=NAMED)
     if wh == "what" and asks_price(question):
         return Kind("how_much", units=MONEY)
     if wh == "what" and asks_cause(question):

@@ -19,8 +19,9 @@ PREPOSITION: Final = (
 # Of 20,000 questions of eight sets on which it was checked, it is found in five, each answered by yes or no or by one
 # of two that are named.
 _BEHIND: Final = lazy_pattern(
-    rf"[,;:–—-]\s+(?:(?:and|so|but|then)\s+)?(?:{AUXILIARY})\s+(?:i|it|he|she|they|there|that|this|these|those|we|you|"
-    r"the|an?|any|anyone|anybody|somebody|someone|his|her|its|their)\b[^?]*\?$|"
+    rf"[,;:–—-]\s+(?:(?:and|so|but|then)\s+)?(?:{AUXILIARY})\s+(?:(?:i|it|he|she|they|there|that|this|these|those|we|you|"
+    r"the|an?|any|anyone|anybody|somebody|someone|his|her|its|their)\b|(?-i:[A-Z]))[^?]*\?$|"
+    rf"(?:[:;–—]|\s-)\s+(?:{AUXILIARY})\s[^?]*\?$|"
     r",\s+(?:right|correct|true|yes|or not|or no)\s*\?$|"
     r"\b(?:know|wonder|wondering|tell me|tell us|any idea|not sure|curious|check|find out)\s+(?:if|whether)\b",
     re.IGNORECASE,

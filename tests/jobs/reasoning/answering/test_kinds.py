@@ -54,6 +54,10 @@ from quern.jobs.reasoning.answering.kinds.reading import kind_of
         ("What is the number of the mill?", "how_much"),
         ("What is the year the mill burned?", "when"),
         ("What are the names of the two mills?", "list"),
+        ("Two keepers on the rock in winter: did Hallam begin that in 1911?", "yes_no"),
+        ("The mill by the weir, has Mr Hallam sold it?", "yes_no"),
+        ("the mill had a special stone, what was it called again", "which"),
+        ("there was a vet at the mill, what was she called", "who"),
         ("火是怎么引起的？", "why"),
         ("磨坊最多能坐几个人？", "how_many"),
         ("磨坊什么时候开放？", "when"),
@@ -75,6 +79,11 @@ def test_the_thing_that_is_counted_and_the_unit_that_is_wanted_are_known() -> No
     assert kind_of("How many sacks of rye does it hold?").noun == {"sack"}
     assert "metre" in kind_of("How wide is the pond?").units
     assert "crown" in kind_of("How much did the roof cost?").units
+
+
+def test_what_is_asked_for_in_its_place_stands_behind_its_verb() -> None:
+    assert kind_of("I sail free if I buy what?").verb == "buy"
+    assert kind_of("The children were given what on the last day?").verb == "given"
 
 
 def test_an_age_is_what_how_old_asks_for() -> None:
