@@ -357,9 +357,9 @@ def test_the_prompt_asks_for_as_many_pairs() -> None:
     "part", ["A b. ", "x: y\n", "Anna: I go!\n", "is ", "in the ", "A a ", ", ", "| a ", "他", "A" * 30]
 )
 def test_hostile_chunks_do_not_stall(part: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     pairs(part * (4000 // len(part)))
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_a_column_or_a_title_without_a_word_asks_for_nothing() -> None:

@@ -78,9 +78,9 @@ def test_a_quotation_is_grounded_and_nothing_is_more(before: str, answer: str, a
 
 
 def test_groundedness_is_linear_in_the_passage() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     groundedness("word " * 2000, "word other " * 50_000)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 def pairs(*given: tuple[str, str]) -> Pairs:

@@ -84,8 +84,8 @@ def test_what_is_no_day_is_none(text: str) -> None:
 
 
 def test_a_hostile_value_costs_no_time() -> None:
-    began = time.monotonic()
+    began = time.process_time()
     for unit in ("9", " ", "(", "1 ", "1.", "2024-", "1:11 ", "mai ", "ﷺ", "٣"):
         assert written_time(unit * (100 // len(unit))) is None
         assert written_time(unit * 5_000_000) is None
-    assert time.monotonic() - began < 2
+    assert time.process_time() - began < 2

@@ -167,6 +167,6 @@ def test_a_standfirst_in_a_heading_and_short_answers_are_the_texts() -> None:
     ids=["teasers", "lines", "hidden"],
 )
 def test_time_grows_with_the_page(page: Callable[[int], str]) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     text_of(page(10_000))
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20

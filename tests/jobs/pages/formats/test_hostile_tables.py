@@ -170,6 +170,6 @@ def test_front_matter_that_means_harm_stays_text(tmp_path: Path, matter: str) ->
 
 
 def test_a_heading_of_spaces_takes_no_time(tmp_path: Path) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     assert markdown(tmp_path, f"#{' ' * 1_000_000}{'x' * 600}\n")["title"] is None
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
