@@ -22,6 +22,7 @@ from quern.jobs.reasoning.answering.relevance import Line, is_label, lines
 from quern.jobs.reasoning.answering.sentences import alike, content_words
 from quern.jobs.reasoning.answering.series import likeliest
 from quern.jobs.reasoning.answering.superlatives import extreme
+from quern.jobs.reasoning.answering.superlatives_said import dated, said_first, says, told_behind
 from quern.jobs.reasoning.answering.superseded import Standing, one_thing, stage, standing
 from quern.jobs.reasoning.answering.typed.value import Period, amounts
 from quern.jobs.reasoning.answering.yes_no import verdict
@@ -88,6 +89,8 @@ def short_answer(given: AnswerInput) -> Said | None:
     """The short answer to the question of `given` with what it rests on; none where nothing was found."""
     kind = kind_of(given.question)
     best = in_time(given.question, numbered_first(given.question, lines(given, kind)))
+    if kind.name in _CHOSEN:
+        best = said_first(given.question, kind, best)
     if not best:
         return None
     held = standing(given.question, best) if kind.name != "yes_no" else Standing([*best], {})
@@ -112,8 +115,10 @@ def _said(question: str, kind: Kind, best: Sequence[Line]) -> Said:
     if kind.name == "yes_no":
         said = verdict(question, best)
         return Said(said.with_reason, (said.line.number,))
-    if kind.name in _CHOSEN and (most := extreme(question, best)) is not None:
+    if kind.name in _CHOSEN and not says(question, best[0]) and (most := extreme(question, best, kind.noun)):
         return Said(f"{most.label} ({' to '.join(most.cells)})", (most.number,))
+    if kind.name in _CHOSEN and (item := dated(question, best)) is not None:
+        return Said(str(item.year) if kind.name == "when" else f"{item.told.rstrip('.')} ({item.year})", (item.number,))
     if (
         (kind.name in _VALUES or kind.verb in (NAMED, NAMESAKE))
         and (found := choices(question, kind, best))
@@ -126,6 +131,8 @@ def _said(question: str, kind: Kind, best: Sequence[Line]) -> Said:
         return Said("; ".join(series.items), lead, series.numbers)
     if kind.name == "how_much" and kind.units <= MONEY and kind.units and not _of_money(best):
         return Said("", ())
+    if kind.name in ("which", "other") and (behind := told_behind(question, best)) is not None:
+        return Said(*behind)
     first = _saying_more(question, _going_for(best[0], best), best)
     told = phrase(question, kind, first.text)
     if not _HAN.search(told) and len(told.split()) >= _WHOLE * len(first.text.split()):

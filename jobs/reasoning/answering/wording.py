@@ -46,7 +46,7 @@ _GROUPS: Final = (
     "carry transport hold capacity take",
     "make manufacture produce maker manufacturer producer",
     "write wrote author written",
-    "visit visitor attend attendance come came",
+    "visit visitor attend attendance come came crowd",
     "ship vessel boat",
     "fire blaze burn",
     "live home house",

@@ -152,6 +152,50 @@ def test_what_has_most_is_the_row_of_a_table() -> None:
     assert short("Which part of the bill grew most between the planned and the paid?", bill) == "Stones (11.2 to 23.8)"
 
 
+_SOUND = """Ostley Sound is 840 metres wide.
+- 1822: the brig Anne is lost with 19 men.
+- 1907: the steamer Tamar runs aground.
+- 1981: the trawler Hope disappears with a crew of eleven."""
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What is the earliest wreck on record in Ostley Sound?", "the brig Anne is lost with 19 men (1822)"),
+        (
+            "Which is the most recent accident in Ostley Sound?",
+            "the trawler Hope disappears with a crew of eleven (1981)",
+        ),
+        ("When was the last time a ship was lost in Ostley Sound?", "1981"),
+        ("When was the last time before 1981 that a ship was lost in Ostley Sound?", "1907"),
+        ("How wide is Ostley Sound?", "840 metres"),
+    ],
+)
+def test_the_first_and_the_last_of_a_list_of_years_are_told(question: str, answer: str) -> None:
+    assert short(question, _SOUND) == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "page", "answer"),
+    [
+        ("Which is the oldest tree in Ostley?",
+         "Ostley in Tarn has 9,300 trees of 21 kinds. Entry 873 is the oldest tree of all. It is the yew by the gate.",
+         "the yew by the gate"),
+        ("Which fair drew the biggest crowd?", "Year | Visitors\n2019 | 31,000\n2022 | 28,200\n2023 | 33,700",
+         "2023 (33,700)"),
+        ("Which is the cheapest ticket?", "Ticket | Price | Rides\nDay | 4.50 | 9\nSingle | 1.20 | 1\nWeek | 12.00 | 7",
+         "Single (1.20)"),
+        ("Which is the newest tram?", "Tram | Built | Seats\nAda | 1997 | 60\nBo | 2011 | 52\nCid | 2004 | 70",
+         "Bo (2011)"),
+        ("录音的人里岁数最大的老人叫什么？", "语音库已经录下人的声音1480小时。年纪最大的是万桂香。", "万桂香"),
+    ],
+)  # fmt: skip
+def test_a_superlative_is_found_where_it_is_said_or_in_the_row_that_has_it(
+    question: str, page: str, answer: str
+) -> None:
+    assert short(question, page) == answer
+
+
 def test_a_list_is_told_from_the_sentences_of_its_items() -> None:
     page = (
         "I hear of three bidders for the mill. One is a baker. The second is a trust. The third is Qinglan of Yunhe. "
