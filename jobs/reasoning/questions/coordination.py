@@ -26,10 +26,10 @@ _AUX: Final = rf"(?:{'|'.join(sorted(AUXILIARIES))})"
 # A main question: a question word with its noun, then an auxiliary and its subject; or a question word that is the
 # subject, then its verb. `and what the council said` is neither, being part of another sentence.
 _ASKS: Final = (
-    rf"{_LEAD}(?:(?:what|which|whose|how)(?:\s+(?!{_AUX}\b)[\w'’-]+){{0,5}}?|who|whom|when|where|why|how)\s+{_AUX}\s+\S"
+    rf"(?:{_LEAD}(?:(?:what|which|whose|how)(?:\s+(?!{_AUX}\b)[\w'’-]+){{0,5}}?|who|whom|when|where|why|how)\s+{_AUX}\s+\S"
     rf"|(?:who|what|which\s+\w+|whose\s+\w+|how\s+(?:many|much)(?:\s+[\w'’-]+){{0,6}}?)\s+(?:first\s+|then\s+"
     rf"|later\s+)?"
-    r"(?:\w+ed|\w{3,}s|took|came|went|got|made|won|led|left|lay|ran|wrote|paid|sold|built|held|became|gave|found)\b"
+    r"(?:\w+ed|\w{3,}s|took|came|went|got|made|won|led|left|lay|ran|wrote|paid|sold|built|held|became|gave|found)\b)"
 )
 _CUT: Final = lazy_pattern(
     rf"(?:\s*[,;]\s*|\s+)(?:and|but|or)\s+(?:then\s+|also\s+|if\s+so,?\s+)?(?={_ASKS})|\s*;\s*(?={_ASKS})"

@@ -161,6 +161,9 @@ def test_a_parent_is_filled_in_as_a_noun_phrase() -> None:
         "Do adults pay more than twice the fare of a child?",
         "When was the bridge between Ostley and Marr opened?",
         "谁在今年的灯会上唱歌？",
+        "Of the three trials, which one followed the most hives?",
+        "In the first trial, how many cells did they count?",
+        "Once the miller left, who took over the mill?",
     ],
 )
 def test_a_question_that_asks_one_thing_stays_whole(question: str) -> None:
