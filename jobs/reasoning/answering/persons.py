@@ -9,7 +9,7 @@ from quern.jobs.reasoning.answering.sentences import content_words
 from quern.schemas.words.patterns import lazy_pattern
 
 _PERSONS: Final = lazy_pattern(
-    r"(?:person|people|child|kid|lad|lass|boy|girl|vet|president|king|queen|chief|mate|nurse|guide|cook|head|chair|judge|"
+    r"(?:person|people|child|kid|lad|lass|boy|girl|vet|president|king|queen|chief|mate|architect|nurse|guide|cook|head|chair|judge|"
     r"pupil|student|fellow|guy|bloke|expert|official|pilot|coach|mother|father|brother|sister|daughter|son|uncle|aunt|"
     r"friend|guest|wife|husband|clerk|poet|captain|priest|bishop|monk|nun|surgeon|medic|deputy|colleague|neighbour|"
     r"relative|hero|\w*(?:man|woman|boy|girl|child|keeper|wright|smith)|\w{2,}(?:er|or|ist|ian|eer|ess|ant)|"
@@ -27,7 +27,7 @@ _NO_PERSONS: Final = frozenset(
     "cluster ladder timber chamber cylinder container filter heater boiler reactor generator conveyor transponder "
     "receiver elevator outer inner upper finger shoulder powder gutter butter spider oyster lobster otter "
     "rudder anchor armor interior exterior vapour labour "
-    "winter coffee fee business address process success access dress press illness element".split()
+    "winter coffee fee reminder offer business address process success access dress press illness element".split()
 )
 _YOUNG: Final = lazy_pattern(
     r"\b(?:aged|age) (?:\d|1[0-7]|six|seven|eight|nine|ten|eleven|twelve|\w+teen)\b|[A-Z][\w’'-]+, (?:\d|1[0-7]),|"

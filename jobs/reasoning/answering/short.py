@@ -16,6 +16,7 @@ from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.kinds.kind import NAMED, NAMESAKE, Kind
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.reasoning.answering.kinds.units import MONEY
+from quern.jobs.reasoning.answering.named_things import named_beside
 from quern.jobs.reasoning.answering.numbered import numbered_first
 from quern.jobs.reasoning.answering.phrases import phrase
 from quern.jobs.reasoning.answering.relevance import Line, is_label, lines
@@ -134,6 +135,8 @@ def _said(question: str, kind: Kind, best: Sequence[Line]) -> Said:
     if kind.name in ("which", "other") and (behind := told_behind(question, best)) is not None:
         return Said(*behind)
     first = _saying_more(question, _going_for(best[0], best), best)
+    if (named := named_beside(question, first, best)) is not None:
+        return Said(named[0], (named[1].number, first.number))
     told = phrase(question, kind, first.text)
     if not _HAN.search(told) and len(told.split()) >= _WHOLE * len(first.text.split()):
         told = ""  # The sentence itself is as short.

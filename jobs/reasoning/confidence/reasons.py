@@ -41,11 +41,11 @@ def reason_of(given: AnswerInput) -> Reason:
     if not given.evidence or (wanted and absent == wanted):
         return Reason("nothing_found", "Nothing in the corpus speaks of what is asked.")
     if other := points.names & absent:
-        return Reason("other_entity", f"What was found does not name {_as_asked(given.question, other)}.")
+        return Reason("other_entity", f"What was found does not name {as_asked(given.question, other)}.")
     if times := [w.text for w in points.dates if not any(holds(e, w) for e in given.evidence)]:
         return Reason("other_time", f"What was found is not of {', '.join(times)}.")
     if absent:
-        return Reason("only_related", f"What was found says nothing of {_as_asked(given.question, absent)}.")
+        return Reason("only_related", f"What was found says nothing of {as_asked(given.question, absent)}.")
     return Reason("only_related", "What was found is about the same things, and does not say what is asked.")
 
 
@@ -65,7 +65,7 @@ def of_another(given: AnswerInput, draft: Draft) -> Reason | None:
     title = given.evidence[line.evidence].title or ""
     if names & content_words(line.text) or content_words(given.question) & content_words(title):
         return None
-    detail = f"What was found is of {title or 'another page'}, not of {_as_asked(given.question, names)}."
+    detail = f"What was found is of {title or 'another page'}, not of {as_asked(given.question, names)}."
     return Reason("other_entity", detail)
 
 
@@ -102,10 +102,10 @@ def of_sibling(given: AnswerInput, draft: Draft) -> Reason | None:
         return None
     if any(in_full(short).search(line.text) for short in _ABBREVIATION.findall(given.question)):
         return None
-    return Reason("other_entity", f"What was found does not name {_as_asked(given.question, absent)}.")
+    return Reason("other_entity", f"What was found does not name {as_asked(given.question, absent)}.")
 
 
-def _as_asked(question: str, stems: frozenset[str]) -> str:
+def as_asked(question: str, stems: frozenset[str]) -> str:
     """The words of the question that have one of these stems, as they stand there."""
     words = [w for w in dict.fromkeys(_WORD.findall(question)) if content_words(w) & stems]
     return ", ".join(words) or "it"

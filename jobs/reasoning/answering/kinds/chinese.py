@@ -37,6 +37,10 @@ _CHINESE: Final[tuple[tuple[str, Kind], ...]] = (
         Kind("how_long", units=DURATIONS),
     ),
     (r"多少岁|几岁|多大(?:年纪|岁数|年龄)|(?:年龄|岁数|年纪)多大", Kind("how_much", units=frozenset({"岁", "year"}))),
+    (
+        r"(?:[造售票房单总租标]价|价格|收购价|费用|花费|租金|罚款|预算|工资|薪水|学费)[^，。？?]{0,4}多少(?!人|次|年|天)",
+        Kind("how_much", units=MONEY),
+    ),
     (r"多少(?:元|克朗|美元|英镑|欧元|钱|经费|资金)", Kind("how_much", units=MONEY)),
     (r"多[高长远深宽厚]", Kind("how_much", units=LENGTHS)),
     (r"多大|多重|多快|占多大|百分之几|面积|多少", Kind("how_much")),

@@ -334,3 +334,29 @@ def test_a_time_is_an_age_only_where_it_is_said_to_be() -> None:
 def test_a_headline_that_says_the_question_again_gives_way_to_the_sentence_that_answers() -> None:
     told = "Why the windmill on Tarn Hill stands still\n\nA starling has nested in its gears. Visitors are sent home."
     assert "starling" in short("Why does the windmill on Tarn Hill stand still?", told)
+
+
+JAM = """Ada: For tonight's jam, how about "Long Way Home"?
+I think that it would be fun to play.
+Ben: It's a great song for the jam tonight."""
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "answer"),
+    [
+        ("Which song is great for the jam tonight?", JAM, "Long Way Home"),
+        ("What kind of song is great for the jam tonight?", JAM, "Ben: It's a great song for the jam tonight."),
+        (
+            "Which judge fined the two mills over the flood?",
+            "The two mills were fined over the flood, a judge ruled. Judge Ana Pohl named the sum on Monday.",
+            "Judge Ana Pohl",
+        ),
+        (
+            "Which bank lent the rest of the price of the wheel?",
+            "The wheel came from Elm Cross. The rest of the price of the wheel is lent by our bank.",
+            "The rest of the price of the wheel is lent by our bank.",
+        ),
+    ],
+)
+def test_a_thing_that_goes_by_a_name_is_named_from_the_sentence_beside(question: str, text: str, answer: str) -> None:
+    assert short(question, text, title=None) == answer

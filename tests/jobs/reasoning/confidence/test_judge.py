@@ -74,7 +74,7 @@ def test_a_page_is_likelier_to_answer_in_other_words_than_a_conversation() -> No
 
 
 def test_the_risk_decides_which_are_refused() -> None:
-    question = "Which insurer paid the people of the Lady Orrin?"
+    question = "How many people did the Lady Orrin hurt in the fog at Casterby Green?"
     assert judge(question, 0.6, risk=0.0).refused
     assert not judge(question, 0.6, risk=1.0).refused
 

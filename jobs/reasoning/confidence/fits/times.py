@@ -1,0 +1,153 @@
+"""What was at another time than the one asked about, or is only planned, answers nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import date
+from typing import Final, NamedTuple
+
+from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.reasoning.answering.typed.value import Period, times
+from quern.jobs.reasoning.confidence.fits.chosen import Chosen
+from quern.jobs.reasoning.confidence.reasons import Reason
+from quern.jobs.reasoning.questions.words import bare, is_past
+from quern.jobs.text.dates import When, dates
+from quern.jobs.text.quantities import singular
+from quern.schemas.words.patterns import lazy_pattern
+
+_YEAR: Final = lazy_pattern(r"(?:1[5-9]|20)\d\d")
+# A year before a noun or behind a name: `the 2024 census`, `Lantern Tide 2026`.
+_BARE_YEAR: Final = lazy_pattern(
+    r"(?<![\d.,/-])(?P<year>(?:1[5-9]|20)\d\d)(?![\d/-]|[.,]\d)(?=\s+(?P<noun>[a-z]+)|[?.,]|\s*$|\s+[A-Z])"
+)
+# From here on a clause says when else or of which thing: its dates are not those of what is asked.
+_CLAUSE: Final = lazy_pattern(
+    r"\b(?:after|before|since|until|till|when|while|once|following|because|who|which|that|whose|where|as)\b",
+    re.IGNORECASE,
+)
+_EVENT: Final = lazy_pattern(r"\b(?:after|since|following|once|when|because|before)\b", re.IGNORECASE)
+# A date that says of which thing is spoken, not when: `a main of 1931`, `the pipe laid in 1931`.
+_OF_THING: Final = lazy_pattern(
+    r"\b(?:of|from|[a-z]+ed|laid|built|made|cut|set|hung|sunk|begun|bought|brought|found)(?:\s+(?:in|on|by))?\s+(?:the\s+)?$"
+)
+_AHEAD: Final = lazy_pattern(
+    r"\b(?:will|by|plan\w*|due|expected|going to|until|target|next|would|should|scheduled)\b", re.IGNORECASE
+)
+_UNTIL: Final = lazy_pattern(r"\b(?:before|until|till|up to|since|from)\s+(?:\w+\s+){0,3}$", re.IGNORECASE)
+_NO: Final = lazy_pattern(r"no\b|否", re.IGNORECASE)
+_WAS: Final = lazy_pattern(r"\b(?:did|was|were|has|have|had)\b", re.IGNORECASE)
+# Who asks what was planned, said or wished is answered by plans.
+_ASKS_PLAN: Final = lazy_pattern(
+    r"\b(?:will|shall|would|could|(?-i:may)|might|should|plan\w*|hop(?:e|es|ed|ing)|intend\w*|propos\w*|expect\w*|aim\w*|"
+    r"schedul\w*|suppos\w*|suggest\w*|promis\w*|going to|due|set to|want\w*|need\w*|if|estimat\w*|ask\w*|recommend\w*|"
+    r"offer\w*|invit\w*|remind\w*|announc\w*|said|say|tell|told|mention\w*)\b",
+    re.IGNORECASE,
+)
+_PLAN: Final = lazy_pattern(
+    r"(?:\b(?:will|shall|would|(?:plans?|hopes?|intends?|aims?) to|(?:is|are) to|"
+    r"(?:is|are) (?:expected|due|set|planned|scheduled) (?:to|for)|considering)\b|['’]ll\b)(?:\s+be)?\s*(?P<does>\w*)"
+)
+
+
+class _Asked(NamedTuple):
+    """A time of a question: where it begins, its words, its first and last day."""
+
+    start: int
+    text: str
+    first: date
+    last: date
+
+
+def written_before(chosen: Chosen) -> Reason | None:
+    """Why not, where it is asked what was and the page was written before that.
+
+    A page of 2025 says nothing of what was in 2026, in whatever clause the question names the time. Refused on all
+    sets: 5 that have no answer beside those of `other_time`, no right answer.
+    """
+    line, question = chosen.line, chosen.question
+    if line.speaker or line.published is None or _AHEAD.search(question) or _ASKS_PLAN.search(question):
+        return None
+    if chosen.kind.name == "yes_no" and _NO.match(chosen.draft.short):
+        return None
+    after = [a for a in _asked(question) if a.first > line.published and not _UNTIL.search(question[: a.start])]
+    if not after or _meet(after, times(line.text, line.published)):
+        return None
+    return Reason(
+        "other_time", f"What was found is of {line.published:%B %Y}, before {', '.join(a.text for a in after)}."
+    )
+
+
+def other_time(chosen: Chosen) -> Reason | None:
+    """Why not, where the sentence tells of other years than the one asked about.
+
+    `In 1983 the squares held 4,412 limpets` does not say how many there were in 2013. Dates of another clause of the
+    question, and those by which a thing is told from others, do not count. Refused on all sets: 3 that have no answer,
+    2 wrong answers, no right one.
+    """
+    line = chosen.line
+    if chosen.kind.name == "yes_no" or line.speaker or line.row is not None:
+        return None
+    asked = [a for a in _asked(chosen.question) if not _CLAUSE.search(chosen.question, 1, a.start)]
+    said = [w for w in times(line.text, line.published) if w.from_day and w.to_day]
+    if not asked or _meet(asked, said):
+        return None
+    told = [w for w in said if _YEAR.search(w.text) and not _OF_THING.search(line.text[: w.start])]
+    if not told:
+        return None
+    return Reason("other_time", f"What was found is of {told[0].text}, not of {', '.join(a.text for a in asked)}.")
+
+
+def own_time(chosen: Chosen) -> Reason | None:
+    """Why not, where the time told lies in one that the question gives for something else.
+
+    `When was work resumed after the halt in March 2024?` is not answered by a day of that March.
+    Refused on all sets: 1 that has no answer, no right answer.
+    """
+    if chosen.kind.name != "when" or not chosen.told or not isinstance(chosen.told[0].same, Period):
+        return None
+    told, question = chosen.told[0].same, chosen.question
+    for asked in _asked(question):
+        clause = _EVENT.search(question, 1, asked.start)
+        within = told.first and told.last and asked.first <= told.first and told.last <= asked.last
+        if clause is not None and within:
+            return Reason("only_related", f"What was found tells only of {asked.text}, which the question gives.")
+    return None
+
+
+def only_planned(chosen: Chosen) -> Reason | None:
+    """Why not, where it is asked what was and the sentence says only what will be, or would.
+
+    `Surgeons will test twelve lenses` does not say how the test went. Where the sentence plans the very thing that is
+    asked about (`bins will be emptied late`), who asks looks back on it. Refused on all sets: 5 that have no answer,
+    no right answer.
+    """
+    question, text = chosen.question, chosen.line.text
+    if chosen.line.row is not None or not _WAS.search(question) or _ASKS_PLAN.search(question):
+        return None
+    plan = _PLAN.search(text)
+    if plan is None or content_words(plan["does"]) & content_words(question):
+        return None
+    words = [bare(w) for w in text[: plan.start()].split()]
+    if plan[0].startswith("would"):  # In a story it tells of what was again and again.
+        words += [bare(w) for w in text[plan.end() :].split()]
+    if any(is_past(w) or _WAS.fullmatch(w) for w in words) or _WAS.search(text, plan.end()):
+        return None
+    return Reason("only_related", "What was found says what was planned, not what came of it.")
+
+
+def _meet(asked: Iterable[_Asked], said: Iterable[When]) -> bool:
+    """Whether one of the times has a day in common with one that is asked about."""
+    days = [(w.from_day, w.to_day) for w in said]
+    return any(a.first <= last and first <= a.last for a in asked for first, last in days if first and last)
+
+
+def _asked(question: str) -> Iterator[_Asked]:
+    """The times of a question whose days are known."""
+    known = [w for w in dates(question, None) if w.from_day and w.to_day]
+    yield from (_Asked(w.start, w.text, w.from_day, w.to_day) for w in known if w.from_day and w.to_day)
+    for m in _BARE_YEAR.finditer(question):
+        counts = m["noun"] is not None and singular(m["noun"]) != m["noun"]  # `2000 lanterns`.
+        if not counts and not any(w.start < m.end() and m.start() < w.end for w in known):
+            year = int(m["year"])
+            yield _Asked(m.start(), m[0], date(year, 1, 1), date(year, 12, 31))
