@@ -9,6 +9,7 @@ from datetime import date
 from typing import Final
 
 from quern.jobs.reasoning.answering.alternatives import alternative, compares_offers
+from quern.jobs.reasoning.answering.as_it_was import as_it_was
 from quern.jobs.reasoning.answering.choosing import Choice, choices, shares
 from quern.jobs.reasoning.answering.further import earns_its_place
 from quern.jobs.reasoning.answering.in_time import in_time, years_asked
@@ -90,6 +91,7 @@ def short_answer(given: AnswerInput) -> Said | None:
     """The short answer to the question of `given` with what it rests on; none where nothing was found."""
     kind = kind_of(given.question)
     best = in_time(given.question, numbered_first(given.question, lines(given, kind)))
+    best = as_it_was(given.question, kind, best)
     if kind.name in _CHOSEN:
         best = said_first(given.question, kind, best)
     if not best:

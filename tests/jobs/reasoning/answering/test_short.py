@@ -360,3 +360,25 @@ Ben: It's a great song for the jam tonight."""
 )
 def test_a_thing_that_goes_by_a_name_is_named_from_the_sentence_beside(question: str, text: str, answer: str) -> None:
     assert short(question, text, title=None) == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "told", "answer"),
+    [
+        ("How long was the school in Ostley shut?",
+         "The school in Ostley will be shut for two weeks. The Ostley school was shut for five weeks.", "five weeks"),
+        ("What did the roof cost?",
+         "The roof of the school is expected to cost 900 crowns. The roof cost 1,100 crowns.", "1,100 crowns"),
+        ("How many people came to the fair?", "Some 500 people are expected at the fair. To the fair came 623 people.",
+         "623 people"),
+        ("How long was the school in Ostley shut?", "The school in Ostley will be shut for two weeks.", "two weeks"),
+        ("What was the roof of the school expected to cost?",
+         "The roof of the school is expected to cost 900 crowns. The roof cost 1,100 crowns.", "900 crowns"),
+        ("What are hosts paid a night?", "Pupils will lodge in town, and the county pays hosts 28 crowns a night.",
+         "28 crowns"),
+    ],
+)  # fmt: skip
+def test_what_was_expected_is_told_only_where_nothing_says_what_came_of_it(
+    question: str, told: str, answer: str
+) -> None:
+    assert short(question, told, title="Ostley") == answer

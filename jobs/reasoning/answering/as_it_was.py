@@ -1,0 +1,55 @@
+"""Lines that tell what was expected: where a question asks what came of it they stand behind those that tell that.
+
+`The school will be shut for two weeks` does not answer how long it was shut; where nothing else does, it is told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from quern.jobs.reasoning.answering.kinds.kind import Kind
+from quern.jobs.reasoning.answering.relevance import Line
+from quern.schemas.words.patterns import lazy_pattern
+
+_KINDS: Final = frozenset({"how_long", "how_many", "how_much"})
+# A question for what was: a past before what is asked of, and no word of planning.
+_PAST: Final = lazy_pattern(
+    r"\b(?:was|were|did|had|came|took|cost|paid|got|went|ended|spent|stayed|lasted|kept)\b", re.IGNORECASE
+)
+_PLANS: Final = lazy_pattern(
+    r"\b(?:plan(?:s|ned)?|expect(?:s|ed)?|estimate[ds]?|budget(?:ed)?|forecast|predict(?:s|ed)?|propose[ds]?|hope[ds]?|"
+    r"intend(?:s|ed)?|suppose[ds]?|would|will|should|could|offer(?:ed)?|promise[ds]?|due|meant|first|original(?:ly)?|"
+    r"initial(?:ly)?|approved|set aside|target|limit|allowed|maximum)\b",
+    re.IGNORECASE,
+)
+_EXPECTED: Final = lazy_pattern(
+    r"\b(?:will|shall|would|expects?|expected|estimate[ds]?|faces?|facing|plans?|planned|proposes?|proposed|hopes?|hoped|"
+    r"intends?|intended|forecasts?|predicts?|predicted|likely|budgeted|scheduled|is to|are to|is due|are due)\b",
+    re.IGNORECASE,
+)
+_CLAUSE: Final = lazy_pattern(r"(?:(?!,\s|;|\sand\s|\sbut\s).)+", re.DOTALL)
+# Log odds in those of `relevance.WEIGHTS`, set by hand: half of what a sentence of another time loses in `in_time`.
+_LESS: Final = -1.5
+
+
+def as_it_was(question: str, kind: Kind, best: Sequence[Line]) -> list[Line]:
+    """The lines, best first; those of what was expected behind, where the question asks for what came of it."""
+    if kind.name not in _KINDS or not _PAST.search(question) or _PLANS.search(question):
+        return [*best]
+    found = [replace(line, score=line.score + _LESS) if _is_expected(line) else line for line in best]
+    return sorted(found, key=lambda line: (-line.score, line.number))
+
+
+def _is_expected(line: Line) -> bool:
+    """Whether all values of a line that fit best stand in clauses that tell what was expected."""
+    if _EXPECTED.search(line.text) is None:
+        return False
+    fit = max((v.fit for v in line.values), default=0.0)
+    clauses = [(m.start(), m.end()) for m in _CLAUSE.finditer(line.text)]
+    of_best = [
+        next((c for c in clauses if c[0] <= v.start < c[1]), (0, len(line.text))) for v in line.values if v.fit == fit
+    ]
+    return bool(of_best) and all(_EXPECTED.search(line.text, *clause) for clause in of_best)
