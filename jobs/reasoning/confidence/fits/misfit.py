@@ -11,6 +11,7 @@ from quern.jobs.reasoning.confidence.fits.chosen import Chosen
 from quern.jobs.reasoning.confidence.fits.sides import one_side
 from quern.jobs.reasoning.confidence.fits.things import (
     other_counted,
+    other_owner,
     other_place,
     other_role,
     other_subject,
@@ -26,6 +27,7 @@ _OF_ONE: Final[tuple[Law, ...]] = (
     own_time,
     other_counted,
     other_role,
+    other_owner,
     other_subject,
     other_place,
     only_planned,

@@ -36,6 +36,9 @@ _ROLE_BEFORE: Final = lazy_pattern(r"(?P<role>\b[a-z-]+)\s+$")
 _ROLE_BEHIND: Final = lazy_pattern(
     r",\s+(?:who\s+(?:is|was)\s+)?(?:an?|the|its|his|her|their)\s+(?P<role>(?:[a-z][\w’'-]*\s+){0,2}?[a-z][\w’'-]*)"
 )
+_A_NAME: Final = r"(?:the\s+)?(?P<name>[A-Z][\w’'-]*(?:\s+[A-Z][\w’'-]*)*)"
+_ROLE_OF: Final = lazy_pattern(rf"\b(?P<role>[A-Za-z]+)\s+(?:of|at|for)\s+{_A_NAME}")
+_OF_ANOTHER: Final = lazy_pattern(rf",\s+(?:an?|the|its)\s+(?:[a-z][\w-]*\s+){{1,3}}?(?:of|at|for)\s+{_A_NAME}")
 # What may stand for a name that was told before.
 _STANDS_FOR: Final = lazy_pattern(r"\b(?:he|she|it|they|we|i|his|her|its|their|our|my|him|them|us)\b", re.IGNORECASE)
 _PLACE: Final = lazy_pattern(r"\b(?:in|at)\s+(?P<name>[A-Z][\w’'-]*(?:\s+[A-Z][\w’'-]*)*)(?=\s*(?:[?,.]|$))")
@@ -50,13 +53,13 @@ def other_counted(chosen: Chosen) -> Reason | None:
         return None
     value, line = chosen.told[0], chosen.line
     wanted, of = _HOW_MANY_OF.search(chosen.question), _OF.match(line.text, value.end)
-    if wanted and of and not _akin(content_words(wanted["of"]), content_words(line.text)):
+    if wanted and of and not akin(content_words(wanted["of"]), content_words(line.text)):
         return Reason("other_entity", f"What was found counts {of['of']}, not {wanted['of']}.")
     if line.row is None or not line.row.header:
         return None
     cells = zip(line.row.header, line.row.starts, line.row.cells, strict=True)
     head = next((h for h, start, cell in list(cells)[1:] if start <= value.start <= start + len(cell)), "")
-    if not head or _akin(content_words(head), content_words(chosen.question)):
+    if not head or akin(content_words(head), content_words(chosen.question)):
         return None
     return Reason("other_entity", f"What was found counts another thing: {head}.")
 
@@ -80,6 +83,24 @@ def other_role(chosen: Chosen) -> Reason | None:
     return Reason("other_entity", f"What was found names {value.text} as {own[0]}, not as {role}.")
 
 
+def other_owner(chosen: Chosen) -> Reason | None:
+    """Why not, where the person told is said to be something of another: the master of the Orrin for that of the Maren.
+
+    Refused on all sets: 1 that has no answer, no right answer.
+    """
+    if chosen.kind.name != "who" or not chosen.told or chosen.line.row is not None:
+        return None
+    told = _OF_ANOTHER.match(chosen.line.text, chosen.told[0].end)
+    wanted = _ROLE_OF.search(chosen.question)
+    if told is None or wanted is None or not is_person(wanted["role"].lower()):
+        return None
+    other = content_words(told["name"]) - content_words(chosen.question)
+    own = content_words(wanted["name"]) - content_words(chosen.line.text)
+    if not other or not own:
+        return None
+    return Reason("other_entity", f"What was found is of {told['name']}, not of {wanted['name']}.")
+
+
 def other_subject(chosen: Chosen) -> Reason | None:
     """Why not, where the question is about one that has a name, and nothing there names it or stands for it.
 
@@ -96,7 +117,7 @@ def other_subject(chosen: Chosen) -> Reason | None:
         return None
     wanted, text = content_words(name.text), chosen.line.text
     first = next((n.start for n in names(text)), len(text))  # A pronoun behind another name stands for that.
-    if not wanted or _akin(wanted, content_words(chosen.chunk)) or _STANDS_FOR.search(text, 0, first):
+    if not wanted or akin(wanted, content_words(chosen.chunk)) or _STANDS_FOR.search(text, 0, first):
         return None
     return Reason("other_entity", f"What was found does not name {name.text}.")
 
@@ -117,7 +138,7 @@ def other_place(chosen: Chosen) -> Reason | None:
     return Reason("other_entity", f"What was found is of {chosen.title}, not of {found['name']}.")
 
 
-def _akin(some: frozenset[str], others: frozenset[str]) -> bool:
+def akin(some: frozenset[str], others: frozenset[str]) -> bool:
     """Whether one of the stems is among the others, begins like one or means the same."""
     return bool(
         some & others

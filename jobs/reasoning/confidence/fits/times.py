@@ -26,6 +26,7 @@ _CLAUSE: Final = lazy_pattern(
     r"\b(?:after|before|since|until|till|when|while|once|following|because|who|which|that|whose|where|as)\b",
     re.IGNORECASE,
 )
+_ASKS: Final = frozenset({"when", "where", "who", "which", "whose"})  # At the beginning of a question.
 _EVENT: Final = lazy_pattern(r"\b(?:after|since|following|once|when|because|before)\b", re.IGNORECASE)
 # A date that says of which thing is spoken, not when: `a main of 1931`, `the pipe laid in 1931`.
 _OF_THING: Final = lazy_pattern(
@@ -88,7 +89,7 @@ def other_time(chosen: Chosen) -> Reason | None:
     line = chosen.line
     if chosen.kind.name == "yes_no" or line.speaker or line.row is not None:
         return None
-    asked = [a for a in _asked(chosen.question) if not _CLAUSE.search(chosen.question, 1, a.start)]
+    asked = [a for a in _asked(chosen.question) if not _in_clause(chosen.question, a.start)]
     said = [w for w in times(line.text, line.published) if w.from_day and w.to_day]
     if not asked or _meet(asked, said):
         return None
@@ -134,6 +135,12 @@ def only_planned(chosen: Chosen) -> Reason | None:
     if any(is_past(w) or _WAS.fullmatch(w) for w in words) or _WAS.search(text, plan.end()):
         return None
     return Reason("only_related", "What was found says what was planned, not what came of it.")
+
+
+def _in_clause(question: str, at: int) -> bool:
+    """Whether a place of a question stands in a clause that says when else or of which thing."""
+    opens = (m for m in _CLAUSE.finditer(question, 0, at) if m.start() or m[0].lower() not in _ASKS)
+    return next(opens, None) is not None
 
 
 def _meet(asked: Iterable[_Asked], said: Iterable[When]) -> bool:

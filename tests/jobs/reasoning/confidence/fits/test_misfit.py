@@ -246,6 +246,25 @@ def test_a_time_that_the_question_gives_of_something_else_is_no_answer(event: st
     assert reason("On what date in March 2021 did the barge break the ice?", text, "The weir") is None
 
 
+@pytest.mark.parametrize(
+    ("question", "refused"),
+    [
+        ("Who was picked as captain of the Maria Sand?", True),
+        ("Who is the captain of the Berta Sand?", False),
+        ("Who is the captain?", False),
+    ],
+)
+def test_a_role_at_another_is_no_answer(question: str, refused: bool) -> None:
+    text = "Captain Ada Marsh, the master of the Berta Sand, was picked for the prize."
+    assert (reason(question, text, "Ships of the county") is not None) == refused
+
+
+def test_a_time_that_leads_in_the_question_is_not_the_one_asked_about() -> None:
+    text = "The barge sank in 1981 with a load of salt. A buoy marks the place."
+    assert reason("Before the 2021 flood, when was it that the barge sank?", text, "The weir") is None
+    assert reason("How much salt sank with the barge in 2021?", text, "The weir") == "other_time"
+
+
 def compared(question: str, short: str, *answers: str) -> Judgement:
     text = "The mast of the Maria is 31 metres tall. The Berta is painted green."
     alone = AnswerInput(question, [Evidence(text, "Two boats", [], [])])
@@ -263,6 +282,13 @@ def test_a_comparison_needs_a_value_of_each_side_and_tells_the_one_there_is() ->
     assert "31 metres" in lacking.detail
     assert compared(question, "The Maria (31 against 24 metres)", "31 metres", "24 metres").reason is None
     assert compared(question, "The Maria (31 against 24 metres)", "", "").reason == "only_related"
+
+
+def test_a_side_that_has_a_name_is_named_where_its_value_stands() -> None:
+    question = "Which has the taller mast, the Maria or the Clara?"
+    foreign = compared(question, "The Maria (31 against 24 metres)", "31 metres", "24 metres")
+    assert foreign.reason == "other_entity"
+    assert "the Clara" in foreign.detail
 
 
 def test_a_loose_comparison_needs_no_values() -> None:
