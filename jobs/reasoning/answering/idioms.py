@@ -22,6 +22,9 @@ _PAYS: Final = lazy_pattern(
     rf"{_ASKS_WHAT}[^?]{{0,150}}?\b(?:(?:cost|charged?|charging|pay|pays|paid|paying|spend|spent|spending|earn|earned|earning|"
     r"fetch|fetched)\b(?!\s+for\s*(?:[?.]|$))"
     r"|set\s+aside\b"
+    # `What did the cables come to`, but not `what did they come to see`.
+    r"|(?:com(?:e|es|ing)|came|add(?:s|ed)?\s+up|amount(?:s|ed)?)\s+to(?=\s*(?:[?,.]|$)|\s+(?:when|in|at|by|per|after|for|on|"
+    r"altogether|overall)\b)"
     # Who asks `for the boat` what, asks a price; what is asked `for` and nothing behind it is any thing.
     r"|ask(?:ed|ing)?\s+for\s+(?:the|an?|its|his|her|their|each|one)\b"
     rf"|(?:get|gets|receive[sd]?|got|mak(?:e|es|ing)|made|sav(?:e|ed|es|ing)|los(?:e|es|ing|t))\s+{_PER})",
@@ -33,6 +36,14 @@ _TIMETABLED: Final = lazy_pattern(
     rf"\b(?:of the day|(?:on|every|each)\s+(?:an?\s+)?{_WEEKDAY}s?\b(?!\s+\d)|{_WEEKDAY}s\b|"
     r"on (?:weekdays|weekends|holidays)|at (?:the )?weekends?|each day|every day|daily|each (?:morning|evening|night)|"
     r"every (?:morning|evening|night))",
+    re.IGNORECASE,
+)
+# A time of the day that a question names, and what comes after it: `if I miss the 10.05, when is the next`.
+_HOUR: Final = lazy_pattern(
+    r"(?<![\d.])(?:[01]?\d|2[0-4])[.:][0-5]\d(?![\d%.]|\s*(?:m\b|million|per\b|km\b))", re.IGNORECASE
+)
+_NEXT: Final = lazy_pattern(
+    r"\b(?:next|previous|following|one\s+(?:after|before)|(?:first|last)\s+(?:\w+\s+){0,3}(?:after|before))\b",
     re.IGNORECASE,
 )
 _RUNS: Final = lazy_pattern(
@@ -59,6 +70,8 @@ def asks_price(question: str) -> bool:
 
 def asks_clock(question: str) -> bool:
     """Whether `when` asks for an hour: of what goes by a timetable or has opening hours."""
+    if _HOUR.search(question) is not None and _NEXT.search(question) is not None:
+        return True
     return _TIMETABLED.search(question) is not None and _RUNS.search(question) is not None
 
 

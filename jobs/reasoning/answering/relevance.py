@@ -134,6 +134,7 @@ WEIGHTS: Final = Signals(
 )
 _MARK: Final = re.compile(r"^\s*[-–•*·]\s+(?=\S)")
 _LABEL: Final = 5  # Words.
+_LEAST_LABEL: Final = 2  # Of the label of a row under a header: months and years are the labels of many tables.
 _LABEL_HAN: Final = 10  # Characters.
 _HAN: Final = re.compile(f"[{HAN}]")
 _NUMBER: Final = re.compile(r"\d{2,}")
@@ -289,11 +290,11 @@ def without_mark(text: str) -> str:
 
 
 def _labelled(asked: _Asked, row: Row | None) -> bool:
-    """Whether the label before a value is in words of the question: `Cost | 60.8 million`."""
-    if row is None or row.header or len(row.cells) != 2:
+    """Whether a label is in words of the question: one before a value, or one of several words before cells."""
+    if row is None or (not row.header and len(row.cells) != 2):
         return False
     label = _words(row.cells[0])
-    return bool(label) and len(asked.has(label)) >= len(label)
+    return len(asked.has(label)) >= len(label) >= (_LEAST_LABEL if row.header else 1)
 
 
 def _shares(*places: dict[str, float]) -> list[float]:

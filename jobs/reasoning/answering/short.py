@@ -26,6 +26,7 @@ from quern.jobs.reasoning.answering.series import likeliest
 from quern.jobs.reasoning.answering.superlatives import extreme
 from quern.jobs.reasoning.answering.superlatives_said import dated, said_first, says, told_behind
 from quern.jobs.reasoning.answering.superseded import Standing, one_thing, stage, standing
+from quern.jobs.reasoning.answering.timetables import departure
 from quern.jobs.reasoning.answering.typed.value import Period, amounts
 from quern.jobs.reasoning.answering.yes_no import verdict
 from quern.jobs.text.numbers import in_figures
@@ -118,10 +119,8 @@ def _said(question: str, kind: Kind, best: Sequence[Line]) -> Said:
     if kind.name == "yes_no":
         said = verdict(question, best)
         return Said(said.with_reason, (said.line.number,))
-    if kind.name in _CHOSEN and not says(question, best[0]) and (most := extreme(question, best, kind.noun)):
-        return Said(f"{most.label} ({' to '.join(most.cells)})", (most.number,))
-    if kind.name in _CHOSEN and (item := dated(question, best)) is not None:
-        return Said(str(item.year) if kind.name == "when" else f"{item.told.rstrip('.')} ({item.year})", (item.number,))
+    if (placed := _placed(question, kind, best)) is not None:
+        return placed
     if (
         (kind.name in _VALUES or kind.verb in (NAMED, NAMESAKE))
         and (found := choices(question, kind, best))
@@ -143,6 +142,17 @@ def _said(question: str, kind: Kind, best: Sequence[Line]) -> Said:
     if not _HAN.search(told) and len(told.split()) >= _WHOLE * len(first.text.split()):
         told = ""  # The sentence itself is as short.
     return Said(told, (first.number,))
+
+
+def _placed(question: str, kind: Kind, best: Sequence[Line]) -> Said | None:
+    """What its place among others answers: the row that has most, the last of a list of years, the next departure."""
+    if kind.name in _CHOSEN and not says(question, best[0]) and (most := extreme(question, best, kind.noun)):
+        return Said(f"{most.label} ({' to '.join(most.cells)})", (most.number,))
+    if kind.name in _CHOSEN and (item := dated(question, best)) is not None:
+        return Said(str(item.year) if kind.name == "when" else f"{item.told.rstrip('.')} ({item.year})", (item.number,))
+    if kind.name == "when" and kind.units and (hour := departure(question, best)) is not None:
+        return Said(hour.text, (hour.number,))
+    return None
 
 
 def _outside(choice: Choice, years: set[int]) -> bool:

@@ -10,6 +10,12 @@ from typing import Final
 SEPARATOR: Final = " | "
 _DASH: Final = "- "
 _MOST_LABEL: Final = 4  # Words of a label: `Tuesday to Thursday`.
+# `All amounts are in millions of crowns`, `Figures in thousands of euros`.
+_UNITS: Final = re.compile(
+    r"\b(?:amounts|figures|sums|prices|costs|values|totals|numbers|all)\b[^.;\n|]{0,30}?\bin\s+"
+    r"(?:(?P<scale>thousand|million|billion)s?\s+(?:of\s+)?)?(?P<unit>(?:square\s+)?[a-z]+s|yuan|yen)\b(?=[.,;:)\n]|\s*$)",
+    re.IGNORECASE,
+)
 _DIGIT: Final = re.compile(r"\d")
 
 
@@ -21,11 +27,13 @@ class Row:
         cells: The texts of its cells; the first is its label.
         header: The texts of the cells of the header; empty where the table has none, as one of labels and values.
         starts: First character of each cell in the line.
+        unit: What its bare numbers count, where a sentence before the table says so: `million crowns`; else empty.
     """
 
     cells: tuple[str, ...]
     header: tuple[str, ...]
     starts: tuple[int, ...]
+    unit: str = ""
 
 
 @lru_cache(maxsize=20_000)
@@ -38,7 +46,7 @@ def rows(text: str) -> dict[int, Row]:
         if SEPARATOR in line:
             block.append((at, line))
         elif block:
-            found |= _block(block)
+            found |= _block(block, _unit_told(text, block[0][0]))
             block = []
         at += len(line) + 1
     return found
@@ -70,7 +78,13 @@ def _pairs(run: list[tuple[int, str]]) -> dict[int, Row]:
     return {at: Row((label, value), (), (0, len(_DASH))) for label, (at, value) in pairs if label and value}
 
 
-def _block(lines: list[tuple[int, str]]) -> dict[int, Row]:
+def _unit_told(text: str, start: int) -> str:
+    """The unit that the text before a table says its amounts are in; empty where it says none."""
+    told = [f"{m['scale'] or ''} {m['unit']}".strip().lower() for m in _UNITS.finditer(text, 0, start)]
+    return told[-1] if told else ""
+
+
+def _block(lines: list[tuple[int, str]], unit: str) -> dict[int, Row]:
     """The rows of one table: its first line is the header if it is wider than label and value and has no numbers.
 
     A chunk may begin in the midst of a table; then the header is not known.
@@ -78,7 +92,7 @@ def _block(lines: list[tuple[int, str]]) -> dict[int, Row]:
     cells = [tuple(c.strip() for c in line.split(SEPARATOR)) for _, line in lines]
     head = cells[0] if len(lines) > 1 and len(cells[0]) > 1 and _heads(cells) else ()
     body = list(zip(lines, cells, strict=True))[1 if head else 0 :]
-    return {at: Row(own, head if len(own) == len(head) else (), _starts(line, own)) for (at, line), own in body}
+    return {at: Row(own, head if len(own) == len(head) else (), _starts(line, own), unit) for (at, line), own in body}
 
 
 def _heads(cells: list[tuple[str, ...]]) -> bool:

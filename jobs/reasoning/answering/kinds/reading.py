@@ -46,14 +46,16 @@ _DEFINING: Final = lazy_pattern(
 )
 _COSTS: Final = lazy_pattern(
     r"\b(?:cost|costs|pay|paid|pays|charge[ds]?|spend|spent|earn|earns|price[ds]?|fined?|fee|sell|sold|worth|owe[ds]?|"
-    r"money|donate[ds]?|invest(?:ed)?|raise[ds]?|bid|offer(?:ed)?)\b",
+    r"money|gets?\s+for|got\s+for|given\s+for|receive[ds]?|donate[ds]?|invest(?:ed)?|raise[ds]?|bid|offer(?:ed)?)\b",
     re.IGNORECASE,
 )
 # What takes time and not room: `how long was the library shut because of the flood`.
 _LASTS: Final = lazy_pattern(
-    r"\b(?:because|after|before|during|since|until|till|while|when|open(?:ed)?|closed?|shut|away|gone|suspended|delayed)\b",
+    r"\b(?:because|after|before|during|since|until|till|while|when|open(?:ed)?|closed?|shut|away|gone|suspended|delayed|"
+    r"last|take|stay|hold|wait|keep|remain|live|survive|serve|valid|banned|allowed|guaranteed)\b",
     re.IGNORECASE,
 )
+_FOR_HOW_LONG: Final = lazy_pattern(r"\bfor\s+how\s+long\b", re.IGNORECASE)
 # `... only if I buy what?`: what is asked for stands behind its verb.
 _IN_PLACE: Final = lazy_pattern(rf"\b(?P<verb>[a-z]+)\s+what(?=\s+(?:{PREPOSITION})\s[^?,]*\?$|\s*\?$)", re.IGNORECASE)
 _ITS_NAME: Final = lazy_pattern(r"(?:is|was|are|were)\s+(?:it|that|they|(?P<who>he|she))\s+(?:called|named)\b")
@@ -171,7 +173,7 @@ def _how(rest: str, question: str) -> Kind:
     if word == "long":
         lengths = re.match(
             r"(?:is|are|was|were|will|would|can|could|should|may|must)\b", after, re.IGNORECASE
-        ) and not _LASTS.search(after)
+        ) and not (_LASTS.search(after) or _FOR_HOW_LONG.search(question))
         return Kind("how_long", units=DURATIONS | (LENGTHS if lengths else frozenset()))
     if word in OF_ADJECTIVE:
         if not OF_ADJECTIVE[word] and not noun:  # `how big is its workforce`: the number of what the subject names.

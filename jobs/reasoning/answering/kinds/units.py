@@ -36,7 +36,8 @@ OF_MEASURE: Final = {
         (DURATIONS, "duration"),
         (
             MONEY,
-            "price cost fee fine salary wage fare budget rent toll deposit sum bill charge payment expense loan debt",
+            "price cost fee fine salary wage fare budget rent toll deposit sum bill charge payment expense loan debt "
+            "money pay",
         ),
         (SHARES, "share percentage proportion"),
         (_WEIGHTS, "weight mass"),

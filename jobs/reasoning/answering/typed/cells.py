@@ -14,6 +14,7 @@ from quern.jobs.reasoning.answering.typed.value import Days, Value, amounts
 from quern.jobs.text.quantities import singular
 from quern.schemas.words.patterns import lazy_pattern
 
+_VALUES = frozenset({"how_many", "how_much", "how_long", "when", "who", "where"})
 _BARE = lazy_pattern(r"[\d.,]+")
 
 
@@ -24,17 +25,25 @@ def cell_values(kind: Kind, row: Row, asked: frozenset[str], days: Days) -> list
     """
     if kind.name in ("why", "how", "yes_no", "what_happened", "definition"):
         return []
+    heads = [content_words(head) for head in row.header[1:]]
+    best = max((len(head & asked) / len(head) for head in heads if head), default=0.0)
     found = []
     for n, (cell, start) in enumerate(zip(row.cells, row.starts, strict=True)):
         head = content_words(row.header[n]) if row.header else content_words(row.cells[0]) if n else frozenset()
         if n == 0 and not (kind.noun & head):
             continue
         match = len(head & (asked | kind.noun)) / len(head) if head else 0.0
+        if (
+            row.header and best > 0.0 and kind.name in _VALUES
+        ):  # The column with most words of the question, beside the others.
+            match = min(1.0, match / best)
         if row.header and kind.noun and kind.noun <= head:
             match = 1.0  # The column of what is counted.
-        fit = _cell_fit(kind, cell, row.header[n] if row.header else row.cells[0], days) * (0.55 + 0.45 * match)
+        fit = _cell_fit(kind, cell, row.header[n] if row.header else row.cells[0], days)
+        fit = (1.0 if _in_unit(kind, cell, row.unit) else fit) * (0.55 + 0.45 * match)
         if fit > 0.0:
             text = _with_unit(kind, cell, row.header[n]) if row.header else _counted(kind, cell)
+            text = f"{cell} {row.unit}" if text == cell and _in_unit(kind, cell, row.unit) else text
             found.append(Value(start, start + len(cell), text, fit, cell.lower(), label=row.cells[0] if n else ""))
     return found
 
@@ -45,6 +54,11 @@ def _counted(kind: Kind, cell: str) -> str:
         return cell
     mine = [q for q in amounts(cell) if kind.noun & content_words(q.unit)]
     return mine[0].text if len(mine) == 1 else cell
+
+
+def _in_unit(kind: Kind, cell: str, unit: str) -> bool:
+    """Whether a cell is a bare number of a table whose amounts are said to be in a unit that is asked for."""
+    return bool(unit) and singular(unit.split()[-1]) in kind.units and _BARE.fullmatch(cell) is not None
 
 
 def _with_unit(kind: Kind, cell: str, head: str) -> str:

@@ -86,6 +86,31 @@ def test_what_is_asked_for_in_its_place_stands_behind_its_verb() -> None:
     assert kind_of("The children were given what on the last day?").verb == "given"
 
 
+@pytest.mark.parametrize(
+    ("question", "units"),
+    [
+        ("What did the sails of the mill come to?", "crown"),
+        ("What does it all add up to in the end?", "crown"),
+        ("What money do the bakers get?", "crown"),
+        ("How much do bakers get for letting a room?", "crown"),
+        ("For how long are the builders sure that the wall stands?", "year"),
+        ("How long is a card of the library valid?", "year"),
+        ("How long will the paint last?", "year"),
+        ("If I miss the 10.05 tram, when is the next one?", "o'clock"),
+        ("When is the first tram after 9.15?", "o'clock"),
+    ],
+)
+def test_a_price_a_time_or_an_hour_is_asked_for_in_other_words(question: str, units: str) -> None:
+    assert units in kind_of(question).units
+    assert "metre" not in kind_of(question).units
+
+
+def test_what_is_no_price_and_what_has_a_length() -> None:
+    assert not kind_of("What did the bakers come to see?").units
+    assert "metre" in kind_of("How long is the wall?").units
+    assert "metre" in kind_of("How long will the longest string be?").units
+
+
 def test_an_age_is_what_how_old_asks_for() -> None:
     assert kind_of("What is the age of the mill?") == kind_of("How old is the mill?")
 

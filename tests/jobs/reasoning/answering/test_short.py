@@ -382,3 +382,37 @@ def test_what_was_expected_is_told_only_where_nothing_says_what_came_of_it(
     question: str, told: str, answer: str
 ) -> None:
     assert short(question, told, title="Ostley") == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("If I miss the 10.05 boat back from Vale, when is the next one?", "12.35"),
+        ("When is the first boat from Vale after 12.35?", "15.05"),
+        ("I came too late for the 14.00 boat from Ostley. What time is the following one?", "18.30"),
+        ("When did the one before the 15.05 boat from Vale leave?", "12.35"),
+    ],
+)
+def test_the_hour_next_to_one_that_is_named_is_in_its_column(question: str, answer: str) -> None:
+    hours = ["From Ostley | From Vale", "09.00 | 10.05", "11.30 | 12.35", "14.00 | 15.05", "18.30 | 19.35"]
+    assert short(question, "\n".join(hours), title="Boats of Ostley and Vale") == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What did the sails of the mill come to in the end?", "4.6 million crowns (Sails)"),
+        ("What was the cost of the stones in the end?", "2.9 million crowns (Stones)"),
+        ("How much did the stones cost in the end?", "2.9 million crowns (Stones)"),
+    ],
+)
+def test_the_numbers_of_a_table_have_the_unit_that_is_told_before_it(question: str, answer: str) -> None:
+    page = "All amounts are in millions of crowns.\nPart | Planned | In the end\nSails | 4.1 | 4.6\nStones | 2.2 | 2.9"
+    assert short(question, page) == answer
+
+
+def test_the_row_with_the_label_and_the_column_that_the_question_names_answers() -> None:
+    page = "Part | Approved May 2022 | Final account June 2025\nSails and arms | 4.1 | 10.8\nMill stones | 2.2 | 2.9"
+    other = "The mill stones and the final sails of the mill cost the town 600,000 crowns of interest."
+    question = "How much were the mill stones in the final account?"
+    assert short(question, page, other) == "2.9 (Mill stones)"
