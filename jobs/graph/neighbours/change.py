@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 import torch
 
 from quern.indexes.vectors import Positions
@@ -26,7 +24,8 @@ from quern.jobs.graph.neighbours.members import Fresh, Members, Occupants, fresh
 from quern.jobs.graph.neighbours.nearest_lists import Keep, NearestLists
 from quern.jobs.graph.neighbours.partitions import join_strangers, newcomers_of
 from quern.jobs.graph.neighbours.plan import Neighbourhood, Plan, Vectors
-from quern.jobs.graph.neighbours.prints import Prints
+from quern.jobs.graph.neighbours.prints import Prints, first_halves
+from quern.jobs.graph.neighbours.ranking import begins, order_of
 from quern.jobs.graph.neighbours.search import find_in_partitions, find_neighbours
 from quern.jobs.graph.neighbours.sieve import Sieve
 from quern.jobs.graph.neighbours.threads import beside, on_one_core, run_all
@@ -85,21 +84,15 @@ def _usable(before: Neighbourhood, vectors: Vectors, plan: Plan) -> bool:
 
 def _matches(prints: Prints, known: Prints) -> Positions:
     """Where each of `prints` is among `known`, -1 where it is not; none occurs twice in either."""
-    matches: Positions = (
-        pc.index_in(pa.array(prints[:, 0]), value_set=pa.array(known[:, 0])).fill_null(-1).to_numpy().astype(np.int64)
-    )
-    old = matches >= 0
-    if (known[matches[old], 1] == prints[old, 1]).all():
-        return matches
-    return _matches_of_both(prints, known)
-
-
-def _matches_of_both(prints: Prints, known: Prints) -> Positions:
-    """The same, where different vectors have one first half of their prints."""
     both = np.concatenate([known, prints])
-    order = np.lexsort((both[:, 1], both[:, 0]))
-    same = (both[order[1:]] == both[order[:-1]]).all(axis=1)
+    halves = first_halves(both)
+    order = order_of(halves)
+    same = ~begins(halves[order])[1:]
+    if (both[order[1:][same], 1] != both[order[:-1][same], 1]).any():  # Different vectors have one first half.
+        order = np.lexsort((both[:, 1], both[:, 0]))
+        same = (both[order[1:]] == both[order[:-1]]).all(axis=1)
     matches = np.full(len(prints), -1, dtype=np.int64)
+    # Equal ones are in their own order, the known one first.
     matches[order[1:][same] - len(known)] = order[:-1][same]
     return matches
 

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from quern.indexes.vectors import Floats, Positions
-from quern.jobs.graph.neighbours.prints import Prints
-from quern.jobs.graph.neighbours.ranking import by_score, ranks
+from quern.jobs.graph.neighbours.prints import Prints, first_halves
+from quern.jobs.graph.neighbours.ranking import begins, by_score, order_of, ranks
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,9 @@ class DistinctVectors:
     @classmethod
     def of(cls, prints: Prints) -> DistinctVectors:
         """The groups of nodes of these prints."""
-        ordered = np.sort(prints[:, 0])  # A tenth of the time of a table of hashes, where all are different.
-        if (ordered[1:] != ordered[:-1]).all():
+        halves = first_halves(prints)
+        # A tenth of the time of a table of hashes, where all are different.
+        if begins(halves[order_of(halves)]).all():
             return cls(np.arange(len(prints)), np.arange(len(prints)), np.arange(len(prints) + 1))
         group = pa.array(prints[:, 0]).dictionary_encode().indices.to_numpy()  # By first appearance.
         first = np.full(int(group.max()) + 1, len(group), dtype=np.int64)

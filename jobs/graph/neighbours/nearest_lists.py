@@ -23,7 +23,7 @@ import torch
 from quern.indexes.vectors import Floats, Neighbours, Positions, similarities
 from quern.jobs.graph.neighbours.blocks import Block, Reached
 from quern.jobs.graph.neighbours.codes import Codes
-from quern.jobs.graph.neighbours.ranking import by_score, ranks
+from quern.jobs.graph.neighbours.ranking import begins, by_score, order_of, ranks
 from quern.jobs.graph.neighbours.threads import spans
 
 Keep = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
@@ -285,16 +285,20 @@ class NearestLists:
         if not self._repeated:
             return owner, target, pair_scores(self._vectors, owner, target, self._threads)
         # After a night a third of them wait in both directions: a pair has one score.
-        pair, which = np.unique(np.minimum(owner, target) << 32 | np.maximum(owner, target), return_inverse=True)
-        score = pair_scores(self._vectors, pair >> 32, pair & 0xFFFFFFFF, self._threads)
-        return owner, target, score[which]
+        pair = np.minimum(owner, target) << 32 | np.maximum(owner, target)
+        order = order_of(pair)
+        first = begins(pair[order])
+        once = pair[order[first]]
+        scores = np.empty(len(pair), dtype=np.float32)
+        scores[order] = pair_scores(self._vectors, once >> 32, once & 0xFFFFFFFF, self._threads)[np.cumsum(first) - 1]
+        return owner, target, scores
 
 
 def _distinct(waiting: Waiting) -> Waiting:
     """Each pair once; of its upper bounds, all of which hold, one."""
-    pair = (waiting.owner.long() << 32) | waiting.target.long()
-    _, first = np.unique(pair.numpy(), return_index=True)
-    index = torch.from_numpy(first)
+    pair = ((waiting.owner.long() << 32) | waiting.target.long()).numpy()
+    order = order_of(pair)
+    index = torch.from_numpy(order[begins(pair[order])])
     return Waiting(*(column[index] for column in waiting))
 
 

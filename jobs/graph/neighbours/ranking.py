@@ -3,33 +3,52 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from quern.indexes.vectors import Floats, Positions
+from quern.schemas.extras import installed
+
+Flags = npt.NDArray[np.bool_]
 
 
 def by_score(owner: Positions, score: Floats, tie: Positions) -> Positions:
     """The order of pairs by owner, then the highest score, then the lowest `tie`.
 
     Args:
-        owner: Below 2**32, shape (pairs,).
+        owner: Below 2**31, shape (pairs,).
         score: None of them NaN, shape (pairs,).
         tie: What decides between equal scores, shape (pairs,).
     """
     # Bits of floats sort as integers do, those of negative ones from behind; -score is from the best to the worst.
     bits = (np.float32(0) - score).view(np.uint32)
-    key = owner.astype(np.uint64) << np.uint64(32) | np.where(bits >> 31, ~bits, bits | np.uint32(1 << 31))
-    by = np.argsort(key)
+    key = owner << 32 | np.where(bits >> 31, ~bits, bits | np.uint32(1 << 31)).astype(np.int64)
+    by = order_of(key)
     key = key[by]
-    same = key[1:] == key[:-1]
-    tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
+    same = ~begins(key)
+    tied = np.flatnonzero(np.append(same[1:], False) | same) if same.any() else by[:0]
     by[tied] = by[tied][np.lexsort((tie[by[tied]], key[tied]))]
     return by
 
 
+def order_of(keys: Positions) -> Positions:
+    """The order of integers, equal ones in their own; torch sorts 100,000 and more in a third of NumPy's time."""
+    if not installed("torch"):
+        return np.argsort(keys, kind="stable")
+    import torch
+
+    order: Positions = torch.sort(torch.from_numpy(keys), stable=True).indices.numpy()
+    return order
+
+
+def begins(values: npt.NDArray[np.int64]) -> Flags:
+    """Which of sorted `values` differ from the one before, the first among them."""
+    first = np.ones(len(values), dtype=np.bool_)
+    np.not_equal(values[1:], values[:-1], out=first[1:])
+    return first
+
+
 def ranks(owner: Positions) -> Positions:
     """Place of each among those of its owner, from 0; `owner` is sorted."""
-    if len(owner) == 0:
-        return np.empty(0, dtype=np.int64)
-    first = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
+    first = np.flatnonzero(begins(owner))
     ranked: Positions = np.arange(len(owner)) - np.repeat(first, np.diff(np.append(first, len(owner))))
     return ranked
