@@ -125,10 +125,10 @@ class Members:
 
 
 class Guests(NamedTuple):
-    """Some of a partition's vectors: those at home in it, and those that visit it."""
+    """Some of a partition's vectors: their positions, and how many of them, the first, are at home in it."""
 
-    at_home: torch.Tensor
-    away: torch.Tensor
+    positions: torch.Tensor
+    residents: int
 
 
 @dataclass(frozen=True)
@@ -149,13 +149,9 @@ class Occupants:
     def parts(self, partition: int, most: int) -> Iterator[Guests]:
         """Those of a partition; in several parts if there are more than `most`."""
         at_home, away = self.residents[partition], self.visitors[partition]
-        if 0 < len(at_home) + len(away) <= most:
-            yield Guests(at_home, away)
-            return
-        for part in at_home.split(most) if len(at_home) else ():
-            yield Guests(part, away[:0])
-        for part in away.split(most) if len(away) else ():
-            yield Guests(at_home[:0], part)
+        every = torch.cat([at_home, away])
+        for start in range(0, len(every), most):
+            yield Guests(every[start : start + most], max(0, min(most, len(at_home) - start)))
 
 
 def assign(numbers: torch.Tensor, centroids: Centroids, reach: float, threads: int = 1) -> Members:

@@ -30,10 +30,12 @@ class Room:
             held = self._held[name] = torch.empty(size, dtype=kind)
         return held[:size].view(*shape)
 
-    def rows(self, name: str, numbers: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
-        """The rows of `numbers` at `positions`."""
-        room = self.of(name, (len(positions), numbers.shape[1]), numbers.dtype)
-        return torch.index_select(numbers, 0, positions, out=room)
+    def rows(self, name: str, numbers: torch.Tensor, positions: torch.Tensor, multiple: int = 1) -> torch.Tensor:
+        """The rows of `numbers` at `positions`, and any others up to a multiple of so many."""
+        count = len(positions)
+        room = self.of(name, (count + -count % multiple, numbers.shape[1]), numbers.dtype)
+        torch.index_select(numbers, 0, positions, out=room[:count])
+        return room
 
     def products(self, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
         """Products of 8-bit codes, as `codes.products` makes them."""

@@ -7,12 +7,13 @@ nothing is kept of it, and no floor rises, but for the few pairs that pass.
 from __future__ import annotations
 
 import threading
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
-from quern.indexes.vectors import Floats, Positions
+from quern.indexes.vectors import Positions
 from quern.jobs.graph.neighbours.blocks import FOLD
 from quern.jobs.graph.neighbours.codes import Codes
 from quern.jobs.graph.neighbours.members import Flags, Guests
@@ -25,11 +26,21 @@ _HELD = 1 << 17  # Pairs that are held before a thread asks which of them count.
 _GROUP = 16  # Columns of which one is looked at where few of the highest are sought.
 
 _Integers = npt.NDArray[np.int32]
-_Hits = tuple[Positions, Positions, _Integers]
+
+
+class _Hits(NamedTuple):
+    """Pairs whose product reaches the floor of one of the two."""
+
+    one: Positions
+    other: Positions
+    product: _Integers
 
 
 class Sieve:
-    """Compares vectors with 8-bit codes, some of them more than once."""
+    """Compares vectors with 8-bit codes, some of them more than once.
+
+    A block is few steps: threads wait for each other where a step begins, as long as many of them take.
+    """
 
     def __init__(self, nearest: NearestLists, codes: Codes, depth: int, sought: Flags, keep: Keep) -> None:
         """A sieve with the floors that `nearest` has.
@@ -39,48 +50,47 @@ class Sieve:
             codes: Its codes.
             depth: Neighbours wanted of each.
             sought: Which vectors have no floors yet, shape (n,).
-            keep: Which pairs count.
+            keep: Which pairs count, whichever of the two is the owner.
         """
         self._nearest, self._codes, self._depth, self._sought, self._keep = nearest, codes, depth, sought, keep
-        self._unit, self._margin = codes.scale**-2, codes.margin.numpy()
-        self._least = self._thresholds(nearest.floor.numpy(), self._margin)
+        self._unit = codes.scale**-2
+        margin = codes.margin.numpy() / self._unit
+        least = np.floor(nearest.floor.numpy().astype(np.float64) / self._unit - margin)
+        # The least products that may reach each floor, and how far below a product those are that may be as near.
+        self._least: _Integers = least.clip(min=_LOWEST).astype(np.int32)
+        self._twice: _Integers = np.ceil(2 * margin).astype(np.int32) + 1
         self._hits: list[_Hits] = []
         self._count = 0
         self._lock = threading.Lock()
         self._rooms = threading.local()
-
-    def _thresholds(self, floor: Floats, margin: Floats) -> _Integers:
-        """The least products of codes that may reach these floors."""
-        least = (floor.astype(np.float64) - margin) / self._unit
-        return np.floor(least).clip(min=_LOWEST).astype(np.int32)
 
     def compare(self, rows: Guests, columns: Guests) -> None:
         """Compare the vectors of a partition that are new in it with others of it; no vector with itself.
 
         Two that only visit it are not compared.
         """
-        left, right = torch.cat(rows), torch.cat(columns)
-        high, wide = left.shape[0], right.shape[0]
+        one, other = rows.positions.numpy(), columns.positions.numpy()
         room = self._rooms.__dict__.setdefault("room", Room())
-        numbers = (room.rows(name, self._codes.numbers, _padded(p)) for name, p in (("left", left), ("right", right)))
-        made = room.products(*numbers).numpy()[:high, :wide]
-        made[len(rows.at_home) :, len(columns.at_home) :] = _NEVER
-        one, other = left.numpy(), right.numpy()
+        left = room.rows("left", self._codes.numbers, rows.positions, FOLD)
+        right = room.rows("right", self._codes.numbers, columns.positions, FOLD)
+        made = room.products(left, right).numpy()[: len(one), : len(other)]
+        made[rows.residents :, columns.residents :] = _NEVER
         self._seed(one, made)
-        least, least_of_columns = self._least[one], self._least[other]
         passed, reached = (room.of(name, made.shape, torch.bool).numpy() for name in ("passed", "reached"))
-        np.greater_equal(made, least[:, None], out=passed)
-        passed |= np.greater_equal(made, least_of_columns, out=reached)
+        np.greater_equal(made, self._least[one][:, None], out=passed)
+        passed |= np.greater_equal(made, self._least[other], out=reached)
         flat = np.flatnonzero(passed)
-        if len(flat) > max(crowd(made.size), self._depth * (high + wide)):
-            self._nearest.compare(left.sort().values, columns.at_home, both=True, keep=self._keep)
-            self._nearest.compare(rows.at_home, columns.away, both=True, keep=self._keep)
+        if len(flat) > max(crowd(made.size), _HELD):
+            self._closely(rows, columns)
             return
-        row, column = np.divmod(flat, wide)
-        product, owner, target = made[row, column], one[row], other[column]
-        forth, back = product >= least[row], product >= least_of_columns[column]
-        self._hold(owner[forth], target[forth], product[forth])
-        self._hold(target[back], owner[back], product[back])
+        row, column = np.divmod(flat, len(other))
+        self._hold(_Hits(one[row], other[column], made[row, column]))
+
+    def _closely(self, rows: Guests, columns: Guests) -> None:
+        """The same in float32: too many are within the margin of each other."""
+        at_home, away = columns.positions.tensor_split([columns.residents])
+        self._nearest.compare(rows.positions.sort().values, at_home, both=True, keep=self._keep)
+        self._nearest.compare(rows.positions[: rows.residents], away, both=True, keep=self._keep)
 
     def _seed(self, rows: Positions, made: _Integers) -> None:
         """Give those of `rows` that are searched for the floors that their products give them."""
@@ -88,34 +98,39 @@ class Sieve:
         if len(new) == 0 or made.shape[1] <= self._depth:
             return
         # One more than are wanted, for each is near itself.
-        born, best = rows[new], _no_less_have(made[new], self._depth + 1)
-        margin = self._margin[born]
-        floor = (best * self._unit).astype(np.float32) - margin
-        self._nearest.raise_floor(torch.from_numpy(born), torch.from_numpy(floor))
-        self._least[born] = np.maximum(self._least[born], self._thresholds(floor, margin))
+        best = _no_less_have(made[new], self._depth + 1).clip(min=_LOWEST)
+        born = rows[new]
+        self._least[born] = np.maximum(self._least[born], best - self._twice[born])
 
-    def _hold(self, owner: Positions, target: Positions, product: _Integers) -> None:
+    def _hold(self, hits: _Hits) -> None:
         with self._lock:
-            self._hits.append((owner, target, product))
-            self._count += len(owner)
-            hits = self._taken() if self._count > _HELD else []
-        self._pass_on(hits)
+            self._hits.append(hits)
+            self._count += len(hits.one)
+            held = self._taken() if self._count > _HELD else []
+        self._pass_on(held)
 
     def _taken(self) -> list[_Hits]:
         hits, self._hits, self._count = self._hits, [], 0
         return hits
 
     def close(self) -> None:
-        """Pass on what is held still."""
+        """Pass on what is held still, and the floors of those that are searched for."""
         self._pass_on(self._taken())
+        born = np.flatnonzero(self._sought & (self._least > _LOWEST))
+        floor = (self._least[born] + self._twice[born]) * self._unit - self._codes.margin.numpy()[born]
+        self._nearest.raise_floor(torch.from_numpy(born), torch.from_numpy(floor.astype(np.float32)))
 
-    def _pass_on(self, hits: list[_Hits]) -> None:
-        if not hits:
+    def _pass_on(self, held: list[_Hits]) -> None:
+        if not held:
             return
-        owner, target, product = (torch.from_numpy(np.concatenate(columns)) for columns in zip(*hits, strict=True))
-        kept = ((owner != target) & self._keep(owner, target)).nonzero().squeeze(1)
-        owner, target = owner[kept], target[kept]
-        self._nearest.await_score(owner, target, product[kept].float() * self._unit + self._codes.margin[owner])
+        one, other, product = (np.concatenate(columns) for columns in zip(*held, strict=True))
+        forth, back = product >= self._least[one], product >= self._least[other]
+        kept = np.flatnonzero((one != other) & (forth | back))
+        kept = kept[self._keep(torch.from_numpy(one[kept]), torch.from_numpy(other[kept])).numpy()]
+        for owner, target, near in ((one, other, forth), (other, one, back)):
+            at = kept[near[kept]]
+            upper = torch.from_numpy(product[at]).float() * self._unit + self._codes.margin[owner[at]]
+            self._nearest.await_score(torch.from_numpy(owner[at]), torch.from_numpy(target[at]), upper)
 
 
 def _no_less_have(made: _Integers, count: int) -> _Integers:
@@ -128,9 +143,3 @@ def _no_less_have(made: _Integers, count: int) -> _Integers:
     peaks = made[:, : groups * _GROUP].reshape(len(made), _GROUP, groups).max(axis=1) if many else made
     least: _Integers = np.partition(peaks, -count, axis=1)[:, -count]
     return least
-
-
-def _padded(positions: torch.Tensor) -> torch.Tensor:
-    """`positions`, and any others up to a multiple of 16."""
-    padding = -positions.shape[0] % FOLD
-    return torch.cat([positions, positions[:1].expand(padding)]) if padding else positions

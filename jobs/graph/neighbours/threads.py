@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import deque
+import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from typing import Protocol, TypeVar
 
 import torch
 
-_AHEAD = 8  # Steps per thread that wait: few, so that an error is told at once and little is held.
 _T = TypeVar("_T")
 
 
@@ -23,22 +22,35 @@ class Start(Protocol):
 
 
 def run_all(steps: Iterable[Callable[[], None]], threads: int) -> None:
-    """Do all of `steps`, in order, on so many threads; each computes on one core."""
+    """Do all of `steps`, in order, on so many threads; each computes on one core.
+
+    A thread takes the next step itself: one that hands steps out would wait for both, and they for it, at every step.
+    An error of one ends all, and is raised.
+    """
     if threads <= 1:
         for step in steps:
             step()
         return
-    running: deque[Future[None]] = deque()
+    waiting, lock, ended = iter(steps), threading.Lock(), threading.Event()
+
+    def work() -> None:
+        try:
+            while not ended.is_set():
+                with lock:
+                    step = next(waiting, None)
+                if step is None:
+                    return
+                step()
+        except BaseException:
+            ended.set()
+            raise
+
     with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
         try:
-            for step in steps:
-                running.append(pool.submit(step))
-                if len(running) >= _AHEAD * threads:
-                    running.popleft().result()
-            while running:
-                running.popleft().result()
+            for working in [pool.submit(work) for _ in range(threads)]:
+                working.result()
         finally:
-            pool.shutdown(cancel_futures=True)
+            ended.set()
 
 
 def spans(count: int, most: int, threads: int) -> list[slice]:

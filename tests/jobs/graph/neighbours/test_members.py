@@ -70,9 +70,10 @@ def test_parts_of_a_partition_are_all_of_it(most: int) -> None:
     occupants = members.occupants()
     for number in range(len(occupants)):
         parts = list(occupants.parts(number, most))
-        assert all(0 < len(part.at_home) + len(part.away) <= most for part in parts)
-        for at, lists in enumerate((occupants.residents, occupants.visitors)):
-            assert torch.cat([part[at] for part in parts]).tolist() == lists[number].tolist()
+        assert all(0 < len(part.positions) <= most for part in parts)
+        for away, lists in enumerate((occupants.residents, occupants.visitors)):
+            found = [part.positions.tensor_split([part.residents])[away] for part in parts]
+            assert torch.cat(found).tolist() == lists[number].tolist()
 
 
 @pytest.mark.parametrize("away", [0, 2, 5])
@@ -85,7 +86,7 @@ def test_two_that_only_visit_a_partition_are_not_compared(away: int) -> None:
     every = np.ones(12, dtype=np.bool_)
     sieve = Sieve(nearest, coded, 20, every, lambda owner, _: torch.ones(len(owner), dtype=torch.bool))
     new = torch.arange(12)
-    sieve.compare(Guests(new[: 5 - away], new[5 - away : 5]), Guests(new[5:10], new[10:]))
+    sieve.compare(Guests(new[:5], 5 - away), Guests(new[5:], 5))
     sieve.close()
     owner, target, _ = nearest.pairs()
     expected = {(a, b) for a in range(5) for b in range(5, 12) if a < 5 - away or b < 10}
@@ -102,8 +103,8 @@ def test_new_vectors_of_a_partition_find_their_nearest_in_it(wide: int) -> None:
     nearest = NearestLists(coded, rows, 4, repeated=True)
     new = np.arange(wide) % 5 == 0
     sieve = Sieve(nearest, coded, 4, new, lambda owner, _: torch.ones(len(owner), dtype=torch.bool))
-    every, nobody = torch.arange(wide), torch.arange(0)
-    sieve.compare(Guests(every[torch.from_numpy(new)], nobody), Guests(every, nobody))
+    every = torch.arange(wide)
+    sieve.compare(Guests(every[torch.from_numpy(new)], int(new.sum())), Guests(every, wide))
     sieve.close()
     found = nearest.neighbours()
     cosines = rows.astype(np.float64) @ rows.T.astype(np.float64)
