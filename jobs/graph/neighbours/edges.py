@@ -96,28 +96,30 @@ def _since_last_night(
 ) -> NeighbourEdges:
     from quern.jobs.graph.neighbours.change import change
     from quern.jobs.graph.neighbours.plan import Plan, Vectors, VectorsInOrder
-    from quern.jobs.graph.neighbours.state import read_state, write_state
+    from quern.jobs.graph.neighbours.state import StateWriter, read_state
     from quern.jobs.graph.neighbours.threads import beside
 
-    plan = Plan(
-        k,
-        how.spare,
-        how.exact_below,
-        how.recall,
-        how.partitions,
-        how.sample,
-        night.cores,
-        _device(how.device),
-        night.spread,
-    )
     with beside(night.cores) as start:
         before = start(partial(read_state, night.folder))
+        state = StateWriter(night.folder, night.name)
+        plan = Plan(
+            k,
+            how.spare,
+            how.exact_below,
+            how.recall,
+            how.partitions,
+            how.sample,
+            night.cores,
+            _device(how.device),
+            night.spread,
+            lambda prints, partitioned: start(partial(state.laid_out, prints, partitioned)),
+        )
         prints = vector_prints(vectors)
         distinct = DistinctVectors.of(prints)
         whole = len(distinct.first) == len(vectors)
         different: Vectors = vectors if whole else VectorsInOrder(vectors, distinct.first)
         found = change(before(), different, prints[distinct.first], plan)
-        written = start(partial(write_state, night.folder, night.name, found))
+        written = start(partial(state.finish, found))
         near = Neighbours(found.lists.positions, found.lists.scores)
         edges = _edges(vectors, distinct, chunk, settings, k, _Found(near, found.searched, found.notes))
         written()

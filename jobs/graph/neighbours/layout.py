@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from quern.jobs.graph.neighbours.kept_lists import NeighbourLists
 from quern.jobs.graph.neighbours.members import Members, assign
 from quern.jobs.graph.neighbours.plan import Partitioned, Plan, Vectors
 from quern.jobs.graph.neighbours.prints import Prints
+from quern.jobs.graph.neighbours.threads import beside
 from quern.jobs.graph.neighbours.truth import (
     Searched,
     for_reach,
@@ -71,16 +73,22 @@ def lay_out(codes: Codes, vectors: Vectors, prints: Prints, plan: Plan, before: 
     count = min(plan.partitions or partition_count(len(codes)), len(codes))
     among = Searched(codes, _Read(vectors), prints, plan.k, plan.depth, plan.threads)
     size = 2 * plan.sample
-    if before is None:
-        centroids = train(codes, prints, count, threads=plan.threads)
-        truth = true_neighbours(among, size)
-    else:
-        centroids = train(codes, prints, count, before.partitioned.cells, before.was, plan.threads)
-        truth = true_after_changes(among, size, before.partitioned.truth, before.was, before.now)
+    with beside(plan.threads) as start:
+        if before is None:
+            true = start(partial(true_neighbours, among, size))
+            centroids = train(codes, prints, count, threads=plan.threads)
+        else:
+            last = before.partitioned
+            true = start(partial(true_after_changes, among, size, last.truth, before.was, before.now))
+            centroids = train(codes, prints, count, last.cells, before.was, plan.threads)
+        truth = true()
     pairs = truth.pairs(for_reach(truth, prints), plan.k)
     reach = needed_reach(*pairs, codes, centroids, plan.recall)
     members = assign(codes.numbers, centroids, reach, plan.threads)
-    return Layout(Partitioned(centroids.cells, members, truth), reach)
+    layout = Layout(Partitioned(centroids.cells, members, truth), reach)
+    if plan.laid_out is not None:
+        plan.laid_out(prints, layout.partitioned)
+    return layout
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,7 @@ class Plan:
         device: `cpu` or `cuda`; changes no result.
         spread: Does a function of each of many items, of so many bytes, on several machines, in any order; None for
             this process alone. Changes no result.
+        laid_out: Is told of the vectors' prints and partitions as soon as they are known. Changes no result.
     """
 
     k: int
@@ -61,6 +62,7 @@ class Plan:
     threads: int = 1
     device: str = "cpu"
     spread: Spread | None = None
+    laid_out: Callable[[Prints, Partitioned], object] | None = None
 
     @property
     def depth(self) -> int:

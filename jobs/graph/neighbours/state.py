@@ -5,6 +5,7 @@ For each different vector a state has 8 bytes a neighbour, a bit a partition, an
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,22 +18,53 @@ from quern.jobs.graph.neighbours.centroids import Cells
 from quern.jobs.graph.neighbours.kept_lists import NeighbourLists
 from quern.jobs.graph.neighbours.members import Members
 from quern.jobs.graph.neighbours.plan import Neighbourhood, Partitioned
+from quern.jobs.graph.neighbours.prints import Prints
 from quern.jobs.graph.neighbours.truth import Truth
 
 _Columns = Mapping[str, np.ndarray[tuple[int, ...], np.dtype[Any]]]
 
 
+class StateWriter:
+    """Writes the state of tonight: who is in which partition as soon as it is known, while lists are made."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        """The state `name` of `folder`."""
+        self._states, self._name = NightStates(folder), name
+        self._path: Path | None = None
+        self._written: set[str] = set()
+
+    def laid_out(self, prints: Prints, partitioned: Partitioned) -> None:
+        """Write what is known before the lists are, and bring it to the disk."""
+        for file in self._save(_partition_columns(prints, partitioned)):
+            with file.open("rb") as written:
+                os.fsync(written.fileno())
+
+    def finish(self, neighbourhood: Neighbourhood) -> None:
+        """Make `neighbourhood` the state."""
+        self._save(_columns(neighbourhood))
+        about: dict[str, Any] = {"dimension": neighbourhood.dimension}
+        if neighbourhood.partitioned is not None:
+            about["partitions"] = neighbourhood.partitioned.members.partitions
+            about["scale"] = neighbourhood.partitioned.cells.scale
+        self._states.commit(self._begun(), about)
+
+    def _begun(self) -> Path:
+        self._path = self._path or self._states.begin(self._name)
+        return self._path
+
+    def _save(self, columns: _Columns) -> list[Path]:
+        """Files of those columns that are not written yet."""
+        files = []
+        for column in columns.keys() - self._written:
+            files.append(self._begun() / f"{column}.npy")
+            np.save(files[-1], columns[column], allow_pickle=False)
+            self._written.add(column)
+        return files
+
+
 def write_state(folder: Path, name: str, neighbourhood: Neighbourhood) -> None:
     """Make `neighbourhood` the state of `folder`, under `name`."""
-    states = NightStates(folder)
-    path = states.begin(name)
-    for column, values in _columns(neighbourhood).items():
-        np.save(path / f"{column}.npy", values, allow_pickle=False)
-    about: dict[str, Any] = {"dimension": neighbourhood.dimension}
-    if neighbourhood.partitioned is not None:
-        about["partitions"] = neighbourhood.partitioned.members.partitions
-        about["scale"] = neighbourhood.partitioned.cells.scale
-    states.commit(path, about)
+    StateWriter(folder, name).finish(neighbourhood)
 
 
 def read_state(folder: Path) -> Neighbourhood | None:
@@ -41,13 +73,16 @@ def read_state(folder: Path) -> Neighbourhood | None:
 
 
 def _columns(neighbourhood: Neighbourhood) -> _Columns:
-    columns = {"prints": neighbourhood.prints, **_list_columns("", neighbourhood.lists)}
     parts = neighbourhood.partitioned
-    if parts is None:
-        return columns
+    known = {"prints": neighbourhood.prints} if parts is None else _partition_columns(neighbourhood.prints, parts)
+    return {**known, **_list_columns("", neighbourhood.lists)}
+
+
+def _partition_columns(prints: Prints, parts: Partitioned) -> _Columns:
     home = parts.members.home.numpy().astype(np.int32)
     partitioned = {"home": home, "bits": parts.members.bits.numpy(), "sample": parts.truth.rows}
-    return {**columns, **partitioned, "cell": parts.cells.nearest, **_list_columns("sample_", parts.truth.lists)}
+    lists = _list_columns("sample_", parts.truth.lists)
+    return {"prints": prints, **partitioned, "cell": parts.cells.nearest, **lists}
 
 
 def _list_columns(prefix: str, lists: NeighbourLists) -> _Columns:

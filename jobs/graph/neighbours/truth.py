@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from quern.indexes.vectors import Positions
-from quern.jobs.graph.neighbours.centroids import Centroids, homes
+from quern.jobs.graph.neighbours.centroids import Centroids
 from quern.jobs.graph.neighbours.codes import Codes, products
 from quern.jobs.graph.neighbours.join import seek_in_all
 from quern.jobs.graph.neighbours.kept_lists import Flags, NeighbourLists, Pairs
@@ -154,21 +154,15 @@ def needed_reach(owner: Positions, target: Positions, codes: Codes, centroids: C
     """
     if len(owner) == 0:
         return 0.0
-    ends = [codes.numbers[torch.from_numpy(p)] for p in (owner, target)]
-    home = [torch.from_numpy(homes(numbers, centroids.numbers)) for numbers in ends]
-    short = torch.minimum(
-        _short_of(ends[0], home[0], home[1], centroids), _short_of(ends[1], home[1], home[0], centroids)
-    )
-    surely = share + (share * (1 - share) / len(owner)) ** 0.5
-    nth = min(len(owner) - 1, int(np.ceil(surely * len(owner))) - 1)
-    needed = int(short.sort().values[nth])
+    count = len(owner)
+    near = products(codes.numbers[torch.from_numpy(np.concatenate([owner, target]))].cpu(), centroids.numbers).numpy()
+    home, every = near.argmax(1), np.arange(2 * count)
+    # By how much each is less near to the home of the other than to its own.
+    short = near[every, home] - near[every, np.roll(home, count)]
+    least = np.sort(np.minimum(short[:count], short[count:]))
+    surely = share + (share * (1 - share) / count) ** 0.5
+    needed = int(least[min(count - 1, int(np.ceil(surely * count)) - 1)])
     return float(np.ceil(needed / centroids.unit / _STEP) * _STEP)
-
-
-def _short_of(numbers: torch.Tensor, own: torch.Tensor, other: torch.Tensor, centroids: Centroids) -> torch.Tensor:
-    """By how much each code is less near to the centroid `other` than to its `own`."""
-    found = products(numbers.cpu(), centroids.numbers)
-    return (found.gather(1, own[:, None]) - found.gather(1, other[:, None])).squeeze(1)
 
 
 def recall(truth: Truth, chosen: Flags, found: NeighbourLists, k: int) -> float:
