@@ -88,12 +88,13 @@ def _matches(prints: Prints, known: Prints) -> Positions:
     halves = first_halves(both)
     order = order_of(halves)
     same = ~begins(halves[order])[1:]
-    if (both[order[1:][same], 1] != both[order[:-1][same], 1]).any():  # Different vectors have one first half.
+    if (same & begins(both[:, 1].take(order).view(np.int64))[1:]).any():  # Different vectors have one first half.
         order = np.lexsort((both[:, 1], both[:, 0]))
         same = (both[order[1:]] == both[order[:-1]]).all(axis=1)
     matches = np.full(len(prints), -1, dtype=np.int64)
     # Equal ones are in their own order, the known one first.
-    matches[order[1:][same] - len(known)] = order[:-1][same]
+    at = np.flatnonzero(same)
+    matches[order[at + 1] - len(known)] = order[at]
     return matches
 
 

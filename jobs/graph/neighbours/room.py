@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from quern.indexes.vectors import Positions
@@ -21,20 +23,22 @@ class Room:
 
     def __init__(self) -> None:
         """Room for nothing yet."""
-        self._held: dict[str, torch.Tensor] = {}
+        self._held: dict[str, npt.NDArray[Any]] = {}
 
     def of(self, name: str, shape: Sequence[int], kind: torch.dtype) -> torch.Tensor:
-        """Room of this name and shape; what was in it, of whatever shape, is lost."""
-        held, size = self._held.get(name), math.prod(shape)
-        if held is None or len(held) < size or held.dtype != kind:
-            held = self._held[name] = torch.empty(size, dtype=kind)
-        return held[:size].view(*shape)
+        """Room of this name and shape; what was in it, of whatever kind and shape, is lost."""
+        key, size = f"{name} {kind}", math.prod(shape)
+        held = self._held.get(key)
+        if held is None or len(held) < size:
+            held = self._held[key] = torch.empty(size, dtype=kind).numpy()
+        # A view of torch lets other threads go first, one of NumPy does not: where steps are short they would wait.
+        return torch.from_numpy(held[:size].reshape(shape))
 
     def rows(self, name: str, numbers: torch.Tensor, positions: torch.Tensor, multiple: int = 1) -> torch.Tensor:
         """The rows of `numbers` at `positions`, and any others up to a multiple of so many."""
-        count = len(positions)
-        room = self.of(name, (count + -count % multiple, numbers.shape[1]), numbers.dtype)
-        torch.index_select(numbers, 0, positions, out=room[:count])
+        count, width = len(positions), numbers.shape[1]
+        room = self.of(name, (count + -count % multiple, width), numbers.dtype)
+        torch.index_select(numbers, 0, positions, out=self.of(name, (count, width), numbers.dtype))
         return room
 
     def products(self, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:

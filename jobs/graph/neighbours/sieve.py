@@ -54,10 +54,9 @@ class Sieve:
         """
         self._nearest, self._codes, self._depth, self._sought, self._keep = nearest, codes, depth, sought, keep
         self._unit = codes.scale**-2
-        margin = codes.margin.numpy() / self._unit
-        least = np.floor(nearest.floor.numpy().astype(np.float64) / self._unit - margin)
+        margin, floor = (v.numpy().astype(np.float64) / self._unit for v in (codes.margin, nearest.floor))
         # The least products that may reach each floor, and how far below a product those are that may be as near.
-        self._least: _Integers = least.clip(min=_LOWEST).astype(np.int32)
+        self._least: _Integers = np.floor(floor - margin).clip(min=_LOWEST).astype(np.int32)
         self._twice: _Integers = np.ceil(2 * margin).astype(np.int32) + 1
         self._hits: list[_Hits] = []
         self._count = 0
