@@ -55,7 +55,7 @@ class StateWriter:
     def _save(self, columns: _Columns) -> list[Path]:
         """Files of those columns that are not written yet."""
         files = []
-        for column in columns.keys() - self._written:
+        for column in [name for name in columns if name not in self._written]:
             files.append(self._begun() / f"{column}.npy")
             np.save(files[-1], columns[column], allow_pickle=False)
             self._written.add(column)

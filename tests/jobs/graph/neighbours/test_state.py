@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +17,9 @@ from quern.indexes.checksums import checksum_of
 from quern.indexes.night_state import NightStates
 from quern.indexes.vectors import Floats
 from quern.jobs.graph.neighbours.change import change
-from quern.jobs.graph.neighbours.plan import Neighbourhood, Plan
-from quern.jobs.graph.neighbours.prints import vector_prints
-from quern.jobs.graph.neighbours.state import read_state, write_state
+from quern.jobs.graph.neighbours.plan import Neighbourhood, Partitioned, Plan
+from quern.jobs.graph.neighbours.prints import Prints, vector_prints
+from quern.jobs.graph.neighbours.state import StateWriter, read_state, write_state
 
 PLAN = Plan(k=3, exact_below=0, partitions=8, sample=50)
 
@@ -83,6 +84,21 @@ def test_a_damaged_state_is_left_aside(
     damage(tmp_path / "s" / "a")
     assert read_state(tmp_path / "s") is None
     assert "is damaged and is left aside" in caplog.text
+
+
+def test_what_was_written_while_lists_were_made_is_part_of_the_state(found: Neighbourhood, tmp_path: Path) -> None:
+    write_state(tmp_path / "whole", "a", found)
+    told: list[tuple[Prints, Partitioned]] = []
+    of = vectors()
+    change(None, of, vector_prints(of), replace(PLAN, laid_out=lambda *known: told.append(known)))
+    writer = StateWriter(tmp_path / "parts", "a")
+    for known in told:
+        writer.laid_out(*known)
+    assert len(told) == 1
+    assert read_state(tmp_path / "parts") is None
+    writer.finish(found)
+    whole, parts = (json.loads((tmp_path / name / "a" / "about.json").read_text()) for name in ("whole", "parts"))
+    assert parts == whole
 
 
 def test_what_a_process_wrote_is_not_read_whole_again_until_a_warehouse_is_opened_anew(
