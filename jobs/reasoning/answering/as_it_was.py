@@ -12,9 +12,10 @@ from typing import Final
 
 from quern.jobs.reasoning.answering.kinds.kind import Kind
 from quern.jobs.reasoning.answering.relevance import Line
+from quern.jobs.reasoning.answering.sentences import content_words
 from quern.schemas.words.patterns import lazy_pattern
 
-_KINDS: Final = frozenset({"how_long", "how_many", "how_much"})
+_KINDS: Final = frozenset({"how_long", "how_many", "how_much", "when"})
 # A question for what was: a past before what is asked of, and no word of planning.
 _PAST: Final = lazy_pattern(
     r"\b(?:was|were|did|had|came|took|cost|paid|got|went|ended|spent|stayed|lasted|kept)\b", re.IGNORECASE
@@ -33,14 +34,24 @@ _EXPECTED: Final = lazy_pattern(
 _CLAUSE: Final = lazy_pattern(r"(?:(?!,\s|;|\sand\s|\sbut\s).)+", re.DOTALL)
 # Log odds in those of `relevance.WEIGHTS`, set by hand: half of what a sentence of another time loses in `in_time`.
 _LESS: Final = -1.5
+_VERB_WITHIN: Final = 3  # Words behind `is expected`, of which one is the verb: `to be painted`.
 
 
 def as_it_was(question: str, kind: Kind, best: Sequence[Line]) -> list[Line]:
     """The lines, best first; those of what was expected behind, where the question asks for what came of it."""
     if kind.name not in _KINDS or not _PAST.search(question) or _PLANS.search(question):
         return [*best]
-    found = [replace(line, score=line.score + _LESS) if _is_expected(line) else line for line in best]
+    # Who asks when the bridge was painted is told when it will be; who asks when it was closed is not.
+    asked = content_words(question) if kind.name == "when" else frozenset()
+    expected = (_is_expected(line) and not (asked & _planned(line.text)) for line in best)
+    found = [replace(o, score=o.score + _LESS) if behind else o for o, behind in zip(best, expected, strict=True)]
     return sorted(found, key=lambda line: (-line.score, line.number))
+
+
+def _planned(text: str) -> frozenset[str]:
+    """Stems of what is expected: of the words right behind those that say so."""
+    behind = (" ".join(text[m.end() :].split()[:_VERB_WITHIN]) for m in _EXPECTED.finditer(text))
+    return frozenset().union(*map(content_words, behind), frozenset())
 
 
 def _is_expected(line: Line) -> bool:

@@ -43,6 +43,7 @@ _OPENER: Final = lazy_pattern(
     re.IGNORECASE,
 )
 _SIDES: Final = lazy_pattern(r"\b(?:vs|versus|or)\b", re.IGNORECASE)  # What is set beside each other.
+_LONGEST: Final = 400  # Characters; the expressions take the square of those before and behind a break.
 _BREAK: Final = lazy_pattern(r"[:;–—]\s+|\s-\s+")
 # Key words that ask: `population of Ostley`, `Ostley population`; and `Name the captain of the Marr`.
 _WHAT: Final = rf"(?P<what>{MEASURES}|address|owner)"
@@ -147,6 +148,8 @@ def _without_opening(text: str) -> str:
 
 def _after_break(text: str) -> str:
     """The question after a colon or dash, where nothing before it is named and nothing after it leans on that."""
+    if len(text) > _LONGEST:
+        return text
     for found in _BREAK.finditer(text):
         before, after = text[: found.start()], text[found.end() :]
         if _ASKS.match(before) or _NAME.search(before) or _SIDES.search(before) or _LEANS.search(after):

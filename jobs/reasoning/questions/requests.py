@@ -195,6 +195,8 @@ def _of_chinese(text: str) -> str:
     opening = _CHINESE.match(text)
     if opening is None:
         return text
+    while (more := _CHINESE.match(text, opening.end())) is not None:
+        opening = more
     rest = text[opening.end() :].strip()
     if not _CHINESE_WH.search(rest):
         return text if len(rest) < len(text) // 2 else rest

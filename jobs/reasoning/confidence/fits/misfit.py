@@ -11,6 +11,7 @@ from quern.jobs.reasoning.confidence.fits.chosen import Chosen
 from quern.jobs.reasoning.confidence.fits.sides import one_side
 from quern.jobs.reasoning.confidence.fits.things import (
     other_counted,
+    other_number,
     other_owner,
     other_place,
     other_role,
@@ -26,6 +27,7 @@ _OF_ONE: Final[tuple[Law, ...]] = (
     written_before,
     own_time,
     other_counted,
+    other_number,
     other_role,
     other_owner,
     other_subject,

@@ -15,6 +15,7 @@ from quern.jobs.reasoning.confidence.fits.chosen import Chosen
 from quern.jobs.reasoning.confidence.reasons import Reason
 from quern.jobs.reasoning.questions.references import subject
 from quern.jobs.reasoning.questions.words import ADVERBS, DETERMINERS, PREPOSITIONS
+from quern.schemas.words.calendar import MONTH, MONTH_START
 from quern.schemas.words.patterns import lazy_pattern
 
 _STEM: Final = 3  # Letters in which two words may be forms of one: `veggies` and `vegetables`.
@@ -23,6 +24,12 @@ _HOW_MANY_OF: Final = lazy_pattern(
     r"\b[Hh]ow many\s+[a-z-]+\s+of\s+(?:the\s+)?(?P<of>(?:(?:[A-Z][\w-]*|[\w-]+['’]s|[\w-]+s['’])\s+)*[\w-]+)"
 )
 _OF: Final = lazy_pattern(r"\s+of\s+(?:the\s+)?(?P<of>[a-z-]+)")
+_VALUED: Final = frozenset({"how_much", "how_many", "how_long", "when"})
+# Months, and words that only begin a sentence, have days and years behind them.
+_NAME_NUMBERED: Final = lazy_pattern(
+    rf"\b(?!(?:{MONTH}|{MONTH_START}|In|On|At|By|Of|From|Since|Until|After|Before|During|For|About|Over|The|And|To|No)\b)"
+    r"(?P<name>[A-Z][\w’'-]*)\s(?P<number>\d+(?:\.\d+)*)(?!\w|[,.]\d)"
+)
 _END_OF_ROLE: Final = (
     r"(?=\s+(?:of|at|for|in|on|to|who|that|from|with|when|during|behind|and|is|was|did|does|had|has)\b|\s*[?,.]|\s*$)"
 )
@@ -32,7 +39,11 @@ _ROLE_ASKED: Final = lazy_pattern(
     rf"(?:[a-z-]+\s+){{0,2}}?(?P<role>[a-z-]+){_END_OF_ROLE}",
     re.IGNORECASE,
 )
-_ROLE_BEFORE: Final = lazy_pattern(r"(?P<role>\b[a-z-]+)\s+$")
+# `her husband, the painter Jonas Lie`: both are roles of him.
+_ROLE_BEFORE: Final = lazy_pattern(
+    r"\b(?P<role>(?:[a-z]{2,},\s+(?:(?:the|an?)\s+)?)?(?:[a-z]+\s+){0,2}?[a-z-]{2,})\s+$"
+)
+_NEAR: Final = 80  # Characters before a name in which its roles stand.
 _ROLE_BEHIND: Final = lazy_pattern(
     r",\s+(?:who\s+(?:is|was)\s+)?(?:an?|the|its|his|her|their)\s+(?P<role>(?:[a-z][\w’'-]*\s+){0,2}?[a-z][\w’'-]*)"
 )
@@ -62,6 +73,22 @@ def other_counted(chosen: Chosen) -> Reason | None:
     if not head or akin(content_words(head), content_words(chosen.question)):
         return None
     return Reason("other_entity", f"What was found counts another thing: {head}.")
+
+
+def other_number(chosen: Chosen) -> Reason | None:
+    """Why not, where the value told is of a thing of the same name with another number: `Model 7` for `Model 9`.
+
+    Refused on all sets: none, so that it costs none.
+    """
+    if chosen.kind.name not in _VALUED or not chosen.told or chosen.line.row is not None:
+        return None
+    text, number = chosen.line.text, chosen.told[0].start
+    for asked_of in _NAME_NUMBERED.finditer(chosen.question):
+        said = [m for m in _NAME_NUMBERED.finditer(text) if m["name"] == asked_of["name"]]
+        before = [m for m in said if m.end() <= number]
+        if before and all(m["number"] != asked_of["number"] for m in said):
+            return Reason("other_entity", f"What was found is of {before[-1][0]}, not of {asked_of[0]}.")
+    return None
 
 
 def other_role(chosen: Chosen) -> Reason | None:
@@ -149,9 +176,9 @@ def akin(some: frozenset[str], others: frozenset[str]) -> bool:
 
 def _roles_beside(text: str, value: Value) -> list[str]:
     """The roles that stand right before or behind a name."""
-    before = _ROLE_BEFORE.search(text, 0, value.start)
+    before = _ROLE_BEFORE.search(text, max(0, value.start - _NEAR), value.start)
     behind = _ROLE_BEHIND.match(text, value.end)
-    words = [*([before["role"]] if before else []), *(behind["role"].split() if behind else [])]
+    words = [w.strip(",") for m in (before, behind) if m for w in m["role"].split()]
     return [w.lower() for w in words if is_person(w.lower())]
 
 

@@ -36,13 +36,15 @@ _AHEAD: Final = lazy_pattern(
     r"\b(?:will|by|plan\w*|due|expected|going to|until|target|next|would|should|scheduled)\b", re.IGNORECASE
 )
 _UNTIL: Final = lazy_pattern(r"\b(?:before|until|till|up to|since|from)\s+(?:\w+\s+){0,3}$", re.IGNORECASE)
+# What a name with a year has beside that: `Nokta` of `the Nokta 2020`.
+_NAMED_BEFORE: Final = lazy_pattern(r"\b[A-Z][\w’'-]*\s$")
 _NO: Final = lazy_pattern(r"no\b|否", re.IGNORECASE)
 _WAS: Final = lazy_pattern(r"\b(?:did|was|were|has|have|had)\b", re.IGNORECASE)
 # Who asks what was planned, said or wished is answered by plans.
 _ASKS_PLAN: Final = lazy_pattern(
     r"\b(?:will|shall|would|could|(?-i:may)|might|should|plan\w*|hop(?:e|es|ed|ing)|intend\w*|propos\w*|expect\w*|aim\w*|"
     r"schedul\w*|suppos\w*|suggest\w*|promis\w*|going to|due|set to|want\w*|need\w*|if|estimat\w*|ask\w*|recommend\w*|"
-    r"offer\w*|invit\w*|remind\w*|announc\w*|said|say|tell|told|mention\w*)\b",
+    r"offer\w*|invit\w*|remind\w*|announc\w*|deci[ds]\w*|agree\w*|resolv\w*|ruled?|order\w*|vote[ds]?|book\w*|said|say|tell|told|mention\w*)\b",
     re.IGNORECASE,
 )
 _PLAN: Final = lazy_pattern(
@@ -72,6 +74,7 @@ def written_before(chosen: Chosen) -> Reason | None:
     if chosen.kind.name == "yes_no" and _NO.match(chosen.draft.short):
         return None
     after = [a for a in _asked(question) if a.first > line.published and not _UNTIL.search(question[: a.start])]
+    after = [a for a in after if not _is_named(chosen, a)]
     if not after or _meet(after, times(line.text, line.published)):
         return None
     return Reason(
@@ -90,6 +93,7 @@ def other_time(chosen: Chosen) -> Reason | None:
     if chosen.kind.name == "yes_no" or line.speaker or line.row is not None:
         return None
     asked = [a for a in _asked(chosen.question) if not _in_clause(chosen.question, a.start)]
+    asked = [a for a in asked if not _is_named(chosen, a)]
     said = [w for w in times(line.text, line.published) if w.from_day and w.to_day]
     if not asked or _meet(asked, said):
         return None
@@ -141,6 +145,12 @@ def _in_clause(question: str, at: int) -> bool:
     """Whether a place of a question stands in a clause that says when else or of which thing."""
     opens = (m for m in _CLAUSE.finditer(question, 0, at) if m.start() or m[0].lower() not in _ASKS)
     return next(opens, None) is not None
+
+
+def _is_named(chosen: Chosen, asked: _Asked) -> bool:
+    """Whether a year is of a name that the page has: the phone `Nokta 2020`."""
+    named = _NAMED_BEFORE.search(chosen.question, 0, asked.start)
+    return named is not None and f"{named[0]}{asked.text}" in chosen.chunk
 
 
 def _meet(asked: Iterable[_Asked], said: Iterable[When]) -> bool:

@@ -8,6 +8,7 @@ from typing import Final
 from quern.jobs.reasoning.answering.named_things import asked_by_name, new_names
 from quern.jobs.reasoning.answering.typed.sentence import typed
 from quern.jobs.reasoning.answering.typed.value import Days
+from quern.jobs.reasoning.answering.typed.when import clocks
 from quern.jobs.reasoning.confidence.fits.chosen import Chosen
 from quern.jobs.reasoning.confidence.reasons import Reason, as_asked
 from quern.schemas.words.patterns import lazy_pattern
@@ -23,7 +24,14 @@ _WHILE: Final = lazy_pattern(
     r"at the (?:end|start|beginning)|under|usually|always|often)\b",
     re.IGNORECASE,
 )
-_BORN: Final = lazy_pattern(r"\bborn\b", re.IGNORECASE)
+# An age is told by the year of birth or of making, too; when something comes, by the version that it comes with.
+_BORN: Final = lazy_pattern(
+    r"\b(?:born|dat(?:es?|ed|ing)(?:\s+back)?|since|(?:built|made|founded|established|opened|created|formed|laid|planted|"
+    r"launched|begun|cast|painted|written|erected|completed|constructed)\b[^.;]{0,80}?)\s(?:(?:from|to|in|about|around)\s)*"
+    r"[^.;]{0,40}?\b(?:1\d|20)\d\d\b|\bborn\b",
+    re.IGNORECASE,
+)
+_RELEASE: Final = lazy_pattern(r"\b(?:version|release|edition|volume|issue|season|episode)\s+\d", re.IGNORECASE)
 _HABIT: Final = lazy_pattern(r"\bwhen\s+(?:do|does|should|can|must)\b", re.IGNORECASE)
 
 
@@ -40,7 +48,9 @@ def no_value(chosen: Chosen) -> Reason | None:
     least = _LEAST_FIT if kind.units else 0.0
     if kind.name in _WHAT and not any(v.fit > least for v in values):
         texts = " ".join(line.text for line in chosen.said)
-        if (_WHILE if kind.name == "when" else _BORN).search(texts) or _HABIT.search(chosen.question):
+        if kind.name == "when" and (_WHILE.search(texts) or _RELEASE.search(texts) or clocks(texts)):
+            return None
+        if _BORN.search(texts) or _HABIT.search(chosen.question):
             return None
         return Reason("only_related", f"What was found tells no {_WHAT[kind.name]} of what is asked.")
     if kind.name == "who" and kind.noun and not any(v.fit >= _LEAST_PERSON for v in chosen.line.values):

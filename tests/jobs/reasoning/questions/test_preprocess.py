@@ -152,6 +152,7 @@ def test_a_preamble_is_set_aside_unless_the_question_leans_on_it(
         ("Can you list the owners of the mill?", "List the owners of the mill."),
         ("你能告诉我渡轮几点开吗？", "渡轮几点开？"),
         ("请问磨坊开放吗？", "磨坊开放吗？"),
+        ("麻烦告诉我重建花了多少钱", "重建花了多少钱"),
         (
             "You know the ferry that sank? How many people were on it?",
             "The ferry that sank. How many people were on it?",

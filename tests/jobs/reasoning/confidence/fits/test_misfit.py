@@ -299,3 +299,35 @@ def test_a_loose_comparison_needs_no_values() -> None:
 def test_an_answer_that_says_nothing_is_no_misfit() -> None:
     given = AnswerInput("How old is Berta?", [Evidence(MILL, None, [], [])])
     assert misfit(given, Draft(sentences=[])) is None
+
+
+PHONES = """The Pell 2030 is a small phone. It was designed by Studio Arvid.
+The Pell 1900 weighs 140 grams. Each phone comes with a cable."""
+
+
+def test_a_year_in_a_name_that_the_page_has_is_no_time() -> None:
+    assert reason("Who designed the Pell 2030?", PHONES, "Phones") is None
+    assert reason("How many boats were at the harvest in 2030?", POND, "The pond") == "other_time"
+
+
+def test_a_value_of_another_number_of_the_same_name_is_another_things() -> None:
+    assert reason("How heavy is the Pell 2030?", PHONES, "Phones") == "other_entity"
+    assert reason("How heavy is the Pell 1900?", PHONES, "Phones") is None
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How old is the mill?", "The mill was built in 1911 by the weavers. It has a loft."),
+        ("How old is the photograph of the mill?", "The photograph of the mill dates from 1912."),
+        ("How old is the yard?", "The yard was founded in Orford in 1998 by two smiths."),
+        ("When will the app have maps?", "Version 4.3 of the app will bring maps."),
+        ("When did the coach leave?", "The coach leaves at 7.30 am from the church."),
+        ("When did the miller resign?", "The next miller is to be chosen in June. The miller resigned after the vote."),
+        ("What was decided about the piano?", "The piano is to be sold."),
+        ("Who was the miller's husband?", "The miller sells nails. Her husband, the painter Jonas Lie, sang."),
+        ("Who is the painter?", "Her husband, the painter Jonas Lie, sang."),
+    ],
+)
+def test_what_answers_in_other_words_stands(question: str, text: str) -> None:
+    assert reason(question, text) is None
