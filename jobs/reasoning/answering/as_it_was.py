@@ -13,6 +13,7 @@ from typing import Final
 from quern.jobs.reasoning.answering.kinds.kind import Kind
 from quern.jobs.reasoning.answering.relevance import Line
 from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.reasoning.questions.words import bare, base, is_past
 from quern.schemas.words.patterns import lazy_pattern
 
 _KINDS: Final = frozenset({"how_long", "how_many", "how_much", "when"})
@@ -42,7 +43,8 @@ def as_it_was(question: str, kind: Kind, best: Sequence[Line]) -> list[Line]:
     if kind.name not in _KINDS or not _PAST.search(question) or _PLANS.search(question):
         return [*best]
     # Who asks when the bridge was painted is told when it will be; who asks when it was closed is not.
-    asked = content_words(question) if kind.name == "when" else frozenset()
+    did = " ".join(base(bare(w)) for w in question.split() if is_past(bare(w)))
+    asked = content_words(f"{question} {did}") if kind.name == "when" else frozenset()
     expected = (_is_expected(line) and not (asked & _planned(line.text)) for line in best)
     found = [replace(o, score=o.score + _LESS) if behind else o for o, behind in zip(best, expected, strict=True)]
     return sorted(found, key=lambda line: (-line.score, line.number))

@@ -27,6 +27,7 @@ _WHICH: Final = lazy_pattern(
     rf"(?P<noun>{_GOES_BY_NAME})\b(?!\s+of\b)",
     re.IGNORECASE,
 )
+_WORKS: Final = frozenset("song film movie book novel album series game magazine newspaper".split())
 _QUOTED: Final = lazy_pattern(r"[\"“](?P<name>[A-Z0-9][^\"“”]{1,60}?)[,.!?]?[\"”]")
 _BEFORE: Final = 4  # Sentences before in which a thing may have been named that is spoken of.
 _BEHIND: Final = 1
@@ -63,7 +64,8 @@ def named_beside(question: str, line: Line, best: Sequence[Line]) -> tuple[str, 
 
 def _sure_name(text: str, noun: str, question: str) -> str:
     asked = content_words(question)
-    quoted = (m["name"] for m in _QUOTED.finditer(text) if content_words(m["name"]) - asked)
+    works = _QUOTED.finditer(text) if noun in _WORKS else ()
+    quoted = (m["name"] for m in works if content_words(m["name"]) - asked)
     with_noun = (name for name in new_names(text, question) if noun in name.lower().split())
     return next(quoted, "") or next(with_noun, "")
 

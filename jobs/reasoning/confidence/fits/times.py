@@ -11,7 +11,7 @@ from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.typed.value import Period, times
 from quern.jobs.reasoning.confidence.fits.chosen import Chosen
 from quern.jobs.reasoning.confidence.reasons import Reason
-from quern.jobs.reasoning.questions.words import bare, is_past
+from quern.jobs.reasoning.questions.words import bare, base, is_past
 from quern.jobs.text.dates import When, dates
 from quern.jobs.text.quantities import singular
 from quern.schemas.words.patterns import lazy_pattern
@@ -38,6 +38,11 @@ _AHEAD: Final = lazy_pattern(
 _UNTIL: Final = lazy_pattern(r"\b(?:before|until|till|up to|since|from)\s+(?:\w+\s+){0,3}$", re.IGNORECASE)
 # What a name with a year has beside that: `Nokta` of `the Nokta 2020`.
 _NAMED_BEFORE: Final = lazy_pattern(r"\b[A-Z][\w’'-]*\s$")
+_FROM_THEN: Final = lazy_pattern(r"\b(?:since|from)\s+(?:\w+\s+)?$", re.IGNORECASE)
+_TILL_THEN: Final = lazy_pattern(r"\b(?:until|till|up\s+to)\s+(?:\w+\s+)?$", re.IGNORECASE)
+_NEXT_CLAUSE: Final = lazy_pattern(r"\s(?:and|but|while)\s|;\s")
+# What is added of something by the way: `the command replaces push, which will be removed`.
+_ASIDE: Final = lazy_pattern(r",\s+(?:which|who|that|whose\s+\w+)\s+$")
 _NO: Final = lazy_pattern(r"no\b|否", re.IGNORECASE)
 _WAS: Final = lazy_pattern(r"\b(?:did|was|were|has|have|had)\b", re.IGNORECASE)
 # Who asks what was planned, said or wished is answered by plans.
@@ -98,7 +103,7 @@ def other_time(chosen: Chosen) -> Reason | None:
     if not asked or _meet(asked, said):
         return None
     told = [w for w in said if _YEAR.search(w.text) and not _OF_THING.search(line.text[: w.start])]
-    if not told:
+    if not told or all(_goes_on(line.text, w, asked) for w in told) or _is_of_page(chosen, asked, told):
         return None
     return Reason("other_time", f"What was found is of {told[0].text}, not of {', '.join(a.text for a in asked)}.")
 
@@ -131,7 +136,10 @@ def only_planned(chosen: Chosen) -> Reason | None:
     if chosen.line.row is not None or not _WAS.search(question) or _ASKS_PLAN.search(question):
         return None
     plan = _PLAN.search(text)
-    if plan is None or content_words(plan["does"]) & content_words(question):
+    did = " ".join(base(bare(w)) for w in question.split() if is_past(bare(w)))
+    if plan is None or content_words(plan["does"]) & content_words(f"{question} {did}"):
+        return None
+    if _ASIDE.search(text, 0, plan.start()):
         return None
     words = [bare(w) for w in text[: plan.start()].split()]
     if plan[0].startswith("would"):  # In a story it tells of what was again and again.
@@ -139,6 +147,28 @@ def only_planned(chosen: Chosen) -> Reason | None:
     if any(is_past(w) or _WAS.fullmatch(w) for w in words) or _WAS.search(text, plan.end()):
         return None
     return Reason("only_related", "What was found says what was planned, not what came of it.")
+
+
+def _goes_on(text: str, when: When, asked: Iterable[_Asked]) -> bool:
+    """Whether a time is the beginning or end of one that holds what is asked: `since 2010 she has led it`."""
+    if when.from_day is None or when.to_day is None:
+        return False
+    if _FROM_THEN.search(text, 0, when.start):
+        return any(when.from_day <= a.last for a in asked)
+    return _TILL_THEN.search(text, 0, when.start) is not None and any(a.first <= when.to_day for a in asked)
+
+
+def _is_of_page(chosen: Chosen, asked: Iterable[_Asked], said: Iterable[When]) -> bool:
+    """Whether the value told stands in a clause without a date, on a page of the time asked about.
+
+    `It employs 240 people and had sales of 31 million in 2022`, of 2023, tells how many it employs in 2023.
+    """
+    published = chosen.line.published
+    if published is None or not chosen.told or not any(a.first <= published <= a.last for a in asked):
+        return False
+    at = chosen.told[0].start
+    cuts = [m.start() for m in _NEXT_CLAUSE.finditer(chosen.line.text)]
+    return all(any(min(at, w.start) < cut <= max(at, w.start) for cut in cuts) for w in said)
 
 
 def _in_clause(question: str, at: int) -> bool:

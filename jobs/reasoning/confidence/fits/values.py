@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from quern.jobs.reasoning.answering.named_things import asked_by_name, new_names
+from quern.jobs.reasoning.answering.persons import is_person
 from quern.jobs.reasoning.answering.typed.sentence import typed
 from quern.jobs.reasoning.answering.typed.value import Days
 from quern.jobs.reasoning.answering.typed.when import clocks
@@ -68,6 +69,8 @@ def no_name(chosen: Chosen) -> Reason | None:
     noun = asked_by_name(chosen.question)
     if not noun or not chosen.english or chosen.line.row is not None or chosen.converses:
         return None
+    if noun == "person" and any(is_person(w) for w in re.findall(r"[a-z]+", chosen.line.text)):
+        return None  # `The chair resigned` says which person did, by the office.
     texts = [chosen.draft.short, chosen.line.text.removeprefix(f"{chosen.line.speaker}:")]
     if chosen.titled_by_name:
         texts.append(chosen.title)

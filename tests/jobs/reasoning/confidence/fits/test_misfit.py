@@ -331,3 +331,32 @@ def test_a_value_of_another_number_of_the_same_name_is_another_things() -> None:
 )
 def test_what_answers_in_other_words_stands(question: str, text: str) -> None:
     assert reason(question, text) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What was push replaced with?", "The command sync replaces push, which will be removed in version 5."),
+        ("What has the new loft brought?", "The new loft will bring light."),
+        ("Which person resigned after the vote?", "The chair resigned after the vote. It was late."),
+        ("Who led the survey in 2018?", "Since 2010 Ana Kovac has led the survey."),
+        ("How many people did the mill employ in 2023?", "It employs 240 people and had sales of 31 million in 2022."),
+        ("How many people did the mill employ in 1970?", "Until 1980 the mill employed 90 people."),
+    ],
+)
+def test_what_goes_on_or_is_told_beside_a_plan_stands(question: str, text: str) -> None:
+    assert reason(question, text, "The mill") is None
+
+
+def test_a_year_of_the_same_clause_is_that_of_the_value() -> None:
+    text = "The mill employed 240 people in 2022 and is of brick."
+    assert reason("How many people did the mill employ in 2023?", text, "The mill") == "other_time"
+    assert (
+        reason("How many people did the mill employ in 2008?", "Since 2010 the mill employs 90 people.") == "other_time"
+    )
+
+
+def test_a_title_in_quotation_marks_is_no_band() -> None:
+    text = 'They split up in 1979. Their album "Salt Road" sold well.'
+    given = AnswerInput("What band split up in 1979?", [Evidence(text, "The Lantern Keepers", [], [])])
+    assert answer_task(AnswerSettings()).rule(given).short != "Salt Road"
