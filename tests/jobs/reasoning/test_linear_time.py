@@ -92,3 +92,9 @@ def test_a_hostile_comparison_takes_less_than_a_second(before: str) -> None:
     for run in (" ", "and ", "or ", "is ", "more ", "than ", "a or b longer ", "vs "):
         for length in (400, 100_000):
             assert _seconds(canonical, f"{before} {run * (length // len(run))}"[:length]) < 1.0, (run, length)
+
+
+@pytest.mark.parametrize("run", ["请问", "a; ", "a - ", "please ", "ab. "])
+def test_a_question_of_ten_thousand_characters_is_read_in_half_a_second(run: str) -> None:
+    for rule in (kind_of, preamble.question_alone):
+        assert _seconds(rule, (run * 10_000)[:10_000]) < 0.5, rule

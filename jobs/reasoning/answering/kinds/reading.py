@@ -28,7 +28,7 @@ _OPENS: Final = lazy_pattern(
     rf"^(?:(?:and|so|but|then|please|well)?,?\s*|[^,?]{{3,80}},\s+)(?:{AUXILIARY})\b(?!\s*,)", re.IGNORECASE
 )
 # What is told before the question itself: `I travel in May. Is it free then?`
-_SCENE: Final = lazy_pattern(r".*[^\W\d_]{2,}[.!?]\s+(?=[A-Z](?:[^.!?]|\.(?=\d))*\?$)", re.DOTALL)
+_SCENE: Final = lazy_pattern(r".*[^\W\d_]{2}[.!?]\s+(?=[A-Z](?:[^.!?]|\.(?=\d))*\?$)", re.DOTALL)
 _WH: Final = lazy_pattern(
     rf"(?:^|[,;:?.!]\s*(?:and\s+)?|\band\s+|\b(?:{PREPOSITION})\s+|^(?:can|could) you (?:tell|say) (?:me )?)"
     rf"(?P<wh>how|what|which|when|where|who|whom|whose|why)\b(?=(?P<rest>[^?]*))",

@@ -29,9 +29,10 @@ _WHILE: Final = lazy_pattern(
 _BORN: Final = lazy_pattern(
     r"\b(?:born|dat(?:es?|ed|ing)(?:\s+back)?|since|(?:built|made|founded|established|opened|created|formed|laid|planted|"
     r"launched|begun|cast|painted|written|erected|completed|constructed)\b[^.;]{0,80}?)\s(?:(?:from|to|in|about|around)\s)*"
-    r"[^.;]{0,40}?\b(?:1\d|20)\d\d\b|\bborn\b",
+    r"[^.;]{0,40}?\b(?:1\d|20)\d\d\b|\bborn\b|\blive[sd]?\s+(?:for|to)\b",
     re.IGNORECASE,
 )
+_THE_ONE: Final = lazy_pattern(r"(?:The|It|They|This|Our|Its|We)\b")
 _RELEASE: Final = lazy_pattern(r"\b(?:version|release|edition|volume|issue|season|episode)\s+\d", re.IGNORECASE)
 _HABIT: Final = lazy_pattern(r"\bwhen\s+(?:do|does|should|can|must)\b", re.IGNORECASE)
 
@@ -71,6 +72,8 @@ def no_name(chosen: Chosen) -> Reason | None:
         return None
     if noun == "person" and any(is_person(w) for w in re.findall(r"[a-z]+", chosen.line.text)):
         return None  # `The chair resigned` says which person did, by the office.
+    if noun in re.findall(r"[a-z]+", chosen.title.lower()) and _THE_ONE.match(chosen.line.text):
+        return None  # `The club has 64 members` on a page of the `Garden club`.
     texts = [chosen.draft.short, chosen.line.text.removeprefix(f"{chosen.line.speaker}:")]
     if chosen.titled_by_name:
         texts.append(chosen.title)

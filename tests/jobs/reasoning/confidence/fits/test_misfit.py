@@ -336,6 +336,7 @@ def test_what_answers_in_other_words_stands(question: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("question", "text"),
     [
+        ("How old are herons when they die?", "Herons live for 10 to 13 years. They sleep a lot."),
         ("What was push replaced with?", "The command sync replaces push, which will be removed in version 5."),
         ("What has the new loft brought?", "The new loft will bring light."),
         ("Which person resigned after the vote?", "The chair resigned after the vote. It was late."),
@@ -360,3 +361,9 @@ def test_a_title_in_quotation_marks_is_no_band() -> None:
     text = 'They split up in 1979. Their album "Salt Road" sold well.'
     given = AnswerInput("What band split up in 1979?", [Evidence(text, "The Lantern Keepers", [], [])])
     assert answer_task(AnswerSettings()).rule(given).short != "Salt Road"
+
+
+def test_a_thing_named_by_the_title_alone_is_told() -> None:
+    text = "The club has 64 members. Its dues are 15 pounds a year."
+    assert reason("Which club has 64 members?", text, "Garden club newsletter, June") is None
+    assert reason("Which club has 64 members?", text, "News of the week") == "only_related"
