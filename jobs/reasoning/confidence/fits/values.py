@@ -33,6 +33,7 @@ _BORN: Final = lazy_pattern(
     re.IGNORECASE,
 )
 _THE_ONE: Final = lazy_pattern(r"(?:The|It|They|This|Our|Its|We)\b")
+_AGE: Final = lazy_pattern(r"\b(?:old|age|aged)\b", re.IGNORECASE)
 _RELEASE: Final = lazy_pattern(r"\b(?:version|release|edition|volume|issue|season|episode)\s+\d", re.IGNORECASE)
 _HABIT: Final = lazy_pattern(r"\bwhen\s+(?:do|does|should|can|must)\b", re.IGNORECASE)
 
@@ -52,7 +53,7 @@ def no_value(chosen: Chosen) -> Reason | None:
         texts = " ".join(line.text for line in chosen.said)
         if kind.name == "when" and (_WHILE.search(texts) or _RELEASE.search(texts) or clocks(texts)):
             return None
-        if _BORN.search(texts) or _HABIT.search(chosen.question):
+        if (_AGE.search(chosen.question) and _BORN.search(texts)) or _HABIT.search(chosen.question):
             return None
         return Reason("only_related", f"What was found tells no {_WHAT[kind.name]} of what is asked.")
     if kind.name == "who" and kind.noun and not any(v.fit >= _LEAST_PERSON for v in chosen.line.values):

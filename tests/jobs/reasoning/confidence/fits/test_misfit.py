@@ -367,3 +367,9 @@ def test_a_thing_named_by_the_title_alone_is_told() -> None:
     text = "The club has 64 members. Its dues are 15 pounds a year."
     assert reason("Which club has 64 members?", text, "Garden club newsletter, June") is None
     assert reason("Which club has 64 members?", text, "News of the week") == "only_related"
+
+
+def test_a_year_of_making_is_an_age_and_no_other_amount() -> None:
+    text = "The mill was built in 1911 by the weavers. It has a loft."
+    assert reason("What did the mill cost?", text) == "only_related"
+    assert reason("How heavy is the mill?", text) == "only_related"
