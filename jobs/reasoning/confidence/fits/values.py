@@ -25,6 +25,15 @@ _WHILE: Final = lazy_pattern(
     r"at the (?:end|start|beginning)|under|usually|always|often)\b",
     re.IGNORECASE,
 )
+# Times that are no dates: `at nine`, `on Mondays`, `at dusk`, `in spring`.
+_OF_DAY: Final = lazy_pattern(
+    r"\bat\s+(?:(?:about|around|half\s+past|(?:a\s+)?quarter\s+(?:past|to))\s+)?"
+    r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d{1,2})\b(?![.,]?\d)(?!\s+[a-z]+s\b)|"
+    r"\b(?:dawn|dusk|sunrise|sunset|nightfall|midday|tonight|today|tomorrow|yesterday|daily|nightly|weekly|monthly|yearly|"
+    r"annually|weekends?|weekdays?|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|spring|summer|autumn|winter|"
+    r"christmas|easter|(?:in|on|at)\s+(?:the\s+)?(?:mornings?|afternoons?|evenings?|night))\b",
+    re.IGNORECASE,
+)
 # An age is told by the year of birth or of making, too; when something comes, by the version that it comes with.
 _BORN: Final = lazy_pattern(
     r"\b(?:born|dat(?:es?|ed|ing)(?:\s+back)?|since|(?:built|made|founded|established|opened|created|formed|laid|planted|"
@@ -51,7 +60,9 @@ def no_value(chosen: Chosen) -> Reason | None:
     least = _LEAST_FIT if kind.units else 0.0
     if kind.name in _WHAT and not any(v.fit > least for v in values):
         texts = " ".join(line.text for line in chosen.said)
-        if kind.name == "when" and (_WHILE.search(texts) or _RELEASE.search(texts) or clocks(texts)):
+        if kind.name == "when" and any(p.search(texts) for p in (_WHILE, _RELEASE, _OF_DAY)):
+            return None
+        if kind.name == "when" and clocks(texts):
             return None
         if (_AGE.search(chosen.question) and _BORN.search(texts)) or _HABIT.search(chosen.question):
             return None
