@@ -10,13 +10,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from quern.jobs.reasoning.answering.kinds.kind import Kind
+from quern.jobs.reasoning.answering.kinds.kind import MEASURED, Kind
 from quern.jobs.reasoning.answering.relevance import Line
 from quern.jobs.reasoning.answering.sentences import content_words
-from quern.jobs.reasoning.questions.words import bare, base, is_past
+from quern.jobs.reasoning.questions.words import plain_pasts
 from quern.schemas.words.patterns import lazy_pattern
 
-_KINDS: Final = frozenset({"how_long", "how_many", "how_much", "when"})
 # A question for what was: a past before what is asked of, and no word of planning.
 _PAST: Final = lazy_pattern(
     r"\b(?:was|were|did|had|came|took|cost|paid|got|went|ended|spent|stayed|lasted|kept)\b", re.IGNORECASE
@@ -40,11 +39,10 @@ _VERB_WITHIN: Final = 3  # Words behind `is expected`, of which one is the verb:
 
 def as_it_was(question: str, kind: Kind, best: Sequence[Line]) -> list[Line]:
     """The lines, best first; those of what was expected behind, where the question asks for what came of it."""
-    if kind.name not in _KINDS or not _PAST.search(question) or _PLANS.search(question):
+    if kind.name not in MEASURED or not _PAST.search(question) or _PLANS.search(question):
         return [*best]
     # Who asks when the bridge was painted is told when it will be; who asks when it was closed is not.
-    did = " ".join(base(bare(w)) for w in question.split() if is_past(bare(w)))
-    asked = content_words(f"{question} {did}") if kind.name == "when" else frozenset()
+    asked = content_words(f"{question} {plain_pasts(question)}") if kind.name == "when" else frozenset()
     expected = (_is_expected(line) and not (asked & _planned(line.text)) for line in best)
     found = [replace(o, score=o.score + _LESS) if behind else o for o, behind in zip(best, expected, strict=True)]
     return sorted(found, key=lambda line: (-line.score, line.number))

@@ -38,9 +38,9 @@ def in_time(question: str, best: Sequence[Line]) -> list[Line]:
     """The lines, best first, those of another time than `question` names behind; all as they are without one of it."""
     years = years_asked(question)
     marks = {line.number: _row_fits(question, years, line) for line in best if line.row is not None}
-    most = max((_covered(line) for line in best), default=0.0)
+    most = max((line.signals.covered for line in best), default=0.0)
     of_year = _sentences(years, best) if years else {}
-    covering = {line.number for line in best if _covered(line) >= _LEAST * most}
+    covering = {line.number for line in best if line.signals.covered >= _LEAST * most}
     told = [line for line in best if marks.get(line.number) and line.values and line.number in covering]
     told += [line for line in best if of_year.get(line.number) and line.number in covering and _answers(line, best)]
     if not told:
@@ -107,9 +107,3 @@ def _sentences(years: set[int], best: Sequence[Line]) -> dict[int, bool]:
 def _answers(line: Line, best: Sequence[Line]) -> bool:
     """Whether a line has a value of the kind asked for, where any line has one."""
     return bool(line.values) or not any(other.values for other in best)
-
-
-def _covered(line: Line) -> float:
-    """Share of the question that a line has with what stands around it and its title."""
-    s = line.signals
-    return s.own + s.before + s.earlier + s.title

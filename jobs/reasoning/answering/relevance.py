@@ -78,6 +78,11 @@ class Signals(NamedTuple):
     noun: float
     row: float
 
+    @property
+    def covered(self) -> float:
+        """Share of the question that the sentence has with what stands before it and its title."""
+        return self.own + self.before + self.earlier + self.title
+
 
 @dataclass(frozen=True)
 class Line:

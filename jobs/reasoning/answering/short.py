@@ -14,7 +14,7 @@ from quern.jobs.reasoning.answering.choosing import Choice, choices, shares
 from quern.jobs.reasoning.answering.further import earns_its_place
 from quern.jobs.reasoning.answering.in_time import in_time, years_asked
 from quern.jobs.reasoning.answering.inputs import AnswerInput
-from quern.jobs.reasoning.answering.kinds.kind import NAMED, NAMESAKE, Kind
+from quern.jobs.reasoning.answering.kinds.kind import NAMED, NAMESAKE, VALUED, Kind
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.reasoning.answering.kinds.units import MONEY
 from quern.jobs.reasoning.answering.named_things import named_beside
@@ -49,7 +49,6 @@ class Said:
     items: tuple[int, ...] = ()
 
 
-_VALUES: Final = frozenset({"when", "who", "where", "how_many", "how_much", "how_long"})
 _CHOSEN: Final = frozenset({"which", "who", "where", "when", "other", "list"})  # Of what a table may have most.
 _LEAST_SHARE: Final = 0.35  # Belief that a value must have to be told by itself.
 _RIVALS: Final = 4  # Of the likeliest values, those that may disagree with the first.
@@ -107,7 +106,7 @@ def short_answer(given: AnswerInput) -> Said | None:
     first, *others = said.numbers
     denials = [held.denials[first]] if first in held.denials else []
     said = replace(said, numbers=tuple(dict.fromkeys([first, *denials, *others])))
-    near = _NEAR_BEST if kind.name in _VALUES or kind.name == "yes_no" else _NEAR_SENTENCE
+    near = _NEAR_BEST if kind.name in VALUED or kind.name == "yes_no" else _NEAR_SENTENCE
     return replace(said, numbers=(*said.numbers, *_more(given, said, best, near, kind)))
 
 
@@ -122,7 +121,7 @@ def _said(question: str, kind: Kind, best: Sequence[Line]) -> Said:
     if (placed := _placed(question, kind, best)) is not None:
         return placed
     if (
-        (kind.name in _VALUES or kind.verb in (NAMED, NAMESAKE))
+        (kind.name in VALUED or kind.verb in (NAMED, NAMESAKE))
         and (found := choices(question, kind, best))
         and found[0].share >= _LEAST_SHARE
     ):
@@ -233,18 +232,15 @@ def _disagree(question: str, kind: Kind, one: Choice, other: Choice) -> bool:
         return False
     if one_thing(one.line, one.value, other.line, other.value):
         return True
-    return other.share >= _RIVAL * one.share and abs(_covered(one.line) - _covered(other.line)) <= _SAME_SHARE
+    return (
+        other.share >= _RIVAL * one.share and abs(one.line.signals.covered - other.line.signals.covered) <= _SAME_SHARE
+    )
 
 
 def _ahead(choice: Choice) -> bool:
     """Whether a day lies behind the day on which its line was published, as what is planned does."""
     day = choice.value.same[0] if isinstance(choice.value.same, Period) else None
     return day is not None and choice.line.published is not None and day > choice.line.published
-
-
-def _covered(line: Line) -> float:
-    """Share of the question that a line has with what stands before it and its title."""
-    return line.signals.own + line.signals.before + line.signals.earlier + line.signals.title
 
 
 def _more(given: AnswerInput, said: Said, best: Sequence[Line], near: float, kind: Kind) -> list[int]:

@@ -77,7 +77,7 @@ def said_first(question: str, kind: Kind, best: Sequence[Line]) -> list[Line]:
     if not words and chinese is None:
         return [*best]
     noun = (kind.noun or _behind(question)) - frozenset().union(*map(content_words, words), frozenset())
-    most = max((_covered(line) for line in best), default=0.0)
+    most = max((line.signals.covered for line in best), default=0.0)
     found = []
     for line in best:
         says = (
@@ -87,7 +87,7 @@ def said_first(question: str, kind: Kind, best: Sequence[Line]) -> list[Line]:
         )
         fits = says and (chinese is not None or bool(noun & content_words(line.text)))
         whole = not line.signals.heading and not line.signals.asks
-        near = fits and whole and _covered(line) >= _COVERING * most
+        near = fits and whole and line.signals.covered >= _COVERING * most
         found.append(replace(line, score=line.score + _SAID) if near else line)
     return sorted(found, key=lambda line: (-line.score, line.number))
 
@@ -166,9 +166,3 @@ def _items(lines: Iterable[Line]) -> list[Dated]:
 def _allowed(question: str, year: int) -> bool:
     limits = [(m["way"].lower(), int(m["year"])) for m in _LIMIT.finditer(question)]
     return all(year < at if way in ("before", "until") else year > at for way, at in limits)
-
-
-def _covered(line: Line) -> float:
-    """Share of the question that a line has with what stands around it and its title."""
-    s = line.signals
-    return s.own + s.before + s.earlier + s.title

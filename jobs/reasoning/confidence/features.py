@@ -165,8 +165,12 @@ def converses(given: AnswerInput) -> bool:
     All chunks of 200 questions of lihua_world are, and none of 796 of pages, articles and stories.
     """
     likely = lines(given, kind_of(given.question))
-    beside = [line for line in likely if line.evidence == likely[0].evidence]
-    return sum(bool(line.speaker) for line in beside) * 2 > len(beside)
+    return is_conversation([line for line in likely if line.evidence == likely[0].evidence])
+
+
+def is_conversation(said: Sequence[Line]) -> bool:
+    """Whether most sentences of a chunk have a speaker."""
+    return sum(bool(line.speaker) for line in said) * 2 > len(said)
 
 
 @dataclass(frozen=True)

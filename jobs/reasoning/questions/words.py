@@ -137,6 +137,11 @@ def is_past(word: str) -> bool:
     )
 
 
+def plain_pasts(text: str) -> str:
+    """The plain forms of the verbs of a text that are in the past: `decide` of `what they decided`."""
+    return " ".join(base(bare(w)) for w in text.split() if is_past(bare(w)))
+
+
 def is_verb(word: str) -> bool:
     """Whether a word in lower case is a common verb in its plain form."""
     return word in _BASES

@@ -22,6 +22,8 @@ KindName = Literal[
     "other",
 ]
 
+MEASURED: Final = frozenset({"when", "how_many", "how_much", "how_long"})  # Answered by a time or an amount.
+VALUED: Final = MEASURED | {"who", "where"}  # Answered by a value that stands in a sentence.
 NAMED: Final = "name"  # The verb where the name of a thing is asked for.
 NAMESAKE: Final = "name after"  # The same where it is asked whom or what a thing is named after.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from quern.jobs.reasoning.answering.kinds.kind import Kind
+from quern.jobs.reasoning.answering.kinds.kind import VALUED, Kind
 from quern.jobs.reasoning.answering.kinds.units import MONEY
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.tables import Row
@@ -14,7 +14,6 @@ from quern.jobs.reasoning.answering.typed.value import Days, Value, amounts
 from quern.jobs.text.quantities import singular
 from quern.schemas.words.patterns import lazy_pattern
 
-_VALUES = frozenset({"how_many", "how_much", "how_long", "when", "who", "where"})
 _BARE = lazy_pattern(r"[\d.,]+")
 
 
@@ -33,10 +32,8 @@ def cell_values(kind: Kind, row: Row, asked: frozenset[str], days: Days) -> list
         if n == 0 and not (kind.noun & head):
             continue
         match = len(head & (asked | kind.noun)) / len(head) if head else 0.0
-        if (
-            row.header and best > 0.0 and kind.name in _VALUES
-        ):  # The column with most words of the question, beside the others.
-            match = min(1.0, match / best)
+        if row.header and best > 0.0 and kind.name in VALUED:
+            match = min(1.0, match / best)  # The column with most words of the question, beside the others.
         if row.header and kind.noun and kind.noun <= head:
             match = 1.0  # The column of what is counted.
         fit = _cell_fit(kind, cell, row.header[n] if row.header else row.cells[0], days)

@@ -13,6 +13,7 @@ from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.reasoning.answering.relevance import Line, lines
 from quern.jobs.reasoning.answering.task import Draft
 from quern.jobs.reasoning.answering.typed.value import Value
+from quern.jobs.reasoning.confidence.features import is_conversation
 from quern.schemas.words.scripts import HAN
 
 _HAN: Final = re.compile(f"[{HAN}]")
@@ -67,8 +68,7 @@ class Chosen:
     @cached_property
     def converses(self) -> bool:
         """Whether the sentence stands in a conversation, whose messages name seldom what they speak of."""
-        beside = self._page
-        return sum(bool(line.speaker) for line in beside) * 2 > len(beside)
+        return is_conversation(self._page)
 
     @cached_property
     def title(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from quern.jobs.reasoning.answering.kinds.kind import MEASURED
 from quern.jobs.reasoning.answering.names import names
 from quern.jobs.reasoning.answering.persons import is_person, same_roles
 from quern.jobs.reasoning.answering.sentences import content_words
@@ -24,7 +25,6 @@ _HOW_MANY_OF: Final = lazy_pattern(
     r"\b[Hh]ow many\s+[a-z-]+\s+of\s+(?:the\s+)?(?P<of>(?:(?:[A-Z][\w-]*|[\w-]+['’]s|[\w-]+s['’])\s+)*[\w-]+)"
 )
 _OF: Final = lazy_pattern(r"\s+of\s+(?:the\s+)?(?P<of>[a-z-]+)")
-_VALUED: Final = frozenset({"how_much", "how_many", "how_long", "when"})
 # Months, and words that only begin a sentence, have days and years behind them.
 _NAME_NUMBERED: Final = lazy_pattern(
     rf"\b(?!(?:{MONTH}|{MONTH_START}|In|On|At|By|Of|From|Since|Until|After|Before|During|For|About|Over|The|And|To|No)\b)"
@@ -80,7 +80,7 @@ def other_number(chosen: Chosen) -> Reason | None:
 
     Refused on all sets: none, so that it costs none.
     """
-    if chosen.kind.name not in _VALUED or not chosen.told or chosen.line.row is not None:
+    if chosen.kind.name not in MEASURED or not chosen.told or chosen.line.row is not None:
         return None
     text, number = chosen.line.text, chosen.told[0].start
     for asked_of in _NAME_NUMBERED.finditer(chosen.question):

@@ -11,7 +11,7 @@ from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.typed.value import Period, times
 from quern.jobs.reasoning.confidence.fits.chosen import Chosen
 from quern.jobs.reasoning.confidence.reasons import Reason
-from quern.jobs.reasoning.questions.words import bare, base, is_past
+from quern.jobs.reasoning.questions.words import bare, is_past, plain_pasts
 from quern.jobs.text.dates import When, dates
 from quern.jobs.text.quantities import singular
 from quern.schemas.words.patterns import lazy_pattern
@@ -136,8 +136,7 @@ def only_planned(chosen: Chosen) -> Reason | None:
     if chosen.line.row is not None or not _WAS.search(question) or _ASKS_PLAN.search(question):
         return None
     plan = _PLAN.search(text)
-    did = " ".join(base(bare(w)) for w in question.split() if is_past(bare(w)))
-    if plan is None or content_words(plan["does"]) & content_words(f"{question} {did}"):
+    if plan is None or content_words(plan["does"]) & content_words(f"{question} {plain_pasts(question)}"):
         return None
     if _ASIDE.search(text, 0, plan.start()):
         return None
