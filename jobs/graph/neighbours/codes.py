@@ -239,7 +239,7 @@ def has_vnni() -> bool:
 
 @cache
 def fast_kinds(device: str) -> tuple[Kind, ...]:
-    """Kinds of codes that `device` multiplies fast, the quickest product first."""
+    """Kinds of codes that `device` multiplies fast, the quickest product first: two, or but f32 without AVX-512."""
     if device != "cpu":
         return ("int8", "f16")
     kinds: list[Kind] = []

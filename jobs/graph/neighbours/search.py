@@ -104,14 +104,14 @@ def choose_kind(codes: Codes, plan: Plan) -> Kind:
     """
     if plan.device != "cpu":
         return "f16"
-    first, second = fast_kinds("cpu")
+    first, *others = fast_kinds("cpu")
     if first != "int8" or len(codes) <= plan.depth:
         return first
     rows = spaced(len(codes), _PILOT)
     found = products(codes.numbers[rows], codes.numbers)
     least = found.topk(plan.depth + 1, dim=1).values[:, -1]
     passing = (found >= (least - 2 * codes.margin[rows] * codes.scale**2)[:, None]).sum(1).double().mean()
-    return "int8" if float(passing) < len(codes) / 2 / _PAIR_COST + 2 * plan.depth else second
+    return "int8" if float(passing) < len(codes) / 2 / _PAIR_COST + 2 * plan.depth else others[0]
 
 
 def spaced(count: int, most: int) -> torch.Tensor:

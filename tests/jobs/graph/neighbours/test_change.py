@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from quern.indexes.vectors import Floats, Positions, nearest
 from quern.jobs.graph.neighbours.centroids import train
 from quern.jobs.graph.neighbours.change import change
-from quern.jobs.graph.neighbours.codes import encode
+from quern.jobs.graph.neighbours.codes import Kind, encode
 from quern.jobs.graph.neighbours.edges import neighbour_edges
 from quern.jobs.graph.neighbours.members import assign
 from quern.jobs.graph.neighbours.partition_tasks import PartitionTask
@@ -59,6 +59,26 @@ def nights(seed: int, coarse: bool, plan: Plan, partitioned: bool) -> None:
         if not partitioned:
             truth = nearest(tonight, tonight, plan.k, np.arange(len(tonight)))
             assert first(full, plan.k) == (truth.positions.tolist(), truth.similarities.tolist())
+
+
+# What processors multiply fast: with VNNI and bf16, with either, with neither (any without AVX-512).
+PROCESSORS: tuple[tuple[Kind, ...], ...] = (("int8", "bf16"), ("int8", "f32"), ("bf16", "f32"), ("f32",))
+
+
+@pytest.mark.parametrize("partitioned", [False, True])
+@pytest.mark.parametrize("coarse", [False, True])
+def test_what_a_processor_multiplies_fast_changes_no_neighbour(
+    partitioned: bool, coarse: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool = vectors(300, 8, 17, coarse)
+    plan = Plan(k=3, exact_below=0 if partitioned else 1000, partitions=9, recall=0.8, sample=60)
+    found = []
+    for kinds in PROCESSORS:
+        monkeypatch.setattr("quern.jobs.graph.neighbours.search.fast_kinds", lambda _, kinds=kinds: kinds)
+        found.append(find_neighbours(pool, vector_prints(pool), plan))
+    assert {near.partitioned is not None for near in found} == {partitioned}
+    assert {near.notes["bits"] for near in found} == {8, 16, 32}
+    assert all(first(near, plan.k) == first(found[0], plan.k) for near in found)
 
 
 @settings(deadline=None, max_examples=25)
@@ -223,7 +243,7 @@ def test_partitions_in_pieces_find_what_they_find_in_one(coarse: bool, monkeypat
     ) -> Iterator[object]:
         made = list(items)
         pieces.extend(len(p.among) for p in made)
-        assert all(size(p) == len(p.rows) * (6 * 4 + 64) for p in made)
+        assert all(size(p) == len(p.rows) * (6 * 4 + 64 * p.codes.numbers.itemsize) for p in made)
         return map(function, reversed(made))
 
     apart = find_neighbours(pool, vector_prints(pool), replace(plan, spread=last_first))
