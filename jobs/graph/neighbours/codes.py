@@ -212,12 +212,20 @@ def products(left: torch.Tensor, right: torch.Tensor, room: torch.Tensor | None 
     if has_vnni():
         made: torch.Tensor = torch._int_mm(left, right.t(), out=room)
         return made
+    made = torch.empty((len(left), len(right)), dtype=torch.int32) if room is None else room
     step = _EXACT_FLOAT32 // _ALIGN * _ALIGN
-    total = torch.zeros((len(left), len(right)), dtype=torch.int32)
-    for start in range(0, left.shape[1], step):
-        part = slice(start, start + step)
-        total += (left[:, part].float() @ right[:, part].float().t()).to(torch.int32)
-    return total
+    _in_float32(left[:, :step], right[:, :step], made)
+    for start in range(step, left.shape[1], step):
+        part = slice(start, min(start + step, left.shape[1]))
+        made += _in_float32(left[:, part], right[:, part], torch.empty_like(made))
+    return made
+
+
+def _in_float32(left: torch.Tensor, right: torch.Tensor, room: torch.Tensor) -> torch.Tensor:
+    """Products of integers that float32 holds exactly, made in the int32 `room` itself: fresh memory takes as long."""
+    floats = room.view(torch.float32)
+    torch.mm(left.float(), right.float().t(), out=floats)
+    return room.copy_(floats)
 
 
 def _integers_on_gpu(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
