@@ -33,6 +33,7 @@ _DIFFERS = (
     (re.compile(r"(?<![\d.])[\d,.]+ (s|seconds|MiB|a second)\b"), r"N \1"),
     (re.compile(r"\b(peak_memory_mib|cores)=\d+"), r"\1=N"),
     (re.compile(r"\bengine=(local|spark|ray)\b"), "engine=any"),
+    (re.compile(r"\bbits=[\d.]+"), "bits=N"),  # What the processor multiplies fast.
     (re.compile(r"\bmaster=local\S*"), "master=local"),
     (re.compile(r"(rows  )[0-9a-f]{12}$"), r"\1DIGEST"),
     (re.compile(r"^(\w+ +~?[\d,?]+ +~?[\d,?]+) +[\d.,]+(?=  )"), r"\1 N"),
