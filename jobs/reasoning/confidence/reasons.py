@@ -49,6 +49,17 @@ def reason_of(given: AnswerInput) -> Reason:
     return Reason("only_related", "What was found is about the same things, and does not say what is asked.")
 
 
+def of_same_things(given: AnswerInput) -> bool:
+    """Whether the evidence has every name and time of the question, and a word of what it asks of them.
+
+    The mayoral election of a town is not spoken of where all that stands of it is the town.
+    """
+    points = asked(given.question)
+    said = points.words - points.names
+    about_them = not said or missing(said, given.evidence) != said
+    return about_them and reason_of(given).code == "only_related"
+
+
 def of_another(given: AnswerInput, draft: Draft) -> Reason | None:
     """Why not, where the short answer is a line of label and value on a page about something else.
 

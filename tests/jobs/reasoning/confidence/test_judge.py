@@ -73,6 +73,33 @@ def test_a_page_is_likelier_to_answer_in_other_words_than_a_conversation() -> No
     assert page.probability > conversation.probability
 
 
+@pytest.mark.parametrize(
+    ("other", "likelier"),
+    [
+        ("How many of the guests on the Lady Orrin slept badly?", True),  # In other words, of the same things.
+        ("How many of the guests on the Casterby slept badly?", False),
+        ("How many of the guests on the Lady Orrin slept badly in 2031?", False),
+        ("Which insurer paid for the Lady Orrin?", False),  # Nothing but the name is there.
+    ],
+)
+def test_a_page_that_names_all_and_speaks_of_what_is_asked_is_doubted_less(
+    other: str, likelier: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_it = judge(other, 0.6).probability
+    monkeypatch.setattr("quern.jobs.reasoning.confidence.judge._OF_SAME_THINGS", 0.0)
+    assert (with_it > judge(other, 0.6).probability) == likelier
+
+
+def test_a_whole_question_is_doubted_less_by_its_parts_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = AnswerInput("How many people were hurt in the fog?", [Evidence(TEXT, None, [], [])])
+    parts = alone.after([AskedBefore("Part?", "yes", probability=0.1)])
+    part, whole = judged([alone, parts], [DRAFT] * 2, AnswerSettings(), whole=True)
+    monkeypatch.setattr("quern.jobs.reasoning.confidence.judge._OF_SAME_THINGS", 0.0)
+    part_before, whole_before = judged([alone, parts], [DRAFT] * 2, AnswerSettings(), whole=True)
+    assert part.probability > part_before.probability
+    assert whole.probability == whole_before.probability
+
+
 def test_the_risk_decides_which_are_refused() -> None:
     question = "How many people did the Lady Orrin hurt in the fog at Casterby Green?"
     assert judge(question, 0.6, risk=0.0).refused
