@@ -32,7 +32,7 @@ from quern.schemas.words.terms import search_terms
 
 Encode = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 UNKNOWN: Final = math.nan
-_NAME: Final = re.compile(r"\b[A-Z][\w'’-]*")
+_NAME: Final = re.compile(r"\b(?!I\b)[A-Z][\w'’-]*")  # `I` and `I'm` name nobody.
 _NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
 # The three below were the constants of the rule that ranked sentences before, chosen on the sample corpus.
 _AROUND: Final = 0.4  # What a word of the question counts that only the text around a sentence holds.

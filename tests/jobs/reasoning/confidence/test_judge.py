@@ -40,6 +40,7 @@ def test_what_the_evidence_says_is_likelier_answered_than_what_it_only_touches()
         ("How many people were hurt on the Casterby?", "other_entity", "Casterby"),
         ("How many people were hurt on the Lady Orrin in 2031?", "other_time", "2031"),
         ("Which insurer paid for the ferry?", "only_related", "insurer"),
+        ("How many people were hurt, as I'm told I saw it?", "only_related", "told"),  # I am no name.
         ("What does saffron cost?", "nothing_found", ""),
     ],
 )
