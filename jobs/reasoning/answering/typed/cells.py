@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from quern.jobs.reasoning.answering.kinds.kind import VALUED, Kind
-from quern.jobs.reasoning.answering.kinds.units import MONEY
+from quern.jobs.reasoning.answering.kinds.units import MONEY, UNITS
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.tables import Row
 from quern.jobs.reasoning.answering.typed.counted import fit_of_unit
@@ -60,11 +61,16 @@ def _in_unit(kind: Kind, cell: str, unit: str) -> bool:
 
 def _with_unit(kind: Kind, cell: str, head: str) -> str:
     """A bare number with the unit that is asked for and named above it: `41` under `Duration in minutes`."""
-    if not kind.units or not _BARE.fullmatch(cell):
+    units = kind.units or _counted_units(kind.noun if kind.name == "how_many" else frozenset())
+    if not units or not _BARE.fullmatch(cell):
         return cell
-    return next(
-        (f"{cell} {word}" for word in re.findall(r"[a-z]+", head.lower()) if singular(word) in kind.units), cell
-    )
+    return next((f"{cell} {word}" for word in re.findall(r"[a-z]+", head.lower()) if singular(word) in units), cell)
+
+
+@lru_cache(maxsize=1024)
+def _counted_units(noun: frozenset[str]) -> frozenset[str]:
+    """The units of measure that are asked for by number: `how many minutes`."""
+    return frozenset(unit for unit in UNITS if " " not in unit and content_words(unit) <= noun)
 
 
 def _cell_fit(kind: Kind, cell: str, head: str, days: Days) -> float:

@@ -271,6 +271,8 @@ def test_hours_are_read_from_labels_and_values_in_turn() -> None:
 def test_a_bare_number_has_the_unit_of_its_column() -> None:
     table = "Month | Mornings | Mean stop in minutes\nMarch | 14 | 53\nApril | 9 | 41"
     assert short("Mean length, in minutes, of a stop in April?", table) == "41 minutes (April)"
+    assert short("How many minutes does a stop last in April?", table) == "41 minutes (April)"
+    assert short("How many mornings were there in April?", table) == "9 (April)"
 
 
 def test_a_thing_is_known_by_its_number() -> None:
