@@ -63,7 +63,7 @@ def test_few_vectors_have_few_neighbours(rows: int) -> None:
 
 def test_products_of_codes_are_exact_with_and_without_vnni(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(5)
-    left, right = (torch.from_numpy(rng.integers(-127, 128, (n, 2048)).astype(np.int8)) for n in (48, 32))
+    left, right = (torch.from_numpy(rng.integers(-127, 128, (n, 2048)).astype(np.int8)) for n in (48, 1300))
     left[0], right[0] = 127, -127
     expected = (left.long() @ right.long().t()).tolist()
     assert products(left, right).tolist() == expected
