@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from quern.jobs.text.chinese_numerals import value as chinese_value
@@ -114,6 +114,7 @@ _UNIT: Final = lazy_pattern(
 _MORE: Final = lazy_pattern(r"\s+and\s+a\s+(half|quarter)\b")
 _NOUN: Final = lazy_pattern(r"[\s-]([A-Za-z]+(?:['’]s)?)")
 _NOT: Final = re.compile(r"\bnot\s+$", re.IGNORECASE)
+_MINUS: Final = re.compile(r"(?:\bminus\s+|(?<!\S)[-\u2212])$", re.IGNORECASE)
 # Words of closed classes and the commonest verbs: a counted noun does not lie behind them.
 _STOP: Final = frozenset(
     "a about above after against ago all also among an and are as at back be been before behind below between but by "
@@ -177,9 +178,19 @@ def quantities(text: str, times: Sequence[When] | None = None) -> list[Quantity]
         if any(start < m.end() and m.start() < end for start, end in taken):
             continue
         quantity = _read(text, m)
-        if quantity is not None and (not found or quantity.start >= found[-1].end):
-            found.append(quantity)
+        last = found[-1].end if found else 0
+        if quantity is not None and quantity.start >= last:
+            found.append(_below_zero(text, quantity, last))
     return _compound(text, found)
+
+
+def _below_zero(text: str, quantity: Quantity, last: int) -> Quantity:
+    """The quantity with the minus before it, which is none between two numbers (`ten minus three`)."""
+    minus = _MINUS.search(text, last, quantity.start)
+    if minus is None or (last and not text[last : minus.start()].strip()):
+        return quantity
+    text = text[minus.start() : quantity.end]
+    return replace(quantity, start=minus.start(), value=-quantity.value, text=text)
 
 
 def _read(text: str, m: re.Match[str]) -> Quantity | None:
