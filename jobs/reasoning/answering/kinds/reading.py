@@ -155,6 +155,11 @@ def _wh(wh: str, rest: str, question: str) -> Kind:
     return _how(rest, question) if wh == "how" else _what(wh, rest, question)
 
 
+_OF_ONE: Final = lazy_pattern(
+    r"(?:is|are|was|were)\s+(?:an?|one|each)\s+[a-z]", re.IGNORECASE
+)  # `is a pass`: its price.
+
+
 def _how(rest: str, question: str) -> Kind:
     first, _, after = rest.partition(" ")
     word = first.lower()
@@ -166,7 +171,7 @@ def _how(rest: str, question: str) -> Kind:
     if _PERCENT.search(question) and word not in ("far", "long"):
         return Kind("how_much", content_words(noun), SHARES)
     if word.rstrip(".,!") == "much":
-        money = not noun and (_COSTS.search(question) or asks_price(question))
+        money = not noun and (_COSTS.search(question) or asks_price(question) or _OF_ONE.match(after))
         return Kind("how_much", content_words(noun), MONEY if money or noun == "money" else frozenset())
     if word == "far" and re.match(r"(?:ahead|in advance|beforehand|back)\b", after, re.IGNORECASE):
         return Kind("how_long", units=DURATIONS)

@@ -120,4 +120,6 @@ def test_an_hour_a_year_or_a_unit_that_is_wanted_is_known() -> None:
     assert not kind_of("When did the mill open on Friday 3 May 1908?").units
     assert kind_of("In what year did it open?").grain == "year"
     assert kind_of("Average length, in minutes, of a stop?").units == {"minute"}
+    assert "crown" in kind_of("How much is a season ticket for the mill?").units
+    assert not kind_of("How much is known of a miller?").units
     assert kind_of("那里能坐几位客人？").units == {"person"}
