@@ -60,8 +60,11 @@ def choices(question: str, kind: Kind, lines: Sequence[Line]) -> list[Choice]:
         if ahead:
             fits = (v.fit if _ahead(v, line) else v.fit * _PAST for v in line.values)
             line = replace(line, values=tuple(replace(v, fit=f) for v, f in zip(line.values, fits, strict=True)))
-        near = _Nearness.of(line.text, asked, kind)
-        weights = [math.exp(_FIT * v.fit + _NEAR * near(v)) for v in line.values]
+        if line.row is not None and line.row.header:
+            weights = _of_best_column(line.values)
+        else:
+            near = _Nearness.of(line.text, asked, kind)
+            weights = [math.exp(_FIT * v.fit + _NEAR * near(v)) for v in line.values]
         whole = sum(weights)
         beside = siblings(question, kind, line.text, line.values) if line.row is None else None
         if beside is not None:
@@ -76,6 +79,15 @@ def choices(question: str, kind: Kind, lines: Sequence[Line]) -> list[Choice]:
         found.append(Choice(value, line, sum(p for p, _, _ in rows) / belief[0], others))
     found.sort(key=lambda c: (-c.share, c.line.number))
     return _exact(found)
+
+
+def _of_best_column(cells: Sequence[Value]) -> list[float]:
+    """What the cells of a row under a header count: those whose column fits best alike, the others nothing.
+
+    A column is told by its head. A cell is no nearer to what is asked for standing nearer to the label of its row.
+    """
+    best = max(v.fit for v in cells)
+    return [float(v.fit == best) for v in cells]
 
 
 def _fullest(rows: list[tuple[float, Value, Line]]) -> tuple[float, Value, Line]:
