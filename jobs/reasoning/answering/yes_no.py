@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from quern.jobs.reasoning.answering.endings import absent, asks_for_ending, asks_still, ended, without_foreign
 from quern.jobs.reasoning.answering.names import names
 from quern.jobs.reasoning.answering.polarity import asked_negatively, denies, opposed
 from quern.jobs.reasoning.answering.relevance import Line
@@ -21,14 +22,15 @@ from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.typed.value import amounts, times
 from quern.jobs.reasoning.answering.wording import said_by_others
 from quern.jobs.reasoning.questions.references import subject
-from quern.jobs.reasoning.questions.words import ADVERBS
+from quern.jobs.reasoning.questions.words import ADVERBS, CONJUNCTIONS, DETERMINERS, PREPOSITIONS, bare, is_past
 from quern.jobs.text.dates import When
 from quern.jobs.text.quantities import Quantity
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.scripts import HAN
 
 _CLAUSE: Final = lazy_pattern(
-    r"[;:—–，；：]|,(?!\d)|\b(?:but|although|though|whereas|while|which|who|because|since|and)\b|[但而因]"
+    r"[;:—–，；：]|,(?!\d)|\b(?:but|although|though|whereas|while|which|who|because|since|and|unless|"
+    r"provided|(?:as|so) long as)\b|[但而因]"
 )
 _BOUND: Final = lazy_pattern(
     r"\b(?:(?P<least>at least|(?:no|not) (?:fewer|less) than|minimum of|from)|"
@@ -64,6 +66,14 @@ _REPLY: Final = lazy_pattern(
     re.IGNORECASE,
 )
 _REPLIES: Final = 4  # Sentences behind a question among which its reply begins.
+# What somebody can buy is what is sold: both say the same of the thing.
+_FOR_SALE: Final = lazy_pattern(
+    r"(?P<who>\b(?:can|could|may|might)\s+(?:still\s+|now\s+)?(?:I|we|you|one|anyone|anybody|people|visitors)\s+"
+    r"(?:still\s+|now\s+|also\s+|even\s+)?)(?:buy|purchase)\b",
+    re.IGNORECASE,
+)
+_WHO_ASKS: Final = frozenset("i me my we us our".split())
+_MAY: Final = frozenset({"allowed to", "permitted to", "able to", "going to"})
 _LOOKED_AT: Final = 40  # Of the best lines, those that may tell.
 _LONGEST_REASON: Final = 35  # Words.
 _OF_ONLY: Final = 3  # Words behind `only` that it belongs to.
@@ -79,6 +89,12 @@ _OF_NAMES: Final = 0.3
 _OF_DENIAL: Final = 0.25
 _OF_MEASURE: Final = 0.3
 _OF_VERB: Final = 2.0
+# That what is asked for goes on no more, beside the denial that it is: to who asks whether it does it says most.
+_OF_ENDING: Final = 0.25
+# A line that is silent on the thing that somebody does something to says nothing of it; of one that tells of it, names
+# that stand elsewhere in its evidence count in part.
+_OF_THING: Final = 0.3
+_ELSEWHERE: Final = 0.5
 _BY_SCORE: Final = 0.1
 
 
@@ -100,7 +116,7 @@ class Verdict:
 
 def verdict(question: str, best: Sequence[Line]) -> Verdict:
     """`Yes` or `No` by the sentence that shares most with the question."""
-    asked = _Asked.of(question, best)
+    asked = _Asked.of(_FOR_SALE.sub(r"\g<who>sell", question), best)
     line = _listed(question, best) or max(best[:_LOOKED_AT], key=asked.support)
     reply = _reply(line, best)
     if reply is not None and (said := _REPLY.match(reply.text.removeprefix(f"{reply.speaker}:").strip())):
@@ -119,23 +135,33 @@ class _Asked:
         text: The question.
         weight: What each of its words counts that is of no name, by its rarity among the lines, in all 1.
         verb: The stem of its verb, where that is clear.
-        named: Whether it has a name.
+        thing: The stems of what its verb takes, where it has no name.
+        named: The words of its names.
+        of_evidence: The share of the names that each evidence has.
     """
 
     text: str
     weight: Mapping[str, float]
     verb: frozenset[str]
-    named: bool
+    thing: frozenset[str]
+    named: frozenset[str]
+    of_evidence: Mapping[int, float]
 
     @classmethod
     def of(cls, question: str, best: Sequence[Line]) -> _Asked:
         named = frozenset(w for n in names(question) for w in content_words(n.text))
-        words = sorted(content_words(question) - named)
+        words = sorted(content_words(question) - named - _WHO_ASKS)
         seen = Counter(w for line in best for w in content_words(line.text))
         verb = content_words(_verb(question))
         weight = {w: (_OF_VERB if w in verb else 1.0) * math.log(1.0 + len(best) / (0.5 + seen[w])) for w in words}
         total = math.fsum(weight.values()) or 1.0
-        return cls(question, {w: x / total for w, x in weight.items()}, verb, bool(named))
+        words_of: dict[int, set[str]] = {}
+        for line in best if named else ():
+            words_of.setdefault(line.evidence, set()).update(content_words(line.text))
+        of_evidence = {n: len(named & own) / len(named) for n, own in words_of.items()}
+        thing = _thing(question)
+        share = {w: x / total for w, x in weight.items()}
+        return cls(question, share, verb, frozenset() if thing & named else thing, named, of_evidence)
 
     def has(self, text: str) -> tuple[float, float]:
         """The share of the question that a text says, in other words or by an opposite too, and that of the text."""
@@ -148,15 +174,31 @@ class _Asked:
     def support(self, line: Line) -> float:
         """How far a line may decide."""
         of_question, of_line = self.has(line.text)
+        about = bool(self.thing) and self._has_thing(line.text)
         named = line.signals.named if self.named else 0.0
-        denied = _OF_DENIAL if of_question and denies(self.clause(line.text)) else 0.0
+        if self.named and about:
+            named = max(named, _ELSEWHERE * self.of_evidence[line.evidence])
+        clause = self.clause(line.text)
+        over = ended(self.text, self.verb, clause)
+        denied = _OF_DENIAL if of_question and (over or self.denied(clause)) else 0.0
+        denied += _OF_ENDING if over and asks_still(self.text) else 0.0
+        silent = _OF_THING if self.thing and not about else 0.0
         measured = _OF_MEASURE if _measured_alike(self.text, line.text) else 0.0
-        return of_question + _OF_LINE * of_line + _OF_NAMES * named + denied + measured + _BY_SCORE * line.score
+        said = of_question + _OF_LINE * of_line + _OF_NAMES * named
+        return said + denied + measured - silent + _BY_SCORE * line.score
+
+    def denied(self, clause: str) -> bool:
+        """Whether a clause denies what is asked for, by words that say so, or says that it is missing."""
+        return denies(without_foreign(self.text, clause)) or absent(self.text, clause)
 
     def clause(self, text: str) -> str:
         """The clause of a sentence that says most of what is asked."""
         parts = [p for p in _CLAUSE.split(text) if p and p.strip()]
         return max(parts, key=lambda p: self.has(p)[0] + self._does(p), default=text)
+
+    def _has_thing(self, text: str) -> bool:
+        words = content_words(text)
+        return bool(self.thing & words) or bool(said_by_others(self.thing, sorted(words)))
 
     def _does(self, clause: str) -> float:
         """What it counts for a clause that it has the verb of the question, or another for it."""
@@ -166,9 +208,26 @@ class _Asked:
 
 def _verb(question: str) -> str:
     """The word behind the subject of a question of yes or no, which mostly is its verb; empty if that is unclear."""
+    return next(iter(_predicate(question)), "")
+
+
+def _predicate(question: str) -> list[str]:
+    """The words from the verb on; `have` and `allowed to` before another verb are none."""
     about = subject(question)
     behind = question[question.find(about) + len(about) :].split() if about else []
-    return next((w for w in behind if w.lower() not in ADVERBS), "")
+    words = [w for w in behind if w.lower() not in ADVERBS]
+    if len(words) > 1 and words[0] == "have" and is_past(bare(words[1])):
+        return words[1:]
+    return words[2:] if " ".join(words[:2]).lower() in _MAY else words
+
+
+def _thing(question: str) -> frozenset[str]:
+    """The stems of what the verb of a question takes: `a bicycle` in `Can I bring a bicycle on board?`."""
+    verb, *behind = _predicate(question) or [""]
+    if not behind or bare(verb) in DETERMINERS or bare(behind[0]) in PREPOSITIONS:
+        return frozenset()
+    end = next((i for i, w in enumerate(behind) if bare(w) in PREPOSITIONS or bare(w) in CONJUNCTIONS), len(behind))
+    return content_words(" ".join(behind[:end])) - _WHO_ASKS
 
 
 def _listed(question: str, best: Sequence[Line]) -> Line | None:
@@ -198,7 +257,8 @@ def _contradicts(asked: _Asked, line: Line) -> bool:
         content_words(m["what"]) & asked.weight.keys() for m in _BUT_NOT.finditer(line.text)
     ):
         return not asked_negatively(question)
-    against = denies(clause) != asked_negatively(question)
+    against = asked.denied(clause) != (asked_negatively(question) or absent(question, question))
+    against ^= ended(question, asked.verb, clause) != asks_for_ending(question)
     against ^= bool(opposed(question, clause))
     if (outside := _outside(question, line.text)) is not None:
         return against != outside

@@ -55,6 +55,75 @@ def test_the_sentence_that_decides_tells_yes_or_no(question: str, answer: str) -
     assert answer_task(AnswerSettings()).rule(given).short.partition(":")[0] == answer
 
 
+ENDED = """\
+Harl, which made the candles, stopped selling them in May 2024 and has no plan to start again.
+The baker stopped grinding rye so that he could mill more spelt. The night coach was withdrawn in June.
+The county suspended its library bus. The tram stopped at the pier. The potter gave up his stall at the market.
+The eels of the lake are a small race that is free of worms, and pike are sold to the mainland.
+The lake boat sails without a mate in summer. The tower was built of stone instead of brick.
+The baker did not stop baking pies. The chandler sells rope to anybody.
+The museum stops selling tickets at four. The lake is free from lead. There is a ban on kites on the beach.
+You can hang your pictures in the hall as long as you do not damage the walls.
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Does Harl still sell the candles?", "No"),
+        ("Does Harl sell candles?", "No"),
+        ("Did Harl sell candles?", "Yes"),
+        ("Did Harl stop selling the candles?", "Yes"),
+        ("Can I still buy candles from Harl?", "No"),
+        ("Can I buy rope?", "Yes"),
+        ("Does the baker still grind rye?", "No"),
+        ("Does the baker mill spelt?", "Yes"),
+        ("Did the baker stop baking pies?", "No"),
+        ("Does the baker still bake pies?", "Yes"),
+        ("Is there still a night coach?", "No"),
+        ("Was the night coach withdrawn?", "Yes"),
+        ("Does the county run a library bus?", "No"),
+        ("Does the tram stop at the pier?", "Yes"),
+        ("Does the tram still call at the pier?", "Yes"),
+        ("Does the potter still have a stall at the market?", "No"),
+        ("Do the eels of the lake have worms?", "No"),
+        ("Are the eels of the lake free of worms?", "Yes"),
+        ("Does the lake boat sail in summer?", "Yes"),
+        ("Does the lake boat sail with a mate?", "No"),
+        ("Was the tower built of stone?", "Yes"),
+        ("Can I hang my pictures in the hall?", "Yes"),
+        ("Does the museum sell tickets in the morning?", "Yes"),
+        ("Is there lead in the lake?", "No"),
+        ("Are kites allowed on the beach?", "No"),
+        ("Is there a ban on kites on the beach?", "Yes"),
+        ("Was the tower built of brick?", "No"),
+    ],
+)
+def test_what_ended_or_is_missing_is_denied_and_nothing_else(question: str, answer: str) -> None:
+    given = AnswerInput(question, [Evidence(ENDED, "Village", [], [])])
+    assert answer_task(AnswerSettings()).rule(given).short.partition(":")[0] == answer
+
+
+BOAT = """A water bus for foot passengers, the Wren, sails from Oak Steps from Thursday 7 March.
+The boat carries 46 passengers. Pupils may board first. Bicycles are not carried. Dogs are carried on the open deck.
+Bring a coat.
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Can I bring my bicycle on the Wren?", "No"),
+        ("Can I take my bike on the Wren?", "No"),
+        ("Can I bring my dog on the Wren?", "Yes"),
+        ("Does the Wren sail from Oak Steps?", "Yes"),
+    ],
+)
+def test_what_says_something_of_the_thing_asked_for_decides(question: str, answer: str) -> None:
+    given = AnswerInput(question, [Evidence(BOAT, "The Wren", [], [])])
+    assert answer_task(AnswerSettings()).rule(given).short.partition(":")[0] == answer
+
+
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
