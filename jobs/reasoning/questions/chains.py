@@ -66,6 +66,7 @@ _OWN: Final = lazy_pattern(
     rf"|a\s+)*[A-Z0-9][\w.&-]*)*))['’]s?\s+(?P<head>{_RELATION}|birth\s+(?:country|city|state|place)"
     rf"|country\s+of\s+(?:birth|citizenship|origin)|city\s+of\s+birth))\b(?!\s+(?:of|at|in)\s+[A-Z])"
 )
+_OWNS: Final = re.compile(r"(?:['’]s|s['’])$")
 # These are followed by what they say, not by what they are: `the claim that the radar was off`.
 _SAID: Final = lazy_pattern(
     r"(?:claim|fact|idea|news|belief|announcement|rumou?r|report|statement|hope|view|evidence|promise|suspicion|theory|"
@@ -156,6 +157,8 @@ def _active(text: str, m: re.Match[str]) -> bool:
 
 def _related(text: str, m: re.Match[str]) -> bool:
     """Whether `the capital of X` or `X's capital` means something else than X, and X is the whole name."""
+    if _OWNS.search(m["name"]) and re.match(r"\s+[a-z]", text[m.end() :]):
+        return False  # `the architect of Averil's library` is not of Averil.
     if m.start() == 0 or (re.search(r"[A-Z][\w’'-]*\s$", text[: m.start()]) and " " in text[: m.start()].strip()):
         return False
     return m["name"].startswith("#") or "'" in m[0] or "’" in m[0] or not _PLACE.search(m["head"])

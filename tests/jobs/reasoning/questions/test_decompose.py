@@ -160,6 +160,7 @@ def test_a_parent_is_filled_in_as_a_noun_phrase() -> None:
         "Did the mill burn two days after the fair was held?",
         "Do adults pay more than twice the fare of a child?",
         "When was the bridge between Ostley and Marr opened?",
+        "Who was the architect of Old Ostley's grain hall?",
         "谁在今年的灯会上唱歌？",
         "Of the three trials, which one followed the most hives?",
         "In the first trial, how many cells did they count?",
