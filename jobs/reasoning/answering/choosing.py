@@ -13,7 +13,8 @@ from quern.jobs.reasoning.answering.kinds.kind import Kind
 from quern.jobs.reasoning.answering.relevance import Line
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.siblings import siblings
-from quern.jobs.reasoning.answering.typed.value import Period, Value
+from quern.jobs.reasoning.answering.typed.value import Period, Value, times
+from quern.jobs.reasoning.questions.asked_times import Asked, asked_times
 from quern.schemas.words.patterns import lazy_pattern
 
 _LINES: Final = 12  # Of the best, those whose values are weighed.
@@ -78,7 +79,7 @@ def choices(question: str, kind: Kind, lines: Sequence[Line]) -> list[Choice]:
         others = tuple(dict.fromkeys(other.number for _, _, other in rows[1:] if other.number != line.number))
         found.append(Choice(value, line, sum(p for p, _, _ in rows) / belief[0], others))
     found.sort(key=lambda c: (-c.share, c.line.number))
-    return _exact(found)
+    return _of_time(question, asked, _exact(found))
 
 
 def _of_best_column(cells: Sequence[Value]) -> list[float]:
@@ -107,6 +108,38 @@ def _exact(found: list[Choice]) -> list[Choice]:
     parts = [c for c in found[1:] if isinstance(c.value.same, Period) and c.value.same.within(whole)]
     best = max((c for c in parts if c.share >= _PART * found[0].share), key=lambda c: c.share, default=None)
     return found if best is None else [best, *(c for c in found if c is not best)]
+
+
+def _of_time(question: str, asked: frozenset[str], found: list[Choice]) -> list[Choice]:
+    """The choices with a cell of the very time asked about first, where the likeliest value is of another time.
+
+    `In 1983 the squares held 4,412 limpets` is no answer of 2003 beside the row `Limpet | 4,412 | 3,870 | 2,961`.
+    """
+    if not found or found[0].line.row is not None:
+        return found
+    spans = list(asked_times(question))
+    said = [(w.from_day, w.to_day) for w in times(found[0].line.text, found[0].line.published)]
+    days = [(first, last) for first, last in said if first and last]
+    if len(spans) != 1 or not days or any(first <= spans[0].last and spans[0].first <= last for first, last in days):
+        return found
+    cell = next((c for c in found[1:] if _is_cell_of(c, spans[0], asked)), None)
+    if cell is None:
+        return found
+    # It takes the belief in what it stands before: that is of the right thing, and only the time was another.
+    return [replace(cell, share=max(cell.share, found[0].share)), *(c for c in found if c is not cell)]
+
+
+def _is_cell_of(choice: Choice, span: Asked, asked: frozenset[str]) -> bool:
+    """Whether a value is the cell where a row and a column meet: one of the time asked about, one of its words."""
+    row, value = choice.line.row, choice.value
+    if row is None or not row.header or not value.label:
+        return False
+    column = next((n for n, start in enumerate(row.starts) if start == value.start), 0)
+    for time, thing in ((row.header[column], value.label), (value.label, row.header[column])):
+        told = [(a.first, a.last) for a in asked_times(time)]
+        if told == [(span.first, span.last)] and content_words(thing) and content_words(thing) <= asked:
+            return True
+    return False
 
 
 def shares(lines: Sequence[Line]) -> list[float]:

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from datetime import date
-from typing import Final, NamedTuple
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Final
 
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.typed.value import Period, times
 from quern.jobs.reasoning.confidence.fits.chosen import Chosen
 from quern.jobs.reasoning.confidence.reasons import Reason
+from quern.jobs.reasoning.questions.asked_times import Asked, asked_times
 from quern.jobs.reasoning.questions.words import bare, is_past, plain_pasts
-from quern.jobs.text.dates import When, dates
-from quern.jobs.text.quantities import singular
+from quern.jobs.text.dates import When
 from quern.schemas.words.patterns import lazy_pattern
 
 _YEAR: Final = lazy_pattern(r"(?:1[5-9]|20)\d\d")
-# A year before a noun or behind a name: `the 2024 census`, `Lantern Tide 2026`.
-_BARE_YEAR: Final = lazy_pattern(
-    r"(?<![\d.,/-])(?P<year>(?:1[5-9]|20)\d\d)(?![\d/-]|[.,]\d)(?=\s+(?P<noun>[a-z]+)|[?.,]|\s*$|\s+[A-Z])"
-)
 # From here on a clause says when else or of which thing: its dates are not those of what is asked.
 _CLAUSE: Final = lazy_pattern(
     r"\b(?:after|before|since|until|till|when|while|once|following|because|who|which|that|whose|where|as)\b",
@@ -43,6 +39,14 @@ _TILL_THEN: Final = lazy_pattern(r"\b(?:until|till|up\s+to)\s+(?:\w+\s+)?$", re.
 _NEXT_CLAUSE: Final = lazy_pattern(r"\s(?:and|but|while)\s|;\s")
 # What is added of something by the way: `the command replaces push, which will be removed`.
 _ASIDE: Final = lazy_pattern(r",\s+(?:which|who|that|whose\s+\w+)\s+$")
+# A clause with a verb of its own tells of another event: `the most since the scheme was founded by her in 1961`.
+_OTHER_EVENT: Final = lazy_pattern(
+    r"(?:,\s+(?:which|who|whose)|\b(?:since|after|before|when|where|until|till))\s+(?!\d)(?:[^\s,;.]+\s+){0,6}?"
+    r"(?:was|were|had|has|[a-z]{3,}ed|began|opened|came|left|rose|fell|took|made|went)\b[^,;.]*$",
+    re.IGNORECASE,
+)
+# Who asks of a season has no first day of it in mind: what arrives in the month before it is there in it.
+_ABOUT: Final = timedelta(days=31)
 _NO: Final = lazy_pattern(r"no\b|否", re.IGNORECASE)
 _WAS: Final = lazy_pattern(r"\b(?:did|was|were|has|have|had)\b", re.IGNORECASE)
 # Who asks what was planned, said or wished is answered by plans.
@@ -58,15 +62,6 @@ _PLAN: Final = lazy_pattern(
 )
 
 
-class _Asked(NamedTuple):
-    """A time of a question: where it begins, its words, its first and last day."""
-
-    start: int
-    text: str
-    first: date
-    last: date
-
-
 def written_before(chosen: Chosen) -> Reason | None:
     """Why not, where it is asked what was and the page was written before that.
 
@@ -78,7 +73,9 @@ def written_before(chosen: Chosen) -> Reason | None:
         return None
     if chosen.kind.name == "yes_no" and _NO.match(chosen.draft.short):
         return None
-    after = [a for a in _asked(question) if a.first > line.published and not _UNTIL.search(question[: a.start])]
+    after = [
+        a for a in asked_times(question) if _about(a).first > line.published and not _UNTIL.search(question[: a.start])
+    ]
     after = [a for a in after if not _is_named(chosen, a)]
     if not after or _meet(after, times(line.text, line.published)):
         return None
@@ -97,13 +94,15 @@ def other_time(chosen: Chosen) -> Reason | None:
     line = chosen.line
     if chosen.kind.name == "yes_no" or line.speaker or line.row is not None:
         return None
-    asked = [a for a in _asked(chosen.question) if not _in_clause(chosen.question, a.start)]
+    asked = [a for a in asked_times(chosen.question) if not _in_clause(chosen.question, a.start)]
     asked = [a for a in asked if not _is_named(chosen, a)]
     said = [w for w in times(line.text, line.published) if w.from_day and w.to_day]
     if not asked or _meet(asked, said):
         return None
     told = [w for w in said if _YEAR.search(w.text) and not _OF_THING.search(line.text[: w.start])]
     if not told or all(_goes_on(line.text, w, asked) for w in told) or _is_of_page(chosen, asked, told):
+        return None
+    if all(_is_of_other_event(chosen, w) for w in told) and _is_about(chosen, asked):
         return None
     return Reason("other_time", f"What was found is of {told[0].text}, not of {', '.join(a.text for a in asked)}.")
 
@@ -117,7 +116,7 @@ def own_time(chosen: Chosen) -> Reason | None:
     if chosen.kind.name != "when" or not chosen.told or not isinstance(chosen.told[0].same, Period):
         return None
     told, question = chosen.told[0].same, chosen.question
-    for asked in _asked(question):
+    for asked in asked_times(question):
         clause = _EVENT.search(question, 1, asked.start)
         within = told.first and told.last and asked.first <= told.first and told.last <= asked.last
         if clause is not None and within:
@@ -148,7 +147,7 @@ def only_planned(chosen: Chosen) -> Reason | None:
     return Reason("only_related", "What was found says what was planned, not what came of it.")
 
 
-def _goes_on(text: str, when: When, asked: Iterable[_Asked]) -> bool:
+def _goes_on(text: str, when: When, asked: Iterable[Asked]) -> bool:
     """Whether a time is the beginning or end of one that holds what is asked: `since 2010 she has led it`."""
     if when.from_day is None or when.to_day is None:
         return False
@@ -157,7 +156,7 @@ def _goes_on(text: str, when: When, asked: Iterable[_Asked]) -> bool:
     return _TILL_THEN.search(text, 0, when.start) is not None and any(a.first <= when.to_day for a in asked)
 
 
-def _is_of_page(chosen: Chosen, asked: Iterable[_Asked], said: Iterable[When]) -> bool:
+def _is_of_page(chosen: Chosen, asked: Iterable[Asked], said: Iterable[When]) -> bool:
     """Whether the value told stands in a clause without a date, on a page of the time asked about.
 
     `It employs 240 people and had sales of 31 million in 2022`, of 2023, tells how many it employs in 2023.
@@ -170,30 +169,39 @@ def _is_of_page(chosen: Chosen, asked: Iterable[_Asked], said: Iterable[When]) -
     return all(any(min(at, w.start) < cut <= max(at, w.start) for cut in cuts) for w in said)
 
 
+def _about(asked: Asked) -> Asked:
+    """A season with a month before and after it, anything else as it is."""
+    return asked._replace(first=asked.first - _ABOUT, last=asked.last + _ABOUT) if asked.season else asked
+
+
+def _is_of_other_event(chosen: Chosen, when: When) -> bool:
+    """Whether a date stands in a clause of another event, and no value told stands in that clause."""
+    text = chosen.line.text
+    clause = _OTHER_EVENT.search(text, 0, when.start)
+    return clause is not None and not any(clause.start() <= v.start < when.end for v in chosen.told)
+
+
+def _is_about(chosen: Chosen, asked: Iterable[Asked]) -> bool:
+    """Whether the page, or a date of the sentence or one beside it, is of a time asked about."""
+    spans, published = [_about(a) for a in asked], chosen.line.published
+    if published is not None and any(a.first <= published <= a.last for a in spans):
+        return True
+    return _meet(spans, times(chosen.near, published))
+
+
 def _in_clause(question: str, at: int) -> bool:
     """Whether a place of a question stands in a clause that says when else or of which thing."""
     opens = (m for m in _CLAUSE.finditer(question, 0, at) if m.start() or m[0].lower() not in _ASKS)
     return next(opens, None) is not None
 
 
-def _is_named(chosen: Chosen, asked: _Asked) -> bool:
+def _is_named(chosen: Chosen, asked: Asked) -> bool:
     """Whether a year is of a name that the page has: the phone `Nokta 2020`."""
     named = _NAMED_BEFORE.search(chosen.question, 0, asked.start)
     return named is not None and f"{named[0]}{asked.text}" in chosen.chunk
 
 
-def _meet(asked: Iterable[_Asked], said: Iterable[When]) -> bool:
+def _meet(asked: Iterable[Asked], said: Iterable[When]) -> bool:
     """Whether one of the times has a day in common with one that is asked about."""
     days = [(w.from_day, w.to_day) for w in said]
     return any(a.first <= last and first <= a.last for a in asked for first, last in days if first and last)
-
-
-def _asked(question: str) -> Iterator[_Asked]:
-    """The times of a question whose days are known."""
-    known = [w for w in dates(question, None) if w.from_day and w.to_day]
-    yield from (_Asked(w.start, w.text, w.from_day, w.to_day) for w in known if w.from_day and w.to_day)
-    for m in _BARE_YEAR.finditer(question):
-        counts = m["noun"] is not None and singular(m["noun"]) != m["noun"]  # `2000 lanterns`.
-        if not counts and not any(w.start < m.end() and m.start() < w.end for w in known):
-            year = int(m["year"])
-            yield _Asked(m.start(), m[0], date(year, 1, 1), date(year, 12, 31))

@@ -27,9 +27,11 @@ The pond is home to about 340 pairs of herons. There are 18 rowing boats."""
 FAIR = "Year | Place | Visitors over two days\n2021 | Mill Green | 4,100\n2022 | Town Hall | 5,300"
 
 
-def reason(question: str, text: str, title: str = "The mill at Orford", published: int = 2023) -> str | None:
+def reason(
+    question: str, text: str, title: str = "The mill at Orford", published: int = 2023, month: int = 11
+) -> str | None:
     """Why the answer by rule does not stand whatever the risk; None where it does."""
-    found = Evidence(text, title, [], [], datetime(published, 11, 2, tzinfo=UTC))
+    found = Evidence(text, title, [], [], datetime(published, month, 2, tzinfo=UTC))
     given = AnswerInput(question, [found])
     (judgement,) = judged([given], [answer_task(AnswerSettings()).rule(given)], AnswerSettings(risk=1.0))
     return judgement.reason
@@ -377,3 +379,61 @@ def test_a_year_of_making_is_an_age_and_no_other_amount() -> None:
     text = "The mill was built in 1911 by the weavers. It has a loft."
     assert reason("What did the mill cost?", text) == "only_related"
     assert reason("How heavy is the mill?", text) == "only_related"
+
+
+GUESTS = """Four foreign guests have come to the mill this month, the most since the loft was opened by a baker in 1961.
+Each guest has a room above the wheel."""
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many guests were at the mill in summer 2023?",
+        "How many foreign guests came to the mill in November 2023?",
+        "How many guests came to the mill in autumn 2023?",
+    ],
+)
+def test_a_date_of_another_event_does_not_date_a_sentence_of_the_time_asked(question: str) -> None:
+    month = 5 if "summer" in question else 11
+    assert reason(question, GUESTS, month=month) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "month"),
+    [
+        ("How many guests came to the mill in summer 2022?", 5),
+        ("How many guests came to the mill in June 2022?", 5),
+        ("How many guests came to the mill in summer 2023?", 11),
+        ("How many foreign guests came to the mill in October 2023?", 5),
+        ("Which baker came to the mill in summer 2023?", 5),
+    ],
+)
+def test_the_date_of_another_event_lends_the_sentence_no_other_time(question: str, month: int) -> None:
+    assert reason(question, GUESTS, month=month) is not None
+
+
+def test_a_year_of_the_main_clause_dates_it_on_a_page_of_the_time_asked() -> None:
+    text = "In 1961 the mill had four guests. Each guest has a room above the wheel."
+    assert reason("How many guests were at the mill in summer 2023?", text, month=6) == "other_time"
+
+
+CENSUS = """In 1983 the squares of the pond held 4,412 common snails. This year there were 2,961.
+Species | 1983 | 2003 | 2023
+Common snail | 4,412 | 3,870 | 2,961
+Water flea | 0 | 44 | 618"""
+
+
+@pytest.mark.parametrize(("year", "told"), [(1983, "4,412"), (2003, "3,870"), (2023, "2,961")])
+def test_the_cell_of_the_year_asked_is_told_rather_than_a_sentence_of_another(year: int, told: str) -> None:
+    question = f"How many common snails were counted in the squares of the pond in {year}?"
+    given = AnswerInput(question, [Evidence(CENSUS, "The pond", [], [], datetime(2023, 11, 2, tzinfo=UTC))])
+    draft = answer_task(AnswerSettings()).rule(given)
+    assert told in draft.short
+    assert misfit(given, draft) is None
+
+
+@pytest.mark.parametrize(
+    "what", ["snails were counted in the squares of the pond in 2013", "snails were there in 2024"]
+)
+def test_a_year_that_heads_no_column_is_answered_by_no_cell(what: str) -> None:
+    assert reason(f"How many common {what}?", CENSUS, "The pond") == "other_time"
