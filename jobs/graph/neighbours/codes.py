@@ -217,7 +217,7 @@ def products(left: torch.Tensor, right: torch.Tensor, room: torch.Tensor | None 
     step = _EXACT_FLOAT32 // _ALIGN * _ALIGN
     _in_float32(left[:, :step], right[:, :step], made)
     for start in range(step, left.shape[1], step):
-        part = slice(start, min(start + step, left.shape[1]))
+        part = slice(start, start + step)
         made += _in_float32(left[:, part], right[:, part], torch.empty_like(made))
     return made
 

@@ -14,7 +14,7 @@ from quern.jobs.reasoning.answering.relevance import Line
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.siblings import siblings
 from quern.jobs.reasoning.answering.typed.value import Period, Value, times
-from quern.jobs.reasoning.questions.asked_times import Asked, asked_times
+from quern.jobs.reasoning.questions.asked_times import Asked, asked_times, meet
 from quern.schemas.words.patterns import lazy_pattern
 
 _LINES: Final = 12  # Of the best, those whose values are weighed.
@@ -118,9 +118,8 @@ def _of_time(question: str, asked: frozenset[str], found: list[Choice]) -> list[
     if not found or found[0].line.row is not None:
         return found
     spans = list(asked_times(question))
-    said = [(w.from_day, w.to_day) for w in times(found[0].line.text, found[0].line.published)]
-    days = [(first, last) for first, last in said if first and last]
-    if len(spans) != 1 or not days or any(first <= spans[0].last and spans[0].first <= last for first, last in days):
+    said = [w for w in times(found[0].line.text, found[0].line.published) if w.from_day and w.to_day]
+    if len(spans) != 1 or not said or meet(spans, said):
         return found
     cell = next((c for c in found[1:] if _is_cell_of(c, spans[0], asked)), None)
     if cell is None:

@@ -69,7 +69,7 @@ _OBJECT_ENDS: Final = lazy_pattern(rf"\s+(?:{_PREPOSITION}|and\b|or\b|but\b|beca
 
 def of_today(question: str) -> bool:
     """Whether a question asks what is so, not what was."""
-    return _STILL.search(question) is not None or _PRESENT.search(question) is not None
+    return asks_still(question) or _PRESENT.search(question) is not None
 
 
 def asks_still(question: str) -> bool:
@@ -99,13 +99,13 @@ def ended(question: str, verb: Set[str], clause: str) -> bool:
     if any(_is_of(asked, verb, _thing(what)) for what in governed):
         return True
     about = _PASSIVE.match(clause)
-    return about is not None and bool(_shared(asked, content_words(about["what"])))
+    return about is not None and bool(says(asked, content_words(about["what"])))
 
 
 def absent(question: str, clause: str) -> bool:
     """Whether a clause says that what is asked for is missing: `free of mould`."""
     asked = content_words(question)
-    return any(_shared(asked, content_words(_thing(m["what"]))) for m in _ABSENT.finditer(clause))
+    return any(says(asked, content_words(_thing(m["what"]))) for m in _ABSENT.finditer(clause))
 
 
 def without_foreign(question: str, clause: str) -> str:
@@ -114,7 +114,7 @@ def without_foreign(question: str, clause: str) -> str:
 
     def kept(found: re.Match[str]) -> str:
         thing = content_words(_thing(found["what"]))
-        return found[0] if not thing or _shared(asked, thing) else " "
+        return found[0] if not thing or says(asked, thing) else " "
 
     return _BESIDE.sub(kept, clause)
 
@@ -135,5 +135,6 @@ def _is_of(asked: frozenset[str], verb: Set[str], what: str) -> bool:
     return bool(shared) and (not doing or not rest or not things or bool(shared - doing))
 
 
-def _shared(asked: frozenset[str], words: frozenset[str]) -> bool:
+def says(asked: frozenset[str], words: frozenset[str]) -> bool:
+    """Whether some of the `words` say a stem of what is asked, as it is or in another way."""
     return bool(asked & words) or bool(said_by_others(asked, sorted(words)))

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from quern.jobs.reasoning.answering.endings import absent, asks_for_ending, asks_still, ended, without_foreign
+from quern.jobs.reasoning.answering.endings import absent, asks_for_ending, asks_still, ended, says, without_foreign
 from quern.jobs.reasoning.answering.names import names
 from quern.jobs.reasoning.answering.polarity import asked_negatively, denies, opposed
 from quern.jobs.reasoning.answering.relevance import Line
@@ -174,7 +174,7 @@ class _Asked:
     def support(self, line: Line) -> float:
         """How far a line may decide."""
         of_question, of_line = self.has(line.text)
-        about = bool(self.thing) and self._has_thing(line.text)
+        about = bool(self.thing) and says(self.thing, content_words(line.text))
         named = line.signals.named if self.named else 0.0
         if self.named and about:
             named = max(named, _ELSEWHERE * self.of_evidence[line.evidence])
@@ -195,10 +195,6 @@ class _Asked:
         """The clause of a sentence that says most of what is asked."""
         parts = [p for p in _CLAUSE.split(text) if p and p.strip()]
         return max(parts, key=lambda p: self.has(p)[0] + self._does(p), default=text)
-
-    def _has_thing(self, text: str) -> bool:
-        words = content_words(text)
-        return bool(self.thing & words) or bool(said_by_others(self.thing, sorted(words)))
 
     def _does(self, clause: str) -> float:
         """What it counts for a clause that it has the verb of the question, or another for it."""

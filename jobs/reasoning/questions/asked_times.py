@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import Final, NamedTuple
 
-from quern.jobs.text.dates import dates
+from quern.jobs.text.dates import When, dates
 from quern.jobs.text.quantities import singular
 from quern.schemas.words.patterns import lazy_pattern
 
@@ -37,3 +37,9 @@ def asked_times(question: str) -> Iterator[Asked]:
         if not counts and not any(w.start < m.end() and m.start() < w.end for w in known):
             year = int(m["year"])
             yield Asked(m.start(), m[0], date(year, 1, 1), date(year, 12, 31))
+
+
+def meet(asked: Iterable[Asked], said: Iterable[When]) -> bool:
+    """Whether one of the times has a day in common with one that is asked about."""
+    days = [(w.from_day, w.to_day) for w in said]
+    return any(a.first <= last and first <= a.last for a in asked for first, last in days if first and last)

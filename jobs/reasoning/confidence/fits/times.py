@@ -11,7 +11,7 @@ from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.typed.value import Period, times
 from quern.jobs.reasoning.confidence.fits.chosen import Chosen
 from quern.jobs.reasoning.confidence.reasons import Reason
-from quern.jobs.reasoning.questions.asked_times import Asked, asked_times
+from quern.jobs.reasoning.questions.asked_times import Asked, asked_times, meet
 from quern.jobs.reasoning.questions.words import bare, is_past, plain_pasts
 from quern.jobs.text.dates import When
 from quern.schemas.words.patterns import lazy_pattern
@@ -77,7 +77,7 @@ def written_before(chosen: Chosen) -> Reason | None:
         a for a in asked_times(question) if _about(a).first > line.published and not _UNTIL.search(question[: a.start])
     ]
     after = [a for a in after if not _is_named(chosen, a)]
-    if not after or _meet(after, times(line.text, line.published)):
+    if not after or meet(after, times(line.text, line.published)):
         return None
     return Reason(
         "other_time", f"What was found is of {line.published:%B %Y}, before {', '.join(a.text for a in after)}."
@@ -97,7 +97,7 @@ def other_time(chosen: Chosen) -> Reason | None:
     asked = [a for a in asked_times(chosen.question) if not _in_clause(chosen.question, a.start)]
     asked = [a for a in asked if not _is_named(chosen, a)]
     said = [w for w in times(line.text, line.published) if w.from_day and w.to_day]
-    if not asked or _meet(asked, said):
+    if not asked or meet(asked, said):
         return None
     told = [w for w in said if _YEAR.search(w.text) and not _OF_THING.search(line.text[: w.start])]
     if not told or all(_goes_on(line.text, w, asked) for w in told) or _is_of_page(chosen, asked, told):
@@ -186,7 +186,7 @@ def _is_about(chosen: Chosen, asked: Iterable[Asked]) -> bool:
     spans, published = [_about(a) for a in asked], chosen.line.published
     if published is not None and any(a.first <= published <= a.last for a in spans):
         return True
-    return _meet(spans, times(chosen.near, published))
+    return meet(spans, times(chosen.near, published))
 
 
 def _in_clause(question: str, at: int) -> bool:
@@ -199,9 +199,3 @@ def _is_named(chosen: Chosen, asked: Asked) -> bool:
     """Whether a year is of a name that the page has: the phone `Nokta 2020`."""
     named = _NAMED_BEFORE.search(chosen.question, 0, asked.start)
     return named is not None and f"{named[0]}{asked.text}" in chosen.chunk
-
-
-def _meet(asked: Iterable[Asked], said: Iterable[When]) -> bool:
-    """Whether one of the times has a day in common with one that is asked about."""
-    days = [(w.from_day, w.to_day) for w in said]
-    return any(a.first <= last and first <= a.last for a in asked for first, last in days if first and last)
