@@ -100,9 +100,9 @@ class Link(TableJob):
         if len(laid.keys) == 0:
             return 0, {}
         # Torch, where it is installed, takes a second to import, which a build without changes has no need of.
-        from quern.jobs.graph.neighbours.edges import neighbour_edges
+        from quern.jobs.graph.neighbours.edges import STATE_VERSION, neighbour_edges
 
-        folder = run.memo / self.name / settings_digest([self.name, self.version, self.how.results()])
+        folder = run.memo / self.name / settings_digest([self.name, self.version, STATE_VERSION, self.how.results()])
         cluster = run.engines.cluster()
         spread = cluster.each if cluster else None
         joined = neighbour_edges(

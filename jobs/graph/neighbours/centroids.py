@@ -20,6 +20,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +28,7 @@ import torch
 
 from quern.indexes.vectors import Positions
 from quern.jobs.graph.neighbours.codes import Codes
+from quern.jobs.graph.neighbours.kept_codes import KeptCodes
 from quern.jobs.graph.neighbours.prints import Prints
 from quern.jobs.graph.neighbours.room import Room
 from quern.jobs.graph.neighbours.threads import run_all, spans
@@ -36,22 +38,63 @@ _SUMMED = 1 << 14  # Codes whose sums float32 holds exactly: 2^24 / 127 = 132,10
 _SHARE = 0.65  # Partitions per root of the vectors.
 _STEPS = 2  # Their number doubles in so many steps: it changes when the vectors have become twice as many.
 
-Homes = npt.NDArray[np.int64]
+_ROUNDS = 3
+
+Homes = npt.NDArray[np.int32]
+Sums = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Cells:
-    """The direction that is nearest to each of n vectors, the first of those that are equally near.
+class Rounds:
+    """What each round found, of n vectors.
 
     Attributes:
-        nearest: Number of the direction, shape (n,) int32.
+        nearest: Number of the centroid that was nearest to each vector, the first of those that were equally near; -1
+            of one that had no part in the round. Shape (rounds, n) int32.
+        totals: Sums of the codes of those that were nearest to each centroid, shape (rounds, partitions, width) int64.
         scale: Of the codes.
-        directions: Their number.
     """
 
-    nearest: npt.NDArray[np.int32]
+    nearest: Homes
+    totals: Sums
     scale: float
-    directions: int
+
+
+class _Known(NamedTuple):
+    """Of a round: which centroid was nearest, -1 of new vectors, and sums of those that are there still."""
+
+    nearest: Homes
+    total: Sums
+
+
+@dataclass(frozen=True)
+class LastRounds:
+    """The rounds of the last night: of a centroid's sum only what came and went since is summed.
+
+    Attributes:
+        rounds: What they found.
+        codes: The codes of the vectors then.
+        was: Where each of tonight's vectors was then; -1 where it is new.
+        gone: Which of the vectors are no more.
+    """
+
+    rounds: Rounds
+    codes: KeptCodes
+    was: Positions
+    gone: Positions
+
+    def fit(self, codes: Codes, count: int) -> bool:
+        """Whether they were of such codes, and began from as many directions."""
+        alike = self.rounds.scale == self.codes.scale == codes.scale
+        return alike and self.rounds.totals.shape[1:] == (count, codes.numbers.shape[1])
+
+    def known(self, number: int, threads: int) -> _Known:
+        """What is known of a round."""
+        nearest, total = self.rounds.nearest[number], self.rounds.totals[number]
+        gone = self.gone[nearest[self.gone] >= 0]
+        there = np.where(self.was >= 0, nearest[self.was], np.int32(-1))
+        went = _sums(self.codes.numbers(gone), np.arange(len(gone)), nearest[gone], len(total), threads)
+        return _Known(there, total - went)
 
 
 @dataclass(frozen=True)
@@ -61,12 +104,12 @@ class Centroids:
     Attributes:
         numbers: Codes of the centroids, all of one length; shape (partitions, width) int8.
         unit: Product with a vector's code that is a cosine of 1.
-        cells: Where the first round began.
+        rounds: What they were made in.
     """
 
     numbers: torch.Tensor
     unit: float
-    cells: Cells
+    rounds: Rounds
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -78,32 +121,32 @@ def partition_count(vectors: int) -> int:
     return int(2 ** (round(_STEPS * np.log2(wanted)) / _STEPS))
 
 
-def train(
-    codes: Codes,
-    prints: Prints,
-    count: int,
-    before: Cells | None = None,
-    was: Positions | None = None,
-    threads: int = 1,
-) -> Centroids:
+def train(codes: Codes, prints: Prints, count: int, before: LastRounds | None = None, threads: int = 1) -> Centroids:
     """Centroids of `count` partitions, or as many as there are vectors.
 
     Args:
         codes: Of the vectors.
-        prints: What each is known by; some of them decide which vectors have a part in the last round.
+        prints: What each is known by; some of them decide which vectors have a part in the later rounds.
         count: Partitions.
-        before: The cells of the last night; they make this quicker and change nothing.
-        was: Where each vector was then; -1 where it is new.
+        before: What is known of the last night; it makes this quicker and changes nothing.
         threads: Blocks compared at once.
     """
     count = min(count, len(codes))
-    numbers = directions(count, codes.numbers.shape[1])
-    nearest = _cells(codes, numbers, before, was, threads)
-    numbers, _ = _means(codes.numbers, None, numbers, nearest, threads)
-    half = torch.from_numpy(np.flatnonzero(prints[:, 1] >> np.uint64(8) & np.uint64(1)))
-    numbers, _ = _means(codes.numbers, half, numbers, None, threads)
-    numbers, length = _means(codes.numbers, half, numbers, None, threads)
-    return Centroids(numbers, codes.scale * length, Cells(nearest.astype(np.int32), codes.scale, count))
+    numbers, length = directions(count, codes.numbers.shape[1]), 1.0
+    nearest = np.full((_ROUNDS, len(codes)), -1, dtype=np.int32)
+    totals = np.zeros((_ROUNDS, *numbers.shape), dtype=np.int64)
+    half = np.flatnonzero(prints[:, 1] >> np.uint64(8) & np.uint64(1))
+    last = before if before is not None and before.fit(codes, count) else None
+    for number in range(_ROUNDS):
+        known = _Known(nearest[number].copy(), totals[number]) if last is None else last.known(number, threads)
+        if number == 0:
+            # Directions stay what they are, and with them what is nearest to a vector.
+            nearest[0] = known.nearest
+        among = half if number else np.flatnonzero(known.nearest < 0)
+        nearest[number, among] = homes(codes.numbers, numbers, threads, among)
+        totals[number] = known.total + _since(known.nearest, nearest[number], codes.numbers, count, threads)
+        numbers, length = _means(totals[number], numbers)
+    return Centroids(numbers, codes.scale * length, Rounds(nearest, totals, codes.scale))
 
 
 def directions(count: int, width: int) -> torch.Tensor:
@@ -113,62 +156,61 @@ def directions(count: int, width: int) -> torch.Tensor:
     return torch.from_numpy(np.maximum(drawn, -127).reshape(count, width))
 
 
-def _cells(codes: Codes, chosen: torch.Tensor, before: Cells | None, was: Positions | None, threads: int) -> Homes:
-    """The direction that is nearest to each vector; of those that were there last night it is known."""
-    if before is None or was is None or (before.scale, before.directions) != (codes.scale, len(chosen)):
-        return homes(codes.numbers, chosen, threads)
-    nearest = before.nearest[was].astype(np.int64)
-    new = np.flatnonzero(was < 0)
-    nearest[new] = homes(codes.numbers[torch.from_numpy(new)], chosen, threads)
-    return nearest
+def homes(numbers: torch.Tensor, centroids: torch.Tensor, threads: int = 1, among: Positions | None = None) -> Homes:
+    """The centroid that is nearest to each code, the first of those that are equally near; shape (n,).
 
-
-def homes(numbers: torch.Tensor, centroids: torch.Tensor, threads: int = 1) -> Homes:
-    """The centroid that is nearest to each code, the first of those that are equally near; shape (n,)."""
-    nearest = np.empty(len(numbers), dtype=np.int64)
+    Args:
+        numbers: The codes, shape (n, width).
+        centroids: Codes of the centroids.
+        threads: Blocks compared at once.
+        among: Positions of the codes that are asked about, shape (m,), and then the answer's; all if None.
+    """
+    count = len(numbers) if among is None else len(among)
+    nearest = np.empty(count, dtype=np.int32)
 
     def seek(span: slice) -> None:
         room = Room()
         for start in range(span.start, span.stop, _ROWS):
             part = slice(start, min(start + _ROWS, span.stop))
-            nearest[part] = room.homes(numbers[part].cpu(), centroids)
+            block = numbers[part].cpu() if among is None else room.rows("block", numbers, torch.from_numpy(among[part]))
+            nearest[part] = room.homes(block, centroids)
 
-    run_all([partial(seek, span) for span in spans(len(numbers), _SUMMED, threads)], threads)
+    run_all([partial(seek, span) for span in spans(count, _SUMMED, threads)], threads)
     return nearest
 
 
-def _means(
-    numbers: torch.Tensor, among: torch.Tensor | None, centroids: torch.Tensor, nearest: Homes | None, threads: int
-) -> tuple[torch.Tensor, float]:
-    """Codes of the means of the vectors that are nearest to each centroid, and their length.
+def _since(known: Homes, found: Homes, numbers: torch.Tensor, count: int, threads: int) -> Sums:
+    """What the sums of `count` centroids gain where `found` is not what was `known`; shape (count, width)."""
+    came = np.flatnonzero(found != known)
+    left = came[known[came] >= 0]
+    gained = _sums(numbers, came, found[came], count, threads)
+    return gained - _sums(numbers, left, known[left], count, threads) if len(left) else gained
 
-    Args:
-        numbers: Codes of the vectors.
-        among: Positions of those that have a part in it; all if None.
-        centroids: Codes of the centroids; one that none is nearest to stays as it is.
-        nearest: Number of the centroid that is nearest to each of them, if it is known.
-        threads: Blocks compared at once.
-    """
-    count = len(numbers) if among is None else len(among)
-    total = np.zeros(centroids.shape, dtype=np.int64)
+
+def _sums(numbers: torch.Tensor, rows: Positions, nearest: Homes, count: int, threads: int) -> Sums:
+    """Sums of the codes of `rows`, by the centroid that is nearest to each; shape (count, width)."""
+    total = np.zeros((count, numbers.shape[1]), dtype=np.int64)
     lock = threading.Lock()
 
     def add(span: slice) -> None:
         # Float32 holds sums of so few codes exactly, so that they do not depend on their order.
-        summed, room = torch.zeros(centroids.shape), Room()
+        summed, room = torch.zeros(total.shape), Room()
         for start in range(span.start, span.stop, _ROWS):
             part = slice(start, min(start + _ROWS, span.stop))
-            block = numbers[part].cpu() if among is None else room.rows("block", numbers, among[part])
-            home = room.homes(block, centroids) if nearest is None else nearest[part]
+            block = room.rows("block", numbers, torch.from_numpy(rows[part]))
             addends = room.of("addends", block.shape, torch.float32).copy_(block)
-            summed.index_add_(0, torch.from_numpy(home), addends)
+            summed.index_add_(0, torch.from_numpy(nearest[part]), addends)
         with lock:
             np.add(total, summed.numpy(), out=total, casting="unsafe")
 
-    run_all([partial(add, span) for span in spans(count, _SUMMED, threads)], threads)
-    empty = ~total.any(axis=1)
-    total[empty] = centroids.numpy()[empty]
-    return _of_one_length(total.astype(np.float64))
+    run_all([partial(add, span) for span in spans(len(rows), _SUMMED, threads)], threads)
+    return total
+
+
+def _means(total: Sums, before: torch.Tensor) -> tuple[torch.Tensor, float]:
+    """Codes of the means of those with these sums, and their length; one that has none stays what it was `before`."""
+    some = total.any(axis=1, keepdims=True)
+    return _of_one_length(np.where(some, total, before.numpy()).astype(np.float64))
 
 
 def _of_one_length(means: npt.NDArray[np.float64]) -> tuple[torch.Tensor, float]:

@@ -18,17 +18,19 @@ import torch
 from quern.indexes.vectors import Positions
 from quern.jobs.graph.neighbours.codes import Codes, codes_at, encode, likely
 from quern.jobs.graph.neighbours.join import seek_in_all
+from quern.jobs.graph.neighbours.kept_codes import encode_changed
 from quern.jobs.graph.neighbours.kept_lists import Flags, NeighbourLists, Pairs
 from quern.jobs.graph.neighbours.layout import LastNight, lay_out
 from quern.jobs.graph.neighbours.members import Fresh, Members, Occupants, fresh_since
 from quern.jobs.graph.neighbours.nearest_lists import Keep, NearestLists
 from quern.jobs.graph.neighbours.partitions import join_strangers, newcomers_of
-from quern.jobs.graph.neighbours.plan import Neighbourhood, Plan, Vectors
+from quern.jobs.graph.neighbours.plan import Neighbourhood, Plan
 from quern.jobs.graph.neighbours.prints import Prints, first_halves
 from quern.jobs.graph.neighbours.ranking import begins, order_of
 from quern.jobs.graph.neighbours.search import find_in_partitions, find_neighbours
 from quern.jobs.graph.neighbours.sieve import Sieve
 from quern.jobs.graph.neighbours.threads import beside, on_one_core, run_all
+from quern.jobs.graph.neighbours.vectors_in_order import Vectors
 
 _MOST_CHANGED = 0.3  # More new vectors, or visits, than this share cost as much as a full search.
 
@@ -38,21 +40,20 @@ def change(before: Neighbourhood | None, vectors: Vectors, prints: Prints, plan:
     """The neighbours of all of `vectors`, L2-normalised and all different."""
     if before is None or not _usable(before, vectors, plan):
         return find_neighbours(vectors, prints, plan)
-    scale = before.partitioned.cells.scale if before.partitioned else 0.0
-    with beside(plan.threads) as start:
-        coding = start(partial(encode, vectors, "int8", threads=plan.threads, likely_scale=scale))
-        was = _matches(prints, before.prints)
-        now = np.full(len(before.prints) + 1, -1, dtype=np.int64)
-        now[was[was >= 0]] = np.flatnonzero(was >= 0)
-        lists = before.lists.carried(was, now)
-        codes = coding()
+    was = _matches(prints, before.prints)
     if (was < 0).mean() > _MOST_CHANGED:
-        return find_neighbours(vectors, prints, plan, codes)
+        return find_neighbours(vectors, prints, plan)
+    now = np.full(len(before.prints) + 1, -1, dtype=np.int64)
+    now[was[was >= 0]] = np.flatnonzero(was >= 0)
+    with beside(plan.threads) as start:
+        carrying = start(partial(before.lists.carried, was, now))
+        codes = _codes(vectors, before, was, plan)
+        lists = carrying()
     if before.partitioned is None:
         searched = _among_all(lists, codes, vectors, was < 0, plan)
         return Neighbourhood(prints, lists, before.dimension, searched, None, {"searched": float(searched)})
     codes = likely(codes)
-    layout = lay_out(codes, vectors, prints, plan, LastNight(before.partitioned, was, now))
+    layout = lay_out(codes, vectors, prints, plan, LastNight(before.partitioned, was, now, before.codes))
     with beside(plan.threads) as start:
         occupants = start(layout.members.occupants)
         fresh = fresh_since(layout.members, before.partitioned.members, was)
@@ -71,6 +72,12 @@ def change(before: Neighbourhood | None, vectors: Vectors, prints: Prints, plan:
     searched = int(anew.sum())
     notes = {"searched": float(searched), "fresh": round(changed, 4)} | layout.notes(lists, prints, plan.k)
     return Neighbourhood(prints, lists, before.dimension, searched, layout.partitioned, notes)
+
+
+def _codes(vectors: Vectors, before: Neighbourhood, was: Positions, plan: Plan) -> Codes:
+    if before.codes is None:
+        return encode(vectors, "int8", threads=plan.threads)
+    return encode_changed(vectors, before.codes, was, plan.threads)
 
 
 def _usable(before: Neighbourhood, vectors: Vectors, plan: Plan) -> bool:

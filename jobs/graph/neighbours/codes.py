@@ -56,6 +56,7 @@ class Codes:
         margin: Most that a product of codes / `scale`^2 differs from the cosine, for each vector, shape (n,) float32.
         lost: |e|, the length of what rounding took, shape (n,) float32.
         length: |c|, the length of the code / `scale`, shape (n,) float32.
+        peak: The largest component of the vector, without its sign, shape (n,) float32.
     """
 
     numbers: torch.Tensor
@@ -63,6 +64,14 @@ class Codes:
     margin: torch.Tensor
     lost: torch.Tensor
     length: torch.Tensor
+    peak: torch.Tensor
+
+    @classmethod
+    def of(
+        cls, numbers: torch.Tensor, scale: float, lost: torch.Tensor, length: torch.Tensor, peak: torch.Tensor
+    ) -> Codes:
+        """These codes, with the margins that hold among them."""
+        return cls(numbers, scale, _margins(lost, length, numbers), lost, length, peak)
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -74,10 +83,11 @@ def scale_of(vectors: Rows) -> float:
     It has steps, so that a few other vectors seldom change it and with it all codes.
     """
     starts = range(0, len(vectors), _BLOCK)
-    return _scale_for(max((_largest(np.asarray(vectors[slice(s, s + _BLOCK)])) for s in starts), default=0.0))
+    return scale_for(max((_largest(np.asarray(vectors[slice(s, s + _BLOCK)])) for s in starts), default=0.0))
 
 
-def _scale_for(largest: float) -> float:
+def scale_for(largest: float) -> float:
+    """The scale of vectors with no larger component than this."""
     return _MOST / 2 ** float(np.ceil(_SCALES * np.log2(largest)) / _SCALES) if largest > 0 else 1.0
 
 
@@ -85,9 +95,7 @@ def _largest(block: Floats) -> float:
     return max(float(block.max(initial=0.0)), -float(block.min(initial=0.0)))
 
 
-def encode(
-    vectors: Rows, kind: Kind, device: str = "cpu", scale: float = 0.0, threads: int = 1, likely_scale: float = 0.0
-) -> Codes:
+def encode(vectors: Rows, kind: Kind, device: str = "cpu", scale: float = 0.0, threads: int = 1) -> Codes:
     """The codes of `vectors`, read block by block.
 
     Args:
@@ -96,27 +104,13 @@ def encode(
         device: Where they are to be multiplied.
         scale: Of int8; 0 for that of `scale_of`.
         threads: Blocks encoded at once.
-        likely_scale: What `scale_of` gives, perhaps: where it does, they are read once, not twice. Changes no result.
     """
-    if kind != "int8":
-        return _encoded(vectors, kind, device, 1.0, threads)[0]
-    if scale == 0.0 and likely_scale > 0.0:
-        codes, largest = _encoded(vectors, kind, device, likely_scale, threads)
-        scale = _scale_for(largest)
-        if scale == likely_scale:
-            return codes
-    return _encoded(vectors, kind, device, scale or scale_of(vectors), threads)[0]
-
-
-def _encoded(vectors: Rows, kind: Kind, device: str, scale: float, threads: int) -> tuple[Codes, float]:
-    """Codes of this scale, and the largest component of the vectors."""
+    scale = (scale or scale_of(vectors)) if kind == "int8" else 1.0
     count, dimension = len(vectors), max(1, np.asarray(vectors[0:1]).shape[1])
-    width = -(-dimension // _ALIGN) * _ALIGN
-    numbers = _zeros(count, width, _TYPES[kind], device)
-    lost, length = torch.zeros(count, device=device), torch.zeros(count, device=device)
+    numbers = room_for_codes(count, dimension, kind, device)
+    lost, length, peak = (torch.zeros(count, device=device) for _ in range(3))
 
-    def make(span: slice) -> float:
-        largest = 0.0
+    def make(span: slice) -> None:
         # Room is asked for once: the system takes longer to give a block's than the block takes.
         scaled = np.empty((min(_BLOCK, count), dimension), dtype=np.float32)
         rounded = torch.empty(scaled.shape, device=device)
@@ -124,23 +118,23 @@ def _encoded(vectors: Rows, kind: Kind, device: str, scale: float, threads: int)
             part = slice(start, min(start + _BLOCK, span.stop))
             size = part.stop - part.start
             rows = np.asarray(vectors[part])
-            peak = _largest(rows)
-            largest = max(largest, peak)
+            largest = np.maximum(rows.max(axis=1), -rows.min(axis=1))
             block = torch.from_numpy(np.multiply(rows, np.float32(scale), out=scaled[:size])).to(device)
             kept = rounded[:size]
             if kind == "int8":
                 torch.round(block, out=kept)
-                numbers[part, :dimension] = kept.clamp_(-_MOST, _MOST) if peak * scale > _MOST else kept
+                clipped = float(largest.max()) * scale > _MOST
+                numbers[part, :dimension] = kept.clamp_(-_MOST, _MOST) if clipped else kept
             else:
                 numbers[part, :dimension] = block
                 kept.copy_(numbers[part, :dimension])
             length[part] = _lengths(kept) / scale
             lost[part] = _lengths(block.sub_(kept)) / scale
-        return largest
+            peak[part] = torch.from_numpy(largest)
 
     with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-        largest = max(pool.map(make, spans(count, _SPAN, threads)), default=0.0)
-    return Codes(numbers, scale, _margins(lost, length, kind, width), lost, length), largest
+        list(pool.map(make, spans(count, _SPAN, threads)))
+    return Codes.of(numbers, scale, lost, length, peak)
 
 
 def _lengths(rows: torch.Tensor) -> torch.Tensor:
@@ -148,6 +142,11 @@ def _lengths(rows: torch.Tensor) -> torch.Tensor:
         return torch.linalg.vector_norm(rows, dim=1)
     numbers = rows.numpy()
     return torch.from_numpy(np.sqrt(np.vecdot(numbers, numbers)))  # Half of the time that torch takes for it.
+
+
+def room_for_codes(rows: int, dimension: int, kind: Kind, device: str = "cpu") -> torch.Tensor:
+    """Codes of zeros, shape (rows, width): the multiple of 64 that has room for `dimension` numbers."""
+    return _zeros(rows, -(-dimension // _ALIGN) * _ALIGN, _TYPES[kind], device)
 
 
 def _zeros(rows: int, width: int, kind: torch.dtype, device: str) -> torch.Tensor:
@@ -162,7 +161,7 @@ def codes_at(codes: Codes, positions: torch.Tensor) -> Codes:
     return Codes(
         numbers_at(codes.numbers, positions),
         codes.scale,
-        *(c[positions] for c in (codes.margin, codes.lost, codes.length)),
+        *(c[positions] for c in (codes.margin, codes.lost, codes.length, codes.peak)),
     )
 
 
@@ -188,12 +187,12 @@ def likely(codes: Codes) -> Codes:
     return replace(codes, margin=torch.where(clipped, codes.margin, torch.minimum(margin, codes.margin)))
 
 
-def _margins(lost: torch.Tensor, length: torch.Tensor, kind: Kind, width: int) -> torch.Tensor:
+def _margins(lost: torch.Tensor, length: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
     if len(lost) == 0:
         return lost
     longest = float((lost + length).max())
     # Products of floats are summed in float32 (Higham, Accuracy and Stability of Numerical Algorithms, 3.1).
-    rounding = 0.0 if kind == "int8" else width * 2.0**-23
+    rounding = 0.0 if numbers.dtype == torch.int8 else numbers.shape[1] * 2.0**-23
     made = lost * longest + length * float(lost.max())
     return made * (1 + 1e-5) + (rounding + _SLACK) * longest**2
 

@@ -6,10 +6,11 @@ is canonical, and both searches find all that can be among the best (`indexes.ve
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from quern.schemas.settings import LinkSettings, NeighbourSettings
 if TYPE_CHECKING:
     from quern.jobs.graph.neighbours.plan import Spread
 
+STATE_VERSION = 2  # Of what is kept from night to night.
 _STEP = 8  # Lists grow by so much at once: those of the last night serve a chunk with one node more.
 
 
@@ -95,13 +97,21 @@ def _since_last_night(
     vectors: Floats, chunk: Positions, settings: LinkSettings, k: int, how: NeighbourSettings, night: _Night
 ) -> NeighbourEdges:
     from quern.jobs.graph.neighbours.change import change
-    from quern.jobs.graph.neighbours.plan import Plan, Vectors, VectorsInOrder
+    from quern.jobs.graph.neighbours.plan import Plan
     from quern.jobs.graph.neighbours.state import StateWriter, read_state
     from quern.jobs.graph.neighbours.threads import beside
+    from quern.jobs.graph.neighbours.vectors_in_order import Vectors, VectorsInOrder
 
     with beside(night.cores) as start:
         before = start(partial(read_state, night.folder))
         state = StateWriter(night.folder, night.name)
+        laid_out: list[Callable[[], None]] = []
+
+        def lay_out(*known: Any) -> None:
+            laid_out.append(start(partial(state.laid_out, *known)))
+            if night.cores <= 1:
+                laid_out[-1]()  # Now, or codes would be held until the end.
+
         plan = Plan(
             k,
             how.spare,
@@ -112,13 +122,15 @@ def _since_last_night(
             night.cores,
             _device(how.device),
             night.spread,
-            lambda prints, partitioned: start(partial(state.laid_out, prints, partitioned)),
+            lay_out,
         )
         prints = vector_prints(vectors)
         distinct = DistinctVectors.of(prints)
         whole = len(distinct.first) == len(vectors)
         different: Vectors = vectors if whole else VectorsInOrder(vectors, distinct.first)
         found = change(before(), different, prints[distinct.first], plan)
+        for written in laid_out:
+            written()
         written = start(partial(state.finish, found))
         near = Neighbours(found.lists.positions, found.lists.scores)
         edges = _edges(vectors, distinct, chunk, settings, k, _Found(near, found.searched, found.notes))

@@ -8,11 +8,12 @@ from functools import partial
 import numpy as np
 
 from quern.indexes.vectors import Positions
-from quern.jobs.graph.neighbours.centroids import partition_count, train
+from quern.jobs.graph.neighbours.centroids import LastRounds, partition_count, train
 from quern.jobs.graph.neighbours.codes import Codes
+from quern.jobs.graph.neighbours.kept_codes import KeptCodes
 from quern.jobs.graph.neighbours.kept_lists import NeighbourLists
 from quern.jobs.graph.neighbours.members import Members, assign
-from quern.jobs.graph.neighbours.plan import Partitioned, Plan, Vectors
+from quern.jobs.graph.neighbours.plan import Partitioned, Plan
 from quern.jobs.graph.neighbours.prints import Prints
 from quern.jobs.graph.neighbours.threads import beside
 from quern.jobs.graph.neighbours.truth import (
@@ -23,6 +24,7 @@ from quern.jobs.graph.neighbours.truth import (
     true_after_changes,
     true_neighbours,
 )
+from quern.jobs.graph.neighbours.vectors_in_order import Vectors
 
 
 @dataclass(frozen=True)
@@ -61,11 +63,20 @@ class LastNight:
         partitioned: Its partitions.
         was: Where each of tonight's vectors was; -1 where it is new.
         now: Where each of the last night's is, -1 where it went; one entry more, -1.
+        codes: Of its vectors, where they are at hand.
     """
 
     partitioned: Partitioned
     was: Positions
     now: Positions
+    codes: KeptCodes | None = None
+
+    @property
+    def rounds(self) -> LastRounds | None:
+        """Its rounds, if they can be taken up."""
+        if self.codes is None:
+            return None
+        return LastRounds(self.partitioned.rounds, self.codes, self.was, np.flatnonzero(self.now[:-1] < 0))
 
 
 def lay_out(codes: Codes, vectors: Vectors, prints: Prints, plan: Plan, before: LastNight | None) -> Layout:
@@ -80,14 +91,15 @@ def lay_out(codes: Codes, vectors: Vectors, prints: Prints, plan: Plan, before: 
         else:
             last = before.partitioned
             true = start(partial(true_after_changes, among, size, last.truth, before.was, before.now))
-            centroids = train(codes, prints, count, last.cells, before.was, plan.threads)
+            centroids = train(codes, prints, count, before.rounds, plan.threads)
         truth = true()
     pairs = truth.pairs(for_reach(truth, prints), plan.k)
     reach = needed_reach(*pairs, codes, centroids, plan.recall)
     members = assign(codes.numbers, centroids, reach, plan.threads)
-    layout = Layout(Partitioned(centroids.cells, members, truth), reach)
+    layout = Layout(Partitioned(centroids.rounds, members, truth), reach)
     if plan.laid_out is not None:
-        plan.laid_out(prints, layout.partitioned)
+        kept = KeptCodes.of(codes, before.codes, before.was) if before else KeptCodes.of(codes)
+        plan.laid_out(prints, layout.partitioned, kept)
     return layout
 
 

@@ -6,33 +6,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from quern.indexes.vectors import Floats, Positions
-from quern.jobs.graph.neighbours.centroids import Cells
+from quern.jobs.graph.neighbours.centroids import Rounds
+from quern.jobs.graph.neighbours.kept_codes import KeptCodes
 from quern.jobs.graph.neighbours.kept_lists import NeighbourLists
 from quern.jobs.graph.neighbours.members import Members
 from quern.jobs.graph.neighbours.prints import Prints
 from quern.jobs.graph.neighbours.truth import Truth
 
 Spread = Callable[[Callable[[Any], Any], Iterable[Any], Callable[[Any], int]], Iterator[Any]]
-
-
-@dataclass(frozen=True)
-class VectorsInOrder:
-    """Some vectors of a matrix, memory-mapped perhaps, in an order of their own; read as they are sliced or taken."""
-
-    matrix: Vectors
-    order: Positions
-
-    def __len__(self) -> int:
-        return len(self.order)
-
-    def __getitem__(self, positions: slice | Positions) -> Floats:
-        return np.asarray(self.matrix[self.order[positions]])
-
-
-Vectors = Floats | VectorsInOrder
 
 
 @dataclass(frozen=True)
@@ -50,7 +31,7 @@ class Plan:
         device: `cpu` or `cuda`; changes no result.
         spread: Does a function of each of many items, of so many bytes, on several machines, in any order; None for
             this process alone. Changes no result.
-        laid_out: Is told of the vectors' prints and partitions as soon as they are known. Changes no result.
+        laid_out: Is told of the vectors' prints, partitions and codes as soon as they are known. Changes no result.
     """
 
     k: int
@@ -62,7 +43,7 @@ class Plan:
     threads: int = 1
     device: str = "cpu"
     spread: Spread | None = None
-    laid_out: Callable[[Prints, Partitioned], object] | None = None
+    laid_out: Callable[[Prints, Partitioned, KeptCodes], object] | None = None
 
     @property
     def depth(self) -> int:
@@ -75,12 +56,12 @@ class Partitioned:
     """How vectors were partitioned; the next night needs to know it to see what changed, not to partition its own.
 
     Attributes:
-        cells: Where the rounds that made their centroids began.
+        rounds: What made their centroids.
         members: Who is in which.
         truth: True neighbours of a sample.
     """
 
-    cells: Cells
+    rounds: Rounds
     members: Members
     truth: Truth
 
@@ -96,6 +77,7 @@ class Neighbourhood:
         searched: Vectors that were searched for.
         partitioned: Their partitions; None where all were compared with all.
         notes: Figures for the report.
+        codes: Of the vectors that are in partitions, where they are at hand; they change no result.
     """
 
     prints: Prints
@@ -104,3 +86,4 @@ class Neighbourhood:
     searched: int
     partitioned: Partitioned | None = None
     notes: dict[str, float] = field(default_factory=dict)
+    codes: KeptCodes | None = None

@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 
 from quern.indexes.vectors import Floats, Positions
-from quern.schemas.extras import installed
 
 Flags = npt.NDArray[np.bool_]
 
@@ -31,12 +30,16 @@ def by_score(owner: Positions, score: Floats, tie: Positions) -> Positions:
 
 
 def order_of(keys: Positions) -> Positions:
-    """The order of integers, equal ones in their own; torch sorts 100,000 and more in a third of NumPy's time."""
-    if not installed("torch"):
-        return np.argsort(keys, kind="stable")
-    import torch
+    """The order of integers, fewer than 2**32 of them, equal ones in their own.
 
-    order: Positions = torch.sort(torch.from_numpy(keys), stable=True).indices.numpy()
+    NumPy sorts with AVX-512 or AVX2 where equal ones may come in any order: 600,000 in a third of the time that its
+    stable sort takes, or torch's. Those are put in order then.
+    """
+    order: Positions = np.argsort(keys)
+    same = ~begins(keys[order])
+    if same.any():
+        tied = np.flatnonzero(np.append(same[1:], False) | same)
+        order[tied] = np.sort(np.cumsum(~same[tied]) << 32 | order[tied]) & 0xFFFFFFFF
     return order
 
 

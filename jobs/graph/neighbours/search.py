@@ -15,9 +15,10 @@ from quern.jobs.graph.neighbours.members import Members
 from quern.jobs.graph.neighbours.nearest_lists import NearestLists
 from quern.jobs.graph.neighbours.partition_tasks import join_in_tasks
 from quern.jobs.graph.neighbours.partitions import join_partitions
-from quern.jobs.graph.neighbours.plan import Neighbourhood, Plan, Vectors, VectorsInOrder
+from quern.jobs.graph.neighbours.plan import Neighbourhood, Plan
 from quern.jobs.graph.neighbours.prints import Prints
 from quern.jobs.graph.neighbours.threads import on_one_core, run_all
+from quern.jobs.graph.neighbours.vectors_in_order import Vectors, VectorsInOrder
 
 _PILOT = 64
 # Cost on one core of a pair that passes, in products of 384 dimensions that bf16 is slower than int8 for.
@@ -25,10 +26,9 @@ _PAIR_COST = 200.0
 
 
 @on_one_core()
-def find_neighbours(vectors: Vectors, prints: Prints, plan: Plan, codes: Codes | None = None) -> Neighbourhood:
-    """The neighbours of all of `vectors`, L2-normalised and all different; `codes` of 8 bits, where they are made."""
-    if codes is None:
-        codes = encode(vectors, "int8", threads=plan.threads)
+def find_neighbours(vectors: Vectors, prints: Prints, plan: Plan) -> Neighbourhood:
+    """The neighbours of all of `vectors`, L2-normalised and all different."""
+    codes = encode(vectors, "int8", threads=plan.threads)
     if len(vectors) >= plan.exact_below:
         codes = likely(codes)
         layout = lay_out(codes, vectors, prints, plan, None)

@@ -15,10 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quern.indexes.vectors import Floats, Positions, nearest
-from quern.jobs.graph.neighbours.centroids import train
+from quern.jobs.graph.neighbours.centroids import LastRounds, train
 from quern.jobs.graph.neighbours.change import change
 from quern.jobs.graph.neighbours.codes import Kind, encode
 from quern.jobs.graph.neighbours.edges import neighbour_edges
+from quern.jobs.graph.neighbours.kept_codes import KeptCodes, SharedFile
 from quern.jobs.graph.neighbours.members import assign
 from quern.jobs.graph.neighbours.partition_tasks import PartitionTask
 from quern.jobs.graph.neighbours.plan import Neighbourhood, Plan
@@ -43,6 +44,14 @@ def first(found: Neighbourhood, k: int) -> tuple[list[list[int]], list[list[floa
     return found.lists.positions[:, :k].tolist(), found.lists.scores[:, :k].tolist()
 
 
+def night(before: Neighbourhood | None, tonight: Floats, plan: Plan) -> Neighbourhood:
+    """A night that leaves its codes, as a state does."""
+    kept: list[KeptCodes] = []
+    plan = replace(plan, laid_out=lambda *known: kept.append(known[2]))
+    found = change(before, tonight, vector_prints(tonight), plan)
+    return replace(found, codes=replace(kept[0], file=SharedFile(Path("codes.npy"), "")) if kept else None)
+
+
 def nights(seed: int, coarse: bool, plan: Plan, partitioned: bool) -> None:
     """Three nights, each with other vectors in another order."""
     rng = np.random.default_rng(seed)
@@ -52,7 +61,7 @@ def nights(seed: int, coarse: bool, plan: Plan, partitioned: bool) -> None:
         tonight = pool[np.sort(rng.permutation(len(pool))[: rng.integers(60, len(pool) + 1)])]
         if rng.random() < 0.3:
             tonight = tonight[rng.permutation(len(tonight))]
-        before = change(before, tonight, vector_prints(tonight), plan)
+        before = night(before, tonight, plan)
         full = find_neighbours(tonight, vector_prints(tonight), plan)
         assert (before.partitioned is not None) == partitioned
         assert first(before, plan.k) == first(full, plan.k)
@@ -162,25 +171,41 @@ def test_small_changes_of_many_vectors_end_with_those_of_a_full_search(alike: fl
     for _ in range(4):
         there ^= rng.random(len(pool)) < 0.01
         tonight = pool[there]
-        before = change(before, tonight, vector_prints(tonight), plan)
+        before = night(before, tonight, plan)
         assert first(before, 3) == first(find_neighbours(tonight, vector_prints(tonight), plan), 3)
     assert 0 < before.notes["fresh"] < 0.3
 
 
 @settings(deadline=None, max_examples=20)
 @given(st.integers(0, 10_000), st.booleans())
-def test_cells_of_the_last_night_change_no_centroid(seed: int, coarse: bool) -> None:
+def test_rounds_of_the_last_night_change_no_centroid(seed: int, coarse: bool) -> None:
     rng = np.random.default_rng(seed)
     pool = vectors(120, 6, seed, coarse)
     last, tonight = (pool[np.sort(rng.permutation(len(pool))[: rng.integers(40, len(pool))])] for _ in range(2))
-    known = {row.tobytes(): place for place, row in enumerate(last)}
-    was = np.array([known.get(row.tobytes(), -1) for row in tonight])
+    places = {row.tobytes(): place for place, row in enumerate(tonight)}
+    was = np.full(len(tonight), -1)
+    there = np.array([places.get(row.tobytes(), -1) for row in last])
+    was[there[there >= 0]] = np.flatnonzero(there >= 0)
     codes = [encode(rows, "int8", scale=100.0) for rows in (last, tonight)]
-    cells = train(codes[0], vector_prints(last), 9).cells
-    from_cells = train(codes[1], vector_prints(tonight), 9, cells, was)
+    rounds = train(codes[0], vector_prints(last), 9).rounds
+    since = LastRounds(rounds, KeptCodes.of(codes[0]), was, np.flatnonzero(there < 0))
+    assert since.fit(codes[1], 9)
+    after = train(codes[1], vector_prints(tonight), 9, since)
     anew = train(codes[1], vector_prints(tonight), 9)
-    assert (from_cells.cells.nearest == anew.cells.nearest).all()
-    assert (from_cells.numbers == anew.numbers).all()
+    assert (after.numbers == anew.numbers).all()
+    assert (after.rounds.nearest == anew.rounds.nearest).all()
+    assert (after.rounds.totals == anew.rounds.totals).all()
+
+
+@pytest.mark.parametrize(("scale", "count"), [(90.0, 9), (100.0, 8)])
+def test_rounds_of_other_codes_or_of_other_partitions_are_not_taken_up(scale: float, count: int) -> None:
+    pool = vectors(120, 6, 1)
+    before, tonight = encode(pool, "int8", scale=100.0), encode(pool, "int8", scale=scale)
+    rounds = train(before, vector_prints(pool), 9).rounds
+    since = LastRounds(rounds, KeptCodes.of(before), np.arange(len(pool)), np.empty(0, np.int64))
+    assert not since.fit(tonight, count)
+    after, anew = (train(tonight, vector_prints(pool), count, known) for known in (since, None))
+    assert (after.numbers == anew.numbers).all()
 
 
 def test_a_night_without_changes_searches_for_nothing() -> None:

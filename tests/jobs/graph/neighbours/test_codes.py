@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ import torch
 
 from quern.indexes.vectors import Floats
 from quern.jobs.graph.neighbours.codes import Codes, encode, likely, products
+from quern.jobs.graph.neighbours.kept_codes import KeptCodes, SharedFile, encode_changed
 
 
 def unit(rows: Floats) -> Floats:
@@ -79,12 +82,46 @@ def test_margins_of_floats_stay_as_they_are() -> None:
     assert len(likely(encode(gaussian(4)[:0].reshape(0, 384), "int8"))) == 0
 
 
-@pytest.mark.parametrize("largest", [0.4, 1.7])
-def test_a_scale_that_is_likely_changes_no_code(largest: float) -> None:
-    rows = gaussian(3)
-    rows[5, 7] = largest
-    expected = encode(rows, "int8")
-    for likely_scale in (expected.scale, 427.0, 50.0):
-        found = encode(rows, "int8", likely_scale=likely_scale)
-        assert found.scale == expected.scale
-        assert (found.numbers == expected.numbers).all()
+@pytest.mark.parametrize(("come", "gone"), [(0.4, None), (1.7, None), (None, 1.7), (0.4, 0.4), (None, None)])
+def test_codes_of_the_last_night_are_those_made_anew(come: float | None, gone: float | None) -> None:
+    """A component that comes or goes may be the one that the scale of all is made for."""
+    pool = gaussian(3)
+    for row, largest in ((0, gone), (-1, come)):
+        if largest is not None:
+            pool[row, 7] = largest
+    was = np.append(np.random.default_rng(3).permutation(np.arange(1, 1000)), np.full(200, -1))
+    tonight = np.concatenate([pool[was[:-200]], pool[-200:]])
+    expected = encode(tonight, "int8")
+    found = encode_changed(tonight, KeptCodes.of(encode(pool[:1000], "int8")), was)
+    assert found.scale == expected.scale
+    for column in ("numbers", "lost", "length", "peak", "margin"):
+        assert (getattr(found, column) == getattr(expected, column)).all(), column
+
+
+@pytest.mark.parametrize("fresh", [20, 400])
+def test_nights_share_a_file_of_codes_until_a_quarter_of_them_came_since(fresh: int) -> None:
+    rng = np.random.default_rng(5)
+    pool = gaussian(5)
+    rows = np.arange(800)
+    kept = KeptCodes.of(encode(pool[rows], "int8"))
+    for _ in range(3):
+        kept = replace(kept, file=SharedFile(Path("codes.npy"), ""))
+        stay = np.sort(rng.permutation(len(rows))[fresh:])
+        others = np.setdiff1d(np.arange(len(pool)), rows)[:fresh]
+        was = np.concatenate([stay, np.full(fresh, -1)])[order := rng.permutation(800)]
+        rows = np.concatenate([rows[stay], others])[order]
+        codes = encode_changed(pool[rows], kept, was)
+        kept = KeptCodes.of(codes, kept, was)
+        assert (kept.file is None) == (fresh == 400)
+        some = rng.permutation(800)[:300]
+        assert (kept.numbers(some, 2) == encode(pool[rows], "int8", scale=codes.scale).numbers[some]).all()
+        assert (kept.numbers(np.array([-1, 5]))[1] == codes.numbers[5]).all()
+
+
+def test_a_file_of_which_most_went_is_shared_no_longer() -> None:
+    pool = gaussian(6)
+    before = KeptCodes.of(encode(pool, "int8"))
+    before = replace(before, file=SharedFile(Path("codes.npy"), ""))
+    for left, shared in ((700, True), (500, False)):
+        was = np.arange(left)
+        assert (KeptCodes.of(encode_changed(pool[:left], before, was), before, was).file is not None) == shared

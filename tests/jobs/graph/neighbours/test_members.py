@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from quern.jobs.graph.neighbours.centroids import Cells, Centroids, directions
+from quern.jobs.graph.neighbours.centroids import Centroids, Rounds, directions
 from quern.jobs.graph.neighbours.codes import encode, likely
 from quern.jobs.graph.neighbours.kept_lists import Flags
 from quern.jobs.graph.neighbours.members import Guests, Members, assign, fresh_since
@@ -22,7 +22,8 @@ def codes(seed: int, rows: int) -> torch.Tensor:
 
 
 def centroids(count: int) -> Centroids:
-    return Centroids(directions(count, 64), UNIT, Cells(np.zeros(0, np.int32), 1.0, count))
+    rounds = Rounds(np.zeros((3, 0), np.int32), np.zeros((3, count, 64), np.int64), 1.0)
+    return Centroids(directions(count, 64), UNIT, rounds)
 
 
 def there(numbers: torch.Tensor, of: Centroids, reach: float) -> Flags:

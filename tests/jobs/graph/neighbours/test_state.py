@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -17,9 +18,10 @@ from quern.indexes.checksums import checksum_of
 from quern.indexes.night_state import NightStates
 from quern.indexes.vectors import Floats
 from quern.jobs.graph.neighbours.change import change
-from quern.jobs.graph.neighbours.plan import Neighbourhood, Partitioned, Plan
-from quern.jobs.graph.neighbours.prints import Prints, vector_prints
-from quern.jobs.graph.neighbours.state import StateWriter, read_state, write_state
+from quern.jobs.graph.neighbours.plan import Neighbourhood, Plan
+from quern.jobs.graph.neighbours.prints import vector_prints
+from quern.jobs.graph.neighbours.search import find_neighbours
+from quern.jobs.graph.neighbours.state import StateWriter, read_state
 
 PLAN = Plan(k=3, exact_below=0, partitions=8, sample=50)
 
@@ -30,13 +32,25 @@ def vectors(seed: int = 0, rows: int = 300) -> Floats:
     return made
 
 
-def search(before: Neighbourhood | None, of: Floats) -> Neighbourhood:
-    return change(before, of, vector_prints(of), PLAN)
+def keep(folder: Path, name: str, of: Floats, plan: Plan = PLAN) -> Neighbourhood:
+    """A night from the state of `folder` to the next."""
+    writer = StateWriter(folder, name)
+    found = change(read_state(folder), of, vector_prints(of), replace(plan, laid_out=writer.laid_out))
+    writer.finish(found)
+    return found
 
 
 @pytest.fixture(scope="module")
-def found() -> Neighbourhood:
-    return search(None, vectors())
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("states")
+    keep(folder, "a", vectors())
+    return folder
+
+
+@pytest.fixture
+def kept(written: Path, tmp_path: Path) -> Path:
+    """A state of its own."""
+    return Path(shutil.copytree(written, tmp_path / "s"))
 
 
 def flip(name: str, at: int) -> Callable[[Path], object]:
@@ -56,11 +70,9 @@ def about(**changed: object) -> Callable[[Path], object]:
     return damage
 
 
-COLUMNS = ("prints", "positions", "scores", "cut", "home", "bits", "cell", "sample")
+COLUMNS = ("prints", "positions", "scores", "cut", "home", "bits", "nearest", "totals", "codes", "place")
 DAMAGES: dict[str, Callable[[Path], object]] = {
-    **{
-        f"a byte of {c}": flip(f"{c}.npy", -9) for c in ("prints", "positions", "scores", "cut", "home", "bits", "cell")
-    },
+    **{f"a byte of {c}": flip(f"{c}.npy", -9) for c in COLUMNS},
     "a header": flip("positions.npy", 12),
     "no header": lambda state: (state / "cut.npy").write_bytes(b"PK\x03\x04"),
     "a missing file": lambda state: (state / "scores.npy").unlink(),
@@ -70,41 +82,34 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "about that is cut": lambda state: (state / "about.json").write_text("{"),
     "no dimension": about(dimension=None),
     "no vectors": about(partitions=0),
-    "no cells, as before them": lambda state: (state / "cell.npy").unlink(),
+    "no rounds": lambda state: (state / "nearest.npy").unlink(),
     "a path": about(digests={"../../etc/passwd": ""}),
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_a_damaged_state_is_left_aside(
-    damage: Callable[[Path], object], found: Neighbourhood, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    damage: Callable[[Path], object], kept: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    write_state(tmp_path / "s", "a", found)
-    assert read_state(tmp_path / "s") is not None
-    damage(tmp_path / "s" / "a")
-    assert read_state(tmp_path / "s") is None
+    assert read_state(kept) is not None
+    damage(kept / "a")
+    assert read_state(kept) is None
     assert "is damaged and is left aside" in caplog.text
 
 
-def test_what_was_written_while_lists_were_made_is_part_of_the_state(found: Neighbourhood, tmp_path: Path) -> None:
-    write_state(tmp_path / "whole", "a", found)
-    told: list[tuple[Prints, Partitioned]] = []
+def test_what_is_written_while_lists_are_made_is_no_state_yet(tmp_path: Path) -> None:
     of = vectors()
-    change(None, of, vector_prints(of), replace(PLAN, laid_out=lambda *known: told.append(known)))
-    writer = StateWriter(tmp_path / "parts", "a")
-    for known in told:
-        writer.laid_out(*known)
-    assert len(told) == 1
-    assert read_state(tmp_path / "parts") is None
+    writer = StateWriter(tmp_path, "a")
+    found = change(None, of, vector_prints(of), replace(PLAN, laid_out=writer.laid_out))
+    assert read_state(tmp_path) is None
     writer.finish(found)
-    whole, parts = (json.loads((tmp_path / name / "a" / "about.json").read_text()) for name in ("whole", "parts"))
-    assert parts == whole
+    assert read_state(tmp_path) is not None
 
 
 def test_what_a_process_wrote_is_not_read_whole_again_until_a_warehouse_is_opened_anew(
-    found: Neighbourhood, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_state(tmp_path / "s", "a", found)
+    keep(tmp_path / "s", "a", vectors())
     read: list[Path] = []
     monkeypatch.setattr(checksums, "checksum_of", lambda path: read.append(path) or checksum_of(path))
     NightStates(tmp_path / "s").forget_damaged()
@@ -115,16 +120,45 @@ def test_what_a_process_wrote_is_not_read_whole_again_until_a_warehouse_is_opene
     assert read_state(tmp_path / "s") is not None
 
 
-def test_a_state_is_read_as_it_was_written(found: Neighbourhood, tmp_path: Path) -> None:
-    write_state(tmp_path / "s", "a", found)
-    read = read_state(tmp_path / "s")
-    again = search(read, vectors())
-    assert again.searched == 0
+@pytest.mark.parametrize("plan", [PLAN, Plan(k=3)], ids=["partitions", "all with all"])
+def test_a_state_is_read_as_it_was_written(plan: Plan, tmp_path: Path) -> None:
+    found, again = (keep(tmp_path, name, vectors(), plan) for name in ("a", "b"))
+    assert (found.searched, again.searched) == (300, 0)
     assert (again.lists.positions == found.lists.positions).all()
 
 
+@pytest.mark.parametrize("linked", [True, False])
+def test_nights_from_state_to_state_end_with_what_a_full_search_finds(
+    linked: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file of codes is one for all, until a quarter came since; where a file has one name, it is copied."""
+    if not linked:
+        monkeypatch.setattr(Path, "hardlink_to", Mock(side_effect=OSError("no links")))
+    pool, rng = vectors(3, 700), np.random.default_rng(3)
+    there = np.arange(700) < 400
+    files: list[int] = []
+    for night in range(16):
+        of = pool[there]
+        found, full = keep(tmp_path, f"{night:02}", of), find_neighbours(of, vector_prints(of), PLAN)
+        assert (found.lists.positions[:, :3] == full.lists.positions[:, :3]).all()
+        state = tmp_path / f"{night:02}"
+        assert [path.name for path in tmp_path.iterdir()] == [state.name]
+        files.append((state / "codes.npy").stat().st_mtime_ns)
+        for side in (there, ~there):
+            there[rng.choice(np.flatnonzero(side), 10, replace=False)] ^= True
+    assert len(set(files[:8])) == (1 if linked else 8)
+    assert files[-1] != files[0]
+
+
+def test_damage_of_the_shared_file_costs_a_full_search(kept: Path, caplog: pytest.LogCaptureFixture) -> None:
+    keep(kept, "b", vectors()[5:])
+    flip("codes.npy", -9)(kept / "b")
+    assert keep(kept, "c", vectors()[5:]).searched == 295
+    assert "is damaged and is left aside" in caplog.text
+
+
 @pytest.mark.parametrize("stray", ["file", "folder", "left"])
-def test_what_lies_about_is_cleared_away(stray: str, found: Neighbourhood, tmp_path: Path) -> None:
+def test_what_lies_about_is_cleared_away(stray: str, tmp_path: Path) -> None:
     folder = tmp_path / "s"
     folder.mkdir()
     if stray == "file":
@@ -132,21 +166,21 @@ def test_what_lies_about_is_cleared_away(stray: str, found: Neighbourhood, tmp_p
     else:
         (folder / ("zz" if stray == "folder" else ".tmp-b")).mkdir()
     assert read_state(folder) is None
-    write_state(folder, "b", found)
+    keep(folder, "b", vectors())
     assert [p.name for p in folder.iterdir()] == ["b"]
     assert read_state(folder) is not None
 
 
-def test_a_state_that_is_a_file_is_replaced(found: Neighbourhood, tmp_path: Path) -> None:
+def test_a_state_that_is_a_file_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "s").write_text("x")
     assert read_state(tmp_path / "s") is None
-    write_state(tmp_path / "s", "a", found)
+    keep(tmp_path / "s", "a", vectors())
     assert read_state(tmp_path / "s") is not None
 
 
-def test_the_states_of_a_few_other_settings_are_kept(found: Neighbourhood, tmp_path: Path) -> None:
+def test_the_states_of_a_few_other_settings_are_kept(tmp_path: Path) -> None:
     for n in range(7):
-        write_state(tmp_path / f"s{n}", "a", found)
+        keep(tmp_path / f"s{n}", "a", vectors())
         os.utime(tmp_path / f"s{n}", (n, n))
     NightStates(tmp_path / "s0").forget_others()
     assert sorted(p.name for p in tmp_path.iterdir()) == ["s0", "s3", "s4", "s5", "s6"]
