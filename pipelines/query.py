@@ -17,17 +17,22 @@ from quern.indexes.catalog import Manifest
 from quern.jobs.reasoning.answering.course import ToldEvent
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, carried
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
+from quern.jobs.reasoning.answering.reading import Reader
+from quern.jobs.reasoning.answering.relevance import by_rules
 from quern.jobs.reasoning.answering.task import Draft, answer_task
+from quern.jobs.reasoning.confidence.doubts import doubted
+from quern.jobs.reasoning.confidence.fits.misfit import misfit
 from quern.jobs.reasoning.confidence.judge import Judgement
 from quern.jobs.reasoning.questions.decompose import decomposed
 from quern.jobs.reasoning.questions.outline import numbers_told
 from quern.jobs.reasoning.questions.plan import Plan
 from quern.jobs.reasoning.questions.preprocess import Understood, understood
-from quern.jobs.reasoning.runner import Reasoner
+from quern.jobs.reasoning.runner import Done, Reasoner
 from quern.pipelines.answers.aligning import AnswerAlignment, answer_alignment, parsed_questions
 from quern.pipelines.answers.compose import Citations, sentences_of, sub_answers, timeline_of
 from quern.pipelines.answers.concluding import Concluder, Conclusion, Drafted
 from quern.pipelines.answers.gate import gated
+from quern.pipelines.answers.reader import reader_of
 from quern.pipelines.images.illustrate import illustrated
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.evidence import Found, load_evidence, with_chunks
@@ -143,6 +148,7 @@ class _OnItsWay:
     Attributes:
         plan: What it was taken apart into.
         found: What was found for the whole of it.
+        reader: What reads its evidence beside the rules.
         parts: The sub-questions that were answered, by their numbers in the plan.
     """
 
@@ -150,6 +156,7 @@ class _OnItsWay:
     understood: Understood
     plan: Plan
     found: Found
+    reader: Reader | None
     parts: dict[int, _Part] = field(default_factory=dict)
 
     def text(self, n: int) -> str:
@@ -160,13 +167,13 @@ class _OnItsWay:
 
     def given(self, n: int, found: Found) -> AnswerInput:
         """What sub-question `n` is answered from: what was found for it, after the pairs of its ancestors."""
-        alone = AnswerInput(self.text(n), found.evidence)
+        alone = AnswerInput(self.text(n), found.evidence, reader=self.reader)
         return alone.after([self.parts[p].pair(alone) for p in self.plan.ancestors(n)])
 
     def whole(self) -> tuple[AnswerInput, Found]:
         """What the question is answered from: its evidence with that of its parts, after the pairs asked for."""
         found = with_chunks(self.found, [(part.found, part.rests_in) for part in self.parts.values()])
-        alone = AnswerInput(self.understood.question, found.evidence)
+        alone = AnswerInput(self.understood.question, found.evidence, reader=self.reader)
         return alone.after([self.parts[n].pair(alone) for n in numbers_told(self.plan)]), found
 
     def told(self, given: AnswerInput) -> list[AskedBefore]:
@@ -181,7 +188,7 @@ class _Runner:
     def __init__(self, searcher: Searcher, recipe: Recipe, reasoner: Reasoner) -> None:
         self._searcher, self._recipe, self._reasoner = searcher, recipe, reasoner
         self._settings = searcher.settings
-        self._task = answer_task(self._settings.answer)
+        self._task, self._reader = answer_task(self._settings.answer), reader_of(self._settings.answer)
         self._concluder = Concluder(
             reasoner,
             self._settings,
@@ -195,7 +202,7 @@ class _Runner:
         going = [(q, u) for q, u in zip(asked, seen, strict=True) if u.refused is None]
         plans = decomposed(self._reasoner, [u.question for _, u in going])
         found = self._found([u.question for _, u in going], [conditions_of(q) for q, _ in going])
-        ways = [_OnItsWay(q, u, plan, f) for (q, u), plan, f in zip(going, plans, found, strict=True)]
+        ways = [_OnItsWay(q, u, plan, f, self._reader) for (q, u), plan, f in zip(going, plans, found, strict=True)]
         self._answer_parts(ways)
         answered = iter(illustrated(self._searcher, gated(self._whole_answers(ways), self._searcher.snapshot)))
         return [next(answered) if u.refused is None else self._refused(q, u) for q, u in zip(asked, seen, strict=True)]
@@ -230,18 +237,34 @@ class _Runner:
             now = [(way, n) for way, of in zip(ways, levels, strict=True) for n in chain(*of[level : level + 1])]
             evidence = self._found([way.text(n) for way, n in now], [conditions_of(way.question) for way, _ in now])
             inputs = [way.given(n, found) for (way, n), found in zip(now, evidence, strict=True)]
-            drafts = [done.output for done in self._reasoner.run(self._task, inputs)]
+            drafts = [done.output for done in self._drafted(inputs)]
             shares = [found.search.share if found.search else None for found in evidence]
             judgements = self._concluder.of_parts([*map(Drafted, inputs, drafts, shares)])
             for (way, n), given, found, draft, judgement in zip(now, inputs, evidence, drafts, judgements, strict=True):
                 way.parts[n] = _Part(given, found, draft, judgement)
+
+    def _drafted(self, inputs: Sequence[AnswerInput]) -> list[Done[Draft]]:
+        """A draft of each answer: with the reader, or by rules alone where one of the two does not fit what was asked.
+
+        Where the reader led to what does not fit, rules may know better. Where it doubts that anything answers, and
+        rules lead to what does not fit, that stands, and is refused.
+        """
+        done = self._reasoner.run(self._task, inputs)
+        read = [n for n, given in enumerate(inputs) if given.reader is not None and done[n].by == "rules"]
+        unfit = {n for n in read if misfit(inputs[n], done[n].output) is not None}
+        again = [n for n in read if n in unfit or doubted(inputs[n])]
+        alone = [by_rules(inputs[n]) for n in again]
+        for n, given, other in zip(again, alone, self._reasoner.run(self._task, alone), strict=True):
+            if other.output.sentences and (misfit(given, other.output) is None) == (n in unfit):
+                done[n] = other
+        return done
 
     def _whole_answers(self, ways: Sequence[_OnItsWay]) -> list[Answer]:
         """Answer the questions themselves, after all their parts."""
         days = [self._as_of(way.question) for way in ways]
         wholes = with_events(self._searcher, [way.whole() for way in ways], days)
         inputs = [given for given, _ in wholes]
-        done = self._reasoner.run(self._task, inputs)
+        done = self._drafted(inputs)
         shares = [found.search.share if found.search else None for _, found in wholes]
         parsed = parsed_questions(self._settings.align, inputs)
         drafts = [one.output for one in done]

@@ -61,13 +61,35 @@ def convert(model: Model, file: Path) -> None:
     """
     config = json.loads((model.transformer / "config.json").read_text("utf-8"))
     weights = _read(next(model.transformer.glob("*.safetensors")))
-    openvino = import_openvino()
+    graph = _graph(model, weights, config, model.pooling)
+    import_openvino().save_model(graph, file, compress_to_fp16=False)
+
+
+def token_graph(model: Model, changes: Weights) -> Any:
+    """A graph like that of `convert` that gives a vector for each token, (n, tokens, d), of weights with `changes`.
+
+    Args:
+        model: A plain BERT.
+        changes: What is added to weights, by their names within the encoder.
+
+    Raises:
+        ModelError: The weights cannot be read, some are missing, or changes are of another shape.
+    """
+    config = json.loads((model.transformer / "config.json").read_text("utf-8"))
+    weights = dict(_read(next(model.transformer.glob("*.safetensors"))))
+    for name, change in changes.items():
+        if name not in weights or weights[name].shape != change.shape:
+            raise ModelError(f"model {model.folder} has no {name} of shape {change.shape}: it is another model")
+        weights[name] = weights[name] + change
+    return _graph(model, weights, config, None)
+
+
+def _graph(model: Model, weights: Weights, config: Mapping[str, Any], pooling: Pooling | None) -> Any:
     try:
         encoder = _Encoder(weights, int(config["num_attention_heads"]), float(config.get("layer_norm_eps", 1e-12)))
-        graph = encoder.graph(int(config["num_hidden_layers"]), model.pooling)
+        return encoder.graph(int(config["num_hidden_layers"]), pooling)
     except KeyError as error:
         raise ModelError(f"model {model.folder} has no {error.args[0]}: its weights are not those of a BERT") from error
-    openvino.save_model(graph, file, compress_to_fp16=False)
 
 
 @contextmanager
@@ -125,8 +147,11 @@ class _Encoder:
     heads: int
     epsilon: float
 
-    def graph(self, layers: int, pooling: Pooling) -> Any:
-        """Token ids and attention mask, int64 (n, tokens), to one vector per text, (n, d), not normalised."""
+    def graph(self, layers: int, pooling: Pooling | None) -> Any:
+        """Token ids and attention mask, int64 (n, tokens), to one vector per text, (n, d), not normalised.
+
+        Without a pooling there is one for each token, (n, tokens, d).
+        """
         openvino, ops = import_openvino(), _ops()
         ids = ops.parameter([-1, -1], np.int64, name="input_ids")
         mask = ops.parameter([-1, -1], np.int64, name="attention_mask")
@@ -134,7 +159,7 @@ class _Encoder:
         look = _Look(self._visible(ids, mask), ops.constant(np.float32((self._dimension // self.heads) ** -0.5)))
         for number in range(layers):
             hidden = self._layer(f"encoder.layer.{number}.", hidden, look)
-        graph = openvino.Model([_pooled(hidden, mask, pooling)], [mask, ids], "bert")
+        graph = openvino.Model([hidden if pooling is None else _pooled(hidden, mask, pooling)], [mask, ids], "bert")
         for name, node in (("input_ids", ids), ("attention_mask", mask)):
             node.output(0).tensor.set_names({name})
         return graph

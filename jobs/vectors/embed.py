@@ -6,7 +6,6 @@ there the first vector that is committed to the memo is the vector.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -20,6 +19,7 @@ from tokenizers import Encoding, Tokenizer
 
 from quern.jobs.core.contract import Job, Outcome, Reject
 from quern.jobs.models.batches import Batching, Call
+from quern.jobs.models.cores import available_cores
 from quern.jobs.models.folders import (
     Model,
     ModelError,
@@ -52,10 +52,7 @@ class Runner(Protocol):
 
 
 def _threads(settings: EmbedSettings) -> int:
-    if settings.threads:
-        return settings.threads
-    # What this process may use, not what the machine has: a container may hold it to a few cores.
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return settings.threads or available_cores()
 
 
 def _runner(model: Model, settings: EmbedSettings) -> Runner:

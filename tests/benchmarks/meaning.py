@@ -38,8 +38,8 @@ _DRAWS: Final = 2000  # Of the bootstrap.
 
 
 @dataclass(frozen=True)
-class _Choice:
-    """The likeliest sentences of a question's evidence: score, cosine above the least that was taken, and the right."""
+class Likely:
+    """The likeliest sentences of a question's evidence: score, what else is known of them, and which are right."""
 
     score: Floats
     meant: Floats
@@ -58,7 +58,15 @@ class _Choice:
 def benchmark_meaning(datasets: Path, warehouses: Sequence[Path]) -> dict[str, float]:
     """Of each set the share of questions whose right sentence comes first, without cosines and with them."""
     encode = Embedder.for_questions(EmbedSettings()).encode
-    sets = {name: [*_choices(rows, encode)] for name, rows in _sets(datasets, warehouses)}
+    sets = {name: [*_choices(rows, encode)] for name, rows in gold_rows(datasets, warehouses)}
+    return gains(sets, "cosines")
+
+
+def gains(sets: Mapping[str, Sequence[Likely]], by: str) -> dict[str, float]:
+    """Of each set the share of questions whose right sentence comes first, by score alone and with what else is known.
+
+    Its weight is fitted to the other sets.
+    """
     figures: dict[str, float] = {}
     gained: list[float] = []
     for name, of in sets.items():
@@ -68,7 +76,7 @@ def benchmark_meaning(datasets: Path, warehouses: Sequence[Path]) -> dict[str, f
         figures |= {
             f"{name}, questions": len(of),
             f"{name}, first": float(np.mean(without)),
-            f"{name}, first with cosines": float(np.mean(with_it)),
+            f"{name}, first with {by}": float(np.mean(with_it)),
             f"{name}, weight by the others": weight,
         }
     drawn, every = np.random.default_rng(0), np.array(gained)
@@ -76,7 +84,7 @@ def benchmark_meaning(datasets: Path, warehouses: Sequence[Path]) -> dict[str, f
     return figures | {"gain": float(every.mean()), "gain, from": float(low), "gain, to": float(high)}
 
 
-def _fitted(sets: Mapping[str, Sequence[_Choice]]) -> float:
+def _fitted(sets: Mapping[str, Sequence[Likely]]) -> float:
     """The weight that makes the right sentences likeliest, each set counting alike."""
 
     def loss(weight: float) -> float:
@@ -85,7 +93,7 @@ def _fitted(sets: Mapping[str, Sequence[_Choice]]) -> float:
     return float(minimize_scalar(loss, bounds=(0.0, _MOST_WEIGHT), method="bounded").x)
 
 
-def _sets(datasets: Path, warehouses: Sequence[Path]) -> Iterator[tuple[str, list[tuple[Asked, list[Evidence]]]]]:
+def gold_rows(datasets: Path, warehouses: Sequence[Path]) -> Iterator[tuple[str, list[tuple[Asked, list[Evidence]]]]]:
     yield "clapnq", [*_clapnq(datasets / "clapnq")]
     yield "chunking_evaluation", [*_chunking(datasets / "chunking_evaluation")]
     for folder in warehouses:
@@ -112,12 +120,11 @@ def _chunking(folder: Path) -> Iterator[tuple[Asked, list[Evidence]]]:
         yield asked, [Evidence(text[start:end], None, [], [])]
 
 
-def _choices(rows: Sequence[tuple[Asked, list[Evidence]]], encode: Encode) -> Iterator[_Choice]:
+def _choices(rows: Sequence[tuple[Asked, list[Evidence]]], encode: Encode) -> Iterator[Likely]:
     """Of each question whose answer is among the best sentences of its evidence, what to choose from."""
     for asked, evidence in rows:
         given = AnswerInput(asked.question, evidence)
-        likely = lines(given, kind_of(asked.question))[:_MOST]
-        right = np.array(held_by(asked, [line.text for line in likely]))
+        likely, right = likeliest(asked, given)
         if not right.any() or right.all():
             continue
         near = [line for line in likely[:_COMPARED] if line.score >= likely[0].score - _NEARLY]
@@ -125,7 +132,13 @@ def _choices(rows: Sequence[tuple[Asked, list[Evidence]]], encode: Encode) -> It
         cosines = np.array([float(vector @ question) for vector in vectors])
         meant = np.zeros(len(likely))
         meant[: len(near)] = cosines - cosines.min()
-        yield _Choice(np.array([line.score for line in likely]), meant, right)
+        yield Likely(np.array([line.score for line in likely]), meant, right)
+
+
+def likeliest(asked: Asked, given: AnswerInput) -> tuple[list[Line], npt.NDArray[np.bool_]]:
+    """The likeliest sentences, and which of them are right."""
+    likely = lines(given, kind_of(asked.question))[:_MOST]
+    return likely, np.array(held_by(asked, [line.text for line in likely]), dtype=np.bool_)
 
 
 def _in_context(given: AnswerInput, line: Line) -> str:

@@ -8,13 +8,16 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from quern.jobs.reasoning.answering.facts import Fact, Told, nearest
 from quern.jobs.reasoning.answering.idioms import asks_events
 from quern.jobs.reasoning.prompts import disarmed, quoted
 from quern.schemas.digests import text_digest
 from quern.schemas.words.sentences import sentence_spans
+
+if TYPE_CHECKING:
+    from quern.jobs.reasoning.answering.reading import Reader
 
 _LONGEST_TITLE = 300  # Characters in a prompt.
 
@@ -136,11 +139,13 @@ class AnswerInput:
         question: What is asked, with no reference to other answers left in it.
         evidence: What there is to answer from.
         before: The sub-questions that were answered before it, in the order of the DAG (Xinyu AI Search, section 3.4).
+        reader: A trained reader of the likeliest sentences; None for the rules alone.
     """
 
     question: str
     evidence: Sequence[Evidence]
     before: Sequence[AskedBefore] = ()
+    reader: Reader | None = None
 
     @cached_property
     def sentences(self) -> list[Span]:
@@ -164,6 +169,7 @@ class AnswerInput:
             evidence,
             *(self._events if asks_events(self.question) else []),
             *([self._facts] if self._facts else []),
+            *([self.reader.identity] if self.reader else []),
             [(b.question, b.answer, [*b.rests_on], b.said) for b in self.before],
         ]
 

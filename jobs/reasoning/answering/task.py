@@ -156,4 +156,4 @@ def answer_task(settings: AnswerSettings) -> Task[AnswerInput, Draft]:
     """The task of answering under `settings`."""
     does = _Answering(settings.sentences)
     kept = {"sentences": settings.sentences, "triplets": settings.triplets}
-    return Task("answer", 48, PROMPT, Draft, does.rule, does.check, enough=does.enough, constants=kept)
+    return Task("answer", 49, PROMPT, Draft, does.rule, does.check, enough=does.enough, constants=kept)

@@ -11,6 +11,7 @@ from typing import Final
 from quern.jobs.reasoning.answering.course import span_without_topic, stages
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.task import Draft, answer_task
+from quern.jobs.reasoning.confidence.doubts import odds_by_reader
 from quern.jobs.reasoning.confidence.features import (
     UNKNOWN,
     Encode,
@@ -57,7 +58,7 @@ _OF_OTHERS: Final = 0.2  # The same where an identifier or a qualifier of the qu
 _OF_MISFIT: Final = 0.2
 
 # Raised when the same evidence, draft and settings are judged otherwise: features, reasons, or what is above.
-_VERSION: Final = 11
+_VERSION: Final = 12
 
 
 def identity(settings: AnswerSettings) -> object:
@@ -119,7 +120,8 @@ def _probability(given: AnswerInput, seen: Features, settings: AnswerSettings, s
         return 0.0
     probability = fitted().probability(seen)
     if not converses(given):
-        probability = _shifted(probability, _OF_PROSE + _OF_SAME_THINGS * (not given.before and of_same_things(given)))
+        same = _OF_SAME_THINGS * (not given.before and of_same_things(given))
+        probability = _shifted(probability, _OF_PROSE + same + odds_by_reader(given))
     return probability if share is None else moved(probability, share, settings.verified)
 
 

@@ -17,6 +17,12 @@ class AnswerSettings(Group):
         le=1,
         description="Accepted probability that the evidence does not answer; where it is higher, nothing is answered.",
     )
+    reading: float = Field(
+        0.42,
+        ge=0,
+        description="Weight, as log odds, of what the trained reader says of the likeliest sentences beside the rules; "
+        "0 for the rules alone, which spares its loading (some half a second) and some 15 ms a question.",
+    )
     verified: float = Field(
         0.5,
         ge=0,

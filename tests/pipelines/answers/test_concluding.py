@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from quern.jobs.models.line_reader import Passage, Reading
 from quern.jobs.reasoning.alignment.constituents import parsed
 from quern.jobs.reasoning.alignment.roles import Constituent, Parsed
 from quern.jobs.reasoning.answering.facts import Fact
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, Evidence, ReportedEvent
+from quern.jobs.reasoning.answering.reading import Reader
 from quern.jobs.reasoning.answering.task import Draft, Statement, answer_task
 from quern.jobs.reasoning.runner import Reasoner
 from quern.pipelines.answers.concluding import Concluder, Drafted
@@ -62,6 +64,24 @@ EVIDENCE = tuple(
     for n, text in enumerate(TEXTS)
 )
 BEFORE = (AskedBefore("How tall is the windmill?", "19 metres", (3,), "19 metres", 0.8),)
+
+
+@dataclass(frozen=True)
+class Prefers:
+    """Finds lines of one length likely."""
+
+    length: int
+
+    @property
+    def fingerprint(self) -> str:
+        return str(self.length)
+
+    def read(self, question: str, passages: Sequence[Passage]) -> Reading:
+        far = [[-abs(len(line) - self.length) / 9 for line in passage.lines] for passage in passages]
+        return Reading(far, len(question) / 9 - 4)
+
+
+READERS = (Reader(Prefers(20), 2.0), Reader(Prefers(20), 0.1), Reader(Prefers(60), 2.0))
 
 
 def vectors(texts: Sequence[str], model: int) -> npt.NDArray[np.float32]:
@@ -111,7 +131,8 @@ def changed(one: Any, luck: random.Random) -> Iterator[Any]:
     """`one` with a single thing in it changed, for each that there is."""
     if isinstance(one, AnswerInput | Evidence | ReportedEvent | AskedBefore | Fact | Parsed | Constituent | Drafted):
         for field in fields(one):
-            for value in changed(getattr(one, field.name), luck):
+            values = READERS if field.name == "reader" else changed(getattr(one, field.name), luck)
+            for value in values:
                 yield replace(one, **{field.name: value})
     elif isinstance(one, Draft | Statement):
         for name in type(one).model_fields:
