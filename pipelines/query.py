@@ -167,7 +167,7 @@ class _OnItsWay:
 
     def given(self, n: int, found: Found) -> AnswerInput:
         """What sub-question `n` is answered from: what was found for it, after the pairs of its ancestors."""
-        alone = AnswerInput(self.text(n), found.evidence, reader=self.reader)
+        alone = AnswerInput(self.text(n), found.evidence)
         return alone.after([self.parts[p].pair(alone) for p in self.plan.ancestors(n)])
 
     def whole(self) -> tuple[AnswerInput, Found]:

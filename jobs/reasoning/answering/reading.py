@@ -15,6 +15,7 @@ from quern.jobs.reasoning.answering.inputs import Evidence
 from quern.schemas.words.scripts import CJK
 
 _LIKELY: Final = 6  # Lines that are read, each with the one before it, or the head of its table.
+_LEAST_WORDS: Final = 2
 _UNTOLD: Final = -5.0  # The least that the reader's word counts, as the logarithm of a probability.
 # What it says of which page answers counts against what it says of the lines of one: it was trained beside pages of
 # other things, and not beside those of a namesake. See `relevance._BESIDE_READER`.
@@ -76,7 +77,8 @@ class Reader:
 
     def read(self, question: str, evidence: Sequence[Evidence], likely: Sequence[LineToRead]) -> LinesRead:
         """What it makes of the best of the lines; `likely` has all of the evidence, the likeliest first."""
-        if _UNREAD.search(question) or not likely:
+        # A key or an address alone asks nothing that could be weighed.
+        if _UNREAD.search(question) or len(question.split()) < _LEAST_WORDS or not likely:
             return LinesRead()
         by_number = {line.number: line for line in likely}
         heads = {(line.evidence, line.text): line.number for line in likely}

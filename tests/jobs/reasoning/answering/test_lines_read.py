@@ -82,10 +82,11 @@ def test_pages_are_read_in_the_order_in_which_they_were_found() -> None:
     assert [p.title for p in model.given] == ["Before", "The bakery"]
 
 
-def test_a_question_in_chinese_and_one_without_evidence_are_not_read() -> None:
+def test_a_question_in_chinese_a_key_and_one_without_evidence_are_not_read() -> None:
     model = KnowsAWord("x")
     for one in (
         given(Reader(model, 1.0), question="谁是面包店的老板？"),
+        given(Reader(model, 1.0), question="HD-1033"),
         AnswerInput(QUESTION, [], reader=Reader(model, 1.0)),
     ):
         assert reading(one, kind_of(one.question)).none is None
