@@ -237,7 +237,7 @@ class _Runner:
             now = [(way, n) for way, of in zip(ways, levels, strict=True) for n in chain(*of[level : level + 1])]
             evidence = self._found([way.text(n) for way, n in now], [conditions_of(way.question) for way, _ in now])
             inputs = [way.given(n, found) for (way, n), found in zip(now, evidence, strict=True)]
-            drafts = [done.output for done in self._drafted(inputs)]
+            drafts = [done.output for done in self._reasoner.run(self._task, inputs)]
             shares = [found.search.share if found.search else None for found in evidence]
             judgements = self._concluder.of_parts([*map(Drafted, inputs, drafts, shares)])
             for (way, n), given, found, draft, judgement in zip(now, inputs, evidence, drafts, judgements, strict=True):

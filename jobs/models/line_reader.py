@@ -20,9 +20,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 from safetensors.numpy import load
+from scipy.special import erf
 from tokenizers import Tokenizer
 
-from quern.jobs.models.batches import PAD_TO
+from quern.jobs.models.batches import Batching
 from quern.jobs.models.bert import token_graph
 from quern.jobs.models.cores import available_cores
 from quern.jobs.models.folders import DEFAULT_MODEL, find_folder, load_tokenizer, read_model
@@ -33,6 +34,7 @@ from quern.schemas.settings import EmbedSettings
 FILE: Final = Path(__file__).with_name("line_reader.safetensors")
 # As it was trained: tokens of a question, a title, a line, and of all together.
 _QUESTION, _TITLE, _LINE, _MOST = 60, 24, 80, 224
+_ONE: Final = Batching(texts=1, tokens=_MOST, positions=None, pad_id=0)
 _LEFT: Final = 8  # Tokens that a page needs beside its title to be worth its place.
 
 Floats = npt.NDArray[np.float32]
@@ -136,10 +138,10 @@ class LineReader:
     def read(self, question: str, passages: Sequence[Passage]) -> Reading:
         """What each line of the `passages` has to say to the question; see `lay` for which are read."""
         laid = lay(question, passages, self._model.tokenizer, self._tokens)
-        length = -(-len(laid.ids) // PAD_TO) * PAD_TO
-        ids, mask = np.zeros((1, length), np.int64), np.zeros((1, length), np.int64)
-        ids[0, : len(laid.ids)], mask[0, : len(laid.ids)] = laid.ids, 1
-        hidden = self._model.request.infer({"input_ids": ids, "attention_mask": mask})[0][0].astype(np.float32)
+        (call,) = _ONE.calls([laid.ids])
+        hidden = self._model.request.infer({"input_ids": call.ids, "attention_mask": call.mask})[0][0].astype(
+            np.float32
+        )
         at = [place for places in laid.places for place in places if place is not None]
         if not at:
             return Reading([[None for _ in p.lines] for p in passages], math.inf)
@@ -154,12 +156,8 @@ class LineReader:
         """A score for each of `vectors`, shape (n, d): a net of one layer between."""
         w = self._model.weights
         x = vectors @ w[f"{head}.inner.weight"].T + w[f"{head}.inner.bias"]
-        # The Gaussian error function by Abramowitz and Stegun, 7.1.26: its error is below 1.5e-7.
-        z = np.abs(x) / np.float32(math.sqrt(2))
-        t = 1.0 / (1.0 + 0.3275911 * z)
-        poly = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))))
-        erf = np.sign(x) * (1.0 - poly * np.exp(-z * z))
-        found: Floats = (0.5 * x * (1.0 + erf)) @ w[f"{head}.outer.weight"][0] + w[f"{head}.outer.bias"][0]
+        gelu = 0.5 * x * (1.0 + erf(x / np.float32(math.sqrt(2))))
+        found: Floats = gelu @ w[f"{head}.outer.weight"][0] + w[f"{head}.outer.bias"][0]
         return found
 
     def _encoded(self, text: str) -> list[int]:

@@ -24,7 +24,7 @@ from quern.jobs.reasoning.answering.idioms import asks_events, frame_words
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.kinds.kind import Kind
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
-from quern.jobs.reasoning.answering.relevance import Line, Signals, lines
+from quern.jobs.reasoning.answering.relevance import Line, Signals, is_conversation, lines
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.text.dates import When, dates
 from quern.schemas.words.scripts import CJK
@@ -166,11 +166,6 @@ def converses(given: AnswerInput) -> bool:
     """
     likely = lines(given, kind_of(given.question))
     return is_conversation([line for line in likely if line.evidence == likely[0].evidence])
-
-
-def is_conversation(said: Sequence[Line]) -> bool:
-    """Whether most sentences of a chunk have a speaker."""
-    return sum(bool(line.speaker) for line in said) * 2 > len(said)
 
 
 @dataclass(frozen=True)
