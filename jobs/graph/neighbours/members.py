@@ -176,7 +176,8 @@ def assign(numbers: torch.Tensor, centroids: Centroids, reach: float, threads: i
             least = near[np.arange(len(near)), home[part]] - short
             there = room.of("there", near.shape, torch.bool).numpy()
             np.greater_equal(near, least[:, None], out=there)
-            packed = np.packbits(there, axis=1)
+            there[:, len(centroids) :] = False
+            packed = np.packbits(there.reshape(-1)).reshape(len(near), -1)
             bits[part, : packed.shape[1]] = packed
 
     run_all([partial(visit, span) for span in spans(count, _SPAN, threads)], threads)
