@@ -18,7 +18,7 @@ from quern.jobs.reasoning.answering.course import ToldEvent
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, carried
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.reasoning.answering.reading import Reader
-from quern.jobs.reasoning.answering.relevance import by_rules
+from quern.jobs.reasoning.answering.relevance import by_rules, reading_ahead
 from quern.jobs.reasoning.answering.task import Draft, answer_task
 from quern.jobs.reasoning.confidence.doubts import doubted
 from quern.jobs.reasoning.confidence.fits.misfit import misfit
@@ -251,7 +251,8 @@ class _Runner:
         """
         done = self._reasoner.run(self._task, inputs)
         read = [n for n, given in enumerate(inputs) if given.reader is not None and done[n].by == "rules"]
-        unfit = {n for n in read if misfit(inputs[n], done[n].output) is not None}
+        ahead = reading_ahead([inputs[n] for n in read])
+        unfit = {n for n, given in zip(read, ahead, strict=True) if misfit(given, done[n].output) is not None}
         again = [n for n in read if n in unfit or doubted(inputs[n])]
         alone = [by_rules(inputs[n]) for n in again]
         for n, given, other in zip(again, alone, self._reasoner.run(self._task, alone), strict=True):

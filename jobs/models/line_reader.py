@@ -10,7 +10,9 @@ Source: changes of low rank, Hu et al., LoRA, arXiv 2106.09685, section 4.1.
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from hashlib import blake2b
@@ -20,7 +22,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 from safetensors.numpy import load
-from scipy.special import erf
+from scipy.special import erf, log_expit, logsumexp
 from tokenizers import Tokenizer
 
 from quern.jobs.models.batches import Batching
@@ -33,7 +35,7 @@ from quern.schemas.settings import EmbedSettings
 
 FILE: Final = Path(__file__).with_name("line_reader.safetensors")
 # As it was trained: tokens of a question, a title, a line, and of all together.
-_QUESTION, _TITLE, _LINE, _MOST = 60, 24, 80, 224
+_QUESTION, _TITLE, _LINE, _MOST = 60, 24, 80, 400
 _ONE: Final = Batching(texts=1, tokens=_MOST, positions=None, pad_id=0)
 _LEFT: Final = 8  # Tokens that a page needs beside its title to be worth its place.
 
@@ -56,10 +58,12 @@ class Reading:
         lines: Of each passage and line, the logarithm of the probability that it answers if one of all does; None
             where there was no room for it.
         none: The logarithm of the odds that none of them answers.
+        yes: The logarithm of the odds that the answer is yes, if yes or no is asked and one of them answers.
     """
 
     lines: Sequence[Sequence[float | None]]
     none: float
+    yes: float
 
 
 @dataclass(frozen=True)
@@ -99,15 +103,6 @@ def lay(question: str, passages: Sequence[Passage], tokenizer: Tokenizer, tokens
     return Laid(ids, places)
 
 
-@dataclass(frozen=True)
-class _Loaded:
-    """What reads: the tokenizer, a request of the encoder, and the weights of the nets behind it."""
-
-    tokenizer: Tokenizer
-    request: Any
-    weights: Mapping[str, Floats]
-
-
 class LineReader:
     """The reader in this process, loaded when it first reads. Not for use by several threads at once.
 
@@ -125,6 +120,7 @@ class LineReader:
         self._written = FILE.read_bytes()
         self.fingerprint = blake2b(self._written, digest_size=FINGERPRINT_BYTES).hexdigest()
         self._tokens = lru_cache(maxsize=50_000)(self._encoded)
+        self._requests = threading.local()
 
     @staticmethod
     def load() -> LineReader:
@@ -137,52 +133,81 @@ class LineReader:
 
     def read(self, question: str, passages: Sequence[Passage]) -> Reading:
         """What each line of the `passages` has to say to the question; see `lay` for which are read."""
-        laid = lay(question, passages, self._model.tokenizer, self._tokens)
-        (call,) = _ONE.calls([laid.ids])
-        hidden = self._model.request.infer({"input_ids": call.ids, "attention_mask": call.mask})[0][0].astype(
-            np.float32
-        )
+        return self.begin(question, passages)()
+
+    def begin(self, question: str, passages: Sequence[Passage]) -> Callable[[], Reading]:
+        """Begin to read beside what else is done; what is returned waits for what was read."""
+        laid = lay(question, passages, self._tokenizer, self._tokens)
         at = [place for places in laid.places for place in places if place is not None]
         if not at:
-            return Reading([[None for _ in p.lines] for p in passages], math.inf)
-        odds = self._score("line", np.stack([hidden[place].mean(axis=0) for place in at]))
-        every = float(np.logaddexp.reduce(odds))
+            nothing = Reading([[None for _ in p.lines] for p in passages], math.inf, 0.0)
+            return lambda: nothing
+        reading = self._threads.submit(self._read, laid, at)
+        return reading.result
+
+    def _read(self, laid: Laid, at: Sequence[slice]) -> Reading:
+        (call,) = _ONE.calls([laid.ids])
+        inputs = {"input_ids": call.ids, "attention_mask": call.mask}
+        hidden = self._request.infer(inputs)[0][0].astype(np.float32)
+        means = np.stack([hidden[place].mean(axis=0) for place in at])
+        odds, says = self._score("line", means).astype(np.float64), self._score("yes", means).astype(np.float64)
+        every = float(logsumexp(odds))
         none = float(self._score("none", hidden[:1])[0])
+        yes = float(logsumexp(odds + log_expit(says)) - logsumexp(odds + log_expit(-says)))
         likely = iter((odds - every).tolist())
         told = [[None if place is None else next(likely) for place in places] for places in laid.places]
-        return Reading(told, none - every)
+        return Reading(told, none - every, yes)
 
     def _score(self, head: str, vectors: Floats) -> Floats:
         """A score for each of `vectors`, shape (n, d): a net of one layer between."""
-        w = self._model.weights
+        w = self._weights
         x = vectors @ w[f"{head}.inner.weight"].T + w[f"{head}.inner.bias"]
         gelu = 0.5 * x * (1.0 + erf(x / np.float32(math.sqrt(2))))
         found: Floats = gelu @ w[f"{head}.outer.weight"][0] + w[f"{head}.outer.bias"][0]
         return found
 
     def _encoded(self, text: str) -> list[int]:
-        ids: list[int] = self._model.tokenizer.encode(text, add_special_tokens=False).ids
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
         return ids
 
     @cached_property
-    def _model(self) -> _Loaded:
+    def _weights(self) -> Mapping[str, Floats]:
+        return {name: values.astype(np.float32) for name, values in load(self._written).items()}
+
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        return load_tokenizer(read_model(DEFAULT_MODEL))
+
+    @cached_property
+    def _threads(self) -> ThreadPoolExecutor:
+        self._compiled  # noqa: B018  # Here, where one thread alone asks for it.
+        return ThreadPoolExecutor(available_cores(), thread_name_prefix="reader")
+
+    @property
+    def _request(self) -> Any:
+        """What this thread asks the encoder by."""
+        if not hasattr(self._requests, "own"):
+            self._requests.own = self._compiled.create_infer_request()
+        return self._requests.own
+
+    @cached_property
+    def _compiled(self) -> Any:
         """The model in memory.
 
         Raises:
             ModelError: The model that it changes is another.
         """
-        weights = {name: values.astype(np.float32) for name, values in load(self._written).items()}
-        model = read_model(DEFAULT_MODEL)
+        weights, model = self._weights, read_model(DEFAULT_MODEL)
         changed = [name.removesuffix(".a") for name in weights if name.endswith(".a")]
         changes = {f"{name}.weight": weights[f"{name}.b"] @ weights[f"{name}.a"] for name in changed}
+        # A reading has one core, whatever the machine has: its sums are then made in one order.
         properties = {
             "INFERENCE_PRECISION_HINT": "bf16" if resolve_precision(EmbedSettings()) == "bf16" else "f32",
             "INFERENCE_NUM_THREADS": available_cores(),
-            "NUM_STREAMS": 1,
+            "NUM_STREAMS": available_cores(),
             "ENABLE_CPU_PINNING": False,
         }
-        compiled = import_openvino().Core().compile_model(token_graph(model, changes), "CPU", properties)
-        return _Loaded(load_tokenizer(model), compiled.create_infer_request(), weights)
+        return import_openvino().Core().compile_model(token_graph(model, changes), "CPU", properties)
 
 
 @cache

@@ -182,7 +182,7 @@ class Reasoner:
         """What comes of each of the `inputs`, whatever is remembered."""
         kind = self._generator.kind
         if kind == "rules":
-            return [Done(task.rule(one), kind) for one in inputs]
+            return [Done(task.rule(one), kind) for one in task.ahead(inputs)]
         if self._backend is None:
             raise RuntimeError(f"open the reasoner first: with Reasoner(...) as reasoner: reasoner.run({task.name!r})")
         over: dict[int, Conversation[Input, Output]] = {}

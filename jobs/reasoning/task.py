@@ -7,7 +7,7 @@ of the output, and what it replies must pass the task's check.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -63,6 +63,10 @@ def _never(_: Any) -> bool:
     return False
 
 
+def _in_turn(inputs: Sequence[Input]) -> Iterator[Input]:
+    return iter(inputs)
+
+
 @dataclass(frozen=True)
 class Task(Generic[Input, Output]):
     """One reasoning step, declared once for every generator.
@@ -77,6 +81,7 @@ class Task(Generic[Input, Output]):
         join: One output of what was good before and what was good in a corrected reply.
         enough: Whether an output needs no more, whatever was wrong beside it.
         constants: Values for the prompt and the rule that are the same for every input.
+        ahead: All inputs of a batch in turn, as the rule takes them over a list: begins beside it what the next need.
     """
 
     name: str
@@ -88,6 +93,7 @@ class Task(Generic[Input, Output]):
     join: Callable[[Output, Output], Output] = _later
     enough: Callable[[Output], bool] = _never
     constants: Mapping[str, object] = field(default_factory=dict)
+    ahead: Callable[[Sequence[Input]], Iterator[Input]] = _in_turn
 
     def render(self, given: Input) -> str:
         """The prompt for one input: over its `quoted` fields where it has them, else over all.

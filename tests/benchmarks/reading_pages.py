@@ -1,7 +1,9 @@
 """The pages that the reader of lines is trained on, and questions over them with the lines that a reader is given.
 
 A file has pages of our own writing: a title (`# `), numbered lines, questions with the numbers of the lines that answer
-(`Q 4,7 `), and questions that the page does not answer (`N `).
+(`Q 4,7 `), and questions that nothing answers (`N `). Behind ` => ` may stand what of the line answers, or `yes` or
+`no`; `Y 4 ` and `X 4 ` are questions that line 4 answers by yes, or by no. Pages behind `== ` are of one archive, and
+its questions are answered by no other of its pages.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -18,38 +21,55 @@ from quern.jobs.models.line_reader import Passage
 from quern.jobs.reasoning.answering.sentences import content_words
 
 FOLDER: Final = Path(__file__).parents[1] / "corpus" / "reading"
-# Files that are measured on and not trained on: two of each of the seven writers.
+# Files that are measured on and not trained on: two of each writer.
 _KEPT: Final = ("03", "09")
 _SEPARATOR: Final = " | "
 _NUMBERED: Final = re.compile(r"(\d+) (.+)")
-_ANSWERED: Final = re.compile(r"Q (\d+(?:,\d+)*) (.+)")
+_ANSWERED: Final = re.compile(r"(?P<kind>[QYX]) (?P<lines>\d+(?:,\d+)*) (?P<question>.+?)(?: => (?P<said>.+))?")
+_YES: Final = {"Y": True, "X": False, "yes": True, "no": False}
+_MEASURED_LINES: Final = 12
+_IN_CONTEXT: Final = 6  # Of the lines chosen, the likeliest, those that stand behind the line before them.
+_MOST_PAGES: Final = 3  # Beside those of its archive.
 
 
 @dataclass(eq=False)
 class Page:
-    """A page: its title, its lines, and what words each line has."""
+    """A page: its title, its lines, what words each line has, and the pages of its archive, itself among them."""
 
     title: str
+    archive: list[Page]
     lines: list[str] = field(default_factory=list)
     words: list[frozenset[str]] = field(default_factory=list)
+
+    @cached_property
+    def title_words(self) -> frozenset[str]:
+        """What words its title has."""
+        return content_words(self.title)
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A question of a page and which of its lines answer it, from 0; none where the page does not."""
+    """A question of a page.
+
+    Attributes:
+        right: Which of its lines answer it, from 0; none where nothing does.
+        yes: Whether they say yes; None where that is not asked.
+    """
 
     question: str
     page: Page
     right: frozenset[int]
+    yes: bool | None = None
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What the reader is given: a question, passages, and of each passage and line whether it answers."""
+    """What the reader is given: a question, passages, of each passage and line whether it answers, and if by yes."""
 
     question: str
     passages: list[Passage]
     right: list[list[bool]]
+    yes: bool | None
 
 
 def read_pages(*, kept: bool, folder: Path = FOLDER) -> list[Asked]:
@@ -58,63 +78,97 @@ def read_pages(*, kept: bool, folder: Path = FOLDER) -> list[Asked]:
     return [one for file in files if file.stem.endswith(_KEPT) == kept for one in _of_file(file)]
 
 
+def pages_of(asked: Sequence[Asked]) -> list[Page]:
+    """The pages that questions are of, each once."""
+    return list({id(one.page): one.page for one in asked}.values())
+
+
 def _of_file(file: Path) -> Iterator[Asked]:
-    page = Page("")
+    page = Page("", [])
+    archive: list[Page] | None = None
     for line in file.read_text("utf-8").splitlines():
-        if line.startswith("# "):
-            page = Page(line[2:])
+        if line.startswith("== "):
+            archive = []
+        elif line.startswith("# "):
+            page = Page(line[2:], [] if archive is None else archive)
+            page.archive.append(page)
         elif numbered := _NUMBERED.fullmatch(line):
             page.lines.append(numbered[2])
             page.words.append(content_words(numbered[2]))
-        elif answered := _ANSWERED.fullmatch(line):
-            yield Asked(answered[2], page, frozenset(int(n) - 1 for n in answered[1].split(",")))
+        elif found := _ANSWERED.fullmatch(line):
+            right = frozenset(int(n) - 1 for n in found["lines"].split(","))
+            yield Asked(found["question"], page, right, _YES.get(found["kind"], _YES.get(found["said"] or "")))
         elif line.startswith("N "):
             yield Asked(line[2:], page, frozenset())
 
 
-def choice(asked: Asked, others: Sequence[Page], chance: random.Random) -> Choice:
-    """Lines as rules would choose them: those that share most words, lines before them, some of other pages.
+@dataclass(frozen=True)
+class _Chances:
+    """What is left to chance in a choice; see `choice`."""
 
-    The numbers below were not swept.
+    lines: tuple[int, int]
+    noise: float
+    others: float
+    alone: float
+    before: float
+    left_out: float
+    shuffled: float
+
+
+# Not swept. What is measured leaves as little to chance as what the reader is given later.
+_IN_TRAINING: Final = _Chances((3, 13), 0.5, others=0.6, alone=0.12, before=0.8, left_out=0.12, shuffled=0.3)
+_MEASURED: Final = _Chances(
+    (_MEASURED_LINES, _MEASURED_LINES), 0.05, others=1.0, alone=0.0, before=1.0, left_out=0.0, shuffled=0.0
+)
+
+
+def choice(asked: Asked, pages: Sequence[Page], chance: random.Random, *, measured: bool = False) -> Choice:
+    """Lines as rules would choose them, of its page, the others of its archive and some beside.
+
+    Those that share most words, with the lines before them; of a few questions in training what answers is left out,
+    or the rest of the archive.
     """
+    by = _MEASURED if measured else _IN_TRAINING
     page, right, words = asked.page, asked.right, content_words(asked.question)
-    likely = [_shared(words, page, n) + 0.6 * chance.random() for n in range(len(page.lines))]
-    best = sorted(range(len(page.lines)), key=lambda n: -likely[n])
-    chosen = set(best[: chance.randint(2, 7)])
-    if right and not chosen & right:
-        chosen.add(chance.choice(sorted(right)))
-    chosen |= {before for n in sorted(chosen) for before in _context(page, n, chance)}
-    if right and chance.random() < 0.1:  # Of a question that has an answer, what does not have it.
-        chosen, right = chosen - right, frozenset()
-    own = (page, sorted(chosen), right)
-    groups = [own] if chance.random() > 0.55 else _beside(own, words, others, chance)
-    passages = [Passage(p.title, [p.lines[n] for n in numbers]) for p, numbers, _ in groups]
-    return Choice(asked.question, passages, [[n in answers for n in numbers] for _, numbers, answers in groups])
+    archive = [page] if chance.random() < by.alone else page.archive
+    beside = _beside(words, [p for p in chance.sample(pages, min(10, len(pages))) if p not in archive], chance)
+    every = [*archive, *(beside if chance.random() < by.others else [])]
+    likely = sorted(
+        (
+            (_shared(words, p, n) + by.noise * chance.random(), at, n)
+            for at, p in enumerate(every)
+            for n in range(len(p.lines))
+        ),
+        reverse=True,
+    )[: chance.randint(*by.lines)]
+    chosen = {(at, n) for _, at, n in likely}
+    own = next(at for at, p in enumerate(every) if p is page)
+    if right and not any((own, n) in chosen for n in right):
+        chosen.add((own, chance.choice(sorted(right))))
+    order = list(dict.fromkeys([*(at for _, at, _ in likely), *(at for at, _ in sorted(chosen))]))
+    chosen |= {(at, b) for _, at, n in likely[:_IN_CONTEXT] for b in _context(every[at], n, by.before, chance)}
+    if right and chance.random() < by.left_out:
+        chosen, right = {(at, n) for at, n in chosen if at != own or n not in right}, frozenset()
+    if chance.random() < by.shuffled:
+        chance.shuffle(order)
+    found = [(at, sorted(n for a, n in chosen if a == at)) for at in order]
+    passages = [Passage(every[at].title, [every[at].lines[n] for n in numbers]) for at, numbers in found if numbers]
+    answers = [[at == own and n in right for n in numbers] for at, numbers in found if numbers]
+    return Choice(asked.question, passages, answers, asked.yes if right else None)
 
 
-_Group = tuple[Page, list[int], frozenset[int]]
-
-
-def _beside(own: _Group, words: frozenset[str], others: Sequence[Page], chance: random.Random) -> list[_Group]:
-    """The same beside lines of some of twelve other pages; most often its own page comes first, as search finds it."""
-    drawn = [page for page in chance.sample(others, min(12, len(others))) if page is not own[0]]
+def _beside(words: frozenset[str], drawn: Sequence[Page], chance: random.Random) -> list[Page]:
+    """Some of other pages, those whose lines share most words first."""
     near = [
-        (_shared(words, page, n) + 0.2 * chance.random(), at, n)
-        for at, page in enumerate(drawn)
-        for n in range(len(page.lines))
+        max((_shared(words, p, n) for n in range(len(p.lines))), default=0.0) + 0.1 * chance.random() for p in drawn
     ]
-    found: dict[int, set[int]] = {}
-    for _, at, n in sorted(near, reverse=True)[: chance.randint(1, 5)]:
-        found.setdefault(at, set()).update([n, n - 1] if n and chance.random() < 0.6 else [n])
-    groups: list[_Group] = [(drawn[at], sorted(numbers), frozenset()) for at, numbers in found.items()]
-    chance.shuffle(groups)
-    place = 0 if chance.random() < 0.7 else chance.randint(0, len(groups))
-    return [*groups[:place], own, *groups[place:]]
+    best = sorted(range(len(drawn)), key=lambda at: -near[at])
+    return [drawn[at] for at in best[: chance.randint(1, _MOST_PAGES)]]
 
 
-def _context(page: Page, n: int, chance: random.Random) -> Iterator[int]:
+def _context(page: Page, n: int, before: float, chance: random.Random) -> Iterator[int]:
     """The line before most lines, and the head of a table."""
-    if n and chance.random() < 0.8:
+    if n and chance.random() < before:
         yield n - 1
     head = n
     while _SEPARATOR in page.lines[n] and head and _SEPARATOR in page.lines[head - 1]:
@@ -125,4 +179,5 @@ def _context(page: Page, n: int, chance: random.Random) -> Iterator[int]:
 
 def _shared(words: frozenset[str], page: Page, n: int) -> float:
     before = page.words[n - 1] if n else frozenset()
-    return (len(words & page.words[n]) + 0.3 * len(words & before)) / (1 + math.sqrt(len(words)))
+    shared = len(words & page.words[n]) + 0.3 * len(words & before) + 0.25 * len(words & page.title_words)
+    return shared / (1 + math.sqrt(len(words)))

@@ -20,7 +20,7 @@ from quern.jobs.reasoning.answering.kinds.units import MONEY
 from quern.jobs.reasoning.answering.named_things import named_beside
 from quern.jobs.reasoning.answering.numbered import numbered_first
 from quern.jobs.reasoning.answering.phrases import phrase
-from quern.jobs.reasoning.answering.relevance import Line, is_label, lines
+from quern.jobs.reasoning.answering.relevance import Line, is_label, lines, reading
 from quern.jobs.reasoning.answering.sentences import alike, content_words
 from quern.jobs.reasoning.answering.series import likeliest
 from quern.jobs.reasoning.answering.superlatives import extreme
@@ -100,7 +100,7 @@ def short_answer(given: AnswerInput) -> Said | None:
         return None
     held = standing(given.question, best) if kind.name != "yes_no" else Standing([*best], {})
     best = held.lines
-    said = _said(given.question, kind, best)
+    said = _said(given, kind, best)
     if said.items:
         return said
     if not said.numbers:
@@ -112,13 +112,14 @@ def short_answer(given: AnswerInput) -> Said | None:
     return replace(said, numbers=(*said.numbers, *_more(given, said, best, near, kind)))
 
 
-def _said(question: str, kind: Kind, best: Sequence[Line]) -> Said:
+def _said(given: AnswerInput, kind: Kind, best: Sequence[Line]) -> Said:
+    question = given.question
     if kind.name == "yes_no" and (chosen := alternative(question, best)) is not None:
         return Said(chosen[0], (chosen[1].number,))
     if kind.name == "yes_no" and compares_offers(question):
         return Said("", (best[0].number,))
     if kind.name == "yes_no":
-        said = verdict(question, best)
+        said = verdict(question, best, reading(given, kind))
         return Said(said.with_reason, (said.line.number,))
     if (placed := _placed(question, kind, best)) is not None:
         return placed

@@ -12,7 +12,7 @@ from quern.jobs.reasoning.answering.grounds import ungrounded
 from quern.jobs.reasoning.answering.inputs import SHOWN_EVIDENCE, AnswerInput
 from quern.jobs.reasoning.answering.originals import originals
 from quern.jobs.reasoning.answering.parts.combine import combined
-from quern.jobs.reasoning.answering.relevance import without_mark
+from quern.jobs.reasoning.answering.relevance import reading_ahead, without_mark
 from quern.jobs.reasoning.answering.short import short_answer
 from quern.jobs.reasoning.task import Checked, Problem, Task
 from quern.schemas.settings import AnswerSettings
@@ -156,4 +156,6 @@ def answer_task(settings: AnswerSettings) -> Task[AnswerInput, Draft]:
     """The task of answering under `settings`."""
     does = _Answering(settings.sentences)
     kept = {"sentences": settings.sentences, "triplets": settings.triplets}
-    return Task("answer", 49, PROMPT, Draft, does.rule, does.check, enough=does.enough, constants=kept)
+    return Task(
+        "answer", 50, PROMPT, Draft, does.rule, does.check, enough=does.enough, constants=kept, ahead=reading_ahead
+    )

@@ -61,6 +61,24 @@ def test_a_reading_does_not_depend_on_what_was_read_before() -> None:
     )
 
 
+def test_readings_that_were_begun_together_are_those_of_each_alone() -> None:
+    reader = LineReader.load()
+    questions = [f"What did the repair number {n} cost?" for n in range(12)]
+    begun = [reader.begin(question, [FERRY]) for question in questions]
+    assert [wait() for wait in begun] == [reader.read(question, [FERRY]) for question in questions]
+
+
+@pytest.mark.parametrize(
+    ("question", "yes"),
+    [
+        ("Did she lose her rudder off Tern Head?", False),
+        ("Has the captain worked there for long?", True),
+    ],
+)
+def test_it_tells_yes_from_no(question: str, yes: bool) -> None:
+    assert (LineReader.load().read(question, [FERRY]).yes > 0) == yes
+
+
 def test_lines_without_room_or_words_are_told_of_as_unread() -> None:
     long = Passage(
         "A long page", [f"Sentence {n} says that the mill at Ostrow ground {n} sacks of rye." for n in range(40)]
@@ -81,7 +99,7 @@ def test_a_question_and_lines_of_any_length_are_cut_to_what_the_model_reads() ->
         tokenizer,
         lambda text: tokenizer.encode(text, add_special_tokens=False).ids,
     )
-    assert len(laid.ids) <= 232
+    assert len(laid.ids) <= 408
     assert laid.places[0][0] is not None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -76,9 +76,9 @@ class Prefers:
     def fingerprint(self) -> str:
         return str(self.length)
 
-    def read(self, question: str, passages: Sequence[Passage]) -> Reading:
+    def begin(self, question: str, passages: Sequence[Passage]) -> Callable[[], Reading]:
         far = [[-abs(len(line) - self.length) / 9 for line in passage.lines] for passage in passages]
-        return Reading(far, len(question) / 9 - 4)
+        return lambda: Reading(far, len(question) / 9 - 4, self.length - 40.0)
 
 
 READERS = (Reader(Prefers(20), 2.0), Reader(Prefers(20), 0.1), Reader(Prefers(60), 2.0))

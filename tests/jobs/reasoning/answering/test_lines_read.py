@@ -1,8 +1,8 @@
 """What a reader says of the likeliest sentences, beside the rules; here one that knows a single word."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -11,7 +11,11 @@ from quern.jobs.models.line_reader import Reading as Read
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, Evidence
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.reasoning.answering.reading import LinesRead, Reader, told_of
-from quern.jobs.reasoning.answering.relevance import lines, reading
+from quern.jobs.reasoning.answering.relevance import Line, lines, reading
+from quern.jobs.reasoning.answering.task import answer_task
+from quern.jobs.reasoning.answering.yes_no import verdict
+from quern.jobs.reasoning.runner import Reasoner
+from quern.schemas.settings import AnswerSettings
 
 
 @dataclass
@@ -20,12 +24,14 @@ class KnowsAWord:
 
     word: str
     fingerprint: str = "a"
+    yes: float = 0.0
     given: list[Passage] = field(default_factory=list)
 
-    def read(self, question: str, passages: Sequence[Passage]) -> Read:
+    def begin(self, question: str, passages: Sequence[Passage]) -> Callable[[], Read]:
         del question
         self.given += passages
-        return Read([[0.0 if self.word in line else -20.0 for line in p.lines] for p in passages], -1.5)
+        told = [[0.0 if self.word in line else -20.0 for line in p.lines] for p in passages]
+        return lambda: Read(told, -1.5, self.yes)
 
 
 BAKERY = Evidence("Omar Teel owns the bakery. The bread is baked by Ruth Vance. It opens at six.", "The bakery", [], [])
@@ -46,12 +52,12 @@ def test_what_the_reader_finds_likely_comes_first_as_far_as_its_word_counts() ->
     assert first(given(Reader(KnowsAWord("Ruth"), 9.0))) == "The bread is baked by Ruth Vance."
 
 
-def test_lines_of_a_page_count_by_their_share_of_it_and_pages_a_fifth() -> None:
+def test_lines_of_a_page_count_by_their_share_of_it_and_pages_half() -> None:
     half = math.log(0.5)
     read = LinesRead({1: math.log(0.45), 2: math.log(0.45), 3: math.log(0.1)}, 0.0)
     told = told_of(read, [(1, 0), (2, 0), (3, 1), (4, 1), (5, 2)])
-    assert told[:3] == pytest.approx([half + 0.2 * math.log(0.9)] * 2 + [0.2 * math.log(0.1)])
-    assert told[3:] == pytest.approx([-5 + 0.2 * math.log(0.1), -5 - 0.2 * 5])  # Not read; of a page that was not.
+    assert told[:3] == pytest.approx([half + 0.5 * math.log(0.9)] * 2 + [0.5 * math.log(0.1)])
+    assert told[3:] == pytest.approx([-5 + 0.5 * math.log(0.1), -5 - 0.5 * 5])  # Not read; of a page that was not.
 
 
 def test_a_line_is_read_behind_the_one_before_it_and_in_the_order_of_its_page() -> None:
@@ -62,7 +68,49 @@ def test_a_line_is_read_behind_the_one_before_it_and_in_the_order_of_its_page() 
     (passage,) = model.given
     assert passage.title == "Mills"
     assert list(passage.lines).index("Ada Moss came in 1990.") + 1 == list(passage.lines).index("She owns the mill.")
-    assert 6 <= len(passage.lines) <= 12
+    assert 12 <= len(passage.lines) <= 18
+
+
+def test_no_more_lines_are_read_than_there_is_room_for() -> None:
+    many = Evidence(" ".join(f"The mill number {n} {'very ' * 60}slowly grinds." for n in range(30)), "Mills", [], [])
+    model = KnowsAWord("number 9 ")
+    lines(given(Reader(model, 3.0), many, question="Which mill grinds?"), kind_of("Which mill grinds?"))
+    (passage,) = model.given
+    assert 4 <= len(passage.lines) <= 5
+
+
+def test_a_line_of_any_length_leaves_room_for_others() -> None:
+    long = Evidence(f"The mill grinds {'and grinds ' * 400}rye. The mill is old. The mill is dry.", "Mills", [], [])
+    model = KnowsAWord("x")
+    lines(given(Reader(model, 3.0), long, question="What does the mill grind?"), kind_of("What does the mill grind?"))
+    (passage,) = model.given
+    assert len(passage.lines) == 3
+
+
+def test_the_next_questions_of_a_batch_are_read_while_one_is_answered() -> None:
+    done: list[str] = []
+
+    class Slow(KnowsAWord):
+        def begin(self, question: str, passages: Sequence[Passage]) -> Callable[[], Read]:
+            read = super().begin(question, passages)
+            done.append(f"begun {question}")
+
+            def waited() -> Read:
+                done.append(f"read {question}")
+                return read()
+
+            return waited
+
+    batch = [given(Reader(Slow("x"), 0.4), question=f"Who owns bakery {n}?") for n in range(20)]
+    found = [one.output.short for one in Reasoner().run(answer_task(AnswerSettings()), batch)]
+    assert done[:10] == [f"begun Who owns bakery {n}?" for n in range(8)] + [
+        "read Who owns bakery 0?",
+        "begun Who owns bakery 8?",
+    ]
+    assert sorted(done) == sorted(f"{did} {one.question}" for did in ("begun", "read") for one in batch)
+    alone = [given(one.reader, question=one.question) for one in batch]
+    assert found == [answer_task(AnswerSettings()).rule(one).short for one in alone]
+    assert not any("begun" in vars(one) for one in batch)
 
 
 def test_rows_are_read_below_the_head_of_their_table_which_is_told_once() -> None:
@@ -75,11 +123,11 @@ def test_rows_are_read_below_the_head_of_their_table_which_is_told_once() -> Non
     assert passage.lines.index("Boat | Winter | Summer") < passage.lines.index("Dinghy | 40 | 65")
 
 
-def test_pages_are_read_in_the_order_in_which_they_were_found() -> None:
+def test_pages_with_the_likeliest_lines_are_read_first_for_what_comes_first_has_room_first() -> None:
     model = KnowsAWord("x")
-    other = Evidence("The bakery was owned by Ada Moss.", "Before", [], [])
+    other = Evidence("The bakery was closed for a year.", "Before", [], [])
     reading(given(Reader(model, 1.0), other, BAKERY), kind_of(QUESTION))
-    assert [p.title for p in model.given] == ["Before", "The bakery"]
+    assert [p.title for p in model.given] == ["The bakery", "Before"]
 
 
 def test_a_question_in_chinese_a_key_and_one_without_evidence_are_not_read() -> None:
@@ -113,3 +161,37 @@ def test_an_answer_is_remembered_under_what_read_and_what_its_word_counted() -> 
 def test_what_is_read_is_told_as_logarithms_of_probabilities() -> None:
     read = reading(given(Reader(KnowsAWord("Ruth"), 1.0)), kind_of(QUESTION))
     assert {n: math.exp(value) for n, value in read.lines.items()}[2] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "yes", "said"),
+    [
+        ("The mill did not burn in 1931.", 9.0, "Yes"),
+        ("The mill did not burn in 1931.", 0.2, "No"),
+        ("The mill burned in 1931.", 0.0, "Yes"),
+        ("The mill burned in 1931.", -9.0, "No"),
+    ],
+)
+def test_what_the_reader_says_of_yes_or_no_counts_beside_the_rules(text: str, yes: float, said: str) -> None:
+    mill = Evidence(f"{text} It was sold to the county.", "The mill", [], [])
+    for weight, expected in ((1.0, said), (0.001, verdict_by_rules(text))):
+        one = given(Reader(KnowsAWord("burn", yes=yes), weight), mill, question="Did the mill burn in 1931?")
+        assert answer_task(AnswerSettings()).rule(one).short.partition(":")[0] == expected
+
+
+def verdict_by_rules(text: str) -> str:
+    return "No" if " not " in text else "Yes"
+
+
+def test_a_question_of_yes_or_no_is_decided_by_the_line_that_the_reader_finds() -> None:
+    mill = Evidence("The state mill burned down in 1931. Later the county bought the thing.", "The mill", [], [])
+    question = "Was the mill taken over by the state?"
+    one = given(None, mill, question=question)
+    said = [verdict(question, *_sorted(one, reader)).line.text for reader in (None, Reader(KnowsAWord("county"), 9.0))]
+    assert said == ["The state mill burned down in 1931.", "Later the county bought the thing."]
+
+
+def _sorted(one: AnswerInput, reader: Reader | None) -> tuple[list[Line], LinesRead]:
+    """The lines in the order of the rules, and what was read of them."""
+    kind = kind_of(one.question)
+    return lines(one, kind), reading(replace(one, reader=reader), kind)

@@ -1,0 +1,92 @@
+"""The pages that the reader of lines is trained on are as `reading_pages` describes them, and so are the choices."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.benchmarks.reading_pages import FOLDER, Asked, choice, pages_of, read_pages
+
+FILE = """\
+== two mills
+# The old mill
+1 The old mill was built in 1801 by Ada Moss.
+2 It burned down in 1931.
+Q 1 Who put it up? => Ada Moss
+Y 2 Did the older one go up in flames?
+N How tall was it?
+# The new mill
+1 Its wheel was made in 1950.
+2 Year | Sacks
+3 1951 | 900
+4 1952 | 1,100
+Q 1,4 Since when has it turned?
+X 1 Was the newer wheel made before the war?
+Q 3 Was 1951 a year of more than a thousand sacks? => no
+== alone
+# The barn
+1 The barn is dry.
+Q 1 Is the barn damp? => no
+"""
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> list[Asked]:
+    (tmp_path / "mills-01.txt").write_text(FILE, "utf-8")
+    return read_pages(kept=False, folder=tmp_path)
+
+
+def test_questions_are_read_with_their_lines_and_archives(asked: list[Asked]) -> None:
+    assert [(one.question.split()[0], sorted(one.right), one.yes) for one in asked] == [
+        ("Who", [0], None),
+        ("Did", [1], True),
+        ("How", [], None),
+        ("Since", [0, 3], None),
+        ("Was", [0], False),
+        ("Was", [2], False),
+        ("Is", [0], False),
+    ]
+    assert [[p.title for p in page.archive] for page in pages_of(asked)] == [
+        ["The old mill", "The new mill"],
+        ["The old mill", "The new mill"],
+        ["The barn"],
+    ]
+
+
+def test_a_choice_has_the_right_line_behind_what_it_needs_unless_it_is_left_out(asked: list[Asked]) -> None:
+    pages, left_out = pages_of(asked), 0
+    for seed in range(200):
+        one = asked[seed % len(asked)]
+        given = choice(one, pages, random.Random(seed))
+        lines = [(p.title, line, right) for p, rs in zip(given.passages, given.right, strict=True)
+                 for line, right in zip(p.lines, rs, strict=True)]  # fmt: skip
+        wanted = {one.page.lines[n] for n in one.right}
+        told = [(title, line) for title, line, right in lines if right]
+        left_out += bool(wanted) and not told
+        assert {line for _, line in told} <= wanted
+        assert all(title == one.page.title for title, _ in told)
+        assert given.yes == (one.yes if told else None)
+    assert 0 < left_out < 60
+
+
+def test_what_is_measured_leaves_no_line_out(asked: list[Asked]) -> None:
+    pages = pages_of(asked)
+    for seed in range(60):
+        one = asked[seed % len(asked)]
+        given = choice(one, pages, random.Random(seed), measured=True)
+        assert any(map(any, given.right)) == bool(one.right)
+
+
+def test_all_files_are_as_described() -> None:
+    known = re.compile(r"== .+|# .+|\d+ .+|[QYX] \d+(,\d+)* .+|N .+|")
+    for file in sorted(FOLDER.glob("*.txt")):
+        for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
+            assert known.fullmatch(line), f"{file.name}:{number}: {line}"
+    for kept in (False, True):
+        questions = read_pages(kept=kept)
+        assert questions
+        assert all(max(one.right, default=0) < len(one.page.lines) for one in questions)
+        assert all(one.right or one.yes is None for one in questions)
