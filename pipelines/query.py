@@ -17,8 +17,8 @@ from quern.indexes.catalog import Manifest
 from quern.jobs.reasoning.answering.course import ToldEvent
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, carried
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
+from quern.jobs.reasoning.answering.ranked import by_rules, reading_ahead
 from quern.jobs.reasoning.answering.reading import Reader
-from quern.jobs.reasoning.answering.relevance import by_rules, reading_ahead
 from quern.jobs.reasoning.answering.task import Draft, answer_task
 from quern.jobs.reasoning.confidence.doubts import doubted
 from quern.jobs.reasoning.confidence.fits.misfit import misfit

@@ -120,7 +120,7 @@ class LineReader:
         self._written = FILE.read_bytes()
         self.fingerprint = blake2b(self._written, digest_size=FINGERPRINT_BYTES).hexdigest()
         self._tokens = lru_cache(maxsize=50_000)(self._encoded)
-        self._requests = threading.local()
+        self._own = threading.local()
 
     @staticmethod
     def load() -> LineReader:
@@ -148,7 +148,7 @@ class LineReader:
     def _read(self, laid: Laid, at: Sequence[slice]) -> Reading:
         (call,) = _ONE.calls([laid.ids])
         inputs = {"input_ids": call.ids, "attention_mask": call.mask}
-        hidden = self._request.infer(inputs)[0][0].astype(np.float32)
+        hidden = self._own.request.infer(inputs)[0][0].astype(np.float32)
         means = np.stack([hidden[place].mean(axis=0) for place in at])
         odds, says = self._score("line", means).astype(np.float64), self._score("yes", means).astype(np.float64)
         every = float(logsumexp(odds))
@@ -180,23 +180,20 @@ class LineReader:
 
     @cached_property
     def _threads(self) -> ThreadPoolExecutor:
-        self._compiled  # noqa: B018  # Here, where one thread alone asks for it.
-        return ThreadPoolExecutor(available_cores(), thread_name_prefix="reader")
-
-    @property
-    def _request(self) -> Any:
-        """What this thread asks the encoder by."""
-        if not hasattr(self._requests, "own"):
-            self._requests.own = self._compiled.create_infer_request()
-        return self._requests.own
-
-    @cached_property
-    def _compiled(self) -> Any:
-        """The model in memory.
+        """What reads, each thread by a request of its own.
 
         Raises:
             ModelError: The model that it changes is another.
         """
+        compiled = self._compiled()
+
+        def begin() -> None:
+            self._own.request = compiled.create_infer_request()
+
+        return ThreadPoolExecutor(available_cores(), "reader", begin)
+
+    def _compiled(self) -> Any:
+        """The model in memory."""
         weights, model = self._weights, read_model(DEFAULT_MODEL)
         changed = [name.removesuffix(".a") for name in weights if name.endswith(".a")]
         changes = {f"{name}.weight": weights[f"{name}.b"] @ weights[f"{name}.a"] for name in changed}

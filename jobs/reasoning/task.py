@@ -63,10 +63,6 @@ def _never(_: Any) -> bool:
     return False
 
 
-def _in_turn(inputs: Sequence[Input]) -> Iterator[Input]:
-    return iter(inputs)
-
-
 @dataclass(frozen=True)
 class Task(Generic[Input, Output]):
     """One reasoning step, declared once for every generator.
@@ -93,7 +89,7 @@ class Task(Generic[Input, Output]):
     join: Callable[[Output, Output], Output] = _later
     enough: Callable[[Output], bool] = _never
     constants: Mapping[str, object] = field(default_factory=dict)
-    ahead: Callable[[Sequence[Input]], Iterator[Input]] = _in_turn
+    ahead: Callable[[Sequence[Input]], Iterator[Input]] = iter
 
     def render(self, given: Input) -> str:
         """The prompt for one input: over its `quoted` fields where it has them, else over all.

@@ -19,7 +19,8 @@ from scipy.optimize import minimize_scalar
 
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
-from quern.jobs.reasoning.answering.relevance import Line, lines
+from quern.jobs.reasoning.answering.ranked import lines
+from quern.jobs.reasoning.answering.relevance import Line
 from quern.jobs.vectors.embed import Embedder
 from quern.schemas.settings import EmbedSettings
 from tests.benchmarks.answerable import evidence_of

@@ -13,8 +13,8 @@ import numpy as np
 from quern.jobs.models.line_reader import LineReader
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
+from quern.jobs.reasoning.answering.ranked import lines, reading
 from quern.jobs.reasoning.answering.reading import Reader, told_of
-from quern.jobs.reasoning.answering.relevance import lines, reading
 from quern.pipelines.evaluation.answers.risk import area_under_roc
 from tests.benchmarks.meaning import Likely, gains, gold_rows, likeliest
 from tests.benchmarks.reading_pages import choice, pages_of, read_pages

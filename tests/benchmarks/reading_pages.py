@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from quern.jobs.models.line_reader import Passage
+from quern.jobs.reasoning.answering.reading import IN_CONTEXT, LIKELY
 from quern.jobs.reasoning.answering.sentences import content_words
 
 FOLDER: Final = Path(__file__).parents[1] / "corpus" / "reading"
@@ -27,8 +28,6 @@ _SEPARATOR: Final = " | "
 _NUMBERED: Final = re.compile(r"(\d+) (.+)")
 _ANSWERED: Final = re.compile(r"(?P<kind>[QYX]) (?P<lines>\d+(?:,\d+)*) (?P<question>.+?)(?: => (?P<said>.+))?")
 _YES: Final = {"Y": True, "X": False, "yes": True, "no": False}
-_MEASURED_LINES: Final = 12
-_IN_CONTEXT: Final = 6  # Of the lines chosen, the likeliest, those that stand behind the line before them.
 _MOST_PAGES: Final = 3  # Beside those of its archive.
 
 
@@ -117,9 +116,7 @@ class _Chances:
 
 # Not swept. What is measured leaves as little to chance as what the reader is given later.
 _IN_TRAINING: Final = _Chances((3, 13), 0.5, others=0.6, alone=0.12, before=0.8, left_out=0.12, shuffled=0.3)
-_MEASURED: Final = _Chances(
-    (_MEASURED_LINES, _MEASURED_LINES), 0.05, others=1.0, alone=0.0, before=1.0, left_out=0.0, shuffled=0.0
-)
+_MEASURED: Final = _Chances((LIKELY, LIKELY), 0.05, others=1.0, alone=0.0, before=1.0, left_out=0.0, shuffled=0.0)
 
 
 def choice(asked: Asked, pages: Sequence[Page], chance: random.Random, *, measured: bool = False) -> Choice:
@@ -146,7 +143,7 @@ def choice(asked: Asked, pages: Sequence[Page], chance: random.Random, *, measur
     if right and not any((own, n) in chosen for n in right):
         chosen.add((own, chance.choice(sorted(right))))
     order = list(dict.fromkeys([*(at for _, at, _ in likely), *(at for at, _ in sorted(chosen))]))
-    chosen |= {(at, b) for _, at, n in likely[:_IN_CONTEXT] for b in _context(every[at], n, by.before, chance)}
+    chosen |= {(at, b) for _, at, n in likely[:IN_CONTEXT] for b in _context(every[at], n, by.before, chance)}
     if right and chance.random() < by.left_out:
         chosen, right = {(at, n) for at, n in chosen if at != own or n not in right}, frozenset()
     if chance.random() < by.shuffled:

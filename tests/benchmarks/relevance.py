@@ -19,7 +19,8 @@ from scipy.optimize import minimize
 
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
-from quern.jobs.reasoning.answering.relevance import WEIGHTS, lines
+from quern.jobs.reasoning.answering.ranked import lines
+from quern.jobs.reasoning.answering.relevance import WEIGHTS
 from quern.jobs.reasoning.answering.sentences import content_words
 from tests.benchmarks.answerable import evidence_of
 

@@ -14,7 +14,8 @@ from typing import Final
 from quern.jobs.reasoning.answering.idioms import asks_course, asks_events
 from quern.jobs.reasoning.answering.inputs import AnswerInput, ReportedEvent
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
-from quern.jobs.reasoning.answering.relevance import Line, lines
+from quern.jobs.reasoning.answering.ranked import lines
+from quern.jobs.reasoning.answering.relevance import Line
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.text.date_words import date_words
 from quern.jobs.text.dates import When, dates

@@ -14,8 +14,8 @@ from quern.jobs.models.line_reader import Passage, Reading
 from quern.jobs.reasoning.answering.inputs import Evidence
 from quern.schemas.words.scripts import CJK
 
-_LIKELY: Final = 12  # Lines that are read...
-_IN_CONTEXT: Final = 6  # ...of which the first with the one before them, or the head of their table...
+LIKELY: Final = 12  # Lines that are read...
+IN_CONTEXT: Final = 6  # ...of which the first with the one before them, or the head of their table...
 _CHARACTERS: Final = 1500  # ...as far as all have so many characters, about what there is room for...
 _OF_LINE: Final = 350  # ...of which the model reads so many of one line, and of a title...
 _OF_TITLE: Final = 100
@@ -94,9 +94,9 @@ class Reader:
         heads = {(line.evidence, line.text): line.number for line in likely}
         pages: dict[int, set[int]] = {}  # Those first that have the likeliest lines: what comes first has room first.
         length = 0
-        for rank, line in enumerate(likely[:_LIKELY]):
+        for rank, line in enumerate(likely[:LIKELY]):
             before = heads.get((line.evidence, line.header), line.number - 1) if line.header else line.number - 1
-            beside = before in by_number and by_number[before].evidence == line.evidence and rank < _IN_CONTEXT
+            beside = before in by_number and by_number[before].evidence == line.evidence and rank < IN_CONTEXT
             added = {line.number, *([before] if beside else [])} - pages.get(line.evidence, set())
             longer = sum(min(_OF_LINE, len(by_number[number].text)) for number in added)
             longer += 0 if line.evidence in pages else min(_OF_TITLE, len(evidence[line.evidence].title or ""))

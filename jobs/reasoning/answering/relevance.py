@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
@@ -24,14 +24,12 @@ from quern.jobs.reasoning.answering.chunk_sentences import (
     quoting,
     sentences_of,
 )
-from quern.jobs.reasoning.answering.idioms import asks_events, frame_words
+from quern.jobs.reasoning.answering.idioms import frame_words
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.kinds.kind import Kind
-from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.reasoning.answering.names import names
-from quern.jobs.reasoning.answering.reading import LinesRead, LineToRead, told_of
 from quern.jobs.reasoning.answering.sentences import content_words
-from quern.jobs.reasoning.answering.tables import SEPARATOR, Row
+from quern.jobs.reasoning.answering.tables import Row
 from quern.jobs.reasoning.answering.typed.cells import cell_values
 from quern.jobs.reasoning.answering.typed.sentence import of_message, typed
 from quern.jobs.reasoning.answering.typed.value import Days, Value, amounts
@@ -101,6 +99,7 @@ class Line:
         signals: What is known of it.
         score: How likely it answers, as log odds.
         focus: Share that it has of those words of the question that its title has not.
+        told: What of the score is the reader's word; see `.ranked`.
     """
 
     number: int
@@ -113,6 +112,7 @@ class Line:
     signals: Signals
     score: float
     focus: float
+    told: float = 0.0
 
 
 # A conditional logit (which sentence of the evidence holds the gold answer), fitted to lihua_world, musique_train100
@@ -149,104 +149,11 @@ _NUMBER: Final = re.compile(r"\d{2,}")
 # that lowered neither the share right nor token F1 of 174 questions of lihua_world.
 _TOLD: Final = 2.0
 _NAMESAKE: Final = 0.5  # What such a name is worth.
-# What the rules' log odds count beside a reader: both say the same in part. Fitted together with the reader's weight
-# (`answer.reading`): .96 and .60 on four sets over the sample corpus, whose words rules were written for, .48 and .75
-# on 405 questions of pages kept apart from its training, which no rule had seen, .71 and .69 on both; between them.
-_BESIDE_READER: Final = 0.85
-_AHEAD: Final = 8  # Questions whose sentences are read before they are answered.
 _OTHER_WORD: Final = 0.8  # What a word of the question counts that is said by another word.
 
 
-def lines(given: AnswerInput, kind: Kind) -> list[Line]:
-    """The sentences of the evidence, best first; an input holds them, who answers and who judges need the same."""
-    return _ranked(given, kind).lines
-
-
-def reading(given: AnswerInput, kind: Kind) -> LinesRead:
-    """What the reader made of the best of them; an input holds it too."""
-    return _ranked(given, kind).read
-
-
-def by_rules(given: AnswerInput) -> AnswerInput:
-    """The same question and evidence without the reader; what rules made of it is known."""
-    alone = replace(given, reader=None)
-    if (ruled := vars(given).get("ruled")) is not None:
-        vars(alone)["ruled"] = ruled
-    return alone
-
-
-@dataclass(frozen=True)
-class _Ranked:
-    """The sentences of the evidence, best first, and what the reader made of those that rules find likeliest."""
-
-    lines: list[Line]
-    read: LinesRead
-
-
-def reading_ahead(given: Sequence[AnswerInput]) -> Iterator[AnswerInput]:
-    """Each of `given` in turn, while the likeliest sentences of some that come next are read.
-
-    Not of those whose parts were answered before: they are read only where their parts do not answer the whole.
-    """
-    begun = 0
-    for at, one in enumerate(given):
-        while begun < min(len(given), at + _AHEAD):
-            if given[begun].reader is not None and not given[begun].before:
-                _begin(given[begun], kind_of(given[begun].question))
-            begun += 1
-        yield one
-
-
-def _begin(given: AnswerInput, kind: Kind) -> None:
-    held = vars(given)
-    if held.get("ranked", (None,))[0] != kind and held.get("begun", (None,))[0] != kind:
-        held["begun"] = (kind, _begun(given, _ruled(given, kind)))
-
-
-def _ranked(given: AnswerInput, kind: Kind) -> _Ranked:
-    held = vars(given)
-    if held.get("ranked", (None,))[0] != kind:
-        likely = _ruled(given, kind)
-        begun = held.pop("begun", (None,))
-        held["ranked"] = (kind, _as_read(given, likely, begun[1] if begun[0] == kind else _begun(given, likely)))
-    ranked: _Ranked = held["ranked"][1]
-    return ranked
-
-
-def _ruled(given: AnswerInput, kind: Kind) -> list[Line]:
-    """The sentences of the evidence, those first that rules find likeliest."""
-    held = vars(given)
-    if held.get("ruled", (None,))[0] != kind:
-        held["ruled"] = (kind, _lines(given, kind))
-    ruled: list[Line] = held["ruled"][1]
-    return ruled
-
-
-def _begun(given: AnswerInput, likely: list[Line]) -> Callable[[], LinesRead]:
-    # In conversations it is of no use: with it 289, not 293, of 572 questions of lihua_world are answered rightly.
-    if given.reader is None or is_conversation([line for line in likely if line.evidence == likely[0].evidence]):
-        return LinesRead
-    if asks_events(given.question):  # Many lines tell a course of events, and the reader knows of one.
-        return LinesRead
-    to_read = [
-        LineToRead(line.number, line.evidence, line.text, SEPARATOR.join(line.row.header) if line.row else "")
-        for line in likely
-    ]
-    return given.reader.begin(given.question, given.evidence, to_read)
-
-
-def _as_read(given: AnswerInput, likely: list[Line], reading: Callable[[], LinesRead]) -> _Ranked:
-    read = reading()
-    if given.reader is None or not read.lines:
-        return _Ranked(likely, read)
-    told = [
-        replace(line, score=_BESIDE_READER * line.score + given.reader.weight * odds)
-        for line, odds in zip(likely, told_of(read, [(line.number, line.evidence) for line in likely]), strict=True)
-    ]
-    return _Ranked(sorted(told, key=lambda line: (-line.score, line.number)), read)
-
-
-def _lines(given: AnswerInput, kind: Kind) -> list[Line]:
+def by_signals(given: AnswerInput, kind: Kind) -> list[Line]:
+    """The sentences of the evidence, best first, by their signals alone."""
     asked = _Asked.of(given, kind)
     found: list[Line] = []
     for at, evidence in enumerate(given.evidence):

@@ -20,7 +20,8 @@ from quern.jobs.reasoning.answering.kinds.units import MONEY
 from quern.jobs.reasoning.answering.named_things import named_beside
 from quern.jobs.reasoning.answering.numbered import numbered_first
 from quern.jobs.reasoning.answering.phrases import phrase
-from quern.jobs.reasoning.answering.relevance import Line, is_label, lines, reading
+from quern.jobs.reasoning.answering.ranked import lines, reading
+from quern.jobs.reasoning.answering.relevance import Line, is_label
 from quern.jobs.reasoning.answering.sentences import alike, content_words
 from quern.jobs.reasoning.answering.series import likeliest
 from quern.jobs.reasoning.answering.superlatives import extreme

@@ -12,7 +12,8 @@ from quern.jobs.reasoning.answering.grounds import ungrounded
 from quern.jobs.reasoning.answering.inputs import SHOWN_EVIDENCE, AnswerInput
 from quern.jobs.reasoning.answering.originals import originals
 from quern.jobs.reasoning.answering.parts.combine import combined
-from quern.jobs.reasoning.answering.relevance import reading_ahead, without_mark
+from quern.jobs.reasoning.answering.ranked import reading_ahead
+from quern.jobs.reasoning.answering.relevance import without_mark
 from quern.jobs.reasoning.answering.short import short_answer
 from quern.jobs.reasoning.task import Checked, Problem, Task
 from quern.schemas.settings import AnswerSettings

@@ -18,7 +18,7 @@ from scipy.special import expit
 from quern.jobs.reasoning.answering.endings import absent, asks_for_ending, asks_still, ended, says, without_foreign
 from quern.jobs.reasoning.answering.names import names
 from quern.jobs.reasoning.answering.polarity import asked_negatively, denies, opposed
-from quern.jobs.reasoning.answering.reading import LinesRead, told_of
+from quern.jobs.reasoning.answering.reading import LinesRead
 from quern.jobs.reasoning.answering.relevance import Line
 from quern.jobs.reasoning.answering.scopes import scopes
 from quern.jobs.reasoning.answering.sentences import content_words
@@ -125,11 +125,7 @@ class Verdict:
 def verdict(question: str, best: Sequence[Line], read: LinesRead) -> Verdict:
     """`Yes` or `No` by the sentence that shares most with the question, and by what was read of the likeliest."""
     asked = _Asked.of(_FOR_SALE.sub(r"\g<who>sell", question), best)
-    told = dict(zip((o.number for o in best), told_of(read, [(o.number, o.evidence) for o in best]), strict=True))
-    by_reader = _BY_READER * read.weight
-    line = _listed(question, best) or max(
-        best[:_LOOKED_AT], key=lambda o: asked.support(o) + by_reader * told[o.number]
-    )
+    line = _listed(question, best) or max(best[:_LOOKED_AT], key=lambda o: asked.support(o) + _BY_READER * o.told)
     reply = _reply(line, best)
     if reply is not None and (said := _REPLY.match(reply.text.removeprefix(f"{reply.speaker}:").strip())):
         no, line = said["no"] is not None, reply

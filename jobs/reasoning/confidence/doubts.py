@@ -6,7 +6,7 @@ from typing import Final
 
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
-from quern.jobs.reasoning.answering.relevance import reading
+from quern.jobs.reasoning.answering.ranked import reading
 
 # Log odds that none of the lines that were read answers, of which the reader has nothing to say, and by how much what
 # it says counts above and below them. Of 360 choices among the best by the questions of four visible sets over the

@@ -24,7 +24,8 @@ from quern.jobs.reasoning.answering.idioms import asks_events, frame_words
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.kinds.kind import Kind
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
-from quern.jobs.reasoning.answering.relevance import Line, Signals, is_conversation, lines
+from quern.jobs.reasoning.answering.ranked import lines
+from quern.jobs.reasoning.answering.relevance import Line, Signals, is_conversation
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.text.dates import When, dates
 from quern.schemas.words.scripts import CJK

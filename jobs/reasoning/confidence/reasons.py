@@ -9,7 +9,7 @@ from typing import Final, Literal
 from quern.jobs.reasoning.answering.identifiers import identifiers, in_full
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
-from quern.jobs.reasoning.answering.relevance import lines
+from quern.jobs.reasoning.answering.ranked import lines
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.siblings import siblings
 from quern.jobs.reasoning.answering.task import Draft

@@ -17,7 +17,7 @@ from quern.jobs.reasoning.answering.parts.order import measured, ordered
 from quern.jobs.reasoning.answering.parts.phrasing import asks_verdict, joined, sentence_told, without_end
 from quern.jobs.reasoning.answering.parts.revision import by_facts, clearest, in_short, together, told_otherwise
 from quern.jobs.reasoning.answering.parts.stated import stated
-from quern.jobs.reasoning.answering.relevance import lines
+from quern.jobs.reasoning.answering.ranked import lines
 from quern.jobs.reasoning.questions.outline import Section, asked_numbers, outline
 from quern.jobs.reasoning.questions.plan import REFERENCE
 

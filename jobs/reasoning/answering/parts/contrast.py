@@ -19,7 +19,8 @@ from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.kinds.kind import Kind
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.reasoning.answering.kinds.units import DURATIONS, LENGTHS, MONEY, SHARES
-from quern.jobs.reasoning.answering.relevance import Line, lines
+from quern.jobs.reasoning.answering.ranked import lines
+from quern.jobs.reasoning.answering.relevance import Line
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.siblings import siblings
 from quern.jobs.reasoning.answering.spans_of_time import so_asked

@@ -11,7 +11,7 @@ from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.reasoning.answering.parts.contrast import contrasted
 from quern.jobs.reasoning.answering.parts.phrasing import sentence_told, side_name, without_end
-from quern.jobs.reasoning.answering.relevance import lines
+from quern.jobs.reasoning.answering.ranked import lines
 from quern.jobs.reasoning.answering.short import short_answer
 from quern.jobs.reasoning.questions.outline import Section
 

@@ -10,7 +10,8 @@ from typing import Final
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.kinds.kind import Kind
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
-from quern.jobs.reasoning.answering.relevance import Line, is_conversation, lines
+from quern.jobs.reasoning.answering.ranked import lines
+from quern.jobs.reasoning.answering.relevance import Line, is_conversation
 from quern.jobs.reasoning.answering.task import Draft
 from quern.jobs.reasoning.answering.typed.value import Value
 from quern.schemas.words.scripts import HAN

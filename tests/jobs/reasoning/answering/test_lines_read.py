@@ -10,8 +10,9 @@ from quern.jobs.models.line_reader import Passage
 from quern.jobs.models.line_reader import Reading as Read
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, Evidence
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
+from quern.jobs.reasoning.answering.ranked import lines, reading
 from quern.jobs.reasoning.answering.reading import LinesRead, Reader, told_of
-from quern.jobs.reasoning.answering.relevance import Line, lines, reading
+from quern.jobs.reasoning.answering.relevance import Line
 from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.reasoning.answering.yes_no import verdict
 from quern.jobs.reasoning.runner import Reasoner
@@ -192,6 +193,6 @@ def test_a_question_of_yes_or_no_is_decided_by_the_line_that_the_reader_finds() 
 
 
 def _sorted(one: AnswerInput, reader: Reader | None) -> tuple[list[Line], LinesRead]:
-    """The lines in the order of the rules, and what was read of them."""
-    kind = kind_of(one.question)
-    return lines(one, kind), reading(replace(one, reader=reader), kind)
+    """Lines that differ in nothing but what they say and what the reader says of them, and what was read."""
+    asked, kind = replace(one, reader=reader), kind_of(one.question)
+    return [replace(line, score=0.0) for line in lines(asked, kind)], reading(asked, kind)
