@@ -26,7 +26,9 @@ def damage_of(path: Path) -> str:
     """What is wrong with the structure of a database, all of which is read; empty where nothing is."""
     try:
         with closing(sqlite3.connect(path, timeout=30)) as connection:
-            (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+            (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    except UnicodeDecodeError as error:  # SQLite's own message quotes the bytes that it stumbles over.
+        return f"not readable: {error}"
     except sqlite3.Error as error:
         if not is_damage(error):
             raise

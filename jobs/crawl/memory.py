@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from quern.jobs.crawl.databases import is_damage, read_only
+from quern.jobs.crawl.databases import damage_of, is_damage, read_only
 
 log = logging.getLogger(__name__)
 
@@ -20,6 +20,11 @@ PAGES: Final = """\
 CREATE TABLE IF NOT EXISTS pages(
   key BLOB PRIMARY KEY, url TEXT NOT NULL, etag TEXT, last_modified TEXT, digest TEXT NOT NULL,
   record_id TEXT NOT NULL, fetched_at TEXT NOT NULL, links BLOB NOT NULL) WITHOUT ROWID;
+"""
+# By name: a table whose columns are called otherwise is damaged.
+_ADD: Final = """\
+INSERT OR REPLACE INTO pages(key, url, etag, last_modified, digest, record_id, fetched_at, links)
+  SELECT key, url, etag, last_modified, digest, record_id, fetched_at, links FROM crawl.pages
 """
 
 
@@ -89,27 +94,33 @@ class Memory:
 def remember(memory: Path, frontiers: Sequence[Path]) -> None:
     """Add the pages of a crawl to what is known, in one transaction; a page fetched again replaces itself.
 
-    Where what is known is damaged it begins anew.
+    Where what is known is damaged it begins anew. All of it is looked through first: SQLite adds rows to some damaged
+    files without a word, and reads them no more.
 
     Raises:
         sqlite3.DatabaseError: What the crawl knows is damaged; what was known before stays.
     """
     memory.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        _add(memory, frontiers)
-    except sqlite3.DatabaseError as error:
-        if not is_damage(error):
-            raise
-        anew = memory.with_name(f".tmp-{memory.name}")
-        _remove(anew)
+    damage = damage_of(memory) if memory.exists() else ""
+    if not damage:
         try:
-            _add(anew, frontiers)  # Where the damage is of a frontier, this fails too.
-        except sqlite3.Error:
-            _remove(anew)
-            raise
-        log.warning("what crawls remember of pages is damaged and begins anew: %s error=%s", memory, error)
-        _remove(memory)
-        anew.replace(memory)
+            _add(memory, frontiers)
+        except sqlite3.DatabaseError as error:
+            if not is_damage(error):
+                raise
+            damage = str(error)
+        else:
+            return
+    anew = memory.with_name(f".tmp-{memory.name}")
+    _remove(anew)
+    try:
+        _add(anew, frontiers)  # Where the damage is of a frontier, this fails too.
+    except sqlite3.Error:
+        _remove(anew)
+        raise
+    log.warning("what crawls remember of pages is damaged and begins anew: %s error=%s", memory, damage)
+    _remove(memory)
+    anew.replace(memory)
 
 
 def _add(memory: Path, frontiers: Sequence[Path]) -> None:
@@ -118,7 +129,7 @@ def _add(memory: Path, frontiers: Sequence[Path]) -> None:
         connection.execute(PAGES)
         for path in frontiers:
             connection.execute("ATTACH ? AS crawl", (str(path),))
-            connection.execute("INSERT OR REPLACE INTO pages SELECT * FROM crawl.pages")
+            connection.execute(_ADD)
             connection.execute("DETACH crawl")
     finally:
         connection.close()

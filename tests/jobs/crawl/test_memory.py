@@ -46,7 +46,9 @@ def test_damage_to_what_is_remembered_costs_requests_and_nothing_else(tmp_path: 
         content[:100],
         content[: len(content) // 2],
         b"no database" + content[11:],
+        # Every so many bytes; and in what the file says of its tables, and in a key, which is then out of order.
         *(content[:at] + b"\xff" * 8 + content[at + 8 :] for at in range(24, len(content), len(content) // 40)),
+        *(content[:at] + b"\xff" * 8 + content[at + 8 :] for at in _tender(content)),
     ):
         memory = tmp_path / "memory.sqlite"
         memory.write_bytes(damaged)
@@ -56,6 +58,10 @@ def test_damage_to_what_is_remembered_costs_requests_and_nothing_else(tmp_path: 
         remember(memory, [tmp_path / "f.sqlite"])
         after = Memory(memory)
         assert [after.known(known(f"{n}").key) for n in range(200)] == [known(f"{n}", f'"{n}"') for n in range(200)]
+
+
+def _tender(content: bytes) -> tuple[int, ...]:
+    return content.index(b"CREATE"), content.index(b"etag"), content.index(b"_at TEXT"), content.index(known("174").key)
 
 
 def test_a_frontier_that_is_damaged_costs_nothing_of_what_earlier_crawls_remember(tmp_path: Path) -> None:
