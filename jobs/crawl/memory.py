@@ -94,36 +94,33 @@ class Memory:
 def remember(memory: Path, frontiers: Sequence[Path]) -> None:
     """Add the pages of a crawl to what is known, in one transaction; a page fetched again replaces itself.
 
-    Where what is known is damaged it begins anew. All of it is looked through first: SQLite adds rows to some damaged
-    files without a word, and reads them no more.
+    Where what is known is damaged it begins anew.
 
     Raises:
         sqlite3.DatabaseError: What the crawl knows is damaged; what was known before stays.
     """
     memory.parent.mkdir(parents=True, exist_ok=True)
-    damage = damage_of(memory) if memory.exists() else ""
-    if not damage:
-        try:
-            _add(memory, frontiers)
-        except sqlite3.DatabaseError as error:
-            if not is_damage(error):
-                raise
-            damage = str(error)
-        else:
-            return
-    anew = memory.with_name(f".tmp-{memory.name}")
-    _remove(anew)
     try:
-        _add(anew, frontiers)  # Where the damage is of a frontier, this fails too.
-    except sqlite3.Error:
+        _add(memory, frontiers)
+    except sqlite3.DatabaseError as error:
+        if not is_damage(error):
+            raise
+        anew = memory.with_name(f".tmp-{memory.name}")
         _remove(anew)
-        raise
-    log.warning("what crawls remember of pages is damaged and begins anew: %s error=%s", memory, damage)
-    _remove(memory)
-    anew.replace(memory)
+        try:
+            _add(anew, frontiers)  # Where the damage is of a frontier, this fails too.
+        except sqlite3.Error:
+            _remove(anew)
+            raise
+        log.warning("what crawls remember of pages is damaged and begins anew: %s error=%s", memory, error)
+        _remove(memory)
+        anew.replace(memory)
 
 
 def _add(memory: Path, frontiers: Sequence[Path]) -> None:
+    # SQLite adds rows to some damaged files without a word, and reads them no more.
+    if memory.exists() and (damage := damage_of(memory)):
+        raise sqlite3.DatabaseError(damage)
     connection = sqlite3.connect(memory, isolation_level=None)
     try:
         connection.execute(PAGES)
