@@ -35,7 +35,7 @@ from tests.benchmarks.nights_linking import benchmark_nights_linking
 from tests.benchmarks.normalise import benchmark_normalise
 from tests.benchmarks.personal_data import evaluate_personal_data
 from tests.benchmarks.readers import benchmark_readers
-from tests.benchmarks.reading import benchmark_reading
+from tests.benchmarks.reading import benchmark_reading, fit_verdicts
 from tests.benchmarks.relevance import benchmark_relevance
 from tests.benchmarks.retrieval import benchmark_retrieval
 from tests.benchmarks.rot import benchmark_rot
@@ -77,7 +77,7 @@ _HELP = (
     "normalise: the final form of documents, documents a second; personal-data: precision and recall on gold spans; "
     "reading: how often the right sentence comes first with the trained reader, on pages kept apart from its training "
     "and on the sets of --folder and each --warehouse, its weight fitted to the others; with --fit trained first "
-    "for --minutes; "
+    "for --minutes, with --fit-verdicts what tells yes from no alone; "
     "readers: what readers see beside 50 nights that are published, pruned and vacuumed, over a copy of --warehouse; "
     "relevance: how often the right sentence comes first, and weights fitted anew, of --folder and each --warehouse; "
     "rot: bits that flip and files that are cut, --places of them, and the share of a build that checksums take; "
@@ -134,8 +134,10 @@ _FOLDERS: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "extract": lambda options: benchmark_extraction(options.folder, options.repeats),
     "ingest": lambda options: _ingest(options),
     "meaning": lambda options: benchmark_meaning(options.folder, options.warehouse or []),
-    "reading": lambda options: benchmark_reading(
-        options.folder, options.warehouse or [], options.minutes if options.fit else 0.0
+    "reading": lambda options: (
+        benchmark_reading(options.folder, options.warehouse or [], options.minutes if options.fit else 0.0)
+        if options.fit_verdicts is None
+        else fit_verdicts(options.fit_verdicts, options.minutes)
     ),
     "relevance": lambda options: benchmark_relevance(options.folder, options.warehouse or []),
 }
@@ -180,6 +182,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--nodes", type=int, default=100_000, help="nodes of the synthetic graph")
     parser.add_argument("--documents", type=int, default=20_000, help="documents of deduplicate and nights")
     parser.add_argument("--minutes", type=float, default=60.0, help="of reading --fit: how long is trained")
+    parser.add_argument("--fit-verdicts", type=Path, help="of reading: train what tells yes from no, into this file")
     parser.add_argument("--nights", type=int, default=100, help="of law: nights that are compared")
     parser.add_argument("--places", type=int, default=500, help="of rot: how many are damaged")
     parser.add_argument("--seed", type=int, default=0, help="of kills, law and rot: what is drawn from it")

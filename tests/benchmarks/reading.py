@@ -36,6 +36,13 @@ def benchmark_reading(datasets: Path, warehouses: Sequence[Path], minutes: float
     return figures | (gains(sets, "reader") if sets else {})
 
 
+def fit_verdicts(file: Path, minutes: float) -> dict[str, float]:
+    """Figures of a reader of verdicts that is trained for so many minutes, and written to `file`."""
+    from tests.benchmarks.verdict_training import train_verdicts  # Torch takes seconds to import.
+
+    return train_verdicts(minutes, file=file)
+
+
 def on_pages_kept(model: LineReader) -> dict[str, float]:
     """Of pages that it was not trained on: how often a right line is the likeliest, and whether it tells none of them.
 

@@ -11,15 +11,19 @@ from __future__ import annotations
 import math
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+import numpy.typing as npt
+
 from quern.jobs.models.line_reader import Passage
 from quern.jobs.reasoning.answering.reading import IN_CONTEXT, LIKELY
 from quern.jobs.reasoning.answering.sentences import content_words
+from tests.benchmarks.turned import names_of, turned
 
 FOLDER: Final = Path(__file__).parents[1] / "corpus" / "reading"
 # Files that are measured on and not trained on: two of each writer.
@@ -29,6 +33,10 @@ _NUMBERED: Final = re.compile(r"(\d+) (.+)")
 _ANSWERED: Final = re.compile(r"(?P<kind>[QYX]) (?P<lines>\d+(?:,\d+)*) (?P<question>.+?)(?: => (?P<said>.+))?")
 _YES: Final = {"Y": True, "X": False, "yes": True, "no": False}
 _MOST_PAGES: Final = 3  # Beside those of its archive.
+_BEFORE_DECIDING: Final = 0.6
+# Of shares of words, at each of which yes and no are made equally frequent; the rarer one counts so many times at most.
+_SHARES: Final = (0.05, 0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.8)
+_RAREST: Final = 5.0
 
 
 @dataclass(eq=False)
@@ -62,6 +70,27 @@ class Asked:
 
 
 @dataclass(frozen=True)
+class Decided:
+    """A question of yes or no, and the lines of a page that decide it, each alone.
+
+    Attributes:
+        shared: The share of its words that one of them has.
+    """
+
+    question: str
+    page: Page
+    right: tuple[int, ...]
+    yes: bool
+    shared: float
+
+    def passage(self, chance: random.Random | None = None) -> Passage:
+        """A line as a reader is given it, mostly behind the one before; by no chance the first one, and always so."""
+        at = self.right[0] if chance is None else chance.choice(self.right)
+        before = at > 0 and (chance is None or chance.random() < _BEFORE_DECIDING)
+        return Passage(self.page.title, self.page.lines[at - before : at + 1])
+
+
+@dataclass(frozen=True)
 class Choice:
     """What the reader is given: a question, passages, of each passage and line whether it answers, and if by yes."""
 
@@ -80,6 +109,55 @@ def read_pages(*, kept: bool, folder: Path = FOLDER) -> list[Asked]:
 def pages_of(asked: Sequence[Asked]) -> list[Page]:
     """The pages that questions are of, each once."""
     return list({id(one.page): one.page for one in asked}.values())
+
+
+def decided(asked: Sequence[Asked]) -> list[Decided]:
+    """The questions of yes or no among them that are answered."""
+    return [_decided(o.question, o.page, sorted(o.right), yes=o.yes) for o in asked if o.right and o.yes is not None]
+
+
+def turned_round(asked: Sequence[Asked]) -> list[Decided]:
+    """Sentences of their pages as questions; see `tests.benchmarks.turned`."""
+    chance, found = random.Random(0), list[Decided]()
+    for page in pages_of(asked):
+        names = names_of(page.lines)
+        for n, line in enumerate(page.lines):
+            found += [_decided(question, page, [n], yes=yes) for question, yes in turned(line, names, chance)]
+    return found
+
+
+def evened(questions: Sequence[Decided]) -> npt.NDArray[np.float64]:
+    """What each counts so that the share of words that are shared tells nothing of yes and no."""
+    yes = np.array([one.yes for one in questions])
+    share = np.digitize([one.shared for one in questions], _SHARES)
+    counts = np.zeros(len(questions))
+    for at in range(len(_SHARES) + 1):
+        for says in (False, True):
+            these = (share == at) & (yes == says)
+            counts[these] = min(_RAREST, 0.5 * (share == at).sum() / max(1, these.sum()))
+    return counts
+
+
+def verdicts_on_pages_kept(says_yes: Callable[[Decided], float]) -> dict[str, float]:
+    """How often the log odds of yes tell it from no, of questions that were written and of sentences turned round.
+
+    Also of the first as they would be if shared words told nothing, which by themselves tell much of them.
+    """
+    written, made = decided(read_pages(kept=True)), turned_round(read_pages(kept=True))
+    told = [[(says_yes(one) > 0) == one.yes for one in of] for of in (written, made)]
+    return {
+        "pages kept apart, of yes or no": len(written),
+        "pages kept apart, yes or no told": float(np.mean(told[0])),
+        "pages kept apart, yes or no told, evened": float(np.average(told[0], weights=evened(written))),
+        "pages kept apart, sentences turned round": len(made),
+        "pages kept apart, yes or no told of those": float(np.mean(told[1])),
+    }
+
+
+def _decided(question: str, page: Page, right: Sequence[int], *, yes: bool) -> Decided:
+    words = content_words(question)
+    shared = max(len(words & page.words[n]) / max(1, len(words)) for n in right)
+    return Decided(question, page, tuple(right), yes, shared)
 
 
 def _of_file(file: Path) -> Iterator[Asked]:

@@ -63,7 +63,7 @@ class _Score(nn.Module):
         return self.outer(functional.gelu(self.inner(x)))[..., 0]
 
 
-class _Net(nn.Module):
+class Net(nn.Module):
     """Token ids, mask and the number of each token's line, `lines` for none, to scores of `none` and of each line."""
 
     def __init__(self, folder: Path) -> None:
@@ -124,7 +124,7 @@ def train(
     """
     torch.manual_seed(seed)
     chance, model = random.Random(seed), read_model(DEFAULT_MODEL)
-    asked, net = read_pages(kept=False), _Net(model.transformer)
+    asked, net = read_pages(kept=False), Net(model.transformer)
     if begin is not None:
         net.go_on_from(begin)
     learnt = [p for p in net.parameters() if p.requires_grad]

@@ -6,9 +6,20 @@ import random
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from tests.benchmarks.reading_pages import FOLDER, Asked, choice, pages_of, read_pages
+from tests.benchmarks.reading_pages import (
+    FOLDER,
+    Asked,
+    choice,
+    decided,
+    evened,
+    pages_of,
+    read_pages,
+    turned_round,
+    verdicts_on_pages_kept,
+)
 
 FILE = """\
 == two mills
@@ -90,3 +101,38 @@ def test_all_files_are_as_described() -> None:
         assert questions
         assert all(max(one.right, default=0) < len(one.page.lines) for one in questions)
         assert all(one.right or one.yes is None for one in questions)
+
+
+def test_questions_of_yes_or_no_count_so_that_shared_words_tell_nothing() -> None:
+    """Those of no share more words with what answers them; see `docs/explanation/reader.md`."""
+    written = decided(read_pages(kept=True))
+    yes, shared = np.array([o.yes for o in written]), np.array([o.shared for o in written])
+    apart = shared[~yes].mean() - shared[yes].mean()
+    counts = evened(written)
+    even = np.average(shared[~yes], weights=counts[~yes]) - np.average(shared[yes], weights=counts[yes])
+    assert apart > 0.15
+    assert abs(even) < 0.03
+
+
+def test_the_line_that_decides_is_given_last_and_mostly_behind_the_one_before() -> None:
+    written = [one for one in decided(read_pages(kept=True)) if one.right[0] > 0]
+    for one in written[:50]:
+        at = one.right[0]
+        assert list(one.passage().lines) == one.page.lines[at - 1 : at + 1]
+    chance = random.Random(0)
+    assert {len(written[0].passage(chance).lines) for _ in range(20)} == {1, 2}
+
+
+def test_sentences_of_pages_are_turned_round_to_both_answers() -> None:
+    made = turned_round(read_pages(kept=True))
+    assert {one.yes for one in made} == {True, False}
+    assert np.mean([one.shared for one in made]) > 0.8
+
+
+def test_a_reader_that_goes_by_shared_words_alone_tells_much_but_nothing_evened() -> None:
+    by_words = verdicts_on_pages_kept(lambda one: 0.4 - one.shared)
+    assert by_words["pages kept apart, yes or no told"] > 0.6
+    assert by_words["pages kept apart, yes or no told, evened"] == pytest.approx(0.5, abs=0.05)
+    assert by_words["pages kept apart, yes or no told of those"] < 0.5
+    right = verdicts_on_pages_kept(lambda one: 1.0 if one.yes else -1.0)
+    assert right["pages kept apart, yes or no told, evened"] == 1.0

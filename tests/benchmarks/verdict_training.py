@@ -1,0 +1,121 @@
+"""Training of the reader of verdicts: whether the line that decides a question says yes or no.
+
+`python -m tests.benchmarks reading --fit-verdicts FILE` writes its weights. Half of what it sees are the questions of
+yes or no that people wrote, half are sentences turned round. Of the first those answered by no share more words with
+their line, which a reader would learn: they are drawn so that both answers are equally frequent at each share of words.
+No such reader is packaged; `docs/explanation/reader.md` tells why.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from safetensors.numpy import save_file
+from torch import nn
+from torch.nn import functional
+
+from quern.jobs.models.folders import DEFAULT_MODEL, load_tokenizer, read_model
+from quern.jobs.models.line_reader import FILE, Laid, lay
+from tests.benchmarks.reading_pages import Decided, decided, evened, read_pages, turned_round, verdicts_on_pages_kept
+from tests.benchmarks.reading_training import Net
+
+_RATE: Final = 7e-4  # As of the reader of lines; none other was tried.
+_DECAY: Final = 0.05
+_WARM: Final = 100  # Steps.
+_STEP: Final = 32
+_DRAWN: Final = 1024  # Of each half, sorted by length together.
+_SURE: Final = 0.98  # What it is taught for a yes, and one less that for a no.
+_TOLD: Final = 50
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class _Halves:
+    """Questions that were written and those turned round, and the chances of each to be drawn."""
+
+    of: tuple[Sequence[Decided], Sequence[Decided]]
+    chances: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
+
+    def drawn(self, chance: np.random.Generator) -> Iterator[Decided]:
+        for questions, by in zip(self.of, self.chances, strict=True):
+            yield from (questions[n] for n in chance.choice(len(questions), _DRAWN, p=by))
+
+
+def train_verdicts(minutes: float, *, file: Path, begin: Path = FILE, seed: int = 1) -> dict[str, float]:
+    """Train for so many minutes, going on from the weights in `begin`, and write them to `file`."""
+    torch.manual_seed(seed)
+    chance, drawing, model = random.Random(seed), np.random.default_rng(seed), read_model(DEFAULT_MODEL)
+    net, tokenizer = Net(model.transformer), load_tokenizer(model)
+    net.go_on_from(begin)
+    for part in net.modules():
+        if isinstance(part, nn.Dropout):
+            part.p = 0.1
+    net.train()
+    written = decided(read_pages(kept=False))
+    made = turned_round(read_pages(kept=False))
+    halves = _Halves((written, made), (_chances(written), _chances(made)))
+    learnt = [p for p in net.parameters() if p.requires_grad]
+    optimiser = torch.optim.AdamW(learnt, lr=_RATE, weight_decay=_DECAY)
+    known: dict[str, list[int]] = {}
+
+    def tokens(text: str) -> list[int]:
+        if text not in known:
+            known[text] = tokenizer.encode(text, add_special_tokens=False).ids
+        return known[text]
+
+    started, losses = time.monotonic(), list[float]()
+    while (time.monotonic() - started) / 60 < minutes:
+        laid = [(lay(o.question, [o.passage(chance)], tokenizer, tokens), o.yes) for o in halves.drawn(drawing)]
+        laid.sort(key=lambda pair: len(pair[0].ids))
+        steps = [laid[n : n + _STEP] for n in range(0, len(laid), _STEP)]
+        for step in chance.sample(steps, len(steps)):
+            gone = min(1.0, (time.monotonic() - started) / 60 / minutes)
+            for group in optimiser.param_groups:
+                group["lr"] = _RATE * min(1.0, (len(losses) + 1) / _WARM) * (1.0 - gone)
+            with torch.autocast("cpu", torch.bfloat16):
+                says = net(*_tensors([one for one, _ in step]), 1)[1].float()[:, 0]
+            right = torch.tensor([_SURE if yes else 1.0 - _SURE for _, yes in step])
+            loss = functional.binary_cross_entropy_with_logits(says, right)
+            optimiser.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(learnt, 1.0)
+            optimiser.step()
+            losses.append(loss.item())
+            if len(losses) % _TOLD == 0:
+                log.info("minutes=%.1f steps=%d loss=%.3f", gone * minutes, len(losses), np.mean(losses[-_TOLD:]))
+    save_file(net.weights(), file)
+    net.eval()
+
+    def says_yes(one: Decided) -> float:
+        laid = lay(one.question, [one.passage()], tokenizer, tokens)
+        with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+            return float(net(*_tensors([laid]), 1)[1])
+
+    seen = {"questions": len(written) + len(made), "seen": len(losses) * _STEP, "loss": float(np.mean(losses[-100:]))}
+    return seen | verdicts_on_pages_kept(says_yes)
+
+
+def _chances(questions: Sequence[Decided]) -> npt.NDArray[np.float64]:
+    weights = evened(questions)
+    return weights / weights.sum()
+
+
+def _tensors(laid: Sequence[Laid]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Token ids, mask, and 0 for the tokens of the last line, 1 for the others."""
+    length = max(len(one.ids) for one in laid)
+    ids, mask = torch.zeros(len(laid), length, dtype=torch.long), torch.zeros(len(laid), length, dtype=torch.long)
+    line = torch.ones(len(laid), length, dtype=torch.long)
+    for row, one in enumerate(laid):
+        ids[row, : len(one.ids)], mask[row, : len(one.ids)] = torch.tensor(one.ids), 1
+        line[row, one.places[0][-1] or slice(0, 1)] = 0
+    return ids, mask, line
