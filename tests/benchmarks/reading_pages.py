@@ -138,13 +138,13 @@ def evened(questions: Sequence[Decided]) -> npt.NDArray[np.float64]:
     return counts
 
 
-def verdicts_on_pages_kept(says_yes: Callable[[Decided], float]) -> dict[str, float]:
+def verdicts_on_pages_kept(say_yes: Callable[[Sequence[Decided]], Sequence[float]]) -> dict[str, float]:
     """How often the log odds of yes tell it from no, of questions that were written and of sentences turned round.
 
     Also of the first as they would be if shared words told nothing, which by themselves tell much of them.
     """
     written, made = decided(read_pages(kept=True)), turned_round(read_pages(kept=True))
-    told = [[(says_yes(one) > 0) == one.yes for one in of] for of in (written, made)]
+    told = [[(odds > 0) == one.yes for odds, one in zip(say_yes(of), of, strict=True)] for of in (written, made)]
     return {
         "pages kept apart, of yes or no": len(written),
         "pages kept apart, yes or no told": float(np.mean(told[0])),

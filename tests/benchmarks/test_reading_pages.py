@@ -130,9 +130,9 @@ def test_sentences_of_pages_are_turned_round_to_both_answers() -> None:
 
 
 def test_a_reader_that_goes_by_shared_words_alone_tells_much_but_nothing_evened() -> None:
-    by_words = verdicts_on_pages_kept(lambda one: 0.4 - one.shared)
+    by_words = verdicts_on_pages_kept(lambda every: [0.4 - one.shared for one in every])
     assert by_words["pages kept apart, yes or no told"] > 0.6
     assert by_words["pages kept apart, yes or no told, evened"] == pytest.approx(0.5, abs=0.05)
     assert by_words["pages kept apart, yes or no told of those"] < 0.5
-    right = verdicts_on_pages_kept(lambda one: 1.0 if one.yes else -1.0)
+    right = verdicts_on_pages_kept(lambda every: [1.0 if one.yes else -1.0 for one in every])
     assert right["pages kept apart, yes or no told, evened"] == 1.0

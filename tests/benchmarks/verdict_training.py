@@ -96,13 +96,15 @@ def train_verdicts(minutes: float, *, file: Path, begin: Path = FILE, seed: int 
     save_file(net.weights(), file)
     net.eval()
 
-    def says_yes(one: Decided) -> float:
-        laid = lay(one.question, [one.passage()], tokenizer, tokens)
+    def say_yes(questions: Sequence[Decided]) -> list[float]:
+        laid = [lay(one.question, [one.passage()], tokenizer, tokens) for one in questions]
         with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
-            return float(net(*_tensors([laid]), 1)[1])
+            steps = [net(*_tensors(laid[n : n + _STEP]), 1)[1] for n in range(0, len(laid), _STEP)]
+        found: list[float] = torch.cat(steps)[:, 0].float().tolist()
+        return found
 
     seen = {"questions": len(written) + len(made), "seen": len(losses) * _STEP, "loss": float(np.mean(losses[-100:]))}
-    return seen | verdicts_on_pages_kept(says_yes)
+    return seen | verdicts_on_pages_kept(say_yes)
 
 
 def _chances(questions: Sequence[Decided]) -> npt.NDArray[np.float64]:
