@@ -16,11 +16,12 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
+from quern.schemas.words.calendar import MONTHS
+
 _DAY: Final = "2024-03-01T08:00:00Z"
 _DOCUMENTS_OF_A_SITE: Final = 100
 _PLACES: Final = 400
 _DOCUMENTS_OF_A_PERSON: Final = 3
-_MONTHS: Final = "January February March April May June July August September October November December".split()
 _THINGS: Final = (
     "harbour wall,stone bridge,grain mill,town library,lighthouse,reservoir,railway bridge,ferry landing,glass works,"
     "observatory,tram depot,salt works,botanical garden,paper mill,opera house,fish market,weather station,canal lock,"
@@ -156,5 +157,5 @@ class World:
             reason=rng.choice(_REASONS),
             year=rng.randint(1850, 2023),
             number=rng.randint(12, 990),
-            day=f"{rng.randint(1, 28)} {rng.choice(_MONTHS)} {rng.randint(2015, 2023)}",
+            day=f"{rng.randint(1, 28)} {rng.choice(MONTHS)} {rng.randint(2015, 2023)}",
         )

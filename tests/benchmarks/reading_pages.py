@@ -143,7 +143,8 @@ def verdicts_on_pages_kept(say_yes: Callable[[Sequence[Decided]], Sequence[float
 
     Also of the first as they would be if shared words told nothing, which by themselves tell much of them.
     """
-    written, made = decided(read_pages(kept=True)), turned_round(read_pages(kept=True))
+    asked = read_pages(kept=True)
+    written, made = decided(asked), turned_round(asked)
     told = [[(odds > 0) == one.yes for odds, one in zip(say_yes(of), of, strict=True)] for of in (written, made)]
     return {
         "pages kept apart, of yes or no": len(written),

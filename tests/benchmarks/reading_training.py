@@ -12,14 +12,16 @@ import logging
 import math
 import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import torch
 from safetensors.numpy import load_file, save_file
+from tokenizers import Tokenizer
 from torch import nn
 from torch.nn import functional
 from transformers import BertModel
@@ -130,12 +132,7 @@ def train(
     learnt = [p for p in net.parameters() if p.requires_grad]
     optimiser = torch.optim.AdamW(learnt, lr=rates[0])
     tokenizer, started, losses, seen = load_tokenizer(model), time.monotonic(), [], 0
-    known: dict[str, list[int]] = {}
-
-    def tokens(text: str) -> list[int]:
-        if text not in known:
-            known[text] = tokenizer.encode(text, add_special_tokens=False).ids
-        return known[text]
+    tokens = remembered(tokenizer)
 
     for batch in _batches(asked, chance, tokenizer, tokens):
         gone = (time.monotonic() - started) / 60 / minutes
@@ -156,6 +153,17 @@ def train(
             log.info("minutes=%.1f seen=%d loss=%.3f", gone * minutes, seen, np.mean(losses[-_TOLD:]))
     save_file(net.weights(), file)
     return {"questions": len(asked), "seen": seen, "loss": float(np.mean(losses[-100:]))}
+
+
+def remembered(tokenizer: Tokenizer) -> Callable[[str], list[int]]:
+    """Ids of a text by it, without special ones, which are made once of each text."""
+
+    @cache
+    def tokens(text: str) -> list[int]:
+        ids: list[int] = tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
+
+    return tokens
 
 
 def _surprise(likely: torch.Tensor, yes: torch.Tensor, batch: _Batch) -> torch.Tensor:

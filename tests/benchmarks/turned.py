@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from quern.schemas.words.calendar import MONTHS, WEEKDAYS
+
 _AUXILIARY: Final = "was|were|is|are|has|have|had|can|will|may|must|could|would|should"
 _SENTENCE: Final = re.compile(
     r"(?P<subject>[A-Z][\w’'-]+(?: (?!(?:and|who|which|that|but|when|if|where|while|because)\b)[\w’'-]+){0,7}?) "
@@ -33,10 +35,6 @@ _NO_SUBJECT: Final = frozenset(
     "In On At During After Before By For From With Under Since There If When While As To Of Here Where Then Only Not "
     "What Who How Why Because Until Behind Over Between Among Though Although That".split()
 )
-_MONTHS: Final = (
-    "January February March April May June July August September October November December".split()
-)  # fmt: skip
-_DAYS: Final = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 _OPPOSITES: Final = (
     "open closed,higher lower,more fewer,first last,before after,free paid,north south,east west,allowed forbidden,"
     "accepted refused,bought sold,old new,larger smaller,early late,morning afternoon,summer winter,approved rejected,"
@@ -83,7 +81,7 @@ def turned(line: str, names: Sequence[str], chance: random.Random) -> Iterator[t
 
 def names_of(lines: Sequence[str]) -> list[str]:
     """The names in some lines, in order; no months and no days of the week."""
-    return sorted({name for line in lines for name in _NAME.findall(line)} - {*_MONTHS, *_DAYS})
+    return sorted({name for line in lines for name in _NAME.findall(line)} - {*MONTHS, *WEEKDAYS})
 
 
 def _otherwise(text: str, names: Sequence[str], chance: random.Random) -> Iterator[str]:
@@ -94,7 +92,7 @@ def _otherwise(text: str, names: Sequence[str], chance: random.Random) -> Iterat
         other = value + off[0] if _YEAR.fullmatch(found[0]) else max(1, int(value * off[1]))
         if other != value:
             yield f"{text[: found.start()]}{other}{text[found.end() :]}"
-    for series in (_MONTHS, _DAYS):
+    for series in (MONTHS, WEEKDAYS):
         for word in series:
             if re.search(rf"\b{word}\b", text):
                 yield re.sub(rf"\b{word}\b", chance.choice([w for w in series if w != word]), text)
@@ -102,5 +100,5 @@ def _otherwise(text: str, names: Sequence[str], chance: random.Random) -> Iterat
         if word in _OPPOSITE:
             yield re.sub(rf"\b{word}\b", _OPPOSITE[word], text)
     for name in _NAME.findall(text):
-        if names and name not in _MONTHS and name not in _DAYS:
+        if names and name not in MONTHS and name not in WEEKDAYS:
             yield text.replace(name, chance.choice(names))

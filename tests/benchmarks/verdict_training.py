@@ -26,7 +26,7 @@ from torch.nn import functional
 from quern.jobs.models.folders import DEFAULT_MODEL, load_tokenizer, read_model
 from quern.jobs.models.line_reader import FILE, Laid, lay
 from tests.benchmarks.reading_pages import Decided, decided, evened, read_pages, turned_round, verdicts_on_pages_kept
-from tests.benchmarks.reading_training import Net
+from tests.benchmarks.reading_training import Net, remembered
 
 _RATE: Final = 7e-4  # As of the reader of lines; none other was tried.
 _DECAY: Final = 0.05
@@ -61,18 +61,12 @@ def train_verdicts(minutes: float, *, file: Path, begin: Path = FILE, seed: int 
         if isinstance(part, nn.Dropout):
             part.p = 0.1
     net.train()
-    written = decided(read_pages(kept=False))
-    made = turned_round(read_pages(kept=False))
+    asked = read_pages(kept=False)
+    written, made = decided(asked), turned_round(asked)
     halves = _Halves((written, made), (_chances(written), _chances(made)))
     learnt = [p for p in net.parameters() if p.requires_grad]
     optimiser = torch.optim.AdamW(learnt, lr=_RATE, weight_decay=_DECAY)
-    known: dict[str, list[int]] = {}
-
-    def tokens(text: str) -> list[int]:
-        if text not in known:
-            known[text] = tokenizer.encode(text, add_special_tokens=False).ids
-        return known[text]
-
+    tokens = remembered(tokenizer)
     started, losses = time.monotonic(), list[float]()
     while (time.monotonic() - started) / 60 < minutes:
         laid = [(lay(o.question, [o.passage(chance)], tokenizer, tokens), o.yes) for o in halves.drawn(drawing)]
