@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -207,6 +208,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--repeats", type=int, default=7, help="rounds (deduplicate: 3 at most); the median is printed")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args(arguments)
+    told = logging.getLogger(__package__)  # How far a training is, and nothing of what is measured.
+    told.addHandler(logging.StreamHandler())
+    told.setLevel(logging.INFO)
     if options.benchmark in _FOLDERS and options.folder is None:
         parser.error(f"{options.benchmark} needs --folder")
     if options.benchmark == "readers" and not options.warehouse:

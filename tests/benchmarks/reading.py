@@ -51,7 +51,6 @@ def on_pages_kept(model: LineReader) -> dict[str, float]:
     asked, chance = read_pages(kept=True), random.Random(0)
     pages = pages_of(asked)
     first: list[bool] = []
-    said: list[bool] = []
     none: tuple[list[float], list[bool]] = ([], [])
     for one in chance.sample(asked, min(_MOST, len(asked))):
         given = choice(one, pages, chance, measured=True)
@@ -66,14 +65,10 @@ def on_pages_kept(model: LineReader) -> dict[str, float]:
         none[1].append(answered)
         if answered:
             first.append(max(flat)[1])
-        if answered and given.yes is not None:
-            said.append((read.yes > 0) == given.yes)
     return {
         "pages kept apart, questions": len(first),
         "pages kept apart, right line first": float(np.mean(first)),
         "pages kept apart, area answered or not": area_under_roc(np.array(none[0]), np.array(none[1])),
-        "pages kept apart, of yes or no": len(said),
-        "pages kept apart, yes or no told": float(np.mean(said)) if said else math.nan,
     }
 
 

@@ -3,7 +3,8 @@
 A file has pages of our own writing: a title (`# `), numbered lines, questions with the numbers of the lines that answer
 (`Q 4,7 `), and questions that nothing answers (`N `). Behind ` => ` may stand what of the line answers, or `yes` or
 `no`; `Y 4 ` and `X 4 ` are questions that line 4 answers by yes, or by no. Pages behind `== ` are of one archive, and
-its questions are answered by no other of its pages.
+its questions are answered by no other of its pages. Lines numbered `4'` are of the twin of a page, of the same title:
+what its line says turns the answer round, so that nothing but the line tells yes from no.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ FOLDER: Final = Path(__file__).parents[1] / "corpus" / "reading"
 # Files that are measured on and not trained on: two of each writer.
 _KEPT: Final = ("03", "09")
 _SEPARATOR: Final = " | "
-_NUMBERED: Final = re.compile(r"(\d+) (.+)")
+_NUMBERED: Final = re.compile(r"(?P<number>\d+)(?P<twin>'?) (?P<line>.+)")
 _ANSWERED: Final = re.compile(r"(?P<kind>[QYX]) (?P<lines>\d+(?:,\d+)*) (?P<question>.+?)(?: => (?P<said>.+))?")
 _YES: Final = {"Y": True, "X": False, "yes": True, "no": False}
 _MOST_PAGES: Final = 3  # Beside those of its archive.
@@ -41,10 +42,19 @@ _RAREST: Final = 5.0
 
 @dataclass(eq=False)
 class Page:
-    """A page: its title, its lines, what words each line has, and the pages of its archive, itself among them."""
+    """A page.
+
+    Attributes:
+        title: Its title.
+        archive: The pages of its archive, itself among them.
+        has_twin: Whether another page answers its questions the other way round.
+        lines: Its lines.
+        words: What words each line has.
+    """
 
     title: str
     archive: list[Page]
+    has_twin: bool = False
     lines: list[str] = field(default_factory=list)
     words: list[frozenset[str]] = field(default_factory=list)
 
@@ -144,15 +154,23 @@ def verdicts_on_pages_kept(say_yes: Callable[[Sequence[Decided]], Sequence[float
     Also of the first as they would be if shared words told nothing, which by themselves tell much of them.
     """
     asked = read_pages(kept=True)
-    written, made = decided(asked), turned_round(asked)
-    told = [[(odds > 0) == one.yes for odds, one in zip(say_yes(of), of, strict=True)] for of in (written, made)]
+    written, twins = by_twins(decided(asked))
+    parts = (written, twins, turned_round(asked))
+    told = [[(odds > 0) == one.yes for odds, one in zip(say_yes(of), of, strict=True)] for of in parts]
     return {
         "pages kept apart, of yes or no": len(written),
         "pages kept apart, yes or no told": float(np.mean(told[0])),
         "pages kept apart, yes or no told, evened": float(np.average(told[0], weights=evened(written))),
-        "pages kept apart, sentences turned round": len(made),
-        "pages kept apart, yes or no told of those": float(np.mean(told[1])),
+        "pages kept apart, of twins": len(twins),
+        "pages kept apart, yes or no told of twins": float(np.mean(told[1])),
+        "pages kept apart, sentences turned round": len(parts[2]),
+        "pages kept apart, yes or no told of those": float(np.mean(told[2])),
     }
+
+
+def by_twins(questions: Sequence[Decided]) -> tuple[list[Decided], list[Decided]]:
+    """Those of pages without a twin, and those of pages with one."""
+    return [o for o in questions if not o.page.has_twin], [o for o in questions if o.page.has_twin]
 
 
 def _decided(question: str, page: Page, right: Sequence[int], *, yes: bool) -> Decided:
@@ -162,20 +180,26 @@ def _decided(question: str, page: Page, right: Sequence[int], *, yes: bool) -> D
 
 
 def _of_file(file: Path) -> Iterator[Asked]:
-    page = Page("", [])
+    page = twin = Page("", [])
     archive: list[Page] | None = None
     for line in file.read_text("utf-8").splitlines():
         if line.startswith("== "):
             archive = []
         elif line.startswith("# "):
-            page = Page(line[2:], [] if archive is None else archive)
+            page, twin = Page(line[2:], [] if archive is None else archive), Page(line[2:], [])
             page.archive.append(page)
+            twin.archive.append(twin)
         elif numbered := _NUMBERED.fullmatch(line):
-            page.lines.append(numbered[2])
-            page.words.append(content_words(numbered[2]))
+            of = twin if numbered["twin"] else page
+            page.has_twin = twin.has_twin = page.has_twin or of is twin
+            of.lines.append(numbered["line"])
+            of.words.append(content_words(numbered["line"]))
         elif found := _ANSWERED.fullmatch(line):
             right = frozenset(int(n) - 1 for n in found["lines"].split(","))
-            yield Asked(found["question"], page, right, _YES.get(found["kind"], _YES.get(found["said"] or "")))
+            yes = _YES.get(found["kind"], _YES.get(found["said"] or ""))
+            yield Asked(found["question"], page, right, yes)
+            if page.has_twin:
+                yield Asked(found["question"], twin, right, not yes)
         elif line.startswith("N "):
             yield Asked(line[2:], page, frozenset())
 

@@ -12,6 +12,7 @@ import pytest
 from tests.benchmarks.reading_pages import (
     FOLDER,
     Asked,
+    by_twins,
     choice,
     decided,
     evened,
@@ -42,6 +43,15 @@ Q 3 Was 1951 a year of more than a thousand sacks? => no
 1 The barn is dry.
 Q 1 Is the barn damp? => no
 """
+TWINS = """\
+# The ferry
+1 It sails all year.
+1' It is laid up from October on.
+2 Bicycles cost nothing.
+2' A bicycle is 4 crowns.
+Y 1 Can I cross in January?
+X 2 Do I pay for my bike?
+"""
 
 
 @pytest.fixture
@@ -65,6 +75,18 @@ def test_questions_are_read_with_their_lines_and_archives(asked: list[Asked]) ->
         ["The old mill", "The new mill"],
         ["The barn"],
     ]
+
+
+def test_a_question_of_twins_is_answered_otherwise_by_each(tmp_path: Path) -> None:
+    (tmp_path / "twins-01.txt").write_text(TWINS, "utf-8")
+    asked = read_pages(kept=False, folder=tmp_path)
+    assert [(one.page.lines[min(one.right)], one.yes) for one in asked] == [
+        ("It sails all year.", True),
+        ("It is laid up from October on.", False),
+        ("Bicycles cost nothing.", False),
+        ("A bicycle is 4 crowns.", True),
+    ]
+    assert [[p.title for p in page.archive] for page in pages_of(asked)] == [["The ferry"], ["The ferry"]]
 
 
 def test_a_choice_has_the_right_line_behind_what_it_needs_unless_it_is_left_out(asked: list[Asked]) -> None:
@@ -92,7 +114,7 @@ def test_what_is_measured_leaves_no_line_out(asked: list[Asked]) -> None:
 
 
 def test_all_files_are_as_described() -> None:
-    known = re.compile(r"== .+|# .+|\d+ .+|[QYX] \d+(,\d+)* .+|N .+|")
+    known = re.compile(r"== .+|# .+|\d+'? .+|[QYX] \d+(,\d+)* .+|N .+|")
     for file in sorted(FOLDER.glob("*.txt")):
         for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
             assert known.fullmatch(line), f"{file.name}:{number}: {line}"
@@ -104,8 +126,9 @@ def test_all_files_are_as_described() -> None:
 
 
 def test_questions_of_yes_or_no_count_so_that_shared_words_tell_nothing() -> None:
-    """Those of no share more words with what answers them; see `docs/explanation/reader.md`."""
-    written = decided(read_pages(kept=True))
+    """Those of no share more words with what answers them where no page is a twin: `docs/explanation/reader.md`."""
+    written, twins = by_twins(decided(read_pages(kept=True)))
+    assert sum(o.yes for o in twins) == len(twins) / 2
     yes, shared = np.array([o.yes for o in written]), np.array([o.shared for o in written])
     apart = shared[~yes].mean() - shared[yes].mean()
     counts = evened(written)
@@ -135,4 +158,7 @@ def test_a_reader_that_goes_by_shared_words_alone_tells_much_but_nothing_evened(
     assert by_words["pages kept apart, yes or no told, evened"] == pytest.approx(0.5, abs=0.05)
     assert by_words["pages kept apart, yes or no told of those"] < 0.5
     right = verdicts_on_pages_kept(lambda every: [1.0 if one.yes else -1.0 for one in every])
-    assert right["pages kept apart, yes or no told, evened"] == 1.0
+    assert (
+        right["pages kept apart, yes or no told, evened"] == right["pages kept apart, yes or no told of twins"] == 1.0
+    )
+    assert by_words["pages kept apart, yes or no told of twins"] < 0.5

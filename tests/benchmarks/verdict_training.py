@@ -1,8 +1,9 @@
 """Training of the reader of verdicts: whether the line that decides a question says yes or no.
 
-`python -m tests.benchmarks reading --fit-verdicts FILE` writes its weights. Half of what it sees are the questions of
-yes or no that people wrote, half are sentences turned round. Of the first those answered by no share more words with
-their line, which a reader would learn: they are drawn so that both answers are equally frequent at each share of words.
+`python -m tests.benchmarks reading --fit-verdicts FILE` writes its weights. Half of what it sees are questions over
+twins of pages, which each answers otherwise; a quarter are other questions of yes or no that were written, and a
+quarter are sentences turned round. Shared words tell yes from no in part, which a reader would learn: both are drawn
+equally often at each share of words.
 No such reader is packaged; `docs/explanation/reader.md` tells why.
 """
 
@@ -25,14 +26,22 @@ from torch.nn import functional
 
 from quern.jobs.models.folders import DEFAULT_MODEL, load_tokenizer, read_model
 from quern.jobs.models.line_reader import FILE, Laid, lay
-from tests.benchmarks.reading_pages import Decided, decided, evened, read_pages, turned_round, verdicts_on_pages_kept
+from tests.benchmarks.reading_pages import (
+    Decided,
+    by_twins,
+    decided,
+    evened,
+    read_pages,
+    turned_round,
+    verdicts_on_pages_kept,
+)
 from tests.benchmarks.reading_training import Net, remembered
 
 _RATE: Final = 7e-4  # As of the reader of lines; none other was tried.
 _DECAY: Final = 0.05
 _WARM: Final = 100  # Steps.
 _STEP: Final = 32
-_DRAWN: Final = 1024  # Of each half, sorted by length together.
+_DRAWN: Final = (512, 1024, 512)  # Of those written, of twins, and of those turned round, sorted by length together.
 _SURE: Final = 0.98  # What it is taught for a yes, and one less that for a no.
 _TOLD: Final = 50
 
@@ -40,15 +49,15 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class _Halves:
-    """Questions that were written and those turned round, and the chances of each to be drawn."""
+class _Parts:
+    """Questions that were written, those over twins and those turned round, and the chances of each to be drawn."""
 
-    of: tuple[Sequence[Decided], Sequence[Decided]]
-    chances: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
+    of: Sequence[Sequence[Decided]]
+    chances: Sequence[npt.NDArray[np.float64]]
 
     def drawn(self, chance: np.random.Generator) -> Iterator[Decided]:
-        for questions, by in zip(self.of, self.chances, strict=True):
-            yield from (questions[n] for n in chance.choice(len(questions), _DRAWN, p=by))
+        for questions, by, drawn in zip(self.of, self.chances, _DRAWN, strict=True):
+            yield from (questions[n] for n in chance.choice(len(questions), drawn, p=by))
 
 
 def train_verdicts(minutes: float, *, file: Path, begin: Path = FILE, seed: int = 1) -> dict[str, float]:
@@ -62,14 +71,14 @@ def train_verdicts(minutes: float, *, file: Path, begin: Path = FILE, seed: int 
             part.p = 0.1
     net.train()
     asked = read_pages(kept=False)
-    written, made = decided(asked), turned_round(asked)
-    halves = _Halves((written, made), (_chances(written), _chances(made)))
+    questions = [*by_twins(decided(asked)), turned_round(asked)]
+    parts = _Parts(questions, [_chances(of) for of in questions])
     learnt = [p for p in net.parameters() if p.requires_grad]
     optimiser = torch.optim.AdamW(learnt, lr=_RATE, weight_decay=_DECAY)
     tokens = remembered(tokenizer)
     started, losses = time.monotonic(), list[float]()
     while (time.monotonic() - started) / 60 < minutes:
-        laid = [(lay(o.question, [o.passage(chance)], tokenizer, tokens), o.yes) for o in halves.drawn(drawing)]
+        laid = [(lay(o.question, [o.passage(chance)], tokenizer, tokens), o.yes) for o in parts.drawn(drawing)]
         laid.sort(key=lambda pair: len(pair[0].ids))
         steps = [laid[n : n + _STEP] for n in range(0, len(laid), _STEP)]
         for step in chance.sample(steps, len(steps)):
@@ -97,7 +106,7 @@ def train_verdicts(minutes: float, *, file: Path, begin: Path = FILE, seed: int 
         found: list[float] = torch.cat(steps)[:, 0].float().tolist()
         return found
 
-    seen = {"questions": len(written) + len(made), "seen": len(losses) * _STEP, "loss": float(np.mean(losses[-100:]))}
+    seen = {"questions": sum(map(len, questions)), "seen": len(losses) * _STEP, "loss": float(np.mean(losses[-100:]))}
     return seen | verdicts_on_pages_kept(say_yes)
 
 
