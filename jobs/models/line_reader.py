@@ -1,8 +1,9 @@
 """A reader of our own: the default embedding model with changes of low rank, which reads a question beside some lines.
 
 It says of each line how likely it is to answer, and how likely none of them does. All lines are read at once, in the
-order of their pages, so that `she` and `the ship` are known and one line is weighed against another. What it was
-trained on, and how, is told in `docs/explanation/reader.md`; its weights lie beside this file.
+order of their pages, so that `she` and `the ship` are known and one line is weighed against another. Other weights of
+the same shape say of a line alone whether it answers by yes or by no. What both were trained on, and how, is told in
+`docs/explanation/reader.md`; they lie beside this file.
 
 Source: changes of low rank, Hu et al., LoRA, arXiv 2106.09685, section 4.1.
 """
@@ -22,7 +23,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 from safetensors.numpy import load
-from scipy.special import erf, log_expit, logsumexp
+from scipy.special import erf, logsumexp
 from tokenizers import Tokenizer
 
 from quern.jobs.models.batches import Batching
@@ -34,6 +35,7 @@ from quern.schemas.digests import FINGERPRINT_BYTES
 from quern.schemas.settings import EmbedSettings
 
 FILE: Final = Path(__file__).with_name("line_reader.safetensors")
+OF_VERDICTS: Final = Path(__file__).with_name("verdict_reader.safetensors")
 # As it was trained: tokens of a question, a title, a line, and of all together.
 _QUESTION, _TITLE, _LINE, _MOST = 60, 24, 80, 400
 _ONE: Final = Batching(texts=1, tokens=_MOST, positions=None, pad_id=0)
@@ -58,12 +60,10 @@ class Reading:
         lines: Of each passage and line, the logarithm of the probability that it answers if one of all does; None
             where there was no room for it.
         none: The logarithm of the odds that none of them answers.
-        yes: The logarithm of the odds that the answer is yes, if yes or no is asked and one of them answers.
     """
 
     lines: Sequence[Sequence[float | None]]
     none: float
-    yes: float
 
 
 @dataclass(frozen=True)
@@ -110,26 +110,26 @@ class LineReader:
         fingerprint: Digest of its weights.
     """
 
-    def __init__(self) -> None:
-        """Find it.
+    def __init__(self, file: Path = FILE) -> None:
+        """Find it, or what is told by the weights in another `file`.
 
         Raises:
             ModelError: The model that it changes is not on this machine.
         """
         find_folder(DEFAULT_MODEL, "answer.reading")
-        self._written = FILE.read_bytes()
+        self._written = file.read_bytes()
         self.fingerprint = blake2b(self._written, digest_size=FINGERPRINT_BYTES).hexdigest()
         self._tokens = lru_cache(maxsize=50_000)(self._encoded)
         self._own = threading.local()
 
     @staticmethod
-    def load() -> LineReader:
-        """The reader, one for each process.
+    def load(file: Path = FILE) -> LineReader:
+        """The reader by the weights in `file`, one for each process.
 
         Raises:
             ModelError: The model that it changes is not on this machine.
         """
-        return _load()
+        return _load(file)
 
     def read(self, question: str, passages: Sequence[Passage]) -> Reading:
         """What each line of the `passages` has to say to the question; see `lay` for which are read."""
@@ -140,23 +140,39 @@ class LineReader:
         laid = lay(question, passages, self._tokenizer, self._tokens)
         at = [place for places in laid.places for place in places if place is not None]
         if not at:
-            nothing = Reading([[None for _ in p.lines] for p in passages], math.inf, 0.0)
+            nothing = Reading([[None for _ in p.lines] for p in passages], math.inf)
             return lambda: nothing
         reading = self._threads.submit(self._read, laid, at)
         return reading.result
 
-    def _read(self, laid: Laid, at: Sequence[slice]) -> Reading:
+    def says_yes(self, question: str, passage: Passage) -> float:
+        """The log odds that the last line of a `passage` answers by yes, by the weights of `OF_VERDICTS`.
+
+        0 where the line has no words, or no room.
+        """
+        laid = lay(question, [passage], self._tokenizer, self._tokens)
+        last = laid.places[0][-1]
+        return 0.0 if last is None else self._threads.submit(self._yes, laid, last).result()
+
+    def _yes(self, laid: Laid, line: slice) -> float:
+        return float(self._score("yes", self._hidden(laid)[line].mean(axis=0, keepdims=True))[0])
+
+    def _hidden(self, laid: Laid) -> Floats:
+        """A vector for each token, shape (n, d)."""
         (call,) = _ONE.calls([laid.ids])
         inputs = {"input_ids": call.ids, "attention_mask": call.mask}
-        hidden = self._own.request.infer(inputs)[0][0].astype(np.float32)
+        found: Floats = self._own.request.infer(inputs)[0][0].astype(np.float32)
+        return found
+
+    def _read(self, laid: Laid, at: Sequence[slice]) -> Reading:
+        hidden = self._hidden(laid)
         means = np.stack([hidden[place].mean(axis=0) for place in at])
-        odds, says = self._score("line", means).astype(np.float64), self._score("yes", means).astype(np.float64)
+        odds = self._score("line", means).astype(np.float64)
         every = float(logsumexp(odds))
         none = float(self._score("none", hidden[:1])[0])
-        yes = float(logsumexp(odds + log_expit(says)) - logsumexp(odds + log_expit(-says)))
         likely = iter((odds - every).tolist())
         told = [[None if place is None else next(likely) for place in places] for places in laid.places]
-        return Reading(told, none - every, yes)
+        return Reading(told, none - every)
 
     def _score(self, head: str, vectors: Floats) -> Floats:
         """A score for each of `vectors`, shape (n, d): a net of one layer between."""
@@ -208,5 +224,5 @@ class LineReader:
 
 
 @cache
-def _load() -> LineReader:
-    return LineReader()
+def _load(file: Path) -> LineReader:
+    return LineReader(file)

@@ -6,7 +6,7 @@ import logging
 from functools import cache
 
 from quern.jobs.models.folders import ModelError
-from quern.jobs.models.line_reader import LineReader
+from quern.jobs.models.line_reader import OF_VERDICTS, LineReader
 from quern.jobs.reasoning.answering.reading import Reader
 from quern.schemas.settings import AnswerSettings
 
@@ -15,15 +15,15 @@ log = logging.getLogger(__name__)
 
 def reader_of(settings: AnswerSettings) -> Reader | None:
     """The reader by `settings`; None where they want none, or the model that it changes is not on this machine."""
-    model = _model() if settings.reading else None
-    return None if model is None else Reader(model, settings.reading)
+    models = _models() if settings.reading else None
+    return None if models is None else Reader(models[0], settings.reading, models[1])
 
 
 @cache
-def _model() -> LineReader | None:
-    """The model, looked for once: where it is missing, that is said once, and the rules choose alone."""
+def _models() -> tuple[LineReader, LineReader] | None:
+    """What reads lines, and verdicts, looked for once: where it is missing, that is said once, and rules choose."""
     try:
-        return LineReader.load()
+        return LineReader.load(), LineReader.load(OF_VERDICTS)
     except ModelError as error:
         log.warning("answers are chosen by rules alone: %s", error)
         return None

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from quern.jobs.models.line_reader import Passage
 from quern.jobs.reasoning.answering.idioms import asks_events
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.kinds.kind import Kind
@@ -32,6 +33,25 @@ def lines(given: AnswerInput, kind: Kind) -> list[Line]:
 def reading(given: AnswerInput, kind: Kind) -> LinesRead:
     """What the reader made of the best of them; an input holds it too."""
     return _ranked(given, kind).read
+
+
+def says_yes(given: AnswerInput, kind: Kind, line: Line) -> float:
+    """By what log odds a line answers a question by yes, as far as the reader's word counts; 0 where it reads nothing.
+
+    A verdict by rules counts one beside it. With the weight of lines, .6, right were: of 200 literal questions over the
+    sample corpus 184 (150 by rules alone), of 77 that were read 62 (64), of 300 on pages kept apart 176 (154).
+    """
+    if given.reader is None or given.reader.of_verdicts is None or not reading(given, kind).lines:
+        return 0.0
+    head = SEPARATOR.join(line.row.header) if line.row else ""
+    before = [o for o in lines(given, kind) if o.evidence == line.evidence and _stands_before(o, line, head)]
+    texts = [o.text for o in sorted(before, key=lambda o: o.number)[-1:]] + [line.text]
+    passage = Passage(given.evidence[line.evidence].title or "", [" ".join(text.split()) for text in texts])
+    return given.reader.weight * given.reader.of_verdicts.says_yes(given.question, passage)
+
+
+def _stands_before(other: Line, line: Line, head: str) -> bool:
+    return other.text == head if head else other.number == line.number - 1
 
 
 def by_rules(given: AnswerInput) -> AnswerInput:

@@ -38,6 +38,17 @@ class LineModel(Protocol):
         """Begin to read what each line of the `passages` has to say to the question; it is waited for by a call."""
 
 
+class VerdictModel(Protocol):
+    """What tells yes from no by a single line; see `jobs.models.line_reader.LineReader`."""
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells it from others."""
+
+    def says_yes(self, question: str, passage: Passage) -> float:
+        """The log odds that the last line of a `passage` answers by yes."""
+
+
 @dataclass(frozen=True)
 class LineToRead:
     """A sentence of the evidence: its number in the input, of which evidence, its text, and its table's head."""
@@ -56,14 +67,10 @@ class LinesRead:
         lines: Of each line that was read, by its number, the logarithm of the probability that it answers, if one of
             them does.
         none: The logarithm of the odds that none does; None where nothing was read.
-        yes: The logarithm of the odds that they say yes to a question of yes or no; None where nothing was read.
-        weight: What the reader's log odds count.
     """
 
     lines: Mapping[int, float] = field(default_factory=dict)
     none: float | None = None
-    yes: float | None = None
-    weight: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -73,15 +80,17 @@ class Reader:
     Attributes:
         model: The model.
         weight: What log odds of it count beside those of the rules.
+        of_verdicts: What tells yes from no by the line that decides; None for what `model` says of all lines.
     """
 
     model: LineModel
     weight: float
+    of_verdicts: VerdictModel | None = None
 
     @property
     def identity(self) -> object:
         """Everything that what it says depends on beside what it reads, JSON-like."""
-        return [self.model.fingerprint, self.weight]
+        return [self.model.fingerprint, self.weight, *([self.of_verdicts.fingerprint] if self.of_verdicts else [])]
 
     def begin(
         self, question: str, evidence: Sequence[Evidence], likely: Sequence[LineToRead]
@@ -109,17 +118,17 @@ class Reader:
             for at, mine in zip(pages, numbers, strict=True)
         ]
         reading = self.model.begin(question, passages)
-        return lambda: _by_number(reading(), numbers, self.weight)
+        return lambda: _by_number(reading(), numbers)
 
 
-def _by_number(read: Reading, numbers: Sequence[Sequence[int]], weight: float) -> LinesRead:
+def _by_number(read: Reading, numbers: Sequence[Sequence[int]]) -> LinesRead:
     told = {
         number: value
         for mine, values in zip(numbers, read.lines, strict=True)
         for number, value in zip(mine, values, strict=True)
         if value is not None
     }
-    return LinesRead(told, read.none, read.yes, weight) if told else LinesRead()
+    return LinesRead(told, read.none) if told else LinesRead()
 
 
 def told_of(read: LinesRead, lines: Sequence[tuple[int, int]]) -> list[float]:

@@ -20,7 +20,7 @@ from quern.jobs.reasoning.answering.kinds.units import MONEY
 from quern.jobs.reasoning.answering.named_things import named_beside
 from quern.jobs.reasoning.answering.numbered import numbered_first
 from quern.jobs.reasoning.answering.phrases import phrase
-from quern.jobs.reasoning.answering.ranked import lines, reading
+from quern.jobs.reasoning.answering.ranked import lines, says_yes
 from quern.jobs.reasoning.answering.relevance import Line, is_label
 from quern.jobs.reasoning.answering.sentences import alike, content_words
 from quern.jobs.reasoning.answering.series import likeliest
@@ -120,7 +120,7 @@ def _said(given: AnswerInput, kind: Kind, best: Sequence[Line]) -> Said:
     if kind.name == "yes_no" and compares_offers(question):
         return Said("", (best[0].number,))
     if kind.name == "yes_no":
-        said = verdict(question, best, reading(given, kind))
+        said = verdict(question, best, lambda line: says_yes(given, kind, line))
         return Said(said.with_reason, (said.line.number,))
     if (placed := _placed(question, kind, best)) is not None:
         return placed

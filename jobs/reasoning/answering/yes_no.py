@@ -9,16 +9,13 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
-
-from scipy.special import expit
 
 from quern.jobs.reasoning.answering.endings import absent, asks_for_ending, asks_still, ended, says, without_foreign
 from quern.jobs.reasoning.answering.names import names
 from quern.jobs.reasoning.answering.polarity import asked_negatively, denies, opposed
-from quern.jobs.reasoning.answering.reading import LinesRead
 from quern.jobs.reasoning.answering.relevance import Line
 from quern.jobs.reasoning.answering.scopes import scopes
 from quern.jobs.reasoning.answering.sentences import content_words
@@ -99,11 +96,8 @@ _OF_ENDING: Final = 0.25
 _OF_THING: Final = 0.3
 _ELSEWHERE: Final = 0.5
 _BY_SCORE: Final = 0.1
-# What the reader's log odds, times its weight, count for the line that decides, and beside a verdict by rules, which is
-# one. Of 400 questions on pages kept apart rules tell .55 and the reader .60, both together with six times as much .64;
-# of 64 visible ones over the sample corpus, for which rules were written, 56 are right without it, 55 so and 45 with 4.
+# What the reader's word counts for the line that decides.
 _BY_READER: Final = 0.1
-_OF_READER: Final = 1.5
 
 
 @dataclass(frozen=True)
@@ -122,25 +116,23 @@ class Verdict:
         return f"{self.text}: {reason}"
 
 
-def verdict(question: str, best: Sequence[Line], read: LinesRead) -> Verdict:
-    """`Yes` or `No` by the sentence that shares most with the question, and by what was read of the likeliest."""
+def verdict(question: str, best: Sequence[Line], read_yes: Callable[[Line], float]) -> Verdict:
+    """`Yes` or `No` by the sentence that shares most with the question.
+
+    Args:
+        question: What is asked.
+        best: The sentences of the evidence, best first.
+        read_yes: By what log odds a reader finds that a sentence says yes, as far as its word counts.
+    """
     asked = _Asked.of(_FOR_SALE.sub(r"\g<who>sell", question), best)
     line = _listed(question, best) or max(best[:_LOOKED_AT], key=lambda o: asked.support(o) + _BY_READER * o.told)
     reply = _reply(line, best)
     if reply is not None and (said := _REPLY.match(reply.text.removeprefix(f"{reply.speaker}:").strip())):
         no, line = said["no"] is not None, reply
     else:
-        no = _contradicts(asked, line)
-        no = _OF_READER * _yes(read) + (-1.0 if no else 1.0) < 0
+        no = read_yes(line) + (-1.0 if _contradicts(asked, line) else 1.0) < 0
     chinese = re.search(f"[{HAN}]", question) is not None
     return Verdict(("否" if no else "是") if chinese else ("No" if no else "Yes"), line)
-
-
-def _yes(read: LinesRead) -> float:
-    """By what log odds the reader says yes, as far as its word counts, and it finds that any line answers."""
-    if read.yes is None or read.none is None:
-        return 0.0
-    return read.weight * read.yes * float(expit(-read.none))
 
 
 @dataclass(frozen=True)

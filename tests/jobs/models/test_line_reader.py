@@ -6,7 +6,7 @@ import pytest
 from quern.jobs.models.batches import Batching
 from quern.jobs.models.bert import token_graph
 from quern.jobs.models.folders import DEFAULT_MODEL, ModelError, load_tokenizer, read_model
-from quern.jobs.models.line_reader import LineReader, Passage, lay
+from quern.jobs.models.line_reader import OF_VERDICTS, LineReader, Passage, lay
 from quern.jobs.models.precision import import_openvino
 from quern.jobs.vectors.embed import Embedder
 from quern.schemas.settings import EmbedSettings
@@ -69,14 +69,23 @@ def test_readings_that_were_begun_together_are_those_of_each_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "yes"),
+    ("question", "line", "yes"),
     [
-        ("Did she lose her rudder off Tern Head?", False),
-        ("Has the captain worked there for long?", True),
+        ("Was the ferry Gannet built in 1971?", 0, True),
+        ("Was the ferry Gannet built in 1985?", 0, False),
+        ("Did she lose her propeller off Tern Head?", 1, True),
+        ("Did she come home under her own power?", 1, False),
+        ("Did the yard give her a propeller for nothing?", 2, False),
+        ("Has the captain worked there for long?", 3, True),
     ],
 )
-def test_it_tells_yes_from_no(question: str, yes: bool) -> None:
-    assert (LineReader.load().read(question, [FERRY]).yes > 0) == yes
+def test_the_reader_of_verdicts_tells_yes_from_no(question: str, line: int, yes: bool) -> None:
+    passage = Passage(FERRY.title, FERRY.lines[max(0, line - 1) : line + 1])
+    assert (LineReader.load(OF_VERDICTS).says_yes(question, passage) > 0) == yes
+
+
+def test_a_line_without_words_says_neither_yes_nor_no() -> None:
+    assert LineReader.load(OF_VERDICTS).says_yes("Is it open?", Passage("The gate", ["It is shut.", "\u200b"])) == 0.0
 
 
 def test_lines_without_room_or_words_are_told_of_as_unread() -> None:

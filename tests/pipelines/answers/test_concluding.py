@@ -78,7 +78,7 @@ class Prefers:
 
     def begin(self, question: str, passages: Sequence[Passage]) -> Callable[[], Reading]:
         far = [[-abs(len(line) - self.length) / 9 for line in passage.lines] for passage in passages]
-        return lambda: Reading(far, len(question) / 9 - 4, self.length - 40.0)
+        return lambda: Reading(far, len(question) / 9 - 4)
 
 
 READERS = (Reader(Prefers(20), 2.0), Reader(Prefers(20), 0.1), Reader(Prefers(60), 2.0))

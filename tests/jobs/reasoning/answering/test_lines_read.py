@@ -25,14 +25,27 @@ class KnowsAWord:
 
     word: str
     fingerprint: str = "a"
-    yes: float = 0.0
     given: list[Passage] = field(default_factory=list)
 
     def begin(self, question: str, passages: Sequence[Passage]) -> Callable[[], Read]:
         del question
         self.given += passages
         told = [[0.0 if self.word in line else -20.0 for line in p.lines] for p in passages]
-        return lambda: Read(told, -1.5, self.yes)
+        return lambda: Read(told, -1.5)
+
+
+@dataclass
+class Says:
+    """Finds any line to say yes by the same log odds; remembers what it was given."""
+
+    yes: float
+    fingerprint: str = "c"
+    given: list[Passage] = field(default_factory=list)
+
+    def says_yes(self, question: str, passage: Passage) -> float:
+        del question
+        self.given.append(passage)
+        return self.yes
 
 
 BAKERY = Evidence("Omar Teel owns the bakery. The bread is baked by Ruth Vance. It opens at six.", "The bakery", [], [])
@@ -153,7 +166,14 @@ def test_an_input_is_read_once_whoever_asks() -> None:
 
 
 def test_an_answer_is_remembered_under_what_read_and_what_its_word_counted() -> None:
-    readers = [None, Reader(KnowsAWord("x"), 1.0), Reader(KnowsAWord("x"), 2.0), Reader(KnowsAWord("x", "b"), 1.0)]
+    readers = [
+        None,
+        Reader(KnowsAWord("x"), 1.0),
+        Reader(KnowsAWord("x"), 2.0),
+        Reader(KnowsAWord("x", "b"), 1.0),
+        Reader(KnowsAWord("x"), 1.0, Says(1.0)),
+        Reader(KnowsAWord("x"), 1.0, Says(1.0, "d")),
+    ]
     assert len({str(given(reader).identity) for reader in readers}) == len(readers)
     after = given(readers[1]).after([AskedBefore("Who?", "Omar")])
     assert after.reader is readers[1]
@@ -176,7 +196,7 @@ def test_what_is_read_is_told_as_logarithms_of_probabilities() -> None:
 def test_what_the_reader_says_of_yes_or_no_counts_beside_the_rules(text: str, yes: float, said: str) -> None:
     mill = Evidence(f"{text} It was sold to the county.", "The mill", [], [])
     for weight, expected in ((1.0, said), (0.001, verdict_by_rules(text))):
-        one = given(Reader(KnowsAWord("burn", yes=yes), weight), mill, question="Did the mill burn in 1931?")
+        one = given(Reader(KnowsAWord("burn"), weight, Says(yes)), mill, question="Did the mill burn in 1931?")
         assert answer_task(AnswerSettings()).rule(one).short.partition(":")[0] == expected
 
 
@@ -188,11 +208,28 @@ def test_a_question_of_yes_or_no_is_decided_by_the_line_that_the_reader_finds() 
     mill = Evidence("The state mill burned down in 1931. Later the county bought the thing.", "The mill", [], [])
     question = "Was the mill taken over by the state?"
     one = given(None, mill, question=question)
-    said = [verdict(question, *_sorted(one, reader)).line.text for reader in (None, Reader(KnowsAWord("county"), 9.0))]
+    readers = (None, Reader(KnowsAWord("county"), 9.0))
+    said = [verdict(question, _alike(one, reader), lambda _: 0.0).line.text for reader in readers]
     assert said == ["The state mill burned down in 1931.", "Later the county bought the thing."]
 
 
-def _sorted(one: AnswerInput, reader: Reader | None) -> tuple[list[Line], LinesRead]:
-    """Lines that differ in nothing but what they say and what the reader says of them, and what was read."""
-    asked, kind = replace(one, reader=reader), kind_of(one.question)
-    return [replace(line, score=0.0) for line in lines(asked, kind)], reading(asked, kind)
+def _alike(one: AnswerInput, reader: Reader | None) -> list[Line]:
+    """Lines that differ in nothing but what they say and what the reader says of them."""
+    return [replace(line, score=0.0) for line in lines(replace(one, reader=reader), kind_of(one.question))]
+
+
+def test_what_tells_yes_from_no_is_given_the_line_that_decides_behind_the_one_before_or_the_head_of_its_table() -> None:
+    mill = Evidence("The mill is old.\nIt burned in 1931.", "The mill", [], [])
+    prices = Evidence("Who | Price | Sundays\nAdults | 9 crowns | open\nChildren | free | shut", "Tickets", [], [])
+    for evidence, question, passage in (
+        (mill, "Did the mill burn in 1931?", Passage("The mill", ["The mill is old.", "It burned in 1931."])),
+        (
+            prices,
+            "Are tickets free for children?",
+            Passage("Tickets", ["Who | Price | Sundays", "Children | free | shut"]),
+        ),
+    ):
+        says = Says(0.0)
+        one = given(Reader(KnowsAWord("burned"), 1.0, says), evidence, question=question)
+        answer_task(AnswerSettings()).rule(one)
+        assert says.given == [passage]
