@@ -3,8 +3,8 @@
 `python -m tests.benchmarks reading --fit-verdicts FILE` writes its weights. Half of what it sees are questions over
 twins of pages, which each answers otherwise; a quarter are other questions of yes or no that were written, and a
 quarter are sentences turned round. Shared words tell yes from no in part, which a reader would learn: both are drawn
-equally often at each share of words.
-No such reader is packaged; `docs/explanation/reader.md` tells why.
+equally often at each share of words. What is packaged was trained so for 33 minutes; `docs/explanation/reader.md` tells
+what it is worth.
 """
 
 from __future__ import annotations

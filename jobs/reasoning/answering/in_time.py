@@ -25,17 +25,24 @@ _AT: Final = lazy_pattern(
     r"\b(?:(?:[Ii]n|[Oo]f|[Ff]or|[Dd]uring)\s+(?:[a-z]+\s+)?|[A-Z][\w’'-]+\s+)(?P<year>(?:1[5-9]|20)\d\d)\b(?!\s*/|-\d)"
     r"(?!\s+(?:[a-z]+))|\b(?:[Ii]n|[Dd]uring)\s+(?P<other>(?:1[5-9]|20)\d\d)\b"
 )
-_YEAR: Final = re.compile(r"(?:1[5-9]|20)\d\d")
-# Log odds in those of `relevance.WEIGHTS`, set by hand: a row of another time answers nothing, and a sentence of
-# another time falls behind its equals of the time asked for.
-_OTHER_ROW: Final = -4.0
-_OTHER_SENTENCE: Final = -3.0
+_YEAR: Final = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
+# A year up to which, or from which on, something holds or is wanted: who tells it names it too.
+_LIMIT: Final = lazy_pattern(
+    r"\b(?:by|until|till|before|after|since|from)\s+(?:the\s+(?:year|end|start|beginning)\s+(?:of\s+)?)?(?P<year>(?:1[5-9]|20)\d\d)\b",
+    re.IGNORECASE,
+)
+# Log odds in those of `relevance.WEIGHTS`, set by hand: a row or a sentence of another time answers nothing, or falls
+# behind its equals of the time asked for.
+_OTHER: Final = -4.0
 _ROW: Final = 2.0
+_NAMES_LIMIT: Final = 2.0
 _LEAST: Final = 0.5  # Share of what the best line has of the question that a line of the time must have.
 
 
 def in_time(question: str, best: Sequence[Line]) -> list[Line]:
     """The lines, best first, those of another time than `question` names behind; all as they are without one of it."""
+    if limits := {int(m["year"]) for m in _LIMIT.finditer(question)}:
+        return _naming(limits, best)
     years = years_asked(question)
     marks = {line.number: _row_fits(question, years, line) for line in best if line.row is not None}
     most = max((line.signals.covered for line in best), default=0.0)
@@ -50,11 +57,28 @@ def in_time(question: str, best: Sequence[Line]) -> list[Line]:
         change = 0.0
         if line.number in marks:
             fits = marks[line.number]
-            change = _OTHER_ROW if fits is False else _ROW if fits and _under(question, line) else 0.0
+            change = _OTHER if fits is False else _ROW if fits and _under(question, line) else 0.0
         elif of_year.get(line.number) is False:
-            change = _OTHER_SENTENCE
+            change = _OTHER
         found.append(replace(line, score=line.score + change))
     return sorted(found, key=lambda line: (-line.score, line.number))
+
+
+def _naming(years: set[int], best: Sequence[Line]) -> list[Line]:
+    """The lines, best first, those with a value that name one of the `years` before, those that tell others behind.
+
+    All as they are where none of them does.
+    """
+    naming = {o.number for o in best if o.values and years & _told(o)}
+    if not naming:
+        return [*best]
+    change = {o.number: _NAMES_LIMIT if o.number in naming else _OTHER if _told(o) - years else 0.0 for o in best}
+    found = [replace(o, score=o.score + change[o.number]) for o in best]
+    return sorted(found, key=lambda line: (-line.score, line.number))
+
+
+def _told(line: Line) -> set[int]:
+    return {int(year) for year in _YEAR.findall(line.text)}
 
 
 def years_asked(question: str) -> set[int]:

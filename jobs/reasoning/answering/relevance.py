@@ -32,7 +32,7 @@ from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.tables import Row
 from quern.jobs.reasoning.answering.typed.cells import cell_values
 from quern.jobs.reasoning.answering.typed.sentence import of_message, typed
-from quern.jobs.reasoning.answering.typed.value import Days, Value, amounts
+from quern.jobs.reasoning.answering.typed.value import Days, Period, Value, amounts
 from quern.jobs.reasoning.answering.wording import said_by_others
 from quern.schemas.words.scripts import HAN
 
@@ -149,6 +149,7 @@ _NUMBER: Final = re.compile(r"\d{2,}")
 # that lowered neither the share right nor token F1 of 174 questions of lihua_world.
 _TOLD: Final = 2.0
 _NAMESAKE: Final = 0.5  # What such a name is worth.
+_PEOPLE: Final = _words("people persons")
 _OTHER_WORD: Final = 0.8  # What a word of the question counts that is said by another word.
 
 
@@ -267,7 +268,7 @@ def _lines_of(asked: _Asked, at: int, evidence: Evidence, counted: int) -> list[
             heading=1.0 if s.heading else 0.0,
             rank=1.0 / (1 + at),
             other_number=1.0 if other_number else 0.0,
-            noun=1.0 if asked.kind.noun & own[i].keys() or _labelled(asked, s.row) else 0.0,
+            noun=1.0 if asked.kind.noun & own[i].keys() or _labelled(asked, s.row) or _counts(asked, values) else 0.0,
             row=1.0 if s.row and s.row.header else 0.0,
         )
         score = sum(map(mul, WEIGHTS, signals))
@@ -291,6 +292,18 @@ def is_label(line: Line) -> bool:
 def without_mark(text: str) -> str:
     """A sentence without the mark of an item."""
     return _MARK.sub("", text)
+
+
+def _counts(asked: _Asked, values: Sequence[Value]) -> bool:
+    """Whether so many are told without their noun: years by the first and the last, people by what is done to them."""
+    return asked.kind.name == "how_many" and any(isinstance(v.same, Period) or _is_doing(asked, v) for v in values)
+
+
+def _is_doing(asked: _Asked, value: Value) -> bool:
+    """Whether people are asked for and a value is so many of what they do or suffer: `two arrests`, if arrested."""
+    number, _, noun = value.text.partition(" ")
+    done = asked.words - asked.kind.noun - asked.named
+    return bool(asked.kind.noun & _PEOPLE and number and " " not in noun and _words(noun) & done)
 
 
 def _labelled(asked: _Asked, row: Row | None) -> bool:
@@ -318,6 +331,8 @@ def _values(asked: _Asked, s: ChunkSentence, counted: int) -> tuple[Value, ...]:
     if s.speaker:
         found = [*found, *of_message(asked.kind, asked.text, s.speaker, s.stamp, counted + s.stamped)]
     new = (v for v in found if not _given(asked, v))
+    if asked.kind.name == "how_many":
+        return tuple(replace(v, fit=1.0) if _is_doing(asked, v) else v for v in new)
     if asked.kind.name not in ("who", "where"):
         return tuple(new)
     # A name that shares a word with one of the question is often of its kind: `Lady Orrin` beside `Lady Maren`.

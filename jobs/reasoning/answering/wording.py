@@ -82,6 +82,16 @@ _GROUPS: Final = (
     "rule regulation law",
     "child kid",
     "study research trial",
+    "fog foggy",
+    "mist misty",
+    "sun sunny",
+    "rain rainy",
+    "wind windy",
+    "snow snowy",
+    "storm stormy",
+    "ice icy",
+    "mud muddy",
+    "dust dusty",
 )
 
 

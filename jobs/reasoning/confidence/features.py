@@ -28,6 +28,7 @@ from quern.jobs.reasoning.answering.ranked import lines
 from quern.jobs.reasoning.answering.relevance import Line, Signals, is_conversation
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.text.dates import When, dates
+from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.scripts import CJK
 from quern.schemas.words.terms import search_terms
 
@@ -44,6 +45,12 @@ _LINES: Final = 12  # Of the best lines, those whose amounts are weighed, as `an
 _UNREAD: Final = re.compile(f"[{CJK}]")
 # Words that name the text that is asked of, not what it says: `according to their conversation on ...`.
 _SOURCE: Final = content_words("according conversation discussion chat message article passage text document post")
+# A name or a date is one of these without a word that says so: `Which company repaired it`.
+_CLASS: Final = lazy_pattern(
+    r"^(?:(?:at|by|for|from|in|on|to|with)\s+)?(?:which|what)\s+(company|firm|business|organi[sz]ation|city|town|country|"
+    r"person|man|woman|year|month|day|date)\b",
+    re.IGNORECASE,
+)
 _AMOUNTS: Final = ("how_many", "how_much", "how_long")
 
 
@@ -107,6 +114,8 @@ def asked(question: str) -> Asked:
     if asks_events(question):  # What bounds a course of events need not stand in any report of it.
         days = tuple(w for w in days if not w.signal and w.precision != "range")
     words = content_words(plain) - _SOURCE - frame_words(plain)
+    if (of_class := _CLASS.match(plain)) is not None:
+        words -= content_words(of_class[1]) - content_words(plain[of_class.end() :])
     after = plain.strip().partition(" ")[2]
     names = frozenset(w for name in _NAME.findall(after) for w in content_words(name))
     return Asked(words, names & words, frozenset(_NUMBER.findall(plain)), days, _pairs(plain))

@@ -12,16 +12,17 @@ from typing import Final
 from quern.jobs.reasoning.questions.clause_forms import raised
 from quern.jobs.reasoning.questions.plan import SubQuestion
 from quern.jobs.reasoning.questions.references import proper_names
-from quern.jobs.reasoning.questions.words import AUXILIARIES, BE, CLOSED, bare, is_past, is_verb
+from quern.jobs.reasoning.questions.words import AUXILIARIES, BE, CLOSED, PREPOSITIONS, bare, is_past, is_verb
 from quern.jobs.text.quantities import singular
 from quern.schemas.words.patterns import lazy_pattern
 
 _MOST_HOPS: Final = 3
 # People by their doings end in -er, -or, -ist, -ian, -ant; the rest are kin and offices.
 _PERSON: Final = lazy_pattern(
-    r"(?:(?!number|river|water|paper|tower|center|chapter|letter|computer|order|power|corner|border|newspaper"
+    r"^(?:(?!number|river|water|paper|tower|center|chapter|letter|computer|order|power|corner|border|newspaper"
     r"|cover|theater"
-    r"|tractor|factor|motor|sector|harbor|error|mirror|color|floor|door)\w+(?:[^aeiou]er|or|ist|ian|eer|man|woman)"
+    r"|tractor|factor|motor|sector|harbor|error|mirror|color|floor|door|trawler|steamer|dredger|freighter|liner|cutter"
+    r"|cruiser|freezer|printer|boiler|trailer|charger)\w+(?:[^aeiou]er|or|ist|ian|eer|man|woman)"
     r"|person|wife|husband|spouse|father|mother|son|daughter"
     r"|sibling|brother|sister|king|"
     r"queen|president|chief|head|star|host|individual|author|teacher|mayor|judge|pilot|captain|coach|champion"
@@ -136,7 +137,8 @@ def _innermost(text: str) -> tuple[int, int, str] | None:
     spans: list[tuple[int, int, str]] = []
     for pattern in (_RELATIVE, _BARE):
         for m in _overlapping(pattern, text):
-            end = m.start("clause") + _clause_end(m["clause"], m.start() == 0 or not _subject_place(text, m.start()))
+            before = _auxiliary_before(text, m.start())
+            end = m.start("clause") + (_clause_end(m["clause"], before) if before else len(m["clause"]))
             phrase = text[m.start() : end]
             fits = _verb_follows(m["clause"]) if pattern is _BARE else _active(text, m)
             if not fits or _SAID.search(m["head"].strip()):
@@ -184,21 +186,23 @@ def _anchored(clause: str) -> bool:
     return bool(proper_names(f"x {clause}")) or "#" in clause or '"' in clause or "“" in clause
 
 
-def _subject_place(text: str, start: int) -> bool:
-    """Whether what stands at `start` is the subject of the question, whose verb is still to come."""
-    before = text[:start].split()
-    return bool(before) and bare(before[-1]) in AUXILIARIES
+def _auxiliary_before(text: str, start: int) -> str:
+    """The auxiliary before `start`, behind which the subject stands, whose verb is still to come; empty for none."""
+    word = bare(text[:start].split()[-1]) if text[:start].split() else ""
+    return word if word in AUXILIARIES else ""
 
 
-def _clause_end(clause: str, last: bool) -> int:
-    """Where a relative clause ends: before the verb of the main question, if that is still to come."""
+def _clause_end(clause: str, auxiliary: str) -> int:
+    """Where a relative clause ends: before the verb of the main question, or before the preposition at its end.
+
+    `Which city is the firm that bought the plant from`: no plain form of a verb goes with `is`.
+    """
     words = list(re.finditer(r"\S+", clause))
-    if last:
-        return len(clause)
     seen_verb = False
     for i, m in enumerate(words):
         word = bare(m[0])
-        verb = not m[0][0].isupper() and (is_verb(word) or is_past(word) or word in AUXILIARIES)
+        plain = is_verb(word) and not (seen_verb and auxiliary in BE and not word.endswith("ing"))
+        verb = not m[0][0].isupper() and (plain or is_past(word) or word in AUXILIARIES or _behind_name(words, i))
         behind = i and bare(words[i - 1][0]) not in CLOSED
         if verb and seen_verb and behind and i > 1:
             return words[i - 1].end()
@@ -209,7 +213,13 @@ def _clause_end(clause: str, last: bool) -> int:
                 or i + 1 == len(words)
                 or not is_past(bare(words[min(i + 1, len(words) - 1)][0]))
             )
-    return len(clause)
+    left = auxiliary in BE and len(words) > 2 and bare(words[-1][0]) in PREPOSITIONS
+    return words[-2].end() if left else len(clause)
+
+
+def _behind_name(words: list[re.Match[str]], at: int) -> bool:
+    """Whether word `at` of a clause ends in s and has nothing but names before it: `Lantern Tide commemorates`."""
+    return at > 0 and words[at][0].endswith("s") and all(m[0][0].isupper() for m in words[:at])
 
 
 def _has_content(text: str) -> bool:

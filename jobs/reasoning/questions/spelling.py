@@ -43,6 +43,11 @@ _FIRST: Final = 3.6  # If the first letters are the same.
 _UNSEEN: Final = 1.4  # Times the groups of three letters that no word has, two at most.
 _SWAPPED: Final = 1.7  # If the letters are the same, in another order.
 _IN_INDEX: Final = 2.0  # If the index has the word, not the language alone.
+# If two edits leave the consonants as they are, doubled ones counted once: who misspells `bicycle` writes `bycicle`, as
+# it sounds. Not fitted: with it the two typos of natural questions that were not mended are.
+_SOUNDS: Final = 3.0
+_VOWELS: Final = re.compile(r"[aeiouy]")
+_DOUBLED: Final = re.compile(r"(.)\1+")
 # If it makes up a name of the index with the word beside it. Not fitted: 2, 4 and 6 do the same on 834 random typos,
 # two in names and one beside them in a question over those corpora (234 of 242, 370 of 379, 193 of 213 mended).
 _NAMED: Final = 4.0
@@ -225,8 +230,13 @@ def _odds(word: str, near: Near, context: _Context, vocabulary: Vocabulary) -> f
         + _UNSEEN * min(vocabulary.unseen(word), 2)
         + _SWAPPED * (sorted(near.word) == sorted(word))
         + _IN_INDEX * vocabulary.spells(near.word)
+        + _SOUNDS * (near.edits == 2 and _consonants(near.word) == _consonants(word))
         + _NAMED * _named(near.word, context, vocabulary)
     )
+
+
+def _consonants(word: str) -> str:
+    return _DOUBLED.sub(r"\1", _VOWELS.sub("", word))
 
 
 def _cased(word: str, written: str) -> str:

@@ -8,6 +8,7 @@ from typing import Final
 from quern.jobs.reasoning.questions.clause_forms import asked_of_clause, asked_of_question, is_event, raised
 from quern.jobs.reasoning.questions.pairs import Pair
 from quern.jobs.reasoning.questions.references import has_pronoun, named, subject
+from quern.jobs.reasoning.questions.words import ADVERBS, BE, bare, is_past
 from quern.schemas.words.patterns import lazy_pattern
 
 
@@ -16,7 +17,7 @@ def ordered(text: str) -> Pair | None:
     if _HAPPENED.match(text) and (cut := _cut_in_time(text)) is not None:
         question, word, b = cut
         first = asked_of_question(question, "When")
-        if first is not None:
+        if first is not None and (" or " in word or not _asks_state(question)):
             whole = named(b, question) if has_pronoun(b) else b
             return Pair("order", (question, b), (first, asked_of_clause(whole, by=subject(question))), word)
     if (m := _IT_WAS.fullmatch(text)) is not None:
@@ -51,6 +52,28 @@ _IT_WAS: Final = lazy_pattern(
     r"(?P<a>.+)",
     re.IGNORECASE,
 )
+
+
+# What is so for a while has no day: `Did she keep her post after the inquiry` asks whether, not which came first.
+_STATES: Final = frozenset(
+    "keep stay remain continue have own know live work belong contain need use want believe like hold exist".split()
+)
+
+
+def _asks_state(question: str) -> bool:
+    """Whether a question of yes or no asks for what was so, not for what happened: `Was the radar on`."""
+    about = subject(question)
+    behind = question.partition(about)[2].split() if about else []
+    predicate = [bare(w) for w in behind if bare(w) not in ADVERBS]
+    if not predicate:
+        return False
+    if bare(question.split()[0]) in BE:
+        return not (is_past(predicate[0]) or predicate[0].endswith("ing") or predicate[0] in _HAPPENS_SO)
+    return predicate[0] in _STATES
+
+
+# `Was he born`, `was it born`: no past of these is read as one.
+_HAPPENS_SO: Final = frozenset({"born", "over", "there", "dead"})
 
 
 def _asking(unit: str | None) -> str:

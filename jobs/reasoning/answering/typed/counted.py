@@ -22,7 +22,7 @@ _PEOPLE = content_words(
     "workforce staff crew population audience crowd membership payroll team household people person"
 )
 _MEASURES = UNITS | {"o'clock"}
-_OF_RANGE = 0.6  # What the time between two dates is worth against one that is told.
+_OF_RANGE = 0.85  # What the time between two dates is worth against one that is told, which may be of another thing.
 _WORD_BEFORE = lazy_pattern(r"[A-Za-z]+\s$")
 # What parts a number from a noun that it does not count: `she is 58, and she has painted every tram`.
 _NOT_COUNTED = lazy_pattern(r"[;:()|]|,(?!\d)|\.(?!\d)|\s(?:and|or|but|while|for|with|at|on)\s")

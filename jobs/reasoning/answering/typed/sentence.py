@@ -9,10 +9,17 @@ from quern.jobs.reasoning.answering.typed.counted import counted
 from quern.jobs.reasoning.answering.typed.named import introduced, namesakes, naming, persons, places
 from quern.jobs.reasoning.answering.typed.value import MARKED, Days, Period, Value, times
 from quern.jobs.reasoning.answering.typed.when import clocks, dated
+from quern.schemas.words.calendar import MONTHS, WEEKDAYS
 from quern.schemas.words.patterns import lazy_pattern
 
+# `Since that weekend` tells a time.
+_TIME = (
+    r"(?:(?:the|that|this|last|its|his|her|their|early|late|mid|about|around)\s+){0,2}(?:\w+\s+)?"
+    r"(?:\d|day|night|morning|evening|noon|dawn|week|weekend|month|year|decade|century|spring|summer|autumn|winter|start|"
+    r"beginning|end|war|then|yesterday|" + "|".join((*MONTHS, *WEEKDAYS)) + r")"
+)
 CAUSE = lazy_pattern(
-    r"\b(?:because(?:\s+of)?|since(?!\s+(?:\d|then|the\s+\d|[A-Z][a-z]+\s+\d))|so\s+that|in\s+order\s+to|due\s+to|"
+    rf"\b(?:because(?:\s+of)?|since(?!\s+{_TIME})|so\s+that|in\s+order\s+to|due\s+to|"
     r"owing\s+to|on\s+account\s+of|as\s+a\s+result|thanks\s+to|caused\s+by|for\s+fear|to\s+(?:avoid|prevent|thank|"
     r"protect|"
     r"save|mark|honour|honor|help|make|keep)|except\s+(?:during|for)|the\s+(?:\w+\s+)?(?:cause|reason)\s+(?:is|was))\b|"

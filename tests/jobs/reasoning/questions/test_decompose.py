@@ -113,6 +113,8 @@ def test_a_question_with_several_answers_is_split(question: str, expected: list[
         "Was the mill or the barn ever closed first thing in the morning?",
         "Did the mill or the barn win first prize?",
         "Will the tunnel be later than planned?",
+        "Was the wheel turning or on its brake before it hit the wall?",
+        "Did the miller keep his post after the inquiry was closed?",
     ],
 )
 def test_words_of_order_that_set_nothing_in_order_split_no_question(question: str) -> None:
@@ -126,6 +128,25 @@ def test_what_is_only_described_is_asked_for_first() -> None:
     assert plan.leaves() == [2]
     assert plan.filled(2, {1: "Raoul Walsh."}) == "Who is the wife of Raoul Walsh?"
     assert plan.filled(2, {}) == "Who is the wife of the director of Jump for Glory?"
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        (
+            "What year did the trawler that Mill Fair commemorates go missing?",
+            ["What is the trawler that Mill Fair commemorates?", "What year did #1 go missing?"],
+        ),
+        (
+            "Which city is the company that bought the Ostley lens plant from?",
+            ["Which company bought the Ostley lens plant?", "Which city is #1 from?"],
+        ),
+    ],
+)
+def test_a_description_ends_before_the_verb_or_the_preposition_of_the_question(
+    question: str, expected: list[str]
+) -> None:
+    assert [s.text for s in decomposed(Reasoner(), [question])[0].sub_questions] == expected
 
 
 @pytest.mark.parametrize(
