@@ -14,6 +14,7 @@ from quern.jobs.reasoning.confidence.fits.things import (
     other_number,
     other_owner,
     other_place,
+    other_priced,
     other_role,
     other_subject,
 )
@@ -32,6 +33,7 @@ _OF_ONE: Final[tuple[Law, ...]] = (
     other_owner,
     other_subject,
     other_place,
+    other_priced,
     only_planned,
     no_value,
     no_name,

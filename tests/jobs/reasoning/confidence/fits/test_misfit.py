@@ -298,6 +298,19 @@ def test_a_loose_comparison_needs_no_values() -> None:
     assert compared(question, "It is tall, against painted green", "It is tall", "It is painted green").reason is None
 
 
+@pytest.mark.parametrize(
+    ("question", "refused"),
+    [
+        ("How much does it cost to join the mill's club?", True),
+        ("How much was the repair of the mill?", False),
+        ("How much did repairing the mill cost?", False),
+    ],
+)
+def test_the_price_of_another_thing_is_none(question: str, refused: bool) -> None:
+    told = "The mill at Orford has a club of millers. The repair cost 3,100 crowns."
+    assert (reason(question, told) == "only_related") == refused
+
+
 def test_an_answer_that_says_nothing_is_no_misfit() -> None:
     given = AnswerInput("How old is Berta?", [Evidence(MILL, None, [], [])])
     assert misfit(given, Draft(sentences=[])) is None
