@@ -182,7 +182,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--file", type=Path, help="JSONL with text and spans, for personal-data")
     parser.add_argument("--nodes", type=int, default=100_000, help="nodes of the synthetic graph")
     parser.add_argument("--documents", type=int, default=20_000, help="documents of deduplicate and nights")
-    parser.add_argument("--minutes", type=float, default=60.0, help="of reading --fit: how long is trained")
+    parser.add_argument(
+        "--minutes", type=float, default=60.0, help="of reading, with --fit or --fit-verdicts: how long is trained"
+    )
     parser.add_argument("--fit-verdicts", type=Path, help="of reading: train what tells yes from no, into this file")
     parser.add_argument("--nights", type=int, default=100, help="of law: nights that are compared")
     parser.add_argument("--places", type=int, default=500, help="of rot: how many are damaged")

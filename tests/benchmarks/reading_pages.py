@@ -198,7 +198,7 @@ def _of_file(file: Path) -> Iterator[Asked]:
             right = frozenset(int(n) - 1 for n in found["lines"].split(","))
             yes = _YES.get(found["kind"], _YES.get(found["said"] or ""))
             yield Asked(found["question"], page, right, yes)
-            if page.has_twin:
+            if page.has_twin and yes is not None:
                 yield Asked(found["question"], twin, right, not yes)
         elif line.startswith("N "):
             yield Asked(line[2:], page, frozenset())

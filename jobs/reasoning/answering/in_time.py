@@ -26,9 +26,10 @@ _AT: Final = lazy_pattern(
     r"(?!\s+(?:[a-z]+))|\b(?:[Ii]n|[Dd]uring)\s+(?P<other>(?:1[5-9]|20)\d\d)\b"
 )
 _YEAR: Final = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
-# A year up to which, or from which on, something holds or is wanted: who tells it names it too.
+# A year up to which something holds or is wanted: who tells it names it too. Who answers what was since or before one
+# mostly names another.
 _LIMIT: Final = lazy_pattern(
-    r"\b(?:by|until|till|before|after|since|from)\s+(?:the\s+(?:year|end|start|beginning)\s+(?:of\s+)?)?(?P<year>(?:1[5-9]|20)\d\d)\b",
+    r"\b(?:by|until|till)\s+(?:the\s+(?:year|end|start|beginning)\s+(?:of\s+)?)?(?P<year>(?:1[5-9]|20)\d\d)\b",
     re.IGNORECASE,
 )
 # Log odds in those of `relevance.WEIGHTS`, set by hand: a row or a sentence of another time answers nothing, or falls
@@ -41,9 +42,9 @@ _LEAST: Final = 0.5  # Share of what the best line has of the question that a li
 
 def in_time(question: str, best: Sequence[Line]) -> list[Line]:
     """The lines, best first, those of another time than `question` names behind; all as they are without one of it."""
-    if limits := {int(m["year"]) for m in _LIMIT.finditer(question)}:
-        return _naming(limits, best)
     years = years_asked(question)
+    if not years and (limits := {int(m["year"]) for m in _LIMIT.finditer(question)}):
+        return _naming(limits, best)
     marks = {line.number: _row_fits(question, years, line) for line in best if line.row is not None}
     most = max((line.signals.covered for line in best), default=0.0)
     of_year = _sentences(years, best) if years else {}

@@ -43,15 +43,17 @@ def says_yes(given: AnswerInput, kind: Kind, line: Line) -> float:
     """
     if given.reader is None or given.reader.of_verdicts is None or not reading(given, kind).lines:
         return 0.0
-    head = SEPARATOR.join(line.row.header) if line.row else ""
-    before = [o for o in lines(given, kind) if o.evidence == line.evidence and _stands_before(o, line, head)]
-    texts = [o.text for o in sorted(before, key=lambda o: o.number)[-1:]] + [line.text]
+    own = {o.number: o.text for o in lines(given, kind) if o.evidence == line.evidence}
+    head = _plain(SEPARATOR.join(line.row.header)) if line.row else ""
+    heads = [n for n, text in own.items() if n < line.number and head and _plain(text) == head]
+    before = max(heads, default=line.number - 1)
+    texts = [own[n] for n in (before, line.number) if n in own]
     passage = Passage(given.evidence[line.evidence].title or "", [" ".join(text.split()) for text in texts])
     return given.reader.weight * given.reader.of_verdicts.says_yes(given.question, passage)
 
 
-def _stands_before(other: Line, line: Line, head: str) -> bool:
-    return other.text == head if head else other.number == line.number - 1
+def _plain(text: str) -> str:
+    return " ".join(text.replace("|", " | ").split())
 
 
 def by_rules(given: AnswerInput) -> AnswerInput:

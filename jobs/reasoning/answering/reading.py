@@ -80,7 +80,7 @@ class Reader:
     Attributes:
         model: The model.
         weight: What log odds of it count beside those of the rules.
-        of_verdicts: What tells yes from no by the line that decides; None for what `model` says of all lines.
+        of_verdicts: What tells yes from no by the line that decides; None to leave it to the rules.
     """
 
     model: LineModel

@@ -150,6 +150,7 @@ _NUMBER: Final = re.compile(r"\d{2,}")
 _TOLD: Final = 2.0
 _NAMESAKE: Final = 0.5  # What such a name is worth.
 _PEOPLE: Final = _words("people persons")
+_SUFFERED: Final = re.compile(r"\b(?:people|persons)\s+(?:were|was|are|got|get|have\s+been|had\s+been)\s+(\w+)")
 _OTHER_WORD: Final = 0.8  # What a word of the question counts that is said by another word.
 
 
@@ -300,10 +301,10 @@ def _counts(asked: _Asked, values: Sequence[Value]) -> bool:
 
 
 def _is_doing(asked: _Asked, value: Value) -> bool:
-    """Whether people are asked for and a value is so many of what they do or suffer: `two arrests`, if arrested."""
+    """Whether people are asked for and a value is so many of what they suffer: `two arrests`, if they were arrested."""
+    suffered = _SUFFERED.search(asked.text) if asked.kind.noun & _PEOPLE else None
     number, _, noun = value.text.partition(" ")
-    done = asked.words - asked.kind.noun - asked.named
-    return bool(asked.kind.noun & _PEOPLE and number and " " not in noun and _words(noun) & done)
+    return suffered is not None and bool(number) and " " not in noun and bool(_words(noun) & _words(suffered[1]))
 
 
 def _labelled(asked: _Asked, row: Row | None) -> bool:

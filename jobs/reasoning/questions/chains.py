@@ -12,7 +12,7 @@ from typing import Final
 from quern.jobs.reasoning.questions.clause_forms import raised
 from quern.jobs.reasoning.questions.plan import SubQuestion
 from quern.jobs.reasoning.questions.references import proper_names
-from quern.jobs.reasoning.questions.words import AUXILIARIES, BE, CLOSED, PREPOSITIONS, bare, is_past, is_verb
+from quern.jobs.reasoning.questions.words import ADVERBS, AUXILIARIES, BE, CLOSED, PREPOSITIONS, bare, is_past, is_verb
 from quern.jobs.text.quantities import singular
 from quern.schemas.words.patterns import lazy_pattern
 
@@ -138,7 +138,8 @@ def _innermost(text: str) -> tuple[int, int, str] | None:
     for pattern in (_RELATIVE, _BARE):
         for m in _overlapping(pattern, text):
             before = _auxiliary_before(text, m.start())
-            end = m.start("clause") + (_clause_end(m["clause"], before) if before else len(m["clause"]))
+            ends = _clause_end(m["clause"], before, fronted=_fronted(text)) if before else len(m["clause"])
+            end = m.start("clause") + ends
             phrase = text[m.start() : end]
             fits = _verb_follows(m["clause"]) if pattern is _BARE else _active(text, m)
             if not fits or _SAID.search(m["head"].strip()):
@@ -192,16 +193,18 @@ def _auxiliary_before(text: str, start: int) -> str:
     return word if word in AUXILIARIES else ""
 
 
-def _clause_end(clause: str, auxiliary: str) -> int:
+def _clause_end(clause: str, auxiliary: str, *, fronted: bool) -> int:
     """Where a relative clause ends: before the verb of the main question, or before the preposition at its end.
 
-    `Which city is the firm that bought the plant from`: no plain form of a verb goes with `is`.
+    `Which city is the firm that bought the plant from`: no plain form of a verb goes with `is`, and the preposition is
+    the question's where the verb of the clause has its object already and the question does not begin with one of its
+    own, or with `how`, which needs none (`fronted`).
     """
     words = list(re.finditer(r"\S+", clause))
     seen_verb = False
     for i, m in enumerate(words):
         word = bare(m[0])
-        plain = is_verb(word) and not (seen_verb and auxiliary in BE and not word.endswith("ing"))
+        plain = is_verb(word) and not (seen_verb and auxiliary in BE)
         verb = not m[0][0].isupper() and (plain or is_past(word) or word in AUXILIARIES or _behind_name(words, i))
         behind = i and bare(words[i - 1][0]) not in CLOSED
         if verb and seen_verb and behind and i > 1:
@@ -213,13 +216,29 @@ def _clause_end(clause: str, auxiliary: str) -> int:
                 or i + 1 == len(words)
                 or not is_past(bare(words[min(i + 1, len(words) - 1)][0]))
             )
-    left = auxiliary in BE and len(words) > 2 and bare(words[-1][0]) in PREPOSITIONS
-    return words[-2].end() if left else len(clause)
+    if fronted or auxiliary not in BE or len(words) < 3 or bare(words[-1][0]) not in PREPOSITIONS:
+        return len(clause)
+    earlier = [bare(m[0]) for m in words[:-2] if not m[0][0].isupper()]
+    has_object = any(is_past(word) or is_verb(re.sub(r"s$", "", word)) for word in earlier)
+    return words[-2].end() if has_object else len(clause)
+
+
+def _fronted(text: str) -> bool:
+    """Whether a question begins with a preposition, or asks how old or long something is."""
+    first = bare(text.split()[0])
+    return first in PREPOSITIONS or first == "how"
 
 
 def _behind_name(words: list[re.Match[str]], at: int) -> bool:
     """Whether word `at` of a clause ends in s and has nothing but names before it: `Lantern Tide commemorates`."""
-    return at > 0 and words[at][0].endswith("s") and all(m[0][0].isupper() for m in words[:at])
+    word = words[at][0]
+    return (
+        at > 0
+        and word.endswith("s")
+        and not _OWNS.search(word)
+        and word not in ADVERBS
+        and all(m[0][0].isupper() for m in words[:at])
+    )
 
 
 def _has_content(text: str) -> bool:

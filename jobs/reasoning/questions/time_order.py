@@ -8,7 +8,7 @@ from typing import Final
 from quern.jobs.reasoning.questions.clause_forms import asked_of_clause, asked_of_question, is_event, raised
 from quern.jobs.reasoning.questions.pairs import Pair
 from quern.jobs.reasoning.questions.references import has_pronoun, named, subject
-from quern.jobs.reasoning.questions.words import ADVERBS, BE, bare, is_past
+from quern.jobs.reasoning.questions.words import ADVERBS, BE, bare
 from quern.schemas.words.patterns import lazy_pattern
 
 
@@ -55,25 +55,19 @@ _IT_WAS: Final = lazy_pattern(
 
 
 # What is so for a while has no day: `Did she keep her post after the inquiry` asks whether, not which came first.
-_STATES: Final = frozenset(
-    "keep stay remain continue have own know live work belong contain need use want believe like hold exist".split()
-)
+_STATES: Final = frozenset("keep stay remain own know live work belong contain need want believe like exist".split())
+_STANDING: Final = frozenset("on off out".split())  # `Was the radar on`, which has no verb behind its subject.
 
 
 def _asks_state(question: str) -> bool:
-    """Whether a question of yes or no asks for what was so, not for what happened: `Was the radar on`."""
+    """Whether a question of yes or no asks for what was so, not for what happened."""
     about = subject(question)
-    behind = question.partition(about)[2].split() if about else []
-    predicate = [bare(w) for w in behind if bare(w) not in ADVERBS]
-    if not predicate:
+    if not about:
         return False
+    behind = [w for raw in question.partition(about)[2].split() if (w := bare(raw)) not in ADVERBS]
     if bare(question.split()[0]) in BE:
-        return not (is_past(predicate[0]) or predicate[0].endswith("ing") or predicate[0] in _HAPPENS_SO)
-    return predicate[0] in _STATES
-
-
-# `Was he born`, `was it born`: no past of these is read as one.
-_HAPPENS_SO: Final = frozenset({"born", "over", "there", "dead"})
+        return not _STANDING.isdisjoint([bare(about.split()[-1]), *behind[:1]])
+    return not _STATES.isdisjoint(behind[:1])
 
 
 def _asking(unit: str | None) -> str:

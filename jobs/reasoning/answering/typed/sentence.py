@@ -12,11 +12,12 @@ from quern.jobs.reasoning.answering.typed.when import clocks, dated
 from quern.schemas.words.calendar import MONTHS, WEEKDAYS
 from quern.schemas.words.patterns import lazy_pattern
 
-# `Since that weekend` tells a time.
+# `Since that weekend` tells a time, `since the mayor was ill` does not, nor does `since it may rain`.
 _TIME = (
-    r"(?:(?:the|that|this|last|its|his|her|their|early|late|mid|about|around)\s+){0,2}(?:\w+\s+)?"
-    r"(?:\d|day|night|morning|evening|noon|dawn|week|weekend|month|year|decade|century|spring|summer|autumn|winter|start|"
-    r"beginning|end|war|then|yesterday|" + "|".join((*MONTHS, *WEEKDAYS)) + r")"
+    r"(?:(?:the|that|this|last|its|his|her|their|early|late|mid|about|around)\s+){0,2}"
+    r"(?:(?:first|next|same|previous|following|very)\s+)?"
+    r"(?:\d+(?!\s+[a-z]+s\b)|(?:day|night|morning|evening|noon|dawn|week|weekend|month|year|decade|century|spring|summer|"
+    r"autumn|winter|start|beginning|end|war|then|yesterday|(?-i:" + "|".join((*MONTHS, *WEEKDAYS)) + r"))s?\b)"
 )
 CAUSE = lazy_pattern(
     rf"\b(?:because(?:\s+of)?|since(?!\s+{_TIME})|so\s+that|in\s+order\s+to|due\s+to|"

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from quern.jobs.reasoning.answering.kinds.kind import MEASURED
+from quern.jobs.reasoning.answering.kinds.units import MONEY
 from quern.jobs.reasoning.answering.names import names
 from quern.jobs.reasoning.answering.persons import is_person, same_roles
 from quern.jobs.reasoning.answering.sentences import content_words
@@ -52,11 +53,15 @@ _ROLE_OF: Final = lazy_pattern(rf"\b(?P<role>[A-Za-z]+)\s+(?:of|at|for)\s+{_A_NA
 _OF_ANOTHER: Final = lazy_pattern(rf",\s+(?:an?|the|its)\s+(?:[a-z][\w-]*\s+){{1,3}}?(?:of|at|for)\s+{_A_NAME}")
 # What may stand for a name that was told before.
 _STANDS_FOR: Final = lazy_pattern(r"\b(?:he|she|it|they|we|i|his|her|its|their|our|my|him|them|us)\b", re.IGNORECASE)
+# In a sentence whose words are parted by single spaces.
 _PRICED: Final = lazy_pattern(
-    r"(?:^|[.;,]\s|\band\s)(?:the|an?|its|their|his|her|our|each|every)\s+(?P<thing>[\w’' -]{2,60}?)\s+"
-    r"(?:(?:will|would|has|have|had)\s+)?(?:costs?|(?:is|was|were)\s+(?:priced\s+at|sold\s+for)|fetched|sold\s+for)\b",
+    r"(?:^|[.;,] |\band )(?:the|an?|its|their|his|her|our|each|every) (?P<thing>[\w’'-]+(?: [\w’'-]+){0,7}?) "
+    r"(?:(?:will|would|has|have|had) )?(?:costs?|(?:is|was|were) (?:priced at|sold for)|fetched|sold for)\b",
     re.IGNORECASE,
 )
+# What is paid for anything: its price is that of what is asked for. Who asks what was spent or paid asks for any part.
+_PAID: Final = content_words("ticket tickets membership entry admission fee single return work works pass season")
+_SPENT: Final = lazy_pattern(r"\b(?:spend|spent|spending|pay|pays|paid|paying)\b", re.IGNORECASE)
 _PLACE: Final = lazy_pattern(r"\b(?:in|at)\s+(?P<name>[A-Z][\w’'-]*(?:\s+[A-Z][\w’'-]*)*)(?=\s*(?:[?,.]|$))")
 
 
@@ -160,10 +165,13 @@ def other_priced(chosen: Chosen) -> Reason | None:
     `The repair cost 3.1 million` does not say what it costs to join. Refused of 718 questions over the sample corpus: 2
     that have no answer, 1 wrong answer, no right one.
     """
-    found = _PRICED.search(chosen.line.text) if chosen.kind.name == "how_much" and chosen.english else None
-    if found is None or akin(content_words(found["thing"]), content_words(chosen.question)):
+    if not chosen.kind.units & MONEY or not chosen.english or _SPENT.search(chosen.question):
         return None
-    return Reason("only_related", f"What was found is the price of another thing: {found['thing']}.")
+    things = [m["thing"] for m in _PRICED.finditer(" ".join(chosen.line.text.split()))]
+    wanted = content_words(chosen.question) | _PAID
+    if not things or any(akin(content_words(thing), wanted) for thing in things):
+        return None
+    return Reason("only_related", f"What was found is the price of another thing: {things[0]}.")
 
 
 def other_place(chosen: Chosen) -> Reason | None:

@@ -6,6 +6,7 @@ import pytest
 
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.task import answer_task
+from quern.jobs.reasoning.answering.typed.sentence import CAUSE
 from quern.schemas.settings import AnswerSettings
 
 MILL = (
@@ -74,6 +75,23 @@ def test_why_is_answered_by_the_cause_and_what_by_what_follows_the_verb() -> Non
     assert short("What did the starling build?", "The starling built a nest of wool.") == "a nest of wool"
     wet = "The sacks of the flooded mill are dry since that weekend. The mill was flooded because a gate had jammed."
     assert short("Why was the mill on Tarn Hill flooded?", wet) == "because a gate had jammed"
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("dry since that weekend", False),
+        ("shut since the end of May", False),
+        ("closed since 3 March", False),
+        ("put off since the mayor was ill", True),
+        ("put off since it may rain", True),
+        ("left since the warden had gone", True),
+        ("turned away since all 40 seats were taken", True),
+        ("shut since the weekly market had closed", True),
+    ],
+)
+def test_since_with_a_time_is_no_cause(text: str, cause: bool) -> None:
+    assert (CAUSE.search(text) is not None) == cause
 
 
 def test_a_message_answers_who_and_when_it_was_sent() -> None:
@@ -226,6 +244,8 @@ def test_a_range_of_years_tells_how_long() -> None:
 def test_people_to_whom_something_is_done_are_counted_by_how_often_it_is() -> None:
     fair = "Not more than 900 people may stand on the deck of the mill. At the Mill Fair there were two arrests."
     assert short("How many people were arrested at the Mill Fair?", fair).startswith("two arrests")
+    boats = "The mill has two boats. Each of them takes nine people."
+    assert short("How many people fit into a boat of the mill?", boats).startswith("nine people")
 
 
 def test_what_a_thing_is_called_is_a_name() -> None:
@@ -309,6 +329,8 @@ def test_a_row_or_sentence_of_another_year_or_month_does_not_answer() -> None:
 def test_the_year_up_to_which_something_is_wanted_stands_where_it_is_told() -> None:
     told = "By a count of 2024 Tarn Hill has some 9,300 fruit trees. The miller wants to have 12,150 by the year 2035."
     assert short("How many fruit trees does the miller of Tarn Hill want to have by 2035?", told).startswith("12,150")
+    owners = "Omar Teel owned the mill on Tarn Hill until 1931. Ruth Vance has owned the mill on Tarn Hill since 1932."
+    assert short("Who has owned the mill on Tarn Hill since 1931?", owners) == "Ruth Vance"
 
 
 def test_a_price_is_an_amount_of_money_or_nothing() -> None:

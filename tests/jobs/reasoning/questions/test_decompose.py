@@ -113,12 +113,25 @@ def test_a_question_with_several_answers_is_split(question: str, expected: list[
         "Was the mill or the barn ever closed first thing in the morning?",
         "Did the mill or the barn win first prize?",
         "Will the tunnel be later than planned?",
-        "Was the wheel turning or on its brake before it hit the wall?",
+        "Was the radar on or on standby before the ferry hit the dredger?",
         "Did the miller keep his post after the inquiry was closed?",
     ],
 )
 def test_words_of_order_that_set_nothing_in_order_split_no_question(question: str) -> None:
     assert decomposition(QuestionInput(question)).sub_queries == []
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Was the well dug by Edda Marsh before the mill was built?",
+        "Was Ostley Mill lit by gas before the bridge was opened?",
+        "Did the council hold the vote before the mayor resigned?",
+        "Was the mill on fire before or after the barn was hit?",
+    ],
+)
+def test_what_happened_is_asked_for_by_its_days(question: str) -> None:
+    assert len(decomposition(QuestionInput(question)).sub_queries) == 2
 
 
 def test_what_is_only_described_is_asked_for_first() -> None:
@@ -140,6 +153,18 @@ def test_what_is_only_described_is_asked_for_first() -> None:
         (
             "Which city is the company that bought the Ostley lens plant from?",
             ["Which company bought the Ostley lens plant?", "Which city is #1 from?"],
+        ),
+        (
+            "In which county is the town that Edda Marsh comes from?",
+            ["What is the town that Edda Marsh comes from?", "In which county is #1?"],
+        ),
+        (
+            "How old is the captain that Gannet sailed under?",
+            ["Who is the captain that Gannet sailed under?", "How old is #1?"],
+        ),
+        (
+            "When did the book that Marsh always carried get lost?",
+            ["What is the book that Marsh always carried?", "When did #1 get lost?"],
         ),
     ],
 )

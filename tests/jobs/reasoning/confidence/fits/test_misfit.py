@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -299,16 +300,32 @@ def test_a_loose_comparison_needs_no_values() -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "refused"),
+    ("question", "told", "refused"),
     [
-        ("How much does it cost to join the mill's club?", True),
-        ("How much was the repair of the mill?", False),
-        ("How much did repairing the mill cost?", False),
+        ("How much does it cost to join the mill's club?", "The repair cost 3,100 crowns.", True),
+        ("How much was the repair of the mill?", "The repair cost 3,100 crowns.", False),
+        ("How much did repairing the mill cost?", "The repair cost 3,100 crowns.", False),
+        ("How much does it cost to join the mill's club?", "The membership costs 20 crowns.", False),
+        ("How much did the county spend on the mill?", "The new roof cost 9,000 crowns.", False),
+        (
+            "How much does it cost to visit the garden?",
+            "The house costs 9 crowns and the garden costs 4 crowns to visit.",
+            False,
+        ),
     ],
 )
-def test_the_price_of_another_thing_is_none(question: str, refused: bool) -> None:
-    told = "The mill at Orford has a club of millers. The repair cost 3,100 crowns."
-    assert (reason(question, told) == "only_related") == refused
+def test_the_price_of_another_thing_is_none(question: str, told: str, refused: bool) -> None:
+    found = reason(question, f"The mill at Orford has a club of millers and a garden. {told}")
+    assert (found == "only_related") == refused
+
+
+def test_a_sentence_of_spaces_is_read_in_no_time() -> None:
+    begun = time.perf_counter()
+    assert (
+        reason("How much does it cost to join the club?", f"The mill{' ' * 3000}grinds rye for 9 crowns a sack.")
+        is None
+    )
+    assert time.perf_counter() - begun < 5.0
 
 
 def test_an_answer_that_says_nothing_is_no_misfit() -> None:
