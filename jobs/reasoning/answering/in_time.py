@@ -7,7 +7,7 @@ before it on its page, else of its page.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Final
@@ -53,16 +53,14 @@ def in_time(question: str, best: Sequence[Line]) -> list[Line]:
     told += [line for line in best if of_year.get(line.number) and line.number in covering and _answers(line, best)]
     if not told:
         return [*best]
-    found = []
+    changes: dict[int, float] = {}
     for line in best:
-        change = 0.0
         if line.number in marks:
             fits = marks[line.number]
-            change = _OTHER if fits is False else _ROW if fits and _under(question, line) else 0.0
+            changes[line.number] = _OTHER if fits is False else _ROW if fits and _under(question, line) else 0.0
         elif of_year.get(line.number) is False:
-            change = _OTHER
-        found.append(replace(line, score=line.score + change))
-    return sorted(found, key=lambda line: (-line.score, line.number))
+            changes[line.number] = _OTHER
+    return _changed(best, changes)
 
 
 def _naming(years: set[int], best: Sequence[Line]) -> list[Line]:
@@ -73,8 +71,13 @@ def _naming(years: set[int], best: Sequence[Line]) -> list[Line]:
     naming = {o.number for o in best if o.values and years & _told(o)}
     if not naming:
         return [*best]
-    change = {o.number: _NAMES_LIMIT if o.number in naming else _OTHER if _told(o) - years else 0.0 for o in best}
-    found = [replace(o, score=o.score + change[o.number]) for o in best]
+    others = {o.number: _OTHER for o in best if _told(o) - years}
+    return _changed(best, others | dict.fromkeys(naming, _NAMES_LIMIT))
+
+
+def _changed(best: Sequence[Line], changes: Mapping[int, float]) -> list[Line]:
+    """The lines, best first, with what each of some gains or loses."""
+    found = [replace(line, score=line.score + changes.get(line.number, 0.0)) for line in best]
     return sorted(found, key=lambda line: (-line.score, line.number))
 
 

@@ -43,17 +43,11 @@ def says_yes(given: AnswerInput, kind: Kind, line: Line) -> float:
     """
     if given.reader is None or given.reader.of_verdicts is None or not reading(given, kind).lines:
         return 0.0
-    own = {o.number: o.text for o in lines(given, kind) if o.evidence == line.evidence}
-    head = _plain(SEPARATOR.join(line.row.header)) if line.row else ""
-    heads = [n for n, text in own.items() if n < line.number and head and _plain(text) == head]
-    before = max(heads, default=line.number - 1)
-    texts = [own[n] for n in (before, line.number) if n in own]
+    own = {o.number: _to_read(o) for o in lines(given, kind) if o.evidence == line.evidence}
+    before = own[line.number].behind(own.values())
+    texts = [own[n].text for n in (before, line.number) if n in own]
     passage = Passage(given.evidence[line.evidence].title or "", [" ".join(text.split()) for text in texts])
     return given.reader.weight * given.reader.of_verdicts.says_yes(given.question, passage)
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.replace("|", " | ").split())
 
 
 def by_rules(given: AnswerInput) -> AnswerInput:
@@ -117,11 +111,11 @@ def _begun(given: AnswerInput, likely: list[Line]) -> Callable[[], LinesRead]:
         return LinesRead
     if asks_events(given.question):  # Many lines tell a course of events, and the reader knows of one.
         return LinesRead
-    to_read = [
-        LineToRead(line.number, line.evidence, line.text, SEPARATOR.join(line.row.header) if line.row else "")
-        for line in likely
-    ]
-    return given.reader.begin(given.question, given.evidence, to_read)
+    return given.reader.begin(given.question, given.evidence, [_to_read(line) for line in likely])
+
+
+def _to_read(line: Line) -> LineToRead:
+    return LineToRead(line.number, line.evidence, line.text, SEPARATOR.join(line.row.header) if line.row else "")
 
 
 def _as_read(given: AnswerInput, likely: list[Line], reading: Callable[[], LinesRead]) -> _Ranked:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
@@ -58,6 +58,21 @@ class LineToRead:
     text: str
     header: str
 
+    @property
+    def plain(self) -> str:
+        """Its text, its words and bars parted by single spaces."""
+        return _plain(self.text)
+
+    def behind(self, lines: Iterable[LineToRead]) -> int:
+        """The number of what it is read behind: the head of its table if that is among `lines`, else the one before."""
+        head = _plain(self.header)
+        heads = (o.number for o in lines if o.evidence == self.evidence and o.number < self.number and o.plain == head)
+        return max(heads, default=self.number - 1) if head else self.number - 1
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.replace("|", " | ").split())
+
 
 @dataclass(frozen=True)
 class LinesRead:
@@ -100,11 +115,10 @@ class Reader:
         if _UNREAD.search(question) or len(question.split()) < _LEAST_WORDS or not likely:
             return LinesRead
         by_number = {line.number: line for line in likely}
-        heads = {(line.evidence, line.text): line.number for line in likely}
         pages: dict[int, set[int]] = {}  # Those first that have the likeliest lines: what comes first has room first.
         length = 0
         for rank, line in enumerate(likely[:LIKELY]):
-            before = heads.get((line.evidence, line.header), line.number - 1) if line.header else line.number - 1
+            before = line.behind(likely)
             beside = before in by_number and by_number[before].evidence == line.evidence and rank < IN_CONTEXT
             added = {line.number, *([before] if beside else [])} - pages.get(line.evidence, set())
             longer = sum(min(_OF_LINE, len(by_number[number].text)) for number in added)

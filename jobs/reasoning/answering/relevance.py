@@ -165,7 +165,7 @@ def by_signals(given: AnswerInput, kind: Kind) -> list[Line]:
 
 @dataclass(frozen=True)
 class _Asked:
-    """A question beside its evidence: what each word of it counts and which words say it."""
+    """A question beside its evidence: what each word of it counts and which words say it, and what people suffered."""
 
     kind: Kind
     text: str
@@ -174,6 +174,7 @@ class _Asked:
     others: dict[str, str]
     named: frozenset[str]
     numbers: frozenset[str]
+    suffered: frozenset[str]
 
     @classmethod
     def of(cls, given: AnswerInput, kind: Kind) -> _Asked:
@@ -192,6 +193,7 @@ class _Asked:
             others,
             named,
             frozenset(_NUMBER.findall(given.question)),
+            _suffered(given.question.lower(), kind),
         )
 
     def has(self, words: frozenset[str]) -> dict[str, float]:
@@ -302,9 +304,14 @@ def _counts(asked: _Asked, values: Sequence[Value]) -> bool:
 
 def _is_doing(asked: _Asked, value: Value) -> bool:
     """Whether people are asked for and a value is so many of what they suffer: `two arrests`, if they were arrested."""
-    suffered = _SUFFERED.search(asked.text) if asked.kind.noun & _PEOPLE else None
     number, _, noun = value.text.partition(" ")
-    return suffered is not None and bool(number) and " " not in noun and bool(_words(noun) & _words(suffered[1]))
+    return bool(asked.suffered and number and " " not in noun and _words(noun) & asked.suffered)
+
+
+def _suffered(question: str, kind: Kind) -> frozenset[str]:
+    """Stems of what the people that a question counts suffered; none where it counts no people."""
+    found = _SUFFERED.search(question) if kind.name == "how_many" and kind.noun & _PEOPLE else None
+    return frozenset() if found is None else _words(found[1])
 
 
 def _labelled(asked: _Asked, row: Row | None) -> bool:
@@ -332,7 +339,7 @@ def _values(asked: _Asked, s: ChunkSentence, counted: int) -> tuple[Value, ...]:
     if s.speaker:
         found = [*found, *of_message(asked.kind, asked.text, s.speaker, s.stamp, counted + s.stamped)]
     new = (v for v in found if not _given(asked, v))
-    if asked.kind.name == "how_many":
+    if asked.suffered:
         return tuple(replace(v, fit=1.0) if _is_doing(asked, v) else v for v in new)
     if asked.kind.name not in ("who", "where"):
         return tuple(new)

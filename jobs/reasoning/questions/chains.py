@@ -189,7 +189,7 @@ def _anchored(clause: str) -> bool:
 
 def _auxiliary_before(text: str, start: int) -> str:
     """The auxiliary before `start`, behind which the subject stands, whose verb is still to come; empty for none."""
-    word = bare(text[:start].split()[-1]) if text[:start].split() else ""
+    word = next((bare(w) for w in reversed(text[:start].split())), "")
     return word if word in AUXILIARIES else ""
 
 
