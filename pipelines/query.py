@@ -167,7 +167,7 @@ class _OnItsWay:
 
     def given(self, n: int, found: Found) -> AnswerInput:
         """What sub-question `n` is answered from: what was found for it, after the pairs of its ancestors."""
-        alone = AnswerInput(self.text(n), found.evidence)
+        alone = AnswerInput(self.text(n), found.evidence, reader=self.reader)
         return alone.after([self.parts[p].pair(alone) for p in self.plan.ancestors(n)])
 
     def whole(self) -> tuple[AnswerInput, Found]:
@@ -237,7 +237,7 @@ class _Runner:
             now = [(way, n) for way, of in zip(ways, levels, strict=True) for n in chain(*of[level : level + 1])]
             evidence = self._found([way.text(n) for way, n in now], [conditions_of(way.question) for way, _ in now])
             inputs = [way.given(n, found) for (way, n), found in zip(now, evidence, strict=True)]
-            drafts = [done.output for done in self._reasoner.run(self._task, inputs)]
+            drafts = [done.output for done in self._drafted(inputs)]
             shares = [found.search.share if found.search else None for found in evidence]
             judgements = self._concluder.of_parts([*map(Drafted, inputs, drafts, shares)])
             for (way, n), given, found, draft, judgement in zip(now, inputs, evidence, drafts, judgements, strict=True):

@@ -138,6 +138,8 @@ def _said(given: AnswerInput, kind: Kind, best: Sequence[Line]) -> Said:
         return Said("", ())
     if kind.name in ("which", "other") and (behind := told_behind(question, best)) is not None:
         return Said(*behind)
+    if kind.name in _EXPLAINED and len(section := _section(question, best)) > 1:
+        return Said("", tuple(line.number for line in section))
     first = _saying_more(question, _going_for(best[0], best), best)
     if (named := named_beside(question, first, best)) is not None:
         return Said(named[0], (named[1].number, first.number))
@@ -179,13 +181,33 @@ def _going_for(line: Line, best: Sequence[Line]) -> Line:
 
 def _saying_more(question: str, line: Line, best: Sequence[Line]) -> Line:
     """A line, or for a headline that only says again what is asked the best whole sentence of its text."""
-    own = content_words(line.text)
-    if not line.signals.heading or line.row is not None or line.values or not own:
-        return line
-    if len(own - content_words(question)) > _NEW_OF_HEADLINE * len(own):
+    if not _repeats(question, line):
         return line
     sentences = (o for o in best if o.evidence == line.evidence and not o.signals.heading and not o.signals.asks)
     return next((o for o in sentences if o.row is None), line)
+
+
+def _repeats(question: str, line: Line) -> bool:
+    """Whether a line is a headline that only says again what is asked."""
+    own = content_words(line.text)
+    if not line.signals.heading or line.row is not None or line.values or not own:
+        return False
+    return len(own - content_words(question)) <= _NEW_OF_HEADLINE * len(own)
+
+
+def _section(question: str, best: Sequence[Line]) -> list[Line]:
+    """What stands below the best line in its order, as much as an answer may have, where that is such a headline."""
+    if not _repeats(question, best[0]):
+        return []
+    by_number = {o.number: o for o in best if o.evidence == best[0].evidence}
+    found: list[Line] = []
+    number = best[0].number + 1
+    while (line := by_number.get(number)) is not None and not line.signals.heading and line.row is None:
+        if sum(_length(o.text) for o in [*found, line]) > _MOST_EXPLAINED:
+            break
+        found.append(line)
+        number += 1
+    return found
 
 
 def _told(question: str, kind: Kind, found: Sequence[Choice]) -> Said:

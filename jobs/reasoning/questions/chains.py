@@ -15,19 +15,11 @@ from quern.jobs.reasoning.questions.references import proper_names
 from quern.jobs.reasoning.questions.words import ADVERBS, AUXILIARIES, BE, CLOSED, PREPOSITIONS, bare, is_past, is_verb
 from quern.jobs.text.quantities import singular
 from quern.schemas.words.patterns import lazy_pattern
+from quern.schemas.words.persons import is_person
 
 _MOST_HOPS: Final = 3
-# People by their doings end in -er, -or, -ist, -ian, -ant; the rest are kin and offices.
-_PERSON: Final = lazy_pattern(
-    r"^(?:(?!number|river|water|paper|tower|center|chapter|letter|computer|order|power|corner|border|newspaper"
-    r"|cover|theater"
-    r"|tractor|factor|motor|sector|harbor|error|mirror|color|floor|door|trawler|steamer|dredger|freighter|liner|cutter"
-    r"|cruiser|freezer|printer|boiler|trailer|charger)\w+(?:[^aeiou]er|or|ist|ian|eer|man|woman)"
-    r"|person|wife|husband|spouse|father|mother|son|daughter"
-    r"|sibling|brother|sister|king|"
-    r"queen|president|chief|head|star|host|individual|author|teacher|mayor|judge|pilot|captain|coach|champion"
-    r"|people|men)$"
-)
+_TELLING: Final = 3  # Words of content by which a clause tells one person from others.
+_STARS: Final = frozenset("star host individual men".split())  # Persons whose words are of things as well.
 # Nouns that name one thing by its relation to another. With `of NAME` they describe what the question is about.
 _RELATION: Final = (
     r"(?:birthplace|birth\s+place|place\s+of\s+(?:birth|death|burial)|hometown|home\s+town|country|state|city|town"
@@ -109,9 +101,13 @@ def _asked(phrase: str, head: str) -> str:
     m = _DOES.fullmatch(phrase)
     if m and _verb_follows(m["clause"]) and m["clause"][:1].islower():
         return f"who {m['clause']}" if m["head"] in _ANYBODY else f"which {m['head']} {m['clause']}"
-    word = "who" if _PERSON.search(head.split()[-1].lower()) else "what"
+    word = "who" if _is_person(head.split()[-1].lower()) else "what"
     be = "are" if singular(head.split()[-1]) != head.split()[-1].lower() else "is"
     return f"{word} {be} {_definite(phrase)}"
+
+
+def _is_person(noun: str) -> bool:
+    return noun in _STARS or is_person(noun)
 
 
 _DOES: Final = lazy_pattern(r"(?:the|an?)\s+(?P<head>[\w\s'’-]+?)\s+(?:that|who|which)\s+(?P<clause>.+)", re.IGNORECASE)
@@ -144,7 +140,8 @@ def _innermost(text: str) -> tuple[int, int, str] | None:
             fits = _verb_follows(m["clause"]) if pattern is _BARE else _active(text, m)
             if not fits or _SAID.search(m["head"].strip()):
                 continue
-            if _anchored(text[m.start("clause") : end]) and len(phrase.split()) <= 20:
+            clause = text[m.start("clause") : end]
+            if (_anchored(clause) or _tells_person(text, m, clause)) and len(phrase.split()) <= 20:
                 spans.append((m.start(), end, m["head"].strip()))
     for pattern in (_OF, _OWN):
         spans.extend((m.start(), m.end(), m["head"]) for m in _overlapping(pattern, text) if _related(text, m))
@@ -185,6 +182,19 @@ def _overlapping(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
 def _anchored(clause: str) -> bool:
     """Whether a clause says of something known: a name, a number of a reference, a quoted title."""
     return bool(proper_names(f"x {clause}")) or "#" in clause or '"' in clause or "“" in clause
+
+
+_WHO: Final = frozenset("who whom whose name".split())  # Who asks for a person by these asks nothing else of them.
+
+
+def _tells_person(text: str, m: re.Match[str], clause: str) -> bool:
+    """Whether a clause says so much of one person that no name is needed to find who it is, and is not all asked."""
+    head = m["head"].split()[-1].lower()
+    one = _is_person(head) and singular(head) == head and m["np"].lower().startswith("the ")
+    before = text[: m.start()].lower().split()
+    if not one or m["that"].lower() not in ("who", "that", "whose") or not _WHO.isdisjoint(before):
+        return False
+    return sum(bare(w) not in CLOSED for w in clause.split()) >= _TELLING
 
 
 def _auxiliary_before(text: str, start: int) -> str:

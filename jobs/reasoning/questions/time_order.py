@@ -8,7 +8,7 @@ from typing import Final
 from quern.jobs.reasoning.questions.clause_forms import asked_of_clause, asked_of_question, is_event, raised
 from quern.jobs.reasoning.questions.pairs import Pair
 from quern.jobs.reasoning.questions.references import has_pronoun, named, subject
-from quern.jobs.reasoning.questions.words import ADVERBS, BE, bare
+from quern.jobs.reasoning.questions.words import ADVERBS, BE, bare, is_past
 from quern.schemas.words.patterns import lazy_pattern
 
 
@@ -30,10 +30,11 @@ def ordered(text: str) -> Pair | None:
         re.IGNORECASE,
     )
     if m and not re.match(r"(?:that|it|this)\b", m["b"]):
+        a, auxiliary, b = _parted(m["a"], m["aux"], m["b"])
         when = _asking(m["unit"])
-        second = raised(f"{when} {m['aux']} {m['b']}")
-        a = named(m["a"], second) if has_pronoun(m["a"]) else m["a"]
-        return Pair("order", (m["a"], m["b"]), (asked_of_clause(a, when), second), m["word"].lower())
+        second = raised(f"{when} {auxiliary} {b}")
+        whole = named(a, second) if has_pronoun(a) else a
+        return Pair("order", (a, b), (asked_of_clause(whole, when), second), m["word"].lower())
     m = re.fullmatch(
         r"how\s+(?:long|(?:many|much)\s+(?P<unit>[a-z]+))\s+(?:was\s+it\s+|were\s+there\s+|(?:passed|elapsed|lay|went\s+by"
         r"|lie|are\s+there|is\s+there|is\s+it|was\s+there)\s+)between\s+(?P<a>.+?)\s+and\s+(?P<b>.+)",
@@ -44,6 +45,15 @@ def ordered(text: str) -> Pair | None:
         when = _asking(m["unit"])
         return Pair("order", (m["a"], m["b"]), tuple(asked_of_clause(x, when) for x in (m["a"], m["b"])), "between")
     return _aged(text) or _further_apart(text)
+
+
+_AUXILIARY: Final = lazy_pattern(r"\s(was|were|did|is|has|had|does|do|will)\s", re.IGNORECASE)
+
+
+def _parted(a: str, auxiliary: str, b: str) -> tuple[str, str, str]:
+    """The first event, the auxiliary of the second and its rest: `the cracks were found`, `was`, `the quay closed`."""
+    later = _AUXILIARY.search(b) if is_past(bare(b.split()[0])) else None
+    return (a, auxiliary, b) if later is None else (f"{a} {auxiliary} {b[: later.start()]}", later[1], b[later.end() :])
 
 
 # `Was it before or after the flood that the museum bought the barge`.

@@ -6,10 +6,10 @@ import re
 from typing import Final
 
 from quern.jobs.reasoning.answering.kinds.verdict_asked import AUXILIARY, PREPOSITION
-from quern.jobs.reasoning.answering.persons import is_person
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.wording import irregular_pasts
 from quern.schemas.words.patterns import lazy_pattern
+from quern.schemas.words.persons import is_person
 
 WORD: Final = lazy_pattern(r"[A-Za-z][\w'’-]*")
 MOST_WORDS: Final = 5  # Of a noun phrase.

@@ -15,10 +15,10 @@ from quern.jobs.reasoning.answering.kinds.noun_phrases import WORD, is_plural, m
 from quern.jobs.reasoning.answering.kinds.nouns import TIMES, grain_of, of_noun, of_the, of_them
 from quern.jobs.reasoning.answering.kinds.units import DURATIONS, LENGTHS, MONEY, OF_ADJECTIVE, SHARES, UNITS
 from quern.jobs.reasoning.answering.kinds.verdict_asked import AUXILIARY, PREPOSITION, asks_verdict_behind
-from quern.jobs.reasoning.answering.persons import is_person
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.text.quantities import singular
 from quern.schemas.words.patterns import lazy_pattern
+from quern.schemas.words.persons import is_person
 from quern.schemas.words.scripts import HAN
 
 _NAMESAKE: Final = re.compile(
@@ -160,6 +160,14 @@ _OF_ONE: Final = lazy_pattern(
 )  # `is a pass`: its price.
 
 
+_SOON: Final = frozenset("quick quickly soon swiftly promptly".split())
+_ARRIVES: Final = lazy_pattern(
+    r"\b(?:reach|arrive|get|come|respond|answer|reply|react|finish|open|reopen|sell|end|begin|start|return)(?:ed|s)?\b",
+    re.IGNORECASE,
+)
+_WORKS: Final = frozenset("well effective effectively successful successfully badly accurate reliable".split())
+
+
 def _how(rest: str, question: str) -> Kind:
     first, _, after = rest.partition(" ")
     word = first.lower()
@@ -180,6 +188,10 @@ def _how(rest: str, question: str) -> Kind:
             r"(?:is|are|was|were|will|would|can|could|should|may|must)\b", after, re.IGNORECASE
         ) and not (_LASTS.search(after) or _FOR_HOW_LONG.search(question))
         return Kind("how_long", units=DURATIONS | (LENGTHS if lengths else frozenset()))
+    if word in _SOON or (word == "fast" and _ARRIVES.search(after)):
+        return Kind("how_long", units=DURATIONS)
+    if word in _WORKS:  # Told by a share or in words.
+        return Kind("how", units=SHARES)
     if word in OF_ADJECTIVE:
         if not OF_ADJECTIVE[word] and not noun:  # `how big is its workforce`: the number of what the subject names.
             owned = re.match(rf"(?:{AUXILIARY})\s+(?:{_OWNED}|its|his|her|their)\s+(?P<rest>.*)", after, re.IGNORECASE)

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from quern.jobs.reasoning.answering.kinds.kind import Kind
 from quern.jobs.reasoning.answering.names import Name, chinese_names, is_body, names
-from quern.jobs.reasoning.answering.persons import is_person, same_roles, told_by_age
+from quern.jobs.reasoning.answering.persons import same_roles, told_by_age
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.typed.value import MARKED, Value
 from quern.schemas.words.patterns import lazy_pattern
+from quern.schemas.words.persons import is_person
 from quern.schemas.words.scripts import HAN
 
 _BODY = 0.45  # What the name of a body is worth where a person is asked for.
@@ -30,6 +31,8 @@ _INTRODUCES = lazy_pattern(
 _ROLE_BEFORE = lazy_pattern(
     r"(?P<what>\b(?:[a-z]+(?:er|or|ist|ian|eer|man|woman|ant|ess)|the [a-z]+|chief|[Tt]he [A-Z][a-z]+),?\s+$)"
 )
+_WORD_BEFORE = lazy_pattern(r"([a-z]+),?\s+(?:(?:called|named)\s+)?$")
+_IS_A = lazy_pattern(r",?\s+(?:(?:is|was)\s+)?(?:an?|the)\s+((?:[\w-]+\s+){0,3}?[a-z]+)\b")
 _CLAUSE = lazy_pattern(r"[,;:.!?]|$")
 _ROLE = lazy_pattern(
     r"\b(?:[Tt]he|[Aa]n?|[Ii]ts|[Hh]is|[Hh]er|[Tt]heir|[Oo]ur|[Mm]y|"
@@ -55,6 +58,18 @@ def naming(sentence: str) -> list[Value]:
         beside = sentence[max(0, n.start - 2) : n.start] == ", " and sentence[n.end : n.end + 1] in (",", ".")
         fit = 1.0 if called else 0.9 if beside else 0.4 if n.role == "other" else 0.2
         found.append(Value(n.start, n.end, n.text, fit, n.text.lower()))
+    return found
+
+
+def of_noun(kind: Kind, sentence: str) -> list[Value]:
+    """The names that a sentence gives such things as are asked for: `the company Qinglan Optics`, `Crane Bank`."""
+    found = []
+    for n in names(sentence):
+        _, _, last = n.text.rpartition(" ")
+        before, behind = _WORD_BEFORE.search(sentence, 0, n.start), _IS_A.match(sentence, n.end)
+        beside = [m[1] for m in (before, behind) if m] + ([last] if last != n.text else [])
+        if kind.noun & content_words(" ".join(beside)):
+            found.append(Value(n.start, n.end, n.text, MARKED, n.text.lower()))
     return found
 
 

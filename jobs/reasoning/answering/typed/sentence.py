@@ -6,8 +6,8 @@ import re
 
 from quern.jobs.reasoning.answering.kinds.kind import NAMED, NAMESAKE, Kind
 from quern.jobs.reasoning.answering.typed.counted import counted
-from quern.jobs.reasoning.answering.typed.named import introduced, namesakes, naming, persons, places
-from quern.jobs.reasoning.answering.typed.value import MARKED, Days, Period, Value, times
+from quern.jobs.reasoning.answering.typed.named import introduced, namesakes, naming, of_noun, persons, places
+from quern.jobs.reasoning.answering.typed.value import MARKED, Days, Period, Value, amounts, times
 from quern.jobs.reasoning.answering.typed.when import clocks, dated
 from quern.schemas.words.calendar import MONTHS, WEEKDAYS
 from quern.schemas.words.patterns import lazy_pattern
@@ -21,7 +21,7 @@ _TIME = (
 )
 CAUSE = lazy_pattern(
     rf"\b(?:because(?:\s+of)?|since(?!\s+{_TIME})|so\s+that|in\s+order\s+to|due\s+to|"
-    r"owing\s+to|on\s+account\s+of|as\s+a\s+result|thanks\s+to|caused\s+by|for\s+fear|to\s+(?:avoid|prevent|thank|"
+    r"owing\s+to|on\s+account\s+of|as\s+a\s+result|thanks\s+to|caused\s+(?:\w+\s+)?by|(?:resulted|resulting|stemmed)\s+from|blamed\s+on|for\s+fear|to\s+(?:avoid|prevent|thank|"
     r"protect|"
     r"save|mark|honour|honor|help|make|keep)|except\s+(?:during|for)|the\s+(?:\w+\s+)?(?:cause|reason)\s+(?:is|was))\b|"
     r"因为|由于|因此|导致|原因(?!正在|不明|尚|待)|为了|以便|引起|(?<!没有)(?<!未)造成|引发|所致|(?<![原起])因(?![素子特果此])",
@@ -55,8 +55,12 @@ def typed(kind: Kind, sentence: str, days: Days) -> list[Value]:
         return namesakes(sentence)
     if kind.name == "which" and kind.verb == NAMED:
         return naming(sentence)
+    if kind.name == "which" and kind.noun:
+        return of_noun(kind, sentence)
     if kind.name == "definition":
         return introduced(kind, sentence)
+    if kind.name == "how" and kind.units and (found := [q for q in amounts(sentence) if q.unit in kind.units]):
+        return [Value(q.start, q.end, sentence[q.start : q.end], MARKED, (q.value, q.unit)) for q in found]
     marker = {"why": CAUSE, "how": _MANNER, "list": _SEVERAL}.get(kind.name)
     found = marker.search(sentence) if marker else None
     return [] if found is None else [Value(found.start(), found.end(), found[0], MARKED, found[0].lower())]

@@ -8,7 +8,7 @@ from typing import Final
 from quern.jobs.reasoning.answering.kinds.kind import MEASURED
 from quern.jobs.reasoning.answering.kinds.units import MONEY
 from quern.jobs.reasoning.answering.names import names
-from quern.jobs.reasoning.answering.persons import is_person, same_roles
+from quern.jobs.reasoning.answering.persons import same_roles
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.typed.value import Value
 from quern.jobs.reasoning.answering.wording import said_by_others
@@ -19,6 +19,7 @@ from quern.jobs.reasoning.questions.references import subject
 from quern.jobs.reasoning.questions.words import ADVERBS, DETERMINERS, PREPOSITIONS
 from quern.schemas.words.calendar import MONTH, MONTH_START
 from quern.schemas.words.patterns import lazy_pattern
+from quern.schemas.words.persons import is_person
 
 _STEM: Final = 3  # Letters in which two words may be forms of one: `veggies` and `vegetables`.
 # `of puffins`, `of the fishermen's speech`: the noun, behind names and owners.

@@ -6,13 +6,13 @@ import re
 from typing import Final
 
 from quern.jobs.reasoning.answering.named_things import asked_by_name, new_names
-from quern.jobs.reasoning.answering.persons import is_person
 from quern.jobs.reasoning.answering.typed.sentence import typed
 from quern.jobs.reasoning.answering.typed.value import Days
 from quern.jobs.reasoning.answering.typed.when import clocks
 from quern.jobs.reasoning.confidence.fits.chosen import Chosen
 from quern.jobs.reasoning.confidence.reasons import Reason, as_asked
 from quern.schemas.words.patterns import lazy_pattern
+from quern.schemas.words.persons import is_person
 
 # Values below are of another kind: a time that is no age (.3), a bare number for metres (.25). Where a number is asked
 # for that has no unit, any may be the one meant: a bare one in the sentence that has the noun has .2.

@@ -233,3 +233,20 @@ def test_what_tells_yes_from_no_is_given_the_line_that_decides_behind_the_one_be
         one = given(Reader(KnowsAWord("burned"), 1.0, says), evidence, question=question)
         answer_task(AnswerSettings()).rule(one)
         assert says.given == [passage]
+
+
+def test_a_headline_that_says_what_is_asked_stands_for_what_is_below_it() -> None:
+    told = (
+        "Tarn Library is the library of Elm Cross.\nIt has a tower.\nFlood\n"
+        "In May the cellar stood under water. At first the storm was blamed. "
+        "Then a mason found that a main had burst.\n"
+        "Staff\nNine people work there."
+    )
+    question = "What caused the flood at Tarn Library?"
+    one = given(Reader(KnowsAWord("Flood"), 1.0), Evidence(told, "Tarn Library", [], []), question=question)
+    said = [s.text for s in answer_task(AnswerSettings()).rule(one).sentences]
+    assert said == [
+        "In May the cellar stood under water.",
+        "At first the storm was blamed.",
+        "Then a mason found that a main had burst.",
+    ]

@@ -44,6 +44,16 @@ def test_the_short_answer_is_what_is_asked_for(question: str, answer: str) -> No
     assert short(question, MILL).partition(": ")[0] == answer
 
 
+def test_how_well_something_works_is_told_by_a_share() -> None:
+    told = "Rye rust has had a bad press. The strips cut rye rust by 22 per cent. The strips are green."
+    assert short("How well do strips work against rye rust?", told, title=None).startswith("The strips cut")
+
+
+def test_a_thing_is_named_where_the_sentence_has_its_noun_beside_a_name() -> None:
+    told = "Within a month Arndt must sell the rye mill to a buyer. Arndt sold the rye mill to the firm Elm Grinders."
+    assert "Elm Grinders" in short("Which firm got the rye mill that Arndt had to sell?", told, title=None)
+
+
 @pytest.mark.parametrize(
     ("question", "answer"),
     [

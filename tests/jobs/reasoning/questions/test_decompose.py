@@ -134,6 +134,29 @@ def test_what_happened_is_asked_for_by_its_days(question: str) -> None:
     assert len(decomposition(QuestionInput(question)).sub_queries) == 2
 
 
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        (
+            "How many days after the cracks were found was the mill closed?",
+            ["When were the cracks found?", "When was the mill closed?"],
+        ),
+        (
+            "How long after the fire did the mill open again?",
+            ["When was the fire?", "When did the mill open again?"],
+        ),
+        (
+            "How many weeks before the fair was held had the bridge been closed?",
+            ["When was the fair held?", "When had the bridge been closed?"],
+        ),
+    ],
+)
+def test_an_event_with_an_auxiliary_of_its_own_ends_before_that_of_the_other(
+    question: str, expected: list[str]
+) -> None:
+    assert decomposition(QuestionInput(question)).sub_queries == expected
+
+
 def test_what_is_only_described_is_asked_for_first() -> None:
     plan = decomposed(Reasoner(), ["Who is the wife of the director of Jump for Glory?"])[0]
     assert [s.text for s in plan.sub_questions] == ["Who is the director of Jump for Glory?", "Who is the wife of #1?"]
@@ -165,6 +188,10 @@ def test_what_is_only_described_is_asked_for_first() -> None:
         (
             "When did the book that Marsh always carried get lost?",
             ["What is the book that Marsh always carried?", "When did #1 get lost?"],
+        ),
+        (
+            "What does the skipper who took the dredger outside its area do now?",
+            ["Which skipper took the dredger outside its area?", "What does #1 do now?"],
         ),
     ],
 )
@@ -211,6 +238,10 @@ def test_a_parent_is_filled_in_as_a_noun_phrase() -> None:
         "Of the three trials, which one followed the most hives?",
         "In the first trial, how many cells did they count?",
         "Once the miller left, who took over the mill?",
+        "Who was the miller that first ground rye on the hill?",
+        "What is the name of the child who found the cat in the loft?",
+        "Whose work described the sickness that turns the wheat black first?",
+        "Which number is given for the people who run the locks at night?",
     ],
 )
 def test_a_question_that_asks_one_thing_stays_whole(question: str) -> None:
