@@ -13,7 +13,7 @@ from quern.jobs.reasoning.answering.kinds.chinese import chinese_kind
 from quern.jobs.reasoning.answering.kinds.kind import NAMED, NAMESAKE, Kind
 from quern.jobs.reasoning.answering.kinds.noun_phrases import WORD, is_plural, main_verb, noun_phrase
 from quern.jobs.reasoning.answering.kinds.nouns import TIMES, grain_of, of_noun, of_the, of_them
-from quern.jobs.reasoning.answering.kinds.units import DURATIONS, LENGTHS, MONEY, OF_ADJECTIVE, SHARES, UNITS
+from quern.jobs.reasoning.answering.kinds.units import DURATIONS, LENGTHS, MONEY, OF_ADJECTIVE, OF_MEASURE, SHARES, UNITS
 from quern.jobs.reasoning.answering.kinds.verdict_asked import AUXILIARY, PREPOSITION, asks_verdict_behind
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.text.quantities import singular
@@ -73,7 +73,7 @@ _PHRASE: Final = lazy_pattern(
 _OWNED: Final = r"(?:the|(?:[\w’'-]+\s+){0,3}?[\w-]+(?:['’]s|s['’]))"
 _PERCENT: Final = lazy_pattern(r"\bas a (?:percentage|share|proportion)\b|\bin per ?cent\b", re.IGNORECASE)
 _IN_UNIT: Final = lazy_pattern(
-    r",\s+in\s+(?P<unit>(?:square\s+|nautical\s+)?[a-z]+)\b(?=\s*[,?]|\s*$|\s+of\b)", re.IGNORECASE
+    r"(?:,\s+|\s(?=in\s+[a-z]+(?:\s+[a-z]+)?\s*\?$))in\s+(?P<unit>(?:square\s+|nautical\s+)?[a-z]+)\b(?=\s*[,?]|\s*$|\s+of\b)", re.IGNORECASE
 )
 _WHO_IS: Final = lazy_pattern(
     r"(?:is|was|are|were)\s+(?P<name>[A-Z][\w'’-]*\.?(?:\s+[A-Z][\w'’-]*\.?)*)\s*(?:$|[,.]|and\b)"
@@ -193,6 +193,9 @@ def _how(rest: str, question: str) -> Kind:
     if word in _WORKS:  # Told by a share or in words.
         return Kind("how", units=SHARES)
     if word in OF_ADJECTIVE:
+        units = OF_MEASURE.get(noun.split()[-1].lower()) if noun else None
+        if not OF_ADJECTIVE[word] and units and re.match(r"an?\s", after):  # `How large a fine`: money.
+            return Kind("how_much", units=units)
         if not OF_ADJECTIVE[word] and not noun:  # `how big is its workforce`: the number of what the subject names.
             owned = re.match(rf"(?:{AUXILIARY})\s+(?:{_OWNED}|its|his|her|their)\s+(?P<rest>.*)", after, re.IGNORECASE)
             noun = noun_phrase(owned["rest"]) if owned else ""

@@ -10,6 +10,7 @@ MONEY: Final = frozenset("crown dollar pound euro yuan yen".split())
 _AREAS: Final = frozenset({"hectare", "acre", "square metre", "square kilometre", "square mile", "平方米", "平方公里"})
 _WEIGHTS: Final = frozenset("kilogram gram tonne pound ounce".split())
 SHARES: Final = frozenset({"per cent", "share", "percentage point"})
+SPEEDS: Final = frozenset({"knot", "kilometre", "mile"})  # Lengths are speeds where a time stands behind them.
 UNITS: Final = LENGTHS | DURATIONS | MONEY | _AREAS | _WEIGHTS | SHARES | {"degree", "litre", "tonne", "knot"}
 OF_ADJECTIVE: Final = {
     "far": LENGTHS,
@@ -20,7 +21,7 @@ OF_ADJECTIVE: Final = {
     "thick": LENGTHS,
     "old": frozenset({"year", "month", "week", "day", "岁"}),
     "heavy": _WEIGHTS,
-    "fast": frozenset({"knot", "kilometre", "mile"}),
+    "fast": SPEEDS,
     "hot": frozenset({"degree"}),
     "cold": frozenset({"degree"}),
     "warm": frozenset({"degree"}),
@@ -43,7 +44,8 @@ OF_MEASURE: Final = {
         (_WEIGHTS, "weight mass"),
         (_AREAS, "area"),
         (frozenset({"degree"}), "temperature"),
-        (frozenset[str](), "number amount population capacity speed size rate attendance circulation score total"),
+        (SPEEDS, "speed"),
+        (frozenset[str](), "number amount population capacity size rate attendance circulation score total"),
     )
     for noun in nouns.split()
     for units in [units]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date
 
 from quern.jobs.reasoning.answering.kinds.kind import Kind
-from quern.jobs.reasoning.answering.kinds.units import DURATIONS, MONEY, UNITS
+from quern.jobs.reasoning.answering.kinds.units import DURATIONS, LENGTHS, MONEY, SPEEDS, UNITS
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.spans_of_time import between
 from quern.jobs.reasoning.answering.typed.value import Days, Period, Value, amounts, times
@@ -36,6 +36,7 @@ _AGED = lazy_pattern(
 # What makes a time an age: `9,400 years old`, `a two-year-old`, `at the age of 12 months`. Another may still be one.
 _OF_AGE = lazy_pattern(r"\bold(?:er|est)?\b|\bage[ds]?\b", re.IGNORECASE)
 _NO_AGE = 0.3
+_A_TIME = lazy_pattern(r"\s*(?:an?|per|each|every|/)\s*(?:hour|h\b|minute|second|s\b|day)")  # `30 miles an hour`.
 _PRICED = lazy_pattern(r"\b(?:fares?|prices?|tickets?|fees?|costs?|single|return|charges?|rate)\b", re.IGNORECASE)
 
 
@@ -126,6 +127,8 @@ def fit_of_unit(kind: Kind, q: Quantity, sentence: str) -> float:
     after = sentence[q.end : q.end + 20].lower()
     if "岁" in kind.units and not q.unit and _AGED.search(f"{sentence[max(0, q.start - 30) : q.start]}#{after}"):
         return 1.0
+    if kind.units == SPEEDS and q.unit in LENGTHS:
+        return 1.0 if _A_TIME.match(after) else 0.0
     if kind.units & MONEY and not q.unit and re.fullmatch(r"\d+\.\d\d", q.text) and _PRICED.search(sentence):
         return 0.9
     if q.unit in kind.units or any(u in q.text.lower() or after.strip().startswith(u) for u in kind.units if " " in u):
