@@ -39,8 +39,8 @@ _THAT: Final = (
     r"|recorded)\s+by)"
 )
 _RELATIVE: Final = lazy_pattern(
-    rf"\b(?P<np>(?:the|an?)\s+(?P<head>(?:(?!{_THAT}\b|of\b|in\b|to\b|for\b|is\b|was\b|are\b|were\b|did\b"
-    rf"|and\b)[\w’'-]+\s+){{1,4}}?)(?P<that>{_THAT})\s+(?P<clause>(?:[^,?]|,(?=\s+(?:19|20)\d\d\b))+))",
+    rf"\b(?P<np>(?:the|an?)\s+(?P<head>(?:(?!{_THAT}\b|of\b|in\b|to\b|for\b|is\b|was\b|are\b|were\b|did\b|does\b|do\b|has\b"
+    rf"|have\b|had\b|will\b|would\b|can\b|could\b|should\b|and\b)[\w’'-]+\s+){{1,4}}?)(?P<that>{_THAT})\s+(?P<clause>(?:[^,?]|,(?=\s+(?:19|20)\d\d\b))+))",
     re.IGNORECASE,
 )
 # `the city Kevin Durant played for`: a relative clause without its pronoun, of a name and a verb.

@@ -74,7 +74,10 @@ def _yes_or_no(text: str) -> Pair | None:
     several = re.fullmatch(rf"(?P<left>.*\b(?:more|fewer|less|{COMPARATIVE})\b.*?)\s+or\s+(?P<right>.+)", rest)
     if several and (cut := parallel(several["left"], several["right"])):
         stem, a = cut
-        amount = re.search(rf"\b(?P<comp>more|fewer|less|{COMPARATIVE})\s+(?P<noun>(?!than\b)[a-z]+s|people)\b", stem)
+        amount = re.search(
+            rf"\b(?P<comp>more|fewer|less|{COMPARATIVE})\s+(?P<noun>(?:(?!than\b)[a-z-]+\s+){{0,2}}?(?:(?!than\b)[a-z]+s|people))\b",
+            stem,
+        )
         if amount:
             asked = stem[: amount.start()] + stem[amount.end() :]
             questions = tuple(raised(f"how many {amount['noun']} {aux} {asked} {x}") for x in (a, several["right"]))

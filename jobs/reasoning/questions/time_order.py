@@ -66,6 +66,9 @@ _IT_WAS: Final = lazy_pattern(
 
 # What is so for a while has no day: `Did she keep her post after the inquiry` asks whether, not which came first.
 _STATES: Final = frozenset("keep stay remain own know live work belong contain need want believe like exist".split())
+_STATE_OF: Final = lazy_pattern(
+    r"\bon\s+(?:standby|hold|board|duty|leave|strike|sale|loan|display|watch|guard|call)\b", re.IGNORECASE
+)
 _STANDING: Final = frozenset("on off out".split())  # `Was the radar on`, which has no verb behind its subject.
 
 
@@ -75,6 +78,8 @@ def _asks_state(question: str) -> bool:
     if not about:
         return False
     behind = [w for raw in question.partition(about)[2].split() if (w := bare(raw)) not in ADVERBS]
+    if _STATE_OF.search(question):
+        return True
     if bare(question.split()[0]) in BE:
         return not _STANDING.isdisjoint([bare(about.split()[-1]), *behind[:1]])
     return not _STATES.isdisjoint(behind[:1])

@@ -37,6 +37,11 @@ _ENDINGS: Final = (
     ),
     *(("er", ""), ("er", "e"), ("ers", ""), ("ers", "e"), ("ness", ""), ("able", ""), ("able", "e")),
 )
+_SOUNDING_ALIKE: Final = tuple(
+    (a, b)
+    for pair in ("er or", "ers ors", "able ible", "ance ence", "ant ent")
+    for a, b in (pair.split(), reversed(pair.split()))
+)
 
 
 @dataclass(frozen=True)
@@ -93,11 +98,11 @@ class Vocabulary:
 
     def knows(self, word: str) -> bool:
         """Whether the word, in lower case, is spelled rightly: a word of the index or of the language."""
-        return word in STOP_WORDS or word in CLOSED or self.has(word) or self._in_dictionary(word)
-
-    def _in_dictionary(self, word: str) -> bool:
-        known = self._dictionary
-        return word in known or any(base in known for base in _bases(word))
+        if word in STOP_WORDS or word in CLOSED or self.spells(word) or word in self._dictionary:
+            return True
+        if any(map(self.spells, _mistaken(word))):
+            return False  # `Contracter` is made of `contract`, and still is none where the index has `contractor`.
+        return self.has(word) or any(base in self._dictionary for base in _bases(word))
 
     def near(self, word: str, edits: int, common: bool) -> list[Near]:
         """Words of the index one edit from `word`; where there are none, those that are two from it, if `edits` says.
@@ -164,6 +169,14 @@ def _bases(word: str) -> Iterator[str]:
             yield base + before
             if ending in ("ed", "ing", "er", "ers") and base[-1] == base[-2]:
                 yield base[:-1]
+
+
+def _mistaken(word: str) -> Iterator[str]:
+    """What a word may be whose ending sounds like another."""
+    for ending, other in _SOUNDING_ALIKE:
+        base = word.removesuffix(ending)
+        if base != word:
+            yield base + other
 
 
 def _one_edit_from(word: str) -> Iterator[str]:

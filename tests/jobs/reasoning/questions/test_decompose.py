@@ -30,6 +30,9 @@ from quern.jobs.reasoning.runner import Reasoner
             "How long is the Ostley Bridge?", "How long is the Marr Tunnel?"]),
         ("Which of the two firms had more workers, Brandt or Okafor?", [
             "How many workers did Brandt have?", "How many workers did Okafor have?"]),
+        ("Did the Ostley pond have more common snails in 1983 or in 2023?", [
+            "How many common snails did the Ostley pond have in 1983?",
+            "How many common snails did the Ostley pond have in 2023?"]),
         ("Did the fair draw more guests on Mill Green in 2019 or on Long Field in 2021?", [
             "How many guests did the fair draw on Mill Green in 2019?",
             "How many guests did the fair draw on Long Field in 2021?"]),
@@ -238,6 +241,8 @@ def test_a_parent_is_filled_in_as_a_noun_phrase() -> None:
         "Of the three trials, which one followed the most hives?",
         "In the first trial, how many cells did they count?",
         "Once the miller left, who took over the mill?",
+        "How much water a week does somebody who adopts an Ostley tree promise to give it?",
+        "Had the ferry's radar been left on standby before it hit the dredger?",
         "Who was the miller that first ground rye on the hill?",
         "What is the name of the child who found the cat in the loft?",
         "Whose work described the sickness that turns the wheat black first?",

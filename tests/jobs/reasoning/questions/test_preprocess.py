@@ -22,6 +22,7 @@ TEXTS = (
     ("Lantern Festival", "The Lantern Festival is in May. The Lantern Festival opens with lanterns."),
     ("Kaimauer", "Wir haben die Mauer am Kai repariert. Wir danken der Stadt, sagte Eva."),
     ("Wool Festival", "The Wool Festival is in June. The Wool Festival of Tavistow sells wool."),
+    ("Works", "The contractor of the quay wall has a contract with Port Averil."),
     ("Fares", "A bicycle is carried for three crowns on the ferry; bicycles wait for the lifeboats to pass."),
 )
 NOW = date(2026, 11, 22)
@@ -56,6 +57,8 @@ def read(question: str, vocabulary: Vocabulary, **settings: object) -> Understoo
             "Where was Edda Marsh told of the dredger?",
         ),  # Each by the others.
         ("Who took a bycicle on the ferry?", "Who took a bicycle on the ferry?"),  # Two edits that sound alike.
+        ("How meny passengers did the Lady Orrin carry?", "How many passengers did the Lady Orrin carry?"),
+        ("Who was the contracter of the quay wall?", "Who was the contractor of the quay wall?"),
         ("Does the ferry wait for lifebotes?", "Does the ferry wait for lifeboats?"),
         ("What is the Lantern Festvals's day?", "What is the Lantern Festival's day?"),  # Two edits, in a name.
     ],
