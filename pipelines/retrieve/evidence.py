@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
 import pyarrow as pa
@@ -129,6 +130,7 @@ def _evidence(batch: Batch, hits: Sequence[Sequence[Hit]]) -> list[list[Evidence
                 h.chunk_id,
                 h.doc_id,
                 facts=facts.get(h.chunk_id, ()),
+                site=urlsplit(str(h.url)).hostname or "",
             )
             for h, mine in zip(row, of_row, strict=True)
         ]

@@ -115,18 +115,22 @@ def asks_events(question: str) -> bool:
 
 # What people put into a question that no answer need repeat: of emphasis, of being exact, of how large a thing is.
 _FILLERS: Final = content_words(
-    "actually exactly eventually currently finally altogether just also ever really apparently supposedly roughly "
-    "approximately later exact"
+    "actually eventually currently finally altogether just also ever really apparently supposedly roughly "
+    "approximately later"
 )
-_HOW_LARGE: Final = lazy_pattern(r"\bhow\s+(large|big|small)\s+an?\s", re.IGNORECASE)
+_ASKED_BY: Final = lazy_pattern(r"\bhow\s+(large|big|small|much\s+money)\b(?:(?<=money)|\s+an?\s)", re.IGNORECASE)
+
+
+def frame_words(question: str) -> frozenset[str]:
+    """Stems of the words by which a question asks for a course of events: no evidence need have them."""
+    return _frame_words() & content_words(question) if asks_course(question) else frozenset()
 
 
 @lru_cache(maxsize=4096)
-def frame_words(question: str) -> frozenset[str]:
-    """Stems of the words by which a question asks: no evidence need have them."""
-    of_size = _HOW_LARGE.search(question)
-    words = _FILLERS | (content_words(of_size[1]) if of_size else frozenset())
-    return ((_frame_words() if asks_course(question) else frozenset()) | words) & content_words(question)
+def fillers(question: str) -> frozenset[str]:
+    """Stems of words that no evidence is missed for lacking: `actually`, `how large a fine`, `how much money`."""
+    asked_by = " ".join(m[1] for m in _ASKED_BY.finditer(question))
+    return _FILLERS & content_words(question) | content_words(asked_by)
 
 
 @lru_cache(maxsize=1)

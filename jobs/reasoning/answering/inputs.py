@@ -86,6 +86,7 @@ class Evidence:
         page: The key of its document; chunks without one are taken to be of one page.
         events: The events that it reports, but those that a better chunk of the same evidence reports.
         facts: What it states, in reading order.
+        site: Host of its document: a page of a town's site speaks of the town, and seldom names it.
     """
 
     text: str
@@ -97,11 +98,12 @@ class Evidence:
     page: str = ""
     events: Sequence[ReportedEvent] = ()
     facts: Sequence[Fact] = ()
+    site: str = ""
 
     @property
     def digest(self) -> str:
         """Digest of all that an answer depends on but for the question's own cosines and what page it is of."""
-        return _digest(self.text, self.title, tuple(self.quotes), self.published_at)
+        return _digest(self.text, self.title, tuple(self.quotes), self.published_at, self.site)
 
 
 class Span(NamedTuple):
@@ -220,9 +222,9 @@ class AnswerInput:
 
 
 @lru_cache(maxsize=2048)
-def _digest(text: str, title: str | None, quotes: tuple[str, ...], published_at: datetime | None) -> str:
+def _digest(text: str, title: str | None, quotes: tuple[str, ...], published_at: datetime | None, site: str) -> str:
     """The digest of a chunk: questions of a batch share chunks."""
-    return text_digest(text, title, str(published_at), *quotes)
+    return text_digest(text, title, str(published_at), site, *quotes)
 
 
 @lru_cache(maxsize=4096)

@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from quern.jobs.reasoning.answering.idioms import asks_events, frame_words
+from quern.jobs.reasoning.answering.idioms import asks_events, fillers, frame_words
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.kinds.kind import Kind
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
@@ -35,6 +35,7 @@ from quern.schemas.words.terms import search_terms
 Encode = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 UNKNOWN: Final = math.nan
 _NAME: Final = re.compile(r"\b(?!I\b)[A-Z][\w'’-]*")  # `I` and `I'm` name nobody.
+_SEVERAL_WORDS: Final = re.compile(r"[A-Z][\w'’-]*(?:\s+[A-Z][\w'’-]*)+")
 _NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
 # The three below were the constants of the rule that ranked sentences before, chosen on the sample corpus.
 _AROUND: Final = 0.4  # What a word of the question counts that only the text around a sentence holds.
@@ -95,6 +96,7 @@ class Asked:
         numbers: Its numbers outside dates.
         dates: Its dates whose days are known.
         phrases: Pairs of neighbouring words.
+        named: The words of each of its names that has several.
     """
 
     words: frozenset[str]
@@ -102,6 +104,15 @@ class Asked:
     numbers: frozenset[str]
     dates: tuple[When, ...]
     phrases: frozenset[tuple[str, str]]
+    named: tuple[frozenset[str], ...] = ()
+
+    def words_of(self, evidence: Evidence) -> frozenset[str]:
+        """The words of a chunk and its title, and a name of the question of which its site has a word.
+
+        A page of `averil-council.example` is of Port Averil, and need not say so.
+        """
+        own, site = _words(evidence), content_words(evidence.site.replace(".", " "))
+        return own.union(*(name for name in self.named if name & site))
 
 
 @lru_cache(maxsize=4096)
@@ -113,12 +124,14 @@ def asked(question: str) -> Asked:
         plain = f"{plain[: when.start]} {plain[when.end :]}"
     if asks_events(question):  # What bounds a course of events need not stand in any report of it.
         days = tuple(w for w in days if not w.signal and w.precision != "range")
-    words = content_words(plain) - _SOURCE - frame_words(plain)
+    words = content_words(plain) - _SOURCE - frame_words(plain) - fillers(plain)
     if (of_class := _CLASS.match(plain)) is not None:
         words -= content_words(of_class[1]) - content_words(plain[of_class.end() :])
     after = plain.strip().partition(" ")[2]
     names = frozenset(w for name in _NAME.findall(after) for w in content_words(name))
-    return Asked(words, names & words, frozenset(_NUMBER.findall(plain)), days, _pairs(plain))
+    several = (content_words(m[0]) & words for m in _SEVERAL_WORDS.finditer(after))
+    named = tuple(name for name in several if len(name) > 1)
+    return Asked(words, names & words, frozenset(_NUMBER.findall(plain)), days, _pairs(plain), named)
 
 
 @lru_cache(maxsize=20_000)
@@ -202,7 +215,7 @@ class _Chunk:
         phrases = points.phrases & _pairs(evidence.text)
         cosines = evidence.similarities
         usual = math.fsum(cosines) / len(cosines) if cosines else UNKNOWN
-        return cls((_words(evidence) & points.words) | days, phrases, complete, usual)
+        return cls((points.words_of(evidence) & points.words) | days, phrases, complete, usual)
 
 
 def _weights(points: Asked, likely: Sequence[Line]) -> dict[object, float]:
@@ -268,6 +281,6 @@ def _part(wanted: frozenset[object], held: frozenset[object]) -> float:
     return len(wanted & held) / len(wanted) if wanted else 1.0
 
 
-def missing(wanted: frozenset[str], evidence: Sequence[Evidence]) -> frozenset[str]:
-    """What of `wanted` no evidence holds."""
-    return wanted - frozenset().union(*map(_words, evidence))
+def missing(wanted: frozenset[str], question: str, evidence: Sequence[Evidence]) -> frozenset[str]:
+    """What of the words `wanted` of a question no evidence holds."""
+    return wanted - frozenset().union(*map(asked(question).words_of, evidence))

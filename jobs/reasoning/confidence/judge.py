@@ -58,7 +58,7 @@ _OF_OTHERS: Final = 0.2  # The same where an identifier or a qualifier of the qu
 _OF_MISFIT: Final = 0.2
 
 # Raised when the same evidence, draft and settings are judged otherwise: features, reasons, or what is above.
-_VERSION: Final = 14
+_VERSION: Final = 15
 
 
 def identity(settings: AnswerSettings) -> object:

@@ -37,7 +37,7 @@ def reason_of(given: AnswerInput) -> Reason:
     """Why the evidence may not answer the question."""
     points = asked(given.question)
     wanted = points.words
-    absent = missing(wanted, given.evidence) if given.evidence else wanted
+    absent = missing(wanted, given.question, given.evidence) if given.evidence else wanted
     if not given.evidence or (wanted and absent == wanted):
         return Reason("nothing_found", "Nothing in the corpus speaks of what is asked.")
     if other := points.names & absent:
@@ -56,7 +56,7 @@ def of_same_things(given: AnswerInput) -> bool:
     """
     points = asked(given.question)
     said = points.words - points.names
-    about_them = not said or missing(said, given.evidence) != said
+    about_them = not said or missing(said, given.question, given.evidence) != said
     return about_them and reason_of(given).code == "only_related"
 
 
@@ -108,7 +108,12 @@ def of_sibling(given: AnswerInput, draft: Draft) -> Reason | None:
     """
     named = asked(given.question).names
     kind = kind_of(given.question)
-    if given.before or not named or not draft.sentences or not (absent := named & missing(named, given.evidence)):
+    if (
+        given.before
+        or not named
+        or not draft.sentences
+        or not (absent := named & missing(named, given.question, given.evidence))
+    ):
         return None
     resting = draft.sentences[0].rests_on[:1]
     line = next((one for one in lines(given, kind) if one.number in resting), None)

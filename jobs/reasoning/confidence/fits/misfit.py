@@ -8,6 +8,7 @@ from typing import Final
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.task import Draft
 from quern.jobs.reasoning.confidence.fits.chosen import Chosen
+from quern.jobs.reasoning.confidence.fits.little import little_said
 from quern.jobs.reasoning.confidence.fits.sides import one_side
 from quern.jobs.reasoning.confidence.fits.things import (
     other_counted,
@@ -37,6 +38,7 @@ _OF_ONE: Final[tuple[Law, ...]] = (
     only_planned,
     no_value,
     no_name,
+    little_said,
 )
 
 

@@ -17,10 +17,12 @@ from quern.jobs.reasoning.confidence.fits.chosen import Chosen
 from quern.jobs.reasoning.confidence.reasons import Reason
 from quern.jobs.reasoning.questions.references import subject
 from quern.jobs.reasoning.questions.words import ADVERBS, DETERMINERS, PREPOSITIONS
+from quern.jobs.text.quantities import singular
 from quern.schemas.words.calendar import MONTH, MONTH_START
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.persons import is_person
 
+_PEOPLE: Final = content_words("people persons")
 _STEM: Final = 3  # Letters in which two words may be forms of one: `veggies` and `vegetables`.
 # `of puffins`, `of the fishermen's speech`: the noun, behind names and owners.
 _HOW_MANY_OF: Final = lazy_pattern(
@@ -83,6 +85,8 @@ def other_counted(chosen: Chosen) -> Reason | None:
     head = next((h for h, start, cell in list(cells)[1:] if start <= value.start <= start + len(cell)), "")
     if not head or akin(content_words(head), content_words(chosen.question)):
         return None
+    if chosen.kind.noun & _PEOPLE and any(is_person(singular(w)) for w in re.findall(r"[a-z]+", head.lower())):
+        return None  # `Visitors over three nights` are people.
     return Reason("other_entity", f"What was found counts another thing: {head}.")
 
 

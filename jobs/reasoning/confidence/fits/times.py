@@ -47,6 +47,7 @@ _OTHER_EVENT: Final = lazy_pattern(
 )
 # Who asks of a season has no first day of it in mind: what arrives in the month before it is there in it.
 _ABOUT: Final = timedelta(days=31)
+_YEAR_LONG: Final = timedelta(days=360)
 _NO: Final = lazy_pattern(r"no\b|否", re.IGNORECASE)
 _WAS: Final = lazy_pattern(r"\b(?:did|was|were|has|have|had)\b", re.IGNORECASE)
 # Who asks what was planned, said or wished is answered by plans.
@@ -119,7 +120,9 @@ def own_time(chosen: Chosen) -> Reason | None:
     for asked in asked_times(question):
         clause = _EVENT.search(question, 1, asked.start)
         within = told.first and told.last and asked.first <= told.first and told.last <= asked.last
-        if clause is not None and within:
+        a_day_of_a_year = told.first == told.last and asked.last - asked.first >= _YEAR_LONG
+        # Much comes after what was in 2024 in the same year.
+        if clause is not None and within and not a_day_of_a_year:
             return Reason("only_related", f"What was found tells only of {asked.text}, which the question gives.")
     return None
 

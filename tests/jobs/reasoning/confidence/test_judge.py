@@ -11,6 +11,7 @@ import pytest
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, Evidence
 from quern.jobs.reasoning.answering.task import Draft, Statement, answer_task
 from quern.jobs.reasoning.confidence.features import Features, features, sentence_similarities
+from quern.jobs.reasoning.confidence.features import asked as points
 from quern.jobs.reasoning.confidence.judge import Judgement, judged
 from quern.jobs.reasoning.confidence.model import fitted
 from quern.jobs.reasoning.confidence.reasons import of_other_number, of_sibling
@@ -99,6 +100,29 @@ def test_a_whole_question_is_doubted_less_by_its_parts_alone(monkeypatch: pytest
     part_before, whole_before = judged([alone, parts], [DRAFT] * 2, AnswerSettings(), whole=True)
     assert part.probability > part_before.probability
     assert whole.probability == whole_before.probability
+
+
+@pytest.mark.parametrize(
+    ("plain", "asked"),
+    [
+        ("How many were hurt?", "How many were actually hurt later?"),
+        ("How much did Marsh get?", "How much money did Marsh get?"),
+        ("What is the fine?", "How large a fine?"),
+    ],
+)
+def test_words_by_which_is_asked_are_not_missed(plain: str, asked: str) -> None:
+    assert points(asked).words == points(plain).words
+
+
+def test_a_page_of_a_towns_site_need_not_name_the_town() -> None:
+    question, text = "How many trees stand in Port Averil?", "In the streets stand 4,120 trees."
+    told = Draft(sentences=[Statement(text="4,120 trees", rests_on=[1])])
+    of_site, of_none = (
+        judged([AnswerInput(question, [Evidence(text, "Trees", [], [], site=site)])], [told], AnswerSettings())[0]
+        for site in ("averil-council.example", "harbour.example")
+    )
+    assert of_site.probability > of_none.probability
+    assert "Averil" not in of_site.detail
 
 
 def test_the_risk_decides_which_are_refused() -> None:

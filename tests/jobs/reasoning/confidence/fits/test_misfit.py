@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
+from quern.jobs.models.line_reader import Passage, Reading
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, Evidence
+from quern.jobs.reasoning.answering.reading import Reader
 from quern.jobs.reasoning.answering.task import Draft, Statement, answer_task
 from quern.jobs.reasoning.confidence.fits.misfit import misfit
 from quern.jobs.reasoning.confidence.judge import Judgement, judged
@@ -467,3 +471,42 @@ def test_the_cell_of_the_year_asked_is_told_rather_than_a_sentence_of_another(ye
 )
 def test_a_year_that_heads_no_column_is_answered_by_no_cell(what: str) -> None:
     assert reason(f"How many common {what}?", CENSUS, "The pond") == "other_time"
+
+
+@pytest.mark.parametrize(("head", "refused"), [("Visitors over three nights", False), ("Lanterns", True)])
+def test_who_comes_is_people(head: str, refused: bool) -> None:
+    text = f"Year | Place | {head}\n2024 | Meadow | 23,400\n2025 | Green | 33,700"
+    given = AnswerInput("How many people went to the fair in 2025?", [Evidence(text, "The fair", [], [])])
+    row = [Statement(text="33,700 (2025)", rests_on=[3]), Statement(text="2025 | Green | 33,700", rests_on=[3])]
+    assert (misfit(given, Draft(sentences=row)) is not None) == refused
+
+
+def test_an_event_may_come_after_another_of_the_same_year() -> None:
+    text = "The ferry sailed again on Wednesday 8 May 2024. On 2 March 2024 she had struck a dredger."
+    assert reason("When did the ferry sail again after the collision of 2024?", text, "The ferry") is None
+    text = "The ferry sailed again on 8 March 2024."
+    assert (
+        reason("When did the ferry sail again after the collision in March 2024?", text, "The ferry") == "only_related"
+    )
+
+
+class DoubtsAll:
+    """Finds each line as likely, and doubts that any answers."""
+
+    fingerprint = "d"
+
+    def begin(self, question: str, passages: Sequence[Passage]) -> Callable[[], Reading]:
+        del question
+        return lambda: Reading([[-1.0 for _ in p.lines] for p in passages], 2.0)
+
+
+@pytest.mark.parametrize(
+    ("question", "refused"),
+    [("Who designed the Ostley Bridge?", True), ("Who cut the ribbon of the Ostley Bridge?", False)],
+)
+def test_a_chunk_that_has_nothing_but_the_name_answers_nothing_that_is_doubted(question: str, refused: bool) -> None:
+    text = "The Ostley Bridge is open. The ribbon was cut by Wilf Arkwright, 91, who as a boy crossed by ferry."
+    given = AnswerInput(question, [Evidence(text, "Ostley Bridge", [], [])], reader=Reader(DoubtsAll(), 0.6))
+    said = Draft(sentences=[Statement(text="Wilf Arkwright", rests_on=[2])])
+    assert (misfit(given, said) is not None) == refused
+    assert misfit(replace(given, reader=None), said) is None
