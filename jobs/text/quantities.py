@@ -50,6 +50,8 @@ _UNITS: Final = {
         "kilometre": "kilometre kilometres kilometer kilometers km kms 公里 千米",
         "centimetre": "centimetre centimetres centimeter centimeters cm 厘米",
         "millimetre": "millimetre millimetres millimeter millimeters mm 毫米",
+        "micrometre": "micrometre micrometres micrometer micrometers micron microns µm μm 微米",
+        "nanometre": "nanometre nanometres nanometer nanometers nm 纳米",
         "mile": "mile miles 英里",
         "foot": "foot feet ft 英尺",
         "inch": "inch inches 英寸",

@@ -187,4 +187,4 @@ def _listed(numbers: Sequence[int]) -> str:
 
 def align_task() -> Task[AlignInput, Alignment]:
     """The task of aligning a question and a chunk."""
-    return Task("align", 3, PROMPT, Alignment, aligned, _check)
+    return Task("align", 4, PROMPT, Alignment, aligned, _check)

@@ -28,12 +28,20 @@ _PLANS: Final = lazy_pattern(
 )
 _EXPECTED: Final = lazy_pattern(
     r"\b(?:will|shall|would|expects?|expected|estimate[ds]?|faces?|facing|plans?|planned|proposes?|proposed|hopes?|hoped|"
-    r"intends?|intended|forecasts?|predicts?|predicted|likely|budgeted|scheduled|is to|are to|is due|are due)\b",
+    r"intends?|intended|forecasts?|predicts?|predicted|likely|budgeted|scheduled|offers?|offered|is to|are to|is due|"
+    r"are due)\b",
+    re.IGNORECASE,
+)
+# What somebody was held to: the day of an order is not the day on which it was followed.
+_REQUIRED: Final = lazy_pattern(
+    r"\b(?:on\s+(?:the\s+)?condition\s+that|must|(?:is|are|was|were)\s+(?:required|obliged|ordered|told)\s+to|"
+    r"(?:has|have|had)\s+to)\b",
     re.IGNORECASE,
 )
 _CLAUSE: Final = lazy_pattern(r"(?:(?!,\s|;|\sand\s|\sbut\s).)+", re.DOTALL)
 # Log odds in those of `relevance.WEIGHTS`, set by hand: half of what a sentence of another time loses in `in_time`.
 _LESS: Final = -1.5
+_ORDERED: Final = -3.0  # Of what was ordered, of which a page seldom says no more.
 _VERB_WITHIN: Final = 3  # Words behind `is expected`, of which one is the verb: `to be painted`.
 
 
@@ -43,9 +51,15 @@ def as_it_was(question: str, kind: Kind, best: Sequence[Line]) -> list[Line]:
         return [*best]
     # Who asks when the bridge was painted is told when it will be; who asks when it was closed is not.
     asked = content_words(f"{question} {plain_pasts(question)}") if kind.name == "when" else frozenset()
-    expected = (_is_expected(line) and not (asked & _planned(line.text)) for line in best)
-    found = [replace(o, score=o.score + _LESS) if behind else o for o, behind in zip(best, expected, strict=True)]
+    found = [replace(line, score=line.score + _loss(line, asked)) for line in best]
     return sorted(found, key=lambda line: (-line.score, line.number))
+
+
+def _loss(line: Line, asked: frozenset[str]) -> float:
+    """What a line loses that tells what was expected, or ordered, and not what came of it."""
+    if _is_in_clauses(line, _REQUIRED):
+        return _ORDERED
+    return _LESS if _is_in_clauses(line, _EXPECTED) and not (asked & _planned(line.text)) else 0.0
 
 
 def _planned(text: str) -> frozenset[str]:
@@ -54,13 +68,13 @@ def _planned(text: str) -> frozenset[str]:
     return frozenset().union(*map(content_words, behind), frozenset())
 
 
-def _is_expected(line: Line) -> bool:
-    """Whether all values of a line that fit best stand in clauses that tell what was expected."""
-    if _EXPECTED.search(line.text) is None:
+def _is_in_clauses(line: Line, words: re.Pattern[str]) -> bool:
+    """Whether all values of a line that fit best stand in clauses that have one of these `words`."""
+    if words.search(line.text) is None:
         return False
     fit = max((v.fit for v in line.values), default=0.0)
     clauses = [(m.start(), m.end()) for m in _CLAUSE.finditer(line.text)]
     of_best = [
         next((c for c in clauses if c[0] <= v.start < c[1]), (0, len(line.text))) for v in line.values if v.fit == fit
     ]
-    return bool(of_best) and all(_EXPECTED.search(line.text, *clause) for clause in of_best)
+    return bool(of_best) and all(words.search(line.text, *clause) for clause in of_best)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Final
 
+from quern.jobs.reasoning.answering.named_things import asked_by_name
 from quern.jobs.reasoning.answering.relevance import Line
 from quern.jobs.reasoning.answering.scopes import scopes
 from quern.jobs.reasoning.answering.sentences import content_words
@@ -31,6 +32,11 @@ _YEAR: Final = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 _LIMIT: Final = lazy_pattern(
     r"\b(?:by|until|till)\s+(?:the\s+(?:year|end|start|beginning)\s+(?:of\s+)?)?(?P<year>(?:1[5-9]|20)\d\d)\b",
     re.IGNORECASE,
+)
+# What was before or after something of a year was mostly in another.
+_BEFORE_THEN: Final = lazy_pattern(r"\b(?:before|after|since|until|till|following)\s+(?!in\b)\w", re.IGNORECASE)
+_COMPARED: Final = lazy_pattern(
+    r",?\s\b(?:against|compared\s+(?:with|to)|(?:up|down)\s+(?:on|from)|than)\b", re.IGNORECASE
 )
 # Log odds in those of `relevance.WEIGHTS`, set by hand: a row or a sentence of another time answers nothing, or falls
 # behind its equals of the time asked for.
@@ -87,7 +93,8 @@ def _told(line: Line) -> set[int]:
 
 def years_asked(question: str) -> set[int]:
     """The years at which what is asked for was."""
-    return {int(m["year"] or m["other"]) for m in _AT.finditer(question)}
+    found = (m for m in _AT.finditer(question) if _BEFORE_THEN.search(question, 1, m.start()) is None)
+    return {int(m["year"] or m["other"]) for m in found}
 
 
 def _row_fits(question: str, years: set[int], line: Line) -> bool | None:
@@ -108,7 +115,9 @@ def _under(question: str, line: Line) -> bool:
     """Whether a column of the row is headed by a word of the question, or its label is a year beside values."""
     heads = line.row.header[1:] if line.row is not None else ()
     if line.row is not None and _YEAR.fullmatch(line.row.cells[0].strip()):
-        return bool(line.values)  # A year is seldom named of another thing, a month often.
+        return bool(line.values) and not asked_by_name(
+            question
+        )  # A year is seldom named of another thing, a month often.
     return bool(content_words(" ".join(heads)) & content_words(question))
 
 
@@ -122,7 +131,9 @@ def _sentences(years: set[int], best: Sequence[Line]) -> dict[int, bool]:
         evidence = line.evidence
         if line.row is not None:
             continue
-        own = [w for w in times(line.text, line.published) if w.from_day and w.to_day]
+        # `Came this time, against 31,000 last year` tells what was this time.
+        told = _COMPARED.split(line.text, maxsplit=1)[0]
+        own = [w for w in times(told, line.published) if w.from_day and w.to_day]
         spans = [(w.from_day.year, w.to_day.year) for w in own if w.from_day and w.to_day]
         if not spans and (day := before or line.published) is not None:
             spans = [(day.year, day.year)]

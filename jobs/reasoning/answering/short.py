@@ -14,7 +14,7 @@ from quern.jobs.reasoning.answering.choosing import Choice, choices, shares
 from quern.jobs.reasoning.answering.further import earns_its_place
 from quern.jobs.reasoning.answering.in_time import in_time, years_asked
 from quern.jobs.reasoning.answering.inputs import AnswerInput
-from quern.jobs.reasoning.answering.kinds.kind import NAMED, NAMESAKE, VALUED, Kind
+from quern.jobs.reasoning.answering.kinds.kind import NAMED, NAMESAKE, PHONE, VALUED, Kind
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.reasoning.answering.kinds.units import MONEY
 from quern.jobs.reasoning.answering.named_things import named_beside
@@ -64,6 +64,10 @@ _DATED: Final = re.compile(
     r"\b(?:1\d|20)\d\d\b|\b(?:first|initial|initially|original|originally|early|earlier|at first|then|before|approved|"
     r"planned|"
     r"estimated?|estimate|expected|budget(?:ed)?|each|per)\b|年|最初|原",
+    re.IGNORECASE,
+)
+_DONE_FIRST: Final = lazy_pattern(
+    r"\bfirst\s+(?:[a-z]+ed|built|held|seen|found|set\s+up|begun|run|sung|shown|sold|open|built|come|came)\b",
     re.IGNORECASE,
 )
 _PLANNED: Final = lazy_pattern(r"\b(?:when|date|day|month|year)\s+(?:will|is|are)\b|\bby\s+when\b", re.IGNORECASE)
@@ -125,10 +129,11 @@ def _said(given: AnswerInput, kind: Kind, best: Sequence[Line]) -> Said:
     if (placed := _placed(question, kind, best)) is not None:
         return placed
     if (
-        (kind.name in VALUED or kind.verb in (NAMED, NAMESAKE))
+        (kind.name in VALUED or kind.verb in (NAMED, NAMESAKE, PHONE))
         and (found := choices(question, kind, best))
         and found[0].share >= _LEAST_SHARE
     ):
+        found = _earliest_first(question, found) if kind.name == "when" else found
         outside = kind.name == "when" and _outside(found[0], years_asked(question))
         return Said("", ()) if outside else _told(question, kind, found)
     if kind.name == "list" and (series := likeliest(best)) is not None:
@@ -147,6 +152,16 @@ def _said(given: AnswerInput, kind: Kind, best: Sequence[Line]) -> Said:
     if not _HAN.search(told) and len(told.split()) >= _WHOLE * len(first.text.split()):
         told = ""  # The sentence itself is as short.
     return Said(told, (first.number,))
+
+
+def _earliest_first(question: str, found: list[Choice]) -> list[Choice]:
+    """The choices, the earliest of those that say as much of the question first, where it asks when that was first."""
+    if not _DONE_FIRST.search(question):
+        return found
+    least = found[0].line.signals.covered - _SAME_SHARE
+    like = [c for c in found[:_RIVALS] if isinstance(c.value.same, Period) and c.line.signals.covered >= least]
+    like.sort(key=lambda c: (c.value.same.first or date.max) if isinstance(c.value.same, Period) else date.max)
+    return [*like[:1], *(c for c in found if c not in like[:1])]
 
 
 def _placed(question: str, kind: Kind, best: Sequence[Line]) -> Said | None:

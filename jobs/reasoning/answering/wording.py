@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from quern.jobs.reasoning.answering.sentences import content_words
+from quern.schemas.words.persons import is_person
 
 _GROUPS: Final = (
     "start begin open launch found establish commence inaugurate initiate",
@@ -23,7 +24,7 @@ _GROUPS: Final = (
     "build construct erect construction building",
     "big large size",
     "job employ employment staff worker workforce post",
-    "people person resident inhabitant population",
+    "people person resident inhabitant population visitor",
     "find discover discovery found",
     "say tell state announce report declare",
     "think believe opinion view",
@@ -46,7 +47,7 @@ _GROUPS: Final = (
     "carry transport hold capacity take",
     "make manufacture produce maker manufacturer producer",
     "write wrote author written",
-    "visit visitor attend attendance come came crowd",
+    "visit visitor attend attendance come came crowd go went",
     "ship vessel boat",
     "fire blaze burn",
     "live home house",
@@ -150,11 +151,32 @@ def said_by_others(question: frozenset[str], known: Iterable[str]) -> dict[str, 
         if word in other:
             found[word] = other[word]
             continue
+        if (done := _doing(word, question)) is not None:
+            found[word] = done
+            continue
         for mine in heads.get(word[:_LEAST_PREFIX], ()):
             same = _common(word, mine)
             if same >= _LEAST_PREFIX and max(len(word), len(mine)) - same <= _MOST_ENDING and word.isascii():
                 found[word] = mine
     return found
+
+
+_AGENT: Final = 4  # Letters of the shortest noun of who does something that is known by its form.
+
+
+def _doing(word: str, question: frozenset[str]) -> str | None:
+    """The stem of the question of which a word is the doer, or that is the doer of it: `bidder` and `bid`."""
+    if len(word) >= _AGENT and word.endswith(("er", "or")) and is_person(word):
+        return next((base for base in _bases(word) if base in question), None)
+    doers = (f"{word}er", f"{word}{word[-1:]}er", f"{word}r")
+    return next((w for w in doers if w in question and is_person(w)), None)
+
+
+def _bases(noun: str) -> tuple[str, ...]:
+    """The forms of which a doer may be made: of `bidder` `bidd`, `bid` and `bidde`."""
+    bare = noun[:-2]
+    doubled = len(bare) > 2 and bare[-1] == bare[-2]
+    return (bare, noun[:-1], *([bare[:-1]] if doubled else []))
 
 
 def _by_character(question: frozenset[str], known: Iterable[str]) -> dict[str, str]:

@@ -54,7 +54,7 @@ _PART: Final = lazy_pattern(
 )
 _BUT_NOT: Final = lazy_pattern(
     r"\b(?:(?:but|and|though) not|except(?:ing)?(?: for| on| in| at)?|excluding|other than|apart from|with the "
-    r"exception of)\s+(?P<what>(?:[\w'’-]+\s*){1,4})",
+    r"exception of)(?:,[^,;.]{1,40},)?\s+(?P<what>(?:[\w'’-]+\s*){1,4})",
     re.IGNORECASE,
 )
 _BUT_NOBODY: Final = lazy_pattern(r"\bbut (?:nobody|no one|none|nothing|never)\b", re.IGNORECASE)

@@ -27,6 +27,8 @@ VALUED: Final = MEASURED | {"who", "where"}  # Answered by a value that stands i
 NAMED: Final = "name"  # The verb where the name of a thing is asked for.
 NAMESAKE: Final = "name after"  # The same where it is asked whom or what a thing is named after.
 
+PHONE: Final = "phone"  # The same where a number to ring is asked for.
+
 
 @dataclass(frozen=True)
 class Kind:

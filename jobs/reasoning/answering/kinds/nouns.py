@@ -22,7 +22,8 @@ _PLACES: Final = (
 
 
 _NUMBER_OF: Final = lazy_pattern(
-    r"(?:(?:total|exact|final|record|current|average) )?number of (?:the |all |its |their )?(.+)"
+    r"(?:(?:total|exact|final|record|current|average|maximum|minimum|highest|largest|greatest|lowest|smallest|overall|"
+    r"combined|estimated|approximate) )?number of (?:the |all |its |their )?(.+)"
 )
 _EVERYONE: Final = content_words("everyone everybody all people persons those")
 

@@ -10,10 +10,18 @@ from typing import Final
 
 from quern.jobs.reasoning.answering.idioms import asks_cause, asks_clock, asks_his_name, asks_price
 from quern.jobs.reasoning.answering.kinds.chinese import chinese_kind
-from quern.jobs.reasoning.answering.kinds.kind import NAMED, NAMESAKE, Kind
+from quern.jobs.reasoning.answering.kinds.kind import NAMED, NAMESAKE, PHONE, Kind
 from quern.jobs.reasoning.answering.kinds.noun_phrases import WORD, is_plural, main_verb, noun_phrase
 from quern.jobs.reasoning.answering.kinds.nouns import TIMES, grain_of, of_noun, of_the, of_them
-from quern.jobs.reasoning.answering.kinds.units import DURATIONS, LENGTHS, MONEY, OF_ADJECTIVE, OF_MEASURE, SHARES, UNITS
+from quern.jobs.reasoning.answering.kinds.units import (
+    DURATIONS,
+    LENGTHS,
+    MONEY,
+    OF_ADJECTIVE,
+    OF_MEASURE,
+    SHARES,
+    UNITS,
+)
 from quern.jobs.reasoning.answering.kinds.verdict_asked import AUXILIARY, PREPOSITION, asks_verdict_behind
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.text.quantities import singular
@@ -23,6 +31,11 @@ from quern.schemas.words.scripts import HAN
 
 _NAMESAKE: Final = re.compile(
     r"\bafter\s+(?:whom|who|what|which)\b.*\b(?:named|called)\b|\b(?:named|called)\s+after\s*\?", re.IGNORECASE
+)
+_RINGS: Final = lazy_pattern(
+    r"\b(?:what|which|give|tell)\b[^?]*\b(?:(?:tele)?phone|contact|fax|hotline)\s+number\b|"
+    r"\b(?:what|which)(?:\s+is\s+the|['’]s\s+the)?\s+number\b[^?]*\b(?:ring|call|phone|dial)\b",
+    re.IGNORECASE,
 )
 _OPENS: Final = lazy_pattern(
     rf"^(?:(?:and|so|but|then|please|well)?,?\s*|[^,?]{{3,80}},\s+)(?:{AUXILIARY})\b(?!\s*,)", re.IGNORECASE
@@ -73,7 +86,8 @@ _PHRASE: Final = lazy_pattern(
 _OWNED: Final = r"(?:the|(?:[\w’'-]+\s+){0,3}?[\w-]+(?:['’]s|s['’]))"
 _PERCENT: Final = lazy_pattern(r"\bas a (?:percentage|share|proportion)\b|\bin per ?cent\b", re.IGNORECASE)
 _IN_UNIT: Final = lazy_pattern(
-    r"(?:,\s+|\s(?=in\s+[a-z]+(?:\s+[a-z]+)?\s*\?$))in\s+(?P<unit>(?:square\s+|nautical\s+)?[a-z]+)\b(?=\s*[,?]|\s*$|\s+of\b)", re.IGNORECASE
+    r"(?:,\s+|\s(?=in\s+[a-z]+(?:\s+[a-z]+)?\s*\?$))in\s+(?P<unit>(?:square\s+|nautical\s+)?[a-z]+)\b(?=\s*[,?]|\s*$|\s+of\b)",
+    re.IGNORECASE,
 )
 _WHO_IS: Final = lazy_pattern(
     r"(?:is|was|are|were)\s+(?P<name>[A-Z][\w'’-]*\.?(?:\s+[A-Z][\w'’-]*\.?)*)\s*(?:$|[,.]|and\b)"
@@ -90,6 +104,8 @@ def kind_of(question: str) -> Kind:
         return kind
     if _NAMESAKE.search(plain):
         return Kind("which", verb=NAMESAKE)  # A person, or as often a place or a thing.
+    if _RINGS.search(plain):
+        return Kind("which", verb=PHONE)
     if (match := _LISTING.match(plain)) is not None:
         return Kind("list", content_words(noun_phrase(match["rest"])))
     match = _asking(plain)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-LENGTHS: Final = frozenset("metre kilometre centimetre millimetre mile foot inch yard".split()) | {"nautical mile"}
+LENGTHS: Final = frozenset(
+    "metre kilometre centimetre millimetre micrometre nanometre micron mile foot inch yard".split()
+) | {"nautical mile"}
 DURATIONS: Final = frozenset("second minute hour day week fortnight month year decade century".split())
 MONEY: Final = frozenset("crown dollar pound euro yuan yen".split())
 _AREAS: Final = frozenset({"hectare", "acre", "square metre", "square kilometre", "square mile", "平方米", "平方公里"})

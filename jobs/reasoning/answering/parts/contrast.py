@@ -14,6 +14,7 @@ from datetime import date
 from itertools import product
 from typing import Final
 
+from quern.jobs.reasoning.answering.as_it_was import as_it_was
 from quern.jobs.reasoning.answering.choosing import choices, shares
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.kinds.kind import Kind
@@ -187,7 +188,7 @@ _OF_THING: Final = lazy_pattern(r"how\s+long\s+(?:is|was|are|were)\s+(?:(?:the|a
 def _candidates(
     given: AnswerInput, kind: Kind, own: frozenset[str], others: frozenset[str], answered: str
 ) -> list[_Candidate]:
-    ranked = lines(given, kind)
+    ranked = as_it_was(given.question, kind, lines(given, kind))
     found = []
     for choice in choices(given.question, kind, ranked)[:_WEIGHED]:
         value, line = choice.value, choice.line

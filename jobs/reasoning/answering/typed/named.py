@@ -17,6 +17,11 @@ from quern.schemas.words.scripts import HAN
 _BODY = 0.45  # What the name of a body is worth where a person is asked for.
 _OTHER_ROLE = 0.6  # What a name is worth where the sentence lacks the role that is asked for: `the vet`.
 _CALLED = lazy_pattern(r"\b(?:called|named|christened|dubbed|nicknamed|names?(?: is| was)?)\s+(?:the\s+)?[\"“'‘]?$")
+_THING_BEFORE = lazy_pattern(
+    r"\b(?:ferry|ship|boat|vessel|dredger|trawler|steamer|brig|schooner|yacht|tug|barge|liner|tanker|tram|train|bus|plane|"
+    r"company|firm|bank|brand|song|film|novel|book|journal|newspaper|magazine|band|club|storm)\s+$"
+)
+_OF_THING = 0.2  # What the name of a ship, a firm or a book is worth where a person is asked for.
 _DOES = 0.9  # What a person is worth who does what is asked.
 _WORD_AFTER = lazy_pattern(r"\s+(?:(?:has|have|had|also|then|first|\w+ly)\s+)?([a-z]+)")
 _HAN = lazy_pattern(f"[{HAN}]")
@@ -124,6 +129,8 @@ def _fit_of_name(name: Name, sentence: str) -> float:
         return 1.0
     if is_body(name.text):
         return _BODY
+    if _THING_BEFORE.search(sentence, max(0, name.start - 25), name.start):
+        return _OF_THING
     if sentence[max(0, name.start - 4) : name.start].lower() == "the ":
         return 0.3
     opens = name.start == 0 or sentence[name.start - 2 : name.start] in (": ", "! ", "? ", ". ")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from quern.jobs.reasoning.answering.kinds.kind import NAMED, NAMESAKE, Kind
+from quern.jobs.reasoning.answering.kinds.kind import NAMED, NAMESAKE, PHONE, Kind
 from quern.jobs.reasoning.answering.typed.counted import counted
 from quern.jobs.reasoning.answering.typed.named import introduced, namesakes, naming, of_noun, persons, places
 from quern.jobs.reasoning.answering.typed.value import MARKED, Days, Period, Value, amounts, times
@@ -34,6 +34,7 @@ _MANNER = lazy_pattern(
 _SEVERAL = lazy_pattern(
     r"[\w’'-]+(?: [\w’'-]+){0,5}, [\w’' -]{2,50},? (?:and|or) [\w’'-]+|[A-Z][\w’'-]+ and (?:the )?[A-Z][\w’'-]+|、"
 )
+_PHONE = lazy_pattern(r"(?<![\w.-])(?:\+|\(0?)?\d{1,4}\)?(?:[ -]\d{2,5}){1,4}(?![\w-]|[.,]\d)(?<=\d[\d ()-]{5}\d)")
 _MESSAGE = lazy_pattern(
     r"\b(?:ask|tell|told|inform|invite|remind|confirm|express|send|sent|share|mention|announce|propose|suggest|message|"
     r"complain|request|say|said|discuss|recommend|post)(?:s|ed|ing)?\b",
@@ -51,6 +52,8 @@ def typed(kind: Kind, sentence: str, days: Days) -> list[Value]:
         return persons(kind, sentence)
     if kind.name == "where":
         return places(sentence)
+    if kind.verb == PHONE:
+        return [Value(*m.span(), m[0], 1.0, m[0]) for m in _PHONE.finditer(sentence)]
     if kind.verb == NAMESAKE:
         return namesakes(sentence)
     if kind.name == "which" and kind.verb == NAMED:
@@ -59,8 +62,8 @@ def typed(kind: Kind, sentence: str, days: Days) -> list[Value]:
         return of_noun(kind, sentence)
     if kind.name == "definition":
         return introduced(kind, sentence)
-    if kind.name == "how" and kind.units and (found := [q for q in amounts(sentence) if q.unit in kind.units]):
-        return [Value(q.start, q.end, sentence[q.start : q.end], MARKED, (q.value, q.unit)) for q in found]
+    if kind.name == "how" and (shares := [q for q in amounts(sentence) if q.unit in kind.units]):
+        return [Value(q.start, q.end, sentence[q.start : q.end], MARKED, (q.value, q.unit)) for q in shares]
     marker = {"why": CAUSE, "how": _MANNER, "list": _SEVERAL}.get(kind.name)
     found = marker.search(sentence) if marker else None
     return [] if found is None else [Value(found.start(), found.end(), found[0], MARKED, found[0].lower())]

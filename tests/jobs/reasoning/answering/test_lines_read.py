@@ -15,6 +15,7 @@ from quern.jobs.reasoning.answering.reading import LinesRead, Reader, told_of
 from quern.jobs.reasoning.answering.relevance import Line
 from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.reasoning.answering.yes_no import verdict
+from quern.jobs.reasoning.confidence.doubts import odds_by_reader
 from quern.jobs.reasoning.runner import Reasoner
 from quern.schemas.settings import AnswerSettings
 
@@ -250,3 +251,22 @@ def test_a_headline_that_says_what_is_asked_stands_for_what_is_below_it() -> Non
         "At first the storm was blamed.",
         "Then a mason found that a main had burst.",
     ]
+
+
+@dataclass
+class Doubts(KnowsAWord):
+    """The same, and doubts that any line answers."""
+
+    def begin(self, question: str, passages: Sequence[Passage]) -> Callable[[], Read]:
+        read = super().begin(question, passages)()
+        return lambda: Read(read.lines, 6.0)
+
+
+def test_a_doubt_counts_less_where_rules_and_reader_find_the_same_line() -> None:
+    told = "The census costs 900 crowns a year. The mill has 40 sacks. The wheel cost 300 crowns."
+    evidence = Evidence(told, "The census", [], [])
+    same, another = (
+        odds_by_reader(given(Reader(Doubts(word), 1.0), evidence, question="What does the census cost each year?"))
+        for word in ("census", "wheel")
+    )
+    assert another < same < 0.0

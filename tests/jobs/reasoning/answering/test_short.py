@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from quern.jobs.reasoning.answering.in_time import years_asked
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.reasoning.answering.typed.sentence import CAUSE
@@ -424,6 +425,11 @@ def test_a_thing_that_goes_by_a_name_is_named_from_the_sentence_beside(question:
         ("How long was the school in Ostley shut?", "The school in Ostley will be shut for two weeks.", "two weeks"),
         ("What was the roof of the school expected to cost?",
          "The roof of the school is expected to cost 900 crowns. The roof cost 1,100 crowns.", "900 crowns"),
+        ("When was the mill at Ostley sold?",
+         "The bank allowed it on 15 August on condition that the mill at Ostley be sold. The mill went to Elm Cross on "
+         "17 September.", "17 September 2023 (17 September)"),
+        ("When was the mill at Ostley sold?",
+         "The bank allowed it on 15 August on condition that the mill be sold.", "15 August 2023 (15 August)"),
         ("What are hosts paid a night?", "Pupils will lodge in town, and the county pays hosts 28 crowns a night.",
          "28 crowns"),
     ],
@@ -432,6 +438,71 @@ def test_what_was_expected_is_told_only_where_nothing_says_what_came_of_it(
     question: str, told: str, answer: str
 ) -> None:
     assert short(question, told, title="Ostley") == answer
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the phone number of the planning desk?",
+        "Which number do I ring for the planning desk?",
+        "Can you tell me the telephone number of the planning desk?",
+    ],
+)
+def test_a_number_to_ring_is_written_as_one(question: str) -> None:
+    table = "Desk | Telephone | Staff\nBins | 555-0174 | 12\nPlanning desk | 555-0176 | 31"
+    assert "555-0176" in short(question, f"The planning desk has 31 staff.\n{table}", title="The council")
+
+
+@pytest.mark.parametrize(
+    ("question", "told", "answer"),
+    [
+        ("From when until when did a chain ferry run at Elm Cross?",
+         "Josef Arndt crossed on the chain ferry that ran at Elm Cross until 1949. From 1886 to 1949 a chain ferry ran "
+         "at Elm Cross.", "1886 to 1949"),
+        ("By how much do the strips cut rye rust?",
+         "The strips were hung in 60 mills to cut rye rust. The strips cut rye rust by 22 per cent.", "22 per cent"),
+        ("How tall are the cones of the coating?", "The cones of the coating are about 200 nanometres tall. The "
+         "lens is 22 millimetres wide.", "200 nanometres"),
+        ("On what date was the library of Ostley first opened?",
+         "The library of Ostley opened its doors on 5 October 2023. The library of Ostley opened on 3 May 1908.",
+         "3 May 1908"),
+        ("What is the maximum number of sacks that the mill may hold?", "The licence of 2024 is for the mill. "
+         "The mill may hold not more than 650 sacks.", "650 sacks"),
+        ("How fast does the barge go?", "The barge goes 9.4 kilometres to Vale. The barge does 7 knots.", "7 knots"),
+        ("How large a fine did the mill pay?", "The mill has 40 sacks. The mill was fined 900 crowns.", "900 crowns"),
+    ],
+)  # fmt: skip
+def test_a_value_is_told_as_the_question_wants_it(question: str, told: str, answer: str) -> None:
+    assert answer in short(question, told, title="Ostley")
+
+
+def test_who_is_no_ship() -> None:
+    told = "On 2 March the barge struck the dredger Marl Hopper. The barge was steered by Josef Arndt."
+    assert short("Who was on duty when the barge struck the dredger?", told, title=None) != "Marl Hopper"
+
+
+def test_the_year_of_what_came_before_or_after_is_not_the_time_asked_about() -> None:
+    assert years_asked("In which years were plans for a bridge made, before the one approved in 2022?") == set()
+    assert years_asked("Who led the mill when the bridge was approved in 2022?") == {2022}
+
+
+def test_a_table_of_years_names_no_firm() -> None:
+    told = "The wall of the Green was repaired by the contractor Brine and Sons, the firm said in May 2025."
+    table = "Year | Place | Visitors\n2024 | Green | 23,400\n2025 | Green | 33,700"
+    assert "Brine" in short("Which firm repaired the wall of the Green in 2025?", told, table, title="The Green")
+
+
+def test_how_long_something_was_shut_is_told_where_it_opens_again() -> None:
+    told = (
+        "Fire crews pumped for nine hours. The library opened on Saturday for the first time in nearly eleven months."
+    )
+    assert short("How long was the library shut?", told, title="The library") == "11 months"
+
+
+def test_a_sentence_that_compares_is_of_the_time_it_tells_first() -> None:
+    told = "Some 23,400 people came to the fair this summer, against 31,000 on the green last year."
+    table = "Year | Place | Visitors\n2022 | Green | 28,200\n2023 | Green | 31,000"
+    assert short("How many people came to the fair in 2023?", told, table, title="The fair").startswith("31,000")
 
 
 @pytest.mark.parametrize(
