@@ -115,9 +115,8 @@ def _under(question: str, line: Line) -> bool:
     """Whether a column of the row is headed by a word of the question, or its label is a year beside values."""
     heads = line.row.header[1:] if line.row is not None else ()
     if line.row is not None and _YEAR.fullmatch(line.row.cells[0].strip()):
-        return bool(line.values) and not asked_by_name(
-            question
-        )  # A year is seldom named of another thing, a month often.
+        # A year is seldom named of another thing, a month often; which firm it was no table of years tells.
+        return bool(line.values) and not asked_by_name(question)
     return bool(content_words(" ".join(heads)) & content_words(question))
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 from operator import mul
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from quern.jobs.reasoning.answering.chunk_sentences import (
     ENDS,
@@ -24,6 +24,7 @@ from quern.jobs.reasoning.answering.chunk_sentences import (
     quoting,
     sentences_of,
 )
+from quern.jobs.reasoning.answering.how_told import HowTold, as_asked, how_told, opens_again
 from quern.jobs.reasoning.answering.idioms import frame_words
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.kinds.kind import Kind
@@ -34,7 +35,6 @@ from quern.jobs.reasoning.answering.typed.cells import cell_values
 from quern.jobs.reasoning.answering.typed.sentence import of_message, typed
 from quern.jobs.reasoning.answering.typed.value import Days, Period, Value, amounts
 from quern.jobs.reasoning.answering.wording import said_by_others
-from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.scripts import HAN
 
 _words = content_words
@@ -152,24 +152,6 @@ _TOLD: Final = 2.0
 _NAMESAKE: Final = 0.5  # What such a name is worth.
 _PEOPLE: Final = _words("people persons")
 _SUFFERED: Final = re.compile(r"\b(?:people|persons)\s+(?:were|was|are|got|get|have\s+been|had\s+been)\s+(\w+)")
-_IDLE: Final = lazy_pattern(
-    r"\b(?:shut|closed|without|out of (?:service|action|use)|away|gone|suspended|idle|off|unused|empty|interrupted)\b",
-    re.IGNORECASE,
-)
-_SPAN_ASKED: Final = lazy_pattern(
-    r"\bfrom\s+(?:when|(?:what|which)\s+\w+)\s+(?:until|till|to)\s+(?:when|what|which)\b|"
-    r"\bbetween\s+(?:what|which)\s+(?:years|dates|days|months|times|hours)\b",
-    re.IGNORECASE,
-)
-_FROM_TO: Final = lazy_pattern(r"\d\D*\b(?:to|until|till|and|through)\b\D*\d|\d\s*[-–]\s*\d")
-_CHANGE_ASKED: Final = lazy_pattern(r"^\s*by\s+how\s+(?:much|many)\b", re.IGNORECASE)
-_BY: Final = lazy_pattern(
-    r"\bby\s+(?:(?:about|nearly|almost|over|some|only|just|more\s+than|up\s+to)\s+)?$", re.IGNORECASE
-)
-_OTHERWISE: Final = 0.4  # What another value is worth where a span or a change is asked for.
-_AGAIN: Final = lazy_pattern(
-    r"\bfirst\s+(?:[\w-]+\s+){1,3}?(?:in|for)\s+(?:(?:nearly|almost|about|over|some|more\s+than)\s+)?$", re.IGNORECASE
-)
 _OTHER_WORD: Final = 0.8  # What a word of the question counts that is said by another word.
 
 
@@ -194,8 +176,7 @@ class _Asked:
     named: frozenset[str]
     numbers: frozenset[str]
     suffered: frozenset[str]
-    idle: bool
-    told: Literal["span", "change"] | None
+    told: HowTold
 
     @classmethod
     def of(cls, given: AnswerInput, kind: Kind) -> _Asked:
@@ -215,8 +196,7 @@ class _Asked:
             named,
             frozenset(_NUMBER.findall(given.question)),
             _suffered(given.question.lower(), kind),
-            kind.name == "how_long" and _IDLE.search(given.question) is not None,
-            _told_as(given.question, kind),
+            how_told(given.question, kind.name),
         )
 
     def has(self, words: frozenset[str]) -> dict[str, float]:
@@ -326,7 +306,7 @@ def _counts(asked: _Asked, values: Sequence[Value], text: str) -> bool:
 
     How long something was shut is told where it opens `for the first time in nearly eleven months`.
     """
-    if asked.idle and any(_AGAIN.search(text, 0, v.start) for v in values):
+    if asked.told == "idle" and any(opens_again(text, v) for v in values):
         return True
     return asked.kind.name == "how_many" and any(isinstance(v.same, Period) or _is_doing(asked, v) for v in values)
 
@@ -335,13 +315,6 @@ def _is_doing(asked: _Asked, value: Value) -> bool:
     """Whether people are asked for and a value is so many of what they suffer: `two arrests`, if they were arrested."""
     number, _, noun = value.text.partition(" ")
     return bool(asked.suffered and number and " " not in noun and _words(noun) & asked.suffered)
-
-
-def _told_as(question: str, kind: Kind) -> Literal["span", "change"] | None:
-    """Whether a time is asked for from its first day to its last, or by how much something changed."""
-    if kind.name == "when":
-        return "span" if _SPAN_ASKED.search(question) else None
-    return "change" if kind.name in ("how_much", "how_many") and _CHANGE_ASKED.search(question) else None
 
 
 def _suffered(question: str, kind: Kind) -> frozenset[str]:
@@ -375,9 +348,8 @@ def _values(asked: _Asked, s: ChunkSentence, counted: int) -> tuple[Value, ...]:
     if s.speaker:
         found = [*found, *of_message(asked.kind, asked.text, s.speaker, s.stamp, counted + s.stamped)]
     new = (v for v in found if not _given(asked, v))
-    if asked.told is not None:
-        fit = [(v, _FROM_TO.search(v.text) if asked.told == "span" else _BY.search(s.text, 0, v.start)) for v in new]
-        return tuple(v if told else replace(v, fit=v.fit * _OTHERWISE) for v, told in fit)
+    if asked.told in ("span", "change"):
+        return tuple(as_asked(asked.told, s.text, v) for v in new)
     if asked.suffered:
         return tuple(replace(v, fit=1.0) if _is_doing(asked, v) else v for v in new)
     if asked.kind.name not in ("who", "where"):

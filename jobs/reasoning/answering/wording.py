@@ -143,7 +143,7 @@ def said_by_others(question: frozenset[str], known: Iterable[str]) -> dict[str, 
     for word in sorted(question):
         heads.setdefault(word[:_LEAST_PREFIX], []).append(word)
     other = {v: w for w in sorted(question) for v in _alike().get(w, ()) if v not in question}
-    known = list(known)
+    known, done = list(known), _doing(question)
     found = _by_character(question, known)
     for word in known:
         if word in question:
@@ -151,8 +151,8 @@ def said_by_others(question: frozenset[str], known: Iterable[str]) -> dict[str, 
         if word in other:
             found[word] = other[word]
             continue
-        if (done := _doing(word, question)) is not None:
-            found[word] = done
+        if word in done:
+            found[word] = done[word]
             continue
         for mine in heads.get(word[:_LEAST_PREFIX], ()):
             same = _common(word, mine)
@@ -161,22 +161,28 @@ def said_by_others(question: frozenset[str], known: Iterable[str]) -> dict[str, 
     return found
 
 
+def stems_said(question: frozenset[str], words: frozenset[str]) -> frozenset[str]:
+    """The stems of the question that a text of these `words` says, as they are or in another way."""
+    return question & words | frozenset(said_by_others(question, sorted(words)).values())
+
+
 _AGENT: Final = 4  # Letters of the shortest noun of who does something that is known by its form.
 
 
-def _doing(word: str, question: frozenset[str]) -> str | None:
-    """The stem of the question of which a word is the doer, or that is the doer of it: `bidder` and `bid`."""
-    if len(word) >= _AGENT and word.endswith(("er", "or")) and is_person(word):
-        return next((base for base in _bases(word) if base in question), None)
-    doers = (f"{word}er", f"{word}{word[-1:]}er", f"{word}r")
-    return next((w for w in doers if w in question and is_person(w)), None)
-
-
-def _bases(noun: str) -> tuple[str, ...]:
-    """The forms of which a doer may be made: of `bidder` `bidd`, `bid` and `bidde`."""
-    bare = noun[:-2]
-    doubled = len(bare) > 2 and bare[-1] == bare[-2]
-    return (bare, noun[:-1], *([bare[:-1]] if doubled else []))
+def _doing(question: frozenset[str]) -> dict[str, str]:
+    """The words for who does what a stem of the question says, and for what its doer does: `bidder` and `bid`."""
+    found: dict[str, str] = {}
+    for mine in sorted(question):
+        twice = mine + mine[-1:]
+        for doer in (f"{mine}er", f"{mine}or", f"{twice}er", f"{twice}or", f"{mine}r"):
+            if len(doer) >= _AGENT and doer.endswith(("er", "or")) and is_person(doer):
+                found.setdefault(doer, mine)
+        if is_person(mine) and mine.endswith("r"):
+            bare = mine[:-2] if mine.endswith("er") else ""
+            single = bare[:-1] if bare[-1:] == bare[-2:-1] else ""
+            for does in filter(None, (bare, single, mine[:-1])):
+                found.setdefault(does, mine)
+    return found
 
 
 def _by_character(question: frozenset[str], known: Iterable[str]) -> dict[str, str]:

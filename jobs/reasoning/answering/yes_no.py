@@ -20,7 +20,7 @@ from quern.jobs.reasoning.answering.relevance import Line
 from quern.jobs.reasoning.answering.scopes import scopes
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.typed.value import amounts, times
-from quern.jobs.reasoning.answering.wording import said_by_others
+from quern.jobs.reasoning.answering.wording import stems_said
 from quern.jobs.reasoning.questions.references import subject
 from quern.jobs.reasoning.questions.words import ADVERBS, CONJUNCTIONS, DETERMINERS, PREPOSITIONS, bare, is_past
 from quern.jobs.text.dates import When
@@ -173,11 +173,10 @@ class _Asked:
 
     def has(self, text: str) -> tuple[float, float]:
         """The share of the question that a text says, in other words or by an opposite too, and that of the text."""
-        said = content_words(text)
-        others = said_by_others(frozenset(self.weight), sorted(said))
+        words = content_words(text)
         opposite = content_words(opposed(self.text, text)) & self.weight.keys()
-        both = (self.weight.keys() & said) | set(others.values()) | opposite
-        return math.fsum(self.weight[w] for w in sorted(both)), min(1.0, len(both) / max(1, len(said)))
+        both = stems_said(frozenset(self.weight), words) | opposite
+        return math.fsum(self.weight[w] for w in sorted(both)), min(1.0, len(both) / max(1, len(words)))
 
     def support(self, line: Line) -> float:
         """How far a line may decide."""
@@ -206,8 +205,7 @@ class _Asked:
 
     def _does(self, clause: str) -> float:
         """What it counts for a clause that it has the verb of the question, or another for it."""
-        words = content_words(clause)
-        return 1.0 if self.verb & (words | set(said_by_others(self.verb, sorted(words)).values())) else 0.0
+        return 1.0 if stems_said(self.verb, content_words(clause)) else 0.0
 
 
 def _verb(question: str) -> str:

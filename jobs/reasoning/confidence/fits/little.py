@@ -6,7 +6,7 @@ from typing import Final
 
 from quern.jobs.reasoning.answering.ranked import reading
 from quern.jobs.reasoning.answering.sentences import content_words
-from quern.jobs.reasoning.answering.wording import said_by_others
+from quern.jobs.reasoning.answering.wording import stems_said
 from quern.jobs.reasoning.confidence.features import asked
 from quern.jobs.reasoning.confidence.fits.chosen import Chosen
 from quern.jobs.reasoning.confidence.reasons import Reason, as_asked
@@ -28,8 +28,7 @@ def little_said(chosen: Chosen) -> Reason | None:
     plain = points.words - points.names
     if none is None or none < _DOUBT or not plain:
         return None
-    page = content_words(chosen.chunk)
-    said = (plain & page) | set(said_by_others(plain, sorted(page)).values())
-    if len(said) > _LEAST * len(plain):
+    told = stems_said(plain, content_words(chosen.chunk))
+    if len(told) > _LEAST * len(plain):
         return None
-    return Reason("only_related", f"What was found says nothing of {as_asked(chosen.question, plain - said)}.")
+    return Reason("only_related", f"What was found says nothing of {as_asked(chosen.question, plain - told)}.")
