@@ -11,12 +11,14 @@ from typing import Final
 
 from quern.jobs.models.line_reader import Passage
 from quern.jobs.reasoning.answering.idioms import asks_events
-from quern.jobs.reasoning.answering.inputs import AnswerInput
+from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.kinds.kind import Kind
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.reasoning.answering.reading import LinesRead, LineToRead, told_of
 from quern.jobs.reasoning.answering.relevance import Line, by_signals, is_conversation
+from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.tables import SEPARATOR
+from quern.jobs.reasoning.answering.without_context import without_context
 
 # What the rules' log odds count beside a reader: both say the same in part. Fitted together with the reader's weight
 # (`answer.reading`): .96 and .60 on four sets over the sample corpus, whose words rules were written for, .48 and .75
@@ -48,8 +50,16 @@ def says_yes(given: AnswerInput, kind: Kind, line: Line) -> float:
     own = {o.number: _to_read(o) for o in lines(given, kind) if o.evidence == line.evidence}
     before = own[line.number].behind(own.values())
     texts = [own[n].text for n in (before, line.number) if n in own]
-    passage = Passage(given.evidence[line.evidence].title or "", [" ".join(text.split()) for text in texts])
-    return _OF_VERDICTS * given.reader.weight * given.reader.of_verdicts.says_yes(given.question, passage)
+    evidence = given.evidence[line.evidence]
+    passage = Passage(evidence.title or "", [" ".join(text.split()) for text in texts])
+    question = without_context(given.question, line.text, _known_of(evidence))
+    return _OF_VERDICTS * given.reader.weight * given.reader.of_verdicts.says_yes(question, passage)
+
+
+def _known_of(evidence: Evidence) -> frozenset[str]:
+    """Stems of what is known of all lines of a chunk: its words, its title, its site and the year of its page."""
+    year = str(evidence.published_at.year) if evidence.published_at else ""
+    return content_words(f"{evidence.title or ''} {evidence.text} {evidence.site.replace('.', ' ')} {year}")
 
 
 def by_rules(given: AnswerInput) -> AnswerInput:

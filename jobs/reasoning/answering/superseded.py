@@ -80,6 +80,11 @@ _BEFORE: Final = lazy_pattern(
     r"wrong(?:ly)?|(?:rise|rose|risen|fall|fell|fallen|change|changed|moved?)\s+from|before)\b",
     re.IGNORECASE,
 )
+_SAID_BEFORE: Final = lazy_pattern(
+    r"\b(?:believed|thought|reported|claimed|said|stated|announced|previous(?:ly)?|former(?:ly)?|earlier|used\s+to|"
+    r"retract\w*|withdrawn|withdrew|wrong(?:ly)?|bulletin)\b",
+    re.IGNORECASE,
+)
 _LAST: Final = lazy_pattern(
     r"\b(?:really|actually|in\s+(?:the\s+end|fact|truth|reality)|finally|eventually|ultimately|now|nowadays|these\s+days|"
     r"today|currently|at\s+present|(?:final|latest|present|current)(?:\s+\w+)?)\b",
@@ -126,6 +131,14 @@ class Standing:
     denials: Mapping[int, int]
 
 
+@dataclass(frozen=True)
+class Denied:
+    """The line that denies another, and whether what it denies is what the question asks."""
+
+    line: Line
+    is_asked: bool
+
+
 def standing(question: str, best: Sequence[Line]) -> Standing:
     """What holds of the lines `best`, by what some of them say of others; all, where what was first is asked for."""
     if _BEFORE.search(question) or stage(question) == "first":
@@ -147,6 +160,23 @@ def standing(question: str, best: Sequence[Line]) -> Standing:
         score += _INSTEAD if line.number in instead else 0.0
         found.append(replace(line, values=values, score=score))
     return Standing(sorted(found, key=lambda line: (-line.score, line.number)), instead)
+
+
+def claims_denied(question: str, best: Sequence[Line]) -> dict[int, Denied]:
+    """What denies each of the lines, by its number, where what was said first is not asked for.
+
+    For a question of yes or no: `before she sailed` in it asks for nothing that was said before.
+    """
+    if _SAID_BEFORE.search(question) or stage(question) == "first":
+        return {}
+    asked = content_words(question)
+    denials = [d for line in best[:_LOOKED_AT] if (d := _denial(line)) is not None and d.claim]
+    found = {}
+    for line in best:
+        denial = next((d for d in denials if d.denies(line)), None)
+        if denial is not None:
+            found[line.number] = Denied(denial.line, denial.claim <= asked)
+    return found
 
 
 def stage(question: str) -> Literal["first", "last", ""]:
