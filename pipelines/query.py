@@ -20,6 +20,7 @@ from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.reasoning.answering.ranked import by_rules, reading_ahead
 from quern.jobs.reasoning.answering.reading import Reader
 from quern.jobs.reasoning.answering.task import Draft, answer_task
+from quern.jobs.reasoning.answering.typed.sentence import tells
 from quern.jobs.reasoning.confidence.doubts import doubted
 from quern.jobs.reasoning.confidence.fits.misfit import misfit
 from quern.jobs.reasoning.confidence.judge import Judgement
@@ -160,10 +161,15 @@ class _OnItsWay:
     parts: dict[int, _Part] = field(default_factory=dict)
 
     def text(self, n: int) -> str:
-        """Sub-question `n` with the answers of its parents, as far as their evidence answers them."""
-        return self.plan.filled(
-            n, {p: part.draft.short for p, part in self.parts.items() if not part.judgement.refused}
-        )
+        """Sub-question `n` with the answers of its parents, as far as their evidence answers them.
+
+        Where that is no name, but a sentence which has no value of the kind that the sub-question asks for, it is asked
+        of the thing alone: after `in May they found a tortoise in a sack`, under which tree the tortoise is.
+        """
+        answers = {p: part.draft.short for p, part in self.parts.items() if not part.judgement.refused}
+        whole = self.plan.filled(n, answers)
+        known = [p for p in self.plan.sub_questions[n - 1].parents if p in answers and not tells(whole, answers[p])]
+        return self.plan.filled(n, answers, known) if known else whole
 
     def given(self, n: int, found: Found) -> AnswerInput:
         """What sub-question `n` is answered from: what was found for it, after the pairs of its ancestors."""

@@ -12,6 +12,7 @@ from typing import Final
 from quern.jobs.reasoning.answering.kinds.kind import Kind
 from quern.jobs.reasoning.answering.relevance import Line
 from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.reasoning.answering.set_against import as_told
 from quern.jobs.reasoning.answering.siblings import siblings
 from quern.jobs.reasoning.answering.typed.value import Period, Value, times
 from quern.jobs.reasoning.questions.asked_times import Asked, asked_times, meet
@@ -61,6 +62,8 @@ def choices(question: str, kind: Kind, lines: Sequence[Line]) -> list[Choice]:
         if ahead:
             fits = (v.fit if _ahead(v, line) else v.fit * _PAST for v in line.values)
             line = replace(line, values=tuple(replace(v, fit=f) for v, f in zip(line.values, fits, strict=True)))
+        if line.row is None:
+            line = replace(line, values=as_told(question, kind, line.text, line.values))
         if line.row is not None and line.row.header:
             weights = _of_best_column(line.values)
         else:

@@ -51,6 +51,12 @@ _RUNS: Final = lazy_pattern(
     r"arrives|depart|departs|sail|sails|run|runs|go|goes|set off|sets off|back|get|gets)\b",
     re.IGNORECASE,
 )
+# When the one of an hour leaves or arrives elsewhere: `when did the bus that left at 14.00 get back`.
+_GOES_AT: Final = lazy_pattern(
+    r"\bwhen\s+(?:do|does|did|will|is|was)\s+(?:[^\s?]+\s+){1,14}?"
+    r"(?:leave|arrive|reach|return|depart|sail|get\s+(?:in|to|back)|come\s+back|back|due)\b",
+    re.IGNORECASE,
+)
 _HINDERS: Final = lazy_pattern(
     r"\bwhat(?:\s+is\s+it\s+that|\s+was\s+it\s+that|\s+(?:is|was|has|had|have|are|were)(?:\s+been)?|\s+exactly)?\s+"
     r"(?:stop(?:s|ped|ping)|keep(?:s|ing)|kept|prevent(?:s|ed|ing)|hinder(?:s|ed|ing)|hold(?:s|ing)?\s+\w+\s+(?:back|up)|"
@@ -70,7 +76,7 @@ def asks_price(question: str) -> bool:
 
 def asks_clock(question: str) -> bool:
     """Whether `when` asks for an hour: of what goes by a timetable or has opening hours."""
-    if _HOUR.search(question) is not None and _NEXT.search(question) is not None:
+    if _HOUR.search(question) is not None and (_NEXT.search(question) or _GOES_AT.search(question)):
         return True
     return _TIMETABLED.search(question) is not None and _RUNS.search(question) is not None
 
@@ -116,7 +122,7 @@ def asks_events(question: str) -> bool:
 # What people put into a question that no answer need repeat: of emphasis, of being exact, of how large a thing is.
 _FILLERS: Final = content_words(
     "actually eventually currently finally altogether just also ever really apparently supposedly roughly "
-    "approximately later"
+    "approximately later itself himself herself themselves"
 )
 _ASKED_BY: Final = lazy_pattern(r"\bhow\s+(large|big|small|much\s+money)\b(?:(?<=money)|\s+an?\s)", re.IGNORECASE)
 

@@ -38,6 +38,8 @@ _BEFORE_THEN: Final = lazy_pattern(r"\b(?:before|after|since|until|till|followin
 _COMPARED: Final = lazy_pattern(
     r",?\s\b(?:against|compared\s+(?:with|to)|(?:up|down)\s+(?:on|from)|than)\b", re.IGNORECASE
 )
+# Of a thing that has a name, so that the table may be of it: the latest of anything else may be a page.
+_LATEST: Final = lazy_pattern(r"\b(?:[Mm]ost\s+recent|[Ll]atest|[Nn]ewest)\s+(?:[a-z]+\s+)?[A-Z]")
 # Log odds in those of `relevance.WEIGHTS`, set by hand: a row or a sentence of another time answers nothing, or falls
 # behind its equals of the time asked for.
 _OTHER: Final = -4.0
@@ -48,7 +50,7 @@ _LEAST: Final = 0.5  # Share of what the best line has of the question that a li
 
 def in_time(question: str, best: Sequence[Line]) -> list[Line]:
     """The lines, best first, those of another time than `question` names behind; all as they are without one of it."""
-    years = years_asked(question)
+    years = years_asked(question) or _latest(question, best)
     if not years and (limits := {int(m["year"]) for m in _LIMIT.finditer(question)}):
         return _naming(limits, best)
     marks = {line.number: _row_fits(question, years, line) for line in best if line.row is not None}
@@ -67,6 +69,15 @@ def in_time(question: str, best: Sequence[Line]) -> list[Line]:
         elif of_year.get(line.number) is False:
             changes[line.number] = _OTHER
     return _changed(best, changes)
+
+
+def _latest(question: str, best: Sequence[Line]) -> set[int]:
+    """The last year of a table by years, where the latest of several is asked for: `at the most recent fair`."""
+    if _LATEST.search(question) is None:
+        return set()
+    labels = (line.row.cells[0].strip() for line in best if line.row is not None and line.row.header and line.values)
+    years = {int(label) for label in labels if _YEAR.fullmatch(label)}
+    return {max(years)} if len(years) > 1 else set()
 
 
 def _naming(years: set[int], best: Sequence[Line]) -> list[Line]:

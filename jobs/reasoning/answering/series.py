@@ -16,6 +16,7 @@ from quern.jobs.reasoning.answering.choosing import shares
 from quern.jobs.reasoning.answering.relevance import Line
 from quern.schemas.words.patterns import lazy_pattern
 
+SEPARATOR: Final = "; "  # Of items in an answer.
 _BULLET: Final = lazy_pattern(r"\s*(?:[-–•*·]|\(?\d{1,2}[.)])\s+(?=\S)")
 _FIRST: Final = lazy_pattern(r"(?:One|(?:The|A) first|First(?:ly)?)\b,?(?! of all)")
 _NEXT: Final = lazy_pattern(

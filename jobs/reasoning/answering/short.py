@@ -9,7 +9,9 @@ from datetime import date
 from typing import Final
 
 from quern.jobs.reasoning.answering.alternatives import alternative, compares_offers
+from quern.jobs.reasoning.answering.antecedents import antecedent
 from quern.jobs.reasoning.answering.as_it_was import as_it_was
+from quern.jobs.reasoning.answering.by_role import number_by_role
 from quern.jobs.reasoning.answering.choosing import Choice, choices, shares
 from quern.jobs.reasoning.answering.further import earns_its_place
 from quern.jobs.reasoning.answering.in_time import in_time, years_asked
@@ -19,17 +21,18 @@ from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.reasoning.answering.kinds.units import MONEY
 from quern.jobs.reasoning.answering.named_things import named_beside
 from quern.jobs.reasoning.answering.numbered import numbered_first
+from quern.jobs.reasoning.answering.people_listed import people_listed
 from quern.jobs.reasoning.answering.phrases import phrase
 from quern.jobs.reasoning.answering.ranked import lines, says_yes
 from quern.jobs.reasoning.answering.relevance import Line, is_label
 from quern.jobs.reasoning.answering.sentences import alike, content_words
-from quern.jobs.reasoning.answering.series import likeliest
+from quern.jobs.reasoning.answering.series import SEPARATOR, likeliest
 from quern.jobs.reasoning.answering.superlatives import extreme
 from quern.jobs.reasoning.answering.superlatives_said import dated, said_first, says, told_behind
-from quern.jobs.reasoning.answering.superseded import Standing, one_thing, stage, standing
+from quern.jobs.reasoning.answering.superseded import Standing, claims_denied, one_thing, stage, standing
 from quern.jobs.reasoning.answering.timetables import departure
 from quern.jobs.reasoning.answering.typed.value import Period, amounts
-from quern.jobs.reasoning.answering.yes_no import verdict
+from quern.jobs.reasoning.answering.yes_no import Verdict, verdict
 from quern.jobs.text.numbers import in_figures
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.scripts import HAN
@@ -119,13 +122,8 @@ def short_answer(given: AnswerInput) -> Said | None:
 
 def _said(given: AnswerInput, kind: Kind, best: Sequence[Line]) -> Said:
     question = given.question
-    if kind.name == "yes_no" and (chosen := alternative(question, best)) is not None:
-        return Said(chosen[0], (chosen[1].number,))
-    if kind.name == "yes_no" and compares_offers(question):
-        return Said("", (best[0].number,))
     if kind.name == "yes_no":
-        said = verdict(question, best, lambda line: says_yes(given, kind, line))
-        return Said(said.with_reason, (said.line.number,))
+        return _decided(given, kind, best)
     if (placed := _placed(question, kind, best)) is not None:
         return placed
     if (
@@ -136,9 +134,9 @@ def _said(given: AnswerInput, kind: Kind, best: Sequence[Line]) -> Said:
         found = _earliest_first(question, found) if kind.name == "when" else found
         outside = kind.name == "when" and _outside(found[0], years_asked(question))
         return Said("", ()) if outside else _told(question, kind, found)
-    if kind.name == "list" and (series := likeliest(best)) is not None:
+    if kind.name == "list" and (series := people_listed(question, kind, best) or likeliest(best)) is not None:
         lead = (series.lead,) if series.lead else series.numbers[:1]
-        return Said("; ".join(series.items), lead, series.numbers)
+        return Said(SEPARATOR.join(series.items), lead, series.numbers)
     if kind.name == "how_much" and kind.units <= MONEY and kind.units and not _of_money(best):
         return Said("", ())
     if kind.name in ("which", "other") and (behind := told_behind(question, best)) is not None:
@@ -146,12 +144,31 @@ def _said(given: AnswerInput, kind: Kind, best: Sequence[Line]) -> Said:
     if kind.name in _EXPLAINED and len(section := _section(question, best)) > 1:
         return Said("", tuple(line.number for line in section))
     first = _saying_more(question, _going_for(best[0], best), best)
-    if (named := named_beside(question, first, best)) is not None:
+    if (named := named_beside(question, first, best) or antecedent(question, first, best)) is not None:
         return Said(named[0], (named[1].number, first.number))
     told = phrase(question, kind, first.text)
     if not _HAN.search(told) and len(told.split()) >= _WHOLE * len(first.text.split()):
         told = ""  # The sentence itself is as short.
     return Said(told, (first.number,))
+
+
+def _decided(given: AnswerInput, kind: Kind, best: Sequence[Line]) -> Said:
+    """Yes or no by what holds: a sentence whose claim another denies decides nothing, and no where that is asked.
+
+    Of two that are offered, one of them.
+    """
+    question, denied = given.question, claims_denied(given.question, best)
+    if (chosen := alternative(question, best)) is not None:
+        return Said(chosen[0], (chosen[1].number,))
+    if compares_offers(question):
+        return Said("", (best[0].number,))
+    said = verdict(question, best, lambda line: says_yes(given, kind, line))
+    if (denial := denied.get(said.line.number)) is not None:
+        if denial.is_asked and said.text == "Yes":
+            said = Verdict("No", denial.line)
+        elif left := [line for line in best if line.number not in denied]:
+            said = verdict(question, left, lambda line: says_yes(given, kind, line))
+    return Said(said.with_reason, (said.line.number,))
 
 
 def _earliest_first(question: str, found: list[Choice]) -> list[Choice]:
@@ -165,13 +182,16 @@ def _earliest_first(question: str, found: list[Choice]) -> list[Choice]:
 
 
 def _placed(question: str, kind: Kind, best: Sequence[Line]) -> Said | None:
-    """What its place among others answers: the row that has most, the last of a list of years, the next departure."""
+    """What its place among others answers: the row that has most, the next departure, an office's number."""
     if kind.name in _CHOSEN and not says(question, best[0]) and (most := extreme(question, best, kind.noun)):
         return Said(f"{most.label} ({' to '.join(most.cells)})", (most.number,))
     if kind.name in _CHOSEN and (item := dated(question, best)) is not None:
         return Said(str(item.year) if kind.name == "when" else f"{item.told.rstrip('.')} ({item.year})", (item.number,))
     if kind.name == "when" and kind.units and (hour := departure(question, best)) is not None:
         return Said(hour.text, (hour.number,))
+    if (held := number_by_role(question, kind, best)) is not None:
+        value, row, line = held
+        return Said(f"{value.text} ({value.label})", (row.number, line.number))
     return None
 
 

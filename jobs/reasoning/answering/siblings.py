@@ -46,6 +46,11 @@ _BESIDE: Final = lazy_pattern(r",\s*(?:which|who|whose|where)\b[^,;]*")
 _STANDS_FOR: Final = lazy_pattern(r"\b(?:the|an?)\s+\w+\s+ones?\b|\b(?:that|those)\s+(?:of|in|on|at|for)\b")
 _CAPITAL: Final = lazy_pattern(r"(?<=[\w,;] )[A-Z][\w’'-]*")
 _RESPECTIVELY: Final = lazy_pattern(r"\brespectively\b", re.IGNORECASE)
+# Such a clause tells what else there is beside what is asked of.
+_SET_AGAINST: Final = lazy_pattern(
+    r"[,\s]*(?:(?:as\s+)?compared\s+(?:with|to)|against|instead\s+of|rather\s+than|(?:up|down)\s+(?:on|from)|than)\b"
+)
+_BY_CHANCE: Final = 1  # Words of the question that such a clause may share and not be meant.
 # Words are taken whole, so that a word of many thousand letters takes no time of its square.
 _ITEM: Final = r"(?:[\w’'-]++\s){0,2}[\w’'-]++"
 _SERIES: Final = re.compile(
@@ -238,7 +243,9 @@ def _won(named: frozenset[str], clauses: Sequence[str], own: Sequence[frozenset[
     """
     elided = [n for n in range(1, len(clauses)) if not _whole(clauses[n])]
     worth = [sum(_NAME if w in named else 1 for w in words) for words in own]
-    if any(worth[n] for n in elided):
+    # A clause that sets another beside it shares a word by chance: `compared with 1.4 for the coating in use today`.
+    least = {n: _BY_CHANCE if _SET_AGAINST.match(clauses[n]) else 0 for n in elided}
+    if any(worth[n] > least[n] for n in elided):
         worth[0] = 0
     best = max(worth)
     return worth.index(best) if best and worth.count(best) == 1 else None

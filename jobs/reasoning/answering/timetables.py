@@ -1,4 +1,7 @@
-"""The hour next to one that a question names, in the column of a timetable: `if I miss the 10.05, when is the next`."""
+"""Hours of a timetable by one that a question names: `if I miss the 10.05, when is the next`, `when is the 10.05 back`.
+
+The first stands in the same column, the second in the same row.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from quern.jobs.reasoning.answering.relevance import Line
+from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.spans_of_time import clock
 from quern.schemas.words.patterns import lazy_pattern
 
@@ -28,12 +32,17 @@ class Departure:
 
 
 def departure(question: str, best: Sequence[Line]) -> Departure | None:
-    """The hour next to that of the question in its column; None where none is asked for or no table has the hour."""
+    """The hour next to that of the question in its column, or beside it in its row; None where no table has the hour.
+
+    Which is asked for is told by `next` or `the one before`; not where both are.
+    """
     found = _HOUR.search(question)
     after, before = _AFTER.search(question), _BEFORE.search(question)
     named = clock(found[0]) if found else None
-    if named is None or (after is None) == (before is None):
+    if named is None or (after is not None and before is not None):
         return None
+    if after is None and before is None:
+        return _in_row(question, named.minutes, best)
     for line in best:
         for at, cell in enumerate(line.row.cells if line.row is not None else ()):
             if _minutes(cell) != named.minutes:
@@ -43,6 +52,21 @@ def departure(question: str, best: Sequence[Line]) -> Departure | None:
             if later:
                 _, row = min(later, key=lambda hour: (abs(hour[0] - named.minutes), hour[1].number))
                 return Departure(row.row.cells[at] if row.row else "", row.number)
+    return None
+
+
+def _in_row(question: str, minutes: int, best: Sequence[Line]) -> Departure | None:
+    """The other hour of a row that has the one named: of several the one whose head shares most with the question."""
+    asked = content_words(question)
+    for line in best:
+        if line.row is None or minutes not in map(_minutes, line.row.cells):
+            continue
+        heads = line.row.header or ("",) * len(line.row.cells)
+        hours = [(head, cell) for head, cell in zip(heads, line.row.cells, strict=True) if _minutes(cell) is not None]
+        others = [(head, cell) for head, cell in hours if _minutes(cell) != minutes]
+        if others:
+            _, cell = max(others, key=lambda o: len(content_words(o[0]) & asked))
+            return Departure(cell, line.number)
     return None
 
 

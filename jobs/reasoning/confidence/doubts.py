@@ -36,7 +36,8 @@ def _agreed(given: AnswerInput) -> bool:
     """Whether the line that rules find likeliest is the reader's too, and has what is asked for."""
     kind = kind_of(given.question)
     best = lines(given, kind)
-    by_reader, by_rules = max(best, key=lambda o: o.told), max(best, key=lambda o: o.score - o.told)
+    may = [o for o in best if o.values] if kind.name in VALUED else best  # A headline is no answer, however near.
+    by_reader, by_rules = max(may or best, key=lambda o: o.told), max(best, key=lambda o: o.score - o.told)
     fits = kind.name not in VALUED or any(v.fit >= _SURE for v in by_rules.values)
     return fits and by_reader.text == by_rules.text  # Chunks overlap: the same sentence may stand in two.
 

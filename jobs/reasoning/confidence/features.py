@@ -109,10 +109,10 @@ class Asked:
     def words_of(self, evidence: Evidence) -> frozenset[str]:
         """The words of a chunk and its title, and a name of the question of which its site has a word.
 
-        A page of `averil-council.example` is of Port Averil, and need not say so.
+        A page of `averil-council.example` is of Port Averil, and need not say so, nor what `our wiki` is called.
         """
         own, site = _words(evidence), content_words(evidence.site.replace(".", " "))
-        return own.union(*(name for name in self.named if name & site))
+        return own.union(self.names & site, *(name for name in self.named if name & site))
 
 
 @lru_cache(maxsize=4096)

@@ -11,6 +11,7 @@ from typing import Final
 from quern.jobs.reasoning.answering.course import span_without_topic, stages
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.task import Draft, answer_task
+from quern.jobs.reasoning.confidence.counted_items import counted_items
 from quern.jobs.reasoning.confidence.doubts import odds_by_reader
 from quern.jobs.reasoning.confidence.features import (
     UNKNOWN,
@@ -53,12 +54,14 @@ _OF_ANOTHER: Final = (
     0.5  # Of the two answerable questions that a value on the page of another was told for, one was right.
 )
 _OF_SPAN: Final = 0.9  # Where what happened in a span is told by dated events of it: there is no word left to miss.
+# Where as many things are listed as the question says that there are: `which three` by three. By reason alone.
+_OF_COUNTED: Final = 0.8
 _OF_OTHERS: Final = 0.2  # The same where an identifier or a qualifier of the question stands nowhere. By reason alone.
 # The same where the answer does not fit what was asked: of 47 such questions 37 have no answer, 8 another one.
 _OF_MISFIT: Final = 0.2
 
 # Raised when the same evidence, draft and settings are judged otherwise: features, reasons, or what is above.
-_VERSION: Final = 15
+_VERSION: Final = 16
 
 
 def identity(settings: AnswerSettings) -> object:
@@ -142,9 +145,12 @@ def _judged(given: AnswerInput, draft: Draft, probability: float, risk: float, *
         probability = max(probability, min(b.probability for b in given.before))
     if draft.sentences and span_without_topic(given.question) is not None and stages(given):
         probability = max(probability, _OF_SPAN)
+    counted = counted_items(given, draft)
+    if counted:
+        probability = max(probability, _OF_COUNTED)
     other = of_another(given, draft)
     surely = of_other_number(given) or of_sibling(given, draft)
-    unfit = misfit(given, draft) if surely is None else None
+    unfit = misfit(given, draft) if surely is None and not counted else None
     if surely is not None or unfit is not None or other is not None:
         most = _OF_OTHERS if surely is not None else _OF_MISFIT if unfit is not None else _OF_ANOTHER
         probability = min(probability, most)

@@ -80,7 +80,7 @@ def chain(question: str) -> tuple[SubQuestion, ...]:
 
     Empty where the question describes nothing that must be found first.
     """
-    text = " ".join(question.split()).rstrip("?.!？ ")
+    text = _in_order(" ".join(question.split()).rstrip("?.!？ "))
     found: list[SubQuestion] = []
     phrases: dict[int, str] = {}
     while len(found) < _MOST_HOPS and (inner := _innermost(text)) is not None:
@@ -94,6 +94,14 @@ def chain(question: str) -> tuple[SubQuestion, ...]:
         phrases[number] = phrase
         text = left
     return (*found, _sub(text, phrases)) if found else ()
+
+
+def _in_order(text: str) -> str:
+    """A question with a clause that stands behind the verb put behind its noun: `did the ferry stop whose bell ...`."""
+    m = _EXTRAPOSED.search(text)
+    if m is None or not is_verb(m["verb"].split()[0]):
+        return text
+    return f"{text[: m.start('np')]}{m['np']} {m['clause']} {m['verb']}"
 
 
 def _asked(phrase: str, head: str) -> str:
@@ -110,6 +118,10 @@ def _is_person(noun: str) -> bool:
     return noun in _STARS or is_person(noun)
 
 
+_EXTRAPOSED: Final = lazy_pattern(
+    r"\b(?:did|does|do|will)\s+(?P<np>the\s+(?:[a-z-]+\s+){0,2}?[a-z-]+)\s+(?P<verb>[a-z]+(?:\s+[a-z]+ing)?)\s+"
+    r"(?P<clause>(?:whose|that|who|which)\s+[^,?]+)$"
+)
 _DOES: Final = lazy_pattern(r"(?:the|an?)\s+(?P<head>[\w\s'’-]+?)\s+(?:that|who|which)\s+(?P<clause>.+)", re.IGNORECASE)
 _ANYBODY: Final = frozenset("person man woman one individual people".split())
 

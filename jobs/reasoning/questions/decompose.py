@@ -129,7 +129,7 @@ def _renumbered(output: Decomposition, kept: Sequence[int]) -> Decomposition:
 
 
 DECOMPOSE: Final = Task(
-    "decompose", 14, PROMPT, Decomposition, decomposition, checked, constants={"most": MOST_SUB_QUESTIONS}
+    "decompose", 15, PROMPT, Decomposition, decomposition, checked, constants={"most": MOST_SUB_QUESTIONS}
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -15,9 +15,15 @@ if TYPE_CHECKING:
 REFERENCE: Final = re.compile(r"#(\d{1,2})(?!\d)")
 MOST_SUB_QUESTIONS: Final = 6  # Xinyu AI Search and GraTAG, prompt of the decomposition.
 
-# What a noun phrase has not, and a sentence has: a verb for all of it, a pronoun that opens it.
+# What a noun phrase has not, and a sentence has: a verb for all of it, a pronoun that opens it. Nor has it cells.
 _SENTENCE: Final = lazy_pattern(
-    r"\b(?:is|are|was|were|has|have|had|will|would|can|could|did|does|do)\b|^(?:it|he|she|they|we|i|yes|no|there)\b",
+    r"\b(?:is|are|was|were|has|have|had|will|would|can|could|did|does|do)\b|^(?:it|he|she|they|we|i|yes|no|there)\b|"
+    r" \| ",
+    re.IGNORECASE,
+)
+# `the pylon in which she hung`; what numbers tell from others (`the oak planted at 7 Mill Lane`) they must tell on.
+_DESCRIBED: Final = lazy_pattern(
+    r"(?P<what>the\s+[^,]+?)\s+(?:(?:in|on|at|from|for|to|of|by|with)\s+which|that|who|which|whose|where)\s[^\d]+",
     re.IGNORECASE,
 )
 _MOST_NAME_WORDS: Final = 10  # Of an answer that may stand in another question; a sentence cannot.
@@ -78,13 +84,15 @@ class Plan:
         needed = {p for s in self.sub_questions for p in s.parents}
         return [n for n in range(1, len(self.sub_questions) + 1) if n not in needed]
 
-    def filled(self, number: int, answers: Mapping[int, str]) -> str:
+    def filled(self, number: int, answers: Mapping[int, str], known: Collection[int] = ()) -> str:
         """Sub-question `number` with the answers of its parents in the place of their references.
 
         Args:
             number: Counted from 1.
             answers: Short answers by number. Where one is missing or empty, or longer than a name or a value can be,
                 the words that it stands for are put back.
+            known: Parents of which it is enough to say what they are: of their words the clause that told them from
+                others is left out.
         """
         sub = self.sub_questions[number - 1]
 
@@ -94,7 +102,10 @@ class Plan:
                 return match[0]
             answer = " ".join(answers.get(parent, "").split()).partition(" (")[0].rstrip(".!?。！？ ")
             name = answer if len(answer.split()) <= _MOST_NAME_WORDS and not _SENTENCE.search(answer) else ""
-            return name or sub.stands_for.get(parent) or self._asked_for(parent)
+            phrase = sub.stands_for.get(parent, "")
+            if parent in known and not name and (described := _DESCRIBED.fullmatch(phrase)):
+                return described["what"]
+            return name or phrase or self._asked_for(parent)
 
         return REFERENCE.sub(words, sub.text)
 

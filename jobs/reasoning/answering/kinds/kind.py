@@ -26,6 +26,7 @@ MEASURED: Final = frozenset({"when", "how_many", "how_much", "how_long"})  # Ans
 VALUED: Final = MEASURED | {"who", "where"}  # Answered by a value that stands in a sentence.
 NAMED: Final = "name"  # The verb where the name of a thing is asked for.
 NAMESAKE: Final = "name after"  # The same where it is asked whom or what a thing is named after.
+OFTEN: Final = "often"  # The same where it is asked how often something is or was.
 PHONE: Final = "phone"  # The same where a number to ring is asked for.
 
 

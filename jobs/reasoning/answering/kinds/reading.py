@@ -10,7 +10,7 @@ from typing import Final
 
 from quern.jobs.reasoning.answering.idioms import asks_cause, asks_clock, asks_his_name, asks_price
 from quern.jobs.reasoning.answering.kinds.chinese import chinese_kind
-from quern.jobs.reasoning.answering.kinds.kind import NAMED, NAMESAKE, PHONE, Kind
+from quern.jobs.reasoning.answering.kinds.kind import NAMED, NAMESAKE, OFTEN, PHONE, Kind
 from quern.jobs.reasoning.answering.kinds.noun_phrases import WORD, is_plural, main_verb, noun_phrase
 from quern.jobs.reasoning.answering.kinds.nouns import TIMES, grain_of, of_noun, of_the, of_them
 from quern.jobs.reasoning.answering.kinds.units import (
@@ -189,9 +189,11 @@ def _how(rest: str, question: str) -> Kind:
     word = first.lower()
     noun = noun_phrase(after)
     if word == "many":
-        return Kind("how_many", content_words(" ".join([noun, *map(singular, noun.split())])))
+        unit = singular(noun.split(" ")[0].lower())
+        counted = content_words(" ".join([noun, *map(singular, noun.split())]))
+        return Kind("how_much", units=frozenset({unit})) if unit in MONEY else Kind("how_many", counted)
     if word in ("often", "frequently"):
-        return Kind("how_many", frozenset({"time"}))
+        return Kind("how_many", frozenset({"time"}), verb=OFTEN)
     if _PERCENT.search(question) and word not in ("far", "long"):
         return Kind("how_much", content_words(noun), SHARES)
     if word.rstrip(".,!") == "much":

@@ -13,10 +13,10 @@ from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.reasoning.answering.parts.both import both
 from quern.jobs.reasoning.answering.parts.comparison import compared
-from quern.jobs.reasoning.answering.parts.order import measured, ordered
+from quern.jobs.reasoning.answering.parts.order import hours_of_one_sentence, measured, ordered
 from quern.jobs.reasoning.answering.parts.phrasing import asks_verdict, joined, sentence_told, without_end
 from quern.jobs.reasoning.answering.parts.revision import by_facts, clearest, in_short, together, told_otherwise
-from quern.jobs.reasoning.answering.parts.stated import stated
+from quern.jobs.reasoning.answering.parts.stated import difference_stated, stated
 from quern.jobs.reasoning.answering.ranked import lines
 from quern.jobs.reasoning.questions.outline import Section, asked_numbers, outline
 from quern.jobs.reasoning.questions.plan import REFERENCE
@@ -125,6 +125,10 @@ def _is_asked(text: str, before: AskedBefore) -> bool:
 
 
 def _section(given: AnswerInput, section: Section, answers: list[AskedBefore], measures: list[Section]) -> _Told | None:
+    if section.way == "order" and (hours := hours_of_one_sentence(given, section, answers)):
+        return _Told(hours, tuple(answers[0].rests_on[:1]))
+    if section.way == "compare" and (apart := difference_stated(given, section)) is not None:
+        return _Told(apart.side, (apart.number,))
     if section.way in ("compare", "order") or (measures and len(answers) == 2):
         answers = by_facts(given, section, together(given, section, answers))
     if section.way == "single" and len(given.before) > 1:

@@ -10,6 +10,7 @@ from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore
 from quern.jobs.reasoning.answering.parts.phrasing import side_name, sided
 from quern.jobs.reasoning.answering.parts.values import days_between, time_told
 from quern.jobs.reasoning.answering.spans_of_time import between, clock, counted, so_asked
+from quern.jobs.reasoning.answering.typed.when import clocks
 from quern.jobs.reasoning.questions.outline import Section
 from quern.schemas.words.patterns import lazy_pattern
 
@@ -50,6 +51,28 @@ def ordered(given: AnswerInput, section: Section, answers: list[AskedBefore], me
     won, lost = (one, other) if pick == 0 else (other, one)
     apart = f"; {long} apart" if measure else ""
     return f"{side_name(section.sides[pick])} ({won.text}), {'after' if latest else 'before'} {lost.text}{apart}"
+
+
+def hours_of_one_sentence(given: AnswerInput, section: Section, answers: Sequence[AskedBefore]) -> str:
+    """How long lies between two events of which one sentence tells both hours: `48 minutes: 7.04am to 7.52`.
+
+    Empty where none does, or where the first sentence that answers both tells more hours than two.
+    """
+    if not re.match(r"how\s+(?:long|many\s+(?:minutes|hours))\b", section.text, re.IGNORECASE) or len(answers) != 2:
+        return ""
+    common = [n for n in answers[0].rests_on if n in answers[1].rests_on]
+    if not common:
+        return ""
+    span = given.sentences[common[0] - 1]
+    text = given.evidence[span.evidence].text[span.start : span.end]
+    hours = clocks(text)
+    told = [t for v in hours if (t := clock(v.text)) is not None]
+    if len(hours) != 2 or len(told) != 2 or told[0].minutes == told[1].minutes:
+        return ""
+    one, other = told
+    minutes = abs(other.minutes - one.minutes)
+    long = counted(minutes, "minute") if minutes % 60 else counted(minutes // 60, "hour")
+    return f"{long}: {one.text} to {other.text}"
 
 
 def _by_clock(answers: Sequence[AskedBefore], unit: str) -> str:

@@ -1,4 +1,4 @@
-"""Which of two has more where a sentence says so itself: `the tannery had to pay a larger fine than the brewery`."""
+"""Which of two has more, or by how much, where a sentence says so: `a larger fine than the brewery`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from quern.jobs.reasoning.answering.inputs import AnswerInput
+from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.reasoning.answering.parts.phrasing import side_name
+from quern.jobs.reasoning.answering.ranked import lines
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.questions.choices import COMPARATIVE, plain_form
 from quern.jobs.reasoning.questions.outline import Section
+from quern.jobs.text.quantities import quantities
 from quern.schemas.words.patterns import lazy_pattern
 
 _THAN: Final = lazy_pattern(
@@ -19,6 +22,9 @@ _THAN: Final = lazy_pattern(
 # Words that say more, and less, of amounts: a larger fine is more to pay.
 _MORE: Final = frozenset("more larger bigger higher greater heavier most largest biggest highest greatest".split())
 _LESS: Final = frozenset("less fewer smaller lower lighter least fewest smallest lowest".split())
+_BY_HOW_MUCH: Final = lazy_pattern(r"\bhow\s+(?:much|many)\b|\bby\s+what\b|\bdifference\b", re.IGNORECASE)
+_NEXT_WORD: Final = lazy_pattern(r"\s+([a-z]+)\b")
+_LIKELY: Final = 3  # Of the sentences for the whole question, the best.
 _LONGEST: Final = 600  # Characters of a sentence: the expression takes the square of them.
 _LEAST_SHARED: Final = 1  # Words beside those of the sides that question and sentence must share.
 
@@ -50,6 +56,19 @@ def stated(given: AnswerInput, section: Section) -> Stated | None:
         if len(won) == 1:
             side = section.sides[won[0] if way > 0 else 1 - won[0]]
             return Stated(side_name(side), number)
+    return None
+
+
+def difference_stated(given: AnswerInput, section: Section) -> Stated | None:
+    """By how much one is more than the other where one of the likeliest sentences says it beside that very word."""
+    if _BY_HOW_MUCH.search(given.question) is None or len(section.sides) != 2:
+        return None
+    asked = frozenset(w.lower() for w in re.findall(COMPARATIVE, given.question, re.IGNORECASE))
+    for line in lines(given, kind_of(given.question))[:_LIKELY]:
+        for q in quantities(line.text):
+            word = _NEXT_WORD.match(line.text, q.end)
+            if q.unit and word is not None and word[1].lower() in asked:
+                return Stated(q.text, line.number)
     return None
 
 

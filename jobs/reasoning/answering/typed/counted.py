@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
-from quern.jobs.reasoning.answering.kinds.kind import Kind
+from quern.jobs.reasoning.answering.kinds.kind import OFTEN, Kind
 from quern.jobs.reasoning.answering.kinds.units import DURATIONS, LENGTHS, MONEY, SPEEDS, UNITS
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.spans_of_time import between
@@ -37,15 +37,30 @@ _AGED = lazy_pattern(
 _OF_AGE = lazy_pattern(r"\bold(?:er|est)?\b|\bage[ds]?\b", re.IGNORECASE)
 _NO_AGE = 0.3
 _A_TIME = lazy_pattern(r"\s*(?:an?|per|each|every|/)\s*(?:hour|h\b|minute|second|s\b|day)")  # `30 miles an hour`.
+_PERIOD = r"(?:minutes?|hours?|days?|nights?|mornings?|evenings?|weeks?|fortnights?|months?|quarters?|seasons?|years?)"
+_FREQUENCY = lazy_pattern(
+    rf"\bevery\s+(?:(?:\d+|other|second|third|few|[a-z]+)\s+)?(?:{_PERIOD}|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b|"
+    rf"\b(?:once|twice|(?:[a-z]+|\d+)\s+times)\s+(?:an?|every|each|per)\s+{_PERIOD}\b|"
+    rf"\b(?:once|twice)\b(?=\s*[,.;]|\s+(?:in|on|at|by)\b)|\beach\s+{_PERIOD}\b|"
+    r"\b(?:hourly|daily|nightly|weekly|fortnightly|monthly|quarterly|yearly|annually)\b",
+    re.IGNORECASE,
+)
+_AS_OFTEN = 0.95  # Beside a number of times, which is how often something was.
 _PRICED = lazy_pattern(r"\b(?:fares?|prices?|tickets?|fees?|costs?|single|return|charges?|rate)\b", re.IGNORECASE)
 
 
 def counted(kind: Kind, sentence: str, days: Days) -> list[Value]:
     """The quantities of `sentence` and the times between two of its dates."""
     return [
+        *(_frequencies(sentence) if kind.verb == OFTEN else ()),
         *(v for q in _with_lent_units(sentence) if (v := _amount(kind, q, sentence)) is not None),
         *_spans(kind, sentence, days),
     ]
+
+
+def _frequencies(sentence: str) -> list[Value]:
+    """How often a sentence says that something is: `every ten minutes`, `twice a week`, `daily`."""
+    return [Value(*m.span(), m[0], _AS_OFTEN, m[0].lower()) for m in _FREQUENCY.finditer(sentence)]
 
 
 def _amount(kind: Kind, q: Quantity, sentence: str) -> Value | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from quern.jobs.reasoning.answering.kinds.kind import NAMED, NAMESAKE, PHONE, Kind
+from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.reasoning.answering.typed.counted import counted
 from quern.jobs.reasoning.answering.typed.named import introduced, namesakes, naming, of_noun, persons, places
 from quern.jobs.reasoning.answering.typed.value import MARKED, Days, Period, Value, amounts, times
@@ -35,6 +36,7 @@ _SEVERAL = lazy_pattern(
     r"[\w’'-]+(?: [\w’'-]+){0,5}, [\w’' -]{2,50},? (?:and|or) [\w’'-]+|[A-Z][\w’'-]+ and (?:the )?[A-Z][\w’'-]+|、"
 )
 _PHONE = lazy_pattern(r"(?<![\w.-])(?:\+|\(0?)?\d{1,4}\)?(?:[ -]\d{2,5}){1,4}(?![\w-]|[.,]\d)(?<=\d[\d ()-]{5}\d)")
+_OF_KIND = 0.35  # How well a value fits at least that may be the one asked for.
 _MESSAGE = lazy_pattern(
     r"\b(?:ask|tell|told|inform|invite|remind|confirm|express|send|sent|share|mention|announce|propose|suggest|message|"
     r"complain|request|say|said|discuss|recommend|post)(?:s|ed|ing)?\b",
@@ -79,3 +81,8 @@ def of_message(kind: Kind, question: str, speaker: str, stamp: str, also: int) -
     means = f"{day.day} {day:%B %Y}" if day else ""
     fit = 1.0 if _MESSAGE.search(question) else 0.6
     return [Value(0, 0, stamp, fit, Period(day, day), means, also=also)]
+
+
+def tells(question: str, text: str) -> bool:
+    """Whether a text has a value that is of the kind a question asks for; never where its answers have no form."""
+    return any(v.fit >= _OF_KIND for v in typed(kind_of(question), text, Days()))

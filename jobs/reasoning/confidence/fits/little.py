@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from quern.jobs.reasoning.answering.kinds.units import MONEY
 from quern.jobs.reasoning.answering.ranked import reading
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.wording import stems_said
@@ -12,6 +13,8 @@ from quern.jobs.reasoning.confidence.fits.chosen import Chosen
 from quern.jobs.reasoning.confidence.reasons import Reason, as_asked
 
 _LEAST: Final = 1 / 3  # Of the words of a question that are of no name, those that stand in the sentence's chunk...
+_SURE: Final = 0.9
+_PAYS: Final = content_words("pay paid pays cost costs price priced charge charged fee much money")
 _DOUBT: Final = 1.0  # ...where the reader's log odds that nothing answers are at least so much.
 
 
@@ -26,6 +29,8 @@ def little_said(chosen: Chosen) -> Reason | None:
     none = reading(chosen.given, chosen.kind).none
     points = asked(chosen.question)
     plain = points.words - points.names
+    if chosen.kind.units & MONEY and any(v.fit >= _SURE for v in chosen.line.values):
+        plain -= _PAYS  # `Tandems 5 crowns` says what one pays.
     if none is None or none < _DOUBT or not plain:
         return None
     told = stems_said(plain, content_words(chosen.chunk))

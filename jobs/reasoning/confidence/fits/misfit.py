@@ -9,6 +9,8 @@ from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.task import Draft
 from quern.jobs.reasoning.confidence.fits.chosen import Chosen
 from quern.jobs.reasoning.confidence.fits.little import little_said
+from quern.jobs.reasoning.confidence.fits.persons import named_already, names_nobody, speaks_of_it
+from quern.jobs.reasoning.confidence.fits.rows import other_row
 from quern.jobs.reasoning.confidence.fits.sides import one_side
 from quern.jobs.reasoning.confidence.fits.things import (
     other_counted,
@@ -35,9 +37,13 @@ _OF_ONE: Final[tuple[Law, ...]] = (
     other_subject,
     other_place,
     other_priced,
+    other_row,
     only_planned,
+    named_already,
+    speaks_of_it,
     no_value,
     no_name,
+    names_nobody,
     little_said,
 )
 

@@ -59,7 +59,8 @@ _STANDS_FOR: Final = lazy_pattern(r"\b(?:he|she|it|they|we|i|his|her|its|their|o
 # In a sentence whose words are parted by single spaces.
 _PRICED: Final = lazy_pattern(
     r"(?:^|[.;,] |\band )(?:the|an?|its|their|his|her|our|each|every) (?P<thing>[\w’'-]+(?: [\w’'-]+){0,7}?) "
-    r"(?:(?:will|would|has|have|had) )?(?:costs?|(?:is|was|were) (?:priced at|sold for)|fetched|sold for)\b",
+    r"(?:(?:will|would|has|have|had) )?(?:costs?|(?:is|was|were) (?:priced at|sold for)|fetched|sold for|"
+    r"(?:is|was|were|(?:has|have|had) been) [a-z]+(?: [^ ,;.]+){0,12}? at (?:a|the) (?:total )?(?:cost|price) of)\b",
     re.IGNORECASE,
 )
 # What is paid for anything: its price is that of what is asked for. Who asks what was spent or paid asks for any part.

@@ -7,12 +7,13 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Final
 
+from quern.jobs.reasoning.answering.kinds.kind import OFTEN
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.typed.value import Period, times
 from quern.jobs.reasoning.confidence.fits.chosen import Chosen
 from quern.jobs.reasoning.confidence.reasons import Reason
 from quern.jobs.reasoning.questions.asked_times import Asked, asked_times, meet
-from quern.jobs.reasoning.questions.words import bare, is_past, plain_pasts
+from quern.jobs.reasoning.questions.words import bare, is_past, is_verb, plain_pasts
 from quern.jobs.text.dates import When
 from quern.schemas.words.patterns import lazy_pattern
 
@@ -57,6 +58,12 @@ _ASKS_PLAN: Final = lazy_pattern(
     r"offer\w*|invit\w*|remind\w*|announc\w*|deci[ds]\w*|agree\w*|resolv\w*|ruled?|order\w*|vote[ds]?|book\w*|said|say|tell|told|mention\w*)\b",
     re.IGNORECASE,
 )
+_WAS_TO: Final = lazy_pattern(r"\b(?:is|are|was|were)\s+(?:[\w’'-]+\s+){1,3}?to\s+(?P<verb>[a-z]+)\b")
+# Who asks how something went is not answered by what is to come of it, though the sentence plans the very thing.
+_OUTCOME: Final = lazy_pattern(
+    r"\b(?:results?|outcomes?|findings?)\s+of\b|\bhow\s+did\b[^?]*\b(?:go|turn\s+out|end)\b|\bcame\s+of\b",
+    re.IGNORECASE,
+)
 _PLAN: Final = lazy_pattern(
     r"(?:\b(?:will|shall|would|(?:plans?|hopes?|intends?|aims?) to|(?:is|are) to|"
     r"(?:is|are) (?:expected|due|set|planned|scheduled) (?:to|for)|considering)\b|['’]ll\b)(?:\s+be)?\s*(?P<does>\w*)"
@@ -70,7 +77,7 @@ def written_before(chosen: Chosen) -> Reason | None:
     sets: 5 that have no answer beside those of `other_time`, no right answer.
     """
     line, question = chosen.line, chosen.question
-    if line.speaker or line.published is None or _AHEAD.search(question) or _ASKS_PLAN.search(question):
+    if line.speaker or line.published is None or _AHEAD.search(question) or _asks_plan(question):
         return None
     if chosen.kind.name == "yes_no" and _NO.match(chosen.draft.short):
         return None
@@ -131,23 +138,32 @@ def only_planned(chosen: Chosen) -> Reason | None:
     """Why not, where it is asked what was and the sentence says only what will be, or would.
 
     `Surgeons will test twelve lenses` does not say how the test went. Where the sentence plans the very thing that is
-    asked about (`bins will be emptied late`), who asks looks back on it. Refused on all sets: 5 that have no answer,
-    no right answer.
+    asked about (`bins will be emptied late`), who asks looks back on it; how often it was is told by timetables.
+    Refused on all sets: 5 that have no answer, no right answer.
     """
     question, text = chosen.question, chosen.line.text
-    if chosen.line.row is not None or not _WAS.search(question) or _ASKS_PLAN.search(question):
+    if chosen.line.row is not None or not _WAS.search(question) or _asks_plan(question) or chosen.kind.verb == OFTEN:
         return None
     plan = _PLAN.search(text)
-    if plan is None or content_words(plan["does"]) & content_words(f"{question} {plain_pasts(question)}"):
+    if plan is None:
         return None
-    if _ASIDE.search(text, 0, plan.start()):
+    very = content_words(plan["does"]) & content_words(f"{question} {plain_pasts(question)}")
+    if (very and not _OUTCOME.search(question)) or _ASIDE.search(text, 0, plan.start()):
         return None
-    words = [bare(w) for w in text[: plan.start()].split()]
+    told = chosen.told[0].start if chosen.told else -1
+    # What stands behind the plan is planned, whatever was before: `it opened in May and intends to hire 30`.
+    cut = next((m.end() for m in _NEXT_CLAUSE.finditer(text, 0, plan.start())), 0) if told > plan.end() else 0
+    words = [bare(w) for w in text[cut : plan.start()].split()]
     if plan[0].startswith("would"):  # In a story it tells of what was again and again.
         words += [bare(w) for w in text[plan.end() :].split()]
     if any(is_past(w) or _WAS.fullmatch(w) for w in words) or _WAS.search(text, plan.end()):
         return None
     return Reason("only_related", "What was found says what was planned, not what came of it.")
+
+
+def _asks_plan(question: str) -> bool:
+    """Whether it is asked what was planned, said or wished: `when was the hall to open`, not `a road to the hall`."""
+    return bool(_ASKS_PLAN.search(question)) or any(is_verb(m["verb"]) for m in _WAS_TO.finditer(question))
 
 
 def _goes_on(text: str, when: When, asked: Iterable[Asked]) -> bool:

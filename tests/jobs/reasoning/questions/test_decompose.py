@@ -14,6 +14,7 @@ from quern.jobs.reasoning.questions.decompose import (
     decomposed,
     decomposition,
 )
+from quern.jobs.reasoning.questions.outline import outline
 from quern.jobs.reasoning.questions.plan import Plan, SubQuestion, fault_of_plan
 from quern.jobs.reasoning.runner import Reasoner
 
@@ -293,3 +294,24 @@ def test_a_plan_may_be_a_mixture_of_chain_and_split() -> None:
     assert fault_of_plan(subs) is None
     assert plan.levels() == [[1, 2], [3]]
     assert plan.ancestors(3) == [1, 2]
+
+
+def test_a_clause_behind_the_verb_belongs_to_its_noun() -> None:
+    first, last = outline("In what year did the chain ferry stop running whose bell Ida Rook lettered?").sub_questions
+    assert first.text == "What is the chain ferry whose bell Ida Rook lettered?"
+    assert last.text == "In what year did #1 stop running?"
+    plan = Plan("", (first, last))
+    sentence = "She lettered the bell of the chain ferry, which is on the parapet."
+    assert plan.filled(2, {1: sentence}, known=[1]) == "In what year did the chain ferry stop running?"
+    assert "whose bell" in plan.filled(2, {1: sentence})
+    assert plan.filled(2, {1: "Old Bess"}, known=[1]) == "In what year did Old Bess stop running?"
+
+
+def test_what_numbers_tell_from_others_they_tell_on_and_cells_are_no_name() -> None:
+    sub = SubQuestion("Who adopted #1?", (1,), {1: "the oak that was planted at 7 Mill Lane"})
+    plan = Plan("", (SubQuestion("Which oak was planted at 7 Mill Lane?"), sub))
+    assert (
+        plan.filled(2, {1: "It was planted in May."}, known=[1])
+        == "Who adopted the oak that was planted at 7 Mill Lane?"
+    )
+    assert plan.filled(2, {1: "5 | oak | 7 Mill Lane"}) == "Who adopted the oak that was planted at 7 Mill Lane?"

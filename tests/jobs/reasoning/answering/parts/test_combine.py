@@ -104,3 +104,24 @@ def test_a_part_that_was_told_a_sentence_is_told_a_value_where_the_evidence_has_
     whole = combined(AnswerInput(question, [Evidence(f"{long} {held}", None, [], [])], before))
     assert whole is not None
     assert (whole.text, whole.rests_on) == ("Josef Arndt; 240 sacks", [2])
+
+
+def test_a_difference_that_a_sentence_states_is_told() -> None:
+    text = "The sockets of Brandt are rounder and 11 kilograms heavier. The budget is 61 million."
+    question = "How much heavier are Brandt's sockets than those of Okafor?"
+    leaves = [s.text for s in outline(question).sub_questions]
+    before = [AskedBefore(q, "11 kilograms", [1], "11 kilograms") for q in leaves]
+    whole = combined(AnswerInput(question, [Evidence(text, None, [], [])], before))
+    assert whole is not None
+    assert whole.text == "11 kilograms"
+
+
+def test_hours_of_one_sentence_tell_how_long_lies_between() -> None:
+    text = "On 2 March low water was at 7.04am, and the crash happened at 7.52. Fog has been measured since 2016."
+    question = "How long after low water did the crash happen?"
+    leaves = [s.text for s in outline(question).sub_questions]
+    before = [AskedBefore(q, "2 March", [1], "2 March") for q in leaves]
+    whole = combined(AnswerInput(question, [Evidence(text, None, [], [])], before))
+    assert whole is not None
+    assert whole.text == "48 minutes: 7.04am to 7.52"
+    assert whole.rests_on == [1]

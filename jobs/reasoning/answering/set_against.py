@@ -1,0 +1,48 @@
+"""Values that a sentence tells only to measure another by: the whole of a part, or how far two lie apart.
+
+Of `14 of the 17 districts` 14 are those of which the sentence speaks; `35,000 crowns below the tender` is no price.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Final
+
+from quern.jobs.reasoning.answering.kinds.kind import Kind
+from quern.jobs.reasoning.answering.typed.value import Value
+from quern.schemas.words.patterns import lazy_pattern
+
+_OF_ALL: Final = lazy_pattern(r"\s+(?:out\s+)?of\s+(?:(?:the|its|their|our|his|her|all|a|total|of)\s+)*")
+# Who asks for the whole asks how many there are.
+_ASKS_ALL: Final = lazy_pattern(
+    r"\bhow\s+many\b[^?]*?\s(?:(?:are|were)\s+there|(?:does|do|did)\b[^?]*\b(?:have|has|comprise|own|run|consist))\b|"
+    r"\b(?:in\s+all|in\s+total|altogether|total\s+number|out\s+of\s+how\s+many)\b",
+    re.IGNORECASE,
+)
+_APART: Final = lazy_pattern(
+    r"\s+(?:(?:below|above|under|over|short\s+of)\s+(?:the|its|their|his|her|what|that)\b|"
+    r"(?:less|more|fewer|cheaper|dearer|higher|lower)\s+than\b)",
+    re.IGNORECASE,
+)
+_ASKS_APART: Final = lazy_pattern(
+    r"\b(?:below|above|under|over|short|less|more|fewer|than|cheaper|dearer|higher|lower|by\s+how\s+m\w+|differ\w*|"
+    r"exceed\w*|sav(?:e[ds]?|ings?))\b",
+    re.IGNORECASE,
+)
+_WHOLE, _DIFFERENCE = 0.5, 0.3  # What is left of the fit of such a value. By reason alone.
+
+
+def as_told(question: str, kind: Kind, text: str, values: Sequence[Value]) -> tuple[Value, ...]:
+    """The values of a sentence, a whole and a difference worth less where neither is asked for."""
+    found = [*values]
+    if kind.name == "how_many" and not _ASKS_ALL.search(question):
+        for n, (part, whole) in enumerate(pairwise(values)):
+            if _OF_ALL.fullmatch(text, part.end, whole.start) is not None:
+                found[n] = replace(part, fit=max(part.fit, whole.fit))
+                found[n + 1] = replace(whole, fit=whole.fit * _WHOLE)
+    if kind.name in ("how_many", "how_much") and not _ASKS_APART.search(question):
+        found = [replace(v, fit=v.fit * _DIFFERENCE) if _APART.match(text, v.end) else v for v in found]
+    return tuple(found)

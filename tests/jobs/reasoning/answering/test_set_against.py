@@ -1,0 +1,132 @@
+"""Values that measure others, hours of timetables, numbers by office, lists of people: own small pages, by rule."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
+from quern.jobs.reasoning.answering.kinds.kind import OFTEN
+from quern.jobs.reasoning.answering.kinds.reading import kind_of
+from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.reasoning.answering.task import answer_task
+from quern.jobs.reasoning.answering.without_context import without_context
+from quern.schemas.settings import AnswerSettings
+
+LAMPS = (
+    "The new shade lets through 0.4 per cent of the glare, compared with 1.9 per cent for the shade on sale today. "
+    "Rust was found on 9 of the 13 lamps of Elm Cross. "
+    "The lamp house was painted in May at a cost of 81,000 crowns, which was 6,000 crowns below the estimate. "
+    "A van will call at the lamp house every twenty minutes. "
+    "The oil lamps went out twice."
+)
+BOATS = (
+    "Leaves Elm Quay | Leaves Reed Island | Days\n08.15 | 09.20 | daily\n13.00 | 14.05 | daily\n17.45 | 18.50 | Sunday"
+)
+DESKS = (
+    "The warden, Mr Jonas Reed, sees callers on Tuesdays.\n\n"
+    "Desk | Telephone\nHarbour desk | 555-0801\nWarden of the fen | 555-0802\nSwitchboard | 555-0800"
+)
+GUESTS = (
+    "Three painters have moved into the mill this spring. Zoe Lind, a Dane, paints only cellars. She sleeps late. "
+    "Dr Ivo Aske is known for his barns. The third, the etcher Mara Quill, brings her own press. "
+    "Each painter gets a stove."
+)
+FAIR = "Year | Place | Visitors\n2021 | Mill Green | 4,100\n2022 | Town Hall | 5,300\n2023 | Mill Green | 6,200"
+OAK = "A red oak was planted at the gate in 1999. The miller's goat spends its nights under it."
+
+
+def short(question: str, *texts: str, title: str | None = None) -> str:
+    """The short answer by rule."""
+    found = [Evidence(text, title, [], [], datetime(2024, 5, 6 + n, tzinfo=UTC)) for n, text in enumerate(texts)]
+    return answer_task(AnswerSettings()).rule(AnswerInput(question, found)).short
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How much of the glare does the new shade let through?", "0.4 per cent"),
+        ("What share of the glare does the shade on sale today let through?", "1.9 per cent"),
+        ("On how many lamps of Elm Cross was rust found?", "9"),
+        ("How many lamps are there in Elm Cross?", "13 lamps"),
+        ("How much did it cost to paint the lamp house?", "81,000 crowns"),
+        ("How many crowns did the painting of the lamp house cost?", "81,000 crowns"),
+        ("How far below the estimate was the cost of painting, in crowns?", "6,000 crowns"),
+        ("How often does the van call at the lamp house?", "every twenty minutes"),
+        ("How often did the oil lamps go out?", "twice"),
+    ],
+)
+def test_what_measures_another_value_is_told_only_where_it_is_asked_for(question: str, answer: str) -> None:
+    assert short(question, LAMPS) == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "hour"),
+    [
+        ("When does the 13.00 from Elm Quay leave Reed Island?", "14.05"),
+        ("When did the boat that left Elm Quay at 08.15 leave Reed Island again?", "09.20"),
+        ("If I miss the 08.15, when is the next boat from Elm Quay?", "13.00"),
+    ],
+)
+def test_an_hour_of_a_timetable_leads_to_the_one_beside_it(question: str, hour: str) -> None:
+    assert short(question, BOATS).startswith(hour)
+
+
+def test_the_number_of_somebody_is_that_of_his_office() -> None:
+    assert short("What is the phone number of Mr Jonas Reed?", DESKS) == "555-0802 (Warden of the fen)"
+    assert short("What is the phone number of the harbour desk?", DESKS).startswith("555-0801")
+
+
+def test_people_who_are_counted_are_listed_by_name() -> None:
+    assert short("Who are the three painters at the mill?", GUESTS) == "Zoe Lind; Dr Ivo Aske; Mara Quill"
+    assert "Zoe Lind; Dr" not in short("Who are the four painters at the mill?", GUESTS)
+
+
+def test_the_latest_of_a_table_by_years_is_that_of_the_last_year() -> None:
+    before = "Some 4,900 visitors came to the Mill Fair on two days, the first fair of its kind."
+    assert short("How many visitors did the most recent Mill Fair have?", FAIR, before).startswith("6,200")
+
+
+def test_what_it_stands_for_is_told_where_that_is_asked_for() -> None:
+    assert short("Under which oak does the miller's goat spend its nights?", OAK) == "red oak"
+
+
+def test_how_often_is_told_from_how_many_times() -> None:
+    assert kind_of("How often does it call?").verb == OFTEN
+    assert kind_of("How many times does it call?").verb == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "line", "left"),
+    [
+        (
+            "Was the parade at Mill Fair cancelled in 2022?",
+            "The parade of carts is cancelled.",
+            "Was the parade cancelled?",
+        ),
+        (
+            "Was the parade at Mill Fair cancelled in 2019?",
+            "The parade of carts is cancelled.",
+            "Was the parade cancelled in 2019?",
+        ),
+        ("Was the barn in Elm Cross sold in 2022?", "The barn was sold in 2020.", "Was the barn sold in 2022?"),
+        (
+            "Did the town pay for the Mill Fair tent?",
+            "The town paid for everything.",
+            "Did the town pay for the Mill Fair tent?",
+        ),
+        ("Was the lamp lit when the fair began?", "The lamp was lit and was being watched.", "Was the lamp lit?"),
+    ],
+)
+def test_a_line_is_read_without_the_names_and_times_that_its_page_says(question: str, line: str, left: str) -> None:
+    known = content_words("Mill Fair 2022, Elm Cross. The fair began early. The parade of carts. The tent.")
+    assert without_context(question, line, known) == left
+
+
+def test_what_another_page_takes_back_decides_nothing() -> None:
+    first = "The lamp of the mill had been out for an hour before the cart came, a first bulletin says."
+    last = "The lamp of the mill was lit and was being watched. The claim that the lamp had been out was withdrawn."
+    said = short("Had the lamp of the mill been out before the cart came?", first, last)
+    assert said.startswith("No: The claim that the lamp had been out was withdrawn")
+    assert short("Was the lamp of the mill lit?", first, last).startswith("Yes: The lamp of the mill was lit")
