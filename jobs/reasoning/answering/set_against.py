@@ -1,4 +1,4 @@
-"""Values that a sentence tells only to measure another by: the whole of a part, or how far two lie apart.
+"""Values that a sentence tells of something else: the whole of a part, how far two lie apart, a height for a width.
 
 Of `14 of the 17 districts` 14 are those of which the sentence speaks; `35,000 crowns below the tender` is no price.
 """
@@ -32,17 +32,51 @@ _ASKS_APART: Final = lazy_pattern(
     r"exceed\w*|sav(?:e[ds]?|ings?))\b",
     re.IGNORECASE,
 )
+# What is measured, by the words that ask for it and say it of a value.
+_MEASURES: Final = tuple(
+    frozenset(line.split())
+    for line in (
+        "wide broad across width breadth diameter",
+        "tall high height",
+        "long length",
+        "deep depth",
+        "thick thickness",
+        "heavy weight weigh weighs",
+    )
+)
+_ASKS_MEASURE: Final = lazy_pattern(r"\bhow\s+(?P<how>[a-z]+)\b|\b(?P<noun>[a-z]+)\s+of\b", re.IGNORECASE)
+_SAYS_MEASURE: Final = lazy_pattern(r"\s+(?:in\s+)?(?P<said>[a-z]+)\b", re.IGNORECASE)
+_OTHER_MEASURE: Final = 0.3  # What is left of the fit of a height, where a width is asked for.
 _WHOLE, _DIFFERENCE = 0.5, 0.3  # What is left of the fit of such a value. By reason alone.
 
 
 def as_told(question: str, kind: Kind, text: str, values: Sequence[Value]) -> tuple[Value, ...]:
-    """The values of a sentence, a whole and a difference worth less where neither is asked for."""
+    """The values of a sentence; a whole, a difference and another measure are worth less where not asked for."""
     found = [*values]
     if kind.name == "how_many" and not _ASKS_ALL.search(question):
         for n, (part, whole) in enumerate(pairwise(values)):
             if _OF_ALL.fullmatch(text, part.end, whole.start) is not None:
                 found[n] = replace(part, fit=max(part.fit, whole.fit))
                 found[n + 1] = replace(whole, fit=whole.fit * _WHOLE)
+    if (asked := _measure_asked(question)) is not None:
+        others = [_measure_said(text, v) for v in found]
+        found = [
+            replace(v, fit=v.fit * _OTHER_MEASURE) if other not in (None, asked) else v
+            for v, other in zip(found, others, strict=True)
+        ]
     if kind.name in ("how_many", "how_much") and not _ASKS_APART.search(question):
         found = [replace(v, fit=v.fit * _DIFFERENCE) if _APART.match(text, v.end) else v for v in found]
     return tuple(found)
+
+
+def _measure_asked(question: str) -> int | None:
+    """Which of the measures a question asks for; None where it asks for none, or for more than one."""
+    words = (m["how"] or m["noun"] for m in _ASKS_MEASURE.finditer(question))
+    found = {n for word in words for n, group in enumerate(_MEASURES) if word.lower() in group}
+    return next(iter(found)) if len(found) == 1 else None
+
+
+def _measure_said(text: str, value: Value) -> int | None:
+    """Which of the measures stands right behind a value: `74 metres tall`."""
+    said = _SAYS_MEASURE.match(text, value.end)
+    return next((n for n, group in enumerate(_MEASURES) if said and said["said"].lower() in group), None)

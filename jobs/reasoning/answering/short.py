@@ -31,6 +31,7 @@ from quern.jobs.reasoning.answering.superlatives import extreme
 from quern.jobs.reasoning.answering.superlatives_said import dated, said_first, says, told_behind
 from quern.jobs.reasoning.answering.superseded import Standing, claims_denied, one_thing, stage, standing
 from quern.jobs.reasoning.answering.timetables import departure
+from quern.jobs.reasoning.answering.totals import total
 from quern.jobs.reasoning.answering.typed.value import Period, amounts
 from quern.jobs.reasoning.answering.yes_no import Verdict, verdict
 from quern.jobs.text.numbers import in_figures
@@ -182,13 +183,15 @@ def _earliest_first(question: str, found: list[Choice]) -> list[Choice]:
 
 
 def _placed(question: str, kind: Kind, best: Sequence[Line]) -> Said | None:
-    """What its place among others answers: the row that has most, the next departure, an office's number."""
+    """What its place among others answers: the row that has most, the next departure, both together."""
     if kind.name in _CHOSEN and not says(question, best[0]) and (most := extreme(question, best, kind.noun)):
         return Said(f"{most.label} ({' to '.join(most.cells)})", (most.number,))
     if kind.name in _CHOSEN and (item := dated(question, best)) is not None:
         return Said(str(item.year) if kind.name == "when" else f"{item.told.rstrip('.')} ({item.year})", (item.number,))
     if kind.name == "when" and kind.units and (hour := departure(question, best)) is not None:
         return Said(hour.text, (hour.number,))
+    if (both := total(question, kind, best)) is not None:
+        return Said(both[0], (both[1],))
     if (held := number_by_role(question, kind, best)) is not None:
         value, row, line = held
         return Said(f"{value.text} ({value.label})", (row.number, line.number))

@@ -17,6 +17,10 @@ _ENDS_NOUN: Final = frozenset(
     f"{AUXILIARY}|{PREPOSITION}|that|who|which|there|not|and|or|you|he|she|it|they|we".split("|")
 )
 _OPENS_NOUN: Final = frozenset("a an the this these those his her its their our your my out up off down".split())
+# Nouns that end as pasts do: `what top speed will she reach`.
+_NO_PAST: Final = lazy_pattern(
+    r"(?:water)?shed|(?:flower)?bed|sled|red|hundred|(?:sp|s|f|n|w|d|br|cr|st|ex|gr|tw)eed|\w*(?:sp|br)eed"
+)
 
 
 def noun_phrase(rest: str) -> str:
@@ -31,7 +35,7 @@ def noun_phrase(rest: str) -> str:
         if words and (low in _OPENS_NOUN or (word[0].isupper() and words[-1].islower())):
             break
         # And behind a plural or a person a past tense is the verb: `which vessels came`, `which scientist worked`.
-        past = low.endswith("ed") or low in irregular_pasts()
+        past = (low.endswith("ed") and not _NO_PAST.fullmatch(low)) or low in irregular_pasts()
         if words and past and (is_plural(words[-1]) or is_person(words[-1])):
             break
         # Behind any noun it is, where an article, a preposition or the like follows: `which firm made the strips`.

@@ -234,7 +234,8 @@ def _what(wh: str, rest: str, question: str) -> Kind:
         return Kind("how_much", units=MONEY)
     if wh == "what" and asks_cause(question):
         return Kind("why")
-    if (match := re.match(rf"(?:is|was|were|are)\s+{_OWNED}\s+(?:exact\s+|full\s+)?(.*)", lower)) is not None:
+    be = r"(?:is|was|were|are|(?:will|would|could|might|may|should|must)\s+be)"
+    if (match := re.match(rf"{be}\s+{_OWNED}\s+(?:exact\s+|full\s+)?(.*)", lower)) is not None:
         return of_the(match[1], rest, question)
     if _SORT.match(rest) is not None:  # The answer is said in place of the noun, seldom beside it.
         return Kind("which")

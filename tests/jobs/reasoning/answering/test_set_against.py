@@ -130,3 +130,26 @@ def test_what_another_page_takes_back_decides_nothing() -> None:
     said = short("Had the lamp of the mill been out before the cart came?", first, last)
     assert said.startswith("No: The claim that the lamp had been out was withdrawn")
     assert short("Was the lamp of the mill lit?", first, last).startswith("Yes: The lamp of the mill was lit")
+
+
+def test_what_two_come_to_together_is_added_up_where_no_sentence_says_it() -> None:
+    fined = "The judge fined Brandt Mills 410,000 crowns and Okafor Line 240,000 crowns."
+    asked = "What did the fines for the two firms add up to in crowns?"
+    assert short(asked, fined) == "650,000 crowns (410,000 crowns and 240,000 crowns)"
+    assert short("What did the fine for Okafor Line come to?", fined) == "240,000 crowns"
+    assert short(asked, f"{fined} The fines for the two firms came to 640,000 crowns in total.") == "640,000 crowns"
+    staff = "The two mills have 310 workers, of whom 40 are bakers."
+    assert short("How many workers do the two mills have altogether?", staff) == "310 workers"
+
+
+def test_a_height_is_no_width() -> None:
+    told = "The gate of the mill is 7 metres tall. The path to the gate of the mill is two metres wide."
+    assert short("How wide is the path to the gate of the mill?", told) == "two metres"
+    assert short("How tall is the gate of the mill?", told) == "7 metres"
+    given = AnswerInput("How wide is the gate?", [Evidence("The gate is 7 metres tall.", None, [], [])])
+    assert answer_task(AnswerSettings()).rule(given).short != "7 metres"
+
+
+def test_speed_is_no_past() -> None:
+    for asked in ("What top speed will the cart reach?", "What will be the top speed of the cart?"):
+        assert kind_of(asked).units == kind_of("What is the top speed of the cart?").units
