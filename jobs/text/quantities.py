@@ -61,6 +61,7 @@ _UNITS: Final = {
         "litre": "litre litres liter liters 升",
         "hectare": "hectare hectares ha 公顷",
         "knot": "knot knots 节",
+        "decibel": "decibel decibels db",
         "degree": "degree degrees °c °f ° 度 摄氏度",
         "second": "second seconds secs 秒 秒钟",
         "minute": "minute minutes mins min 分钟",

@@ -14,7 +14,7 @@ _NOUN: Final = lazy_pattern(
     r"\b(?:what|which)\s+(?:(?:sort|kind|type|breed|species|variety|make|brand)s?\s+of\s+)?(?P<noun>[a-z]+)\b",
     re.IGNORECASE,
 )
-_STANDS_FOR: Final = lazy_pattern(r"\s(?:it|them|there)\b", re.IGNORECASE)
+_STANDS_FOR: Final = lazy_pattern(r"\s(?:it|them|there(?=\s*(?:[,.;]|$)))\b", re.IGNORECASE)
 _BEFORE: Final = 2  # Sentences before that may name it.
 
 

@@ -19,6 +19,7 @@ from quern.jobs.reasoning.questions.asked_times import Asked, asked_times, meet
 from quern.schemas.words.patterns import lazy_pattern
 
 _LINES: Final = 12  # Of the best, those whose values are weighed.
+_YEAR: Final = re.compile(r"\b(?:1\d|20)\d\d\b")
 _FIT: Final = 4.0  # Log odds between a value that fits fully and one that does not.
 _NEAR: Final = 1.5  # Log odds of a value beside the words of the question against one far from them.
 _PART: Final = 0.2  # Share of the belief in a month or year that a day of it must have to be told for it.
@@ -82,7 +83,7 @@ def choices(question: str, kind: Kind, lines: Sequence[Line]) -> list[Choice]:
         others = tuple(dict.fromkeys(other.number for _, _, other in rows[1:] if other.number != line.number))
         found.append(Choice(value, line, sum(p for p, _, _ in rows) / belief[0], others))
     found.sort(key=lambda c: (-c.share, c.line.number))
-    return _of_time(question, asked, _exact(found))
+    return _of_time(question, asked, _of_written_year(_exact(found)))
 
 
 def _of_best_column(cells: Sequence[Value]) -> list[float]:
@@ -111,6 +112,23 @@ def _exact(found: list[Choice]) -> list[Choice]:
     parts = [c for c in found[1:] if isinstance(c.value.same, Period) and c.value.same.within(whole)]
     best = max((c for c in parts if c.share >= _PART * found[0].share), key=lambda c: c.share, default=None)
     return found if best is None else [best, *(c for c in found if c is not best)]
+
+
+def _of_written_year(found: list[Choice]) -> list[Choice]:
+    """The choices, for a day without its year that day with it first, where another of them has it written."""
+    if not found or not isinstance(found[0].value.same, Period) or _YEAR.search(found[0].value.text):
+        return found
+    day = found[0].value.same.first
+    if day is None or found[0].value.same.last != day:
+        return found
+    for choice in found[1:]:
+        same = choice.value.same
+        if not isinstance(same, Period) or same.first is None or same.first != same.last:
+            continue
+        if _YEAR.search(choice.value.text) and (same.first.month, same.first.day) == (day.month, day.day):
+            first = replace(choice, share=max(choice.share, found[0].share))
+            return [first, *(c for c in found if c is not choice)]
+    return found
 
 
 def _of_time(question: str, asked: frozenset[str], found: list[Choice]) -> list[Choice]:

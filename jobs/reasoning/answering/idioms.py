@@ -51,10 +51,11 @@ _RUNS: Final = lazy_pattern(
     r"arrives|depart|departs|sail|sails|run|runs|go|goes|set off|sets off|back|get|gets)\b",
     re.IGNORECASE,
 )
-# When the one of an hour leaves or arrives elsewhere: `when did the bus that left at 14.00 get back`.
+# When what goes by a timetable leaves or arrives elsewhere: `when did the bus that left at 14.00 get back`.
+_VEHICLE: Final = r"(?:bus|boat|ferry|train|tram|sailing|service|flight|coach|crossing)"
 _GOES_AT: Final = lazy_pattern(
-    r"\bwhen\s+(?:do|does|did|will|is|was)\s+(?:[^\s?]+\s+){1,14}?"
-    r"(?:leave|arrive|reach|return|depart|sail|get\s+(?:in|to|back)|come\s+back|back|due)\b",
+    rf"\bwhen\s+(?:do|does|did|will|is|was)\s+the\s+(?:(?:[a-z]+\s+){{0,2}}?{_VEHICLE}|\d{{1,2}}[.:]\d\d)\b(?!['’]s)\s+"
+    r"(?:[^\s?]+\s+){0,12}?(?:leave|arrive|reach|return|depart|sail|get\s+(?:in|to|back)|come\s+back|back|due)\b",
     re.IGNORECASE,
 )
 _HINDERS: Final = lazy_pattern(
@@ -124,7 +125,7 @@ _FILLERS: Final = content_words(
     "actually eventually currently finally altogether just also ever really apparently supposedly roughly "
     "approximately later itself himself herself themselves"
 )
-_ASKED_BY: Final = lazy_pattern(r"\bhow\s+(large|big|small|much\s+money)\b(?:(?<=money)|\s+an?\s)", re.IGNORECASE)
+_ASKED_BY: Final = lazy_pattern(r"\bhow\s+(large|big|small|much\s+money)\b", re.IGNORECASE)
 
 
 def frame_words(question: str) -> frozenset[str]:

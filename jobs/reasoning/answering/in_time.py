@@ -75,8 +75,10 @@ def _latest(question: str, best: Sequence[Line]) -> set[int]:
     """The last year of a table by years, where the latest of several is asked for: `at the most recent fair`."""
     if _LATEST.search(question) is None:
         return set()
-    labels = (line.row.cells[0].strip() for line in best if line.row is not None and line.row.header and line.values)
-    years = {int(label) for label in labels if _YEAR.fullmatch(label)}
+    asked = content_words(question)
+    tables = [o for o in best if o.row is not None and o.values and content_words(" ".join(o.row.header)) & asked]
+    of = {(o.row.cells[0].strip(), o.published.year if o.published else None) for o in tables if o.row is not None}
+    years = {int(label) for label, now in of if _YEAR.fullmatch(label) and (now is None or int(label) <= now)}
     return {max(years)} if len(years) > 1 else set()
 
 

@@ -57,9 +57,13 @@ def says_yes(given: AnswerInput, kind: Kind, line: Line) -> float:
 
 
 def _known_of(evidence: Evidence) -> frozenset[str]:
-    """Stems of what is known of all lines of a chunk: its words, its title, its site and the year of its page."""
-    year = str(evidence.published_at.year) if evidence.published_at else ""
-    return content_words(f"{evidence.title or ''} {evidence.text} {evidence.site.replace('.', ' ')} {year}")
+    """Stems of what is known of all lines of a chunk: its words, its title, its site and the year of its page.
+
+    Of numbers that year alone: others are those of some line.
+    """
+    words = content_words(f"{evidence.title or ''} {evidence.text} {evidence.site.replace('.', ' ')}")
+    year = {str(evidence.published_at.year)} if evidence.published_at else set[str]()
+    return frozenset(w for w in words if not any(c.isdigit() for c in w)) | year
 
 
 def by_rules(given: AnswerInput) -> AnswerInput:

@@ -28,6 +28,7 @@ from quern.jobs.reasoning.answering.how_told import HowTold, as_asked, how_told,
 from quern.jobs.reasoning.answering.idioms import frame_words
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.kinds.kind import Kind
+from quern.jobs.reasoning.answering.named_numbers import counts_nothing
 from quern.jobs.reasoning.answering.names import names
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.tables import Row
@@ -169,6 +170,7 @@ class _Asked:
     """A question beside its evidence: what each word counts and which say it, and how what is asked for is told."""
 
     kind: Kind
+    question: str
     text: str
     words: frozenset[str]
     weight: dict[str, float]
@@ -189,6 +191,7 @@ class _Asked:
         named = frozenset(w for n in names(given.question) for w in _words(n.text))
         return cls(
             kind,
+            given.question,
             given.question.lower(),
             words,
             {w: x / total for w, x in weight.items()},
@@ -347,7 +350,7 @@ def _values(asked: _Asked, s: ChunkSentence, counted: int) -> tuple[Value, ...]:
     found = cell_values(asked.kind, s.row, asked.words, s.days) if s.row else _typed(asked.kind, s.text, s.days)
     if s.speaker:
         found = [*found, *of_message(asked.kind, asked.text, s.speaker, s.stamp, counted + s.stamped)]
-    new = (v for v in found if not _given(asked, v))
+    new = (v for v in found if not _given(asked, v) and not counts_nothing(asked.question, s.text, v.start))
     if asked.told in ("span", "change"):
         return tuple(as_asked(asked.told, s.text, v) for v in new)
     if asked.suffered:

@@ -26,6 +26,9 @@ _NEXT: Final = lazy_pattern(
 _COPULA: Final = lazy_pattern(r"^(?:[\w’'-]+,? ){1,4}?(?:is|are|was|were|will be|comes from|came from)\s+")
 _ITEM_END: Final = lazy_pattern(r",\s+(?:which|who|whose|where|and (?:would|will|is|was|has|had))\b.*$", re.DOTALL)
 _MOST_ITEMS: Final = 10  # A longer column of bullets is a page, no series.
+# What the sentence or headline before a series counts that says what its items are. One item that shares a word with
+# the question tells less: `the labels that come with the pack` of what comes in the box. Of 8 and 20 the same answers.
+_OF_LEAD: Final = 20.0
 _LONGEST: Final = 60  # Words of all items together.
 _LIKELY: Final = 3  # Sentences of a series whose belief counts together.
 # Share of the belief in the best sentence that a series must have to be told. Set by hand, not swept.
@@ -57,8 +60,10 @@ def likeliest(best: Sequence[Line]) -> Series | None:
 
 
 def _believed(series: Series, belief: dict[int, float]) -> float:
-    numbers = [*series.numbers, *([series.lead] if series.lead else [])]
-    return sum(sorted((belief[n] for n in numbers), reverse=True)[:_LIKELY])
+    items = sorted((belief[n] for n in series.numbers), reverse=True)
+    if not series.lead:
+        return sum(items[:_LIKELY])
+    return max(sum(sorted([*items, belief[series.lead]], reverse=True)[:_LIKELY]), _OF_LEAD * belief[series.lead])
 
 
 def _all(best: Sequence[Line]) -> list[Series]:

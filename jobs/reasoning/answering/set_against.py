@@ -18,12 +18,14 @@ from quern.schemas.words.patterns import lazy_pattern
 _OF_ALL: Final = lazy_pattern(r"\s+(?:out\s+)?of\s+(?:(?:the|its|their|our|his|her|all|a|total|of)\s+)*")
 # Who asks for the whole asks how many there are.
 _ASKS_ALL: Final = lazy_pattern(
-    r"\bhow\s+many\b[^?]*?\s(?:(?:are|were)\s+there|(?:does|do|did)\b[^?]*\b(?:have|has|comprise|own|run|consist))\b|"
+    r"\bhow\s+many\b[^?]{0,60}?\s(?:are|were)\s+there\b|"
     r"\b(?:in\s+all|in\s+total|altogether|total\s+number|out\s+of\s+how\s+many)\b",
     re.IGNORECASE,
 )
 _APART: Final = lazy_pattern(
-    r"\s+(?:(?:below|above|under|over|short\s+of)\s+(?:the|its|their|his|her|what|that)\b|"
+    r"\s+(?:(?:below|above|under|over|short\s+of)\s+(?:the|its|their|his|her|what|that)\s+(?:[a-z]+\s+){0,2}?"
+    r"(?:estimates?|tender|budget|average|target|limit|minimum|maximum|plan|forecast|price|figure|cost|level|record|"
+    r"norm|expected|planned|asked)\b|"
     r"(?:less|more|fewer|cheaper|dearer|higher|lower)\s+than\b)",
     re.IGNORECASE,
 )

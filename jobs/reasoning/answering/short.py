@@ -101,7 +101,8 @@ _MOST_EXPLAINED: Final = 60  # Of one that explains: a cause is seldom told in o
 def short_answer(given: AnswerInput) -> Said | None:
     """The short answer to the question of `given` with what it rests on; none where nothing was found."""
     kind = kind_of(given.question)
-    best = in_time(given.question, numbered_first(given.question, lines(given, kind)))
+    titles = [e.title or "" for e in given.evidence]
+    best = in_time(given.question, numbered_first(given.question, lines(given, kind), titles))
     best = as_it_was(given.question, kind, best)
     if kind.name in _CHOSEN:
         best = said_first(given.question, kind, best)

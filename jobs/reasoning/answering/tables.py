@@ -12,7 +12,7 @@ _DASH: Final = "- "
 _MOST_LABEL: Final = 4  # Words of a label: `Tuesday to Thursday`.
 # `All amounts are in millions of crowns`, `Figures in thousands of euros`.
 _UNITS: Final = re.compile(
-    r"\b(?:amounts|figures|sums|prices|costs|values|totals|numbers|all)\b[^.;\n|]{0,30}?\bin\s+"
+    r"\b(?:amounts?|figures|sums?|prices?|costs?|values?|totals?|numbers|all)\b[^.;\n|]{0,30}?\bin\s+"
     r"(?:(?P<scale>thousand|million|billion)s?\s+(?:of\s+)?)?(?P<unit>(?:square\s+)?[a-z]+s|yuan|yen)\b(?=[.,;:)\n]|\s*$)",
     re.IGNORECASE,
 )

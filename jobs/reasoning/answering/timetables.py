@@ -56,14 +56,14 @@ def departure(question: str, best: Sequence[Line]) -> Departure | None:
 
 
 def _in_row(question: str, minutes: int, best: Sequence[Line]) -> Departure | None:
-    """The other hour of a row that has the one named: of several the one whose head shares most with the question."""
+    """A later hour of a row that has the one named: of several the one whose head shares most with the question."""
     asked = content_words(question)
     for line in best:
         if line.row is None or minutes not in map(_minutes, line.row.cells):
             continue
         heads = line.row.header or ("",) * len(line.row.cells)
         hours = [(head, cell) for head, cell in zip(heads, line.row.cells, strict=True) if _minutes(cell) is not None]
-        others = [(head, cell) for head, cell in hours if _minutes(cell) != minutes]
+        others = [(head, cell) for head, cell in hours if (_minutes(cell) or 0) > minutes]
         if others:
             _, cell = max(others, key=lambda o: len(content_words(o[0]) & asked))
             return Departure(cell, line.number)

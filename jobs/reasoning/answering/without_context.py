@@ -25,6 +25,9 @@ from quern.jobs.reasoning.questions.words import (
 from quern.schemas.words.patterns import lazy_pattern
 
 _JOINING: Final = PREPOSITIONS | {"of", "because", "due"}
+# What says where, and at what, something was; who did it, for whom, and before what, is what may be asked.
+_AROUND: Final = frozenset({"at", "in", "during", "inside", "near", "within"})
+_MOST: Final = 60  # Words of a question that is looked through.
 _ENDS: Final = _JOINING | CONJUNCTIONS | AUXILIARIES | ADVERBS | {"who", "which", "what", "where"} - {"first", "last"}
 _ASIDE: Final = frozenset("ever actually really indeed just also".split())
 _DIGIT: Final = lazy_pattern(r"\d")
@@ -32,7 +35,7 @@ _YEAR: Final = lazy_pattern(r"\b(?:1\d|20)\d\d\b")
 _CAPITAL: Final = lazy_pattern(r"(?<=[\w,;] )[A-Z][\w’'-]*")  # Inside a sentence, where it shows a name.
 _NAMES: Final = lazy_pattern(r"\d|(?<!\w)[A-Z]")
 # When that was, told by what else was: of a clause a word that is known of the page is enough.
-_CLAUSE: Final = lazy_pattern(r",?\s+(?:when|while)\s+[^,?]+\?\s*$")
+_CLAUSE: Final = lazy_pattern(r",?\s(?:when|while)\s[^,?]{1,200}\?$")
 _LEAST: Final = 3  # Words that are left of a question, its auxiliary among them.
 
 
@@ -53,16 +56,18 @@ def without_context(question: str, line: str, known: frozenset[str]) -> str:
             phrase with a word that is not among them stays: the page may be of another year, or another place.
     """
     own = content_words(line)
-    plain = question
-    if (clause := _CLAUSE.search(question)) is not None:
+    plain = " ".join(question.split())
+    if len(plain.split()) > _MOST:
+        return question
+    if (clause := _CLAUSE.search(plain)) is not None:
         said = content_words(clause[0])
         if said & known and not stems_said(said, own):
-            plain = f"{question[: clause.start()]}?"
+            plain = f"{plain[: clause.start()]}?"
     words = [w for n, w in enumerate(plain.split()) if not n or bare(w) not in _ASIDE]
     for phrase in reversed([*_phrases(words)]):
         text = " ".join(words[phrase.start : phrase.end])
         said = content_words(text)
-        if not _NAMES.search(text) or _of_noun(words, phrase.end):
+        if bare(words[phrase.start]) not in _AROUND or not _NAMES.search(text) or _of_noun(words, phrase.end):
             continue
         if not said or not said <= known or stems_said(said, own) or _told_otherwise(text, line, question):
             continue
@@ -87,7 +92,10 @@ def _told_otherwise(phrase: str, line: str, question: str) -> bool:
     if _DIGIT.search(phrase):
         return _DIGIT.search(line) is not None
     words = content_words(question)
-    return any(not content_words(m[0]) <= words for m in _CAPITAL.finditer(line))
+    if any(not content_words(m[0]) <= words for m in _CAPITAL.finditer(line)):
+        return True
+    same = rf"\b{re.escape(bare(phrase.split()[0]))}\s+((?!\d)(?:[\w’'-]+\s*){{1,3}})"
+    return any(not content_words(m[1]) <= words for m in re.finditer(same, line, re.IGNORECASE))
 
 
 def _phrases(words: Sequence[str]) -> Iterator[_Phrase]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
+from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.series import SEPARATOR
 from quern.jobs.reasoning.answering.task import Draft
 from quern.jobs.text.quantities import quantities
@@ -14,7 +15,9 @@ def counted_items(given: AnswerInput, draft: Draft) -> bool:
 
     `Who were the three bidders` by three; not where two are asked for, of which a sentence may have any.
     """
-    if kind_of(given.question).name != "list" or given.before or not draft.sentences:
+    kind = kind_of(given.question)
+    if kind.name != "list" or given.before or not draft.sentences:
         return False
     items = draft.short.split(SEPARATOR)
-    return len(items) > 2 and any(q.value == len(items) for q in quantities(given.question))
+    counted = (q for q in quantities(given.question) if content_words(q.unit) & kind.noun)
+    return len(items) > 2 and any(q.value == len(items) for q in counted)

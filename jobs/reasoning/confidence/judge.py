@@ -145,12 +145,11 @@ def _judged(given: AnswerInput, draft: Draft, probability: float, risk: float, *
         probability = max(probability, min(b.probability for b in given.before))
     if draft.sentences and span_without_topic(given.question) is not None and stages(given):
         probability = max(probability, _OF_SPAN)
-    counted = counted_items(given, draft)
-    if counted:
+    if counted_items(given, draft):
         probability = max(probability, _OF_COUNTED)
     other = of_another(given, draft)
     surely = of_other_number(given) or of_sibling(given, draft)
-    unfit = misfit(given, draft) if surely is None and not counted else None
+    unfit = misfit(given, draft) if surely is None else None
     if surely is not None or unfit is not None or other is not None:
         most = _OF_OTHERS if surely is not None else _OF_MISFIT if unfit is not None else _OF_ANOTHER
         probability = min(probability, most)

@@ -99,7 +99,7 @@ def chain(question: str) -> tuple[SubQuestion, ...]:
 def _in_order(text: str) -> str:
     """A question with a clause that stands behind the verb put behind its noun: `did the ferry stop whose bell ...`."""
     m = _EXTRAPOSED.search(text)
-    if m is None or not is_verb(m["verb"].split()[0]):
+    if m is None or not is_verb(m["verb"].split()[0]) or (m["clause"][:5] == "that " and m["verb"] in _SAYING):
         return text
     return f"{text[: m.start('np')]}{m['np']} {m['clause']} {m['verb']}"
 
@@ -118,6 +118,12 @@ def _is_person(noun: str) -> bool:
     return noun in _STARS or is_person(noun)
 
 
+# What these take is a clause, and no one's description: `did the board agree that the mill be sold`.
+_SAYING: Final = frozenset(
+    "say announce decide agree claim rule find learn know think believe report state tell hear confirm argue warn hope "
+    "expect promise show admit discover realise realize note hold see feel say demand insist suggest propose recommend "
+    "ask order vote resolve declare write read remember forget mention complain explain prove notice conclude".split()
+)
 _EXTRAPOSED: Final = lazy_pattern(
     r"\b(?:did|does|do|will)\s+(?P<np>the\s+(?:[a-z-]+\s+){0,2}?[a-z-]+)\s+(?P<verb>[a-z]+(?:\s+[a-z]+ing)?)\s+"
     r"(?P<clause>(?:whose|that|who|which)\s+[^,?]+)$"

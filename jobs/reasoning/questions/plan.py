@@ -23,7 +23,7 @@ _SENTENCE: Final = lazy_pattern(
 )
 # `the pylon in which she hung`; what numbers tell from others (`the oak planted at 7 Mill Lane`) they must tell on.
 _DESCRIBED: Final = lazy_pattern(
-    r"(?P<what>the\s+[^,]+?)\s+(?:(?:in|on|at|from|for|to|of|by|with)\s+which|that|who|which|whose|where)\s[^\d]+",
+    r"(?P<what>the\s[^,]{1,120}?)\s(?:(?:in|on|at|from|for|to|of|by|with)\swhich|that|who|which|whose|where)\s[^\d]+",
     re.IGNORECASE,
 )
 _MOST_NAME_WORDS: Final = 10  # Of an answer that may stand in another question; a sentence cannot.
@@ -102,7 +102,7 @@ class Plan:
                 return match[0]
             answer = " ".join(answers.get(parent, "").split()).partition(" (")[0].rstrip(".!?。！？ ")
             name = answer if len(answer.split()) <= _MOST_NAME_WORDS and not _SENTENCE.search(answer) else ""
-            phrase = sub.stands_for.get(parent, "")
+            phrase = " ".join(sub.stands_for.get(parent, "").split())
             if parent in known and not name and (described := _DESCRIBED.fullmatch(phrase)):
                 return described["what"]
             return name or phrase or self._asked_for(parent)

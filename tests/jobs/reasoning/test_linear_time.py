@@ -8,19 +8,33 @@ from datetime import date
 
 import pytest
 
-from quern.jobs.reasoning.answering import names, phrases, polarity, scopes, tables, yes_no
+from quern.jobs.reasoning.answering import (
+    idioms,
+    named_numbers,
+    names,
+    phrases,
+    polarity,
+    scopes,
+    tables,
+    yes_no,
+)
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
-from quern.jobs.reasoning.answering.typed.value import amounts
+from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.reasoning.answering.set_against import as_told
+from quern.jobs.reasoning.answering.typed.value import Value, amounts
+from quern.jobs.reasoning.answering.without_context import without_context
 from quern.jobs.reasoning.citing.inputs import CitingInput
 from quern.jobs.reasoning.citing.source import Source
 from quern.jobs.reasoning.citing.task import citing_task
+from quern.jobs.reasoning.confidence.fits import times as fit_times
 from quern.jobs.reasoning.questions import chains, clauses, comparisons, decompose, preamble, references, refusal, times
 from quern.jobs.reasoning.questions.asked import QuestionInput
 from quern.jobs.reasoning.questions.canonical import canonical
+from quern.jobs.reasoning.questions.plan import Plan, SubQuestion
 from quern.jobs.text.dates import dates
 from quern.jobs.text.quantities import quantities
 
-KIND = kind_of("Which ship sank?")
+KIND, COUNTED = kind_of("Which ship sank?"), kind_of("How many lamps are lit?")
 RULES: dict[str, Callable[[str], object]] = {
     "clauses": clauses.clauses,
     "chain": chains.chain,
@@ -43,6 +57,15 @@ RULES: dict[str, Callable[[str], object]] = {
     "yes_no": yes_no._BUT_NOT.search,
     "dates": dates,
     "quantities": quantities,
+    "without_context": lambda text: without_context(text, text, content_words(text)),
+    "as_told": lambda text: as_told(text, COUNTED, text, [Value(0, 1, "9", 1.0, 9.0), Value(9, 10, "13", 1.0, 13.0)]),
+    "names_numbered": named_numbers.names_numbered,
+    "asks_clock": idioms.asks_clock,
+    "asks_plan": fit_times._asks_plan,
+    "asks_outcome": fit_times._OUTCOME.search,
+    "filled": lambda text: Plan("", (SubQuestion("Who?"), SubQuestion("When is #1?", (1,), {1: f"the {text}"}))).filled(
+        2, {1: "It is."}, known=[1]
+    ),
     "citing": lambda text: citing_task().rule(CitingInput(text, [Source(text), Source(f"no {text}")], (1,))),
 }
 BEFORE = ("", "who", "What is the difference between a")
@@ -57,6 +80,11 @@ RUNS = (
     "A ",
     "a-",
     '"',
+    " when ",
+    "in 2022 ",
+    "at Mill, ",
+    "how many does ",
+    "how did ",
     "#1 ",
     "and ",
     "of the ",

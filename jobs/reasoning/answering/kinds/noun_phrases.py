@@ -8,6 +8,7 @@ from typing import Final
 from quern.jobs.reasoning.answering.kinds.verdict_asked import AUXILIARY, PREPOSITION
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.wording import irregular_pasts
+from quern.jobs.reasoning.questions.words import base, is_verb
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.persons import is_person
 
@@ -40,7 +41,12 @@ def noun_phrase(rest: str) -> str:
             break
         # Behind any noun it is, where an article, a preposition or the like follows: `which firm made the strips`.
         after = WORD.match(rest, match.end() + 1)
-        if words and past and after and after[0].lower() in _ENDS_NOUN | _OPENS_NOUN:
+        behind = is_plural(words[-1]) and is_verb(low) if words else False  # `Which companies bid for it`.
+        if words and (past or behind) and after and after[0].lower() in _ENDS_NOUN | _OPENS_NOUN:
+            break
+        # And behind a singular a verb in the present, where what it takes follows: `which bank lends it the rest`.
+        takes = after and (after[0].lower() in _OPENS_NOUN or after[0][0].isupper())
+        if words and takes and low.endswith("s") and is_verb(base(low)) and not is_plural(words[-1]):
             break
         if words and low in ("more", "most", "less", "fewer", "least"):
             break

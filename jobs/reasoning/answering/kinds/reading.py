@@ -21,6 +21,7 @@ from quern.jobs.reasoning.answering.kinds.units import (
     OF_MEASURE,
     SHARES,
     UNITS,
+    WEIGHTS,
 )
 from quern.jobs.reasoning.answering.kinds.verdict_asked import AUXILIARY, PREPOSITION, asks_verdict_behind
 from quern.jobs.reasoning.answering.sentences import content_words
@@ -176,6 +177,7 @@ _OF_ONE: Final = lazy_pattern(
 )  # `is a pass`: its price.
 
 
+_WEIGHS: Final = lazy_pattern(r"\bweigh(?:s|ed|ing)?\b", re.IGNORECASE)
 _SOON: Final = frozenset("quick quickly soon swiftly promptly".split())
 _ARRIVES: Final = lazy_pattern(
     r"\b(?:reach|arrive|get|come|respond|answer|reply|react|finish|open|reopen|sell|end|begin|start|return)(?:ed|s)?\b",
@@ -197,8 +199,7 @@ def _how(rest: str, question: str) -> Kind:
     if _PERCENT.search(question) and word not in ("far", "long"):
         return Kind("how_much", content_words(noun), SHARES)
     if word.rstrip(".,!") == "much":
-        money = not noun and (_COSTS.search(question) or asks_price(question) or _OF_ONE.match(after))
-        return Kind("how_much", content_words(noun), MONEY if money or noun == "money" else frozenset())
+        return Kind("how_much", content_words(noun), _units_of_much(noun, after, question))
     if word == "far" and re.match(r"(?:ahead|in advance|beforehand|back)\b", after, re.IGNORECASE):
         return Kind("how_long", units=DURATIONS)
     if word == "long":
@@ -211,14 +212,28 @@ def _how(rest: str, question: str) -> Kind:
     if word in _WORKS:  # Told by a share or in words.
         return Kind("how", units=SHARES)
     if word in OF_ADJECTIVE:
-        units = OF_MEASURE.get(noun.split()[-1].lower()) if noun else None
-        if not OF_ADJECTIVE[word] and units and re.match(r"an?\s", after):  # `How large a fine`: money.
-            return Kind("how_much", units=units)
-        if not OF_ADJECTIVE[word] and not noun:  # `how big is its workforce`: the number of what the subject names.
-            owned = re.match(rf"(?:{AUXILIARY})\s+(?:{_OWNED}|its|his|her|their)\s+(?P<rest>.*)", after, re.IGNORECASE)
-            noun = noun_phrase(owned["rest"]) if owned else ""
-        return Kind("how_much", content_words(re.sub(r"^an?\s", "", noun)), OF_ADJECTIVE[word])
+        return _how_large(word, noun, after)
     return Kind("why") if word == "come" else Kind("how")
+
+
+def _how_large(word: str, noun: str, after: str) -> Kind:
+    """`How tall is it`, `how big a fine`, `how large is its workforce`."""
+    if not OF_ADJECTIVE[word] and not noun:  # `How big is its workforce`: the number of what the subject names.
+        owned = re.match(rf"(?:{AUXILIARY})\s+(?:{_OWNED}|its|his|her|their)\s+(?P<rest>.*)", after, re.IGNORECASE)
+        noun = noun_phrase(owned["rest"]) if owned else ""
+        after = f"a {noun}"
+    units = OF_MEASURE.get(noun.split()[-1].lower()) if noun else None
+    if not OF_ADJECTIVE[word] and units and re.match(r"an?\s", after):  # `How large a fine`, `how large was it`: money.
+        return Kind("how_much", units=units)
+    return Kind("how_much", content_words(re.sub(r"^an?\s", "", noun)), OF_ADJECTIVE[word])
+
+
+def _units_of_much(noun: str, after: str, question: str) -> frozenset[str]:
+    """The units that `how much` asks for: of money, or of weight where it is asked what something weighs."""
+    if not noun and _WEIGHS.search(question):
+        return WEIGHTS
+    money = not noun and (_COSTS.search(question) or asks_price(question) or _OF_ONE.match(after))
+    return MONEY if money or noun == "money" else frozenset()
 
 
 def _what(wh: str, rest: str, question: str) -> Kind:

@@ -10,10 +10,10 @@ LENGTHS: Final = frozenset(
 DURATIONS: Final = frozenset("second minute hour day week fortnight month year decade century".split())
 MONEY: Final = frozenset("crown dollar pound euro yuan yen".split())
 _AREAS: Final = frozenset({"hectare", "acre", "square metre", "square kilometre", "square mile", "平方米", "平方公里"})
-_WEIGHTS: Final = frozenset("kilogram gram tonne pound ounce".split())
+WEIGHTS: Final = frozenset("kilogram gram tonne pound ounce".split())
 SHARES: Final = frozenset({"per cent", "share", "percentage point"})
 SPEEDS: Final = frozenset({"knot", "kilometre", "mile"})  # Lengths are speeds where a time stands behind them.
-UNITS: Final = LENGTHS | DURATIONS | MONEY | _AREAS | _WEIGHTS | SHARES | {"degree", "litre", "tonne", "knot"}
+UNITS: Final = LENGTHS | DURATIONS | MONEY | _AREAS | WEIGHTS | SHARES | {"degree", "litre", "tonne", "knot", "decibel"}
 OF_ADJECTIVE: Final = {
     "far": LENGTHS,
     "tall": LENGTHS,
@@ -22,8 +22,10 @@ OF_ADJECTIVE: Final = {
     "deep": LENGTHS,
     "thick": LENGTHS,
     "old": frozenset({"year", "month", "week", "day", "岁"}),
-    "heavy": _WEIGHTS,
+    "heavy": WEIGHTS,
     "fast": SPEEDS,
+    "loud": frozenset({"decibel"}),
+    "noisy": frozenset({"decibel"}),
     "hot": frozenset({"degree"}),
     "cold": frozenset({"degree"}),
     "warm": frozenset({"degree"}),
@@ -40,13 +42,14 @@ OF_MEASURE: Final = {
         (
             MONEY,
             "price cost fee fine salary wage fare budget rent toll deposit sum bill charge payment expense loan debt "
-            "money pay",
+            "money pay revenue turnover profit income earnings grant subsidy",
         ),
         (SHARES, "share percentage proportion"),
-        (_WEIGHTS, "weight mass"),
+        (WEIGHTS, "weight mass"),
         (_AREAS, "area"),
         (frozenset({"degree"}), "temperature"),
         (SPEEDS, "speed"),
+        (frozenset({"decibel"}), "noise loudness"),
         (frozenset[str](), "number amount population capacity size rate attendance circulation score total"),
     )
     for noun in nouns.split()

@@ -9,11 +9,14 @@ from typing import Final
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore
 from quern.jobs.reasoning.answering.parts.phrasing import side_name, sided
 from quern.jobs.reasoning.answering.parts.values import days_between, time_told
-from quern.jobs.reasoning.answering.spans_of_time import between, clock, counted, so_asked
+from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.reasoning.answering.spans_of_time import Clock, between, clock, counted, so_asked
 from quern.jobs.reasoning.answering.typed.when import clocks
 from quern.jobs.reasoning.questions.outline import Section
+from quern.jobs.text.dates import dates
 from quern.schemas.words.patterns import lazy_pattern
 
+_HOUR: Final = 60
 _CLOCK_UNIT: Final = lazy_pattern(r"\bhow\s+many\s+(minute|hour)s\b", re.IGNORECASE)
 _UNIT_ASKED: Final = re.compile(r"\bhow\s+many\s+(day|week|month|year)s?\b", re.IGNORECASE)
 
@@ -58,7 +61,7 @@ def hours_of_one_sentence(given: AnswerInput, section: Section, answers: Sequenc
 
     Empty where none does, or where the first sentence that answers both tells more hours than two.
     """
-    if not re.match(r"how\s+(?:long|many\s+(?:minutes|hours))\b", section.text, re.IGNORECASE) or len(answers) != 2:
+    if not re.match(r"how\s+long\b", section.text, re.IGNORECASE) or len(answers) != 2 or len(section.sides) != 2:
         return ""
     common = [n for n in answers[0].rests_on if n in answers[1].rests_on]
     if not common:
@@ -67,12 +70,14 @@ def hours_of_one_sentence(given: AnswerInput, section: Section, answers: Sequenc
     text = given.evidence[span.evidence].text[span.start : span.end]
     hours = clocks(text)
     told = [t for v in hours if (t := clock(v.text)) is not None]
-    if len(hours) != 2 or len(told) != 2 or told[0].minutes == told[1].minutes:
+    if len(told) != 2 or len(hours) != 2 or told[1].minutes <= told[0].minutes or len(dates(text, None)) > 1:
+        return ""  # Of two days, or over midnight.
+    first, last = text[: hours[0].end], text[hours[0].end :]
+    sides = [content_words(side) for side in section.sides]
+    if not any(a & content_words(first) and b & content_words(last) for a, b in (sides, sides[::-1])):
         return ""
-    one, other = told
-    minutes = abs(other.minutes - one.minutes)
-    long = counted(minutes, "minute") if minutes % 60 else counted(minutes // 60, "hour")
-    return f"{long}: {one.text} to {other.text}"
+    minutes = told[1].minutes - told[0].minutes
+    return _apart(told, "minute" if minutes % _HOUR else "hour")
 
 
 def _by_clock(answers: Sequence[AskedBefore], unit: str) -> str:
@@ -80,10 +85,14 @@ def _by_clock(answers: Sequence[AskedBefore], unit: str) -> str:
     times = [t for a in answers if (t := clock(a.answer)) is not None]
     if len(times) != 2 or times[0].minutes == times[1].minutes:
         return ""
+    return _apart(times, unit)
+
+
+def _apart(times: Sequence[Clock], unit: str) -> str:
+    """How long lies between two hours of one day, in `unit`, with both."""
     one, other = times
     minutes = abs(other.minutes - one.minutes)
-    long = counted(minutes / 60 if unit == "hour" else minutes, unit)
-    return f"{long}: {one.text} to {other.text}"
+    return f"{counted(minutes / _HOUR if unit == 'hour' else minutes, unit)}: {one.text} to {other.text}"
 
 
 def measured(given: AnswerInput, answers: list[AskedBefore], measure: str) -> str:

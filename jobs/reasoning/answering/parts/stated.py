@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from quern.jobs.reasoning.answering.inputs import AnswerInput
+from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.reasoning.answering.parts.phrasing import side_name
 from quern.jobs.reasoning.answering.ranked import lines
@@ -23,6 +24,7 @@ _THAN: Final = lazy_pattern(
 _MORE: Final = frozenset("more larger bigger higher greater heavier most largest biggest highest greatest".split())
 _LESS: Final = frozenset("less fewer smaller lower lighter least fewest smallest lowest".split())
 _BY_HOW_MUCH: Final = lazy_pattern(r"\bhow\s+(?:much|many)\b|\bby\s+what\b|\bdifference\b", re.IGNORECASE)
+_THAN_WHAT: Final = lazy_pattern(r"\s+than\s+([^.;,]{1,80})")
 _NEXT_WORD: Final = lazy_pattern(r"\s+([a-z]+)\b")
 _LIKELY: Final = 3  # Of the sentences for the whole question, the best.
 _LONGEST: Final = 600  # Characters of a sentence: the expression takes the square of them.
@@ -59,15 +61,22 @@ def stated(given: AnswerInput, section: Section) -> Stated | None:
     return None
 
 
-def difference_stated(given: AnswerInput, section: Section) -> Stated | None:
-    """By how much one is more than the other where one of the likeliest sentences says it beside that very word."""
+def difference_stated(given: AnswerInput, section: Section, answers: Sequence[AskedBefore]) -> Stated | None:
+    """By how much one is more than the other where one of the likeliest sentences says it beside that very word.
+
+    In the unit that the answers have, and not of a third: `35 metres taller than the hall`.
+    """
     if _BY_HOW_MUCH.search(given.question) is None or len(section.sides) != 2:
         return None
+    units = {q.unit for a in answers for q in quantities(a.answer)}
     asked = frozenset(w.lower() for w in re.findall(COMPARATIVE, given.question, re.IGNORECASE))
     for line in lines(given, kind_of(given.question))[:_LIKELY]:
         for q in quantities(line.text):
             word = _NEXT_WORD.match(line.text, q.end)
-            if q.unit and word is not None and word[1].lower() in asked:
+            if word is None or word[1].lower() not in asked or q.unit not in units:
+                continue
+            than = _THAN_WHAT.match(line.text, word.end())
+            if than is None or content_words(than[1]) & content_words(section.sides[1]):
                 return Stated(q.text, line.number)
     return None
 

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from quern.jobs.reasoning.answering.kinds.kind import VALUED, Kind
-from quern.jobs.reasoning.answering.kinds.units import MONEY, UNITS
+from quern.jobs.reasoning.answering.kinds.units import MONEY, OF_MEASURE, UNITS
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.tables import Row
 from quern.jobs.reasoning.answering.typed.counted import fit_of_unit
@@ -15,6 +15,9 @@ from quern.jobs.reasoning.answering.typed.value import Days, Value, amounts
 from quern.jobs.text.quantities import singular
 from quern.schemas.words.patterns import lazy_pattern
 
+_MEASURE = (
+    0.5  # Of a label that names the measure asked for by another word: `Weight`, where it is asked what it weighs.
+)
 _BARE = lazy_pattern(r"[\d.,]+")
 
 
@@ -33,6 +36,8 @@ def cell_values(kind: Kind, row: Row, asked: frozenset[str], days: Days) -> list
         if n == 0 and not (kind.noun & head):
             continue
         match = len(head & (asked | kind.noun)) / len(head) if head else 0.0
+        if not row.header and kind.units and kind.units & OF_MEASURE.get(row.cells[0].strip().lower(), frozenset()):
+            match = max(match, _MEASURE)
         if row.header and best > 0.0 and kind.name in VALUED:
             match = min(1.0, match / best)  # The column with most words of the question, beside the others.
         if row.header and kind.noun and kind.noun <= head:

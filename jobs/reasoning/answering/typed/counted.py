@@ -21,6 +21,7 @@ _OTHER_NOUN = 0.8  # What a number is worth that counts what the question calls 
 _PEOPLE = content_words(
     "workforce staff crew population audience crowd membership payroll team household people person"
 )
+_ANY = frozenset({"unit", "piece", "item"})  # Of whatever is counted.
 _MEASURES = UNITS | {"o'clock"}
 _OF_RANGE = 0.85  # What the time between two dates is worth against one that is told, which may be of another thing.
 _WORD_BEFORE = lazy_pattern(r"[A-Za-z]+\s$")
@@ -51,9 +52,12 @@ _PRICED = lazy_pattern(r"\b(?:fares?|prices?|tickets?|fees?|costs?|single|return
 
 def counted(kind: Kind, sentence: str, days: Days) -> list[Value]:
     """The quantities of `sentence` and the times between two of its dates."""
+    often = _frequencies(sentence) if kind.verb == OFTEN else []
+    within = [(v.start, v.end) for v in often]
+    counts = (q for q in _with_lent_units(sentence) if not any(a <= q.start < b for a, b in within))
     return [
-        *(_frequencies(sentence) if kind.verb == OFTEN else ()),
-        *(v for q in _with_lent_units(sentence) if (v := _amount(kind, q, sentence)) is not None),
+        *often,
+        *(v for q in counts if (v := _amount(kind, q, sentence)) is not None),
         *_spans(kind, sentence, days),
     ]
 
@@ -92,7 +96,7 @@ def _amount(kind: Kind, q: Quantity, sentence: str) -> Value | None:
         return Value(q.start, q.end, q.text, 1.0, same)
     if kind.noun & around:
         return Value(q.start, q.end, q.text, 0.9, same)
-    if said_by_others(kind.noun, sorted(counted | around)):
+    if said_by_others(kind.noun, sorted(counted | around)) or q.unit in _ANY:
         return Value(q.start, q.end, q.text, _OTHER_NOUN, same)
     if kind.name == "how_many" and q.unit in _MEASURES:
         return None  # Hours, crowns or metres are no number of approvers.

@@ -39,6 +39,8 @@ _ROLE_BEFORE = lazy_pattern(
 _WORD_BEFORE = lazy_pattern(r"([a-z]+),?\s+(?:(?:called|named)\s+)?$")
 _IS_A = lazy_pattern(r",?\s+(?:(?:is|was)\s+)?(?:an?|the)\s+((?:[\w-]+\s+){0,3}?[a-z]+)\b")
 _CLAUSE = lazy_pattern(r"[,;:.!?]|$")
+# `From Quennell Cells, a supplier`: no place.
+_IS_SOMEBODY = lazy_pattern(r",\s+an?\s+(?:[\w-]+\s+){0,2}?[a-z]+(?:er|or|ist|firm|company|maker)\b")
 _ROLE = lazy_pattern(
     r"\b(?:[Tt]he|[Aa]n?|[Ii]ts|[Hh]is|[Hh]er|[Tt]heir|[Oo]ur|[Mm]y|"
     r"[\w-]+['’]s)\s+(?:[a-z][\w-]*\s+){0,2}?(?P<noun>[a-z]{3,})"
@@ -102,7 +104,7 @@ def persons(kind: Kind, sentence: str) -> list[Value]:
     found = [
         Value(n.start, n.end, n.text, _fit_of_name(n, sentence), n.text.split()[-1].lower())
         for n in (*names(sentence), *chinese_names(sentence))
-        if n.role != "place"
+        if n.role != "place" or _IS_SOMEBODY.match(sentence, n.end)
     ]
     roles = [m for m in _ROLE.finditer(sentence) if is_person(m["noun"].lower())]
     taken = [(v.start, v.end) for v in found if v.fit >= 0.75]
@@ -140,7 +142,7 @@ def _fit_of_name(name: Name, sentence: str) -> float:
 
 
 def places(sentence: str) -> list[Value]:
-    """The names of places; in Chinese what stands behind a verb of lying somewhere."""
+    """The names of places, and less surely other names; in Chinese what stands behind a verb of lying somewhere."""
     if _HAN.search(sentence):
         return [
             Value(m.start("at"), m.end("at"), m["at"], 1.0 if m["lies"] else 0.6, m["at"])

@@ -22,6 +22,14 @@ _DAY_OF_MONTH = lazy_pattern(
     r"[一二三四五六七八九十]{1,2}月[一二三四五六七八九十]{1,3}[日号]"
 )
 _YEAR_WRITTEN = lazy_pattern(r"(?:1\d|20)\d\d|[〇零一二三四五六七八九]{4}年")
+_DATELINE = lazy_pattern(
+    r"(?:[A-Z][\w’'.-]*(?:\s[A-Z][\w’'.-]*){0,3},\s+)?(?:\d{1,2}\s+[A-Z][a-z]+|[A-Z][a-z]+\s+\d{1,2},?)\s+(?:1\d|20)\d\d\.?"
+)
+_OF_DATELINE = 0.3
+# Days on which something always is: `on Thursdays`, `every Monday`.
+_WEEKLY = lazy_pattern(
+    r"\b(?:on\s+)?(?P<day>(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days|every\s+(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)\b"
+)
 _SHORTLY = 60  # Days: what is told next may have been a little before.
 _ROUGH = 0.6  # What a full hour in words is worth: `shortly before eight o'clock`.
 
@@ -33,11 +41,29 @@ def clocks(sentence: str) -> list[Value]:
 
 
 def dated(sentence: str, days: Days, grain: str) -> list[Value]:
-    """The dates of a sentence, by how well each answers a question for a year, month or day: `grain`."""
-    return [
-        Value(w.start, w.end, w.text.rstrip("."), _fit_of_date(w, grain), Period(w.from_day, w.to_day), _meaning(w))
+    """The dates of a sentence, by how well each answers a question for a year, month or day: `grain`.
+
+    A line of place and day alone heads a report, and is the day of nothing that it tells.
+    """
+    share = _OF_DATELINE if _DATELINE.fullmatch(sentence.strip()) else 1.0
+    found = [
+        Value(
+            w.start,
+            w.end,
+            w.text.rstrip("."),
+            share * _fit_of_date(w, grain),
+            Period(w.from_day, w.to_day),
+            _meaning(w),
+        )
         for w in _placed(sentence, days)
     ]
+    if grain == "day":
+        taken = [(v.start, v.end) for v in found]
+        weekly = [
+            m for m in _WEEKLY.finditer(sentence) if not any(a < m.end("day") and m.start() < b for a, b in taken)
+        ]
+        found += [Value(m.start("day"), m.end("day"), m["day"], 1.0, m["day"].lower()) for m in weekly]
+    return found
 
 
 def _fit_of_date(when: When, grain: str) -> float:

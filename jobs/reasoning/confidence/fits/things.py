@@ -7,7 +7,9 @@ from typing import Final
 
 from quern.jobs.reasoning.answering.kinds.kind import MEASURED
 from quern.jobs.reasoning.answering.kinds.units import MONEY
+from quern.jobs.reasoning.answering.named_numbers import names_numbered
 from quern.jobs.reasoning.answering.names import names
+from quern.jobs.reasoning.answering.numbered import of_another
 from quern.jobs.reasoning.answering.persons import same_roles
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.typed.value import Value
@@ -18,7 +20,6 @@ from quern.jobs.reasoning.confidence.reasons import Reason
 from quern.jobs.reasoning.questions.references import subject
 from quern.jobs.reasoning.questions.words import ADVERBS, DETERMINERS, PREPOSITIONS
 from quern.jobs.text.quantities import singular
-from quern.schemas.words.calendar import MONTH, MONTH_START
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.persons import is_person
 
@@ -29,11 +30,6 @@ _HOW_MANY_OF: Final = lazy_pattern(
     r"\b[Hh]ow many\s+[a-z-]+\s+of\s+(?:the\s+)?(?P<of>(?:(?:[A-Z][\w-]*|[\w-]+['’]s|[\w-]+s['’])\s+)*[\w-]+)"
 )
 _OF: Final = lazy_pattern(r"\s+of\s+(?:the\s+)?(?P<of>[a-z-]+)")
-# Months, and words that only begin a sentence, have days and years behind them.
-_NAME_NUMBERED: Final = lazy_pattern(
-    rf"\b(?!(?:{MONTH}|{MONTH_START}|In|On|At|By|Of|From|Since|Until|After|Before|During|For|About|Over|The|And|To|No)\b)"
-    r"(?P<name>[A-Z][\w’'-]*)\s(?P<number>\d+(?:\.\d+)*)(?!\w|[,.]\d)"
-)
 _END_OF_ROLE: Final = (
     r"(?=\s+(?:of|at|for|in|on|to|who|that|from|with|when|during|behind|and|is|was|did|does|had|has)\b|\s*[?,.]|\s*$)"
 )
@@ -94,17 +90,16 @@ def other_counted(chosen: Chosen) -> Reason | None:
 def other_number(chosen: Chosen) -> Reason | None:
     """Why not, where the value told is of a thing of the same name with another number: `Model 7` for `Model 9`.
 
-    Refused on all sets: none, so that it costs none.
+    By the sentence, else by the head of its table or the title of its page. Refused on all sets: none, so that it costs
+    none.
     """
-    if chosen.kind.name not in MEASURED or not chosen.told or chosen.line.row is not None:
+    if chosen.kind.name not in MEASURED or not chosen.told:
         return None
-    text, number = chosen.line.text, chosen.told[0].start
-    for asked_of in _NAME_NUMBERED.finditer(chosen.question):
-        said = [m for m in _NAME_NUMBERED.finditer(text) if m["name"] == asked_of["name"]]
-        before = [m for m in said if m.end() <= number]
-        if before and all(m["number"] != asked_of["number"] for m in said):
-            return Reason("other_entity", f"What was found is of {before[-1][0]}, not of {asked_of[0]}.")
-    return None
+    other = of_another(chosen.question, chosen.line, chosen.title)
+    if not other:
+        return None
+    asked = ", ".join(" ".join(one) for one in sorted(names_numbered(chosen.question)))
+    return Reason("other_entity", f"What was found is of {other}, not of {asked}.")
 
 
 def other_role(chosen: Chosen) -> Reason | None:

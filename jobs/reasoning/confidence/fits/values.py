@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from quern.jobs.reasoning.answering.kinds.kind import NAMESAKE
 from quern.jobs.reasoning.answering.named_things import asked_by_name, new_names
 from quern.jobs.reasoning.answering.typed.sentence import typed
 from quern.jobs.reasoning.answering.typed.value import Days
@@ -67,6 +68,8 @@ def no_value(chosen: Chosen) -> Reason | None:
         if (_AGE.search(chosen.question) and _BORN.search(texts)) or _HABIT.search(chosen.question):
             return None
         return Reason("only_related", f"What was found tells no {_WHAT[kind.name]} of what is asked.")
+    if kind.verb == NAMESAKE and not any(line.values for line in chosen.said):
+        return Reason("only_related", "What was found does not say what that is named after.")
     if kind.name == "who" and kind.noun and not any(v.fit >= _LEAST_PERSON for v in chosen.line.values):
         return Reason("only_related", f"What was found names no {as_asked(chosen.question, kind.noun)}.")
     return None

@@ -315,3 +315,15 @@ def test_what_numbers_tell_from_others_they_tell_on_and_cells_are_no_name() -> N
         == "Who adopted the oak that was planted at 7 Mill Lane?"
     )
     assert plan.filled(2, {1: "5 | oak | 7 Mill Lane"}) == "Who adopted the oak that was planted at 7 Mill Lane?"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "When did the mayor announce that the director of the museum had resigned?",
+        "When did the board agree that Ada Lind owned the mill?",
+    ],
+)
+def test_what_somebody_said_describes_nobody(question: str) -> None:
+    assert not any("#1" in s.text and "announce?" in s.text for s in outline(question).sub_questions)
+    assert all("that Ada Lind" not in s.text for s in outline(question).sub_questions)

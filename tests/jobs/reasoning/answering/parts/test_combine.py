@@ -125,3 +125,30 @@ def test_hours_of_one_sentence_tell_how_long_lies_between() -> None:
     assert whole is not None
     assert whole.text == "48 minutes: 7.04am to 7.52"
     assert whole.rests_on == [1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Low water was at 11.30pm, and the crash happened at 1.15am.",
+        "Low water was at 7.10am on 2 March, and the crash happened at 7.50am on 4 March.",
+        "The crash happened three days after low water; the office is open from 9.00 to 17.30.",
+    ],
+)
+def test_hours_of_two_days_or_of_something_else_are_not_set_beside_each_other(text: str) -> None:
+    question = "How long after low water did the crash happen?"
+    before = [AskedBefore(s.text, "2 March", [1], "2 March") for s in outline(question).sub_questions]
+    whole = combined(AnswerInput(question, [Evidence(text, None, [], [])], before))
+    assert whole is None or "minute" not in whole.text
+
+
+def test_a_difference_from_a_third_is_not_told() -> None:
+    text = "The Elm Tower is 90 metres tall. The Oak Tower is 70 metres tall. It is 35 metres taller than the hall."
+    question = "How much taller is the Elm Tower than the Oak Tower?"
+    leaves = [s.text for s in outline(question).sub_questions]
+    before = [
+        AskedBefore(q, a, [n], a) for n, (q, a) in enumerate(zip(leaves, ["90 metres", "70 metres"], strict=True), 1)
+    ]
+    whole = combined(AnswerInput(question, [Evidence(text, None, [], [])], before))
+    assert whole is not None
+    assert whole.text.startswith("20 metres")

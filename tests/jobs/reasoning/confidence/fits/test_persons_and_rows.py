@@ -16,7 +16,7 @@ from quern.schemas.settings import AnswerSettings
 from tests.jobs.reasoning.confidence.fits.test_misfit import DoubtsAll, reason
 
 GOAT = (
-    'Somebody let the goat into the mill. "Our gate was open," said Berta Quill, the mill\'s head of grinding. '
+    'Somebody let the goat into the mill. "The gate was open," said Berta Quill, the mill\'s head of grinding. '
     "Union convener Ivo Lund said that he had seen it."
 )
 BOX = "Miller | Berta Quill (since 2003)\nWheel | 5.2 metres"
@@ -121,3 +121,55 @@ def content_of_name(names: frozenset[str]) -> frozenset[str]:
     """The stems of a name, which there must be."""
     assert names
     return names
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "said"),
+    [
+        ("Who wrote the song?", 'The song was a hit. "I wrote it in one night," said Ada Lind.', "Ada Lind"),
+        ("Who let the goat into the mill?", "It was Berta Quill, said the police of the mill.", "Berta Quill"),
+        ("Who won the match between Ada Lind and Bo Reed?", "The winner of the match was Ada Lind.", "Ada Lind"),
+        ("Who won the vote, Lind or Reed?", "The winner of the vote was Ada Lind.", "Lind"),
+    ],
+)
+def test_who_speaks_of_himself_or_is_one_of_two_offered_stands(question: str, text: str, said: str) -> None:
+    line = text.count(".") if "said Ada" in text else 1
+    given = AnswerInput(question, [Evidence(text, "News", [], [])])
+    assert misfit(given, Draft(sentences=[Statement(text=said, rests_on=[line])])) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "table"),
+    [
+        ("What is the date of his birth?", "Date of birth | 5 June 1920\nPlace of birth | Orford"),
+        ("What is the height of the old tower?", "Height of the tower | 40 metres\nWidth | 6 metres"),
+        ("What is the number of pupils?", "Number of students | 40\nNumber of rooms | 6"),
+        ("Which month has the most mornings with fog after January?", FOG),
+    ],
+)
+def test_what_a_measure_is_of_may_be_said_in_other_words(question: str, table: str) -> None:
+    given = AnswerInput(question, [Evidence(table, "Orford", [], [])])
+    draft = answer_task(AnswerSettings()).rule(given)
+    found = misfit(given, draft)
+    assert found is None or found.code == "only_related"
+
+
+def test_other_people_of_the_same_number_are_not_listed_for_those_asked_for() -> None:
+    text = "Three painters came in spring. Zoe Lind paints cellars. Ivo Aske paints barns. Mara Quill paints mills."
+    for question in ("Who were the three surgeons of 1950?", "Which dishes did the three painters like?"):
+        given = AnswerInput(question, [Evidence(text, "Elm mill", [], [])])
+        assert "Zoe Lind; Ivo Aske" not in answer_task(AnswerSettings()).rule(given).short
+    more = "Three speakers came. Mayor Ann Field met them. Bob Stone spoke. Carl Reed spoke. Dora Quill spoke."
+    given = AnswerInput("Who were the three speakers?", [Evidence(more, "Elm mill", [], [])])
+    assert ";" not in answer_task(AnswerSettings()).rule(given).short
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "refused"),
+    [
+        ("How many children were able to attend the fair?", "The fair will welcome 300 children.", True),
+        ("How did visitors travel to the mill?", "Visitors will travel to the mill by boat.", False),
+    ],
+)
+def test_what_was_possible_is_no_plan(question: str, text: str, refused: bool) -> None:
+    assert (reason(question, text, "The fair") is not None) == refused
