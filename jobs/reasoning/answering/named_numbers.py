@@ -18,10 +18,10 @@ _NAME_BEFORE: Final = lazy_pattern(r"\b([A-Z][\w’'-]*)\s$")
 
 
 @lru_cache(maxsize=4096)
-def names_numbered(text: str) -> frozenset[tuple[str, str]]:
-    """The names of a text that have a number behind them, no year, each with it."""
+def names_numbered(text: str, *, years: bool = False) -> frozenset[tuple[str, str]]:
+    """The names of a text that have a number behind them, each with it; those of a year only where `years` count."""
     found = ((m["name"], m["number"]) for m in _NAME_NUMBERED.finditer(text))
-    return frozenset((name, number) for name, number in found if not _YEAR.fullmatch(number))
+    return frozenset((name, number) for name, number in found if years or not _YEAR.fullmatch(number))
 
 
 def counts_nothing(question: str, text: str, start: int) -> bool:

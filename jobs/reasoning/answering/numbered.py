@@ -50,9 +50,10 @@ def numbered_first(question: str, best: Sequence[Line], titles: Sequence[str]) -
 
 def of_another(question: str, line: Line, title: str) -> str:
     """The name with another number of which a line is told, by its words, its head or the title; empty if it is not."""
-    asked = names_numbered(question)
     for told in (line.text, " | ".join(line.row.header) if line.row else "", title):
-        same = {(name, number) for name, number in names_numbered(told) if any(name == n for n, _ in asked)}
+        years = told is line.text  # A title's year is mostly that of an event.
+        asked = names_numbered(question, years=years)
+        same = {one for one in names_numbered(told, years=years) if any(one[0] == name for name, _ in asked)}
         if same & asked:
             return ""
         if same:

@@ -98,7 +98,7 @@ def other_number(chosen: Chosen) -> Reason | None:
     other = of_another(chosen.question, chosen.line, chosen.title)
     if not other:
         return None
-    asked = ", ".join(" ".join(one) for one in sorted(names_numbered(chosen.question)))
+    asked = ", ".join(" ".join(one) for one in sorted(names_numbered(chosen.question, years=True)))
     return Reason("other_entity", f"What was found is of {other}, not of {asked}.")
 
 
