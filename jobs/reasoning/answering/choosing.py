@@ -14,11 +14,19 @@ from quern.jobs.reasoning.answering.relevance import Line
 from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.set_against import as_told
 from quern.jobs.reasoning.answering.siblings import siblings
-from quern.jobs.reasoning.answering.typed.value import Period, Value, times
+from quern.jobs.reasoning.answering.typed.value import Period, Value, amounts, times
 from quern.jobs.reasoning.questions.asked_times import Asked, asked_times, meet
 from quern.schemas.words.patterns import lazy_pattern
 
 _LINES: Final = 12  # Of the best, those whose values are weighed.
+_NEW: Final = lazy_pattern(
+    r"\b(?:correct(?:ed)?|revised|amended|actual|this\s+edition|should\s+be|now|new)\b", re.IGNORECASE
+)
+_OLD: Final = lazy_pattern(
+    r"\b(?:(?:as\s+)?(?:first\s+)?(?:published|printed|reported|stated)|original(?:ly)?|first\s+edition|previous(?:ly)?|"
+    r"earlier|old|wrong|before)\b",
+    re.IGNORECASE,
+)
 _YEAR: Final = re.compile(r"\b(?:1\d|20)\d\d\b")
 _FIT: Final = 4.0  # Log odds between a value that fits fully and one that does not.
 _NEAR: Final = 1.5  # Log odds of a value beside the words of the question against one far from them.
@@ -83,7 +91,7 @@ def choices(question: str, kind: Kind, lines: Sequence[Line]) -> list[Choice]:
         others = tuple(dict.fromkeys(other.number for _, _, other in rows[1:] if other.number != line.number))
         found.append(Choice(value, line, sum(p for p, _, _ in rows) / belief[0], others))
     found.sort(key=lambda c: (-c.share, c.line.number))
-    return _of_time(question, asked, _of_written_year(_exact(found)))
+    return _of_time(question, asked, _as_corrected(question, _of_written_year(_exact(found)), lines[:_LINES]))
 
 
 def _of_best_column(cells: Sequence[Value]) -> list[float]:
@@ -129,6 +137,41 @@ def _of_written_year(found: list[Choice]) -> list[Choice]:
             first = replace(choice, share=max(choice.share, found[0].share))
             return [first, *(c for c in found if c is not choice)]
     return found
+
+
+def _as_corrected(question: str, found: list[Choice], lines: Sequence[Line]) -> list[Choice]:
+    """The choices with the corrected value first, where a table sets it beside the likeliest: `Published | Corrected`.
+
+    Not where the question asks for the old one.
+    """
+    if not found or _OLD.search(question):
+        return found
+    for line in lines:
+        old, new = _columns(line)
+        if old is None or new is None or not _same(old, found[0].value):
+            continue
+        first = Choice(
+            new, line, found[0].share, (found[0].line.number,) if found[0].line.number != line.number else ()
+        )
+        return [first, *(c for c in found if not _same(c.value, old) and not _same(c.value, new))]
+    return found
+
+
+def _columns(line: Line) -> tuple[Value | None, Value | None]:
+    """The values of a row in the column of what was said before and in that of what is said instead."""
+    if line.row is None or not line.row.header:
+        return None, None
+    by_start = {v.start: v for v in line.values}
+    heads = list(zip(line.row.header[1:], line.row.starts[1:], strict=True))
+    old = [by_start.get(at) for head, at in heads if _OLD.search(head) and not _NEW.search(head)]
+    new = [by_start.get(at) for head, at in heads if _NEW.search(head)]
+    return (old[0], new[0]) if len(old) == len(new) == 1 else (None, None)
+
+
+def _same(one: Value, other: Value) -> bool:
+    """Whether two values tell the same number or text."""
+    mine, theirs = amounts(one.text)[:1], amounts(other.text)[:1]
+    return one.same == other.same or (bool(mine) and bool(theirs) and mine[0].value == theirs[0].value)
 
 
 def _of_time(question: str, asked: frozenset[str], found: list[Choice]) -> list[Choice]:

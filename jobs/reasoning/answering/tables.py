@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from quern.jobs.reasoning.answering.kinds.units import UNITS
+from quern.jobs.text.quantities import singular
+
 SEPARATOR: Final = " | "
 _DASH: Final = "- "
 _MOST_LABEL: Final = 4  # Words of a label: `Tuesday to Thursday`.
@@ -14,6 +17,10 @@ _MOST_LABEL: Final = 4  # Words of a label: `Tuesday to Thursday`.
 _UNITS: Final = re.compile(
     r"\b(?:amounts?|figures|sums?|prices?|costs?|values?|totals?|numbers|all)\b[^.;\n|]{0,30}?\bin\s+"
     r"(?:(?P<scale>thousand|million|billion)s?\s+(?:of\s+)?)?(?P<unit>(?:square\s+)?[a-z]+s|yuan|yen)\b(?=[.,;:)\n]|\s*$)",
+    re.IGNORECASE,
+)
+_CORNER: Final = re.compile(
+    r"(?:[\w ]{0,40}\bin )?(?:(?P<scale>thousand|million|billion)s? (?:of )?)?(?P<unit>(?:square )?[a-z]+s|yuan|yen)",
     re.IGNORECASE,
 )
 _DIGIT: Final = re.compile(r"\d")
@@ -92,7 +99,14 @@ def _block(lines: list[tuple[int, str]], unit: str) -> dict[int, Row]:
     cells = [tuple(c.strip() for c in line.split(SEPARATOR)) for _, line in lines]
     head = cells[0] if len(lines) > 1 and len(cells[0]) > 1 and _heads(cells) else ()
     body = list(zip(lines, cells, strict=True))[1 if head else 0 :]
+    unit = unit or (_of_corner(head[0]) if head else "")
     return {at: Row(own, head if len(own) == len(head) else (), _starts(line, own), unit) for (at, line), own in body}
+
+
+def _of_corner(cell: str) -> str:
+    """The unit that the corner of a table says its amounts are in: `Million crowns`, `Prices in crowns`."""
+    m = _CORNER.fullmatch(cell)
+    return f"{m['scale'] or ''} {m['unit']}".strip().lower() if m and singular(m["unit"].lower()) in UNITS else ""
 
 
 def _heads(cells: list[tuple[str, ...]]) -> bool:

@@ -158,5 +158,5 @@ def answer_task(settings: AnswerSettings) -> Task[AnswerInput, Draft]:
     does = _Answering(settings.sentences)
     kept = {"sentences": settings.sentences, "triplets": settings.triplets}
     return Task(
-        "answer", 54, PROMPT, Draft, does.rule, does.check, enough=does.enough, constants=kept, ahead=reading_ahead
+        "answer", 55, PROMPT, Draft, does.rule, does.check, enough=does.enough, constants=kept, ahead=reading_ahead
     )

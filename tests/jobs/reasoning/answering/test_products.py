@@ -127,3 +127,20 @@ def test_what_is_asked_for(question: str, kind: Kind) -> None:
 def test_after_whom_needs_a_name() -> None:
     asked = given("What are the kilns named after?", ("Kilns", "The maker has called back 4,120 kilns."))
     assert misfit(asked, answer_task(AnswerSettings()).rule(asked)) is not None
+
+
+RESULTS = ("The mill grows", "Million crowns | 2022 | 2023\nRevenue | 148.2 | 163.5\nProfit | 14.0 | 15.1")
+CORRECTION = (
+    "Correction",
+    "Million crowns | As published 5 March | Corrected\nRevenue 2023 | 163.5 | 161.8\nof which service | 21.1 | 19.4",
+)
+
+
+def test_a_value_that_a_table_corrects_is_told_as_corrected() -> None:
+    asked = "What was the revenue of the mill in 2023?"
+    assert short(asked, RESULTS).startswith("163.5 million crowns")
+    assert short(asked, RESULTS, CORRECTION).startswith("161.8 million crowns")
+    assert short("What was the revenue of the mill in 2023 as first published?", RESULTS, CORRECTION).startswith(
+        "163.5"
+    )
+    assert short("What was the revenue of the mill in 2022?", RESULTS, CORRECTION).startswith("148.2")
