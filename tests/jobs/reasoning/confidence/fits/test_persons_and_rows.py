@@ -114,13 +114,8 @@ def test_a_list_of_as_many_as_the_question_says_stands_though_it_is_doubted() ->
 def test_our_wiki_is_called_as_its_site_is() -> None:
     points = asked("In which year did Millwiki make the same mistake?")
     page = Evidence("Our wiki made the mistake in 2019.", "Mistakes", [], [], site="millwiki.example")
-    assert content_of_name(points.names) <= points.words_of(page)
-
-
-def content_of_name(names: frozenset[str]) -> frozenset[str]:
-    """The stems of a name, which there must be."""
-    assert names
-    return names
+    assert points.names
+    assert points.names <= points.words_of(page)
 
 
 @pytest.mark.parametrize(
