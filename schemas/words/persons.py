@@ -9,7 +9,7 @@ from quern.schemas.words.patterns import lazy_pattern
 _PERSONS: Final = lazy_pattern(
     r"(?:person|people|child|kid|lad|lass|boy|girl|vet|president|king|queen|chief|mate|architect|nurse|guide|cook|head|chair|judge|"
     r"pupil|student|fellow|guy|bloke|expert|official|pilot|coach|mother|father|brother|sister|daughter|son|uncle|aunt|"
-    r"friend|guest|wife|husband|clerk|poet|captain|priest|bishop|registrar|warden|executive|secretary|trustee|treasurer|scholar|curate|vicar|monk|nun|surgeon|medic|deputy|colleague|neighbour|"
+    r"friend|guest|wife|husband|clerk|poet|captain|priest|bishop|registrar|warden|executive|secretary|trustee|scholar|curate|vicar|monk|nun|surgeon|medic|deputy|colleague|neighbour|"
     r"relative|hero|\w*(?:man|woman|boy|girl|child|keeper|wright|smith)|\w{2,}(?:er|or|ist|ian|eer|(?<!n)ess|ant)|"
     r"(?:employ|refer|train|trust|refug|nomin|absent|licens)ee)",
 )

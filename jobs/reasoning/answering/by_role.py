@@ -47,7 +47,7 @@ def number_by_role(question: str, kind: Kind, best: Sequence[Line]) -> tuple[Val
 
 def _is_of(role: str, label: str) -> bool:
     """Whether a row is that of an office: `Warden of the fen`, not `Deputy warden`."""
-    return label.lower().split()[:1] == [role] or label.lower() == role
+    return label.lower().split()[:1] == [role]
 
 
 def _name(text: str) -> tuple[str, ...]:

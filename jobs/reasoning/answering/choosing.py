@@ -150,9 +150,8 @@ def _as_corrected(question: str, found: list[Choice], lines: Sequence[Line]) -> 
         old, new = _columns(line)
         if old is None or new is None or not _same(old, found[0].value):
             continue
-        first = Choice(
-            new, line, found[0].share, (found[0].line.number,) if found[0].line.number != line.number else ()
-        )
+        others = tuple({found[0].line.number} - {line.number})
+        first = Choice(new, line, found[0].share, others)
         return [first, *(c for c in found if not _same(c.value, old) and not _same(c.value, new))]
     return found
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from quern.jobs.reasoning.answering.named_numbers import names_numbered
+from quern.jobs.reasoning.answering.named_numbers import YEAR, names_numbered
 from quern.jobs.reasoning.answering.relevance import Line
 from quern.schemas.words.calendar import MONTH, MONTH_START
 from quern.schemas.words.patterns import lazy_pattern
@@ -22,7 +22,6 @@ _NUMBERED: Final = lazy_pattern(
     re.IGNORECASE,
 )
 _OTHER: Final = -4.0  # Log odds of a line about another of the same name; as of one of another time in `in_time`.
-_YEAR: Final = lazy_pattern(r"(?:1\d|20)\d\d")
 # Log odds of a line that says it. Of 1.5 and 3 the one that lowered no figure: with 3 two of 300 questions of
 # lihua_world that name a game by its number were lost.
 _SAYS: Final = 1.5
@@ -38,7 +37,7 @@ def numbered_first(question: str, best: Sequence[Line], titles: Sequence[str]) -
     """
     best = _of_others_last(question, best, titles)
     wanted = [" ".join(m[0].lower().split()) for m in _NUMBERED.finditer(question)]
-    wanted = [w for w in wanted if not any(_YEAR.fullmatch(part) for part in w.split())]
+    wanted = [w for w in wanted if not any(YEAR.fullmatch(part) for part in w.split())]
     if not wanted:
         return best
     held = [sum(_has(line.text, w) for w in wanted) / len(wanted) for line in best]

@@ -27,7 +27,8 @@ _COPULA: Final = lazy_pattern(r"^(?:[\w’'-]+,? ){1,4}?(?:is|are|was|were|will 
 _ITEM_END: Final = lazy_pattern(r",\s+(?:which|who|whose|where|and (?:would|will|is|was|has|had))\b.*$", re.DOTALL)
 _MOST_ITEMS: Final = 10  # A longer column of bullets is a page, no series.
 # What the sentence or headline before a series counts that says what its items are. One item that shares a word with
-# the question tells less: `the labels that come with the pack` of what comes in the box. Of 8 and 20 the same answers.
+# the question tells less: `the labels that come with the pack` of what comes in the box. With 8 one list
+# of 100 questions on other pages is lost; over the sample corpus one is won with either.
 _OF_LEAD: Final = 20.0
 _LONGEST: Final = 60  # Words of all items together.
 _LIKELY: Final = 3  # Sentences of a series whose belief counts together.

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from quern.jobs.reasoning.answering.kinds.kind import Kind
 from quern.jobs.reasoning.answering.typed.value import Value
@@ -54,21 +55,35 @@ _WHOLE, _DIFFERENCE = 0.5, 0.3  # What is left of the fit of such a value. By re
 
 def as_told(question: str, kind: Kind, text: str, values: Sequence[Value]) -> tuple[Value, ...]:
     """The values of a sentence; a whole, a difference and another measure are worth less where not asked for."""
-    found = [*values]
-    if kind.name == "how_many" and not _ASKS_ALL.search(question):
+    asks, found = _asks(question), [*values]
+    if kind.name == "how_many" and not asks.whole:
         for n, (part, whole) in enumerate(pairwise(values)):
             if _OF_ALL.fullmatch(text, part.end, whole.start) is not None:
                 found[n] = replace(part, fit=max(part.fit, whole.fit))
                 found[n + 1] = replace(whole, fit=whole.fit * _WHOLE)
-    if (asked := _measure_asked(question)) is not None:
+    if asks.measure is not None:
         others = [_measure_said(text, v) for v in found]
         found = [
-            replace(v, fit=v.fit * _OTHER_MEASURE) if other not in (None, asked) else v
+            replace(v, fit=v.fit * _OTHER_MEASURE) if other not in (None, asks.measure) else v
             for v, other in zip(found, others, strict=True)
         ]
-    if kind.name in ("how_many", "how_much") and not _ASKS_APART.search(question):
+    if kind.name in ("how_many", "how_much") and not asks.difference:
         found = [replace(v, fit=v.fit * _DIFFERENCE) if _APART.match(text, v.end) else v for v in found]
     return tuple(found)
+
+
+class _Asks(NamedTuple):
+    """What a question asks for of these: the whole, a difference, and which of the measures; None for none of them."""
+
+    whole: bool
+    difference: bool
+    measure: int | None
+
+
+@lru_cache(maxsize=4096)
+def _asks(question: str) -> _Asks:
+    whole, apart = _ASKS_ALL.search(question), _ASKS_APART.search(question)
+    return _Asks(whole is not None, apart is not None, _measure_asked(question))
 
 
 def _measure_asked(question: str) -> int | None:

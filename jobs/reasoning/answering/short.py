@@ -159,11 +159,12 @@ def _decided(given: AnswerInput, kind: Kind, best: Sequence[Line]) -> Said:
 
     Of two that are offered, one of them.
     """
-    question, denied = given.question, claims_denied(given.question, best)
+    question = given.question
     if (chosen := alternative(question, best)) is not None:
         return Said(chosen[0], (chosen[1].number,))
     if compares_offers(question):
         return Said("", (best[0].number,))
+    denied = claims_denied(question, best)
     said = verdict(question, best, lambda line: says_yes(given, kind, line))
     if (denial := denied.get(said.line.number)) is not None:
         if denial.is_asked and said.text == "Yes":

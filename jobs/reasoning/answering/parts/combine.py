@@ -127,8 +127,8 @@ def _is_asked(text: str, before: AskedBefore) -> bool:
 def _section(given: AnswerInput, section: Section, answers: list[AskedBefore], measures: list[Section]) -> _Told | None:
     if section.way == "order" and (hours := hours_of_one_sentence(given, section, answers)):
         return _Told(hours, tuple(answers[0].rests_on[:1]))
-    alike = section.way == "compare" and not compared(given, section, answers)
-    if alike and (apart := difference_stated(given, section, answers)) is not None:
+    apart = difference_stated(given, section, answers) if section.way == "compare" else None
+    if apart is not None and not compared(given, section, answers):
         return _Told(apart.side, (apart.number,))
     if section.way in ("compare", "order") or (measures and len(answers) == 2):
         answers = by_facts(given, section, together(given, section, answers))

@@ -36,7 +36,9 @@ _SEVERAL = lazy_pattern(
     r"[\w’'-]+(?: [\w’'-]+){0,5}, [\w’' -]{2,50},? (?:and|or) [\w’'-]+|[A-Z][\w’'-]+ and (?:the )?[A-Z][\w’'-]+|、"
 )
 _PHONE = lazy_pattern(r"(?<![\w.-])(?:\+|\(0?)?\d{1,4}\)?(?:[ -]\d{2,5}){1,4}(?![\w-]|[.,]\d)(?<=\d[\d ()-]{5}\d)")
-_OF_KIND = 0.35  # How well a value fits at least that may be the one asked for.
+# How well a value fits at least that may be the one asked for. Below are values of another kind: a time that is no age
+# (.3), a bare number for metres (.25).
+LEAST_FIT = 0.35
 _MESSAGE = lazy_pattern(
     r"\b(?:ask|tell|told|inform|invite|remind|confirm|express|send|sent|share|mention|announce|propose|suggest|message|"
     r"complain|request|say|said|discuss|recommend|post)(?:s|ed|ing)?\b",
@@ -85,4 +87,4 @@ def of_message(kind: Kind, question: str, speaker: str, stamp: str, also: int) -
 
 def tells(question: str, text: str) -> bool:
     """Whether a text has a value that is of the kind a question asks for; never where its answers have no form."""
-    return any(v.fit >= _OF_KIND for v in typed(kind_of(question), text, Days()))
+    return any(v.fit >= LEAST_FIT for v in typed(kind_of(question), text, Days()))

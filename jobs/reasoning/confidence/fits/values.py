@@ -7,7 +7,7 @@ from typing import Final
 
 from quern.jobs.reasoning.answering.kinds.kind import NAMESAKE
 from quern.jobs.reasoning.answering.named_things import asked_by_name, new_names
-from quern.jobs.reasoning.answering.typed.sentence import typed
+from quern.jobs.reasoning.answering.typed.sentence import LEAST_FIT, typed
 from quern.jobs.reasoning.answering.typed.value import Days
 from quern.jobs.reasoning.answering.typed.when import clocks
 from quern.jobs.reasoning.confidence.fits.chosen import Chosen
@@ -15,9 +15,6 @@ from quern.jobs.reasoning.confidence.reasons import Reason, as_asked
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.persons import is_person
 
-# Values below are of another kind: a time that is no age (.3), a bare number for metres (.25). Where a number is asked
-# for that has no unit, any may be the one meant: a bare one in the sentence that has the noun has .2.
-_LEAST_FIT: Final = 0.35
 _LEAST_PERSON: Final = 0.3  # Of one asked for by a role: a plural or a body has less.
 _WHAT: Final = {"when": "time", "how_many": "number", "how_much": "amount", "how_long": "length or time"}
 # When something is or was can be told without a date, and an age by the day of birth.
@@ -58,7 +55,8 @@ def no_value(chosen: Chosen) -> Reason | None:
     if not chosen.english:
         return None
     values = [*(v for line in chosen.said for v in line.values), *typed(kind, chosen.draft.short, Days())]
-    least = _LEAST_FIT if kind.units else 0.0
+    # Where a number is asked for that has no unit, any may be the one meant: a bare one beside the noun has .2.
+    least = LEAST_FIT if kind.units else 0.0
     if kind.name in _WHAT and not any(v.fit > least for v in values):
         texts = " ".join(line.text for line in chosen.said)
         if kind.name == "when" and any(p.search(texts) for p in (_WHILE, _RELEASE, _OF_DAY)):
