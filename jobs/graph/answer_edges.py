@@ -1,12 +1,10 @@
 """Edges of kind `answer_question`: from a node's answer to the questions of other chunks that lie nearest to it.
 
 Who answers one question often names what the next one is about: such an edge goes from a hop of a question of
-several hops to the next. Exact: every answer is compared with every question, by codes as neighbours are.
+several hops to the next. Exact: every answer is compared with every question.
 """
 
 from __future__ import annotations
-
-from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -21,9 +19,6 @@ from quern.jobs.graph.neighbours.distinct_vectors import Edges
 from quern.jobs.graph.neighbours.edge_variants import nodes_of_a_chunk
 from quern.jobs.vectors.embed import Embed
 from quern.jobs.vectors.embedded_tables import dimension, vectors_of
-from quern.schemas.extras import installed
-
-_ROWS, _COLUMNS = 1024, 2048
 
 
 def answer_edges(queries: Stage, keys: pa.Array, chunk: Positions, count: int, embed: Embed, run: Run) -> Edges:
@@ -47,35 +42,15 @@ def answer_edges(queries: Stage, keys: pa.Array, chunk: Positions, count: int, e
     )
     # So many of the nearest questions may be of the answer's own chunk.
     depth = count + nodes_of_a_chunk(chunk)
-    near = _by_codes(vectors, depth, run.cores) if installed("torch") else _in_full(vectors, depth)
+    near = _nearest_questions(vectors, depth)
     answer, question = near.source, near.target
     usable = there[answer] & there[nodes + question] & (chunk[answer] != chunk[question])
     edges = Edges.ordered(answer[usable], question[usable], near.similarity[usable])
     return edges.where(edges.rank < count)
 
 
-def _by_codes(vectors: Floats, depth: int, cores: int) -> Edges:
+def _nearest_questions(vectors: Floats, depth: int) -> Edges:
     """From each of the first half of `vectors`, answers, to the nearest of the other, questions: `depth` surely."""
-    import torch
-
-    from quern.jobs.graph.neighbours.codes import encode
-    from quern.jobs.graph.neighbours.nearest_lists import NearestLists
-    from quern.jobs.graph.neighbours.threads import run_all
-
-    lists, nodes = NearestLists(encode(vectors, "int8"), vectors, depth), len(vectors) // 2
-    positions = torch.arange(2 * nodes)
-    steps = [
-        partial(lists.compare, rows, columns, both=False)
-        for columns in positions[nodes:].split(_COLUMNS)
-        for rows in positions[:nodes].split(_ROWS)
-    ]
-    run_all(steps, cores)
-    answer, question, cosine = lists.pairs()
-    return Edges(answer, question - nodes, cosine)
-
-
-def _in_full(vectors: Floats, depth: int) -> Edges:
-    """The same without torch."""
     nodes = len(vectors) // 2
     found = nearest(vectors[:nodes], vectors[nodes:], depth)
     answer, rank = np.nonzero(found.positions >= 0)

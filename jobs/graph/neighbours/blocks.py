@@ -9,22 +9,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import torch
+import numpy as np
 
-from quern.jobs.graph.neighbours.codes import Codes, products
+from quern.indexes.vectors import Floats, Positions
+from quern.jobs.graph.neighbours.codes import Codes
+from quern.jobs.graph.neighbours.products import Numbers, products
 
 FOLD = 16
 _LOWEST = -(1 << 30)  # Below all products of integers...
-_LOWEST_FLOAT = -(1 << 15)  # ...and of floats; float16 holds it.
+_LOWEST_FLOAT = -(1 << 15)  # ...and of floats.
 
 
 class Reached(NamedTuple):
     """Products that reach their threshold: row and column within the block, and bounds of the cosine."""
 
-    row: torch.Tensor
-    column: torch.Tensor
-    lower: torch.Tensor
-    upper: torch.Tensor
+    row: Positions
+    column: Positions
+    lower: Floats
+    upper: Floats
 
 
 @dataclass(frozen=True)
@@ -33,104 +35,101 @@ class Block:
 
     Attributes:
         products: Shape (rows, columns), both rounded up to multiples of 16; padding, and a vector with itself, is
-            out of reach. Integers or floats.
+            out of reach. int32 or float32.
         unit: Cosine of a product of 1.
         row_margin: Most that a cosine differs from its product, for each row.
         column_margin: The same for each column.
     """
 
-    products: torch.Tensor
+    products: Numbers
     unit: float
-    row_margin: torch.Tensor
-    column_margin: torch.Tensor
+    row_margin: Floats
+    column_margin: Floats
 
     @classmethod
-    def of_codes(cls, codes: Codes, rows: torch.Tensor, columns: torch.Tensor) -> Block:
+    def of_codes(cls, codes: Codes, rows: Positions, columns: Positions) -> Block:
         """The block of the codes at positions `rows` and `columns`, both ascending."""
         made = products(_padded(codes.numbers, rows), _padded(codes.numbers, columns))
         _blank(made, rows, columns)
         return cls(made, codes.scale**-2, codes.margin[rows], codes.margin[columns])
 
     @classmethod
-    def of_vectors(cls, left: torch.Tensor, right: torch.Tensor, rows: torch.Tensor, columns: torch.Tensor) -> Block:
+    def of_vectors(cls, left: Floats, right: Floats, rows: Positions, columns: Positions) -> Block:
         """The same of the vectors themselves, in float32."""
-        made = _pad(left) @ _pad(right).t()
+        made = products(_pad(left), _pad(right))
         _blank(made, rows, columns)
-        longest = float(left.norm(dim=1).max() * right.norm(dim=1).max())
+        longest = float(np.linalg.norm(left, axis=1).max() * np.linalg.norm(right, axis=1).max())
         # Higham, Accuracy and Stability of Numerical Algorithms, 3.1: n u |x||y|, in any order of the sum.
-        rounding = torch.tensor(left.shape[1] * 2.0**-23 * longest + 1e-6, device=left.device)
-        return cls(made, 1.0, rounding.expand(len(rows)), rounding.expand(len(columns)))
+        rounding = np.float32(left.shape[1] * 2.0**-23 * longest + 1e-6)
+        return cls(made, 1.0, np.full(len(rows), rounding), np.full(len(columns), rounding))
 
-    def row_peaks(self) -> torch.Tensor:
+    def row_peaks(self) -> Numbers:
         """The largest of each 16 products of a row, shape (rows, columns / 16)."""
         rows, columns = self.products.shape
-        return self.products.view(rows, FOLD, columns // FOLD).amax(1)
+        peaks: Numbers = self.products.reshape(rows, FOLD, columns // FOLD).max(axis=1)
+        return peaks
 
-    def column_peaks(self) -> torch.Tensor:
+    def column_peaks(self) -> Numbers:
         """The largest of each 16 products of a column, shape (rows / 16, columns)."""
         rows, columns = self.products.shape
-        return self.products.view(rows // FOLD, FOLD, columns).amax(1)
+        peaks: Numbers = self.products.reshape(rows // FOLD, FOLD, columns).max(axis=1)
+        return peaks
 
-    def row_floor(self, peaks: torch.Tensor, depth: int) -> torch.Tensor:
+    def row_floor(self, peaks: Numbers, depth: int) -> Floats:
         """Lower bound of the `depth`-th best cosine of each row; -inf where there are too few peaks."""
         return self._floor(peaks[: len(self.row_margin)], depth, self.row_margin)
 
-    def column_floor(self, peaks: torch.Tensor, depth: int) -> torch.Tensor:
+    def column_floor(self, peaks: Numbers, depth: int) -> Floats:
         """The same of each column."""
-        return self._floor(peaks[:, : len(self.column_margin)].t(), depth, self.column_margin)
+        return self._floor(peaks[:, : len(self.column_margin)].T, depth, self.column_margin)
 
-    def _floor(self, peaks: torch.Tensor, depth: int, margin: torch.Tensor) -> torch.Tensor:
+    def _floor(self, peaks: Numbers, depth: int, margin: Floats) -> Floats:
         if peaks.shape[1] < depth:
-            return torch.full_like(margin, -torch.inf)
-        best = peaks.topk(depth, dim=1).values[:, -1]
-        cosine = best.float() * self.unit
-        return torch.where(best > _lowest(best) // 2, cosine - margin - cosine.abs() * self._rounding, -torch.inf)
+            return np.full_like(margin, -np.inf)
+        best = np.partition(peaks, -depth, axis=1)[:, -depth]
+        cosine = best.astype(np.float32) * np.float32(self.unit)
+        return np.where(best > _lowest(best) // 2, cosine - margin, np.float32(-np.inf))
 
-    def rows_reaching(self, peaks: torch.Tensor, floor: torch.Tensor, most: int) -> Reached | None:
+    def rows_reaching(self, peaks: Numbers, floor: Floats, most: int) -> Reached | None:
         """The products that may reach the floors of their rows; None if more than `most` peaks do."""
         threshold = self._threshold(floor, self.row_margin)
-        row, group = torch.nonzero(peaks[: len(floor)] >= threshold[:, None], as_tuple=True)
-        if len(row) > most:
-            return None
         rows, columns = self.products.shape
-        near = self.products.view(rows, FOLD, columns // FOLD)[row, :, group]
-        hit, fold = torch.nonzero(near >= threshold[row, None], as_tuple=True)
-        row, column = row[hit], fold * (columns // FOLD) + group[hit]
+        groups = columns // FOLD
+        at = np.flatnonzero(peaks[: len(floor)] >= threshold[:, None])
+        if len(at) > most:
+            return None
+        row, group = np.divmod(at, groups)
+        near = self.products.reshape(rows, FOLD, groups)[row, :, group]
+        hit, fold = np.nonzero(near >= threshold[row, None])
+        row, column = row[hit], fold * groups + group[hit]
         return self._reached(row, column, near[hit, fold], self.row_margin[row])
 
-    def columns_reaching(self, peaks: torch.Tensor, floor: torch.Tensor, most: int) -> Reached | None:
+    def columns_reaching(self, peaks: Numbers, floor: Floats, most: int) -> Reached | None:
         """The products that may reach the floors of their columns; None if more than `most` peaks do."""
         threshold = self._threshold(floor, self.column_margin)
-        group, column = torch.nonzero(peaks[:, : len(floor)] >= threshold, as_tuple=True)
-        if len(column) > most:
-            return None
         rows, columns = self.products.shape
-        near = self.products.view(rows // FOLD, FOLD, columns)[group, :, column]
-        hit, fold = torch.nonzero(near >= threshold[column, None], as_tuple=True)
+        at = np.flatnonzero(peaks[:, : len(floor)] >= threshold)
+        if len(at) > most:
+            return None
+        group, column = np.divmod(at, max(1, len(floor)))
+        near = self.products.reshape(rows // FOLD, FOLD, columns)[group, :, column]
+        hit, fold = np.nonzero(near >= threshold[column, None])
         row, column = group[hit] * FOLD + fold, column[hit]
         return self._reached(row, column, near[hit, fold], self.column_margin[column])
 
-    def _threshold(self, floor: torch.Tensor, margin: torch.Tensor) -> torch.Tensor:
-        threshold = (floor.double() - margin) / self.unit
-        if self.products.dtype == torch.int32:
-            return threshold.floor().clamp(min=_LOWEST + 1).to(torch.int32)
-        # Once for the rounding of the product to its type, once for that of the threshold.
-        threshold -= threshold.abs() * 2 * self._rounding
-        return threshold.clamp(min=_LOWEST_FLOAT // 2).to(self.products.dtype)
+    def _threshold(self, floor: Floats, margin: Floats) -> Numbers:
+        threshold = (floor.astype(np.float64) - margin) / self.unit
+        if self.products.dtype == np.int32:
+            return np.maximum(np.floor(threshold), _LOWEST + 1).astype(np.int32)
+        threshold -= np.abs(threshold) * 2.0**-23  # It is rounded to float32 itself.
+        return np.maximum(threshold, _LOWEST_FLOAT // 2).astype(np.float32)
 
-    def _reached(self, row: torch.Tensor, column: torch.Tensor, product: torch.Tensor, margin: torch.Tensor) -> Reached:
-        cosine = product.float() * self.unit
-        margin = margin + cosine.abs() * self._rounding
+    def _reached(self, row: Positions, column: Positions, product: Numbers, margin: Floats) -> Reached:
+        cosine = product.astype(np.float32) * np.float32(self.unit)
         return Reached(row, column, cosine - margin, cosine + margin)
 
-    @property
-    def _rounding(self) -> float:
-        """Relative error of a product that was rounded to the type of the block."""
-        kind = self.products.dtype
-        return torch.finfo(kind).eps if kind.is_floating_point else 0.0
 
-
-def _padded(numbers: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+def _padded(numbers: Numbers, positions: Positions) -> Numbers:
     """The rows of `numbers` at `positions`, and any others up to a multiple of 16; no copy where they are a range."""
     first, count = int(positions[0]), len(positions)
     padding = -count % FOLD
@@ -138,23 +137,24 @@ def _padded(numbers: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
         stop = first + count + padding
         return numbers[first:stop] if stop <= len(numbers) else _pad(numbers[first : first + count])
     if padding:
-        positions = torch.cat([positions, positions[:1].expand(padding)])
-    return numbers.index_select(0, positions)
+        positions = np.concatenate([positions, np.repeat(positions[:1], padding)])
+    return numbers.take(positions, axis=0)
 
 
-def _pad(rows: torch.Tensor) -> torch.Tensor:
-    return torch.nn.functional.pad(rows, (0, 0, 0, -len(rows) % FOLD))
+def _pad(rows: Numbers) -> Numbers:
+    padding = -len(rows) % FOLD
+    return np.concatenate([rows, np.zeros((padding, rows.shape[1]), rows.dtype)]) if padding else rows
 
 
-def _blank(made: torch.Tensor, rows: torch.Tensor, columns: torch.Tensor) -> None:
+def _blank(made: Numbers, rows: Positions, columns: Positions) -> None:
     """Put what is no pair out of reach: padding, and a vector with itself."""
     made[len(rows) :] = _lowest(made)
     made[:, len(columns) :] = _lowest(made)
-    at = torch.searchsorted(columns, rows)
-    inside = (at < len(columns)).nonzero().squeeze(1)
+    at = np.searchsorted(columns, rows)
+    inside = np.flatnonzero(at < len(columns))
     same = inside[columns[at[inside]] == rows[inside]]
     made[same, at[same]] = _lowest(made)
 
 
-def _lowest(products: torch.Tensor) -> int:
-    return _LOWEST_FLOAT if products.dtype.is_floating_point else _LOWEST
+def _lowest(products: Numbers) -> int:
+    return _LOWEST if products.dtype == np.int32 else _LOWEST_FLOAT

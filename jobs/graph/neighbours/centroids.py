@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import torch
+from scipy.sparse import csr_matrix
 
 from quern.indexes.vectors import Positions
 from quern.jobs.graph.neighbours.codes import Codes
@@ -42,6 +42,7 @@ _ROUNDS = 3
 
 Homes = npt.NDArray[np.int32]
 Sums = npt.NDArray[np.int64]
+Codes8 = npt.NDArray[np.int8]
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ class Centroids:
         rounds: What they were made in.
     """
 
-    numbers: torch.Tensor
+    numbers: Codes8
     unit: float
     rounds: Rounds
 
@@ -149,14 +150,14 @@ def train(codes: Codes, prints: Prints, count: int, before: LastRounds | None = 
     return Centroids(numbers, codes.scale * length, Rounds(nearest, totals, codes.scale))
 
 
-def directions(count: int, width: int) -> torch.Tensor:
+def directions(count: int, width: int) -> Codes8:
     """Random directions, always the same, those of a smaller `count` first; shape (count, width) int8."""
     # The raw stream of a bit generator is the same in every version of NumPy.
     drawn = np.random.PCG64(width).random_raw(count * width // 8).astype("<u8").view(np.int8)
-    return torch.from_numpy(np.maximum(drawn, -127).reshape(count, width))
+    return np.maximum(drawn, -127).reshape(count, width)
 
 
-def homes(numbers: torch.Tensor, centroids: torch.Tensor, threads: int = 1, among: Positions | None = None) -> Homes:
+def homes(numbers: Codes8, centroids: Codes8, threads: int = 1, among: Positions | None = None) -> Homes:
     """The centroid that is nearest to each code, the first of those that are equally near; shape (n,).
 
     Args:
@@ -172,14 +173,14 @@ def homes(numbers: torch.Tensor, centroids: torch.Tensor, threads: int = 1, amon
         room = Room()
         for start in range(span.start, span.stop, _ROWS):
             part = slice(start, min(start + _ROWS, span.stop))
-            block = numbers[part].cpu() if among is None else room.rows("block", numbers, torch.from_numpy(among[part]))
+            block = numbers[part] if among is None else room.rows("block", numbers, among[part])
             nearest[part] = room.homes(block, centroids)
 
     run_all([partial(seek, span) for span in spans(count, _SUMMED, threads)], threads)
     return nearest
 
 
-def _since(known: Homes, found: Homes, numbers: torch.Tensor, count: int, threads: int) -> Sums:
+def _since(known: Homes, found: Homes, numbers: Codes8, count: int, threads: int) -> Sums:
     """What the sums of `count` centroids gain where `found` is not what was `known`; shape (count, width)."""
     came = np.flatnonzero(found != known)
     left = came[known[came] >= 0]
@@ -187,35 +188,36 @@ def _since(known: Homes, found: Homes, numbers: torch.Tensor, count: int, thread
     return gained - _sums(numbers, left, known[left], count, threads) if len(left) else gained
 
 
-def _sums(numbers: torch.Tensor, rows: Positions, nearest: Homes, count: int, threads: int) -> Sums:
+def _sums(numbers: Codes8, rows: Positions, nearest: Homes, count: int, threads: int) -> Sums:
     """Sums of the codes of `rows`, by the centroid that is nearest to each; shape (count, width)."""
     total = np.zeros((count, numbers.shape[1]), dtype=np.int64)
     lock = threading.Lock()
 
     def add(span: slice) -> None:
         # Float32 holds sums of so few codes exactly, so that they do not depend on their order.
-        summed, room = torch.zeros(total.shape), Room()
+        summed, room = np.zeros(total.shape, dtype=np.float32), Room()
         for start in range(span.start, span.stop, _ROWS):
             part = slice(start, min(start + _ROWS, span.stop))
-            block = room.rows("block", numbers, torch.from_numpy(rows[part]))
-            addends = room.of("addends", block.shape, torch.float32).copy_(block)
-            summed.index_add_(0, torch.from_numpy(nearest[part]), addends)
+            block = room.rows("block", numbers, rows[part])
+            size = len(block)
+            whose = (np.ones(size, np.float32), nearest[part], np.arange(size + 1))
+            summed += csr_matrix(whose, shape=(size, count)).T @ block.astype(np.float32)
         with lock:
-            np.add(total, summed.numpy(), out=total, casting="unsafe")
+            np.add(total, summed, out=total, casting="unsafe")
 
     run_all([partial(add, span) for span in spans(len(rows), _SUMMED, threads)], threads)
     return total
 
 
-def _means(total: Sums, before: torch.Tensor) -> tuple[torch.Tensor, float]:
+def _means(total: Sums, before: Codes8) -> tuple[Codes8, float]:
     """Codes of the means of those with these sums, and their length; one that has none stays what it was `before`."""
     some = total.any(axis=1, keepdims=True)
-    return _of_one_length(np.where(some, total, before.numpy()).astype(np.float64))
+    return _of_one_length(np.where(some, total, before).astype(np.float64))
 
 
-def _of_one_length(means: npt.NDArray[np.float64]) -> tuple[torch.Tensor, float]:
+def _of_one_length(means: npt.NDArray[np.float64]) -> tuple[Codes8, float]:
     """Codes of the directions of `means`, and their length: the largest product is the largest cosine."""
     means = means * (127 / np.abs(means).max(axis=1, keepdims=True).clip(1))
     length = np.sqrt((means**2).sum(axis=1, keepdims=True)).clip(1)
     least = float(length.min())
-    return torch.from_numpy((means * (least / length)).round().astype(np.int8)), least
+    return (means * (least / length)).round().astype(np.int8), least

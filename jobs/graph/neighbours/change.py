@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import torch
 
 from quern.indexes.vectors import Positions
 from quern.jobs.graph.neighbours.codes import Codes, codes_at, encode, likely
@@ -132,9 +131,8 @@ def _among_all(lists: NeighbourLists, codes: Codes, vectors: Vectors, new: Flags
     def search(rows: Positions, gaining: Flags | None) -> Pairs:
         nearest = NearestLists(codes, vectors, plan.depth, threads=plan.threads)
         if gaining is not None:
-            nearest.floor[:] = torch.from_numpy(np.where(gaining, lists.cut, -np.inf))
-        flags = None if gaining is None else torch.from_numpy(gaining)
-        run_all(seek_in_all(nearest, torch.from_numpy(rows), len(codes), flags), plan.threads)
+            nearest.floor[:] = np.where(gaining, lists.cut, -np.inf)
+        run_all(seek_in_all(nearest, rows, len(codes), gaining), plan.threads)
         return Pairs(*nearest.pairs())
 
     found = search(np.flatnonzero(new), ~new) if new.any() else _NO_PAIRS
@@ -170,7 +168,7 @@ def _in_partitions(lists: NeighbourLists, since: _Since, codes: Codes, vectors: 
     """Compare those that share a partition since tonight alone, and let `lists` have what is found."""
     new = since.was < 0
     nearest = NearestLists(codes, vectors, plan.depth, threads=plan.threads, repeated=True)
-    nearest.floor[:] = torch.from_numpy(lists.cut)
+    nearest.floor[:] = lists.cut
     sieve = Sieve(nearest, codes, plan.depth, new, _strangers(since.before, since.was))
     run_all(join_strangers(sieve, since.occupants, since.newcomers), plan.threads)
     sieve.close()
@@ -186,12 +184,12 @@ def _strangers(before: Members, was: Positions) -> Keep:
         was: Where each vector was; -1 where all that it meets count.
     """
 
-    def apart(owner: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-        one, other = was[owner.numpy()], was[target.numpy()]
+    def apart(owner: Positions, target: Positions) -> Flags:
+        one, other = was[owner], was[target]
         known = np.flatnonzero((one >= 0) & (other >= 0))
         strange = np.ones(len(one), dtype=np.bool_)
         strange[known] = ~before.meet(one[known], other[known])
-        return torch.from_numpy(strange)
+        return strange
 
     return apart
 

@@ -9,45 +9,48 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-import torch
+import numpy as np
 
+from quern.indexes.vectors import Positions
 from quern.jobs.graph.neighbours.nearest_lists import NearestLists
-from quern.jobs.graph.neighbours.threads import run_all
+from quern.jobs.graph.neighbours.ranking import Flags
+from quern.jobs.graph.neighbours.threads import parts, run_all
 
 _ROWS, _COLUMNS = 1024, 2048
 _SOUGHT = 4096
-_GPU_ROWS, _GPU_COLUMNS = 8192, 65536
 
 
-def join_all(nearest: NearestLists, count: int, threads: int, columns: int = 0) -> None:
+def tiles(count: int, width: int) -> Iterator[tuple[Positions, Positions]]:
+    """Strips of `count` positions to be compared with each other, each two once, those near the diagonal first."""
+    strips = list(parts(np.arange(count), width))
+    for apart in range(len(strips)):
+        yield from zip(strips, strips[apart:], strict=False)
+
+
+def join_all(nearest: NearestLists, count: int, threads: int, columns: int = _COLUMNS) -> None:
     """Compare all `count` vectors with each other.
 
     Args:
         nearest: Takes the pairs.
         count: Vectors.
         threads: Blocks compared at once.
-        columns: Columns of a block; 0 for what fits the device. Changes no result.
+        columns: Columns of a block, which has half as many rows. Changes no result.
     """
-    gpu = nearest.floor.is_cuda
-    width = columns or (_GPU_COLUMNS if gpu else _COLUMNS)
-    height = max(1, width // (_GPU_COLUMNS // _GPU_ROWS if gpu else _COLUMNS // _ROWS))
-    positions = torch.arange(count, device=nearest.floor.device)
-    steps: list[Callable[[], None]] = []
-    strips = -(-count // width)
-    for apart in range(strips):
-        for strip in range(strips - apart):
-            rows = positions[strip * width : (strip + 1) * width]
-            other = positions[(strip + apart) * width : (strip + apart + 1) * width]
-            steps += [partial(nearest.compare, part, other, both=apart > 0) for part in rows.split(height)]
-    run_all(steps, 1 if gpu else threads)
+    run_all(
+        (
+            partial(nearest.compare, rows, other, both=strip is not other)
+            for strip, other in tiles(count, columns)
+            for rows in parts(strip, max(1, columns // 2))
+        ),
+        threads,
+    )
 
 
 def seek_in_all(
-    nearest: NearestLists, rows: torch.Tensor, count: int, gaining: torch.Tensor | None
+    nearest: NearestLists, rows: Positions, count: int, gaining: Flags | None
 ) -> Iterator[Callable[[], None]]:
     """Comparisons of the vectors at `rows` with all `count`; `gaining`: those that gain neighbours as columns."""
-    positions = torch.arange(count, device=nearest.floor.device)
     # Few rows with many columns: fewer blocks.
-    for columns in positions.split(_SOUGHT * min(8, max(1, _ROWS // max(1, len(rows))))):
-        for part in rows.split(_ROWS):
+    for columns in parts(np.arange(count), _SOUGHT * min(8, max(1, _ROWS // max(1, len(rows))))):
+        for part in parts(rows, _ROWS):
             yield partial(nearest.compare, part, columns, both=gaining is not None, gaining=gaining)

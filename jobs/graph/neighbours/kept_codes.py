@@ -11,9 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
-from quern.indexes.vectors import Positions
+from quern.indexes.vectors import Floats, Positions
 from quern.jobs.graph.neighbours.codes import Codes, encode, room_for_codes, scale_for
 from quern.jobs.graph.neighbours.threads import run_all, spans
 from quern.jobs.graph.neighbours.vectors_in_order import Vectors, VectorsInOrder
@@ -51,14 +50,14 @@ class KeptCodes:
         peak: See `Codes`.
     """
 
-    shared: torch.Tensor
+    shared: npt.NDArray[np.int8]
     file: SharedFile | None
     place: npt.NDArray[np.int32]
-    since: torch.Tensor
+    since: npt.NDArray[np.int8]
     scale: float
-    lost: torch.Tensor
-    length: torch.Tensor
-    peak: torch.Tensor
+    lost: Floats
+    length: Floats
+    peak: Floats
 
     @classmethod
     def of(cls, codes: Codes, before: KeptCodes | None = None, was: Positions | None = None) -> KeptCodes:
@@ -75,23 +74,23 @@ class KeptCodes:
             since = np.flatnonzero(place < 0)
             gone = len(before.shared) - (len(place) - len(since))
             if len(since) <= _MOST_SINCE * len(place) and gone <= _MOST_GONE * len(before.shared):
-                others = codes.numbers[torch.from_numpy(since)]
+                others = codes.numbers[since]
                 return cls(before.shared, before.file, place, others, *columns)
         return cls(codes.numbers, None, np.arange(len(codes), dtype=np.int32), codes.numbers[:0], *columns)
 
-    def numbers(self, positions: Positions, threads: int = 1) -> torch.Tensor:
+    def numbers(self, positions: Positions, threads: int = 1) -> npt.NDArray[np.int8]:
         """The codes of the vectors at `positions`, shape (positions, width); any where it is -1."""
         made = room_for_codes(len(positions), self.shared.shape[1], "int8")
         place = self.place[positions].astype(np.int64)
         others = np.flatnonzero((place < 0) & (positions >= 0))
 
         def carry(span: slice) -> None:
-            torch.index_select(self.shared, 0, torch.from_numpy(place[span].clip(0)), out=made[span])
+            self.shared.take(place[span], axis=0, out=made[span], mode="clip")
 
         if len(self.shared):
             run_all([partial(carry, span) for span in spans(len(positions), _SPAN, threads)], threads)
         nth = np.cumsum(self.place < 0) - 1
-        made[torch.from_numpy(others)] = self.since[torch.from_numpy(nth[positions[others]])]
+        made[others] = self.since[nth[positions[others]]]
         return made
 
 
@@ -106,12 +105,11 @@ def encode_changed(vectors: Vectors, before: KeptCodes, was: Positions, threads:
     """
     new = np.flatnonzero(was < 0)
     made = encode(VectorsInOrder(vectors, new), "int8", scale=before.scale, threads=threads)
-    places, at = torch.from_numpy(was.clip(0)), torch.from_numpy(new)
-    lost, length, peak = (known[places] for known in (before.lost, before.length, before.peak))
-    peak[at] = made.peak
+    lost, length, peak = (known[was.clip(0)] for known in (before.lost, before.length, before.peak))
+    peak[new] = made.peak
     scale = scale_for(float(peak.max()))
     if scale != before.scale:
         return encode(vectors, "int8", scale=scale, threads=threads)
     numbers = before.numbers(was, threads)
-    numbers[at], lost[at], length[at] = made.numbers, made.lost, made.length
+    numbers[new], lost[new], length[new] = made.numbers, made.lost, made.length
     return Codes.of(numbers, scale, lost, length, peak)

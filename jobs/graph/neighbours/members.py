@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from quern.indexes.vectors import Positions
 from quern.jobs.graph.neighbours.centroids import Centroids
+from quern.jobs.graph.neighbours.products import Numbers
 from quern.jobs.graph.neighbours.room import Room
 from quern.jobs.graph.neighbours.threads import run_all, spans
 
@@ -33,13 +33,13 @@ Flags = npt.NDArray[np.bool_]
 class Lists:
     """Positions by partition, in one order within each."""
 
-    positions: torch.Tensor
+    positions: Positions
     ends: Positions
 
     def __len__(self) -> int:
         return len(self.ends) - 1
 
-    def __getitem__(self, partition: int) -> torch.Tensor:
+    def __getitem__(self, partition: int) -> Positions:
         return self.positions[self.ends[partition] : self.ends[partition + 1]]
 
     @classmethod
@@ -49,7 +49,7 @@ class Lists:
         small = partition.astype(np.uint16) if partitions <= 1 << 16 else partition
         order = np.argsort(small, kind="stable")
         ends = np.concatenate([[0], np.cumsum(np.bincount(partition, minlength=partitions))])
-        return cls(torch.from_numpy(row[order]), ends)
+        return cls(row[order], ends)
 
 
 @dataclass(frozen=True)
@@ -63,53 +63,43 @@ class Members:
         partitions: Their number.
     """
 
-    home: torch.Tensor
-    bits: torch.Tensor
+    home: Positions
+    bits: npt.NDArray[np.uint8]
     partitions: int
 
     def __len__(self) -> int:
         return len(self.home)
 
     @cached_property
-    def homeward(self) -> torch.Tensor:
+    def homeward(self) -> Positions:
         """The vectors' positions in the order of their homes, those of one home in their own."""
-        return torch.argsort(self.home, stable=True)
+        return np.argsort(self.home, kind="stable")
 
-    def at(self, positions: torch.Tensor) -> Members:
+    def at(self, positions: Positions) -> Members:
         """Those of the vectors at `positions`."""
         return Members(self.home[positions], self.bits[positions], self.partitions)
 
-    def visit(self, rows: torch.Tensor, partitions: torch.Tensor) -> torch.Tensor:
+    def visit(self, rows: Positions, partitions: Positions) -> Flags:
         """Whether each of `rows` is in the partition beside it."""
-        return _bit(self.bits, rows, partitions)
-
-    def share_home(self, owner: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-        """Whether each owner visits its target's home."""
-        return self.visit(owner, self.home[target])
+        byte = self.bits.reshape(-1)[rows * self.bits.shape[1] + (partitions >> 3)]
+        there: Flags = byte & _MASKS[partitions & 7] > 0
+        return there
 
     def meet(self, owner: Positions, target: Positions) -> Flags:
         """Whether the two are compared: one of them visits the other's home."""
-        home = self.home.numpy()
-        met = self._in(owner, home[target])
+        met = self.visit(owner, self.home[target])
         rest = np.flatnonzero(~met)
-        met[rest] = self._in(target[rest], home[owner[rest]])
+        met[rest] = self.visit(target[rest], self.home[owner[rest]])
         return met
-
-    def _in(self, rows: Positions, partitions: Positions) -> Flags:
-        """Whether each of `rows` is in the partition beside it."""
-        bits = self.bits.numpy()
-        byte = bits.reshape(-1)[rows * bits.shape[1] + (partitions >> 3)]
-        there: Flags = byte & _MASKS[partitions & 7] > 0
-        return there
 
     @property
     def visits(self) -> int:
         """Number of all visits, those at home among them."""
-        return _ones(self.bits)
+        return int(np.bitwise_count(self.bits.view(np.uint64)).sum(dtype=np.int64))
 
     def pairs(self, rows: Positions | None = None) -> tuple[Positions, Positions]:
         """(vector, partition) of all visits, or those of `rows`, those at home among them, in their order."""
-        words = self.bits.numpy().view(np.uint64)
+        words = self.bits.view(np.uint64)
         if rows is None:
             return _pairs(words)
         at, partition = _pairs(words[rows])
@@ -117,8 +107,8 @@ class Members:
 
     def occupants(self) -> Occupants:
         """Those in each partition."""
-        home, every = self.home.numpy(), np.arange(len(self))
-        away = self.bits.numpy().copy()
+        home, every = self.home, np.arange(len(self))
+        away = self.bits.copy()
         away[every, home >> 3] &= ~_MASKS[home & 7]
         row, partition = _pairs(away.view(np.uint64))
         return Occupants(Lists.of(every, home, self.partitions), Lists.of(row, partition, self.partitions))
@@ -127,7 +117,7 @@ class Members:
 class Guests(NamedTuple):
     """Some of a partition's vectors: their positions, and how many of them, the first, are at home in it."""
 
-    positions: torch.Tensor
+    positions: Positions
     residents: int
 
 
@@ -149,12 +139,12 @@ class Occupants:
     def parts(self, partition: int, most: int) -> Iterator[Guests]:
         """Those of a partition; in several parts if there are more than `most`."""
         at_home, away = self.residents[partition], self.visitors[partition]
-        every = torch.cat([at_home, away])
+        every = np.concatenate([at_home, away])
         for start in range(0, len(every), most):
             yield Guests(every[start : start + most], max(0, min(most, len(at_home) - start)))
 
 
-def assign(numbers: torch.Tensor, centroids: Centroids, reach: float, threads: int = 1) -> Members:
+def assign(numbers: Numbers, centroids: Centroids, reach: float, threads: int = 1) -> Members:
     """The partitions of coded vectors.
 
     Args:
@@ -171,17 +161,17 @@ def assign(numbers: torch.Tensor, centroids: Centroids, reach: float, threads: i
         room = Room()
         for start in range(span.start, span.stop, _ROWS):
             part = slice(start, min(start + _ROWS, span.stop))
-            near = room.products(numbers[part].cpu(), centroids.numbers).numpy()
+            near = room.products(numbers[part], centroids.numbers)
             home[part] = near.argmax(1)
             least = near[np.arange(len(near)), home[part]] - short
-            there = room.of("there", near.shape, torch.bool).numpy()
+            there = room.of("there", near.shape, np.bool_)
             np.greater_equal(near, least[:, None], out=there)
             there[:, len(centroids) :] = False
             packed = np.packbits(there.reshape(-1)).reshape(len(near), -1)
             bits[part, : packed.shape[1]] = packed
 
     run_all([partial(visit, span) for span in spans(count, _SPAN, threads)], threads)
-    return Members(torch.from_numpy(home), torch.from_numpy(bits), len(centroids))
+    return Members(home, bits, len(centroids))
 
 
 @dataclass(frozen=True)
@@ -219,8 +209,8 @@ def fresh_since(members: Members, before: Members, was: Positions) -> Fresh:
     if before.partitions != members.partitions:
         every = np.ones(len(members), dtype=np.bool_)
         return Fresh(every, every, *members.pairs())
-    moved = (was < 0) | (before.home.numpy()[was] != members.home.numpy())
-    then, now = (m.bits.numpy().view(np.uint64) for m in (before, members))
+    moved = (was < 0) | (before.home[was] != members.home)
+    then, now = (m.bits.view(np.uint64) for m in (before, members))
     other = was < 0
     other[np.flatnonzero(then.take(was, axis=0, mode="wrap") != now) // now.shape[1]] = True
     changed = np.flatnonzero(other)
@@ -232,10 +222,6 @@ def fresh_since(members: Members, before: Members, was: Positions) -> Fresh:
     return Fresh(moved, left, changed[guest], host)
 
 
-def _bit(bits: torch.Tensor, rows: torch.Tensor, partitions: torch.Tensor) -> torch.Tensor:
-    return (bits[rows, partitions >> 3] >> (7 - (partitions & 7)).to(torch.uint8)) & 1 > 0
-
-
 def _pairs(words: npt.NDArray[np.uint64]) -> tuple[Positions, Positions]:
     """(row, bit) of the bits that are set, in the order of the rows; shape (rows, words)."""
     flat = words.reshape(-1)
@@ -243,7 +229,3 @@ def _pairs(words: npt.NDArray[np.uint64]) -> tuple[Positions, Positions]:
     at, bit = np.nonzero(np.unpackbits(flat[place].view(np.uint8).reshape(-1, _WORD), axis=1))
     row, word = np.divmod(place[at], max(1, words.shape[1]))
     return row, word * 64 + bit
-
-
-def _ones(bits: torch.Tensor) -> int:
-    return int(np.bitwise_count(bits.numpy().view(np.uint64)).sum(dtype=np.int64))

@@ -18,15 +18,15 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple, Protocol
 
 import numpy as np
-import torch
+import numpy.typing as npt
 
 from quern.indexes.vectors import Floats, Neighbours, Positions, similarities
 from quern.jobs.graph.neighbours.blocks import Block, Reached
 from quern.jobs.graph.neighbours.codes import Codes
-from quern.jobs.graph.neighbours.ranking import begins, by_score, order_of, ranks
+from quern.jobs.graph.neighbours.ranking import Flags, begins, by_score, order_of, ranks
 from quern.jobs.graph.neighbours.threads import spans
 
-Keep = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+Keep = Callable[[Positions, Positions], Flags]
 
 _CROWD = 64
 _LEAST_CROWD = 1024
@@ -48,28 +48,28 @@ class ReadableVectors(Protocol):
 class Pairs(NamedTuple):
     """Pairs in one direction: `target` may be a neighbour of `owner`, with a cosine within [lower, upper]."""
 
-    owner: torch.Tensor
-    target: torch.Tensor
-    lower: torch.Tensor
-    upper: torch.Tensor
+    owner: Positions
+    target: Positions
+    lower: Floats
+    upper: Floats
 
-    def where(self, kept: torch.Tensor) -> Pairs:
+    def where(self, kept: Flags) -> Pairs:
         """Those that are `kept`."""
-        index = kept.nonzero().squeeze(1)
-        return Pairs(*(column[index] for column in self))
+        index = np.flatnonzero(kept)
+        return Pairs(self.owner[index], self.target[index], self.lower[index], self.upper[index])
 
 
 class Waiting(NamedTuple):
     """Pairs that wait for their canonical score, 12 bytes each: int32 positions, and the upper bound of the cosine."""
 
-    owner: torch.Tensor
-    target: torch.Tensor
-    upper: torch.Tensor
+    owner: npt.NDArray[np.int32]
+    target: npt.NDArray[np.int32]
+    upper: Floats
 
-    def where(self, kept: torch.Tensor) -> Waiting:
+    def where(self, kept: Flags) -> Waiting:
         """Those that are `kept`."""
-        index = kept.nonzero().squeeze(1)
-        return Waiting(*(column[index] for column in self))
+        index = np.flatnonzero(kept)
+        return Waiting(self.owner[index], self.target[index], self.upper[index])
 
 
 class NearestLists:
@@ -92,7 +92,7 @@ class NearestLists:
         """The best of none.
 
         Args:
-            codes: Codes of the vectors, on the device that is to compare them.
+            codes: Codes of the vectors.
             vectors: The vectors themselves.
             depth: Neighbours wanted of each, at least 1.
             order: Rank of each vector among equal scores; its position if None.
@@ -100,12 +100,12 @@ class NearestLists:
             repeated: Whether two vectors may be compared more than once; pairs then raise no floor until they are
                 scored, for one that is counted twice would raise it too far. Quicker where floors are high.
         """
-        count, device = len(codes), codes.numbers.device
+        count = len(codes)
         self._codes, self._vectors, self._depth = codes, vectors, depth
         self._order = np.arange(count) if order is None else order
         self._threads, self._repeated = threads, repeated
-        self._lower = torch.full((count, depth), -torch.inf, device=device)
-        self.floor = torch.full((count,), -torch.inf, device=device)
+        self._lower = np.full((count, depth), -np.inf, dtype=np.float32)
+        self.floor = np.full(count, -np.inf, dtype=np.float32)
         self._waiting: list[Waiting] = []
         self._count = 0
         self._limit = max(_LEAST_WAITING, _WAITING * count)
@@ -114,12 +114,12 @@ class NearestLists:
 
     def compare(
         self,
-        rows: torch.Tensor,
-        columns: torch.Tensor,
+        rows: Positions,
+        columns: Positions,
         *,
         both: bool,
         keep: Keep | None = None,
-        gaining: torch.Tensor | None = None,
+        gaining: Flags | None = None,
         raising: bool = True,
     ) -> None:
         """Compare each of `rows` with each of `columns`; no vector with itself.
@@ -139,9 +139,9 @@ class NearestLists:
                 self._take_columns(block, rows, columns, _and_gaining(keep, gaining), raising=raising)
 
     def _take_rows(
-        self, block: Block, rows: torch.Tensor, columns: torch.Tensor, keep: Keep | None, *, raising: bool
+        self, block: Block, rows: Positions, columns: Positions, keep: Keep | None, *, raising: bool
     ) -> None:
-        peaks, most = block.row_peaks(), crowd(int(block.products.numel()))
+        peaks, most = block.row_peaks(), crowd(block.products.size)
         if raising:
             self._seed(rows, lambda: block.row_floor(peaks, self._depth))
         found = block.rows_reaching(peaks, self.floor[rows], most)
@@ -150,13 +150,13 @@ class NearestLists:
             peaks = block.row_peaks()
             if raising:
                 self.raise_floor(rows, block.row_floor(peaks, self._depth))
-            found = block.rows_reaching(peaks, self.floor[rows], peaks.numel())
+            found = block.rows_reaching(peaks, self.floor[rows], peaks.size)
         self._take(rows, columns, found, keep, turned=False)
 
     def _take_columns(
-        self, block: Block, rows: torch.Tensor, columns: torch.Tensor, keep: Keep | None, *, raising: bool
+        self, block: Block, rows: Positions, columns: Positions, keep: Keep | None, *, raising: bool
     ) -> None:
-        peaks, most = block.column_peaks(), crowd(int(block.products.numel()))
+        peaks, most = block.column_peaks(), crowd(block.products.size)
         if raising:
             self._seed(columns, lambda: block.column_floor(peaks, self._depth))
         found = block.columns_reaching(peaks, self.floor[columns], most)
@@ -165,26 +165,25 @@ class NearestLists:
             peaks = block.column_peaks()
             if raising:
                 self.raise_floor(columns, block.column_floor(peaks, self._depth))
-            found = block.columns_reaching(peaks, self.floor[columns], peaks.numel())
+            found = block.columns_reaching(peaks, self.floor[columns], peaks.size)
         self._take(rows, columns, found, keep, turned=True)
 
-    def _seed(self, owners: torch.Tensor, floor: Callable[[], torch.Tensor]) -> None:
-        if torch.isneginf(self.floor[owners]).any():
+    def _seed(self, owners: Positions, floor: Callable[[], Floats]) -> None:
+        if np.isneginf(self.floor[owners]).any():
             self.raise_floor(owners, floor())
 
-    def raise_floor(self, owners: torch.Tensor, floor: torch.Tensor) -> None:
+    def raise_floor(self, owners: Positions, floor: Floats) -> None:
         """Let floors be no lower than these, above which each of `owners` has `depth` neighbours."""
         with self._lock:
-            self.floor[owners] = torch.maximum(self.floor[owners], floor)
+            self.floor[owners] = np.maximum(self.floor[owners], floor)
 
-    def _closely(self, rows: torch.Tensor, columns: torch.Tensor) -> Block:
+    def _closely(self, rows: Positions, columns: Positions) -> Block:
         """The block in float32."""
-        device = self._codes.numbers.device
-        left, right = (torch.from_numpy(np.array(self._vectors[p.cpu().numpy()])).to(device) for p in (rows, columns))
+        left, right = (np.asarray(self._vectors[positions]) for positions in (rows, columns))
         return Block.of_vectors(left, right, rows, columns)
 
     def _take(
-        self, rows: torch.Tensor, columns: torch.Tensor, found: Reached | None, keep: Keep | None, *, turned: bool
+        self, rows: Positions, columns: Positions, found: Reached | None, keep: Keep | None, *, turned: bool
     ) -> None:
         if found is None or len(found.row) == 0:
             return
@@ -194,13 +193,13 @@ class NearestLists:
             pairs = pairs.where(keep(pairs.owner, pairs.target))
         if not self._repeated:
             self._raise(pairs)
-        near = (pairs.upper >= self.floor[pairs.owner]).nonzero().squeeze(1)
+        near = np.flatnonzero(pairs.upper >= self.floor[pairs.owner])
         self.await_score(pairs.owner[near], pairs.target[near], pairs.upper[near])
 
-    def await_score(self, owner: torch.Tensor, target: torch.Tensor, upper: torch.Tensor) -> None:
+    def await_score(self, owner: Positions, target: Positions, upper: Floats) -> None:
         """Keep pairs, with upper bounds of their cosines, until they are scored."""
         with self._lock:
-            self._waiting.append(Waiting(owner.int(), target.int(), upper))
+            self._waiting.append(Waiting(owner.astype(np.int32), target.astype(np.int32), upper))
             self._count += len(owner)
             if self._count > self._prune_at:
                 self._prune()
@@ -210,18 +209,17 @@ class NearestLists:
         pairs = pairs.where(pairs.lower > self._lower[pairs.owner, -1])
         if len(pairs.owner) == 0:
             return
-        device = pairs.owner.device
-        order = _by_owner(pairs)
-        owners, counts = torch.unique_consecutive(pairs.owner[order], return_counts=True)
-        group = torch.repeat_interleave(torch.arange(len(owners), device=device), counts)
-        rank = torch.arange(len(order), device=device) - (torch.cumsum(counts, 0) - counts)[group]
-        first = rank < self._depth
-        gained = torch.full((len(owners), self._depth), -torch.inf, device=device)
-        gained[group[first], rank[first]] = pairs.lower[order][first]
+        order = np.argsort((pairs.owner << 32) - (pairs.lower * np.float32(_FINE)).astype(np.int64))
+        owner, lower = pairs.owner[order], pairs.lower[order]
+        rank = ranks(owner)
+        first, group = rank < self._depth, np.cumsum(begins(owner)) - 1
+        owners = owner[begins(owner)]
+        gained = np.full((len(owners), self._depth), -np.inf, dtype=np.float32)
+        gained[group[first], rank[first]] = lower[first]
         with self._lock:
-            merged = torch.cat([self._lower[owners], gained], dim=1).topk(self._depth, dim=1).values
+            merged = np.sort(np.concatenate([self._lower[owners], gained], axis=1), axis=1)[:, : self._depth - 1 : -1]
             self._lower[owners] = merged
-            self.floor[owners] = torch.maximum(self.floor[owners], merged[:, -1])
+            self.floor[owners] = np.maximum(self.floor[owners], merged[:, -1])
 
     def _prune(self) -> None:
         """Forget pairs below floors that have risen since; settle the rest where they are too many."""
@@ -232,34 +230,33 @@ class NearestLists:
         self._prune_at = max(self._limit // 2, 2 * self._count)
 
     def _joined(self) -> Waiting:
-        none = torch.empty(0, dtype=torch.int32, device=self.floor.device)
-        parts = [Waiting(none, none, none.float())]
+        none = np.empty(0, dtype=np.int32)
+        parts = [Waiting(none, none, np.empty(0, dtype=np.float32))]
         parts += [part.where(part.upper >= self.floor[part.owner]) for part in self._waiting]
-        joined = Waiting(*(torch.cat(columns) for columns in zip(*parts, strict=True)))
+        joined = Waiting(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
         if not self._repeated:
             return joined
         joined = _distinct(joined)
         return joined.where(joined.upper >= self._floor_of(joined)[joined.owner])
 
-    def _floor_of(self, waiting: Waiting) -> torch.Tensor:
+    def _floor_of(self, waiting: Waiting) -> Floats:
         """Floors of all vectors, raised by pairs that wait, none of them twice."""
-        owner, upper = waiting.owner.numpy().astype(np.int64), waiting.upper.numpy()
-        by = by_score(owner, upper, owner)
+        owner = waiting.owner.astype(np.int64)
+        by = by_score(owner, waiting.upper, owner)
         last = by[ranks(owner[by]) == self._depth - 1]
-        floor, owners = self.floor.clone(), waiting.owner[last].long()
+        floor, owners = self.floor.copy(), owner[last]
         # Within an owner all bounds are as wide, so that lower ones are in the order of upper ones.
-        floor[owners] = torch.maximum(floor[owners], waiting.upper[last] - 2 * self._codes.margin[owners])
+        floor[owners] = np.maximum(floor[owners], waiting.upper[last] - 2 * self._codes.margin[owners])
         return floor
 
     def _settle(self, waiting: Waiting) -> Waiting:
         """The best `depth` pairs of each owner, by canonical score."""
-        found, device = self._best_of(waiting), waiting.owner.device
-        self._lower = torch.from_numpy(found.similarities).to(device)
-        self.floor = torch.maximum(self.floor, self._lower[:, -1])
+        found = self._best_of(waiting)
+        self._lower = found.similarities
+        self.floor = np.maximum(self.floor, self._lower[:, -1])
         owner, rank = np.nonzero(found.positions >= 0)
         target, score = found.positions[owner, rank], found.similarities[owner, rank]
-        columns = (owner.astype(np.int32), target.astype(np.int32), score)
-        return Waiting(*(torch.from_numpy(c).to(device) for c in columns))
+        return Waiting(owner.astype(np.int32), target.astype(np.int32), score)
 
     def pairs(self) -> tuple[Positions, Positions, Floats]:
         """(owner, target, canonical cosine) of all pairs that may be among the best, the best `depth` surely."""
@@ -281,7 +278,7 @@ class NearestLists:
         return found
 
     def _scored(self, waiting: Waiting) -> tuple[Positions, Positions, Floats]:
-        owner, target = (ends.cpu().numpy().astype(np.int64) for ends in (waiting.owner, waiting.target))
+        owner, target = waiting.owner.astype(np.int64), waiting.target.astype(np.int64)
         if not self._repeated:
             return owner, target, pair_scores(self._vectors, owner, target, self._threads)
         # After a night a third of them wait in both directions: a pair has one score.
@@ -296,22 +293,16 @@ class NearestLists:
 
 def _distinct(waiting: Waiting) -> Waiting:
     """Each pair once; of its upper bounds, all of which hold, one."""
-    pair = ((waiting.owner.long() << 32) | waiting.target.long()).numpy()
+    pair = waiting.owner.astype(np.int64) << 32 | waiting.target
     order = order_of(pair)
-    index = torch.from_numpy(order[begins(pair[order])])
-    return Waiting(*(column[index] for column in waiting))
+    index = order[begins(pair[order])]
+    return Waiting(waiting.owner[index], waiting.target[index], waiting.upper[index])
 
 
-def _and_gaining(keep: Keep | None, gaining: torch.Tensor | None) -> Keep | None:
+def _and_gaining(keep: Keep | None, gaining: Flags | None) -> Keep | None:
     if gaining is None:
         return keep
-    flags = gaining
-    return lambda owner, target: flags[owner] if keep is None else flags[owner] & keep(owner, target)
-
-
-def _by_owner(pairs: Pairs) -> torch.Tensor:
-    """The order of pairs by owner, the highest lower bounds first: one sort of integers."""
-    return torch.argsort((pairs.owner << 32) - (pairs.lower * _FINE).long())
+    return lambda owner, target: gaining[owner] if keep is None else gaining[owner] & keep(owner, target)
 
 
 def crowd(products: int) -> int:

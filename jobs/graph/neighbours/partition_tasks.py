@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from quern.indexes.vectors import Floats, Neighbours, Positions
 from quern.jobs.graph.neighbours.codes import Codes, codes_at
@@ -18,6 +17,7 @@ from quern.jobs.graph.neighbours.members import Members
 from quern.jobs.graph.neighbours.nearest_lists import NearestLists, best_of_owners
 from quern.jobs.graph.neighbours.partitions import join_partitions
 from quern.jobs.graph.neighbours.plan import Spread
+from quern.jobs.graph.neighbours.threads import on_one_core
 from quern.jobs.graph.neighbours.vectors_in_order import VectorsInOrder
 
 _ROWS = 16_384  # Vectors of a task, if one partition has not more: 31 MB at 384 dimensions.
@@ -54,9 +54,9 @@ class PartitionTask:
 Pairs = tuple[Positions, Positions, Floats]
 
 
+@on_one_core()
 def compare(task: PartitionTask) -> Pairs:
     """(owner, target, canonical cosine) of the best that each vector of `task` has in it, places among all."""
-    torch.set_num_threads(1)  # A task has one core.
     nearest = NearestLists(task.codes, task.vectors, task.depth, task.order)
     for step in join_partitions(nearest, task.members, task.among):
         step()
@@ -92,16 +92,8 @@ def _tasks(codes: Codes, vectors: VectorsInOrder, members: Members, depth: int) 
         at = np.unique(row[begin:end])
         if len(at) == 0:
             continue
-        rows = torch.from_numpy(at)
-        yield PartitionTask(
-            among,
-            at,
-            codes_at(codes, rows),
-            np.ascontiguousarray(vectors[at]),
-            members.at(rows),
-            vectors.order[at],
-            depth,
-        )
+        chosen = np.ascontiguousarray(vectors[at])
+        yield PartitionTask(among, at, codes_at(codes, at), chosen, members.at(at), vectors.order[at], depth)
 
 
 def _ranges(sizes: Sequence[int]) -> Iterator[range]:

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
-import torch
 
-from quern.jobs.graph.neighbours.members import Fresh, Lists, Members, Occupants
+from quern.indexes.vectors import Positions
+from quern.jobs.graph.neighbours.members import Flags, Fresh, Lists, Members, Occupants
 from quern.jobs.graph.neighbours.nearest_lists import NearestLists
 from quern.jobs.graph.neighbours.sieve import Sieve
+from quern.jobs.graph.neighbours.threads import parts
 
 _ROWS = 4096
 
@@ -35,25 +36,27 @@ def join_partitions(nearest: NearestLists, members: Members, among: range | None
     at_home, visitors = occupants.residents, occupants.visitors
     # Those at home together first: most of the best are found there, and few of the others pass after that.
     for number in among:
-        for rows in at_home[number].split(_ROWS):
-            for columns in at_home[number].split(_ROWS):
+        for rows in parts(at_home[number], _ROWS):
+            for columns in parts(at_home[number], _ROWS):
                 yield partial(nearest.compare, rows, columns, both=False)
     for number in among:
         keep = partial(_first_meeting, members, number)
-        for rows in visitors[number].split(_ROWS):
-            for columns in at_home[number].split(_ROWS):
+        for rows in parts(visitors[number], _ROWS):
+            for columns in parts(at_home[number], _ROWS):
                 yield partial(nearest.compare, rows, columns, both=True, keep=keep)
 
 
-def _first_meeting(members: Members, partition: int, owner: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+def _first_meeting(members: Members, partition: int, owner: Positions, target: Positions) -> Flags:
     """Whether two vectors meet in `partition` first: they may visit each other's homes."""
-    twice = members.share_home(owner, target) & members.share_home(target, owner)
-    return ~twice | (torch.minimum(members.home[owner], members.home[target]) == partition)
+    home = members.home
+    twice = members.visit(owner, home[target]) & members.visit(target, home[owner])
+    first: Flags = ~twice | (np.minimum(home[owner], home[target]) == partition)
+    return first
 
 
 def newcomers_of(members: Members, fresh: Fresh) -> Occupants:
     """What is new in tonight's partitions: who is at home or visits, and did not last night."""
-    home, here = members.home.numpy(), np.flatnonzero(fresh.moved)
+    home, here = members.home, np.flatnonzero(fresh.moved)
     away = home[fresh.guest] != fresh.host
     return Occupants(
         Lists.of(here, home[here], members.partitions),

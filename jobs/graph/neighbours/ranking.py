@@ -33,7 +33,7 @@ def order_of(keys: Positions) -> Positions:
     """The order of integers, fewer than 2**32 of them, equal ones in their own.
 
     NumPy sorts with AVX-512 or AVX2 where equal ones may come in any order: 600,000 in a third of the time that its
-    stable sort takes, or torch's. Those are put in order then.
+    stable sort takes. Those are put in order then.
     """
     order: Positions = np.argsort(keys)
     same = ~begins(keys[order])

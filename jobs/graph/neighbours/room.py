@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from quern.indexes.vectors import Positions
 from quern.jobs.graph.neighbours.blocks import FOLD
-from quern.jobs.graph.neighbours.codes import products
+from quern.jobs.graph.neighbours.products import Numbers, products
 
 
 class Room:
@@ -24,27 +23,26 @@ class Room:
 
     def __init__(self) -> None:
         """Room for nothing yet."""
-        self._held: dict[str, npt.NDArray[Any]] = {}
+        self._held: dict[tuple[str, np.dtype[Any]], npt.NDArray[Any]] = {}
 
-    def of(self, name: str, shape: Sequence[int], kind: torch.dtype) -> torch.Tensor:
-        """Room of this name and shape; what was in it, of whatever kind and shape, is lost."""
-        key, size = f"{name} {kind}", math.prod(shape)
+    def of(self, name: str, shape: Sequence[int], kind: npt.DTypeLike) -> npt.NDArray[Any]:
+        """Room of this name and shape; what was in it, of whatever shape, is lost."""
+        key, size = (name, np.dtype(kind)), math.prod(shape)
         held = self._held.get(key)
         if held is None or len(held) < size:
-            held = self._held[key] = torch.empty(size, dtype=kind).numpy()
-        # A view of torch lets other threads go first, one of NumPy does not: where steps are short they would wait.
-        return torch.from_numpy(held[:size].reshape(shape))
+            held = self._held[key] = np.empty(size, dtype=kind)
+        return held[:size].reshape(shape)
 
-    def rows(self, name: str, numbers: torch.Tensor, positions: torch.Tensor, multiple: int = 1) -> torch.Tensor:
+    def rows(self, name: str, numbers: Numbers, positions: Positions, multiple: int = 1) -> Numbers:
         """The rows of `numbers` at `positions`, and any others up to a multiple of so many."""
         count, width = len(positions), numbers.shape[1]
         room = self.of(name, (count + -count % multiple, width), numbers.dtype)
-        torch.index_select(numbers, 0, positions, out=self.of(name, (count, width), numbers.dtype))
+        # Positions are in range; with its default mode NumPy would buffer the rows once more.
+        numbers.take(positions, axis=0, out=room[:count], mode="clip")
         return room
 
-    def products(self, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
-        """Products of 8-bit codes, as `codes.products` makes them, and behind them those with the first of `right`
-        again, up to a multiple of `FOLD` columns.
+    def products(self, left: Numbers, right: Numbers) -> npt.NDArray[np.int32]:
+        """Products of 8-bit codes, and behind them those with the first of `right` again, up to a multiple of `FOLD`.
 
         362 columns take a third longer to make than 368, and what looks for the highest of rows with gaps between them
         three times as long.
@@ -54,9 +52,9 @@ class Room:
             padded = self.of("padded", (count + -count % FOLD, right.shape[1]), right.dtype)
             padded[:count], padded[count:] = right, right[0]
             right = padded
-        return products(left, right, self.of("products", (len(left), len(right)), torch.int32))
+        return products(left, right, self.of("products", (len(left), len(right)), np.int32))
 
-    def homes(self, block: torch.Tensor, centroids: torch.Tensor) -> Positions:
+    def homes(self, block: Numbers, centroids: Numbers) -> Positions:
         """The centroid that is nearest to each code, the first of those that are equally near; shape (block,)."""
-        nearest: Positions = np.asarray(self.products(block, centroids).numpy().argmax(1))
+        nearest: Positions = self.products(block, centroids).argmax(axis=1)
         return nearest

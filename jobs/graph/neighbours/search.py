@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import torch
 
 from quern.indexes.vectors import Neighbours, Positions
 from quern.jobs.graph.neighbours.centroids import homes, train
-from quern.jobs.graph.neighbours.codes import Codes, Kind, codes_at, encode, fast_kinds, likely, products
+from quern.jobs.graph.neighbours.codes import Codes, codes_at, encode, likely
+from quern.jobs.graph.neighbours.gpu import join_on_gpu
 from quern.jobs.graph.neighbours.join import join_all
 from quern.jobs.graph.neighbours.kept_lists import NeighbourLists
 from quern.jobs.graph.neighbours.layout import Layout, lay_out
@@ -17,6 +17,7 @@ from quern.jobs.graph.neighbours.partition_tasks import join_in_tasks
 from quern.jobs.graph.neighbours.partitions import join_partitions
 from quern.jobs.graph.neighbours.plan import Neighbourhood, Plan
 from quern.jobs.graph.neighbours.prints import Prints
+from quern.jobs.graph.neighbours.products import BITS, Kind, fast_kinds, products
 from quern.jobs.graph.neighbours.threads import on_one_core, run_all
 from quern.jobs.graph.neighbours.vectors_in_order import Vectors, VectorsInOrder
 
@@ -41,22 +42,17 @@ def find_neighbours(vectors: Vectors, prints: Prints, plan: Plan) -> Neighbourho
         plan.threads,
     )
     order = np.argsort(home, kind="stable")
-    codes = codes_at(codes, torch.from_numpy(order))
+    codes = codes_at(codes, order)
     near, notes = _joined(codes, VectorsInOrder(vectors, order), plan)
     return Neighbourhood(prints, _in_place(near, order), _dimension(vectors), len(vectors), None, notes)
 
 
 def find_in_partitions(layout: Layout, codes: Codes, vectors: Vectors, prints: Prints, plan: Plan) -> Neighbourhood:
     """The same, of those that share a partition of `layout`; `codes` are in the order of their homes."""
-    homeward = layout.members.homeward
-    order = homeward.numpy()
-    kind = fast_kinds("cpu")[0]
-    ordered = VectorsInOrder(vectors, order)
-    if kind != "int8":
-        codes = encode(ordered, kind, threads=plan.threads)
-    near, notes = _joined_in_partitions(codes, ordered, layout.members.at(homeward), plan)
+    order = layout.members.homeward
+    near, notes = _joined_in_partitions(codes, VectorsInOrder(vectors, order), layout.members.at(order), plan)
     lists = _in_place(near, order)
-    notes |= {"bits": _bits(kind)} | layout.notes(lists, prints, plan.k)
+    notes |= layout.notes(lists, prints, plan.k)
     return Neighbourhood(prints, lists, _dimension(vectors), len(vectors), layout.partitioned, notes)
 
 
@@ -72,17 +68,17 @@ def _dimension(vectors: Vectors) -> int:
     return int(np.asarray(vectors[0:1]).shape[1])
 
 
-def _bits(kind: Kind) -> float:
-    return {"int8": 8.0, "bf16": 16.0, "f16": 16.0, "f32": 32.0}[kind]
-
-
 def _joined(codes: Codes, ordered: VectorsInOrder, plan: Plan) -> tuple[Neighbours, dict[str, float]]:
     """The neighbours of all vectors among all, in the order of their homes, and figures."""
+    if plan.device != "cpu":
+        nearest = NearestLists(codes, ordered, plan.depth, ordered.order, plan.threads)
+        join_on_gpu(nearest, encode(ordered, "f16", threads=plan.threads), plan.depth, plan.device)
+        return nearest.neighbours(), {"bits": BITS["f16"]}
     kind = choose_kind(codes, plan)
-    nominees = codes if kind == "int8" else encode(ordered, kind, plan.device, threads=plan.threads)
+    nominees = codes if kind == "int8" else encode(ordered, kind, threads=plan.threads)
     nearest = NearestLists(nominees, ordered, plan.depth, ordered.order, plan.threads)
     join_all(nearest, len(codes), plan.threads)
-    return nearest.neighbours(), {"bits": _bits(kind)}
+    return nearest.neighbours(), {"bits": BITS[kind]}
 
 
 def _joined_in_partitions(
@@ -102,19 +98,17 @@ def choose_kind(codes: Codes, plan: Plan) -> Kind:
 
     Those of 8 bits let more pairs pass that must be looked at singly: how many, a few vectors tell.
     """
-    if plan.device != "cpu":
-        return "f16"
-    first, *others = fast_kinds("cpu")
+    first, *others = fast_kinds()
     if first != "int8" or len(codes) <= plan.depth:
         return first
     rows = spaced(len(codes), _PILOT)
     found = products(codes.numbers[rows], codes.numbers)
-    least = found.topk(plan.depth + 1, dim=1).values[:, -1]
-    passing = (found >= (least - 2 * codes.margin[rows] * codes.scale**2)[:, None]).sum(1).double().mean()
+    least = np.partition(found, -plan.depth - 1, axis=1)[:, -plan.depth - 1]
+    passing = (found >= (least - 2 * codes.margin[rows] * codes.scale**2)[:, None]).sum(axis=1).mean()
     return "int8" if float(passing) < len(codes) / 2 / _PAIR_COST + 2 * plan.depth else others[0]
 
 
-def spaced(count: int, most: int) -> torch.Tensor:
+def spaced(count: int, most: int) -> Positions:
     """At most `most` positions among `count`, evenly spaced, the first and the last among them."""
     size = min(count, most)
-    return torch.arange(size) * (count - 1) // max(1, size - 1)
+    return np.arange(size) * (count - 1) // max(1, size - 1)

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from quern.indexes.vectors import Positions
 from quern.jobs.graph.neighbours.blocks import FOLD
@@ -54,7 +53,7 @@ class Sieve:
         """
         self._nearest, self._codes, self._depth, self._sought, self._keep = nearest, codes, depth, sought, keep
         self._unit = codes.scale**-2
-        margin, floor = (v.numpy().astype(np.float64) / self._unit for v in (codes.margin, nearest.floor))
+        margin, floor = (v.astype(np.float64) / self._unit for v in (codes.margin, nearest.floor))
         # The least products that may reach each floor, and how far below a product those are that may be as near.
         self._least: _Integers = np.floor(floor - margin).clip(min=_LOWEST).astype(np.int32)
         self._twice: _Integers = np.ceil(2 * margin).astype(np.int32) + 1
@@ -68,14 +67,14 @@ class Sieve:
 
         Two that only visit it are not compared.
         """
-        one, other = rows.positions.numpy(), columns.positions.numpy()
+        one, other = rows.positions, columns.positions
         room = self._rooms.__dict__.setdefault("room", Room())
-        left = room.rows("left", self._codes.numbers, rows.positions, FOLD)
-        right = room.rows("right", self._codes.numbers, columns.positions, FOLD)
-        made = room.products(left, right).numpy()[: len(one), : len(other)]
+        left = room.rows("left", self._codes.numbers, one, FOLD)
+        right = room.rows("right", self._codes.numbers, other, FOLD)
+        made = room.products(left, right)[: len(one), : len(other)]
         made[rows.residents :, columns.residents :] = _NEVER
         self._seed(one, made)
-        passed, reached = (room.of(name, made.shape, torch.bool).numpy() for name in ("passed", "reached"))
+        passed, reached = (room.of(name, made.shape, np.bool_) for name in ("passed", "reached"))
         np.greater_equal(made, self._least[one][:, None], out=passed)
         passed |= np.greater_equal(made, self._least[other], out=reached)
         flat = np.flatnonzero(passed)
@@ -87,8 +86,8 @@ class Sieve:
 
     def _closely(self, rows: Guests, columns: Guests) -> None:
         """The same in float32: too many are within the margin of each other."""
-        at_home, away = columns.positions.tensor_split([columns.residents])
-        self._nearest.compare(rows.positions.sort().values, at_home, both=True, keep=self._keep)
+        at_home, away = np.split(columns.positions, [columns.residents])
+        self._nearest.compare(np.sort(rows.positions), at_home, both=True, keep=self._keep)
         self._nearest.compare(rows.positions[: rows.residents], away, both=True, keep=self._keep)
 
     def _seed(self, rows: Positions, made: _Integers) -> None:
@@ -116,8 +115,8 @@ class Sieve:
         """Pass on what is held still, and the floors of those that are searched for."""
         self._pass_on(self._taken())
         born = np.flatnonzero(self._sought & (self._least > _LOWEST))
-        floor = (self._least[born] + self._twice[born]) * self._unit - self._codes.margin.numpy()[born]
-        self._nearest.raise_floor(torch.from_numpy(born), torch.from_numpy(floor.astype(np.float32)))
+        floor = (self._least[born] + self._twice[born]) * self._unit - self._codes.margin[born]
+        self._nearest.raise_floor(born, floor.astype(np.float32))
 
     def _pass_on(self, held: list[_Hits]) -> None:
         if not held:
@@ -125,11 +124,11 @@ class Sieve:
         one, other, product = (np.concatenate(columns) for columns in zip(*held, strict=True))
         forth, back = product >= self._least[one], product >= self._least[other]
         kept = np.flatnonzero((one != other) & (forth | back))
-        kept = kept[self._keep(torch.from_numpy(one[kept]), torch.from_numpy(other[kept])).numpy()]
+        kept = kept[self._keep(one[kept], other[kept])]
         for owner, target, near in ((one, other, forth), (other, one, back)):
             at = kept[near[kept]]
-            upper = torch.from_numpy(product[at]).float() * self._unit + self._codes.margin[owner[at]]
-            self._nearest.await_score(torch.from_numpy(owner[at]), torch.from_numpy(target[at]), upper)
+            upper = product[at].astype(np.float32) * np.float32(self._unit) + self._codes.margin[owner[at]]
+            self._nearest.await_score(owner[at], target[at], upper)
 
 
 def _no_less_have(made: _Integers, count: int) -> _Integers:

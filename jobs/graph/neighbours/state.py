@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from quern.indexes.night_state import NightStates
 from quern.jobs.graph.neighbours.centroids import Rounds
@@ -23,10 +22,11 @@ from quern.jobs.graph.neighbours.plan import Neighbourhood, Partitioned
 from quern.jobs.graph.neighbours.prints import Prints
 from quern.jobs.graph.neighbours.truth import Truth
 
+_CODE_COLUMNS = ("place", "since", "lost", "length", "peak")  # Of `KeptCodes`.
 _SHARED = "codes.npy"  # What states of many nights share.
 
 _Column = np.ndarray[tuple[int, ...], np.dtype[Any]]
-_Columns = Mapping[str, _Column]
+_Columns = dict[str, _Column]
 
 
 class StateWriter:
@@ -63,7 +63,7 @@ class StateWriter:
             (self._begun() / _SHARED).hardlink_to(file.path)
             self._known[_SHARED] = file.checksum
         except OSError:
-            self._save({_SHARED.removesuffix(".npy"): codes.shared.numpy()})
+            self._save({_SHARED.removesuffix(".npy"): codes.shared})
 
     def _begun(self) -> Path:
         self._path = self._path or self._states.begin(self._name)
@@ -84,21 +84,27 @@ def read_state(folder: Path) -> Neighbourhood | None:
     return NightStates(folder).newest(_read)
 
 
-def _partition_columns(prints: Prints, parts: Partitioned) -> dict[str, _Column]:
-    home = parts.members.home.numpy().astype(np.int32)
-    partitioned = {"home": home, "bits": parts.members.bits.numpy(), "sample": parts.truth.rows}
-    rounds = {"nearest": parts.rounds.nearest, "totals": parts.rounds.totals}
+def _partition_columns(prints: Prints, parts: Partitioned) -> _Columns:
+    home = parts.members.home.astype(np.int32)
+    partitioned: _Columns = {"home": home, "bits": parts.members.bits, "sample": parts.truth.rows}
+    rounds: _Columns = {"nearest": parts.rounds.nearest, "totals": parts.rounds.totals}
     return {"prints": prints, **partitioned, **rounds, **_list_columns("sample_", parts.truth.lists)}
 
 
-def _code_columns(codes: KeptCodes) -> dict[str, _Column]:
-    known = {"since": codes.since, "lost": codes.lost, "length": codes.length, "peak": codes.peak}
+def _code_columns(codes: KeptCodes) -> _Columns:
+    known: _Columns = {
+        "place": codes.place,
+        "since": codes.since,
+        "lost": codes.lost,
+        "length": codes.length,
+        "peak": codes.peak,
+    }
     if codes.file is None:
         known["codes"] = codes.shared
-    return {"place": codes.place} | {name: values.numpy() for name, values in known.items()}
+    return known
 
 
-def _list_columns(prefix: str, lists: NeighbourLists) -> dict[str, _Column]:
+def _list_columns(prefix: str, lists: NeighbourLists) -> _Columns:
     few = int(lists.positions.max(initial=0)) < 1 << 31
     positions = lists.positions.astype(np.int32 if few else np.int64)
     return {f"{prefix}positions": positions, f"{prefix}scores": lists.scores, f"{prefix}cut": lists.cut}
@@ -116,15 +122,10 @@ def _read(path: Path, about: Mapping[str, Any]) -> Neighbourhood:
     read = {name: np.load(path / f"{name}.npy", mmap_mode="c", allow_pickle=False) for name in names}
     partitioned = codes = None
     if "partitions" in about:
-        home = torch.from_numpy(read["home"].astype(np.int64))
-        members = Members(home, torch.from_numpy(read["bits"]), int(about["partitions"]))
+        members = Members(read["home"].astype(np.int64), read["bits"], int(about["partitions"]))
         rounds = Rounds(read["nearest"], read["totals"], float(about["scale"]))
         partitioned = Partitioned(rounds, members, Truth(read["sample"], _lists(read, "sample_")))
         shared = SharedFile(path / _SHARED, about["digests"][_SHARED])
-        codes = KeptCodes(scale=rounds.scale, file=shared, place=read["place"], **_tensors(read))
+        kept = {name: read[name] for name in _CODE_COLUMNS}
+        codes = KeptCodes(shared=read["codes"], scale=rounds.scale, file=shared, **kept)
     return Neighbourhood(read["prints"], _lists(read, ""), int(about["dimension"]), 0, partitioned, codes=codes)
-
-
-def _tensors(read: _Columns) -> dict[str, torch.Tensor]:
-    files = {"shared": "codes"} | {name: name for name in ("since", "lost", "length", "peak")}
-    return {name: torch.from_numpy(read[file]) for name, file in files.items()}

@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Protocol, TypeVar
 
-import torch
+from threadpoolctl import threadpool_limits
+
+from quern.indexes.vectors import Positions
 
 _T = TypeVar("_T")
 
@@ -45,7 +47,7 @@ def run_all(steps: Iterable[Callable[[], None]], threads: int) -> None:
             ended.set()
             raise
 
-    with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+    with ThreadPoolExecutor(threads) as pool:
         try:
             for working in [pool.submit(work) for _ in range(threads)]:
                 working.result()
@@ -61,6 +63,11 @@ def spans(count: int, most: int, threads: int) -> list[slice]:
     return [slice(start, min(start + size, count)) for start in range(0, count, max(1, size))]
 
 
+def parts(positions: Positions, most: int) -> Iterator[Positions]:
+    """`positions` in parts of `most`, the last one perhaps shorter; no part of none."""
+    return (positions[start : start + most] for start in range(0, len(positions), most))
+
+
 @contextmanager
 def beside(threads: int) -> Iterator[Start]:
     """What starts something on a thread of its own, and gives what waits for its result.
@@ -68,16 +75,12 @@ def beside(threads: int) -> Iterator[Start]:
     Args:
         threads: How many may be used; with one alone, a thing is done when its result is asked for.
     """
-    with ThreadPoolExecutor(1, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+    with ThreadPoolExecutor(1) as pool:
         yield lambda task: cache(task) if threads <= 1 else pool.submit(task).result
 
 
 @contextmanager
 def on_one_core() -> Iterator[None]:
-    """What this thread does with torch it does alone, beside those of `run_all`: torch's own threads spin."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
+    """A product of NumPy's takes one core: threads of its BLAS would wait for those of `run_all`."""
+    with threadpool_limits(1, "blas"):
         yield
-    finally:
-        torch.set_num_threads(before)

@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import torch
 
-from quern.indexes.vectors import Positions
+from quern.indexes.vectors import Floats, Positions
 from quern.jobs.graph.neighbours.centroids import Centroids
-from quern.jobs.graph.neighbours.codes import Codes, products
+from quern.jobs.graph.neighbours.codes import Codes
 from quern.jobs.graph.neighbours.join import seek_in_all
 from quern.jobs.graph.neighbours.kept_lists import Flags, NeighbourLists, Pairs
 from quern.jobs.graph.neighbours.nearest_lists import NearestLists, ReadableVectors
 from quern.jobs.graph.neighbours.prints import Prints, last_by_print
-from quern.jobs.graph.neighbours.threads import run_all
+from quern.jobs.graph.neighbours.products import products
+from quern.jobs.graph.neighbours.threads import parts, run_all
 
 # A reach is a multiple of this: that of tomorrow is the same but in one night of ten. On nodes it is .11 to .14.
 _STEP = 0.01
@@ -64,11 +64,11 @@ class Searched:
     depth: int
     threads: int
 
-    def nearest(self, rows: Positions, floor: torch.Tensor | None = None) -> NearestLists:
+    def nearest(self, rows: Positions, floor: Floats | None = None) -> NearestLists:
         """Lists that are to be filled, from the given floors of `rows` on."""
         lists = NearestLists(self.codes, self.vectors, self.depth, threads=self.threads)
         if floor is not None:
-            lists.floor[torch.from_numpy(rows)] = floor
+            lists.floor[rows] = floor
         return lists
 
 
@@ -113,8 +113,7 @@ def _in_all(among: Searched, rows: Positions, chosen: Positions) -> Pairs:
     if len(chosen) == 0:
         return _NONE
     nearest = among.nearest(rows)
-    wanted = torch.from_numpy(rows[chosen])
-    run_all(seek_in_all(nearest, wanted, len(among.codes), None), among.threads)
+    run_all(seek_in_all(nearest, rows[chosen], len(among.codes), None), among.threads)
     return _by_list(nearest, rows)
 
 
@@ -122,11 +121,11 @@ def _in_new(among: Searched, rows: Positions, chosen: Positions, new: Positions,
     """What the `chosen` of `rows` find among the `new` that is as near as what their lists have."""
     if len(chosen) == 0 or len(new) == 0:
         return _NONE
-    nearest = among.nearest(rows[chosen], torch.from_numpy(lists.cut[chosen]))
+    nearest = among.nearest(rows[chosen], lists.cut[chosen])
     steps = [
         partial(nearest.compare, owners, columns, both=False)
-        for columns in torch.from_numpy(new).split(4 * _ROWS)
-        for owners in torch.from_numpy(rows[chosen]).split(_ROWS)
+        for columns in parts(new, 4 * _ROWS)
+        for owners in parts(rows[chosen], _ROWS)
     ]
     run_all(steps, among.threads)
     return _by_list(nearest, rows)
@@ -155,7 +154,7 @@ def needed_reach(owner: Positions, target: Positions, codes: Codes, centroids: C
     if len(owner) == 0:
         return 0.0
     count = len(owner)
-    near = products(codes.numbers[torch.from_numpy(np.concatenate([owner, target]))].cpu(), centroids.numbers).numpy()
+    near = products(codes.numbers[np.concatenate([owner, target])], centroids.numbers)
     home, every = near.argmax(1), np.arange(2 * count)
     # By how much each is less near to the home of the other than to its own.
     short = near[every, home] - near[every, np.roll(home, count)]

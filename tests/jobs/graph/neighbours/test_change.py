@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -17,17 +16,17 @@ from hypothesis import strategies as st
 from quern.indexes.vectors import Floats, Positions, nearest
 from quern.jobs.graph.neighbours.centroids import LastRounds, train
 from quern.jobs.graph.neighbours.change import change
-from quern.jobs.graph.neighbours.codes import Kind, encode
+from quern.jobs.graph.neighbours.codes import encode
 from quern.jobs.graph.neighbours.edges import neighbour_edges
 from quern.jobs.graph.neighbours.kept_codes import KeptCodes, SharedFile
 from quern.jobs.graph.neighbours.members import assign
 from quern.jobs.graph.neighbours.partition_tasks import PartitionTask
 from quern.jobs.graph.neighbours.plan import Neighbourhood, Plan
 from quern.jobs.graph.neighbours.prints import vector_prints
+from quern.jobs.graph.neighbours.products import Kind
 from quern.jobs.graph.neighbours.search import find_neighbours, spaced
 from quern.jobs.graph.neighbours.threads import run_all
 from quern.jobs.graph.neighbours.truth import needed_reach
-from quern.schemas.extras import MissingExtraError
 from quern.schemas.settings import LinkSettings, NeighbourSettings
 
 
@@ -74,18 +73,14 @@ def nights(seed: int, coarse: bool, plan: Plan, partitioned: bool) -> None:
 PROCESSORS: tuple[tuple[Kind, ...], ...] = (("int8", "bf16"), ("int8", "f32"), ("bf16", "f32"), ("f32",))
 
 
-@pytest.mark.parametrize("partitioned", [False, True])
 @pytest.mark.parametrize("coarse", [False, True])
-def test_what_a_processor_multiplies_fast_changes_no_neighbour(
-    partitioned: bool, coarse: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_processor_multiplies_fast_changes_no_neighbour(coarse: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     pool = vectors(300, 8, 17, coarse)
-    plan = Plan(k=3, exact_below=0 if partitioned else 1000, partitions=9, recall=0.8, sample=60)
+    plan = Plan(k=3, exact_below=1000)
     found = []
     for kinds in PROCESSORS:
-        monkeypatch.setattr("quern.jobs.graph.neighbours.search.fast_kinds", lambda _, kinds=kinds: kinds)
+        monkeypatch.setattr("quern.jobs.graph.neighbours.search.fast_kinds", lambda kinds=kinds: kinds)
         found.append(find_neighbours(pool, vector_prints(pool), plan))
-    assert {near.partitioned is not None for near in found} == {partitioned}
     assert {near.notes["bits"] for near in found} == {8, 16, 32}
     assert all(first(near, plan.k) == first(found[0], plan.k) for near in found)
 
@@ -130,22 +125,6 @@ def test_edges_of_nights_by_partitions_are_those_of_a_full_run(seed: int) -> Non
             )
             for column in ("source", "target", "similarity"):
                 assert (getattr(full, column) == getattr(incremental, column)).all()
-
-
-@pytest.mark.parametrize("same_chunk", [False, True])
-def test_edges_without_torch_are_the_same(same_chunk: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pool = vectors(200, 8, 11, True)
-    pool[150:] = pool[:50]  # Nodes with equal vectors.
-    how, wanted = NeighbourSettings(exact_below=1000), LinkSettings(same_chunk=same_chunk)
-    ways = []
-    for name in ("torch", "none"):
-        if name == "none":
-            monkeypatch.setitem(sys.modules, "torch", None)
-        ways.append(neighbour_edges(pool, np.arange(200) % 20, wanted, how, 1, tmp_path / "memo" / name, "1").edges)
-    for column in ("source", "target", "similarity"):
-        assert (getattr(ways[0], column) == getattr(ways[1], column)).all()
-    with pytest.raises(MissingExtraError, match=r"partitions .* needs torch.*quern\[torch\]"):
-        neighbour_edges(pool, np.arange(200), wanted, NeighbourSettings(exact_below=100), 1, tmp_path, "1")
 
 
 def _changed(of_night: Positions, size: int, rng: np.random.Generator) -> Positions:
@@ -290,7 +269,7 @@ def test_samples_are_positions(count: int) -> None:
     positions = spaced(count, 7)
     assert positions[0] == 0
     assert positions[-1] == (count - 1 if count > 1 else 0)
-    assert (positions.diff() > 0).all()
+    assert (np.diff(positions) > 0).all()
 
 
 @pytest.mark.parametrize("threads", [1, 2])

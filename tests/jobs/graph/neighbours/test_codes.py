@@ -7,12 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
-import torch
 
 from quern.indexes.vectors import Floats
-from quern.jobs.graph.neighbours.codes import Codes, encode, likely, products
+from quern.jobs.graph.neighbours.codes import Codes, encode, likely
 from quern.jobs.graph.neighbours.kept_codes import KeptCodes, SharedFile, encode_changed
+from quern.jobs.graph.neighbours.products import products
 
 
 def unit(rows: Floats) -> Floats:
@@ -44,10 +45,10 @@ def near_each_other(seed: int) -> Floats:
 KINDS = [gaussian, few_components, one_large_component, near_each_other]
 
 
-def off(codes: Codes, vectors: Floats) -> torch.Tensor:
+def off(codes: Codes, vectors: Floats) -> npt.NDArray[np.float64]:
     """How far each product is from its cosine."""
-    true = torch.from_numpy(vectors.astype(np.float64) @ vectors.T.astype(np.float64))
-    return (products(codes.numbers, codes.numbers).double() / codes.scale**2 - true).abs()
+    true = vectors.astype(np.float64) @ vectors.T.astype(np.float64)
+    return np.abs(products(codes.numbers, codes.numbers) / np.float64(codes.scale**2) - true)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import pytest
-import torch
 
 from quern.jobs.graph.neighbours.centroids import Centroids, Rounds, directions
 from quern.jobs.graph.neighbours.codes import encode, likely
@@ -17,8 +17,8 @@ from quern.jobs.graph.neighbours.sieve import Sieve
 UNIT = 127.0 * 127.0
 
 
-def codes(seed: int, rows: int) -> torch.Tensor:
-    return torch.from_numpy(np.random.default_rng(seed).integers(-127, 128, (rows, 64)).astype(np.int8))
+def codes(seed: int, rows: int) -> npt.NDArray[np.int8]:
+    return np.random.default_rng(seed).integers(-127, 128, (rows, 64)).astype(np.int8)
 
 
 def centroids(count: int) -> Centroids:
@@ -26,8 +26,8 @@ def centroids(count: int) -> Centroids:
     return Centroids(directions(count, 64), UNIT, rounds)
 
 
-def there(numbers: torch.Tensor, of: Centroids, reach: float) -> Flags:
-    near = numbers.long().numpy() @ of.numbers.long().numpy().T
+def there(numbers: npt.NDArray[np.int8], of: Centroids, reach: float) -> Flags:
+    near = numbers.astype(np.int64) @ of.numbers.astype(np.int64).T
     found: Flags = near >= near.max(axis=1, keepdims=True) - int(np.ceil(reach * UNIT))
     return found
 
@@ -38,10 +38,10 @@ def test_members_are_those_of_all_products(count: int) -> None:
     members, expected = assign(numbers, of, 3.0, 2), there(numbers, of, 3.0)
     assert [p.tolist() for p in members.pairs()] == [p.tolist() for p in np.nonzero(expected)]
     assert members.visits == expected.sum()
-    expected[np.arange(2500), members.home.numpy()] = False
+    expected[np.arange(2500), members.home] = False
     occupants = members.occupants()
     for number in range(count):
-        assert occupants.residents[number].tolist() == np.flatnonzero(members.home.numpy() == number).tolist()
+        assert occupants.residents[number].tolist() == np.flatnonzero(members.home == number).tolist()
         assert occupants.visitors[number].tolist() == np.flatnonzero(expected[:, number]).tolist()
 
 
@@ -57,7 +57,7 @@ def test_what_is_new_is_what_was_not_there_last_night(count: int) -> None:
     assert fresh.moved.tolist() == [False] * 600 + [True] * 100
     some = np.arange(700) % 50 == 0
     newcomers = newcomers_of(tonight, fresh.with_all_of(some, tonight))
-    home = tonight.home.numpy()
+    home = tonight.home
     arrived = now & (~before | some[:, None])
     arrived[np.arange(700), home] = False
     for number in range(count):
@@ -73,8 +73,8 @@ def test_parts_of_a_partition_are_all_of_it(most: int) -> None:
         parts = list(occupants.parts(number, most))
         assert all(0 < len(part.positions) <= most for part in parts)
         for away, lists in enumerate((occupants.residents, occupants.visitors)):
-            found = [part.positions.tensor_split([part.residents])[away] for part in parts]
-            assert torch.cat(found).tolist() == lists[number].tolist()
+            found = [np.split(part.positions, [part.residents])[away] for part in parts]
+            assert np.concatenate(found).tolist() == lists[number].tolist()
 
 
 @pytest.mark.parametrize("away", [0, 2, 5])
@@ -85,8 +85,8 @@ def test_two_that_only_visit_a_partition_are_not_compared(away: int) -> None:
     coded = likely(encode(rows, "int8"))
     nearest = NearestLists(coded, rows, 20, repeated=True)
     every = np.ones(12, dtype=np.bool_)
-    sieve = Sieve(nearest, coded, 20, every, lambda owner, _: torch.ones(len(owner), dtype=torch.bool))
-    new = torch.arange(12)
+    sieve = Sieve(nearest, coded, 20, every, lambda owner, _: np.ones(len(owner), dtype=np.bool_))
+    new = np.arange(12)
     sieve.compare(Guests(new[:5], 5 - away), Guests(new[5:], 5))
     sieve.close()
     owner, target, _ = nearest.pairs()
@@ -103,9 +103,9 @@ def test_new_vectors_of_a_partition_find_their_nearest_in_it(wide: int) -> None:
     coded = likely(encode(rows, "int8"))
     nearest = NearestLists(coded, rows, 4, repeated=True)
     new = np.arange(wide) % 5 == 0
-    sieve = Sieve(nearest, coded, 4, new, lambda owner, _: torch.ones(len(owner), dtype=torch.bool))
-    every = torch.arange(wide)
-    sieve.compare(Guests(every[torch.from_numpy(new)], int(new.sum())), Guests(every, wide))
+    sieve = Sieve(nearest, coded, 4, new, lambda owner, _: np.ones(len(owner), dtype=np.bool_))
+    every = np.arange(wide)
+    sieve.compare(Guests(every[new], int(new.sum())), Guests(every, wide))
     sieve.close()
     found = nearest.neighbours()
     cosines = rows.astype(np.float64) @ rows.T.astype(np.float64)

@@ -9,11 +9,10 @@ from functools import partial
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quern.jobs.graph.neighbours.codes import products
+from quern.jobs.graph.neighbours.products import products
 from quern.jobs.graph.neighbours.room import Room
 from quern.jobs.graph.neighbours.threads import beside, run_all, spans
 
@@ -82,9 +81,9 @@ def test_an_error_beside_is_told_where_the_result_is_asked_for(threads: int) -> 
 
 def test_room_that_is_used_again_gives_what_fresh_room_gives() -> None:
     rng, room = np.random.default_rng(0), Room()
-    numbers, others = (torch.from_numpy(rng.integers(-127, 128, (n, 64)).astype(np.int8)) for n in (200, 48))
+    numbers, others = (rng.integers(-127, 128, (n, 64)).astype(np.int8) for n in (200, 48))
     for rows in (32, 160, 16):
-        positions = torch.from_numpy(rng.permutation(200)[:rows])
+        positions = rng.permutation(200)[:rows]
         block = room.rows("block", numbers, positions)
         assert block.tolist() == numbers[positions].tolist()
         expected = products(numbers[positions], others)
