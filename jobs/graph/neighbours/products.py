@@ -6,6 +6,7 @@ Both let other threads run and use one core a call (`.threads` holds the BLAS to
 from __future__ import annotations
 
 from functools import cache
+from importlib.metadata import version
 from typing import Any, Literal
 
 import numkong
@@ -35,8 +36,22 @@ def products(left: Numbers, right: Numbers, out: Numbers | None = None) -> Numbe
         out = np.empty((len(left), len(right)), dtype=np.int32 if left.dtype == np.int8 else np.float32)
     if left.dtype == np.float32:
         return np.matmul(left, right.T, out=out)
-    numkong.dots_packed(_tensor(left), numkong.dots_pack(_tensor(right)), out=_tensor(out))
+    if not _is_exact():
+        raise ArithmeticError(f"NumKong {version('numkong')} multiplies 8-bit integers wrongly on this processor")
+    _multiply(left, right, out)
     return out
+
+
+def _multiply(left: Numbers, right: Numbers, out: Numbers) -> None:
+    numkong.dots_packed(_tensor(left), numkong.dots_pack(_tensor(right)), out=_tensor(out))
+
+
+@cache
+def _is_exact() -> bool:
+    """Whether the largest products are right: kernels differ by processor, and a wrong one would lose neighbours."""
+    extreme, made = np.full((16, 256), -127, dtype=np.int8), np.empty((16, 16), dtype=np.int32)
+    _multiply(extreme, extreme, made)
+    return bool((made == 256 * 127 * 127).all())
 
 
 _NAMES: dict[np.dtype[Any], Any] = {
