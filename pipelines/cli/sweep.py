@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from quern.pipelines.cli.common import AsJson, new_app, print_json
-from quern.schemas.extras import installed
+from quern.schemas.extras import installed, missing
 
 app = new_app("")
 
@@ -78,7 +78,7 @@ def _report(results: Any, as_json: bool) -> None:
     if figures and installed("matplotlib"):
         paths += write_plots(results, figures)
     elif figures:
-        typer.echo("no plots were drawn: they need Matplotlib (pip install 'quern[plots]')", err=True)
+        typer.echo(f"no plots were drawn: they need {missing('matplotlib')}", err=True)
     if as_json:
         print_json(
             {

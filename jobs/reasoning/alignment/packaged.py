@@ -1,4 +1,4 @@
-"""Parsers that packages carry (extra quern[parse]): spaCy's small English model, and LAC for Chinese.
+"""Parsers that packages carry (extra `parse`): spaCy's small English model, and LAC for Chinese.
 
 Both are imported when the first question needs them: spaCy takes about three seconds of processor time, LAC one.
 """

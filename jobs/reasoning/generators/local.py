@@ -22,7 +22,7 @@ from quern.jobs.reasoning.generators.contract import GeneratorError, Reply, Requ
 from quern.jobs.reasoning.generators.decoding import Continuation, Decoder, Guide, Sampling
 from quern.jobs.reasoning.generators.model_folder import model_folder, plain_template
 from quern.jobs.reasoning.generators.smollm2 import packaged_folder
-from quern.schemas.extras import require
+from quern.schemas.extras import missing, require
 from quern.schemas.settings import GeneratorSettings
 
 log = logging.getLogger(__name__)
@@ -72,10 +72,7 @@ class LocalBackend:
             GeneratorError: Something is missing; the message says what to install.
         """
         if self._settings.response_format != "none" and importlib.util.find_spec("llguidance") is None:
-            raise GeneratorError(
-                "generator.kind=local holds replies to JSON with llguidance, which is not installed: "
-                "pip install 'quern[lm]'"
-            )
+            raise GeneratorError(f"generator.kind=local holds replies to JSON with {missing('llguidance')}")
         for module in ("torch", "transformers"):
             require(module, "generator.kind=local")
         self._folder()

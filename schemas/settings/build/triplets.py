@@ -20,6 +20,6 @@ class TripletSettings(Group):
     parser: Literal["none", "spacy"] = Field(
         "none",
         description="How the rule reads English sentences: by patterns, or by spaCy's small model (extra "
-        "`quern[parse]`), which takes some twenty times as long.",
+        "`parse`), which takes some twenty times as long.",
     )
     per_chunk: Positive = Field(40, description="Most triplets of a chunk, in reading order.")

@@ -17,7 +17,7 @@ class AlignSettings(Group):
 
     parser: ParserName = Field(
         "auto",
-        description="What parses questions: `spacy` (English) or `lac` (Chinese) of the extra quern[parse], `shallow` "
+        description="What parses questions: `spacy` (English) or `lac` (Chinese) of the extra `parse`, `shallow` "
         "of our own; `auto` takes LAC for Chinese where it is installed, else the shallow one: spaCy aligns English no "
         "better and costs three seconds.",
     )
