@@ -29,11 +29,7 @@ def main(directory: Path) -> None:
     chinese = [a for a in found if not a.question.isascii()]
     chosen = {a.query_id: a for a in [*found[:1], *several[:1], *chinese[:1], *found[1:]]}
     for answer in list(chosen.values())[:_SHOWN]:
-        typer.echo(
-            render_text(
-                answer.model_copy(update={"hits": answer.hits[:2], "path": answer.path[:4]}), width=100, color=False
-            )
-        )
+        typer.echo(render_text(answer.model_copy(update={"hits": [], "path": []}), width=100, color=False))
         typer.echo("-" * 100)
     rows = ", ".join(f"{manifest.tables[n].rows:,} {n}" for n in ("documents", "chunks", "nodes", "edges"))
     typer.echo(f"built {rows} in {manifest.seconds:.1f} s, {manifest.peak_memory_bytes >> 20:,} MiB at peak")

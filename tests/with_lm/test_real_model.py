@@ -1,4 +1,4 @@
-"""A real language model of 135 million parameters, in this process: `make test-lm` runs all, other runs the first test.
+"""A real language model of 135 million parameters, in this process: `make test-torch` runs all of it.
 
 What it says is not pinned: only that it is heard, held to its schema, checked, and never taken for more than it is.
 """
@@ -38,7 +38,7 @@ from tests.jobs.reasoning.generators.endpoint_server import Endpoint, Said
 from tests.jobs.reasoning.generators.test_endpoint import CHUNKS, chunks, of, rejected
 
 Staged = Callable[[Table, list[dict[str, Any]]], Stage]
-whole = pytest.mark.skipif("QUERN_TEST_LM" not in os.environ, reason="takes minutes: make test-lm")
+whole = pytest.mark.skipif("QUERN_TEST_LM" not in os.environ, reason="takes minutes: make test-torch")
 
 REPAIR = "The quay wall was mended in May. The repair cost 740,000 crowns. Mayor Anna Berg thanked the masons."
 ASK_ONCE = Doc2QuerySettings(pairs=3)
