@@ -32,7 +32,7 @@ FREEZE = .venv-lock/bin/python -m pip freeze --all --exclude quern --exclude pip
 # What the picture of the graph in docs/explanation/graph.md shows.
 PICTURE := --recipe qcg --set graph.n=5 --set retrieve.top_k=4 "Why did the beekeepers stop using thyme strips?"
 
-.PHONY: help test-long check install install-dev install-torch install-vllm install-airflow demo picture picture-airflow reference test test-torch test-vllm test-airflow lint types unit fuzz lock lock-vllm lock-airflow clean
+.PHONY: help test-long test-benchmarks check install install-dev install-torch install-vllm install-airflow demo picture picture-airflow reference test test-torch test-vllm test-airflow lint types unit fuzz lock lock-vllm lock-airflow clean
 help:
 	@echo "make demo   install, build an index from the sample corpus, answer questions"
 	@echo "make test   install what tests need too, lint, check types, run the tests"
@@ -40,6 +40,7 @@ help:
 	@echo "make lint   ruff and import-linter only;  make types  mypy only;  make unit  pytest only"
 	@echo "make picture   draw docs/graph.svg, the picture of a question, from the demo's index"
 	@echo "make reference   write docs/reference anew: tables, settings and commands as the code declares them"
+	@echo "make test-benchmarks   the tests of the benchmarks themselves, which make test leaves out"
 	@echo "make fuzz   20,000 hostile variants of pages and archives through the readers (some minutes)"
 	@echo "make test-long   the tests that take minutes, which make test leaves out"
 	@echo "make test-torch   install torch (1 GB, with CUDA 5 GB, in .venv-torch) and test what needs it, a small language model too"
@@ -122,13 +123,16 @@ types: install-dev
 
 # What a change is checked with while it is made: two minutes, no engine and no process started.
 check: install-dev lint types
-	@$(BIN)/pytest $(WORKERS) -m "not slow and not long" --durations=5
+	@$(BIN)/pytest $(WORKERS) --ignore tests/benchmarks -m "not slow and not long and not torch" --durations=5
 
 unit: install-dev $(CLASSES)
-	@$(BIN)/pytest $(WORKERS) -m "not long"
+	@$(BIN)/pytest $(WORKERS) --ignore tests/benchmarks -m "not long and not torch"
 
 test-long: install-dev $(CLASSES)
-	@$(BIN)/pytest $(WORKERS) -m long
+	@$(BIN)/pytest $(WORKERS) --ignore tests/benchmarks -m "long and not torch"
+
+test-benchmarks: install-dev
+	@$(BIN)/pytest $(WORKERS) tests/benchmarks
 
 test-vllm: install-vllm
 	@$(VLLM)/bin/python -m pytest tests/with_vllm --timeout 900
