@@ -78,6 +78,7 @@ _SLOW_TESTS = (
     "tests/pipelines/retrieve/recipes/",
     "tests/pipelines/images/",
     "tests/pipelines/test_",
+    "tests/pipelines/cli/test_paths.py::test_folders",
     "tests/pipelines/timelines/",
     "tests/test_api.py::test_the_example",
     "tests/test_core_alone.py",

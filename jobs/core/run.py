@@ -24,6 +24,7 @@ from quern.jobs.core.missing_rows import MissingRows, row_numbers
 from quern.jobs.core.progress import watched
 from quern.jobs.core.row_keys import Bools, RowKeys
 from quern.jobs.core.work import EnginePool, Ran, Work
+from quern.schemas.addresses import Url
 from quern.schemas.digests import Fingerprints, joined_fingerprints, row_fingerprints
 from quern.schemas.tables import REJECTS, Table
 
@@ -95,7 +96,7 @@ class Run:
     batch_rows: int
     task_rows: int
     cores: int
-    source: Path | PageStore | None = None
+    source: Path | Url | PageStore | None = None
     started_at: datetime | None = None
     parent: Snapshot | None = None
     dry: bool = False

@@ -23,6 +23,7 @@ from quern.jobs.pages.formats.arc import ARC_BEGINS
 from quern.jobs.pages.formats.object_store import s3, translated
 from quern.jobs.pages.formats.packings import opening
 from quern.jobs.pages.formats.warc import WARC_BEGINS
+from quern.schemas.addresses import S3, Url
 from quern.schemas.errors import QuernError
 
 HTML: Final = (".html", ".htm", ".xhtml")
@@ -45,7 +46,7 @@ _INSTEAD: Final = {
     (".docx", ".doc", ".odt", ".rtf", ".epub"): "such texts are not read; save it as .html or .txt",
     (".zip", ".tar", ".tar.gz", ".tgz", ".7z"): "packed folders are not read; unpack it",
 }
-_S3: Final = "s3://"
+_S3: Final = f"{S3}://"
 _PATTERN: Final = re.compile(r"[*?\[]")
 _SNIFFED: Final = 1 << 13
 _S3_BUFFER: Final = 4 << 20
@@ -90,7 +91,7 @@ def kind_of(name: str) -> str:
     return next((kind for kind in KINDS if name.endswith(kind) and name != kind), "")
 
 
-def find_inputs(sources: Sequence[str | Path]) -> list[Input]:
+def find_inputs(sources: Sequence[Path | Url]) -> list[Input]:
     """The files of `sources`, each once, with their locations as names: what a page store takes.
 
     Raises:
@@ -98,7 +99,7 @@ def find_inputs(sources: Sequence[str | Path]) -> list[Input]:
     """
     found: dict[str, Input] = {}
     for source in sources:
-        for file in _of_source(str(source)):
+        for file in _of_each(source):
             found.setdefault(file.location, _renamed(file, text_of(file.location)))
     if not any(file.kind for file in found.values()):
         named = ", ".join(map(str, sources)) or "no source"
@@ -120,16 +121,23 @@ def _instead(name: str) -> str:
     return next((told for endings, told in _INSTEAD.items() if name.lower().endswith(endings)), "")
 
 
-def _of_source(source: str) -> list[Input]:
-    if source.startswith(_S3):
-        return _of_s3(source)
-    path = Path(source)
-    if path.exists() or not _PATTERN.search(source):
-        return of_path(path)
-    matches = sorted(glob.glob(source, recursive=True))  # noqa: PTH207 - Path.glob takes no absolute pattern
+def _of_each(source: Path | Url) -> list[Input]:
+    """The files of a source, which may be a pattern of local names."""
+    if isinstance(source, Url) or source.exists() or not _PATTERN.search(os.fspath(source)):
+        return of_source(source)
+    matches = sorted(glob.glob(os.fspath(source), recursive=True))  # noqa: PTH207 - Path.glob takes no absolute pattern
     if not matches:
         raise IngestError(f"no file matches {source}")
     return [file for match in matches for file in of_path(Path(match), lenient=True)]
+
+
+def of_source(source: Path | Url) -> list[Input]:
+    """The files of a path or of an s3:// address, with names relative to it.
+
+    Raises:
+        IngestError: There is nothing to read.
+    """
+    return _of_s3(source) if isinstance(source, Url) else of_path(source)
 
 
 # ---- local files -----------------------------------------------------------------------------------------
@@ -239,7 +247,7 @@ def _listed(path: Path, root: Path, within: Path) -> Input:
 # ---- object stores ---------------------------------------------------------------------------------------
 
 
-def _of_s3(source: str) -> list[Input]:
+def _of_s3(source: Url) -> list[Input]:
     """The objects of an s3:// address: one object, all under a prefix, or those that match a pattern.
 
     Credentials, region and endpoint come from the environment, as for every tool of AWS (`AWS_ENDPOINT_URL`...).
@@ -249,7 +257,7 @@ def _of_s3(source: str) -> list[Input]:
     """
     address = source.removeprefix(_S3)
     pattern = _PATTERN.search(address)
-    root = address[: pattern.start()].rpartition("/")[0] if pattern else address.rstrip("/")
+    root = _s3_root(address)
     try:
         files = s3()
         found = files.get_file_info(root)
@@ -266,6 +274,20 @@ def _of_s3(source: str) -> list[Input]:
     if not inputs:
         raise IngestError(f"{source}: there is no such object")
     return sorted(inputs, key=lambda file: file.location)
+
+
+def _s3_root(address: str) -> str:
+    """The bucket with the prefix before any pattern."""
+    pattern = _PATTERN.search(address)
+    return address[: pattern.start()].rpartition("/")[0] if pattern else address.rstrip("/")
+
+
+def location_in(source: Path | Url, name: str) -> str:
+    """Where the file is that `of_source(source)` calls `name`."""
+    if isinstance(source, Url):
+        root = _S3 + _s3_root(source.removeprefix(_S3))
+        return root if root.endswith(f"/{name}") else f"{root}/{name}"
+    return str(source / name if source.is_dir() or source.name != name else source)
 
 
 def _s3_object(files: fs.S3FileSystem, entry: fs.FileInfo, base: str, *, named: bool) -> Input:

@@ -20,9 +20,10 @@ from quern.jobs.core.run import Run
 from quern.jobs.core.table_job import TableJob
 from quern.jobs.core.work import Shuffler
 from quern.jobs.pages.ingest import spans_of
-from quern.jobs.pages.inputs import IngestError, of_path
+from quern.jobs.pages.inputs import IngestError, of_source
 from quern.jobs.pages.latest import latest_captures
 from quern.jobs.pages.reading import VERSION, count_warnings, libraries, mended, read_spans, typical_reject
+from quern.schemas.addresses import Url
 from quern.schemas.settings import IngestSettings
 from quern.schemas.tables import PAGES, Table
 
@@ -63,9 +64,9 @@ class ReadPages(TableJob):
             raise IngestError("a build reads pages from files or from the page store; name one")
         return self._read(run.source, run)
 
-    def _read(self, source: Path, run: Run) -> Made:
+    def _read(self, source: Path | Url, run: Run) -> Made:
         """What the files under `source` hold."""
-        inputs = of_path(source)
+        inputs = of_source(source)
         directory = run.work / "pages"
         spans = [span for given in inputs for span in spans_of(given, self.settings.task_bytes)]
         engine: list[str] = []

@@ -17,6 +17,7 @@ from quern.pipelines.answers.questions import NoQuestionError, question_of
 from quern.pipelines.query import settings_to_ask_by
 from quern.pipelines.retrieve.filters import condition
 from quern.pipelines.retrieve.searcher import Searcher
+from quern.schemas.addresses import local_path
 from quern.schemas.answers import Question
 from quern.schemas.settings import Settings, load_settings
 
@@ -56,7 +57,7 @@ def settings_of(changes: Changes, base: Settings | None) -> Settings:
 
 def opened_of(warehouse: Place) -> Warehouse:
     """The warehouse, opened if it is named by its folder."""
-    return warehouse if isinstance(warehouse, Warehouse) else Warehouse.open(Path(warehouse))
+    return warehouse if isinstance(warehouse, Warehouse) else Warehouse.open(local_path(warehouse))
 
 
 def searcher_of(

@@ -37,6 +37,7 @@ from quern.pipelines.build.records import AuditRecord, Begun, FinishedStep, Tabl
 from quern.pipelines.pages.crawl_reports import lost_pages
 from quern.pipelines.pages.store import PAGE_STORE, page_store
 from quern.pipelines.vacuum import tidy
+from quern.schemas.addresses import Url, absolute
 from quern.schemas.differences import RowChanges
 from quern.schemas.errors import QuernError
 from quern.schemas.settings import Settings
@@ -79,7 +80,7 @@ class StagedBuild:
         return cls(folder, warehouse, steps, begun)
 
     @property
-    def source(self) -> Path | PageStore:
+    def source(self) -> Path | Url | PageStore:
         """What pages are read from."""
         return self.begun.source or page_store(self.warehouse)
 
@@ -255,7 +256,7 @@ class StagedBuild:
             build_id=begun.build_id,
             parent=begun.parent,
             started_at=begun.started_at,
-            source=str(begun.source.absolute()) if begun.source else PAGE_STORE,
+            source=str(absolute(begun.source)) if begun.source else PAGE_STORE,
             tables={name: self.warehouse.pin(stage, parent) for name, stage in stages.items()},
             changes=changes,
             jobs=self._reports(),

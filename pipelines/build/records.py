@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from quern.indexes.catalog.step_record import StepRecord
 from quern.indexes.stages import Stage
+from quern.schemas.addresses import Url, parse_address
 from quern.schemas.tables import Table
 
 
@@ -24,9 +25,11 @@ class Begun(BaseModel):
         settings: Its settings, as a tree.
     """
 
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
     build_id: str
     started_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
-    source: Path | None
+    source: Annotated[Url | Path | None, BeforeValidator(lambda source: source and parse_address(source))]
     parent: str | None
     settings: dict[str, Any]
 

@@ -17,6 +17,7 @@ from quern.pipelines.build.in_progress import StagedBuild, StageError
 from quern.pipelines.build.log import log_file
 from quern.pipelines.build.records import Begun
 from quern.pipelines.build.steps import STEPS
+from quern.schemas.addresses import Url, absolute
 from quern.schemas.settings import Settings
 from quern.schemas.words.meant import no_such
 
@@ -64,7 +65,7 @@ def run_stage(
     name: str,
     build_id: str,
     warehouse: Warehouse,
-    source: Path | None = None,
+    source: Path | Url | None = None,
     change: Change = _unchanged,
     steps: Sequence[Step] | None = None,
     *,
@@ -119,7 +120,7 @@ def outlook(
     name: str,
     build_id: str,
     warehouse: Warehouse,
-    source: Path | None = None,
+    source: Path | Url | None = None,
     change: Change = _unchanged,
     steps: Sequence[Step] | None = None,
 ) -> Outlook:
@@ -167,7 +168,7 @@ def _staged(
     name: str,
     build_id: str,
     warehouse: Warehouse,
-    source: Path | None,
+    source: Path | Url | None,
     change: Change,
     steps: Sequence[Step],
 ) -> StagedBuild:
@@ -177,7 +178,7 @@ def _staged(
         return staged
     tree = change(Settings()).model_dump(mode="json")
     parent = warehouse.parent_id()
-    begun = Begun(build_id=build_id, source=source and source.absolute(), parent=parent, settings=tree)
+    begun = Begun(build_id=build_id, source=source and absolute(source), parent=parent, settings=tree)
     return StagedBuild.begin(warehouse.builds / build_id, warehouse, steps, begun)
 
 
@@ -185,7 +186,7 @@ def _in_progress(
     name: str,
     build_id: str,
     warehouse: Warehouse,
-    source: Path | None,
+    source: Path | Url | None,
     change: Change,
     steps: Sequence[Step],
 ) -> StagedBuild | None:
@@ -208,7 +209,7 @@ def _in_progress(
         raise StageError(
             f"{parent} was published after build {build_id} began: begin another build, what this one computed is kept"
         )
-    if source is not None and source.absolute() != staged.begun.source:
+    if source is not None and absolute(source) != staged.begun.source:
         raise StageError(f"build {build_id} was begun with pages of {staged.begun.source or 'the page store'}")
     staged.settings = _same_settings(staged, change(staged.settings))
     return staged

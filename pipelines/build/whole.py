@@ -15,11 +15,12 @@ from quern.pipelines.build.in_progress import BuildRefusedError, StagedBuild
 from quern.pipelines.build.log import log_file
 from quern.pipelines.build.records import Begun
 from quern.pipelines.build.steps import STEPS
+from quern.schemas.addresses import Url
 from quern.schemas.settings import Settings
 
 
 def build(
-    source: Path | None,
+    source: Path | Url | None,
     warehouse: Warehouse,
     settings: Settings,
     steps: Sequence[Step] | None = None,
@@ -39,7 +40,7 @@ def build(
         return _build(source, warehouse, settings, STEPS if steps is None else steps)
 
 
-def _build(source: Path | None, warehouse: Warehouse, settings: Settings, steps: Sequence[Step]) -> Manifest:
+def _build(source: Path | Url | None, warehouse: Warehouse, settings: Settings, steps: Sequence[Step]) -> Manifest:
     """The build, in a warehouse that is held."""
     started, build_id = time.monotonic(), warehouse.next_build_id()
     warehouse.tell_writer(f"build {build_id}")

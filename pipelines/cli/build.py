@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,6 +13,7 @@ from quern.pipelines.cli.common import (
     Engine,
     Names,
     Overrides,
+    Pages,
     SettingsFile,
     Wait,
     Warehouse,
@@ -33,13 +33,7 @@ app = new_app("")
 )
 def build(
     warehouse: Warehouse,
-    source: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="[PAGES]",
-            help="Folder or file ({formats}, each also as .gz, .lz4, .zst); default: the page store.",
-        ),
-    ] = None,
+    source: Pages = None,
     names: Names = None,
     day_first: DayFirst = None,
     settings: SettingsFile = None,

@@ -6,15 +6,18 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from copy import copy
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand
 from typer.models import CommandFunctionType as CommandFunction
+from typer.models import OptionInfo
 
 from quern.pipelines.cli.choices import completing, with_choices
+from quern.schemas.addresses import AddressError, Url, local_path, page_source
 
 if TYPE_CHECKING:
     from quern.indexes.catalog import Warehouse as Catalog
@@ -23,6 +26,19 @@ if TYPE_CHECKING:
 
 LOGGERS = ("quern",)
 
+if TYPE_CHECKING:
+    PageSource = Path | Url
+else:
+    PageSource = str  # Typer takes no unions; the parser of `Pages` says what it is.
+
+Pages = Annotated[
+    PageSource | None,
+    typer.Argument(
+        metavar="[PAGES]",
+        help="Folder, file or s3:// address ({formats}, each also as .gz, .lz4, .zst); default: the page store.",
+        parser=page_source,
+    ),
+]
 
 Warehouse = Annotated[
     Path,
@@ -120,11 +136,38 @@ class Command(TyperCommand):
 
 
 class App(typer.Typer):
-    """An application whose commands show their examples."""
+    """An application whose commands show their examples, and parse their paths as addresses."""
 
     def command(self, *args: Any, **options: Any) -> Callable[[CommandFunction], CommandFunction]:
         """A decorator that makes a function a command."""
-        return super().command(*args, cls=Command, **options)
+        decorate = super().command(*args, cls=Command, **options)
+        return lambda function: decorate(_with_addresses(function))
+
+
+def _with_addresses(function: CommandFunction) -> CommandFunction:
+    """Has every parameter that is a path, or has a parser, parsed by one that names it in errors."""
+    hints = get_type_hints(function, include_extras=True)
+    for name in [name for name, hint in hints.items() if get_origin(hint) is Annotated]:
+        kind, about = get_args(hints[name])
+        if parser := about.parser or (local_path if Path in (kind, *get_args(kind)) else None):
+            label = f"--{name}" if isinstance(about, OptionInfo) else (about.metavar or name.upper()).strip("[].")
+            parameter = copy(about)
+            parameter.parser = _naming(label, parser)
+            hints[name] = Annotated[kind, parameter]
+    function.__annotations__ = hints
+    return function
+
+
+def _naming(label: str, parser: Callable[[str], Path | Url]) -> Callable[[str], Path | Url]:
+    """`parser`, whose errors begin with the argument or option that is at fault."""
+
+    def parse(text: str) -> Path | Url:
+        try:
+            return parser(text)
+        except AddressError as error:
+            raise AddressError(f"{label}: {error}") from None
+
+    return parse
 
 
 def examples(epilog: str) -> list[str]:
@@ -194,7 +237,7 @@ def question_names(names: Sequence[str] | None) -> dict[str, str]:
         raise SettingsError(f"--map: {error}") from None
 
 
-def written_catalog(source: Path | None, warehouse: Path) -> Catalog:
+def written_catalog(source: PageSource | None, warehouse: Path) -> Catalog:
     """The warehouse that a build of `source` writes to: there, or a new one for a source that there is.
 
     Raises:
@@ -205,9 +248,9 @@ def written_catalog(source: Path | None, warehouse: Path) -> Catalog:
 
     if source is None:
         return Catalog.open(warehouse)
-    from quern.jobs.pages.inputs import of_path  # Only who names files reads files.
+    from quern.jobs.pages.inputs import of_source  # Only who names files reads files.
 
-    of_path(source)  # A mistyped path must not leave an empty warehouse behind.
+    of_source(source)  # A mistyped path must not leave an empty warehouse behind.
     return Catalog.create(warehouse)
 
 

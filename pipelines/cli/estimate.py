@@ -16,6 +16,7 @@ from quern.pipelines.cli.common import (
     Engine,
     Names,
     Overrides,
+    Pages,
     SettingsFile,
     load_settings,
     new_app,
@@ -34,9 +35,7 @@ app = new_app("")
     "--set generator.price_prompt=0.05 --set generator.price_output=0.4",
 )
 def estimate(
-    source: Annotated[
-        Path | None, typer.Argument(metavar="[PAGES]", help="Folder or file of pages; default: the page store.")
-    ] = None,
+    source: Pages = None,
     warehouse: Annotated[
         Path | None,
         typer.Option(
@@ -64,12 +63,12 @@ def estimate(
     # A build would ask for a model; an estimate is made before one is chosen.
     loaded = load_settings(settings, [*overriding(override, names, day_first, engine=engine), "generator.kind=rules"])
     from quern.indexes.catalog import Warehouse as Catalog
-    from quern.jobs.pages.inputs import of_path
+    from quern.jobs.pages.inputs import of_source
     from quern.pipelines.cli.chatter import chatter_to
     from quern.pipelines.inspect.estimate import estimate as run_estimate
 
     if source is not None:
-        of_path(source)  # A mistyped path must not leave an empty warehouse behind.
+        of_source(source)  # A mistyped path must not leave an empty warehouse behind.
     log = Path(os.devnull)
     if warehouse is not None:
         log = (Catalog.open(warehouse) if source is None else Catalog.create(warehouse)).logs / "engines.log"

@@ -13,6 +13,7 @@ from quern.pipelines.cli.common import (
     DayFirst,
     Names,
     Overrides,
+    PageSource,
     SettingsFile,
     Warehouse,
     load_settings,
@@ -20,6 +21,7 @@ from quern.pipelines.cli.common import (
     overriding,
     print_json,
 )
+from quern.schemas.addresses import page_source
 
 if TYPE_CHECKING:
     from quern.pipelines.inspect.reading import IngestPlan
@@ -34,9 +36,11 @@ app = new_app("")
 )
 def ingest(
     sources: Annotated[
-        list[str],
+        list[PageSource],
         typer.Argument(
-            metavar="SOURCES...", help="Files ({formats}), folders, patterns in quotes, or s3:// addresses."
+            metavar="SOURCES...",
+            help="Files ({formats}), folders, patterns in quotes, or s3:// addresses.",
+            parser=page_source,
         ),
     ],
     warehouse: Warehouse,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -13,6 +13,8 @@ from quern.pipelines.cli.common import (
     DayFirst,
     Names,
     Overrides,
+    Pages,
+    PageSource,
     SettingsFile,
     Warehouse,
     new_app,
@@ -33,9 +35,7 @@ app = new_app("")
 )
 def plan(
     warehouse: Warehouse,
-    source: Annotated[
-        Path | None, typer.Argument(metavar="[PAGES]", help="Folder or file of pages; default: the page store.")
-    ] = None,
+    source: Pages = None,
     names: Names = None,
     day_first: DayFirst = None,
     settings: SettingsFile = None,
@@ -49,7 +49,7 @@ def plan(
     tell_plan(source, warehouse, load_settings(settings, overriding(override, names, day_first)), as_json=as_json)
 
 
-def tell_plan(source: Path | None, warehouse: Path, settings: Settings, *, as_json: bool) -> None:
+def tell_plan(source: PageSource | None, warehouse: Path, settings: Settings, *, as_json: bool) -> None:
     """Print what a build would do."""
     from quern.pipelines.build.steps import STEPS
     from quern.pipelines.inspect.plan import plan_build

@@ -16,6 +16,7 @@ from quern.pipelines.cli.common import (
     Engine,
     Names,
     Overrides,
+    PageSource,
     SettingsFile,
     Wait,
     Warehouse,
@@ -24,6 +25,7 @@ from quern.pipelines.cli.common import (
     print_json,
     written_catalog,
 )
+from quern.schemas.addresses import page_source
 from quern.schemas.settings import load_settings
 
 if TYPE_CHECKING:
@@ -48,8 +50,12 @@ def stage(
     warehouse: Warehouse,
     build: Annotated[str, typer.Option(metavar="ID", help="Name of the build: its start, like 20261122T0600.")],
     source: Annotated[
-        Path | None,
-        typer.Option(metavar="PAGES", help="Folder or file of pages, with the first step; default: the page store."),
+        PageSource | None,
+        typer.Option(
+            metavar="PAGES",
+            help="Folder, file or s3:// address of pages, with the first step; default: the page store.",
+            parser=page_source,
+        ),
     ] = None,
     names: Names = None,
     day_first: DayFirst = None,
@@ -92,16 +98,16 @@ _OUTLOOKS = {
 
 
 def _tell_outlook(
-    name: str, build: str, warehouse: Path, source: Path | None, change: Change, *, as_json: bool
+    name: str, build: str, warehouse: Path, source: PageSource | None, change: Change, *, as_json: bool
 ) -> None:
     from quern.indexes.catalog import Warehouse as Catalog
     from quern.pipelines.build.stage import outlook
 
     there = source is None or (warehouse / "warehouse.json").exists()
     if source is not None:
-        from quern.jobs.pages.inputs import of_path
+        from quern.jobs.pages.inputs import of_source
 
-        of_path(source)
+        of_source(source)
     catalog = Catalog.open(warehouse) if there else Catalog(warehouse)
     found = outlook(name, build, catalog, source, change)
     if as_json:

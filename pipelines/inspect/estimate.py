@@ -32,6 +32,7 @@ from quern.jobs.queries.doc2query import Doc2Query
 from quern.pipelines.build.in_progress import new_run
 from quern.pipelines.build.steps import STEPS
 from quern.pipelines.pages.store import page_store
+from quern.schemas.addresses import Url
 from quern.schemas.digests import row_fingerprints
 from quern.schemas.settings import GeneratorSettings, Settings
 
@@ -81,7 +82,7 @@ class Estimate:
     costs: Sequence[Cost]
 
 
-def estimate(source: Path | None, warehouse: Path | None, settings: Settings, sample: int = 1000) -> Estimate:
+def estimate(source: Path | Url | None, warehouse: Path | None, settings: Settings, sample: int = 1000) -> Estimate:
     """What the synthetic queries of the pages under `source`, or of the warehouse's page store, will cost.
 
     Args:

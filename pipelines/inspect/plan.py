@@ -23,6 +23,7 @@ from quern.jobs.core.table_job import TableJob
 from quern.jobs.engines.scratch import Scratch
 from quern.pipelines.build.in_progress import new_run
 from quern.pipelines.pages.store import page_store
+from quern.schemas.addresses import Url
 from quern.schemas.digests import row_fingerprints
 from quern.schemas.settings import Settings
 
@@ -82,7 +83,7 @@ class Plan:
         return round(sum(known), 1) if len(known) == len(self.steps) else None
 
 
-def plan_build(source: Path | None, warehouse: Path, settings: Settings, steps: Sequence[Step]) -> Plan:
+def plan_build(source: Path | Url | None, warehouse: Path, settings: Settings, steps: Sequence[Step]) -> Plan:
     """What a build of the pages under `source`, or of the page store, would do.
 
     Args:

@@ -18,6 +18,7 @@ from quern.jobs.pages.inputs import Input, find_inputs
 from quern.jobs.pages.reading import most_frequent
 from quern.pipelines.pages.ingest import named_within, unread
 from quern.pipelines.pages.store import page_store
+from quern.schemas.addresses import Url
 from quern.schemas.settings import IngestSettings
 from quern.schemas.tables import PAGES
 
@@ -71,7 +72,7 @@ class IngestPlan:
         return sum(kind.pages for kind in self.kinds.values()) - self.distinct
 
 
-def plan_ingest(sources: Sequence[str | Path], warehouse: Path, settings: IngestSettings) -> IngestPlan:
+def plan_ingest(sources: Sequence[Path | Url], warehouse: Path, settings: IngestSettings) -> IngestPlan:
     """What `quern ingest` of `sources` would read into `warehouse`, which need not be there yet.
 
     Every file that would be read is read, one after the other in this process; what it holds is counted and let go.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -12,10 +11,12 @@ import pyarrow.compute as pc
 
 from quern.indexes.catalog import Snapshot
 from quern.jobs.pages.formats.documents import JSON_TYPE
+from quern.jobs.pages.inputs import location_in
 from quern.jobs.pages.originals import Original, OriginalError, original
 from quern.jobs.text.charsets import decode_page
 from quern.pipelines.inspect.quotes import place_on_page
 from quern.pipelines.pages.store import PAGE_STORE
+from quern.schemas.addresses import parse_address
 from quern.schemas.errors import QuernError
 from quern.schemas.tables import DOCUMENTS, PAGES, TABLES, Table
 from quern.schemas.words.meant import no_such
@@ -179,10 +180,8 @@ def _location(snapshot: Snapshot, file: str) -> str:
     """Where the archive `file` of a snapshot's pages is: in its source, in the warehouse, or where it says itself."""
     if file.startswith(("s3://", "/")):
         return file
-    source = Path(snapshot.manifest.source)
-    if snapshot.manifest.source == PAGE_STORE:
-        source = snapshot.warehouse.root
-    return str(source / file if source.is_dir() or source.name != file else source)
+    source = snapshot.manifest.source
+    return location_in(snapshot.warehouse.root if source == PAGE_STORE else parse_address(source), file)
 
 
 def _archived(snapshot: Snapshot, row: Mapping[str, Any]) -> dict[str, Any]:

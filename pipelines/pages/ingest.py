@@ -17,6 +17,7 @@ from quern.jobs.pages.ingest import Span, spans_of
 from quern.jobs.pages.inputs import Input, find_inputs, text_of
 from quern.jobs.pages.reading import mended, read_spans, reasons_of, typical_reject, version_of
 from quern.pipelines.pages.store import page_store
+from quern.schemas.addresses import Url
 from quern.schemas.settings import IngestSettings, Settings
 from quern.schemas.tables import PAGES
 
@@ -63,7 +64,7 @@ class IngestReport:
         )
 
 
-def add_pages(warehouse: Warehouse, sources: Sequence[str | Path], settings: Settings) -> IngestReport:
+def add_pages(warehouse: Warehouse, sources: Sequence[Path | Url], settings: Settings) -> IngestReport:
     """Read `sources` into the page store of `warehouse`; files that it holds unchanged are not read again.
 
     A file that changed replaces what was read of it before. An ingest that was stopped goes on with the ranges of

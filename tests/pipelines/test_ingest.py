@@ -18,11 +18,13 @@ from quern.indexes.page_store import PageStore, PageStoreError
 from quern.jobs.core.run import Run
 from quern.jobs.pages import reading
 from quern.jobs.pages.inputs import IngestError
+from quern.pipelines.api import looking
 from quern.pipelines.inspect.reading import plan_ingest
 from quern.pipelines.inspect.rejects import Wanted, summary
 from quern.pipelines.pages.ingest import IngestReport, add_pages
 from quern.pipelines.pages.store import page_store
-from quern.schemas.settings import load_settings
+from quern.schemas.addresses import page_source
+from quern.schemas.settings import IngestSettings, load_settings
 from tests.conftest import CORPUS, Quern, read_pages
 from tests.jobs.pages.archived import HTML, http, put, warc
 
@@ -41,7 +43,7 @@ def archive(path: Path, names: list[str], when: str = WHEN, body: bytes = HTML) 
 
 def add(warehouse: Warehouse, *sources: str | Path, engine: str = "local", **settings: int) -> IngestReport:
     overrides = [f"engine.engine={engine}", *(f"ingest.{k}={v}" for k, v in settings.items())]
-    return add_pages(warehouse, sources, load_settings(None, overrides))
+    return add_pages(warehouse, [page_source(s) for s in sources], load_settings(None, overrides))
 
 
 def held(store: PageStore, *columns: str) -> list[tuple[Any, ...]]:
@@ -268,3 +270,23 @@ def test_a_build_without_pages_takes_the_store(warehouse: Warehouse, tmp_path: P
     built = quern_here("build", "-w", warehouse.root, "--engine", "local", "--json")
     assert built.returncode == 0, built.stderr
     assert json.loads(built.stdout)["tables"]["documents"]["rows"] == 3
+
+
+def test_a_build_reads_a_bucket_as_it_reads_a_folder(bucket: Any, tmp_path: Path, run: Run, quern_here: Quern) -> None:
+    pages, body = tmp_path / "pages", b"<html><body><h1>Tides</h1><p>High water at the quay is at %b.</p></body></html>"
+    archive(pages / "2024" / "a.warc.gz", ["a"], body=body % b"nine in the morning, said the master of the harbour")
+    put(pages / "2024" / "b" / "c.html", body % b"four in the afternoon, and the ferry to Brannock waits for it")
+    for file in (p for p in pages.rglob("*") if p.is_file()):
+        bucket.upload_file(str(file), "crawl", f"site/{file.relative_to(pages)}")
+    address, warehouse = "s3://crawl/site/", tmp_path / "warehouse"
+    read = [read_pages(source, IngestSettings(), run).digest for source in (pages, page_source(address))]
+    assert read[0] == read[1]
+    assert quern_here("plan", address, "-w", warehouse).returncode == 0
+    built = quern_here("build", address, "-w", warehouse, "--engine", "local", "--json")
+    manifest = json.loads(built.stdout)
+    assert (manifest["source"], manifest["tables"]["pages"]["digest"]) == (address, read[0])
+    assert looking.original("http://x.example/a", warehouse).block.startswith(b"HTTP/")
+    one = f"{address}2024/a.warc.gz"
+    stage = ("stage", "ingest", "--build", "20990101T0000", "-w", warehouse, "--engine", "local", "--source")
+    assert [quern_here(*stage, source).returncode for source in (one, one, address)] == [0, 0, 2]
+    assert quern_here("estimate", f"{address}2024/*.warc.gz").stdout.startswith("1 documents")
