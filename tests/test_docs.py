@@ -126,6 +126,14 @@ def test_every_setting_and_every_command_is_documented_and_every_command_has_an_
         assert "| `--json` |" in section, name
 
 
+def test_no_page_and_no_message_installs_quern_by_a_name_on_a_package_index() -> None:
+    modules = [path for folder in ("schemas", "indexes", "jobs", "pipelines") for path in (ROOT / folder).rglob("*.py")]
+    for path in [*modules, *(ROOT / "airflow_dags").glob("*.py"), ROOT / "Makefile", *map(ROOT.joinpath, every_page())]:
+        text = path.read_text("utf-8")
+        assert "quern[" not in text, path
+        assert not re.search(r"pip3? install[^\n`&;#,]*[\s'\"]quern(?!\S*\.whl)", text), path
+
+
 @pytest.mark.parametrize("page", every_page())
 def test_links_lead_somewhere(page: str) -> None:
     for target in links(page):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -15,6 +14,7 @@ from quern.indexes.catalog.leases import is_leased
 from quern.indexes.catalog.manifest import Manifest, WarehouseError
 from quern.indexes.checksums import DamagedError, read_sealed, unsealed
 from quern.indexes.served import ServedTables
+from quern.schemas.version import VERSION
 
 FORMAT: Final[Mapping[str, Any]] = {"format": "quern warehouse", "version": 3}
 _FIRST_SEALED: Final = 3
@@ -145,7 +145,7 @@ def _format_of(path: Path) -> dict[str, Any] | None:
 
 def about_format() -> dict[str, Any]:
     """What says of a directory that it is a warehouse, and by what version of Quern it was made."""
-    return {**FORMAT, _BY: version("quern")}
+    return {**FORMAT, _BY: VERSION}
 
 
 def _of_another_version(root: Path, found: Mapping[str, Any]) -> str:
@@ -154,7 +154,7 @@ def _of_another_version(root: Path, found: Mapping[str, Any]) -> str:
     newer = isinstance(number, int) and number > this
     age, use = ("a newer", "use that one, or ") if newer else ("an older", "")
     return (
-        f"{root} was made by {age} version of Quern ({by}format {number}) than this one (Quern {version('quern')}, "
+        f"{root} was made by {age} version of Quern ({by}format {number}) than this one (Quern {VERSION}, "
         f"format {this}), which cannot read it and leaves it as it is: {use}name a new directory and build from the "
         "same pages again, or delete this one first"
     )

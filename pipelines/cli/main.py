@@ -40,6 +40,7 @@ from quern.pipelines.cli import (
 from quern.pipelines.cli.common import LOGGERS, new_app
 from quern.pipelines.cli.entry import INTERRUPTED
 from quern.pipelines.cli.faults import sentence, tell
+from quern.schemas.version import VERSION
 
 _stop_asked = False
 
@@ -50,9 +51,7 @@ app = new_app(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
-        typer.echo(f"quern {version('quern')}")
+        typer.echo(f"quern {VERSION}")
         raise typer.Exit
 
 

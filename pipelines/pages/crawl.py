@@ -20,7 +20,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 
@@ -45,6 +44,7 @@ from quern.pipelines.pages.ingest import add_pages
 from quern.schemas.extras import require
 from quern.schemas.settings import CrawlSettings, Settings
 from quern.schemas.tables import REJECTS
+from quern.schemas.version import VERSION
 
 log = logging.getLogger(__name__)
 
@@ -149,7 +149,7 @@ def check_settings(settings: CrawlSettings) -> None:
 
 def user_agent(settings: CrawlSettings) -> str:
     """What the crawler calls itself."""
-    return f"Quern/{version('quern')} (+{quoted_header(settings.contact.strip())})"
+    return f"Quern/{VERSION} (+{quoted_header(settings.contact.strip())})"
 
 
 def read_seeds(path: Path, settings: CrawlSettings) -> list[Address]:

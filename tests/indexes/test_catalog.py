@@ -5,7 +5,6 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,6 +15,7 @@ from quern.indexes.checksums import DamagedError, read_sealed, sealed, write_sea
 from quern.indexes.stages import Stage, StageWriter
 from quern.schemas.settings import Settings
 from quern.schemas.tables import EDGES, QUERIES
+from quern.schemas.version import VERSION
 
 
 def edges(warehouse: Warehouse, build_id: str, targets: list[str]) -> Stage:
@@ -249,7 +249,7 @@ def test_a_warehouse_of_another_layout_is_refused_with_what_to_do(tmp_path: Path
 
 def test_a_warehouse_says_what_it_was_made_by(tmp_path: Path) -> None:
     Warehouse.create(tmp_path / "w")
-    assert read_sealed(tmp_path / "w" / "warehouse.json")["quern"] == version("quern")
+    assert read_sealed(tmp_path / "w" / "warehouse.json")["quern"] == VERSION
 
 
 def test_a_directory_with_other_files_is_not_taken_over(tmp_path: Path) -> None:

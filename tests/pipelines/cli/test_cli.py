@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from quern.indexes.catalog import Warehouse
 from quern.pipelines.cli import sources
 from quern.pipelines.cli.common import examples, load_settings, overriding
 from quern.schemas.settings import setting_names
+from quern.schemas.version import VERSION
 from tests.conftest import CORPUS, ROOT, Quern
 
 PAPER_SWEEP = "pipelines/evaluation/sweep/paper.yaml"
@@ -231,7 +231,7 @@ def test_help_is_short_for_examples_as_they_are_typed_and_the_version_is_told(qu
     assert shown[shown.index("Examples:") + 1 :] == [
         f"  {e}" for e in examples(sources.app.registered_commands[0].epilog or "")
     ]
-    assert quern_here("--version").stdout == f"quern {version('quern')}\n"
+    assert quern_here("--version").stdout == f"quern {VERSION}\n"
 
 
 def test_a_shell_completes_commands_and_recipes(quern: Quern) -> None:
