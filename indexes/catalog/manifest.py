@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
 
 from quern.indexes.catalog.step_record import StepRecord
 from quern.schemas.differences import RowChanges
@@ -83,13 +83,18 @@ class Manifest(BaseModel):
     model: str = ""
 
     def known_settings(self) -> Settings:
-        """The settings of the build; those that this version of Quern no longer knows are left out."""
+        """The settings of the build; names and choices that this version of Quern no longer knows are left out."""
         fields = Settings.model_fields
         tree = {
             group: {n: v for n, v in values.items() if n in type(getattr(Settings(), group)).model_fields}
             for group, values in self.settings.items()
             if group in fields
         }
+        try:
+            return Settings.model_validate(tree)
+        except ValidationError as error:
+            for group, name in (of["loc"] for of in error.errors() if of["type"] == "literal_error"):
+                del tree[str(group)][str(name)]
         return Settings.model_validate(tree)
 
 

@@ -30,9 +30,8 @@ from quern.jobs.models.batches import Batching
 from quern.jobs.models.bert import token_graph
 from quern.jobs.models.cores import available_cores
 from quern.jobs.models.folders import DEFAULT_MODEL, find_folder, load_tokenizer, read_model
-from quern.jobs.models.precision import import_openvino, resolve_precision
+from quern.jobs.models.precision import import_openvino
 from quern.schemas.digests import FINGERPRINT_BYTES
-from quern.schemas.settings import EmbedSettings
 
 FILE: Final = Path(__file__).with_name("line_reader.safetensors")
 OF_VERDICTS: Final = Path(__file__).with_name("verdict_reader.safetensors")
@@ -215,7 +214,7 @@ class LineReader:
         changes = {f"{name}.weight": weights[f"{name}.b"] @ weights[f"{name}.a"] for name in changed}
         # A reading has one core, whatever the machine has: its sums are then made in one order.
         properties = {
-            "INFERENCE_PRECISION_HINT": "bf16" if resolve_precision(EmbedSettings()) == "bf16" else "f32",
+            "INFERENCE_PRECISION_HINT": "f32",
             "INFERENCE_NUM_THREADS": available_cores(),
             "NUM_STREAMS": available_cores(),
             "ENABLE_CPU_PINNING": False,

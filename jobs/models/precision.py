@@ -1,4 +1,4 @@
-"""Precisions that a model can be run in, and which of them the processor here has arithmetic for."""
+"""Which precisions the engine and the processor here can compute in."""
 
 from __future__ import annotations
 
@@ -49,34 +49,22 @@ def _has_int8() -> bool:
     return not _INT8_FLAGS.isdisjoint(_flags())
 
 
-def _of_openvino(precision: Literal["auto"] | Precision) -> Precision:
-    """`precision`, where OpenVINO has it on this processor; of what it lacks it would quietly take another."""
-    if precision == "auto":
-        return "bf16" if _has_bf16() else "f32"
-    if precision == "f16":
-        raise ModelError("embed.precision f16: OpenVINO runs on the processor here; set embed.precision to bf16 or f32")
-    if precision in ("bf16", "int8") and not _has_bf16():
-        raise ModelError(f"embed.precision {precision}: this processor has no bf16 arithmetic; set it to auto")
-    if precision.startswith("int8") and not _has_int8():
-        raise ModelError(f"embed.precision {precision}: this processor has no VNNI; set it to auto")
-    return precision
-
-
-def resolve_precision(settings: EmbedSettings) -> Precision:
-    """The precision that `embed.precision` comes to on this machine.
+def check_precision(settings: EmbedSettings) -> None:
+    """Refuse an `embed.precision` that cannot be computed here; OpenVINO would silently take another.
 
     Raises:
         ModelError: The engine has no such precision, or the processor no arithmetic for it.
     """
-    gpu = settings.device != "cpu"
-    if settings.engine == "openvino":
-        if gpu:
-            raise ModelError(f"embed.device {settings.device}: set embed.engine to torch or flag, which run on GPUs")
-        return _of_openvino(settings.precision)
-    if settings.precision.startswith("int8"):
-        raise ModelError(
-            f"embed.precision {settings.precision}: embed.engine {settings.engine} has none; set it to openvino"
-        )
-    if settings.precision == "auto":
-        return "f16" if gpu else "f32"
-    return settings.precision
+    precision, engine = settings.precision, settings.engine
+    if engine != "openvino":
+        if precision.startswith("int8"):
+            raise ModelError(f"embed.precision {precision}: embed.engine {engine} has none; set it to openvino")
+        return
+    if settings.device != "cpu":
+        raise ModelError(f"embed.device {settings.device}: set embed.engine to torch or flag, which run on GPUs")
+    if precision == "f16":
+        raise ModelError("embed.precision f16: OpenVINO runs on the processor here; set embed.precision to f32 or bf16")
+    if precision in ("bf16", "int8") and not _has_bf16():
+        raise ModelError(f"embed.precision {precision}: this processor has no bf16 arithmetic; set it to f32")
+    if precision.startswith("int8") and not _has_int8():
+        raise ModelError(f"embed.precision {precision}: this processor has no VNNI; set it to f32")

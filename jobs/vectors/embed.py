@@ -29,7 +29,7 @@ from quern.jobs.models.folders import (
     resolve_max_tokens,
 )
 from quern.jobs.models.openvino_runtime import OpenVinoRunner, openvino_file, openvino_version
-from quern.jobs.models.precision import Precision, resolve_precision
+from quern.jobs.models.precision import Precision, check_precision
 from quern.jobs.models.scripts import known_scripts, readable
 from quern.schemas.extras import require
 from quern.schemas.settings import EmbedSettings
@@ -56,12 +56,13 @@ def _threads(settings: EmbedSettings) -> int:
 
 
 def _runner(model: Model, settings: EmbedSettings) -> Runner:
-    return _loaded(model, settings.engine, settings.device, resolve_precision(settings), _threads(settings))
+    check_precision(settings)
+    return _loaded(model, settings.engine, settings.device, settings.precision, _threads(settings))
 
 
 @lru_cache(maxsize=4)
 def _loaded(model: Model, engine: str, device: str, precision: Precision, threads: int) -> Runner:
-    """The model in memory, once for documents and questions where both come to the same precision."""
+    """The model in memory, once for documents and questions where both have the same precision."""
     if engine == "openvino":
         return OpenVinoRunner(model, precision, threads)
     require("torch", f"embed.engine {engine}", "set embed.engine to openvino")
@@ -189,10 +190,11 @@ def prepare(settings: EmbedSettings) -> None:
     Raises:
         ModelError: The model is not on this machine or cannot be used.
     """
-    model, precision = read_model(settings.model), resolve_precision(settings)
+    check_precision(settings)
+    model = read_model(settings.model)
     load_tokenizer(model)
     if settings.engine == "openvino":
-        openvino_file(model, precision)
+        openvino_file(model, settings.precision)
     else:
         require("torch", f"embed.engine {settings.engine}", "set embed.engine to openvino")
 
@@ -210,8 +212,7 @@ class Embed(Job):
     """Vectors of texts, with the number of tokens of each so that texts too long for the model can be counted.
 
     Attributes:
-        settings: Model and how to run it; `auto` precision is resolved when the job is made, so that a worker
-            on another processor fails rather than mix precisions.
+        settings: Model and how to run it. A worker whose processor lacks the precision fails rather than take another.
     """
 
     name: ClassVar[str] = "embed"
@@ -223,11 +224,6 @@ class Embed(Job):
     task_rows: ClassVar[int] = 512
 
     settings: EmbedSettings
-
-    def __post_init__(self) -> None:
-        """Resolve `auto` precision."""
-        settings = self.settings.model_copy(update={"precision": resolve_precision(self.settings)})
-        object.__setattr__(self, "settings", settings)
 
     @property
     def makes(self) -> Table:

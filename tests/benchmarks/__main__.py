@@ -174,8 +174,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         type=Path,
         help="the article extraction benchmark, for extract, ingest; for others the folder of the datasets",
     )
-    parser.add_argument("--recall", type=Path, metavar="DATASET", help="of embed: build this dataset, f32 and default")
-    parser.add_argument("--precision", default="auto", help="embed.precision, of embed")
+    parser.add_argument("--recall", type=Path, metavar="DATASET", help="of embed: build this in f32 and --precision")
+    parser.add_argument("--precision", default="f32", help="embed.precision, of embed")
     parser.add_argument("--pages", type=int, default=6516, help="pages of the WARC files of ingest")
     parser.add_argument("--memory", action="store_true", help="of ingest: measure memory on one large file")
     parser.add_argument("--gigabytes", type=float, default=2.0, help="size of the file of --memory")

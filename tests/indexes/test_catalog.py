@@ -101,11 +101,16 @@ def test_a_manifest_with_settings_of_another_release_can_still_be_read(warehouse
     publish(warehouse, "1", ["1"])
     path = warehouse.root / "snapshots" / "1.json"
     manifest = read_sealed(path)
-    manifest["settings"] |= {"gone": {"x": 1}, "link": {"k": 5, "forgotten": True}}
+    manifest["settings"] |= {
+        "gone": {"x": 1},
+        "link": {"k": 5, "forgotten": True},
+        "embed": {"precision": "auto"},
+    }
     write_sealed(path, manifest)
     publish(warehouse, "2", ["2"])
     assert warehouse.prune(7) == []
-    assert warehouse.manifest("1").known_settings().link.k == 5
+    known = warehouse.manifest("1").known_settings()
+    assert (known.link.k, known.embed.precision) == (5, "f32")
 
 
 def test_a_damaged_pointer_hinders_readers_alone(warehouse: Warehouse) -> None:

@@ -24,10 +24,10 @@ class EmbedSettings(Group):
         pattern=r"^(cpu|cuda(:\d+)?)$",
         description="Where torch and flag run: `cpu`, or a GPU as `cuda` or `cuda:1`.",
     )
-    precision: Literal["auto", "f32", "bf16", "f16", "int8", "int8_f32"] = Field(
-        "auto",
-        description="`auto`: f16 on GPUs, bf16 with OpenVINO where the processor has it, else f32. `int8` is a third "
-        "faster with VNNI, but costs recall, see docs/howto/models.md; `int8_f32` is for processors without bf16.",
+    precision: Literal["f32", "bf16", "f16", "int8", "int8_f32"] = Field(
+        "f32",
+        description="`f32` runs on every processor. The others are faster where the processor has arithmetic for them, "
+        "see docs/howto/models.md; `f16` is for GPUs.",
     )
     max_tokens: Positive = Field(512, description="Longest text the model is given, raised from MiniLM's 256.")
     batch: int = Field(

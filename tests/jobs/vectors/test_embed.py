@@ -20,7 +20,7 @@ from quern.jobs.core.run import memoise
 from quern.jobs.models.batches import PAD_TO
 from quern.jobs.models.folders import DEFAULT_MODEL, ModelError, find_folder, read_model
 from quern.jobs.models.openvino_runtime import openvino_file
-from quern.jobs.models.precision import resolve_precision
+from quern.jobs.models.precision import check_precision
 from quern.jobs.vectors.embed import Embed, Embedder, prepare
 from quern.jobs.vectors.embedded_tables import vectors_of
 from quern.schemas.contract.validate import validate
@@ -45,7 +45,7 @@ def load(precision, **others):
     """The default model in `precision`; where the processor lacks that the test is skipped."""
     settings = EmbedSettings(precision=precision, **others)
     try:
-        resolve_precision(settings)
+        check_precision(settings)
     except ModelError as error:
         pytest.skip(str(error))
     return Embedder.load(settings)
@@ -286,11 +286,8 @@ def test_batch_and_threads_do_not_enter_the_fingerprint():
     assert Embed(EmbedSettings(batch=1, threads=1)).fingerprint() == job.fingerprint()
     assert Embed(EmbedSettings(max_tokens=128)).fingerprint() != job.fingerprint()
     assert Embed(EmbedSettings(engine="torch")).fingerprint() != job.fingerprint()
+    assert Embed(EmbedSettings(precision="bf16")).fingerprint() != job.fingerprint()
     assert pickle.loads(pickle.dumps(job)).fingerprint() == job.fingerprint()  # noqa: S301
-
-
-def test_auto_precision_is_resolved_before_a_job_travels():
-    assert Embed(EmbedSettings()).settings.precision in ("f32", "bf16")
 
 
 def test_a_worker_needs_no_torch_once_the_model_is_converted():
