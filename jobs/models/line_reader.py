@@ -177,8 +177,8 @@ class LineReader:
         """A score for each of `vectors`, shape (n, d): a net of one layer between."""
         w = self._weights
         x = vectors @ w[f"{head}.inner.weight"].T + w[f"{head}.inner.bias"]
-        gelu = 0.5 * x * (1.0 + erf(x / np.float32(math.sqrt(2))))
-        found: Floats = gelu @ w[f"{head}.outer.weight"][0] + w[f"{head}.outer.bias"][0]
+        gelu = 0.5 * x * (1.0 + erf(x / math.sqrt(2)))
+        found: Floats = (gelu @ w[f"{head}.outer.weight"][0] + w[f"{head}.outer.bias"][0]).astype(np.float32)
         return found
 
     def _encoded(self, text: str) -> list[int]:
@@ -186,8 +186,9 @@ class LineReader:
         return ids
 
     @cached_property
-    def _weights(self) -> Mapping[str, Floats]:
-        return {name: values.astype(np.float32) for name, values in load(self._written).items()}
+    def _weights(self) -> Mapping[str, npt.NDArray[np.float64]]:
+        # Products of them are rounded to f32 from f64: in f32 their last bits depend on the number of threads.
+        return {name: values.astype(np.float64) for name, values in load(self._written).items()}
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
@@ -211,7 +212,7 @@ class LineReader:
         """The model in memory."""
         weights, model = self._weights, read_model(DEFAULT_MODEL)
         changed = [name.removesuffix(".a") for name in weights if name.endswith(".a")]
-        changes = {f"{name}.weight": weights[f"{name}.b"] @ weights[f"{name}.a"] for name in changed}
+        changes = {f"{n}.weight": (weights[f"{n}.b"] @ weights[f"{n}.a"]).astype(np.float32) for n in changed}
         # A reading has one core, whatever the machine has: its sums are then made in one order.
         properties = {
             "INFERENCE_PRECISION_HINT": "f32",

@@ -1,5 +1,9 @@
 """The trained reader: what it tells of lines, and that it is the same each time."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -59,6 +63,21 @@ def test_a_reading_does_not_depend_on_what_was_read_before() -> None:
     assert (
         LineReader().read("Who commands the boat?", [FERRY]) == reader.read("Who commands the boat?", [FERRY]) == first
     )
+
+
+def test_a_reading_does_not_depend_on_the_number_of_threads() -> None:
+    code = (
+        "from quern.jobs.models.line_reader import LineReader, Passage;"
+        "print(LineReader().read('Who owns it?', [Passage('', ['Ines Okafor owns the yard.', 'It was built in 1971.'])]))"
+    )
+    told = [
+        subprocess.Popen(
+            [sys.executable, "-c", code], env={**os.environ, "OPENBLAS_NUM_THREADS": threads}, stdout=subprocess.PIPE
+        )
+        for threads in "12"
+    ]
+    one, two = (process.communicate()[0] for process in told)
+    assert one == two != b""
 
 
 def test_readings_that_were_begun_together_are_those_of_each_alone() -> None:
