@@ -144,12 +144,9 @@ def test_a_batch_writes_the_same_answers_to_all_files(mini_web: Path, tmp_path: 
     assert not [p.name for p in (tmp_path / "out").iterdir() if p.name.startswith(".")]
 
 
-def test_a_killed_run_goes_on_and_writes_what_an_undisturbed_one_would(mini_web: Path, tmp_path: Path) -> None:
-    def quern(*words: str | Path) -> str:
-        # In a process of its own, as the one that is killed: sums of floats differ with the threads that a process has.
-        run = [sys.executable, "-m", "quern.pipelines.cli", *map(str, words)]
-        return subprocess.run(run, stdout=PIPE, text=True, cwd=ROOT, check=True).stdout
-
+def test_a_killed_run_goes_on_and_writes_what_an_undisturbed_one_would(
+    mini_web: Path, tmp_path: Path, quern_here: Quern
+) -> None:
     nothing = [Question(query_id=f"n{n}", question=f"zzq{n}x zzq{n}y?") for n in range(BATCH_QUESTIONS - 5)]
     first, rest = [*gold()[:5], *nothing], gold()[5:9]
     out, undisturbed = tmp_path / "out", tmp_path / "undisturbed"
@@ -164,10 +161,11 @@ def test_a_killed_run_goes_on_and_writes_what_an_undisturbed_one_would(mini_web:
     assert not (out / "answers.jsonl").exists()
     questions = tmp_path / "q.jsonl"
     questions.write_text("{oops\n" + "".join(q.model_dump_json() + "\n" for q in [*first, *rest]))
-    counts = json.loads(quern("answer", questions, *common, "--out", out, "--json"))
+    counts = json.loads(quern_here("answer", questions, *common, "--out", out, "--json").stdout)
     assert (counts["questions"], counts["resumed"]) == (len(first) + len(rest), len(first))
     assert counts["rejected"] == {"malformed": 1}
-    assert "resumed" not in json.loads(quern("answer", questions, *common, "--out", undisturbed, "--json"))
+    undisturbed_run = quern_here("answer", questions, *common, "--out", undisturbed, "--json")
+    assert "resumed" not in json.loads(undisturbed_run.stdout)
     names = sorted(p.name for p in undisturbed.iterdir())
     assert names == ["answers.csv", "answers.jsonl", "answers.parquet", "index.html", "rejects.jsonl"]
     assert sorted(p.name for p in out.iterdir()) == names

@@ -68,7 +68,7 @@ def test_a_reading_does_not_depend_on_what_was_read_before() -> None:
 def test_a_reading_does_not_depend_on_the_number_of_threads() -> None:
     code = (
         "from quern.jobs.models.line_reader import LineReader, Passage;"
-        "print(LineReader().read('Who owns it?', [Passage('', ['Ines Okafor owns the yard.', 'It was built in 1971.'])]))"
+        "print(LineReader().read('Who owns it?', [Passage('', ['Ines Okafor owns the yard.', 'It is old.'])]))"
     )
     told = [
         subprocess.Popen(

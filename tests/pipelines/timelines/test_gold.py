@@ -6,10 +6,11 @@ import json
 
 from quern.pipelines.retrieve.searcher import Searcher
 from tests.benchmarks.timelines import gold_timelines
-from tests.conftest import ROOT
+from tests.conftest import CORPUS
+from tests.floors import FLOORS, broken
 
 
 def test_gold_timelines_keep_their_floors(searcher: Searcher) -> None:
-    floors = json.loads((ROOT / "tests" / "floors.json").read_text("utf-8"))["mini_web"]["timelines"]
     measured = gold_timelines(searcher)
-    assert {name: value for name, value in measured.items() if value < floors[name]} == {}
+    events = sum(len(topic["events"]) for topic in json.loads((CORPUS / "timelines.json").read_text("utf-8")))
+    assert broken(measured, {"at least": FLOORS["mini_web"]["timelines"]}, events) == {}, measured
