@@ -153,7 +153,7 @@ def lifted(scored: Scored, bridges: Crossed, weight: float, questions: int, grap
     question = np.concatenate([scored.question, bridges.question[absent]])
     chunk = np.concatenate([scored.chunk, to_chunk[absent]])
     score = np.concatenate([scored.score, least[bridges.question[absent]]]).astype(np.float64)
-    order = np.argsort(reached)
+    order = np.argsort(reached, kind="stable")  # Otherwise the order of equal ones depends on the processor.
     pair = question * documents + of_chunk[chunk]
     at = np.minimum(np.searchsorted(reached[order], pair), max(len(reached) - 1, 0))
     if len(reached):

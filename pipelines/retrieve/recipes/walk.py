@@ -82,14 +82,10 @@ def _visits(start: npt.NDArray[np.float64], steps: sparse.csr_array) -> npt.NDAr
 
 
 def _best(visits: npt.NDArray[np.float64], first: int, depth: int) -> Scored:
-    if visits.shape[1] > depth:
-        kept = np.argpartition(-visits, depth - 1, axis=1)[:, :depth]
-    else:
-        kept = np.broadcast_to(np.arange(visits.shape[1]), visits.shape)
-    score = np.take_along_axis(visits, kept, axis=1).ravel()
-    question = np.repeat(np.arange(len(visits)), kept.shape[1]) + first
-    seen = score > 0
-    return in_order(question[seen], kept.ravel()[seen].astype(np.int64), score[seen].astype(np.float32))
+    """The `depth` places of each question that are visited most, and those visited as often as the last of them."""
+    least = np.partition(visits, -depth, axis=1)[:, -depth, None] if visits.shape[1] > depth else 0.0
+    question, place = np.nonzero((visits >= least) & (visits > 0))
+    return in_order(question + first, place, visits[question, place].astype(np.float32))
 
 
 RECIPES: Final = (Recipe("walk", "Personalised PageRank over nodes and chunks.", rank_walk),)

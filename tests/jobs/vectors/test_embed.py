@@ -1,6 +1,7 @@
 """Embeddings of texts."""
 
 import json
+import os
 import pickle
 import random
 import subprocess
@@ -110,6 +111,17 @@ def test_nor_does_it_with_torch(tiny):
 def test_openvino_gives_the_same_bits_on_one_thread_and_two(precision):
     one, two = (load(precision, threads=n).encode(TEXTS) for n in (1, 2))
     assert np.array_equal(one, two)
+
+
+def test_a_processor_with_fewer_instructions_gives_the_same_vectors_up_to_the_seventh_digit(tmp_path):
+    code = (
+        "import json, sys, numpy; from quern.jobs.vectors.embed import Embedder;"
+        "from quern.schemas.settings import EmbedSettings;"
+        "numpy.save(sys.argv[1], Embedder.load(EmbedSettings()).encode(json.loads(sys.argv[2])))"
+    )
+    command = [sys.executable, "-c", code, tmp_path / "avx.npy", json.dumps(TEXTS)]
+    subprocess.run(command, env={**os.environ, "ONEDNN_MAX_CPU_ISA": "AVX"}, check=True)
+    assert np.load(tmp_path / "avx.npy") == pytest.approx(Embedder.load(EmbedSettings()).encode(TEXTS), abs=1e-6)
 
 
 def test_a_text_is_padded_to_its_own_length_and_calls_are_small(monkeypatch):
