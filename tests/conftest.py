@@ -229,6 +229,12 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.long)
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A test of what runs on torch is skipped where that is not installed."""
+    if item.get_closest_marker("torch"):
+        pytest.importorskip("torch", reason="needs torch: make test-torch")
+
+
 @pytest.fixture
 def long_build(request: pytest.FixtureRequest) -> Path:
     """The warehouse of the build that the test names, built beside the tests before; it must not be written to."""

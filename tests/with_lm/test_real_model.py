@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 import quern
 from quern.indexes.catalog import Warehouse
@@ -37,6 +36,7 @@ from quern.schemas.tables import Table
 from tests.jobs.reasoning.generators.endpoint_server import Endpoint, Said
 from tests.jobs.reasoning.generators.test_endpoint import CHUNKS, chunks, of, rejected
 
+pytestmark = pytest.mark.torch
 Staged = Callable[[Table, list[dict[str, Any]]], Stage]
 whole = pytest.mark.skipif("QUERN_TEST_LM" not in os.environ, reason="takes minutes: make test-torch")
 
@@ -57,6 +57,8 @@ def local(**settings: Any) -> GeneratorSettings:
 @pytest.fixture(scope="module", autouse=True)
 def _one_thread() -> Iterator[None]:
     """Builds run beside the tests: threads that wait for one another would wait for those too."""
+    import torch
+
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield

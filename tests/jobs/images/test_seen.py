@@ -14,6 +14,8 @@ from quern.jobs.images.place import Described, Remembered, likeness
 from quern.jobs.images.seen import Clip
 from quern.jobs.models.folders import ModelError
 
+pytestmark = pytest.mark.torch
+
 
 def tiny_clip(folder: Path) -> Path:
     """A CLIP of a thousand random numbers, in the form of transformers."""

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from safetensors.torch import load_file, save_file
+from safetensors.numpy import load_file, save_file
 
-from quern.jobs.models import bert, pooling
+from quern.jobs.models import bert
 from quern.jobs.models.folders import Model, ModelError, read_model
 from quern.jobs.models.precision import import_openvino
 from quern.jobs.models.quantisation import quantise
@@ -36,9 +36,12 @@ def vectors(file: Path, precision: str) -> np.ndarray:
     return np.concatenate(made)
 
 
+@pytest.mark.torch
 @pytest.mark.filterwarnings("ignore:Converting a tensor")
 @pytest.mark.parametrize("kind", ["mean", "cls", "max"])
 def test_both_ways_to_convert_a_model_give_the_same_bits(tiny, tmp_path, kind):
+    from quern.jobs.models import pooling
+
     model = replace(tiny, pooling=kind)
     assert bert.is_plain_bert(model)
     bert.convert(model, tmp_path / "written.xml")
@@ -60,16 +63,22 @@ def test_what_is_no_plain_bert_is_left_to_torch_and_broken_weights_are_told(tiny
             step(other)
 
 
-def test_weights_in_bf16_are_left_to_torch_and_old_names_of_weights_are_known(tiny, tmp_path):
+@pytest.mark.torch
+def test_weights_in_bf16_are_left_to_torch(tiny, tmp_path):
+    from safetensors import torch
+
     (tmp_path / "config.json").write_bytes((tiny.transformer / "config.json").read_bytes())
-    weights, file = load_file(tiny.transformer / "model.safetensors"), tmp_path / "model.safetensors"
-    other = replace(tiny, transformer=tmp_path)
-    save_file({name: weight.bfloat16() for name, weight in weights.items()}, file)
-    assert not bert.is_plain_bert(other)
-    old = {"LayerNorm.weight": "LayerNorm.gamma", "LayerNorm.bias": "LayerNorm.beta"}
-    for new, name in old.items():
+    weights = torch.load_file(tiny.transformer / "model.safetensors")
+    torch.save_file({name: weight.bfloat16() for name, weight in weights.items()}, tmp_path / "model.safetensors")
+    assert not bert.is_plain_bert(replace(tiny, transformer=tmp_path))
+
+
+def test_old_names_of_weights_are_known(tiny, tmp_path):
+    (tmp_path / "config.json").write_bytes((tiny.transformer / "config.json").read_bytes())
+    weights, other = load_file(tiny.transformer / "model.safetensors"), replace(tiny, transformer=tmp_path)
+    for new, name in {"LayerNorm.weight": "LayerNorm.gamma", "LayerNorm.bias": "LayerNorm.beta"}.items():
         weights = {key.replace(new, name): weight for key, weight in weights.items()}
-    save_file({f"bert.{name}": weight for name, weight in weights.items()}, file)
+    save_file({f"bert.{name}": weight for name, weight in weights.items()}, tmp_path / "model.safetensors")
     assert bert.is_plain_bert(other)
     written = []
     for name, model in (("old", other), ("new", tiny)):

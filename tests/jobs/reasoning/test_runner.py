@@ -80,6 +80,7 @@ def test_an_endpoint_does_a_list_and_a_table_alike(run: Run, source: Stage) -> N
         assert len(endpoint.asked) == 2 * len(TEXTS), "the memo has the table's"
 
 
+@pytest.mark.torch
 def test_a_model_in_this_process_does_a_list_and_a_table_alike(
     run: Run, source: Stage, tiny: GeneratorSettings
 ) -> None:
@@ -94,6 +95,7 @@ def test_a_model_in_this_process_does_a_list_and_a_table_alike(
     assert rows == [(f"c{n}", str(one.output.words)) for n, one in enumerate(done)]
 
 
+@pytest.mark.torch
 def test_where_the_model_is_never_right_the_rule_stands_in_and_is_counted(
     tiny: GeneratorSettings, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -130,11 +132,12 @@ def test_one_row_that_upsets_the_endpoint_falls_back_and_a_dead_one_stops_the_li
         run_task(TALLY, LINES, of(endpoint))
 
 
-def test_a_reasoner_with_a_model_must_be_opened(tiny: GeneratorSettings) -> None:
+def test_a_reasoner_with_a_model_must_be_opened() -> None:
     with pytest.raises(RuntimeError, match="open the reasoner first"):
-        Reasoner(tiny).run(TALLY, LINES)
+        Reasoner(GeneratorSettings(kind="local", model="model")).run(TALLY, LINES)
 
 
+@pytest.mark.torch
 def test_a_row_of_a_table_that_the_model_never_gets_right_is_a_reject_not_a_guess(
     run: Run, source: Stage, tiny: GeneratorSettings, tmp_path: Path
 ) -> None:

@@ -49,6 +49,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_tiny_cross_encoder(tmp_path_factory.mktemp("cross") / "model")
 
 
+@pytest.mark.torch
 def test_a_score_does_not_depend_on_what_it_is_computed_beside(model: Path) -> None:
     texts = ["The mill.", "A ferry struck the dredger in the narrows. " * 9, "", "A long text. " * 300]
     together = CrossEncoder.load(RerankSettings(model=str(model))).scores(["What?"] * 4, texts)
@@ -58,6 +59,7 @@ def test_a_score_does_not_depend_on_what_it_is_computed_beside(model: Path) -> N
     assert CrossEncoder.load(RerankSettings(model=str(model))).scores([], []).tolist() == []
 
 
+@pytest.mark.torch
 def test_the_cross_encoder_ranks_what_the_recipe_found(model: Path, searcher: Searcher) -> None:
     plain = find_recipes("hybrid")[0].rank(Batch(searcher, QUESTIONS))
     chosen = searcher.settings.model_copy(update={"rerank": RerankSettings(model=str(model), depth=7)})
@@ -70,6 +72,7 @@ def test_the_cross_encoder_ranks_what_the_recipe_found(model: Path, searcher: Se
     assert all((np.diff(found.score[found.question == q]) <= 0).all() for q in (0, 1))
 
 
+@pytest.mark.torch
 def test_a_model_that_cannot_rerank_is_told(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"rerank\.model .*: there is no such folder"):
         CrossEncoder.load(RerankSettings(model=str(tmp_path / "none")))

@@ -18,6 +18,8 @@ from tests.jobs.reasoning.generators.endpoint_server import Endpoint, Said
 from tests.jobs.reasoning.generators.test_endpoint import CHUNKS, chunks, next_night, of, rejected, written
 from tests.jobs.reasoning.generators.tiny_model import TinyModel
 
+pytestmark = pytest.mark.torch
+
 Staged = Callable[[Table, list[dict[str, Any]]], Stage]
 
 

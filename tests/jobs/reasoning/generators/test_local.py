@@ -15,6 +15,8 @@ from quern.jobs.reasoning.generators.model_fingerprint import model_identity
 from quern.schemas.settings import GeneratorSettings
 from tests.tiny_llama import write_tiny_llama
 
+pytestmark = pytest.mark.torch
+
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {"word": {"type": "string", "maxLength": 12}, "sure": {"type": "boolean"}},
