@@ -44,11 +44,13 @@ _PATIENT = ("--set", "clean.seconds_per_page=300")
 # In the order in which they are built: first what most tests wait for, then what takes longest to evaluate.
 BUILDS: dict[str, Build] = {
     MINI_WEB: Build(CORPUS / "pages"),
+    # The name is a path that Spark would take for a pattern.
+    "a site by Spark [1] 库 %20": Build(CORPUS / "pages" / "brannock-review.example", ("--engine", "spark", *_PATIENT)),
+    "a site by Ray": Build(CORPUS / "pages" / "brannock-review.example", ("--engine", "ray", *_PATIENT)),
     "lihua_world": Build(SHARED / "lihua_world" / "documents.jsonl", ("--engine", "local")),
     "musique_train100": Build(SHARED / "musique_train100" / "documents.jsonl", ("--engine", "local")),
-    "mini-web in one process": Build(CORPUS / "pages", ("--engine", "local", *_PATIENT)),
-    # The name is a path that Spark would take for a pattern.
-    "all by Spark [1] 库 %20": Build(CORPUS / "pages" / "brannock-review.example", ("--engine", "spark", *_PATIENT)),
+    "mini-web by Spark": Build(CORPUS / "pages", ("--engine", "spark", *_PATIENT)),
+    "mini-web by Ray": Build(CORPUS / "pages", ("--engine", "ray", *_PATIENT)),
     # What is lost is lost before there are queries and vectors: few of them, of the beginnings of texts, are enough.
     "real pages": Build(
         SHARED / "article_extraction_benchmark" / "html",

@@ -106,10 +106,20 @@ def test_one_changed_page_costs_one_page(copied: Path, tmp_path: Path, quern_her
     assert manifest(copied).build_id == before.build_id
 
 
-@pytest.mark.parametrize("long_build", ["mini-web in one process"], indirect=True)
-def test_the_engine_changes_no_digest(mini_web: Path, long_build: Path) -> None:
-    assert {j["engine"] for j in jobs(long_build)} == {"driver", "local"}
-    assert digests(mini_web) == digests(long_build)
+@pytest.mark.parametrize(
+    ("long_build", "engine"),
+    [("a site by Spark [1] 库 %20", "spark"), ("a site by Ray", "ray")],
+    indirect=["long_build"],
+)
+def test_the_engine_changes_no_digest(long_build: Path, engine: str, built_site: Path) -> None:
+    assert {j["engine"] for j in jobs(long_build)} == {"driver", engine}
+    assert digests(long_build) == digests(built_site)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("long_build", ["mini-web by Spark", "mini-web by Ray"], indirect=True)
+def test_nor_does_it_on_the_whole_mini_web(mini_web: Path, long_build: Path) -> None:
+    assert digests(long_build) == digests(mini_web)
 
 
 def test_a_build_with_too_many_rejects_is_not_published(site: Path, warehouse: Path, quern_here: Quern) -> None:
@@ -194,16 +204,6 @@ def test_a_corpus_that_shrinks_is_not_published_unless_that_is_meant(
     assert refused.returncode == 2
     assert "documents lost since the last build" in refused.stderr
     assert quern_here("build", few, "-w", warehouse, "--engine", "local", "--set", "audit.max_shrink=1").returncode == 0
-
-
-@pytest.mark.parametrize("long_build", ["all by Spark [1] 库 %20"], indirect=True)
-def test_spark_changes_no_digest_in_a_warehouse_whose_path_it_would_take_for_a_pattern(
-    long_build: Path, tmp_path: Path
-) -> None:
-    assert manifest(long_build).tables["documents"].rows == 11
-    assert {j["engine"] for j in jobs(long_build)} == {"driver", "spark"}
-    here = build_here(CORPUS / "pages" / "brannock-review.example", tmp_path / "warehouse")
-    assert digests(long_build) == digests(here)
 
 
 def test_an_interrupted_start_of_spark_leaves_no_process(site: Path, tmp_path: Path) -> None:
