@@ -1,4 +1,4 @@
-"""What tests share: the mini-web built once by the real engines, long builds, the shared datasets, the command line."""
+"""What tests share: the mini-web built once, long builds, the shared datasets, the command line."""
 
 from __future__ import annotations
 
@@ -41,42 +41,29 @@ from tests.beside import BUILDS, CORPUS, MINI_WEB, ROOT, SHARED, end, start
 examples.register_profile("quern", deadline=None)
 examples.load_profile("quern")
 
-# `make test` leaves out what takes a minute of two cores, by the beginnings of names; `make test-long` runs it.
-_LONG_TESTS = (
-    "tests/kills/test_kills.py::test_a_command_that_is_killed_is_run_again_as_if_it_had_not_been[rebuild",
-    "tests/pipelines/evaluation/sweep/test_sweep_run.py::test_a_killed_sweep",
-    "tests/pipelines/evaluation/test_retrieval.py::test_real_pages",
-    "tests/pipelines/evaluation/test_retrieval.py::test_retrieval_and_answers_on_a_benchmark_keep_their_floors[musique",
-    "tests/pipelines/test_build.py::test_the_engine_changes_no_digest",
-    "tests/pipelines/test_readers.py",
-)
-
 # `make check` leaves out what builds, starts an engine or a process, or takes seconds: tests that need these fixtures,
 _SLOW_FIXTURES = frozenset({"mini_web", "searcher", "long_build", "quern", "shared", "spark"})
 # and these, by the beginning of their names.
 _SLOW_TESTS = (
-    "tests/benchmarks/",
     "tests/fuzz/",
+    "tests/indexes/test_leases.py",
+    "tests/indexes/test_writer.py",
     "tests/kills/",
     "tests/notebooks/",
-    "tests/with_lm/",
     "tests/jobs/audit/test_validation.py",
     "tests/jobs/core/test_run.py::test_the_engine",
     "tests/jobs/crawl/test_wild_site.py",
-    "tests/jobs/documents/test_boilerplate.py::test_spark",
     "tests/jobs/documents/test_clean.py",
     "tests/jobs/documents/test_deduplicate.py",
     "tests/jobs/engines/",
     "tests/jobs/graph/neighbours/test_change.py::test_partitioned",
-    "tests/jobs/graph/test_link.py::test_partitions",
-    "tests/jobs/images/test_seen.py",
-    "tests/jobs/reasoning/generators/test_constrained.py",
-    "tests/jobs/reasoning/generators/test_local.py",
+    "tests/pipelines/answers/test_concluding.py::test_whatever",
     "tests/pipelines/answers/views/test_report.py::test_answers_are_taken",
+    "tests/pipelines/cli/test_start.py",
     "tests/jobs/vectors/test_embed.py",
-    "tests/pipelines/evaluation/sweep/test_sweep_run.py",
     "tests/pipelines/retrieve/recipes/",
     "tests/pipelines/images/",
+    "tests/pipelines/inspect/test_build_plan.py",
     "tests/pipelines/test_",
     "tests/pipelines/cli/test_paths.py::test_folders",
     "tests/pipelines/timelines/",
@@ -199,7 +186,7 @@ def shared() -> Path:
 
 @pytest.fixture(scope="session")
 def mini_web(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A warehouse with the mini-web, built by Spark and Ray; `printed.txt` beside it is what the build printed.
+    """A warehouse with the mini-web, built as by default; `printed.txt` beside it is what the build printed.
 
     Tests must not write to it. Each process of tests has a copy, as questions leave answers in the memo.
     """
@@ -225,8 +212,6 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     """What needs more than this process is `slow`."""
     if item.nodeid.startswith(_SLOW_TESTS) or _SLOW_FIXTURES.intersection(getattr(item, "fixturenames", ())):
         item.add_marker(pytest.mark.slow)
-    if item.nodeid.startswith(_LONG_TESTS):
-        item.add_marker(pytest.mark.long)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

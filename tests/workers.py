@@ -15,13 +15,6 @@ import pytest
 
 from tests.beside import BUILDS, MINI_WEB, Builds
 
-# What needs the fixture `spark`: Java takes seconds to start.
-_SPARK = (
-    "tests/jobs/audit/test_validation.py",
-    "tests/jobs/core/test_run.py",
-    "tests/jobs/documents/test_boilerplate.py",
-    "tests/jobs/documents/test_deduplicate.py",
-)
 _BUILDS = pytest.StashKey[Builds]()
 # Objects that come to be, and collections, between two collections of the young, the middle and the old. By Python's
 # own numbers a fifth of the time of tests that only compute went into them, as the objects of all tests stay.
@@ -76,7 +69,7 @@ def _together(nodeid: str) -> str:
     # pytest writes what is not ASCII as escapes.
     if any(name.encode("unicode_escape").decode() in nodeid for name in BUILDS if name != MINI_WEB):
         return nodeid
-    return "Spark" if nodeid.startswith(_SPARK) else nodeid.partition("::")[0]
+    return nodeid.partition("::")[0]
 
 
 def _waits_for(item: pytest.Item) -> set[str]:

@@ -44,9 +44,9 @@ def harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Harness]:
 @pytest.mark.parametrize(
     ("name", "how", "line"),
     [
-        ("rebuild", "SIGINT", "job=chunk"),
+        pytest.param("rebuild", "SIGINT", "job=chunk", marks=pytest.mark.long),
         # Only the pinning of tables, and the publication, are left to do.
-        ("rebuild", "group", "audit"),
+        pytest.param("rebuild", "group", "audit", marks=pytest.mark.long),
         ("stage clean", "alone", "job=clean"),
     ],
 )

@@ -160,7 +160,7 @@ def test_a_crawl_onto_a_full_disk_says_so_and_goes_on_when_there_is_room(tmp_pat
     site = Site(lambda asked: page(*(f"/p{n}" for n in range(24)), text=noise.randbytes(6000).hex()))
     seeds = seeds_in(tmp_path, "http://chain.example/p0")
     with small_disk(tmp_path / "disk", 8) as disk:
-        for kib in (8, 120, 290):
+        for kib in (8, 200):
             disk.resize(kib)
             with pytest.raises((OSError, sqlite3.Error)) as raised:
                 crawl(seeds, Warehouse.create(disk.path / "w"), settings_for({"chain.example"}, site))
@@ -205,6 +205,7 @@ def _interrupted(*_: object) -> None:
     raise KeyboardInterrupt
 
 
+@pytest.mark.long
 def test_hosts_are_spread_over_ray_actors_and_hand_links_to_each_other(tmp_path: Path) -> None:
     hosts = [f"h{n}.example" for n in range(4)]
     assert {worker_of(host, 2) for host in hosts} == {0, 1}

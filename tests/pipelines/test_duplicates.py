@@ -82,11 +82,11 @@ def test_a_mirror_that_is_ingested_later_is_built_and_searched_once(
 ) -> None:
     pages = next(one_site.iterdir())
     page = next(path for path in sorted(pages.rglob("*.html")) if b"canonical" not in path.read_bytes())
-    mirror = tmp_path / "mirror" / "mirror.example" / page.relative_to(pages)
-    mirror.parent.mkdir(parents=True)
-    shutil.copyfile(page, mirror)
-    for source in (one_site, tmp_path / "mirror"):
-        assert quern_here("ingest", source, "-w", tmp_path / "wh", "--engine", "local").returncode == 0
+    for source in (pages.name, "mirror.example"):
+        copy = tmp_path / source / source / page.relative_to(pages)
+        copy.parent.mkdir(parents=True)
+        shutil.copyfile(page, copy)
+        assert quern_here("ingest", tmp_path / source, "-w", tmp_path / "wh", "--engine", "local").returncode == 0
     built = quern_here("build", "-w", tmp_path / "wh", "--engine", "local")
     assert built.returncode == 0, built.stderr
     rejects = Warehouse.open(tmp_path / "wh").manifest().rejects

@@ -94,7 +94,9 @@ def test_a_damaged_table_is_made_again(nights: Nights) -> None:
     assert nights.warehouse.snapshot(leased=False).stage("triplets").as_written()
 
 
-@pytest.mark.parametrize("step", ["chunk", "embed_chunks", "deduplicate"])
+@pytest.mark.parametrize(
+    "step", ["chunk", *(pytest.param(step, marks=pytest.mark.long) for step in ("embed_chunks", "deduplicate"))]
+)
 def test_a_damaged_memo_is_mended(nights: Nights, step: str) -> None:
     first = nights.built()
     path = min(nights.remembered(step))
@@ -108,7 +110,7 @@ def test_a_damaged_memo_is_mended(nights: Nights, step: str) -> None:
     assert step not in nights.run
 
 
-@pytest.mark.parametrize("step", ["deduplicate", "link"])
+@pytest.mark.parametrize("step", ["link", pytest.param("deduplicate", marks=pytest.mark.long)])
 def test_a_damaged_state_goes_though_nothing_reads_it(nights: Nights, step: str) -> None:
     nights.built()
     (about,) = (nights.warehouse.memo / step).glob("*/*/about.json")

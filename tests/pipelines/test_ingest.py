@@ -179,6 +179,7 @@ def test_an_ingest_that_was_stopped_is_not_seen_and_goes_on_where_it_was(
     assert not (page_store(warehouse).directory / "killed.pages.parquet").exists()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("no_spark")
 def test_spark_and_this_process_read_the_same(warehouse: Warehouse, tmp_path: Path, run: Run) -> None:
     source = tmp_path / "in"

@@ -26,7 +26,7 @@ def digests(warehouse: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def pages(one_site: Path) -> Path:
-    return one_site / "brannock-review.example" / "2024"
+    return one_site / "brannock-review.example" / "2024" / "02"
 
 
 @pytest.fixture(scope="module")

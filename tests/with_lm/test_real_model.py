@@ -36,7 +36,6 @@ from quern.schemas.tables import Table
 from tests.jobs.reasoning.generators.endpoint_server import Endpoint, Said
 from tests.jobs.reasoning.generators.test_endpoint import CHUNKS, chunks, of, rejected
 
-pytestmark = pytest.mark.torch
 Staged = Callable[[Table, list[dict[str, Any]]], Stage]
 whole = pytest.mark.skipif("QUERN_TEST_LM" not in os.environ, reason="takes minutes: make test-torch")
 
@@ -48,6 +47,8 @@ FACT = {
     "required": ["answer"],
     "additionalProperties": False,
 }
+
+pytestmark = pytest.mark.torch
 
 
 def local(**settings: Any) -> GeneratorSettings:

@@ -374,6 +374,7 @@ def test_a_fault_of_the_machine_is_raised_and_blames_no_table(sound: dict[str, S
         audit({"nodes": gone}, {}, limits(), "run")
 
 
+@pytest.mark.long
 def test_spark_and_arrow_find_the_same(sound: dict[str, Stage], tmp_path: Path, spark: Engines) -> None:
     further = {
         "chunk_id": "further",

@@ -266,11 +266,11 @@ def test_a_batch_of_numbered_rows_has_few_rows_and_bytes(
     assert max(b.nbytes for b in read) <= 2 * 16_000
 
 
-@pytest.fixture
-def ray(monkeypatch: pytest.MonkeyPatch) -> Iterator[Engines]:
-    # Workers must be able to import the job, which lives in this file.
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=os.pathsep)
-    with Engines(EngineSettings(engine="ray")) as engines:
+@pytest.fixture(scope="module")
+def ray() -> Iterator[Engines]:
+    with pytest.MonkeyPatch.context() as patch, Engines(EngineSettings(engine="ray")) as engines:
+        # Workers must be able to import the job, which lives in this file.
+        patch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=os.pathsep)
         yield engines
 
 

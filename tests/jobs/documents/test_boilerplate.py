@@ -92,6 +92,7 @@ def test_other_columns_come_with_it(staged: Staged, run: Run) -> None:
     assert next(view.batches()).schema.names == [*DOCUMENTS.schema.names, COLUMN]
 
 
+@pytest.mark.long
 def test_spark_and_this_process_find_the_same(
     staged: Staged, run: Run, spark: Engines, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -263,6 +263,7 @@ def test_a_damaged_state_costs_a_full_run(nights: Nights, tmp_path: Path) -> Non
     assert keepers(nights.night(CORPUS)) == first
 
 
+@pytest.mark.long
 def test_spark_gives_the_same_documents_whatever_the_partitions(
     spark: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -139,6 +139,7 @@ def test_a_night_takes_up_from_the_last_and_makes_the_same_edges(run: Run, stage
     assert run.reports[-1].computed == 147
 
 
+@pytest.mark.long
 def test_partitions_are_spread_over_ray_and_make_the_same_edges(
     run: Run, staged: Staged, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -105,6 +105,7 @@ def _seconds(rule: Callable[[str], object], text: str) -> float:
     return time.process_time() - started
 
 
+@pytest.mark.long
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("name", RULES)
 def test_long_runs_stay_quick(name: str) -> None:

@@ -120,6 +120,7 @@ def test_retrieval_and_answers_on_the_mini_web_keep_their_floors(searcher: Searc
     assert all_broken(figures, FLOORS["mini_web"]) == {}, figures
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "long_build"),
     [("lihua_world", "lihua_world"), ("musique_train100", "musique_train100")],
@@ -147,6 +148,7 @@ def test_main_text_on_the_extraction_benchmark_keeps_its_floor(shared: Path, que
     assert figures["f1"] >= floors["f1"], figures
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("long_build", ["real pages"], indirect=True)
 def test_real_pages_are_built_without_a_loss_that_is_not_told(long_build: Path) -> None:
     manifest = Warehouse.open(long_build).manifest()

@@ -106,7 +106,10 @@ def sites(searcher: Searcher, chunks: list[int]) -> set[str | None]:
     return set(searcher.snapshot.table("documents").lookup("doc_id", ids, ["site"])["site"].to_pylist())
 
 
-@pytest.mark.parametrize("name", list(RECIPES))
+# Recipes over other texts of nodes embed these anew.
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.long) if name.startswith("nodes-") else name for name in RECIPES]
+)
 def test_no_recipe_finds_what_a_question_filters_out(name: str, searcher: Searcher) -> None:
     where = [["site=tidewiki.example"], [], ["site=harbour-courier.example", "published_at<2024-03-03"], ["site=none"]]
     (recipe,) = find_recipes(name)

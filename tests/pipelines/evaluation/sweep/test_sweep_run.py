@@ -29,6 +29,9 @@ from quern.schemas.settings import load_settings
 from tests.conftest import Quern, start_quern
 from tests.disks import small_disk
 
+# The sweep that all share is two builds and six evaluations, in processes of their own.
+pytestmark = pytest.mark.long
+
 PLACES = ("quay", "library", "bridge", "market", "school", "ferry", "tower", "mill")
 SWEEP = """
 datasets:
