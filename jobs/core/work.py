@@ -41,7 +41,7 @@ _FAULTS = (OSError, MemoryError, MachineFaultError)
 
 
 class EngineError(MachineFaultError):
-    """An engine that cannot start; the message says what to do."""
+    """An engine that cannot start or go on; the message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -145,6 +145,14 @@ def stopped(engine: str, work: Work, error: Exception) -> EngineError:
     )
 
 
+def died(engine: str, how: str) -> EngineError:
+    """What to tell of an engine that ended in the middle of its work."""
+    return EngineError(
+        f"{engine} stopped: {how}; what was finished is kept and what is published stays: run the same command again, "
+        "it goes on from there"
+    )
+
+
 def _raised(said: str) -> str:
     """What was raised, of an error that tells the frames of a worker's Python or Java too; all where it tells none."""
     _, frames, behind = said.rpartition('\n  File "')
@@ -193,6 +201,17 @@ class Shuffler(Protocol):
         """Those of `tasks`, from the first on, to be done in this process, because the session still starts."""
 
 
+class Local(Protocol):
+    """This machine's cores."""
+
+    def each(self, function: Callable[[_Piece], Any], items: Sequence[_Piece], /) -> Iterator[Any]:
+        """`function` of each of `items`, as they end.
+
+        Raises:
+            EngineError: A worker died.
+        """
+
+
 class Cluster(Protocol):
     """Machines that functions can be spread over: Ray."""
 
@@ -212,8 +231,11 @@ class EnginePool(Protocol):
     def choose(self, job: Job, missing: int) -> Engine:
         """The engine for `missing` rows of `job`."""
 
+    def local(self) -> Local:
+        """This machine's cores."""
+
     def spark(self, rows: int, local_below: int) -> Shuffler | None:
-        """Spark for work on `rows` rows that is no job; None where it is to be done in this process."""
+        """Spark for work on `rows` rows that is no job; None where it is to be done on this machine's cores."""
 
     def shuffler(self, rows: int, local_below: int) -> Any | None:
         """The Spark session for a shuffle of `rows` rows; None where it is to be done in this process.

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from quern.indexes.disk import raise_for
 from quern.jobs.crawl.plan import CrawlFolder, Status
@@ -222,10 +222,19 @@ def run_fleet(
     """
     if engine == "local":
         return Fleet(folder, [ProcessRunner(folder) for _ in range(workers)]).run(progress)
-    ray = RayEngine(settings)
+    ray, ended = RayEngine(settings), ""
     try:
-        ray.start()
-        runners: list[Any] = [ActorRunner(folder) for _ in range(workers)]
-        return Fleet(folder, runners).run(progress)
+        for said in ray.call(_crawl, folder, workers, patience=_STOP_SECONDS):
+            if isinstance(said, str):
+                ended = said
+            else:
+                progress(said)
+        return ended
     finally:
         ray.close()
+
+
+def _crawl(_items: object, say: Callable[[list[Status] | str], None], folder: CrawlFolder, workers: int) -> None:
+    """Crawl in the process that drives Ray; says how it stands, and at last why it ended."""
+    runners: list[Runner] = [ActorRunner(folder) for _ in range(workers)]
+    say(Fleet(folder, runners).run(say))

@@ -1,4 +1,4 @@
-"""Engines that run jobs: Spark for CPU work, Ray Data for models, this process for a handful of rows.
+"""Engines that run jobs: this machine's cores; Spark for CPU work and Ray Data for models where they pay.
 
 Jobs that a language model carries out have an engine of their own (`jobs.reasoning.table`).
 
@@ -7,22 +7,25 @@ An engine is given the rows that the memo lacks (`jobs.core.work`); changing the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, cast
+from types import TracebackType
+from typing import Any, Final, cast
 
 from quern.jobs.core.contract import Job
-from quern.jobs.core.work import Engine, EngineError, Work, core_count
+from quern.jobs.core.work import Engine, EngineError, Work, core_count, died
 from quern.jobs.engines.local import LocalEngine
 from quern.jobs.engines.ray import RayEngine
-from quern.jobs.engines.spark import SparkEngine
+from quern.jobs.engines.spark import SparkEngine, require_java
 from quern.schemas.extras import installed, require
 from quern.schemas.settings import EngineSettings
 
 __all__ = ["Engine", "EngineError", "Engines", "LocalEngine", "RayEngine", "SparkEngine", "Work", "core_count"]
 
 
-_MODULES = {"spark": "pyspark", "ray": "ray"}
+_MODULES: Final = {"spark": "pyspark", "ray": "ray"}
+# Seconds of work from which on `auto` starts an engine: ten times its start.
+_REPAYS: Final = {"spark": 80.0, "ray": 150.0}
 
 
 class Engines:
@@ -31,53 +34,65 @@ class Engines:
     def __init__(
         self,
         settings: EngineSettings,
-        generator: Callable[[EngineSettings], Engine] | None = None,
+        generator: Callable[[EngineSettings, RayEngine], Engine] | None = None,
         preload: Sequence[str] = (),
+        rates: Mapping[str, float] | None = None,
     ) -> None:
         """The engines of these settings, none of them started.
 
         Args:
             settings: Which are to be used.
-            generator: Makes what runs jobs of language models.
+            generator: Makes what runs jobs of language models, given the build's Ray.
             preload: What Spark's workers import once for all.
+            rates: Seconds that a row of a job takes, by the job's name, for `auto`.
 
         Raises:
-            MissingExtraError: The engine that is asked for by name is not installed.
+            EngineError: Spark is asked for, and there is no Java.
+            MissingExtraError: The engine that is asked for is not installed.
         """
-        if settings.engine in _MODULES:
-            require(_MODULES[settings.engine], f"--engine {settings.engine}", "use --engine local")
-        self._settings = settings
+        addresses = {"spark": settings.spark_master, "ray": settings.ray_address}
+        self._wanted = {name for name, address in addresses.items() if address or settings.engine == name}
+        for name in sorted(self._wanted):
+            require(_MODULES[name], f"the engine {name.capitalize()}", "use --engine local")
+        if "spark" in self._wanted:
+            require_java()
+        self._settings, self._rates = settings, rates or {}
         self._engines: dict[str, Engine] = {}
         self._makers: dict[str, Callable[[EngineSettings], Engine]] = {
-            "local": lambda _: LocalEngine(),
+            "local": LocalEngine,
             "spark": partial(SparkEngine, preload=tuple(preload)),
             "ray": RayEngine,
         }
         if generator is not None:
-            self._makers["generator"] = generator
+            self._makers["generator"] = lambda given: generator(given, cast("RayEngine", self._engine("ray")))
 
     def choose(self, job: Job, missing: int) -> Engine:
         """The engine for `missing` rows of `job`."""
-        name: str = self._settings.engine
         if job.by_model:
-            name = "generator"
-        elif name == "auto":
-            name = "spark" if job.engine == "cpu" else "ray"
-            if missing < self._settings.local_below or not installed(_MODULES[name]):
-                name = "local"
-        return self._engine(name)
+            return self._engine("generator")
+        if self._settings.engine in _MODULES:
+            return self._engine(self._settings.engine)
+        name = "spark" if job.engine == "cpu" else "ray"
+        repays = self._may_start(name) and missing * self._rates.get(job.name, 0.0) >= _REPAYS[name]
+        return self._engine(name if name in self._wanted or repays else "local")
+
+    def _may_start(self, name: str) -> bool:
+        return self._settings.engine == "auto" and installed(_MODULES[name])
 
     def _engine(self, name: str) -> Engine:
         if name not in self._engines:
             self._engines[name] = self._makers[name](self._settings)
         return self._engines[name]
 
+    def local(self) -> LocalEngine:
+        """This machine's cores."""
+        return cast("LocalEngine", self._engine("local"))
+
     def spark(self, rows: int, local_below: int) -> SparkEngine | None:
-        """Spark for work on `rows` rows that is no job; None where it is to be done in this process."""
-        name = self._settings.engine
-        if name in ("local", "ray") or (name == "auto" and (rows < local_below or not installed("pyspark"))):
-            return None
-        return cast("SparkEngine", self._engine("spark"))
+        """Spark for work on `rows` rows that is no job; None where it is to be done on this machine's cores."""
+        if "spark" in self._wanted or (self._may_start("spark") and rows >= local_below):
+            return cast("SparkEngine", self._engine("spark"))
+        return None
 
     def shuffler(self, rows: int, local_below: int) -> Any | None:
         """The Spark session for a shuffle of `rows` rows; None where it is to be done in this process.
@@ -90,14 +105,13 @@ class Engines:
 
     def cluster(self) -> RayEngine | None:
         """Ray for work that can be spread over machines; None where it is to be done in this process."""
-        if self._settings.engine != "ray" and not self._settings.ray_address:
-            return None
-        return cast("RayEngine", self._engine("ray"))
+        return cast("RayEngine", self._engine("ray")) if "ray" in self._wanted else None
 
     def release(self, name: str) -> None:
-        """Stop the engine `name`, if it was started, before another needs its memory."""
-        if name in self._engines and name != self._settings.engine:
-            self._engines.pop(name).close()
+        """Stop the engine `name`, if it was started, and what else ran for its jobs: another needs their memory."""
+        for held in (name, {"spark": "local", "generator": "ray"}.get(name, name)):
+            if held in self._engines and held not in self._wanted:
+                self._engines[held].close()
 
     def close(self) -> None:
         """Stop whatever was started."""
@@ -107,5 +121,10 @@ class Engines:
     def __enter__(self) -> Engines:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, _: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """Raises: EngineError, where an error came of the end of Spark's Java process, which py4j tells as many."""
+        spark = cast("SparkEngine | None", self._engines.get("spark"))
+        ended = isinstance(error, Exception) and spark is not None and spark.died
         self.close()
+        if ended:
+            raise died("Spark", "its Java process ended") from error

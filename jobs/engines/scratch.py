@@ -12,10 +12,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, Self
 
@@ -27,9 +25,6 @@ _LEFT: Final = 60
 # A path of a Unix socket has at most 107 bytes, and Ray's names under its folder take some 70.
 _LONGEST_ROOT: Final = 12
 _GUARD_SECONDS: Final = 30.0
-
-starting: Final = threading.Lock()
-"""Held while an engine starts its processes: they inherit the mark of one folder, and of no other."""
 
 
 class Scratch:
@@ -57,18 +52,10 @@ class Scratch:
             start_new_session=True,
         )
 
-    @contextmanager
-    def marking(self, **environment: str) -> Iterator[None]:
-        """Processes that are started meanwhile, and theirs, end with this folder; they see the `environment` too."""
-        changes = {guard.MARK: str(self.path), **environment}
-        with starting:
-            before = {name: os.environ.get(name) for name in changes}
-            os.environ.update(changes)
-            try:
-                yield
-            finally:
-                for name, value in before.items():
-                    os.environ.pop(name) if value is None else os.environ.__setitem__(name, value)
+    @property
+    def mark(self) -> dict[str, str]:
+        """The environment of processes that are to end with this folder, and of theirs."""
+        return {guard.MARK: str(self.path)}
 
     def close(self, *, keep: bool = False) -> None:
         """Let go of the folder, and remove it unless it is to be kept; what bears its mark ends."""

@@ -25,7 +25,7 @@ import pyarrow as pa
 from quern.indexes.disk import said_by
 from quern.jobs.core.work import EngineError, Ran, Work, core_count, stopped
 from quern.jobs.engines.guard import MARK
-from quern.jobs.engines.scratch import Scratch, starting
+from quern.jobs.engines.scratch import Scratch
 from quern.jobs.engines.spark_java import java_options as shared
 from quern.schemas.extras import MissingExtraError, require
 from quern.schemas.settings import EngineSettings
@@ -143,6 +143,11 @@ class SparkEngine:
             raise stopped("Spark", work, error) from _said(error)
         return Ran("local+spark" if done else "spark")
 
+    @property
+    def died(self) -> bool:
+        """Whether its Java process ended by itself."""
+        return self._session is not None and self._session.sparkContext._gateway.proc.poll() is not None
+
     def close(self) -> None:
         """Stop the session and its Java process."""
         starting, self._starting = self._starting, None
@@ -196,11 +201,7 @@ def spark_session(
         MissingExtraError: It is not installed.
     """
     require("pyspark", "the engine Spark", "use --engine local")
-    if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
-        raise EngineError(
-            "Spark needs Java 17 or later, and no java was found: `sudo apt-get install openjdk-17-jre-headless`, "
-            "or use --engine local"
-        )
+    require_java()
     # Arrow is all that passes between Spark and Python here; pandas is not used.
     warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
     from pyspark.sql import SparkSession
@@ -235,8 +236,7 @@ def spark_session(
         builder = builder.config(name, value)
     log.info("engine=spark master=%s starting", master)
     try:
-        with starting:
-            return builder.getOrCreate()
+        return builder.getOrCreate()
     except Exception as error:  # noqa: BLE001 - of many kinds, which all mean that it did not start
         said = f"Spark did not start on {master}: {said_by(error)}; --engine local runs without it"
         raise EngineError(said) from _said(error)
@@ -244,6 +244,17 @@ def spark_session(
         # Interrupted half-way: nobody else knows of the Java process, which would wait for us for ever.
         _end_java()
         raise
+
+
+def require_java() -> None:
+    """Raises: EngineError, where Spark would find no Java."""
+    home = os.environ.get("JAVA_HOME")
+    if shutil.which(str(Path(home) / "bin" / "java") if home else "java") is None:
+        where = f"JAVA_HOME={home}" if home else "PATH"
+        raise EngineError(
+            f"Spark needs Java 17 or later, and no java was found in {where}: "
+            "`sudo apt-get install openjdk-17-jre-headless`, or use --engine local"
+        )
 
 
 def _end_java() -> None:

@@ -18,7 +18,6 @@ from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run
 from quern.jobs.core.table_job import TableJob
-from quern.jobs.core.work import Shuffler
 from quern.jobs.pages.ingest import spans_of
 from quern.jobs.pages.inputs import IngestError, of_source
 from quern.jobs.pages.latest import latest_captures
@@ -69,15 +68,8 @@ class ReadPages(TableJob):
         inputs = of_source(source)
         directory = run.work / "pages"
         spans = [span for given in inputs for span in spans_of(given, self.settings.task_bytes)]
-        engine: list[str] = []
-
-        def spark(tasks: int) -> Shuffler | None:
-            chosen = run.engines.spark(tasks, 2)
-            engine.append("spark" if chosen else "driver")
-            return chosen
-
-        parts = mended(read_spans(spans, self.settings, directory, spark), inputs, self.settings, directory)
-        made = self._settled(parts, run, 0, engine[0])
+        parts, engine = read_spans(spans, self.settings, directory, run.engines)
+        made = self._settled(mended(parts, inputs, self.settings, directory), run, 0, engine)
         if made.stages[0].rows == 0:
             why = typical_reject(parts)
             raise IngestError(f"no page could be read from {source}" + (f": {why}" if why else ""))

@@ -1,4 +1,4 @@
-"""Reading many files into parts of a page store: spread over Spark tasks, or in this process.
+"""Reading many files into parts of a page store: spread over this machine's cores, or Spark tasks.
 
 A task reads spans of files itself and writes a part itself, so that no page passes through the Java heap or the
 driver; what comes back is a part's name.
@@ -10,7 +10,7 @@ import json
 import logging
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cache, partial
 from importlib.metadata import version as installed
@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 
 from quern.indexes.page_store import REJECTED, SIGHTINGS, Claim, Part, PartWriter, finished_parts, read_part
 from quern.jobs.core.progress import watched
-from quern.jobs.core.work import EngineError, Shuffler
+from quern.jobs.core.work import EngineError, EnginePool
 from quern.jobs.pages.formats.rows import FileReject, Found, Sighting
 from quern.jobs.pages.ingest import Reading, Span, batched
 from quern.jobs.pages.inputs import ARCHIVES, HTML, TEXTS, Input
@@ -40,6 +40,7 @@ VERSION: Final = 7
 _LIBRARIES: Final = ("charset-normalizer", "dateparser")
 _NAMED = pa.schema([("part", pa.string())])
 _MOST_FILES: Final = 4096
+_SPARK_TASKS: Final = 64  # With `auto`, fewer tasks are done without Spark: one takes some seconds.
 _ROWS: Final = 4096
 
 Task = tuple[Span, ...]
@@ -136,17 +137,10 @@ class _Small:
         self._rejects, self._sightings = [], []
 
 
-def read_tasks(tasks: Sequence[Task], settings: IngestSettings, directory: Path, spark: Shuffler | None) -> list[Part]:
-    """The parts of `tasks`, in their order; by `spark` where it is given, else in this process.
-
-    Raises:
-        EngineError: Spark could not finish; finished parts stay.
-        OSError: A fault of the machine; the same.
-    """
-    mine = tasks if spark is None else spark.until_ready(tasks)
-    done = [read_task(task, settings, directory) for task in mine]
-    left = tasks[len(done) :]
-    return done + (_read_on(left, settings, directory, spark.session()) if left and spark else [])
+def _read_here(settings: IngestSettings, directory: Path, numbered: tuple[int, Task]) -> tuple[int, str]:
+    """Read a task in a process of this machine: its number, and the name of its part."""
+    number, task = numbered
+    return number, read_task(task, settings, directory).name
 
 
 def _read_on(tasks: Sequence[Task], settings: IngestSettings, directory: Path, session: Any) -> list[Part]:
@@ -233,18 +227,27 @@ def broken_seams(parts: Sequence[Part]) -> list[str]:
 
 
 def read_spans(
-    spans: Sequence[Span], settings: IngestSettings, directory: Path, spark: Callable[[int], Shuffler | None]
-) -> list[Part]:
-    """The parts that hold `spans`; `spark` gives Spark for a number of tasks, or none to read them here.
+    spans: Sequence[Span], settings: IngestSettings, directory: Path, engines: EnginePool
+) -> tuple[list[Part], str]:
+    """The parts that hold `spans`, in their order, and the engine that read them.
 
     Raises:
-        EngineError, OSError: As `read_tasks`.
+        EngineError: Spark could not finish, or a worker died; finished parts stay.
+        OSError: A fault of the machine; the same.
     """
     tasks = tasks_of(spans, settings.task_bytes)
-    engine = spark(len(tasks)) if tasks else None
+    if not tasks:
+        return [], "none"
+    spark = engines.spark(len(tasks), _SPARK_TASKS)
     before = finished_parts(directory)
     with watched("ingest", len(tasks), lambda: finished_parts(directory) - before):
-        return read_tasks(tasks, settings, directory, engine)
+        if spark is None:
+            here = partial(_read_here, settings, directory)
+            names = dict(engines.local().each(here, list(enumerate(tasks))))
+            return [read_part(directory, names[number]) for number in range(len(tasks))], "local"
+        done = [read_task(task, settings, directory) for task in spark.until_ready(tasks)]
+        left = tasks[len(done) :]
+        return done + (_read_on(left, settings, directory, spark.session()) if left else []), "spark"
 
 
 def mended(parts: Sequence[Part], inputs: Sequence[Input], settings: IngestSettings, directory: Path) -> list[Part]:
@@ -255,4 +258,4 @@ def mended(parts: Sequence[Part], inputs: Sequence[Input], settings: IngestSetti
     log.info("job=ingest files=%d are read again whole, because their ranges do not fit together", len(torn))
     whole = [(Span(file, 0, max(file.size, 1)),) for file in inputs if file.name in torn]
     kept = [replace(part, dropped=part.dropped | torn) for part in parts]
-    return [part for part in kept if part.live] + read_tasks(whole, settings, directory, None)
+    return [part for part in kept if part.live] + [read_task(task, settings, directory) for task in whole]

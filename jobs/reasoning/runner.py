@@ -88,13 +88,11 @@ class Reasoner:
             return self
         with ExitStack() as opened:
             folder = self._folder or opened.enter_context(Scratch("model")).path
-            backend = make_backend(self._generator, self._engine, folder / kind)
+            ray = RayEngine(self._engine)
+            opened.callback(ray.close)
+            backend = make_backend(self._generator, self._engine, folder / kind, ray)
             opened.callback(backend.close)
             backend.prepare()
-            if kind == "vllm":
-                ray = RayEngine(self._engine)
-                opened.callback(ray.close)
-                ray.start()
             self._open, self._backend = opened.pop_all(), backend
         return self
 

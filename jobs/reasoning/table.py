@@ -89,8 +89,9 @@ class GeneratorEngine:
 
     name = "generator"
 
-    def __init__(self, settings: EngineSettings) -> None:
-        self._settings, self._ray = settings, RayEngine(settings)
+    def __init__(self, settings: EngineSettings, ray: RayEngine) -> None:
+        """Args: `ray` is the build's, which a model in vLLM runs on."""
+        self._settings, self._ray = settings, ray
 
     def start(self) -> None:
         """Nothing is needed before a job says which model."""
@@ -105,9 +106,7 @@ class GeneratorEngine:
         """
         job = cast("TaskJob[Any, Any]", work.job)
         kind = job.generator.kind
-        if kind == "vllm":
-            self._ray.start()
-        backend = make_backend(job.generator, self._settings, work.folder / kind)
+        backend = make_backend(job.generator, self._settings, work.folder / kind, self._ray)
         cost, committer = Cost(), _Committer(work)
         started = time.monotonic()
         try:
@@ -124,8 +123,7 @@ class GeneratorEngine:
         return Ran(kind, {**vars(cost), "output_tokens_per_second": speed})
 
     def close(self) -> None:
-        """Stop Ray, if a model ran on it."""
-        self._ray.close()
+        """Ray is the build's to stop."""
 
 
 def _conversations(work: Work, job: TaskJob[Any, Any]) -> Iterator[Conversation[Any, Any]]:

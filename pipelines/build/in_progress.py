@@ -13,12 +13,13 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from quern.indexes.catalog import Manifest, Warehouse
+from quern.indexes.catalog.step_record import StepRecord
 from quern.indexes.changes import changed_rows
 from quern.indexes.checksums import DamagedError, read_sealed, write_sealed
 from quern.indexes.page_store import PageStore
@@ -305,7 +306,11 @@ def new_run(
     """What jobs share: temporary files in `work`, tables in `stages`; rejects go to `work` until told otherwise."""
     work.mkdir(parents=True, exist_ok=True)
     rejects = work / "rejects.parquet"
-    with Engines(settings.engine, GeneratorEngine, preload) as engines, StageWriter(rejects, REJECTS) as writer:
+    rates = {}
+    if settings.engine.engine == "auto":
+        known = busiest(warehouse.whole_manifests()[::-1], "job")
+        rates = {job: record.seconds / record.computed for job, record in known.items() if record.computed}
+    with Engines(settings.engine, GeneratorEngine, preload, rates) as engines, StageWriter(rejects, REJECTS) as writer:
         yield Run(
             build_id=build_id,
             memo=warehouse.memo,
@@ -317,6 +322,18 @@ def new_run(
             task_rows=settings.engine.task_rows,
             cores=core_count(settings.engine),
         )
+
+
+def busiest(history: Sequence[Manifest], by: Literal["name", "job"]) -> dict[str, StepRecord]:
+    """Of each step, or each job, the record of the build that computed most rows of it, the newest of those.
+
+    Args: `history`: manifests, the newest first.
+    """
+    most: dict[str, StepRecord] = {}
+    for record in (record for manifest in history for record in manifest.steps):
+        if (name := getattr(record, by)) not in most or record.computed > most[name].computed:
+            most[name] = record
+    return most
 
 
 def _record(path: Path) -> dict[str, Any] | None:

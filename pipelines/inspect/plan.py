@@ -21,7 +21,7 @@ from quern.jobs.core.run import Run
 from quern.jobs.core.step import Step, makers, run_step, same_before
 from quern.jobs.core.table_job import TableJob
 from quern.jobs.engines.scratch import Scratch
-from quern.pipelines.build.in_progress import new_run
+from quern.pipelines.build.in_progress import busiest, new_run
 from quern.pipelines.pages.store import page_store
 from quern.schemas.addresses import Url
 from quern.schemas.digests import row_fingerprints
@@ -99,7 +99,8 @@ def plan_build(source: Path | Url | None, warehouse: Path, settings: Settings, s
     there = source is None or (warehouse / "warehouse.json").exists()
     catalog = Warehouse.open(warehouse) if there else Warehouse(warehouse)
     # A cheap walk needs no engine; which one runs a job changes no result.
-    here = settings.model_copy(update={"engine": settings.engine.model_copy(update={"engine": "local"})})
+    local = {"engine": "local", "spark_master": "", "ray_address": ""}
+    here = settings.model_copy(update={"engine": settings.engine.model_copy(update=local)})
     with Scratch("plan") as scratch:
         work = scratch.path
         with new_run("plan", catalog, here, work, work / "stages") as run:
@@ -245,10 +246,9 @@ class _Walk:
         """
         if compute == 0:
             return 0.0
-        records = [r for manifest in self.history for r in manifest.steps if r.name == step.name]
-        if compute is None or not records:
+        most = busiest(self.history, "name").get(step.name)
+        if compute is None or most is None:
             return None
-        most = max(records, key=lambda record: record.computed)
         return round(compute * most.seconds / most.computed if most.computed else most.seconds, 1)
 
 

@@ -184,8 +184,8 @@ def engine_of(settings: Settings, workers: int) -> str:
     """
     wanted = settings.engine.engine
     if wanted == "spark":
-        raise CrawlError("a crawl runs on Ray or locally: --engine ray, local or auto")
-    return "local" if wanted == "local" or workers == 1 else "ray"
+        raise CrawlError("a crawl runs on Ray or locally: --engine ray or local")
+    return "ray" if workers > 1 and (wanted == "ray" or settings.engine.ray_address) else "local"
 
 
 @contextmanager
@@ -243,8 +243,7 @@ def unfinished(root: Path, seeds: Sequence[Address], settings: CrawlSettings) ->
 def worker_count(seeds: Sequence[Address], settings: Settings) -> int:
     """Processes of a new crawl: a host is one's alone."""
     hosts = len({seed.host for seed in seeds})
-    one = settings.engine.engine == "local" or (hosts == 1 and settings.crawl.scope != "domain")
-    return settings.crawl.workers or (1 if one else min(hosts, core_count(settings.engine)))
+    return settings.crawl.workers or min(hosts, core_count(settings.engine))
 
 
 def crawl_folder(root: Path, crawl_id: str) -> CrawlFolder:

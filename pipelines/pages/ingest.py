@@ -12,7 +12,7 @@ from pathlib import Path
 from quern.indexes.catalog import Warehouse
 from quern.indexes.checksums import VERIFIED
 from quern.indexes.page_store import PageStore, Part
-from quern.jobs.engines import Engines, SparkEngine
+from quern.jobs.engines import Engines
 from quern.jobs.pages.ingest import Span, spans_of
 from quern.jobs.pages.inputs import Input, find_inputs, text_of
 from quern.jobs.pages.reading import mended, read_spans, reasons_of, typical_reject, version_of
@@ -78,22 +78,14 @@ def add_pages(warehouse: Warehouse, sources: Sequence[Path | Url], settings: Set
     started = time.monotonic()
     store = page_store(warehouse)
     inputs = [named_within(file, warehouse.root) for file in find_inputs(sources)]
-    engine = "none"
     with store.lock(), Engines(settings.engine, preload=[read_spans.__module__]) as engines:
         VERIFIED.forget()
         store.mend()
         wanted = unread(store, inputs, settings.ingest)
         spans = [span for file in wanted for span in spans_of(file, settings.ingest.task_bytes)]
         finished, left = _resumed(store, spans, settings.ingest)
-
-        def spark(tasks: int) -> SparkEngine | None:
-            nonlocal engine
-            chosen = engines.spark(tasks, 2)
-            engine = "spark" if chosen else "local"
-            return chosen
-
-        parts = finished + read_spans(left, settings.ingest, store.directory, spark)
-        parts = mended(parts, wanted, settings.ingest, store.directory)
+        parts, engine = read_spans(left, settings.ingest, store.directory, engines)
+        parts = mended(finished + parts, wanted, settings.ingest, store.directory)
         if parts:
             store.publish(parts)
     report = _report(parts, len(inputs), len(inputs) - len(wanted), started, engine)

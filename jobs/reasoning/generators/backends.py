@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from quern.jobs.engines import RayEngine
 from quern.jobs.reasoning.generators.contract import Backend
 from quern.schemas.settings import EngineSettings, GeneratorSettings
 
 
-def make_backend(generator: GeneratorSettings, engine: EngineSettings, folder: Path) -> Backend:
-    """What answers for the settings, which name a model; temporary files go to `folder`."""
+def make_backend(generator: GeneratorSettings, engine: EngineSettings, folder: Path, ray: RayEngine) -> Backend:
+    """What answers for the settings, which name a model; vLLM runs on `ray`, temporary files go to `folder`."""
     # Each imports what the others have no need of, and rules none of it: 0.2 s.
     if generator.kind == "vllm":
         from quern.jobs.reasoning.generators.vllm import VllmBackend
 
-        return VllmBackend(generator, folder, here=not engine.ray_address)
+        return VllmBackend(generator, folder, ray, here=not engine.ray_address)
     if generator.kind == "local":
         from quern.jobs.reasoning.generators.local import LocalBackend
 
@@ -31,4 +32,4 @@ def prepare_generator(generator: GeneratorSettings, engine: EngineSettings, fold
         GeneratorError: It cannot; the message says what to do.
     """
     if generator.kind != "rules":
-        make_backend(generator, engine, folder).prepare()
+        make_backend(generator, engine, folder, RayEngine(engine)).prepare()

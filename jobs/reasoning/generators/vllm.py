@@ -10,9 +10,8 @@ import json
 import logging
 import os
 import shutil
-import signal
-import threading
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -20,9 +19,9 @@ from typing import Any, ClassVar, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from quern.jobs.engines import RayEngine
 from quern.jobs.reasoning.generators.contract import GeneratorError, Reply, Request
 from quern.jobs.reasoning.generators.model_folder import model_folder, plain_template
-from quern.jobs.reasoning.generators.stall_watch import Patience
 from quern.schemas.settings import GeneratorSettings
 
 log = logging.getLogger(__name__)
@@ -61,9 +60,9 @@ class VllmBackend:
 
     slabs: ClassVar[bool] = True
 
-    def __init__(self, generator: GeneratorSettings, folder: Path, *, here: bool = True) -> None:
-        """Temporary files go to `folder`; `here` says that Ray runs on this machine alone."""
-        self._settings, self._folder, self._here = generator, folder, here
+    def __init__(self, generator: GeneratorSettings, folder: Path, ray: RayEngine, *, here: bool = True) -> None:
+        """Temporary files go to `folder`; it runs on `ray`; `here` says that this is a Ray of this machine alone."""
+        self._settings, self._folder, self._ray, self._here = generator, folder, ray, here
 
     def prepare(self) -> None:
         """See that vLLM and the model are there, and a GPU where one is asked for.
@@ -90,95 +89,31 @@ class VllmBackend:
         """Replies as the batches of the copies are done, held to the schema by constrained decoding.
 
         Raises:
-            GeneratorError: vLLM or Ray stopped; the message has the cause.
+            GeneratorError: vLLM stopped, or gave no reply for too long; the message has the cause.
+            EngineError: Ray died.
         """
-        os.environ.update(_ENVIRONMENT)
-        import ray.data
+        heard = time.monotonic()
 
-        files = _written(requests, self._folder)
-        if not files:
-            return
+        def check() -> None:
+            # Ray starts a copy that died again, however often it dies, and its iterators take no time limit.
+            if time.monotonic() - heard > self._settings.patience:
+                raise GeneratorError(
+                    f"vLLM gave no reply for {self._settings.patience:.0f} seconds (generator.patience): it may still "
+                    "be loading, or its copies die one after the other; Ray's session logs, in worker-*.out, say why"
+                )
+
         try:
-            named = ray.data.from_items([{"file": str(f)} for f in files], override_num_blocks=len(files))
-            replies = self._processor(schema)(named.flat_map(_read, **_STEP))
-            for answered in Patience(self._settings.patience).rows(replies.iter_rows()):
+            files = _written(requests, self._folder)
+            if not files:
+                return
+            for answered in self._ray.call(_answer, files, self._settings, dict(schema), check=check):
                 yield self._reply(answered)
-        except GeneratorError:
-            raise
-        except Exception as error:  # Ray and vLLM raise many kinds
-            cause = " ".join(str(error).split())[-_ERROR_LENGTH:]
-            raise GeneratorError(f"vLLM stopped with {type(error).__name__}: {cause}") from error
+                heard = time.monotonic()
         finally:
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def close(self) -> None:
         """Nothing is held between calls."""
-
-    def _processor(self, schema: Mapping[str, object]) -> Any:
-        """The pipeline of Ray Data: chat template, tokens, vLLM, text."""
-        from ray.data.llm import build_processor, vLLMEngineProcessorConfig
-
-        settings, model = self._settings, model_folder(self._settings.model)
-        engine: dict[str, Any] = {
-            "dtype": settings.dtype,
-            "tensor_parallel_size": settings.tensor_parallel,
-            "enable_prefix_caching": True,
-        }
-        placement: dict[str, Any] | None = None
-        if settings.device != "cpu":
-            engine["gpu_memory_utilization"] = settings.gpu_memory or _GPU_MEMORY
-        else:
-            engine["enforce_eager"] = True
-            # Despite its name it is also the share of a processor's memory, which there has other uses.
-            engine["gpu_memory_utilization"] = settings.gpu_memory or _CPU_MEMORY / settings.replicas
-            # Without this, Ray would wait for a GPU.
-            placement = {"bundles": [{"CPU": 1}] * settings.tensor_parallel}
-        if settings.max_model_len:
-            engine["max_model_len"] = settings.max_model_len
-        sampling: dict[str, Any] = {"max_tokens": settings.max_tokens}
-        for name in ("temperature", "top_p"):
-            if getattr(settings, name) is not None:
-                sampling[name] = getattr(settings, name)
-        if settings.seed is not None:
-            # A request's own seed ends vLLM 0.29 on a processor; there the engine's must do.
-            (sampling if settings.device != "cpu" else engine)["seed"] = settings.seed
-        if settings.response_format == "json_schema":
-            sampling["structured_outputs"] = {"json": json.dumps(schema)}
-        elif settings.response_format == "json_object":
-            sampling["structured_outputs"] = {"json_object": True}
-        config = vLLMEngineProcessorConfig(
-            model_source=str(model),
-            engine_kwargs=engine,
-            batch_size=min(settings.batch, _FILE_REQUESTS),
-            concurrency=settings.replicas,
-            placement_group_config=placement,
-            runtime_env={"env_vars": dict(_ENVIRONMENT)},
-            should_continue_on_error=True,
-            log_engine_metrics=False,
-            # Templates and tokens are quick work for one process each, beside any number of GPUs.
-            chat_template_stage={
-                "enabled": True,
-                "concurrency": 1,
-                **_STEP,
-                "chat_template": plain_template(model),
-                "chat_template_kwargs": settings.extra.get("chat_template_kwargs"),
-            },
-            tokenize_stage={"enabled": True, "concurrency": 1, **_STEP},
-            detokenize_stage=False,
-        )
-        on_stop = signal.getsignal(signal.SIGTERM)
-        try:
-            return build_processor(
-                config,
-                preprocess=lambda row: {**row, "sampling_params": dict(sampling)},
-                postprocess=_answered,
-                preprocess_map_kwargs=_STEP,
-                postprocess_map_kwargs=_STEP,
-            )
-        finally:
-            # It starts Ray once more, which takes the signal: a build must still give its locks back.
-            if threading.current_thread() is threading.main_thread():
-                signal.signal(signal.SIGTERM, on_stop)
 
     def _reply(self, row: Mapping[str, Any]) -> Reply:
         error = str(row.get(_ERROR) or "")
@@ -193,6 +128,87 @@ class VllmBackend:
             prompt_tokens=int(row["num_input_tokens"]),
             output_tokens=outputs,
         )
+
+
+def _answer(
+    _items: object,
+    say: Callable[[Any], None],
+    files: Sequence[Path],
+    settings: GeneratorSettings,
+    schema: Mapping[str, object],
+) -> None:
+    """Say what the model replies to the requests in `files`, in the process that drives Ray."""
+    os.environ.update(_ENVIRONMENT)
+    import ray.data
+
+    try:
+        named = ray.data.from_items([{"file": str(f)} for f in files], override_num_blocks=len(files))
+        for answered in _processor(settings, schema)(named.flat_map(_read, **_STEP)).iter_rows():
+            say(answered)
+    except Exception as error:  # Ray and vLLM raise many kinds
+        cause = " ".join(str(error).split())[-_ERROR_LENGTH:]
+        raise GeneratorError(f"vLLM stopped with {type(error).__name__}: {cause}") from error
+
+
+def _processor(settings: GeneratorSettings, schema: Mapping[str, object]) -> Any:
+    """The pipeline of Ray Data: chat template, tokens, vLLM, text."""
+    from ray.data.llm import build_processor, vLLMEngineProcessorConfig
+
+    model = model_folder(settings.model)
+    engine: dict[str, Any] = {
+        "dtype": settings.dtype,
+        "tensor_parallel_size": settings.tensor_parallel,
+        "enable_prefix_caching": True,
+    }
+    placement: dict[str, Any] | None = None
+    if settings.device != "cpu":
+        engine["gpu_memory_utilization"] = settings.gpu_memory or _GPU_MEMORY
+    else:
+        engine["enforce_eager"] = True
+        # Despite its name it is also the share of a processor's memory, which there has other uses.
+        engine["gpu_memory_utilization"] = settings.gpu_memory or _CPU_MEMORY / settings.replicas
+        # Without this, Ray would wait for a GPU.
+        placement = {"bundles": [{"CPU": 1}] * settings.tensor_parallel}
+    if settings.max_model_len:
+        engine["max_model_len"] = settings.max_model_len
+    sampling: dict[str, Any] = {"max_tokens": settings.max_tokens}
+    for name in ("temperature", "top_p"):
+        if getattr(settings, name) is not None:
+            sampling[name] = getattr(settings, name)
+    if settings.seed is not None:
+        # A request's own seed ends vLLM 0.29 on a processor; there the engine's must do.
+        (sampling if settings.device != "cpu" else engine)["seed"] = settings.seed
+    if settings.response_format == "json_schema":
+        sampling["structured_outputs"] = {"json": json.dumps(schema)}
+    elif settings.response_format == "json_object":
+        sampling["structured_outputs"] = {"json_object": True}
+    config = vLLMEngineProcessorConfig(
+        model_source=str(model),
+        engine_kwargs=engine,
+        batch_size=min(settings.batch, _FILE_REQUESTS),
+        concurrency=settings.replicas,
+        placement_group_config=placement,
+        runtime_env={"env_vars": dict(_ENVIRONMENT)},
+        should_continue_on_error=True,
+        log_engine_metrics=False,
+        # Templates and tokens are quick work for one process each, beside any number of GPUs.
+        chat_template_stage={
+            "enabled": True,
+            "concurrency": 1,
+            **_STEP,
+            "chat_template": plain_template(model),
+            "chat_template_kwargs": settings.extra.get("chat_template_kwargs"),
+        },
+        tokenize_stage={"enabled": True, "concurrency": 1, **_STEP},
+        detokenize_stage=False,
+    )
+    return build_processor(
+        config,
+        preprocess=lambda row: {**row, "sampling_params": dict(sampling)},
+        postprocess=_answered,
+        preprocess_map_kwargs=_STEP,
+        postprocess_map_kwargs=_STEP,
+    )
 
 
 def _written(requests: Iterator[Request], folder: Path) -> list[Path]:

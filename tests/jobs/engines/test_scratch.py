@@ -41,8 +41,9 @@ _BEGIN = """
 import os, signal, subprocess, sys
 from quern.jobs.engines.scratch import Scratch
 scratch = Scratch("ray")
-with scratch.marking():
-    child = subprocess.Popen(["sleep", "600"], stdout=subprocess.DEVNULL, start_new_session=True)
+child = subprocess.Popen(
+    ["sleep", "600"], stdout=subprocess.DEVNULL, start_new_session=True, env={**os.environ, **scratch.mark}
+)
 other = subprocess.Popen(["sleep", "600"], stdout=subprocess.DEVNULL)
 print(scratch.path, child.pid, other.pid, flush=True)
 """

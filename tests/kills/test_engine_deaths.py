@@ -1,0 +1,112 @@
+"""An engine that dies in the middle of a step: one sentence, exit code 2, and the same command goes on."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from tests.beside import CORPUS
+from tests.conftest import build_here
+from tests.kills.host import Host, Process
+from tests.kills.scenes import tables
+
+_SITE = CORPUS / "pages" / "brannock-review.example"
+_SETTINGS = ("doc2query.pairs=3", "engine.task_rows=4")
+_LONGEST = 300.0
+
+# What dies: the engine, the beginnings of names of its processes, and what the sentence says of them.
+DEATHS = {
+    "raylet": ("ray", ("raylet",), "Ray stopped: its process raylet died"),
+    "gcs": ("ray", ("gcs_server",), "Ray stopped: its process gcs_server died"),
+    # As `ray stop` of another user with the same account: all but the process that drives Ray.
+    "ray stop": ("ray", ("ray::", "raylet", "gcs_server"), "Ray stopped: its process "),
+    "ray driver": ("ray", ("driver",), "Ray stopped: the process "),
+    "java": ("spark", ("java",), "Spark stopped: its Java process ended"),
+}
+MOMENTS = ("engine=", "job=clean", "job=chunk", "job=find_events")
+
+
+class Trials:
+    """Builds in folders of their own, and the tables of one that nothing happens to."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.host = root, Host()
+        self.count = 0
+        shutil.copytree(_SITE, root / "pages" / _SITE.name)
+        build_here(root / "pages", root / "wh", *_SETTINGS)
+        self.expected: Any = tables(root)
+
+    def start(self, folder: Path, engine: str) -> Process:
+        """Start a build."""
+        (folder / "t").mkdir(parents=True, exist_ok=True)
+        (said := folder / "said.txt").unlink(missing_ok=True)
+        settings = [word for setting in _SETTINGS for word in ("--set", setting)]
+        command = ["build", str(self.root / "pages"), "-w", str(folder / "wh"), "--engine", engine, *settings]
+        return self.host.start(command, {"TMPDIR": str(folder / "t")}, said)
+
+
+@pytest.fixture(scope="module")
+def trials(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trials]:
+    trials = Trials(tmp_path_factory.mktemp("d"))
+    yield trials
+    trials.host.close()
+
+
+def _victims(process: Process, names: tuple[str, ...]) -> list[psutil.Process]:
+    found = []
+    for one in psutil.Process(process.pid).children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            name = "driver" if "serve(" in " ".join(one.cmdline()) else one.name()
+            if name.startswith(names) and one.status() != psutil.STATUS_ZOMBIE:
+                found.append(one)
+    return found
+
+
+def _wait(process: Process) -> int | None:
+    until = time.monotonic() + _LONGEST
+    while (code := process.poll()) is None and time.monotonic() < until:
+        time.sleep(0.03)
+    return code
+
+
+def _trial(trials: Trials, death: str, moment: str) -> None:
+    engine, names, said = DEATHS[death]
+    trials.count += 1
+    folder = trials.root / str(trials.count)
+    process = trials.start(folder, engine)
+    until = time.monotonic() + _LONGEST
+    while process.poll() is None and time.monotonic() < until:
+        spoken = any(line.startswith(moment) for line in process.told().splitlines())
+        if spoken and (victims := _victims(process, names)):
+            break
+        time.sleep(0.02)
+    else:
+        pytest.fail(f"there was nothing to kill: {process.told()}")
+    for victim in victims:
+        victim.kill()
+    code, told = _wait(process), process.told()
+    last = told.splitlines()[-1]
+    assert code == 2, told
+    assert last.startswith(f"quern: {said}") or "did not start" in last, told
+    assert "Traceback" not in told
+    again = trials.start(folder, engine)
+    assert _wait(again) == 0, again.told()
+    assert tables(folder) == trials.expected
+
+
+@pytest.mark.parametrize("death", ["raylet", "java"])
+def test_the_death_of_an_engine_is_told_and_the_next_build_goes_on(trials: Trials, death: str) -> None:
+    _trial(trials, death, "job=clean")
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("death", DEATHS)
+def test_any_death_at_any_moment_is_told_and_the_next_build_goes_on(trials: Trials, death: str, moment: str) -> None:
+    _trial(trials, death, moment)
