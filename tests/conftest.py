@@ -25,7 +25,8 @@ from quern.indexes.page_store import PageStore
 from quern.indexes.stages import Stage, StageWriter
 from quern.jobs.core.run import Run
 from quern.jobs.core.table_job import run_whole
-from quern.jobs.engines import Engines
+from quern.jobs.engines import EngineError, Engines
+from quern.jobs.engines.spark import require_java
 from quern.jobs.pages.pages import ReadPages
 from quern.jobs.reasoning.table import GeneratorEngine
 from quern.pipelines.build.whole import build
@@ -262,13 +263,22 @@ def _shared_spark() -> Iterator[SharedSpark]:
     shared.close()
 
 
+@pytest.fixture(scope="session")
+def java() -> None:
+    """Java, without which tests of Spark are skipped."""
+    try:
+        require_java()
+    except EngineError as error:
+        pytest.skip(str(error))
+
+
 @pytest.fixture
-def spark(_shared_spark: SharedSpark) -> Engines:
+def spark(java: None, _shared_spark: SharedSpark) -> Engines:
     return _shared_spark.engines()
 
 
 @pytest.fixture
-def no_spark(_shared_spark: SharedSpark) -> None:
+def no_spark(java: None, _shared_spark: SharedSpark) -> None:
     _shared_spark.close()
 
 

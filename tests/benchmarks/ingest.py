@@ -88,12 +88,11 @@ def _run(root: Path, settings: Settings) -> Iterator[Run]:
 
 
 def _settings() -> Settings:
-    options = {"engine.engine": "auto", "engine.local_below": 0, "clean.seconds_per_page": _SECONDS_PER_PAGE}
-    return load_settings(None, [f"{name}={value}" for name, value in options.items()])
+    return load_settings(None, [f"clean.seconds_per_page={_SECONDS_PER_PAGE}"])
 
 
 def _ours(archives: Path, root: Path) -> tuple[float, int]:
-    """Seconds that Quern takes, Spark's start included, and documents made."""
+    """Seconds that Quern takes, the start of workers included, and documents made."""
     settings = _settings()
     started = time.monotonic()
     with _run(root, settings) as run:

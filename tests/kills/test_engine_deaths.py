@@ -101,11 +101,14 @@ def _trial(trials: Trials, death: str, moment: str) -> None:
     assert tables(folder) == trials.expected
 
 
+@pytest.mark.usefixtures("java")
 @pytest.mark.parametrize("death", ["raylet", "java"])
 def test_the_death_of_an_engine_is_told_and_the_next_build_goes_on(trials: Trials, death: str) -> None:
     _trial(trials, death, "job=clean")
 
 
+@pytest.mark.long
+@pytest.mark.usefixtures("java")
 @pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize("death", DEATHS)
 def test_any_death_at_any_moment_is_told_and_the_next_build_goes_on(trials: Trials, death: str, moment: str) -> None:

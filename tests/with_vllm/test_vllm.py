@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -34,10 +33,9 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def ray() -> Iterator[None]:
+def ray() -> Iterator[RayEngine]:
     engine = RayEngine(EngineSettings())
-    engine.start()
-    yield
+    yield engine
     engine.close()
 
 
@@ -53,12 +51,11 @@ def asked(backend: VllmBackend, *texts: str) -> dict[int, Reply]:
     return {reply.row: reply for reply in replies}
 
 
-@pytest.mark.usefixtures("ray")
 @pytest.mark.parametrize("replicas", [1, 2])
 def test_a_random_model_is_held_to_the_schema_and_a_prompt_too_long_costs_only_its_row(
-    model: Path, tmp_path: Path, replicas: int
+    model: Path, tmp_path: Path, ray: RayEngine, replicas: int
 ) -> None:
-    backend = VllmBackend(on_processor(model, replicas=replicas, batch=2), tmp_path / "requests")
+    backend = VllmBackend(on_processor(model, replicas=replicas, batch=2), tmp_path / "requests", ray)
     backend.prepare()
     replies = asked(backend, "What is it?", "And this?", "word " * 3000, "The last one?", "")
     assert sorted(replies) == [0, 1, 2, 3, 4]
@@ -75,43 +72,33 @@ def test_a_random_model_is_held_to_the_schema_and_a_prompt_too_long_costs_only_i
     assert not (tmp_path / "requests").exists()
 
 
-@pytest.mark.usefixtures("ray")
-def test_a_reply_that_may_not_end_is_cut_off_and_says_so(model: Path, tmp_path: Path) -> None:
-    backend = VllmBackend(on_processor(model, max_tokens=3), tmp_path / "requests")
+def test_a_reply_that_may_not_end_is_cut_off_and_says_so(model: Path, tmp_path: Path, ray: RayEngine) -> None:
+    backend = VllmBackend(on_processor(model, max_tokens=3), tmp_path / "requests", ray)
     assert asked(backend, "What is it?")[0].cut_off
 
 
-@pytest.mark.usefixtures("ray")
-def test_a_model_that_gives_no_reply_ends_the_job(model: Path, tmp_path: Path) -> None:
+def test_a_model_that_gives_no_reply_ends_the_job(model: Path, tmp_path: Path, ray: RayEngine) -> None:
     with pytest.raises(GeneratorError, match="no reply for 3 seconds"):
-        asked(VllmBackend(on_processor(model, patience=3), tmp_path / "requests"), "What is it?")
+        asked(VllmBackend(on_processor(model, patience=3), tmp_path / "requests", ray), "What is it?")
 
 
-@pytest.mark.usefixtures("ray")
-def test_a_model_without_chat_template_is_given_the_messages_plainly(tmp_path: Path) -> None:
+def test_a_model_without_chat_template_is_given_the_messages_plainly(tmp_path: Path, ray: RayEngine) -> None:
     model = write_tiny_llama(tmp_path / "model", chat_template=False)
-    replies = asked(VllmBackend(on_processor(model), tmp_path / "requests"), "What is it?")
+    replies = asked(VllmBackend(on_processor(model), tmp_path / "requests", ray), "What is it?")
     assert json.loads(replies[0].text, strict=False)
 
 
-@pytest.mark.usefixtures("ray")
-def test_a_build_still_hears_the_signal_to_stop(model: Path, tmp_path: Path) -> None:
-    before = signal.getsignal(signal.SIGTERM)
-    VllmBackend(on_processor(model), tmp_path)._processor(SCHEMA)
-    assert signal.getsignal(signal.SIGTERM) is before
-
-
-def test_what_cannot_be_used_is_told_before_any_work(model: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_used_is_told_before_any_work(model: Path, tmp_path: Path, ray: RayEngine) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(GeneratorError, match=r"without config\.json"):
-        VllmBackend(on_processor(tmp_path / "empty"), tmp_path).prepare()
+        VllmBackend(on_processor(tmp_path / "empty"), tmp_path, ray).prepare()
     with pytest.raises(GeneratorError, match="neither a folder nor in this machine's Hugging Face cache"):
-        VllmBackend(on_processor(Path("nobody/such-model")), tmp_path).prepare()
+        VllmBackend(on_processor(Path("nobody/such-model")), tmp_path, ray).prepare()
     import torch
 
     if not torch.cuda.is_available():
         with pytest.raises(GeneratorError, match="no GPU"):
-            VllmBackend(on_processor(model).model_copy(update={"device": "cuda"}), tmp_path).prepare()
+            VllmBackend(on_processor(model).model_copy(update={"device": "cuda"}), tmp_path, ray).prepare()
 
 
 def test_a_build_by_vllm_publishes_what_was_validated_and_asks_for_nothing_twice(model: Path, tmp_path: Path) -> None:

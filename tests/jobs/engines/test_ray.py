@@ -1,53 +1,25 @@
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
+from typing import Any
 
 import pytest
 
 from quern.jobs.core.work import EngineError
-from quern.jobs.engines.ray import RayEngine, _stoppable
+from quern.jobs.engines.ray import RayEngine
 from quern.pipelines.cli.faults import sentence
 from quern.schemas.settings import EngineSettings
 from tests.disks import small_disk
 
-ASKING = (signal.SIGINT, signal.SIGTERM)
-
-
-@pytest.fixture(autouse=True)
-def as_the_command_line_takes_them() -> Iterator[None]:
-    before = {number: signal.signal(number, signal.default_int_handler) for number in ASKING}
-    yield
-    for number, action in before.items():
-        signal.signal(number, action)
-
-
-@pytest.mark.parametrize("number", ASKING)
-def test_what_asks_to_stop_while_ray_starts_is_obeyed_when_it_has(number: signal.Signals) -> None:
-    started = []
-
-    def start() -> None:
-        with _stoppable():
-            signal.raise_signal(number)
-            started.append(number)
-
-    with pytest.raises(KeyboardInterrupt):
-        start()
-    assert started == [number]
-    assert {signal.getsignal(number) for number in ASKING} == {signal.default_int_handler}
-
-
-def test_ray_s_own_way_to_end_a_process_is_an_interruption() -> None:
-    with pytest.raises(KeyboardInterrupt), _stoppable():
-        raise SystemExit(int(signal.SIGTERM))
-
 
 def test_a_folder_for_ray_that_is_full_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def timed_out(*_: object, **__: object) -> None:
+    def timed_out(*_: object) -> None:
         raise TimeoutError("The current node timed out during startup.")
 
-    monkeypatch.setattr(RayEngine, "_init", timed_out)
+    monkeypatch.setattr("quern.jobs.engines.ray.results", timed_out)
     with small_disk(tmp_path / "d", 16) as disk:
         # Ray's own folder lies under /tmp where the path of another is too long for its sockets.
         monkeypatch.setattr("quern.jobs.engines.scratch.tempfile.gettempdir", lambda: str(disk.path))
@@ -58,3 +30,45 @@ def test_a_folder_for_ray_that_is_full_is_told_as_such(tmp_path: Path, monkeypat
         disk.resize(4000)
         with pytest.raises(EngineError, match=r"Ray did not start \(The current node timed out"):
             RayEngine(EngineSettings()).start()
+
+
+class _Model(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(b'{"text": "sixty-one metres"}')
+
+
+def address(_items: object, say: Callable[[Any], None]) -> None:
+    import ray
+
+    say(ray.get_runtime_context().gcs_address)
+
+
+def ask(_items: Iterator[Any], say: Callable[[Any], None], url: str) -> None:
+    """A language model in Ray, without vLLM."""
+    import ray.data
+    from ray.data.llm import HttpRequestProcessorConfig, build_processor
+
+    asked = build_processor(
+        HttpRequestProcessorConfig(url=url, concurrency=1),
+        preprocess=lambda row: {"payload": {"question": row["item"]}},
+        postprocess=lambda row: {"text": row["http_response"]["text"]},
+    )
+    for row in asked(ray.data.from_items(["How long is she?"])).iter_rows():
+        say(row["text"])
+
+
+def test_models_of_ray_data_run_on_the_engine_s_ray() -> None:
+    site = HTTPServer(("127.0.0.1", 0), _Model)
+    Thread(target=site.serve_forever, daemon=True).start()
+    engine = RayEngine(EngineSettings(cores=2))
+    try:
+        before = list(engine.call(address))
+        assert list(engine.call(ask, f"http://127.0.0.1:{site.server_port}")) == ["sixty-one metres"]
+        assert list(engine.call(address)) == before
+    finally:
+        engine.close()
+        site.shutdown()

@@ -75,11 +75,3 @@ def test_an_engine_that_is_closed_leaves_no_java_and_no_file(tmp_path: Path, mon
     finally:
         engine.close()
     assert (javas(), list(tmp_path.iterdir())) == ([], [])
-
-
-def test_a_missing_java_is_one_sentence_that_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "/nonexistent")
-    monkeypatch.delenv("JAVA_HOME", raising=False)
-    engine = SparkEngine(EngineSettings())
-    with pytest.raises(EngineError, match="apt-get install openjdk-17-jre-headless"):
-        engine.start()
