@@ -1,7 +1,7 @@
 """The crawl processes of one crawl: started, watched, started again while hosts of theirs have addresses left.
 
 A host belongs to one process (`urls.worker_of`), and a process to one Ray actor; links to hosts of other processes
-are handed over as files. `local` runs one process at a time from here, without Ray.
+are handed over as files. `local` runs the processes from here, without Ray.
 """
 
 from __future__ import annotations

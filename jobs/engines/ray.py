@@ -110,12 +110,12 @@ class RayEngine:
             dead = self._dead()
             self.close(patience)  # It is in the middle of its work.
             if isinstance(error, ChildDiedError):
-                raise died("Ray", " and ".join(dead) or str(error)) from error
+                raise died("Ray", f"its {' and '.join(dead)} died" if dead else str(error)) from error
             raise
 
     def _dead(self) -> list[str]:
         """Which processes of a local Ray died."""
-        return [f"its process {name} died" for name, process in self._vital.items() if not _lives(process)]
+        return [name for name, process in self._vital.items() if not _lives(process)]
 
     def start(self) -> None:
         """Start a local Ray, or join the cluster.

@@ -204,8 +204,12 @@ def spark_session(
     require_java()
     # Arrow is all that passes between Spark and Python here; pandas is not used.
     warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
+    from pyspark.accumulators import AccumulatorTCPServer
     from pyspark.sql import SparkSession
 
+    # py4j logs what goes wrong to the root logger; it is told once, by the engine.
+    logging.getLogger().addFilter(_not_py4j)
+    AccumulatorTCPServer.handle_error = lambda *_: None
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     conf = {
@@ -244,6 +248,10 @@ def spark_session(
         # Interrupted half-way: nobody else knows of the Java process, which would wait for us for ever.
         _end_java()
         raise
+
+
+def _not_py4j(record: logging.LogRecord) -> bool:
+    return "py4j" not in record.pathname
 
 
 def require_java() -> None:

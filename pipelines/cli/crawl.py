@@ -47,7 +47,7 @@ def crawl(
     override: Overrides = None,
     engine: Annotated[
         str | None,
-        typer.Option(help="auto, local (one process) or ray.", autocompletion=lambda: ["auto", "local", "ray"]),
+        typer.Option(help="auto, local or ray.", autocompletion=lambda: ["auto", "local", "ray"]),
     ] = None,
     ray_address: Annotated[
         str | None, typer.Option(help="Address of a Ray cluster, default one on this machine.")

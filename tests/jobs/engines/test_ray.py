@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -30,6 +32,28 @@ def test_a_folder_for_ray_that_is_full_is_told_as_such(tmp_path: Path, monkeypat
         disk.resize(4000)
         with pytest.raises(EngineError, match=r"Ray did not start \(The current node timed out"):
             RayEngine(EngineSettings()).start()
+
+
+def slowly(number: int) -> int:
+    time.sleep(0.1)
+    return number
+
+
+def test_a_process_of_ray_that_dies_is_told_and_the_next_work_starts_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Workers must be able to import the function.
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=os.pathsep)
+    engine = RayEngine(EngineSettings(cores=2))
+
+    def numbers(killed: int) -> Iterator[int]:
+        for number in range(30):
+            if number == killed:
+                engine._vital["raylet"].kill()
+            yield number
+
+    with pytest.raises(EngineError, match=r"Ray stopped: its (gcs_server and )?raylet died; what was finished is kept"):
+        list(engine.each(slowly, numbers(10), lambda _: 8))
+    assert sorted(engine.each(slowly, numbers(-1), lambda _: 8)) == list(range(30))
+    engine.close()
 
 
 class _Model(BaseHTTPRequestHandler):

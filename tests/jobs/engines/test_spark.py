@@ -13,7 +13,7 @@ import pytest
 
 from quern.jobs.core.contract import Job
 from quern.jobs.core.work import Work
-from quern.jobs.engines import EngineError, SparkEngine
+from quern.jobs.engines import EngineError, Engines, SparkEngine
 from quern.pipelines.cli.faults import sentence
 from quern.schemas.settings import EngineSettings
 
@@ -30,7 +30,7 @@ def javas() -> list[int]:
 
 
 def test_this_process_works_until_spark_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = SparkEngine(EngineSettings())
+    engine = SparkEngine(EngineSettings(engine="auto"))
     asked = iter([False, False, True])
     monkeypatch.setattr(SparkEngine, "begin", lambda _: None)
     monkeypatch.setattr(SparkEngine, "ready", property(lambda _: next(asked)))
@@ -75,3 +75,15 @@ def test_an_engine_that_is_closed_leaves_no_java_and_no_file(tmp_path: Path, mon
     finally:
         engine.close()
     assert (javas(), list(tmp_path.iterdir())) == ([], [])
+
+
+def test_a_java_that_is_killed_is_told_whatever_was_raised(capfd: pytest.CaptureFixture[str]) -> None:
+    def use_killed() -> None:
+        with Engines(EngineSettings(engine="spark", cores=2)) as engines:
+            session = engines.shuffler(0, 0)
+            psutil.Process(javas()[0]).kill()
+            session.range(3).repartition(2).count()
+
+    with pytest.raises(EngineError, match="Spark stopped: its Java process ended; what was finished is kept"):
+        use_killed()
+    assert "Traceback" not in capfd.readouterr().err
