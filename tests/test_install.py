@@ -1,18 +1,47 @@
-"""`install.sh` ends a failed installation with one sentence that says what is wrong and what to do."""
+"""The locks have what the package asks for, and `install.sh` says in one sentence why an installation failed."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests.conftest import ROOT
 
 ABSENT = "quern-test-of-a-package-that-no-index-has==1.0\n"
 OLD = "#!/bin/sh\ncase $1 in -V) echo Python 3.9.2 ;; *) exit 1 ;; esac\n"
+
+
+LOCKS = {"default": ["requirements.lock"], "vllm": ["requirements-vllm.lock"]}
+LOCKS["tests"] = [*LOCKS["default"], "requirements-dev.lock"]
+LOCKS["torch"] = [*LOCKS["tests"], "requirements-torch.lock"]
+
+
+@pytest.mark.parametrize(
+    ("locks", "extras"),
+    [
+        ("default", "crawl"),
+        ("tests", "spark ray crawl images plots parse dev"),
+        ("torch", "torch lm flag"),
+        ("vllm", "spark ray torch crawl images plots"),
+    ],
+)
+def test_a_lock_has_what_the_package_and_its_extras_ask_for(locks: str, extras: str) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    lines = [line for lock in LOCKS[locks] for line in (ROOT / lock).read_text("utf-8").splitlines()]
+    pins = dict(line.split("==") for line in lines if "==" in line)
+    versions = {canonicalize_name(name): version for name, version in pins.items()}
+    asked = sum((project["optional-dependencies"][extra] for extra in extras.split()), project["dependencies"])
+    for requirement in map(Requirement, asked):
+        name = canonicalize_name(requirement.name)
+        assert name in versions, f"{requirement} is in no lock"
+        assert versions[name] in requirement.specifier
 
 
 @pytest.mark.parametrize(
