@@ -20,6 +20,7 @@ from tests.benchmarks.crawl import benchmark_crawl
 from tests.benchmarks.date_expressions import benchmark_dates
 from tests.benchmarks.decomposition import benchmark_decomposition
 from tests.benchmarks.deduplicate import benchmark_deduplicate
+from tests.benchmarks.domains import benchmark_domains
 from tests.benchmarks.embed import benchmark_embed, benchmark_embed_recall
 from tests.benchmarks.entailment import benchmark_entailment
 from tests.benchmarks.extraction import benchmark_extraction
@@ -57,6 +58,7 @@ _HELP = (
     "dates: dates in sentences, F1 and days, and in news, and their speed against dateparser's, of --folder or the "
     "shared sets; "
     "decomposition: questions taken apart by rule against people's, of --folder; "
+    "domains: answers on the held-out domains of tests/corpus/domains, or those of --only: totals by type; "
     "deduplicate: near duplicates, recall, precision, documents a second; "
     "embed: texts a second against sentence-transformers, with --recall what precision costs; "
     "entailment: experts' verdicts on claims, held out, and statements made false, of --folder or the shared sets; "
@@ -102,6 +104,7 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "crawl": lambda options: benchmark_crawl(repeats=min(3, options.repeats)),
     "dates": lambda options: benchmark_dates(options.folder or _DATASETS / "date_expressions"),
     "deduplicate": lambda options: benchmark_deduplicate(options.documents, min(3, options.repeats)),
+    "domains": lambda options: benchmark_domains(*([options.only] if options.only else [])),
     "embed": lambda options: _embed(options),
     "entailment": lambda options: benchmark_entailment(options.folder or _DATASETS, fit=options.fit),
     "ggatrieval": lambda options: benchmark_ggatrieval(options.folder or _DATASETS, options.warehouse or ()),
@@ -195,7 +198,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--part", choices=get_args(Part), help="of knn: what is measured; default: all")
     parser.add_argument(
-        "--only", action="append", help="of answers, timelines: a set to take; of kills: a scene; repeatable"
+        "--only", action="append", help="of answers, domains, timelines: a set to take; of kills: a scene; repeatable"
     )
     parser.add_argument("--kills", type=int, default=200, help="of kills: how many")
     parser.add_argument("--engine", default="local", help="of kills: engine.engine")
