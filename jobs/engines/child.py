@@ -7,6 +7,7 @@ Unlike those of `multiprocessing`, a child does not import the program that star
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import socket
 import subprocess
@@ -75,7 +76,7 @@ class Child:
     def send(self, message: Any) -> None:
         """Raises: ChildDiedError, where the process ended."""
         try:
-            self.connection.send(message)
+            _send(self.connection, message)
         except OSError as error:
             raise self.died() from error
 
@@ -86,7 +87,7 @@ class Child:
             ChildDiedError: The process ended.
         """
         try:
-            kind, value = self.connection.recv()
+            kind, value = _received(self.connection)
         except (EOFError, OSError) as error:
             raise self.died() from error
         return kind, value
@@ -140,6 +141,15 @@ def results(
 _NONE: Final = object()
 
 
+def _send(connection: Connection, message: Any) -> None:
+    """Not by the connection's own pickle, for which torch would share memory between the processes."""
+    connection.send_bytes(pickle.dumps(message, pickle.HIGHEST_PROTOCOL))
+
+
+def _received(connection: Connection) -> Any:
+    return pickle.loads(connection.recv_bytes())  # noqa: S301 - of this program's own child
+
+
 def serve(descriptor: int, parent: int) -> None:
     """Run the functions that the parent begins, until it is gone or closes the connection."""
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
@@ -147,23 +157,23 @@ def serve(descriptor: int, parent: int) -> None:
 
     def wanted() -> Iterator[Any]:
         while True:
-            connection.send(("next", None))
-            if not (given := connection.recv()):
+            _send(connection, ("next", None))
+            if not (given := _received(connection)):
                 return
             yield from given
 
-    connection.send(("ready", None))
+    _send(connection, ("ready", None))
     while True:
         try:
-            function, arguments = connection.recv()
+            function, arguments = _received(connection)
         except EOFError:
             return
         try:
-            function(wanted(), lambda value: connection.send(("value", value)), *arguments)
+            function(wanted(), lambda value: _send(connection, ("value", value)), *arguments)
         except Exception as error:  # noqa: BLE001 - told by the parent, whatever it is
-            connection.send(("error", _chain(error)))
+            _send(connection, ("error", _chain(error)))
         else:
-            connection.send(("end", None))
+            _send(connection, ("end", None))
 
 
 def _end_with(parent: int) -> None:

@@ -107,10 +107,11 @@ class RayEngine:
             # Where there is no room its logs would take what is left, at each try anew.
             full = (told := disk_fault(error)) is not None and told.fault is DiskFault.FULL
             self._failed = isinstance(error, EngineError) and not full
-            dead = self._dead()
+            killed = (child.process.poll() or 0) < 0  # Ray's processes end with it, and are no cause.
+            dead = "" if killed else " and ".join(self._dead())
             self.close(patience)  # It is in the middle of its work.
             if isinstance(error, ChildDiedError):
-                raise died("Ray", f"its {' and '.join(dead)} died" if dead else str(error)) from error
+                raise died("Ray", f"its {dead} died" if dead else str(error)) from error
             raise
 
     def _dead(self) -> list[str]:
