@@ -10,6 +10,7 @@ import contextlib
 import logging
 import os
 import shutil
+import subprocess
 import sys
 import threading
 import time
@@ -35,6 +36,7 @@ log = logging.getLogger(__name__)
 _PART_DDL: Final = "part string, inputs bigint"
 _TRIES: Final = 4  # Times that Spark tries a task before it gives up.
 _GONE: Final = 5  # Seconds for a process that was killed to be gone.
+_DIES: Final = 1.0  # Seconds for one that died to be seen as dead.
 PRELOAD: Final = "QUERN_SPARK_PRELOAD"
 """Variable by which `.spark_daemon` is told what to import."""
 _T = TypeVar("_T")
@@ -145,8 +147,13 @@ class SparkEngine:
 
     @property
     def died(self) -> bool:
-        """Whether its Java process ended by itself."""
-        return self._session is not None and self._session.sparkContext._gateway.proc.poll() is not None
+        """Whether its Java process ended by itself; its connections may end a moment before it."""
+        if self._session is None:
+            return False
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._session.sparkContext._gateway.proc.wait(_DIES)
+            return True
+        return False
 
     def close(self) -> None:
         """Stop the session and its Java process."""
