@@ -300,9 +300,13 @@ def test_batch_and_threads_do_not_enter_the_fingerprint():
     job = Embed(EmbedSettings())
     assert Embed(EmbedSettings(batch=1, threads=1)).fingerprint() == job.fingerprint()
     assert Embed(EmbedSettings(max_tokens=128)).fingerprint() != job.fingerprint()
-    assert Embed(EmbedSettings(engine="torch")).fingerprint() != job.fingerprint()
     assert Embed(EmbedSettings(precision="bf16")).fingerprint() != job.fingerprint()
     assert pickle.loads(pickle.dumps(job)).fingerprint() == job.fingerprint()  # noqa: S301
+
+
+@pytest.mark.torch
+def test_the_engine_of_a_model_enters_the_fingerprint():
+    assert Embed(EmbedSettings(engine="torch")).fingerprint() != Embed(EmbedSettings()).fingerprint()
 
 
 @pytest.mark.torch

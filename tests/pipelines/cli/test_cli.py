@@ -289,7 +289,7 @@ def test_without_java_spark_is_refused_with_the_command_that_installs_it(
 ) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     monkeypatch.setenv("JAVA_HOME", "")
-    done = quern_here("build", CORPUS / "pages", "-w", tmp_path / "wh")
+    done = quern_here("build", CORPUS / "pages", "-w", tmp_path / "wh", "--engine", "spark")
     assert done.returncode == 2
     assert "apt-get install openjdk-17-jre-headless" in done.stderr
 

@@ -114,6 +114,7 @@ def all_broken(figures: dict[str, dict[str, float]], floors: dict[str, Any]) -> 
     return broken(found, {"at least": floors["retrieval"]}, questions) | broken(figures["bridge"], floors["answers"])
 
 
+@pytest.mark.long
 def test_retrieval_and_answers_on_the_mini_web_keep_their_floors(searcher: Searcher) -> None:
     questions = read_questions(CORPUS / "questions.jsonl")
     figures = evaluate(searcher, questions, find_recipes("dense,bm25,qcg,hybrid,bridge"), [2, 5])
