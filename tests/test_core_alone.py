@@ -41,6 +41,7 @@ def alone(tmp_path: Path) -> Callable[..., Any]:
     return partial(run_quern, PYTHONPATH=path, QUERN_CACHE=str(tmp_path / "cache"))
 
 
+@pytest.mark.long
 def test_a_build_and_a_question_need_no_extra(alone, tmp_path):
     folder = tmp_path / "pages"
     folder.mkdir()

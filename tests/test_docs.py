@@ -40,9 +40,14 @@ COMMANDS = re.findall(r"^## quern (.+)$", REFERENCE["commands.md"], re.MULTILINE
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the commands of a page run: it has the sample corpus and nothing else."""
-    (tmp_path / "tests").mkdir()
-    (tmp_path / "tests" / "corpus").symlink_to(CORPUS)
+    """Where the commands of a page run: the sample corpus, with every sixth of its questions, and nothing else."""
+    corpus = tmp_path / "tests" / "corpus"
+    corpus.mkdir(parents=True)
+    for path in CORPUS.iterdir():
+        (corpus / path.name).symlink_to(path)
+    questions = (CORPUS / "questions.jsonl").read_text("utf-8").splitlines(keepends=True)
+    (corpus / "questions.jsonl").unlink()
+    (corpus / "questions.jsonl").write_text("".join(questions[::6]), "utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

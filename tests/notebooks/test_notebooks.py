@@ -44,9 +44,9 @@ def kernel(mini_web: Path) -> Iterator[KernelManager]:
     [
         ("1_quickstart", 7, 0),
         ("2_graph", 8, 1),
-        ("3_comparing_recipes", 5, 1),
-        ("4_timelines", 3, 1),
-        ("5_why_this_answer", 4, 0),
+        pytest.param("3_comparing_recipes", 5, 1, marks=pytest.mark.long),
+        pytest.param("4_timelines", 3, 1, marks=pytest.mark.long),
+        pytest.param("5_why_this_answer", 4, 0, marks=pytest.mark.long),
         ("explore_graph", 5, 2),
     ],
 )

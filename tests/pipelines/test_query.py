@@ -30,8 +30,8 @@ def gold() -> list[Question]:
 
 
 def questions_of(recipe: str) -> list[Question]:
-    """All gold questions of the recipe that answers unless another is named, every third of the others."""
-    return gold() if recipe == "bridge" else gold()[::3]
+    """Every third gold question of the recipe that answers unless another is named, every twelfth of the others."""
+    return gold()[::3] if recipe == "bridge" else gold()[::12]
 
 
 @pytest.fixture(scope="module")

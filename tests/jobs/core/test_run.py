@@ -280,6 +280,7 @@ class AsModel(Split):
     engine: ClassVar[Literal["cpu", "model"]] = "model"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "job"), [("spark", Split()), ("spark", Known()), ("ray", AsModel())])
 def test_the_engine_changes_nothing(
     name: str, job: Job, run: Run, staged: Staged, tmp_path: Path, request: pytest.FixtureRequest

@@ -553,6 +553,7 @@ def test_a_child_dies_with_its_parent() -> None:
         time.sleep(0.1)
 
 
+@pytest.mark.long
 def test_a_forked_worker_gets_its_own_child() -> None:
     code = (
         "import os; from quern.jobs.documents.html.child import child;"

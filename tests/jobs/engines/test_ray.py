@@ -39,6 +39,7 @@ def slowly(number: int) -> int:
     return number
 
 
+@pytest.mark.long
 def test_a_process_of_ray_that_dies_is_told_and_the_next_work_starts_another(monkeypatch: pytest.MonkeyPatch) -> None:
     # Workers must be able to import the function.
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=os.pathsep)
@@ -85,6 +86,7 @@ def ask(_items: Iterator[Any], say: Callable[[Any], None], url: str) -> None:
         say(row["text"])
 
 
+@pytest.mark.long
 def test_models_of_ray_data_run_on_the_engine_s_ray() -> None:
     site = HTTPServer(("127.0.0.1", 0), _Model)
     Thread(target=site.serve_forever, daemon=True).start()

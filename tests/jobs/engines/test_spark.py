@@ -77,6 +77,7 @@ def test_an_engine_that_is_closed_leaves_no_java_and_no_file(tmp_path: Path, mon
     assert (javas(), list(tmp_path.iterdir())) == ([], [])
 
 
+@pytest.mark.long
 def test_a_java_that_is_killed_is_told_whatever_was_raised(capfd: pytest.CaptureFixture[str]) -> None:
     def use_killed() -> None:
         with Engines(EngineSettings(engine="spark", cores=2)) as engines:

@@ -98,7 +98,7 @@ def test_partitioned_nights_end_with_those_of_a_full_search(seed: int, coarse: b
     nights(seed, coarse, plan, partitioned=True)
 
 
-@settings(deadline=None, max_examples=8)
+@settings(deadline=None, max_examples=4)
 @given(st.integers(0, 10_000))
 def test_edges_of_nights_by_partitions_are_those_of_a_full_run(seed: int) -> None:
     """Nodes come, go, change, become and cease to be duplicates; settings change and change back."""
