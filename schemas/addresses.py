@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 from typing import Final
-from urllib.parse import unquote_to_bytes
+from urllib.parse import unquote, unquote_to_bytes
 
 from quern.schemas.errors import QuernError
 
@@ -42,7 +42,7 @@ def parse_address(text: str | Path) -> Path | Url:
         AddressError: The text is blank, or no path and no URL.
     """
     given = os.fspath(text)
-    if not given.strip() or "\0" in given:
+    if not given.strip() or "\0" in unquote(given):
         raise AddressError(f"{given!r} is no path; name a file or folder (a shell variable that is not set is empty)")
     match = _SCHEME.fullmatch(given)
     if match is None:

@@ -39,6 +39,8 @@ def broken(figures: Mapping[str, float], bounds: Bounds, questions: int = 0) -> 
         for name, bound in of.items():
             own = f"{name}_low" in figures
             low, high = (figures[f"{name}_low"], figures[f"{name}_high"]) if own else wilson(figures[name], questions)
+            if bound in (0.0, 1.0):  # Of all or of none: no chance is granted.
+                low = high = figures[name]
             if not (high >= bound if side == "at least" else low <= bound):
                 told[name] = (low, high, bound)
     return told

@@ -16,6 +16,12 @@ def test_a_figure_with_an_interval_of_its_own_is_held_by_it() -> None:
     assert broken(figures, {"at most": {"words": 38.0}, "at least": {"words": 44.0}}) == {"words": (39.0, 43.0, 44.0)}
 
 
+def test_a_bound_of_all_is_broken_by_one() -> None:
+    figures = {"quotes_equal": 118 / 119, "quotes_equal_low": 0.97, "quotes_equal_high": 1.0}
+    assert broken(figures, {"at least": {"quotes_equal": 1.0}}) != {}
+    assert broken({"access": 1.0}, {"at least": {"access": 1.0}}, 44) == {}
+
+
 def test_an_interval_is_that_of_the_literature() -> None:
     assert wilson(0.75, 24) == pytest.approx((0.551, 0.880), abs=1e-3)
     assert wilson(1.0, 10)[1] == pytest.approx(1.0)

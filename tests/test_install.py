@@ -47,7 +47,7 @@ def test_a_lock_has_what_the_package_and_its_extras_ask_for(locks: str, extras: 
 @pytest.mark.parametrize(
     ("environment", "said"),
     [
-        ({"PYTHON": "{tmp}/python"}, "needs Python 3.11 or later, and {tmp}/python is Python 3.9.2"),
+        ({"PYTHON": "{tmp}/python"}, "needs Python 3.11, 3.12 or 3.13, and {tmp}/python is Python 3.9.2"),
         ({"PYTHON": "{tmp}/nothing"}, "there is no {tmp}/nothing here"),
         ({"PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_RETRIES": "1"}, "the package index cannot be reached"),
         ({"PIP_NO_INDEX": "1"}, "the package index has no build of a package above"),

@@ -137,12 +137,29 @@ def _apply_bisecting(job: Job, batch: pa.RecordBatch, start: int) -> list[tuple[
 
 def stopped(engine: str, work: Work, error: Exception) -> EngineError:
     """What to tell of a job that an engine could not finish; said before the engine is closed."""
-    raised = _raised(_STYLE.sub("", str(error)))
-    cause = " ".join("".join(c if c.isprintable() else " " for c in raised).split()) or type(error).__name__
     return EngineError(
-        f"{engine} could not finish the job {work.job.name}: {cause[:300]}; what was computed is kept, "
-        "and logs/engines.log in the warehouse says more"
+        f"{engine} could not finish the job {work.job.name}: {in_short(str(error)) or type(error).__name__}; what was "
+        "computed is kept, and logs/engines.log in the warehouse says more"
     )
+
+
+def in_short(said: str) -> str:
+    """What an engine's error says, without frames and on one line; at most 300 characters."""
+    raised = _raised(_STYLE.sub("", said))
+    return " ".join("".join(c if c.isprintable() else " " for c in raised).split())[:300]
+
+
+def did_not_start(engine: str, said: str, address: str) -> EngineError:
+    """What to tell of an engine that does not start, and how to do without it.
+
+    Args:
+        engine: Its name.
+        said: What it says.
+        address: Of its cluster; empty where it was to run on this machine.
+    """
+    where, option = (f" at {address}", "spark-master" if engine == "Spark" else "ray-address") if address else ("", "")
+    without = f"--{option} '' and --engine local run" if address else "--engine local runs"
+    return EngineError(f"{engine} did not start{where}: {in_short(said)}; {without} without it")
 
 
 def died(engine: str, how: str) -> EngineError:

@@ -52,9 +52,10 @@ class Engines:
         """
         addresses = {"spark": settings.spark_master, "ray": settings.ray_address}
         self._wanted = {name for name, address in addresses.items() if address or settings.engine == name}
-        for name in sorted(self._wanted):
+        # What an address alone asks for is needed by some commands, and says so when it starts.
+        if (name := settings.engine) in _MODULES:
             require(_MODULES[name], f"the engine {name.capitalize()}", "use --engine local")
-        if "spark" in self._wanted:
+        if name == "spark":
             require_java()
         self._settings, self._rates = settings, rates or {}
         self._engines: dict[str, Engine] = {}
@@ -110,7 +111,7 @@ class Engines:
     def release(self, name: str) -> None:
         """Stop the engine `name`, if it was started, and what else ran for its jobs: another needs their memory."""
         for held in (name, {"spark": "local", "generator": "ray"}.get(name, name)):
-            if held in self._engines and held not in self._wanted:
+            if held in self._engines and held != self._settings.engine:
                 self._engines[held].close()
 
     def close(self) -> None:

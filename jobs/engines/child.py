@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from multiprocessing.connection import Connection, wait
@@ -182,19 +183,28 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def _chain(error: BaseException | None) -> list[BaseException]:
-    """An error and what caused it, as errors that the parent knows: it has not imported what an engine has."""
+def _chain(error: BaseException | None) -> list[tuple[BaseException, bool]]:
+    """An error and what led to it, as errors that the parent knows: it has not imported what an engine has.
+
+    Beside each is whether the next one is its cause, or what was handled when it was raised.
+    """
     if error is None:
         return []
     if isinstance(error, OSError):
         told: BaseException = OSError(error.errno, error.strerror or said_by(error), error.filename)
+    elif isinstance(error, QuernError | MemoryError):
+        told = error
     else:
-        own = isinstance(error, QuernError | MemoryError)
-        told = error if own else RuntimeError(said_by(error) or type(error).__name__)
-    return [told, *_chain(error.__cause__)]
+        told = RuntimeError(f"{type(error).__name__}: {said_by(error)}")
+        told.add_note("".join(traceback.format_tb(error.__traceback__)))
+    caused = error.__cause__ is not None
+    return [(told, caused), *_chain(error.__cause__ if caused else error.__context__)]
 
 
-def _chained(errors: Sequence[BaseException]) -> BaseException:
-    for error, cause in pairwise(errors):
-        error.__cause__ = cause
-    return errors[0]
+def _chained(errors: Sequence[tuple[BaseException, bool]]) -> BaseException:
+    for (error, caused), (before, _) in pairwise(errors):
+        if caused:
+            error.__cause__ = before
+        else:
+            error.__context__ = before
+    return errors[0][0]

@@ -16,9 +16,10 @@ import psutil
 import pyarrow as pa
 
 from quern.indexes.disk import DiskFault, disk_fault, free_bytes
-from quern.jobs.core.work import PART, EngineError, Ran, Work, core_count, died, stopped
+from quern.jobs.core.work import PART, EngineError, Ran, Work, core_count, did_not_start, died, stopped
 from quern.jobs.engines.child import Call, Child, ChildDiedError, results
 from quern.jobs.engines.scratch import Scratch
+from quern.schemas.errors import QuernError
 from quern.schemas.extras import require
 from quern.schemas.settings import EngineSettings
 
@@ -106,7 +107,7 @@ class RayEngine:
         except BaseException as error:
             # Where there is no room its logs would take what is left, at each try anew.
             full = (told := disk_fault(error)) is not None and told.fault is DiskFault.FULL
-            self._failed = isinstance(error, EngineError) and not full
+            self._failed = isinstance(error, QuernError) and not full
             killed = (child.process.poll() or 0) < 0  # Ray's processes end with it, and are no cause.
             dead = "" if killed else " and ".join(self._dead())
             self.close(patience)  # It is in the middle of its work.
@@ -158,7 +159,7 @@ class RayEngine:
             self.close()
             if no_room is not None:
                 raise EngineError("Ray did not start") from no_room
-            raise EngineError(f"Ray did not start ({error}); --engine local runs without it") from error
+            raise did_not_start("Ray", str(error), address) from error
         except BaseException:
             self.close()
             raise
@@ -173,13 +174,14 @@ class RayEngine:
     def close(self, patience: float = 0.0) -> None:
         """Stop a local Ray, or leave the cluster; its logs stay only where something failed, to say why."""
         child, self._child, self._vital = self._child, None, {}
+        failed, self._failed = self._failed, False
         if child is not None:
             child.close(patience if self._scratch else max(patience, _LEAVE_SECONDS))
         scratch, self._scratch = self._scratch, None
         if scratch is not None:
-            if self._failed:
+            if failed:
                 log.warning("engine=ray logs=%s", scratch.path)
-            scratch.close(keep=self._failed)
+            scratch.close(keep=failed)
 
 
 def _lives(process: psutil.Process) -> bool:

@@ -24,7 +24,7 @@ import psutil
 import pyarrow as pa
 
 from quern.indexes.disk import said_by
-from quern.jobs.core.work import EngineError, Ran, Work, core_count, stopped
+from quern.jobs.core.work import EngineError, Ran, Work, core_count, did_not_start, stopped
 from quern.jobs.engines.guard import MARK
 from quern.jobs.engines.scratch import Scratch
 from quern.jobs.engines.spark_java import java_options as shared
@@ -106,7 +106,7 @@ class SparkEngine:
             failed, self._failed = self._failed, None
             if isinstance(failed, EngineError | MissingExtraError):
                 raise failed
-            raise EngineError(f"Spark did not start: {failed}; --engine local runs without it") from failed
+            raise did_not_start("Spark", str(failed), self._settings.spark_master) from failed
 
     def session(self) -> Any:
         """The Spark session, for work that needs a shuffle.
@@ -249,8 +249,7 @@ def spark_session(
     try:
         return builder.getOrCreate()
     except Exception as error:  # noqa: BLE001 - of many kinds, which all mean that it did not start
-        said = f"Spark did not start on {master}: {said_by(error)}; --engine local runs without it"
-        raise EngineError(said) from _said(error)
+        raise did_not_start("Spark", said_by(error), settings.spark_master) from _said(error)
     except BaseException:
         # Interrupted half-way: nobody else knows of the Java process, which would wait for us for ever.
         _end_java()

@@ -206,7 +206,7 @@ def overriding(
     **engines: str | None,
 ) -> list[str]:
     """What `--set` says, and the options that say the same of an engine, or of the names and days of fields."""
-    chosen = [f"engine.{name}={value}" for name, value in engines.items() if value]
+    chosen = [f"engine.{name}={value}" for name, value in engines.items() if value is not None]
     mapped = _pairs(names)
     read = [f"ingest.map={json.dumps(mapped)}"] if mapped else []
     if day_first is not None:

@@ -46,7 +46,7 @@ def is_right(row: Mapping[str, Any], answer: Answer) -> bool:
     if any(wrong.lower() in short for wrong in row["must_not"]):
         return False
     if row["type"] == "yes_no":
-        return short.startswith(tuple(word.lower() for word in row["must"][0]))
+        return short.split(maxsplit=1)[0].rstrip(".,:;!") in [word.lower() for word in row["must"][0]]
     return all(any(form.lower() in whole for form in group) for group in row["must"])
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import product as product_of
+
 from quern.jobs.graph.neighbours.codes import Codes
 from quern.jobs.graph.neighbours.join import tiles
 from quern.jobs.graph.neighbours.nearest_lists import NearestLists, crowd
+from quern.jobs.graph.neighbours.threads import parts
 from quern.schemas.extras import require
 
 _TILE = 16_384  # Vectors a side: products in float32 take 1 GiB.
+_ROWS, _COLUMNS = 1024, 2048  # Of a block that the processor compares.
 _ROUNDING = 2.0**-10  # Of a product of unit vectors to float16.
 
 
@@ -55,9 +59,11 @@ def join_on_gpu(nearest: NearestLists, codes: Codes, depth: int, device: str) ->
                 best = product.topk(depth, dim=1).values[:, -1] - own
                 nearest.raise_floor(owners, best.cpu().numpy())
             floor = torch.from_numpy(nearest.floor[owners]).to(device)
-            row, column = torch.nonzero(product >= (floor - own)[:, None], as_tuple=True)
-            if len(row) > crowd(product.numel()):
-                nearest.compare(owners, targets, both=False)
+            reached = product >= (floor - own)[:, None]
+            if int(reached.count_nonzero()) > crowd(product.numel()):
+                for some, others in product_of(parts(owners, _ROWS), parts(targets, _COLUMNS)):
+                    nearest.compare(some, others, both=False)
                 continue
+            row, column = torch.nonzero(reached, as_tuple=True)
             upper = (product[row, column] + own[row]).cpu().numpy()
             nearest.await_score(owners[row.cpu().numpy()], targets[column.cpu().numpy()], upper)

@@ -40,10 +40,9 @@ def test_an_address_selects_its_engine_for_its_jobs() -> None:
     assert chosen("embed", "model", 1, spark_master="spark://host:7077") == "local"
 
 
-@pytest.mark.parametrize("settings", [{"engine": "spark"}, {"spark_master": "spark://host:7077"}])
-def test_without_java_spark_is_refused_before_any_work(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_java_spark_is_refused_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     for home, where in ((None, "in PATH"), ("/opt/none", "in JAVA_HOME=/opt/none")):
         monkeypatch.setenv("JAVA_HOME", home) if home else monkeypatch.delenv("JAVA_HOME", raising=False)
         with pytest.raises(EngineError, match=f"no java was found {where}: .*openjdk-17.*--engine local"):
-            Engines(EngineSettings(**settings))
+            Engines(EngineSettings(engine="spark"))

@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from quern.indexes.disk import DiskFault, disk_fault
 from quern.jobs.core.work import EngineError
 from quern.jobs.engines import LocalEngine, local
 from quern.schemas.settings import EngineSettings
@@ -22,6 +23,13 @@ def slowly(number: int) -> tuple[int, int]:
     if number < 0:
         raise OSError(28, "No space left on device", "a.parquet")
     return number, os.getpid()
+
+
+def wrap_a_fault(number: int) -> int:
+    try:
+        raise OSError(28, "No space left on device", "a.parquet")
+    except OSError:
+        raise ValueError(f"row {number} could not be written")  # noqa: B904 - as libraries do
 
 
 def die_at_50(number: int) -> int:
@@ -75,6 +83,15 @@ from quern.jobs.engines.child import Child
 print(Child().process.pid, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
+
+
+def test_what_a_worker_raises_keeps_its_kind_its_frames_and_what_led_to_it(engine: LocalEngine) -> None:
+    with pytest.raises(RuntimeError, match="ValueError: row 1 could not be written") as raised:
+        list(engine.each(wrap_a_fault, [1, 1]))
+    assert "in wrap_a_fault" in raised.value.__notes__[0]
+    told = disk_fault(raised.value)
+    assert told is not None
+    assert told.fault is DiskFault.FULL
 
 
 def test_a_child_ends_with_its_parent_and_does_not_run_its_script(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def test_a_folder_for_ray_that_is_full_is_told_as_such(tmp_path: Path, monkeypat
             RayEngine(EngineSettings()).start()
         assert f"no space is left for {disk.path}: " in str(sentence(raised.value, []))
         disk.resize(4000)
-        with pytest.raises(EngineError, match=r"Ray did not start \(The current node timed out"):
+        with pytest.raises(EngineError, match="Ray did not start: The current node timed out"):
             RayEngine(EngineSettings()).start()
 
 
