@@ -42,7 +42,7 @@ def kernel(mini_web: Path) -> Iterator[KernelManager]:
 @pytest.mark.parametrize(
     ("name", "tables", "pictures"),
     [
-        ("1_quickstart", 7, 0),
+        pytest.param("1_quickstart", 7, 0, marks=pytest.mark.long),
         ("2_graph", 8, 1),
         pytest.param("3_comparing_recipes", 5, 1, marks=pytest.mark.long),
         pytest.param("4_timelines", 3, 1, marks=pytest.mark.long),
@@ -66,4 +66,4 @@ def test_a_notebook_runs_from_the_first_cell_to_the_last(
 
 def test_every_notebook_is_run() -> None:
     marks = test_a_notebook_runs_from_the_first_cell_to_the_last.pytestmark
-    assert {row[0] for row in marks[0].args[1]} == {path.stem for path in NOTEBOOKS}
+    assert {getattr(row, "values", row)[0] for row in marks[0].args[1]} == {path.stem for path in NOTEBOOKS}

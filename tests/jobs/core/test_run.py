@@ -302,6 +302,7 @@ def test_the_engine_changes_nothing(
     assert all(address.is_loopback for address in listening()), "nobody outside this machine can reach an engine"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "job"), [("spark", Split()), ("ray", AsModel())])
 def test_what_stopped_an_engine_is_told_without_its_frames(
     name: str, job: Job, run: Run, staged: Staged, request: pytest.FixtureRequest

@@ -62,6 +62,7 @@ def test_a_disk_that_is_full_is_told_also_once_java_has_ended(monkeypatch: pytes
     assert "no space is left" in str(sentence(raised.value, []))
 
 
+@pytest.mark.long
 def test_an_engine_that_is_closed_leaves_no_java_and_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     engine = SparkEngine(EngineSettings())

@@ -151,6 +151,7 @@ def test_shares_are_of_the_best_of_each_question() -> None:
     assert shares(scored([(0, 0, 8.0), (0, 1, 2.0), (2, 1, 5.0)]), 3).score.tolist() == [1.0, 0.25, 1.0]
 
 
+@pytest.mark.long
 def test_every_recipe_ranks_the_mini_web_and_most_find_what_is_asked(searcher: Searcher) -> None:
     batch = Batch(searcher, ["Who repaired the suspension bridge?", "", "听澜台在哪里？"])
     for recipe in RECIPES.values():

@@ -54,6 +54,7 @@ def site() -> Iterator[Site]:
     served.close()
 
 
+@pytest.mark.long
 def test_what_was_not_answered_is_crawled_and_answered(site: Site, tmp_path: Path, quern_here: Quern) -> None:
     crawl = {
         "contact": "crawler@tests.example",
