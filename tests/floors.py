@@ -34,7 +34,7 @@ def broken(figures: Mapping[str, float], bounds: Bounds, questions: int = 0) -> 
         bounds: `at least` and `at most`, each by the figure's name.
         questions: What the others are means over.
     """
-    told = {}
+    failures = {}
     for side, of in bounds.items():
         for name, bound in of.items():
             own = f"{name}_low" in figures
@@ -42,5 +42,5 @@ def broken(figures: Mapping[str, float], bounds: Bounds, questions: int = 0) -> 
             if bound in (0.0, 1.0):  # Of all or of none: no chance is granted.
                 low = high = figures[name]
             if not (high >= bound if side == "at least" else low <= bound):
-                told[name] = (low, high, bound)
-    return told
+                failures[name] = (low, high, bound)
+    return failures

@@ -5,13 +5,12 @@ from __future__ import annotations
 from itertools import product as product_of
 
 from quern.jobs.graph.neighbours.codes import Codes
-from quern.jobs.graph.neighbours.join import tiles
+from quern.jobs.graph.neighbours.join import COLUMNS, ROWS, tiles
 from quern.jobs.graph.neighbours.nearest_lists import NearestLists, crowd
 from quern.jobs.graph.neighbours.threads import parts
-from quern.schemas.extras import require
+from quern.schemas.extras import installed, require
 
 _TILE = 16_384  # Vectors a side: products in float32 take 1 GiB.
-_ROWS, _COLUMNS = 1024, 2048  # Of a block that the processor compares.
 _ROUNDING = 2.0**-10  # Of a product of unit vectors to float16.
 
 
@@ -21,15 +20,14 @@ def device_for(wanted: str) -> str:
     Raises:
         MissingExtraError: A GPU is asked for by name, and PyTorch is not installed.
     """
-    if wanted == "cpu":
-        return wanted
     if wanted == "auto":
-        try:
-            import torch
-        except ImportError:
+        if not installed("torch"):
             return "cpu"
+        import torch
+
         return "cuda" if torch.cuda.is_available() else "cpu"
-    require("torch", f"neighbours.device {wanted}", "set it to cpu")
+    if wanted != "cpu":
+        require("torch", f"neighbours.device {wanted}", "set it to cpu")
     return wanted
 
 
@@ -61,7 +59,7 @@ def join_on_gpu(nearest: NearestLists, codes: Codes, depth: int, device: str) ->
             floor = torch.from_numpy(nearest.floor[owners]).to(device)
             reached = product >= (floor - own)[:, None]
             if int(reached.count_nonzero()) > crowd(product.numel()):
-                for some, others in product_of(parts(owners, _ROWS), parts(targets, _COLUMNS)):
+                for some, others in product_of(parts(owners, ROWS), parts(targets, COLUMNS)):
                     nearest.compare(some, others, both=False)
                 continue
             row, column = torch.nonzero(reached, as_tuple=True)

@@ -16,7 +16,7 @@ from quern.jobs.graph.neighbours.nearest_lists import NearestLists
 from quern.jobs.graph.neighbours.ranking import Flags
 from quern.jobs.graph.neighbours.threads import parts, run_all
 
-_ROWS, _COLUMNS = 1024, 2048
+ROWS, COLUMNS = 1024, 2048  # Of a block that the processor compares.
 _SOUGHT = 4096
 
 
@@ -27,7 +27,7 @@ def tiles(count: int, width: int) -> Iterator[tuple[Positions, Positions]]:
         yield from zip(strips, strips[apart:], strict=False)
 
 
-def join_all(nearest: NearestLists, count: int, threads: int, columns: int = _COLUMNS) -> None:
+def join_all(nearest: NearestLists, count: int, threads: int, columns: int = COLUMNS) -> None:
     """Compare all `count` vectors with each other.
 
     Args:
@@ -51,6 +51,6 @@ def seek_in_all(
 ) -> Iterator[Callable[[], None]]:
     """Comparisons of the vectors at `rows` with all `count`; `gaining`: those that gain neighbours as columns."""
     # Few rows with many columns: fewer blocks.
-    for columns in parts(np.arange(count), _SOUGHT * min(8, max(1, _ROWS // max(1, len(rows))))):
-        for part in parts(rows, _ROWS):
+    for columns in parts(np.arange(count), _SOUGHT * min(8, max(1, ROWS // max(1, len(rows))))):
+        for part in parts(rows, ROWS):
             yield partial(nearest.compare, part, columns, both=gaining is not None, gaining=gaining)

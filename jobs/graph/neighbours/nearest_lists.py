@@ -120,7 +120,6 @@ class NearestLists:
         both: bool,
         keep: Keep | None = None,
         gaining: Flags | None = None,
-        raising: bool = True,
     ) -> None:
         """Compare each of `rows` with each of `columns`; no vector with itself.
 
@@ -130,41 +129,32 @@ class NearestLists:
             both: Whether columns gain neighbours too. No two vectors may be compared twice, unless `repeated`.
             keep: Which pairs (owner, target) count; all if None.
             gaining: Which columns gain neighbours, a flag for each vector; all if None.
-            raising: Whether floors may rise by the block alone; not where `keep` leaves out what is never compared.
         """
         if len(rows) and len(columns):
             block = Block.of_codes(self._codes, rows, columns)
-            self._take_rows(block, rows, columns, keep, raising=raising)
+            self._take_rows(block, rows, columns, keep)
             if both:
-                self._take_columns(block, rows, columns, _and_gaining(keep, gaining), raising=raising)
+                self._take_columns(block, rows, columns, _and_gaining(keep, gaining))
 
-    def _take_rows(
-        self, block: Block, rows: Positions, columns: Positions, keep: Keep | None, *, raising: bool
-    ) -> None:
+    def _take_rows(self, block: Block, rows: Positions, columns: Positions, keep: Keep | None) -> None:
         peaks, most = block.row_peaks(), crowd(block.products.size)
-        if raising:
-            self._seed(rows, lambda: block.row_floor(peaks, self._depth))
+        self._seed(rows, lambda: block.row_floor(peaks, self._depth))
         found = block.rows_reaching(peaks, self.floor[rows], most)
         if found is None:
             block = self._closely(rows, columns)
             peaks = block.row_peaks()
-            if raising:
-                self.raise_floor(rows, block.row_floor(peaks, self._depth))
+            self.raise_floor(rows, block.row_floor(peaks, self._depth))
             found = block.rows_reaching(peaks, self.floor[rows], peaks.size)
         self._take(rows, columns, found, keep, turned=False)
 
-    def _take_columns(
-        self, block: Block, rows: Positions, columns: Positions, keep: Keep | None, *, raising: bool
-    ) -> None:
+    def _take_columns(self, block: Block, rows: Positions, columns: Positions, keep: Keep | None) -> None:
         peaks, most = block.column_peaks(), crowd(block.products.size)
-        if raising:
-            self._seed(columns, lambda: block.column_floor(peaks, self._depth))
+        self._seed(columns, lambda: block.column_floor(peaks, self._depth))
         found = block.columns_reaching(peaks, self.floor[columns], most)
         if found is None:
             block = self._closely(rows, columns)
             peaks = block.column_peaks()
-            if raising:
-                self.raise_floor(columns, block.column_floor(peaks, self._depth))
+            self.raise_floor(columns, block.column_floor(peaks, self._depth))
             found = block.columns_reaching(peaks, self.floor[columns], peaks.size)
         self._take(rows, columns, found, keep, turned=True)
 
