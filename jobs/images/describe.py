@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.text.stems import content_words
 
 # Who took or owns a picture, at the end of its caption: `(Photo: A. Name)`, `Image credit: NASA`, `Photo by A. Name`.
 _CREDIT: Final = re.compile(

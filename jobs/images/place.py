@@ -21,7 +21,7 @@ from typing import Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.text.stems import content_words
 
 Matrix = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]

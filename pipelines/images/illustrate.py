@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from quern.jobs.images.describe import description
 from quern.jobs.images.place import Described, Mask, Matrix, Place, Remembered, likeness, placed, relevance
 from quern.jobs.images.seen import Clip, loaded_clip
-from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.text.stems import content_words
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Answer, AnswerImage, Citation
 from quern.schemas.tables import IMAGES

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.text.stems import content_words
 from quern.schemas.answers import Question
 from quern.schemas.sources import FoundSources, RatedSource
 

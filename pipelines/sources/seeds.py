@@ -13,8 +13,8 @@ from typing import Any, Final
 from quern.indexes.vectors import Floats
 from quern.jobs.crawl.guard import AddressGuard
 from quern.jobs.crawl.urls import Address, BadAddressError, parse_address, trap
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.sources.links import Link, links_of, mentions_in
+from quern.jobs.text.stems import content_words
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.sources.visited import Visited, visited
 from quern.schemas.answers import Answer, Question

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from quern.jobs.reasoning.answering.polarity import denies
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage, is_fragment
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.sentences import sentences
 
 _NUMBER = re.compile(r"(?<![\w.,-])\d{1,4}(?:\.\d+)?(?![\w,-]|\.\d)")

@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
 
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.judging.agreement import Agreement, write
 from quern.jobs.reasoning.judging.inputs import JudgeInput
 from quern.jobs.reasoning.judging.likeness import likeness
 from quern.jobs.reasoning.judging.overlap import token_f1, words
 from quern.jobs.reasoning.runner import Reasoner
 from quern.jobs.text.number_values import stated_numbers
+from quern.jobs.text.stems import content_words
 from quern.jobs.vectors.embed import Embedder
 from quern.pipelines.judging.judges import OPINIONS, PAIRWISE, SINGLE, judge_named
 from quern.pipelines.judging.people import PeoplePair, measured, pair_statistics, read_people

@@ -23,8 +23,8 @@ import numpy.typing as npt
 
 from quern.jobs.models.line_reader import Passage
 from quern.jobs.reasoning.answering.reading import IN_CONTEXT, LIKELY
-from quern.jobs.reasoning.answering.sentences import content_words
-from tests.benchmarks.turned import names_of, turned
+from quern.jobs.text.stems import content_words
+from quern.jobs.training.turned import names_of, turned
 
 FOLDER: Final = Path(__file__).parents[1] / "corpus" / "reading"
 # Files that are measured on and not trained on: two of each writer.

@@ -21,7 +21,7 @@ from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.reasoning.answering.ranked import lines
 from quern.jobs.reasoning.answering.relevance import WEIGHTS
-from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.text.stems import content_words
 from tests.benchmarks.answerable import evidence_of
 
 Floats = npt.NDArray[np.float64]

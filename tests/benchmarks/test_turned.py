@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tests.benchmarks.turned import names_of, turned
+from quern.jobs.training.turned import names_of, turned
 
 
 def every(line: str, names: list[str], seeds: int = 30) -> set[tuple[str, bool]]:

@@ -18,9 +18,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from quern.jobs.reasoning.alignment.labelled import Labelled, quoted_chunk, quoted_constituents
 from quern.jobs.reasoning.alignment.roles import Constituent, Parsed
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.prompts import disarmed
 from quern.jobs.reasoning.task import Checked, Problem, Task
+from quern.jobs.text.stems import content_words
 from quern.schemas.settings import GGatrievalSettings
 from quern.schemas.words.sentences import sentence_spans
 from quern.schemas.words.terms import STOP_WORDS, search_terms

@@ -17,10 +17,10 @@ from quern.jobs.reasoning.alignment.words import Words, words_of
 from quern.jobs.reasoning.answering.inputs import Evidence
 from quern.jobs.reasoning.answering.kinds.kind import Kind
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
-from quern.jobs.reasoning.answering.sentences import content_words, word_stems
 from quern.jobs.reasoning.answering.typed.sentence import typed
 from quern.jobs.reasoning.answering.typed.value import Days, amounts, times
 from quern.jobs.reasoning.answering.wording import said_by_others
+from quern.jobs.text.stems import content_words, word_stems
 
 # Least fit of a value to the kind asked for (`typed.Value`): a lone name that may be a person has .4.
 _FIT: Final = 0.4

@@ -13,8 +13,8 @@ from quern.jobs.reasoning.alignment.words import Words, words_of
 from quern.jobs.reasoning.answering.inputs import Evidence
 from quern.jobs.reasoning.answering.names import names
 from quern.jobs.reasoning.answering.polarity import asked_negatively, denies
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.typed.value import times
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 
 # What ends the reach of a denial, and the most characters that may stand between it and the verb: `has not, it seems,

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from quern.jobs.reasoning.alignment.roles import MOST_CONSTITUENTS, Constituent, Role
 from quern.jobs.reasoning.answering.kinds.kind import KindName
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
-from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.text.stems import content_words
 
 # Noun and what stands before it; verb; form of `be`; other auxiliary; preposition; preposition of what belongs to a
 # noun; mark of an owner (`'s`, 的); determiner; question word; what joins or parts clauses; what is left out.

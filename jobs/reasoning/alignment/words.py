@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final
 
-from quern.jobs.reasoning.answering.sentences import word_stems
+from quern.jobs.text.stems import word_stems
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.scripts import CJK
 from quern.schemas.words.sentences import sentence_spans

@@ -11,9 +11,9 @@ from typing import Final
 
 from quern.jobs.reasoning.answering.polarity import denies
 from quern.jobs.reasoning.answering.relevance import Line
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.wording import said_by_others
 from quern.jobs.reasoning.questions.pairs import parallel
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 
 _OFFERS: Final = lazy_pattern(r"(?P<left>[^?]+?),?\s+or\s+(?P<right>[^?,]+?)\s*\?*\s*", re.IGNORECASE)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from quern.jobs.reasoning.answering.relevance import Line
-from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 
 _NOUN: Final = lazy_pattern(

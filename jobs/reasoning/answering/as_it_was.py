@@ -12,8 +12,8 @@ from typing import Final
 
 from quern.jobs.reasoning.answering.kinds.kind import MEASURED, Kind
 from quern.jobs.reasoning.answering.relevance import Line
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.questions.words import plain_pasts
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 
 # A question for what was: a past before what is asked of, and no word of planning.

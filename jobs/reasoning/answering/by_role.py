@@ -9,8 +9,8 @@ from typing import Final
 from quern.jobs.reasoning.answering.kinds.kind import PHONE, Kind
 from quern.jobs.reasoning.answering.names import names
 from quern.jobs.reasoning.answering.relevance import Line
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.typed.value import Value
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.persons import is_person
 

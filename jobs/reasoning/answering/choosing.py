@@ -11,11 +11,11 @@ from typing import Final
 
 from quern.jobs.reasoning.answering.kinds.kind import Kind
 from quern.jobs.reasoning.answering.relevance import Line
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.set_against import as_told
 from quern.jobs.reasoning.answering.siblings import siblings
 from quern.jobs.reasoning.answering.typed.value import Period, Value, amounts, times
 from quern.jobs.reasoning.questions.asked_times import Asked, asked_times, meet
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 
 _LINES: Final = 12  # Of the best, those whose values are weighed.

@@ -11,10 +11,10 @@ from typing import Final
 
 from quern.jobs.reasoning.answering.inputs import spans
 from quern.jobs.reasoning.answering.names import speaker
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.tables import Row, rows
 from quern.jobs.reasoning.answering.typed.value import Days
 from quern.jobs.reasoning.answering.typed.when import written_year
+from quern.jobs.text.stems import content_words
 
 ENDS: Final = tuple('.!?。！？…"”’)')
 _PRONOUN: Final = re.compile(

@@ -16,9 +16,9 @@ from quern.jobs.reasoning.answering.inputs import AnswerInput, ReportedEvent
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.reasoning.answering.ranked import lines
 from quern.jobs.reasoning.answering.relevance import Line
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.text.date_words import date_words
 from quern.jobs.text.dates import When, dates
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.scripts import HAN
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Set
 from typing import Final
 
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.wording import said_by_others
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 
 # Of what stops at midnight every day nothing is over.

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.text.dates import dates
 from quern.jobs.text.quantities import quantities
+from quern.jobs.text.stems import content_words
 
 _MOST: Final = 60  # Triplets that a question is handed at most, whatever a setting asks for.
 

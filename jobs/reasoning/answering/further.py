@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from quern.jobs.reasoning.answering.inputs import AnswerInput
-from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.text.stems import content_words
 
 # Share of the question's words that a sentence of another page must bring. Of .12, .15 and .2, and the same by rarity,
 # on lihua_world: all tell between 1234 and 1239 sentences of which 1020 to 1026 are of a gold page, with this most.

@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 
 _ASKS_WHAT: Final = r"\bwhat\s+(?:do|does|did|is|are|was|were|has|have|had|will|would|could|might|must|should)\b"

@@ -15,9 +15,9 @@ from typing import Final
 from quern.jobs.reasoning.answering.named_things import asked_by_name
 from quern.jobs.reasoning.answering.relevance import Line
 from quern.jobs.reasoning.answering.scopes import scopes
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.typed.value import times
 from quern.jobs.reasoning.answering.typed.when import written_year
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 
 # The time of what is asked: `in 2022`, `of the winter of 2022`, `Lantern Tide 2026`; `its 2035 target` and `by 2035`

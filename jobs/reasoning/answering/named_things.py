@@ -11,7 +11,7 @@ from typing import Final
 
 from quern.jobs.reasoning.answering.names import names
 from quern.jobs.reasoning.answering.relevance import Line
-from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 
 # Bodies, places, vessels, works, persons by their office.

@@ -7,8 +7,8 @@ from datetime import timedelta
 from typing import Final
 
 from quern.jobs.reasoning.answering.inputs import AnswerInput
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.text.number_values import stated_numbers
+from quern.jobs.text.stems import content_words
 
 # Set by hand: no sentence of lihua_world, where people repeat themselves but copy nothing, is a copy by all three.
 _LEAST_WORDS: Final = 8  # Words of content from which a sentence is not written twice by chance, as a greeting is.

@@ -13,10 +13,10 @@ from quern.jobs.reasoning.answering.kinds.kind import Kind
 from quern.jobs.reasoning.answering.kinds.noun_phrases import noun_phrase
 from quern.jobs.reasoning.answering.names import names
 from quern.jobs.reasoning.answering.relevance import Line
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.series import Series
 from quern.jobs.reasoning.answering.wording import stems_said
 from quern.jobs.text.quantities import quantities, singular
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.persons import is_person
 

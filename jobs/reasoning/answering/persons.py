@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 
 _YOUNG: Final = lazy_pattern(

@@ -10,9 +10,9 @@ import re
 from typing import Final
 
 from quern.jobs.reasoning.answering.kinds.kind import Kind
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.typed.sentence import CAUSE
 from quern.jobs.reasoning.answering.wording import said_by_others
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.scripts import HAN
 
 _SPEAKER: Final = re.compile(r"^\s*[A-Z][\w’'-]*(?:\s+[A-Z][\w’'-]*){0,3}:\s+")

@@ -16,9 +16,9 @@ from quern.jobs.reasoning.answering.kinds.kind import Kind
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.reasoning.answering.reading import LinesRead, LineToRead, told_of
 from quern.jobs.reasoning.answering.relevance import Line, by_signals, is_conversation
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.tables import SEPARATOR
 from quern.jobs.reasoning.answering.without_context import without_context
+from quern.jobs.text.stems import content_words
 
 # What the rules' log odds count beside a reader: both say the same in part. Fitted together with the reader's weight
 # (`answer.reading`): .96 and .60 on four sets over the sample corpus, whose words rules were written for, .48 and .75

@@ -30,12 +30,12 @@ from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.kinds.kind import Kind
 from quern.jobs.reasoning.answering.named_numbers import counts_nothing
 from quern.jobs.reasoning.answering.names import names
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.tables import Row
 from quern.jobs.reasoning.answering.typed.cells import cell_values
 from quern.jobs.reasoning.answering.typed.sentence import of_message, typed
 from quern.jobs.reasoning.answering.typed.value import Days, Period, Value, amounts
 from quern.jobs.reasoning.answering.wording import said_by_others
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.scripts import HAN
 
 _words = content_words

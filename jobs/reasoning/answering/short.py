@@ -25,7 +25,6 @@ from quern.jobs.reasoning.answering.people_listed import people_listed
 from quern.jobs.reasoning.answering.phrases import phrase
 from quern.jobs.reasoning.answering.ranked import lines, says_yes
 from quern.jobs.reasoning.answering.relevance import Line, is_label
-from quern.jobs.reasoning.answering.sentences import alike, content_words
 from quern.jobs.reasoning.answering.series import SEPARATOR, likeliest
 from quern.jobs.reasoning.answering.superlatives import extreme
 from quern.jobs.reasoning.answering.superlatives_said import dated, said_first, says, told_behind
@@ -35,6 +34,7 @@ from quern.jobs.reasoning.answering.totals import total
 from quern.jobs.reasoning.answering.typed.value import Period, amounts
 from quern.jobs.reasoning.answering.yes_no import Verdict, verdict
 from quern.jobs.text.numbers import in_figures
+from quern.jobs.text.stems import alike, content_words
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.scripts import HAN
 

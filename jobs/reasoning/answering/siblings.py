@@ -18,10 +18,10 @@ from typing import Final
 
 from quern.jobs.reasoning.answering.kinds.kind import Kind
 from quern.jobs.reasoning.answering.names import names
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.typed.value import Value
 from quern.jobs.reasoning.answering.wording import irregular_pasts, said_by_others
 from quern.jobs.reasoning.questions.words import BE, CONJUNCTIONS, bare, base, is_past, is_verb
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 
 _MOST: Final = 8  # Values of a sentence; one of more is a table or a list of figures.

@@ -9,10 +9,10 @@ from datetime import date
 from typing import Final
 
 from quern.jobs.reasoning.answering.relevance import Line
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.tables import Row
 from quern.jobs.reasoning.answering.typed.value import times
 from quern.jobs.reasoning.answering.wording import said_by_others
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 
 _ASKS: Final = lazy_pattern(

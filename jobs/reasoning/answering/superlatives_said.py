@@ -14,7 +14,7 @@ from typing import Final
 
 from quern.jobs.reasoning.answering.kinds.kind import Kind
 from quern.jobs.reasoning.answering.relevance import Line
-from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 
 # Of words in -est those that compare nothing.

@@ -13,8 +13,8 @@ from datetime import date
 from typing import Final, Literal
 
 from quern.jobs.reasoning.answering.relevance import WEIGHTS, Line
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.typed.value import Period, Value
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 
 # Log odds, in those of `relevance.WEIGHTS`: a denied claim falls behind what shares the same words of the question

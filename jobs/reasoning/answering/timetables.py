@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from quern.jobs.reasoning.answering.relevance import Line
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.spans_of_time import clock
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 
 _HOUR: Final = lazy_pattern(r"(?<![\d.])(?:[01]?\d|2[0-4])[.:][0-5]\d(?![\d%.])(?:\s*[ap]\.?m\b)?", re.IGNORECASE)

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.wording import stems_said
 from quern.jobs.reasoning.questions.words import (
     ADVERBS,
@@ -22,6 +21,7 @@ from quern.jobs.reasoning.questions.words import (
     bare,
     is_past,
 )
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 
 _JOINING: Final = PREPOSITIONS | {"of", "because", "due"}

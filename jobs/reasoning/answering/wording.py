@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Final
 
-from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.persons import is_person
 
 _GROUPS: Final = (

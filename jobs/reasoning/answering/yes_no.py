@@ -18,13 +18,13 @@ from quern.jobs.reasoning.answering.names import names
 from quern.jobs.reasoning.answering.polarity import asked_negatively, denies, opposed
 from quern.jobs.reasoning.answering.relevance import Line
 from quern.jobs.reasoning.answering.scopes import scopes
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.typed.value import amounts, times
 from quern.jobs.reasoning.answering.wording import stems_said
 from quern.jobs.reasoning.questions.references import subject
 from quern.jobs.reasoning.questions.words import ADVERBS, CONJUNCTIONS, DETERMINERS, PREPOSITIONS, bare, is_past
 from quern.jobs.text.dates import When
 from quern.jobs.text.quantities import Quantity
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.scripts import HAN
 

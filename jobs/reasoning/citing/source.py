@@ -8,10 +8,10 @@ from datetime import date, datetime
 from functools import cached_property, lru_cache
 from itertools import chain
 
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.text.dates import dates
 from quern.jobs.text.number_values import possible_numbers
 from quern.jobs.text.numbers import english_value
+from quern.jobs.text.stems import content_words
 
 Element = str | float
 

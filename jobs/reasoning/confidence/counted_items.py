@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.series import SEPARATOR
 from quern.jobs.reasoning.answering.task import Draft
 from quern.jobs.text.quantities import quantities
+from quern.jobs.text.stems import content_words
 
 
 def counted_items(given: AnswerInput, draft: Draft) -> bool:

@@ -26,8 +26,8 @@ from quern.jobs.reasoning.answering.kinds.kind import Kind
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.reasoning.answering.ranked import lines
 from quern.jobs.reasoning.answering.relevance import Line, Signals, is_conversation
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.text.dates import When, dates
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.scripts import CJK
 from quern.schemas.words.terms import search_terms

@@ -10,10 +10,10 @@ from quern.jobs.reasoning.answering.identifiers import identifiers, in_full
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.reasoning.answering.ranked import lines
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.siblings import siblings
 from quern.jobs.reasoning.answering.task import Draft
 from quern.jobs.reasoning.confidence.features import asked, holds, missing
+from quern.jobs.text.stems import content_words
 
 Code = Literal["nothing_found", "other_entity", "other_time", "only_related"]
 _ABBREVIATION: Final = re.compile(r"\b[A-Z]{2,8}\b")

@@ -8,11 +8,11 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.entailment.features import Features, contradicted, features
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput
 from quern.jobs.reasoning.entailment.model import fitted
 from quern.jobs.reasoning.task import Checked, Problem, Task
+from quern.jobs.text.stems import content_words
 
 VERDICT: Final = 0.5  # Probability from which a statement is said to be entailed.
 

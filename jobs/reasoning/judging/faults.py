@@ -13,7 +13,6 @@ from datetime import date
 from itertools import islice
 from typing import Final
 
-from quern.jobs.reasoning.answering.sentences import alike, content_words
 from quern.jobs.reasoning.citing.inputs import CitingInput
 from quern.jobs.reasoning.citing.search import missing_numbers
 from quern.jobs.reasoning.citing.source import Source
@@ -22,6 +21,7 @@ from quern.jobs.reasoning.entailment.task import VERDICT, entailment_task
 from quern.jobs.reasoning.judging.inputs import JudgeInput, Statement
 from quern.jobs.text.dates import When, dates
 from quern.jobs.text.number_values import possible_numbers, stated_numbers
+from quern.jobs.text.stems import alike, content_words
 from quern.schemas.words.sentences import sentences
 
 # Share of the words of a sentence of the gold answer from which an answer is said to make its point: as many as the

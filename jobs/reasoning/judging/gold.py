@@ -15,13 +15,13 @@ from typing import Annotated, Final
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from quern.jobs.reasoning.answering.polarity import denies
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.judging.inputs import JudgeInput
 from quern.jobs.reasoning.judging.overlap import GOLD_WORDS, polarity, tokens
 from quern.jobs.reasoning.task import Checked, Problem, Task
 from quern.jobs.text.dates import dates
 from quern.jobs.text.number_values import possible_numbers, stated_numbers
 from quern.jobs.text.numbers import english_value
+from quern.jobs.text.stems import content_words
 
 # Content words from which a gold answer is a text of its own, which a right answer says in other words, and the share
 # of them that is then enough, numbers or not. Of the pairs of ragchecker_human that people prefer one of and of which

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.text.stems import content_words
 
 
 def likeness(question: str, answer: str, gold: Sequence[str], beta: float = 1.0) -> float:

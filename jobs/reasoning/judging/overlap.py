@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from quern.jobs.reasoning.answering.sentences import content_words
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.scripts import CJK
 
 GOLD_WORDS: Final = 0.8  # Share of the gold answer's content words from which an answer is said to hold it.

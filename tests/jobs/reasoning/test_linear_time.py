@@ -19,7 +19,6 @@ from quern.jobs.reasoning.answering import (
     yes_no,
 )
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.set_against import as_told
 from quern.jobs.reasoning.answering.typed.value import Value, amounts
 from quern.jobs.reasoning.answering.without_context import without_context
@@ -33,6 +32,7 @@ from quern.jobs.reasoning.questions.canonical import canonical
 from quern.jobs.reasoning.questions.plan import Plan, SubQuestion
 from quern.jobs.text.dates import dates
 from quern.jobs.text.quantities import quantities
+from quern.jobs.text.stems import content_words
 
 KIND, COUNTED = kind_of("Which ship sank?"), kind_of("How many lamps are lit?")
 RULES: dict[str, Callable[[str], object]] = {

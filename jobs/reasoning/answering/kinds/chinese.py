@@ -7,8 +7,8 @@ from typing import Final
 
 from quern.jobs.reasoning.answering.kinds.kind import Kind
 from quern.jobs.reasoning.answering.kinds.units import DURATIONS, LENGTHS, MONEY
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.text.quantities import quantities
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 
 _COUNTED: Final = lazy_pattern(r"(?:多少|几)(?P<unit>[^？?，。\s]{1,4})")

@@ -6,9 +6,9 @@ import re
 from typing import Final
 
 from quern.jobs.reasoning.answering.kinds.verdict_asked import AUXILIARY, PREPOSITION
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.wording import irregular_pasts
 from quern.jobs.reasoning.questions.words import base, is_verb
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.persons import is_person
 

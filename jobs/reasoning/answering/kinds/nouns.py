@@ -9,8 +9,8 @@ from quern.jobs.reasoning.answering.kinds.kind import NAMED, Kind
 from quern.jobs.reasoning.answering.kinds.noun_phrases import MOST_WORDS, WORD, is_plural, main_verb, noun_phrase
 from quern.jobs.reasoning.answering.kinds.units import OF_ADJECTIVE, OF_MEASURE, SHARES
 from quern.jobs.reasoning.answering.kinds.verdict_asked import AUXILIARY, PREPOSITION
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.text.quantities import singular
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.persons import is_person
 

@@ -24,8 +24,8 @@ from quern.jobs.reasoning.answering.kinds.units import (
     WEIGHTS,
 )
 from quern.jobs.reasoning.answering.kinds.verdict_asked import AUXILIARY, PREPOSITION, asks_verdict_behind
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.text.quantities import singular
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.persons import is_person
 from quern.schemas.words.scripts import HAN

@@ -22,12 +22,12 @@ from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.reasoning.answering.kinds.units import DURATIONS, LENGTHS, MONEY, SHARES
 from quern.jobs.reasoning.answering.ranked import lines
 from quern.jobs.reasoning.answering.relevance import Line
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.siblings import siblings
 from quern.jobs.reasoning.answering.spans_of_time import so_asked
 from quern.jobs.reasoning.answering.typed.counted import PART_OF_THEM
 from quern.jobs.reasoning.answering.typed.value import Value, amounts
 from quern.jobs.reasoning.questions.pairs import QUANTITY
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 
 _WEIGHED: Final = 10  # Of each side, the likeliest values.

@@ -9,11 +9,11 @@ from typing import Final
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore
 from quern.jobs.reasoning.answering.parts.phrasing import side_name, sided
 from quern.jobs.reasoning.answering.parts.values import days_between, time_told
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.spans_of_time import Clock, between, clock, counted, so_asked
 from quern.jobs.reasoning.answering.typed.when import clocks
 from quern.jobs.reasoning.questions.outline import Section
 from quern.jobs.text.dates import dates
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 
 _HOUR: Final = 60

@@ -11,10 +11,10 @@ from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.reasoning.answering.parts.phrasing import side_name
 from quern.jobs.reasoning.answering.ranked import lines
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.questions.choices import COMPARATIVE, plain_form
 from quern.jobs.reasoning.questions.outline import Section
 from quern.jobs.text.quantities import quantities
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 
 _THAN: Final = lazy_pattern(

@@ -7,12 +7,12 @@ from functools import lru_cache
 
 from quern.jobs.reasoning.answering.kinds.kind import VALUED, Kind
 from quern.jobs.reasoning.answering.kinds.units import MONEY, OF_MEASURE, UNITS
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.tables import Row
 from quern.jobs.reasoning.answering.typed.counted import fit_of_unit
 from quern.jobs.reasoning.answering.typed.sentence import typed
 from quern.jobs.reasoning.answering.typed.value import Days, Value, amounts
 from quern.jobs.text.quantities import singular
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 
 _MEASURE = (

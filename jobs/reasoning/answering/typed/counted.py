@@ -9,11 +9,11 @@ from datetime import date
 
 from quern.jobs.reasoning.answering.kinds.kind import OFTEN, Kind
 from quern.jobs.reasoning.answering.kinds.units import DURATIONS, LENGTHS, MONEY, SPEEDS, UNITS
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.spans_of_time import between
 from quern.jobs.reasoning.answering.typed.value import Days, Period, Value, amounts, times
 from quern.jobs.reasoning.answering.wording import said_by_others
 from quern.jobs.text.quantities import Quantity
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 
 _OTHER_NOUN = 0.8  # What a number is worth that counts what the question calls by another word.

@@ -8,8 +8,8 @@ from dataclasses import replace
 from quern.jobs.reasoning.answering.kinds.kind import Kind
 from quern.jobs.reasoning.answering.names import Name, chinese_names, is_body, names
 from quern.jobs.reasoning.answering.persons import same_roles, told_by_age
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.typed.value import MARKED, Value
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.persons import is_person
 from quern.schemas.words.scripts import HAN

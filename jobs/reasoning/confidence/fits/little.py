@@ -6,11 +6,11 @@ from typing import Final
 
 from quern.jobs.reasoning.answering.kinds.units import MONEY
 from quern.jobs.reasoning.answering.ranked import reading
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.wording import stems_said
 from quern.jobs.reasoning.confidence.features import asked
 from quern.jobs.reasoning.confidence.fits.chosen import Chosen
 from quern.jobs.reasoning.confidence.reasons import Reason, as_asked
+from quern.jobs.text.stems import content_words
 
 _LEAST: Final = 1 / 3  # Of the words of a question that are of no name, those that stand in the sentence's chunk...
 _SURE: Final = 0.9

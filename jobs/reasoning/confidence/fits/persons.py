@@ -6,12 +6,12 @@ import re
 from typing import Final
 
 from quern.jobs.reasoning.answering.ranked import reading
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.typed.value import Value
 from quern.jobs.reasoning.confidence.features import asked
 from quern.jobs.reasoning.confidence.fits.chosen import Chosen
 from quern.jobs.reasoning.confidence.fits.things import akin
 from quern.jobs.reasoning.confidence.reasons import Reason
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 
 _SAID_BY: Final = lazy_pattern(

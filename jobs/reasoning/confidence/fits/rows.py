@@ -6,11 +6,11 @@ import re
 from typing import Final
 
 from quern.jobs.reasoning.answering.scopes import scopes
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.confidence.fits.chosen import Chosen
 from quern.jobs.reasoning.confidence.fits.things import akin
 from quern.jobs.reasoning.confidence.reasons import Reason
 from quern.jobs.reasoning.questions.words import DETERMINERS, bare
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.calendar import MONTH, WEEKDAYS
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.persons import is_person

@@ -8,13 +8,13 @@ from typing import Final
 
 from quern.jobs.reasoning.answering.parts.phrasing import side_name
 from quern.jobs.reasoning.answering.parts.values import quantities_told, time_told
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.confidence.fits.chosen import Chosen
 from quern.jobs.reasoning.confidence.fits.things import akin
 from quern.jobs.reasoning.confidence.reasons import Reason
 from quern.jobs.reasoning.questions.outline import outline
 from quern.jobs.text.dates import dates
 from quern.jobs.text.quantities import quantities
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 
 _LOOSE: Final = frozenset(

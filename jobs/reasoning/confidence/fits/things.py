@@ -11,7 +11,6 @@ from quern.jobs.reasoning.answering.named_numbers import names_numbered
 from quern.jobs.reasoning.answering.names import names
 from quern.jobs.reasoning.answering.numbered import of_another
 from quern.jobs.reasoning.answering.persons import same_roles
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.typed.value import Value
 from quern.jobs.reasoning.answering.wording import said_by_others
 from quern.jobs.reasoning.confidence.features import asked
@@ -20,6 +19,7 @@ from quern.jobs.reasoning.confidence.reasons import Reason
 from quern.jobs.reasoning.questions.references import subject
 from quern.jobs.reasoning.questions.words import ADVERBS, DETERMINERS, PREPOSITIONS
 from quern.jobs.text.quantities import singular
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.persons import is_person
 

@@ -8,13 +8,13 @@ from datetime import timedelta
 from typing import Final
 
 from quern.jobs.reasoning.answering.kinds.kind import OFTEN
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.typed.value import Period, times
 from quern.jobs.reasoning.confidence.fits.chosen import Chosen
 from quern.jobs.reasoning.confidence.reasons import Reason
 from quern.jobs.reasoning.questions.asked_times import Asked, asked_times, meet
 from quern.jobs.reasoning.questions.words import bare, is_past, is_verb, plain_pasts
 from quern.jobs.text.dates import When
+from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 
 _YEAR: Final = lazy_pattern(r"(?:1[5-9]|20)\d\d")

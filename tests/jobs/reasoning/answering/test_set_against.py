@@ -9,9 +9,9 @@ import pytest
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.kinds.kind import OFTEN
 from quern.jobs.reasoning.answering.kinds.reading import kind_of
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.reasoning.answering.without_context import without_context
+from quern.jobs.text.stems import content_words
 from quern.schemas.settings import AnswerSettings
 
 LAMPS = (

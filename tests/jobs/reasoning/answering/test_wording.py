@@ -2,8 +2,8 @@
 
 import pytest
 
-from quern.jobs.reasoning.answering.sentences import content_words
 from quern.jobs.reasoning.answering.wording import said_by_others
+from quern.jobs.text.stems import content_words
 
 
 @pytest.mark.parametrize(("asked", "told"), [("bid", "bidders"), ("win", "winner"), ("bakers", "bake")])

@@ -1,0 +1,390 @@
+"""Training of the reader (`jobs.models.reader`): all weights of the encoder's layers, and the heads.
+
+The loss of a window is the surprise at which line answers, or that none does; half of that at the words that do; a
+fifth of that at the kind of answer. In every fourth batch a line is read alone that decides a question of yes or no.
+Shared words tell yes from no in part, for writers avoid them; so these questions are drawn equally often at each share
+of words (`Decisions`). Checkpoints hold everything that the rest of a run depends on, so a run that was killed goes on.
+
+Source: Devlin et al., BERT, arXiv 1810.04805, 4.2 and 4.3 (spans, null answer); Loshchilov and Hutter, AdamW, arXiv
+1711.05101.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+from safetensors.numpy import load_file, save_file
+from torch import nn
+from torch.nn import functional
+from transformers import BertModel
+
+from quern.jobs.models.folders import DEFAULT_MODEL, load_tokenizer, read_model
+from quern.jobs.models.reader import FORMAT, KINDS, SCALE, Tokens, Window, lay_out
+from quern.jobs.training.pages import Chances, Page, Question, Target, decision, read_pages, target
+from quern.jobs.training.turned import names_of, turned
+
+_INNER: Final = 128  # Width of the hidden layer of a head.
+_TOKENS: Final = 4096  # Of a batch, padding included.
+_SORTED: Final = 640  # Windows that are sorted by length together.
+_PAD: Final = 16
+_SPAN, _KIND, _YES = 0.5, 0.2, 0.5  # Weights of the parts of the loss.
+_SMOOTH: Final = 0.02  # What a yes or no is short of certainty.
+_EVERY: Final = 4  # Batches, of which one is of single lines that decide.
+_DECISIONS: Final = 512  # Of which so many are sorted by length together.
+_SHARES: Final = (0.05, 0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.8)  # Bounds of the shares of words, of about as many.
+_RAREST: Final = 5.0  # How much oftener than by chance the rarer of yes and no is drawn, at most.
+_LOGGED: Final = 50  # Batches between two lines of the log.
+
+log = logging.getLogger(__name__)
+
+
+class _Head(nn.Module):
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.inner, self.outer = nn.Linear(width, _INNER), nn.Linear(_INNER, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Scores of vectors, shape (..., d) to (...)."""
+        return self.outer(functional.gelu(self.inner(x)))[..., 0]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What the net makes of a batch: of `none` and each line, of yes, of first and last tokens, and of kinds."""
+
+    lines: torch.Tensor
+    yes: torch.Tensor
+    marks: torch.Tensor
+    kinds: torch.Tensor
+
+
+class Net(nn.Module):
+    """The reader as it is trained; the embeddings of tokens stay as they are."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.encoder = BertModel.from_pretrained(folder, add_pooling_layer=False)
+        self.encoder.embeddings.requires_grad_(False)
+        width = self.encoder.config.hidden_size
+        self.line, self.none, self.yes = _Head(width), _Head(width), _Head(width)
+        self.span, self.kind = nn.Linear(width, 2), nn.Linear(width, len(KINDS))
+
+    def forward(self, ids: torch.Tensor, mask: torch.Tensor, line: torch.Tensor, lines: int) -> Scores:
+        """Read windows: `line` is the number of each token's line, `lines` for tokens of none, shape (n, tokens)."""
+        hidden = self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state.float()
+        of = functional.one_hot(line, lines + 1)[..., :lines].float()
+        count = of.sum(1)
+        mean = torch.einsum("btn,btd->bnd", of, hidden) / count.clamp(min=1)[..., None]
+        scores = torch.cat([self.none(hidden[:, :1]), self.line(mean).masked_fill(count == 0, -1e4)], 1)
+        return Scores(scores, self.yes(mean), self.span(hidden), self.kind(hidden[:, 0]))
+
+    def weights(self) -> dict[str, np.ndarray]:
+        """What was trained, by the names that the reader knows; matrices of the encoder in int8 with a scale a row."""
+        written: dict[str, np.ndarray] = {FORMAT: np.ones(1, np.int8)}
+        for name, parameter in self.named_parameters():
+            if not parameter.requires_grad:
+                continue
+            values, name = parameter.detach().float().numpy(), name.removeprefix("encoder.")
+            if name.startswith("encoder.") and values.ndim > 1:
+                scale = np.abs(values).max(axis=1, keepdims=True) / 127
+                written[name + SCALE] = scale.astype(np.float32)
+                values = np.round(values / scale).astype(np.int8)
+            written[name] = values
+        return written
+
+    def load_weights(self, file: Path) -> None:
+        """Go on from the weights of a reader in `file`."""
+        known = load_file(file)
+        for name, parameter in self.named_parameters():
+            name = name.removeprefix("encoder.")
+            if parameter.requires_grad and name in known:
+                values = known[name].astype(np.float32) * known.get(name + SCALE, np.float32(1.0))
+                parameter.data.copy_(torch.from_numpy(np.asarray(values)))
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Windows as tensors; `right` and `scores` have `none` first, `span` is -1 where it is not known."""
+
+    ids: torch.Tensor
+    mask: torch.Tensor
+    line: torch.Tensor
+    right: torch.Tensor
+    yes: torch.Tensor
+    span: torch.Tensor
+    kind: torch.Tensor
+
+
+class Layout:
+    """Makes windows and batches of targets; texts are split once."""
+
+    def __init__(self) -> None:
+        self._tokenizer = load_tokenizer(read_model(DEFAULT_MODEL))
+        self._special = self._tokenizer.encode("").ids
+        self._known: dict[str, Tokens] = {}
+
+    def window(self, of: Target) -> Window:
+        """The window of a target."""
+        return lay_out(of.question, of.passages, self._special, self._tokens)
+
+    def batch(self, of: Sequence[tuple[Window, Target]]) -> Batch:
+        """Windows of about the same length as one batch."""
+        length = -(-max(len(w.ids) for w, _ in of) // _PAD) * _PAD
+        lines = (
+            max(1, *(sum(map(len, w.places)) for w, _ in of)) if len(of) > 1 else max(1, sum(map(len, of[0][0].places)))
+        )
+        shape = (len(of), length)
+        ids, mask = torch.zeros(shape, dtype=torch.long), torch.zeros(shape, dtype=torch.long)
+        line, right = torch.full(shape, lines), torch.zeros(len(of), lines + 1, dtype=torch.bool)
+        span = torch.full((len(of), 2), -1)
+        for row, (window, one) in enumerate(of):
+            ids[row, : len(window.ids)], mask[row, : len(window.ids)] = torch.tensor(window.ids), 1
+            flat = [p for places in window.places for p in places]
+            for n, (place, answers) in enumerate(zip(flat, (r for rs in one.right for r in rs), strict=True)):
+                if place is not None:
+                    line[row, place], right[row, n + 1] = n, answers
+            right[row, 0] = not right[row, 1:].any()
+            span[row] = torch.tensor(self._span(window, one))
+        yes = torch.tensor([-1.0 if one.yes is None else float(one.yes) for _, one in of])
+        kind = torch.tensor([-1 if one.kind is None else one.kind for _, one in of])
+        return Batch(ids, mask, line, right, yes, span, kind)
+
+    def _span(self, window: Window, of: Target) -> tuple[int, int]:
+        """First and last token of the words that answer; -1 where they are not known or were cut off."""
+        if of.span is None:
+            return -1, -1
+        passage, line, start, end = of.span
+        place = window.places[passage][line]
+        offsets = self._tokens(of.passages[passage].lines[line]).offsets
+        inside = [n for n, (a, b) in enumerate(offsets) if a < end and b > start]
+        if place is None or not inside or inside[-1] >= place.stop - place.start:
+            return -1, -1
+        return place.start + inside[0], place.start + inside[-1]
+
+    def _tokens(self, text: str) -> Tokens:
+        if text not in self._known:
+            encoded = self._tokenizer.encode(text, add_special_tokens=False)
+            self._known[text] = Tokens(encoded.ids, encoded.offsets)
+        return self._known[text]
+
+
+class Decisions:
+    """Questions of yes or no with lines that decide them, drawn so that shared words do not tell yes from no.
+
+    Half of them are about twins of pages, a quarter are written ones, and a quarter sentences turned round.
+    """
+
+    _OF = (0.25, 0.5, 0.25)
+
+    def __init__(self, questions: Sequence[Question]) -> None:
+        asked = [q for q in questions if q.right and q.yes is not None]
+        chance = random.Random(0)
+        literal = [
+            Question(text, page, frozenset([n]), "verdict", yes=yes)
+            for page in pages_of(questions)
+            for names in [names_of(page.written)]
+            for n, line in enumerate(page.written)
+            for text, yes in turned(line, names, chance)
+        ]
+        parts = [[q for q in asked if not q.page.has_twin], [q for q in asked if q.page.has_twin], literal]
+        self._parts = [(part, _evened(part), share) for part, share in zip(parts, self._OF, strict=True) if part]
+
+    def __bool__(self) -> bool:
+        return bool(self._parts)
+
+    def draw(self, count: int, chance: random.Random) -> list[Target]:
+        """About `count` of them."""
+        drawn = [chance.choices(part, weights, k=round(count * share)) for part, weights, share in self._parts]
+        return [decision(q, chance) for questions in drawn for q in questions]
+
+
+def pages_of(questions: Sequence[Question]) -> list[Page]:
+    """The pages that questions are of, each once."""
+    return list({id(q.page): q.page for q in questions}.values())
+
+
+def _evened(questions: Sequence[Question]) -> list[float]:
+    """Weights under which yes and no are equally frequent at each share of words of the question in its line."""
+    from quern.jobs.text.stems import content_words
+
+    words = [content_words(q.question) for q in questions]
+    shared = [
+        max(len(w & q.page.words[n]) for n in q.right) / max(1, len(w)) for w, q in zip(words, questions, strict=True)
+    ]
+    yes, bins = np.array([q.yes for q in questions]), np.digitize(shared, _SHARES)
+    weights = np.zeros(len(questions))
+    for at in range(len(_SHARES) + 1):
+        for says in (False, True):
+            these = (bins == at) & (yes == says)
+            weights[these] = min(_RAREST, 0.5 * (bins == at).sum() / max(1, these.sum()))
+    return [*weights.tolist()]
+
+
+def loss_of(scores: Scores, batch: Batch) -> torch.Tensor:
+    """The surprise at what is right of a batch of windows."""
+    # Of a list all lines are to be found, of other questions any one.
+    likely = scores.lines.float().log_softmax(1)
+    several = (batch.kind == KINDS.index("list"))[:, None] & batch.right
+    any_one = -torch.logsumexp(likely.masked_fill(~batch.right, -1e9), 1)
+    each = -(likely * several).sum(1) / several.sum(1).clamp(min=1)
+    loss = torch.where(several.any(1), each, any_one).mean()
+    if (known := batch.span[:, 0] >= 0).any():
+        loss = loss + _SPAN * known.float().mean() * _of_spans(scores.marks[known].float(), batch, known)
+    if (known := batch.kind >= 0).any():
+        loss = loss + _KIND * functional.cross_entropy(scores.kinds[known].float(), batch.kind[known])
+    return loss + _YES * _of_yes(scores.yes.float(), batch)
+
+
+def _of_spans(marks: torch.Tensor, batch: Batch, known: torch.Tensor) -> torch.Tensor:
+    """The surprise at first and last token among those of the line that has them."""
+    line, span = batch.line[known], batch.span[known]
+    own = line == line.gather(1, span[:, :1])
+    scores = marks.masked_fill(~own[..., None], -1e9)
+    return functional.cross_entropy(scores[..., 0], span[:, 0]) + functional.cross_entropy(scores[..., 1], span[:, 1])
+
+
+def _of_yes(yes: torch.Tensor, batch: Batch) -> torch.Tensor:
+    """The surprise at what the right lines say, where yes or no is asked."""
+    right = batch.right[:, 1:] & (batch.yes >= 0)[:, None]
+    wanted = batch.yes.clamp(_SMOOTH, 1 - _SMOOTH)[:, None].expand_as(yes)
+    said = functional.binary_cross_entropy_with_logits(yes, wanted, reduction="none")
+    return ((said * right).sum(1) / right.sum(1).clamp(min=1)).mean()
+
+
+@dataclass(frozen=True)
+class Training:
+    """A run.
+
+    Attributes:
+        files: Pages to train on.
+        out: Where the weights go; the checkpoint lies beside it.
+        steps: Batches of the run.
+        begin: A reader to go on from; None for the embedding model.
+        rate: The highest learning rate; it falls evenly to 0 after `warm` steps.
+        seed: Of everything that is left to chance.
+        device: `cpu` or `cuda`.
+        saved: Steps between two checkpoints.
+    """
+
+    files: Sequence[Path]
+    out: Path
+    steps: int
+    begin: Path | None = None
+    rate: float = 1e-4
+    warm: int = 60
+    seed: int = 0
+    device: str = "cpu"
+    saved: int = 250
+
+    @property
+    def checkpoint(self) -> Path:
+        """The file that a killed run goes on from."""
+        return self.out.with_suffix(".checkpoint")
+
+    def run(self) -> dict[str, float]:
+        """Train, and write the weights.
+
+        Raises:
+            PageError: A file of pages cannot be read.
+        """
+        torch.manual_seed(self.seed)
+        questions, layout = read_pages(self.files), Layout()
+        net = Net(read_model(DEFAULT_MODEL).transformer)
+        if self.begin is not None:
+            net.load_weights(self.begin)
+        net.to(self.device).train()
+        trained = [p for p in net.parameters() if p.requires_grad]
+        optimiser = torch.optim.AdamW(trained, lr=self.rate)
+        done = self._resumed(net, optimiser)
+        losses: list[float] = []
+        started = time.monotonic()
+        for step, batch in enumerate(_batches(questions, layout, random.Random(f"{self.seed}/{done}")), done):
+            if step >= self.steps:
+                break
+            for group in optimiser.param_groups:
+                group["lr"] = self.rate * min((step + 1) / self.warm, 1 - step / self.steps)
+            with torch.autocast(self.device, torch.bfloat16):
+                lines = batch.right.shape[1] - 1
+                scores = net(*(t.to(self.device) for t in (batch.ids, batch.mask, batch.line)), lines)
+            loss = loss_of(scores, Batch(*(t.to(self.device) for t in vars(batch).values())))
+            optimiser.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(trained, 1.0)
+            optimiser.step()
+            losses.append(loss.item())
+            if (step + 1) % _LOGGED == 0:
+                rate = (step + 1 - done) / (time.monotonic() - started)
+                log.info(
+                    "step=%d of=%d loss=%.3f steps_a_second=%.2f",
+                    step + 1,
+                    self.steps,
+                    np.mean(losses[-_LOGGED:]),
+                    rate,
+                )
+            if (step + 1) % self.saved == 0:
+                self._save(net, optimiser, step + 1)
+        save_file(net.cpu().weights(), self.out)
+        self.checkpoint.unlink(missing_ok=True)
+        return {"questions": len(questions), "steps": self.steps, "loss": float(np.mean(losses[-100:] or [0.0]))}
+
+    def _resumed(self, net: Net, optimiser: Any) -> int:
+        """The steps of a killed run that its checkpoint holds."""
+        if not self.checkpoint.exists():
+            return 0
+        held = torch.load(self.checkpoint, weights_only=True)
+        net.load_state_dict(held["net"])
+        optimiser.load_state_dict(held["optimiser"])
+        log.info("resumed from %s after %d steps", self.checkpoint, held["step"])
+        return int(held["step"])
+
+    def _save(self, net: Net, optimiser: Any, step: int) -> None:
+        """Write a checkpoint, whole or not at all, and the weights so far."""
+        new = self.checkpoint.with_suffix(".new")
+        torch.save({"net": net.state_dict(), "optimiser": optimiser.state_dict(), "step": step}, new)
+        new.replace(self.checkpoint)
+        save_file(net.weights(), self.out)
+
+
+def _batches(questions: Sequence[Question], layout: Layout, chance: random.Random) -> Iterator[Batch]:
+    """Batches without end: windows of all questions in random order, again and again, and lines that decide."""
+    windows = _sorted_batches(_targets(questions, chance), layout, chance)
+    decisions = Decisions(questions)
+    alone = _sorted_batches(_decided(decisions, chance), layout, chance) if decisions else windows
+    n = 0
+    while True:
+        n += 1
+        yield next(alone if n % _EVERY == 0 else windows)
+
+
+def _targets(questions: Sequence[Question], chance: random.Random) -> Iterator[list[Target]]:
+    # Questions about twins are read line by line alone: two pages of one title that contradict each other are no window.
+    asked, pages, by = [q for q in questions if not q.page.has_twin], pages_of(questions), Chances()
+    while True:
+        order = chance.sample(asked, len(asked))
+        for start in range(0, len(order), _SORTED):
+            yield [target(q, pages, chance, by) for q in order[start : start + _SORTED]]
+
+
+def _decided(decisions: Decisions, chance: random.Random) -> Iterator[list[Target]]:
+    while True:
+        yield decisions.draw(_DECISIONS, chance)
+
+
+def _sorted_batches(targets: Iterator[list[Target]], layout: Layout, chance: random.Random) -> Iterator[Batch]:
+    for some in targets:
+        laid = sorted(((layout.window(one), one) for one in some), key=lambda pair: len(pair[0].ids))
+        batches: list[list[tuple[Window, Target]]] = [[]]
+        for pair in laid:
+            if (len(batches[-1]) + 1) * -(-len(pair[0].ids) // _PAD) * _PAD > _TOKENS:
+                batches.append([])
+            batches[-1].append(pair)
+        chance.shuffle(batches)
+        yield from (layout.batch(batch) for batch in batches if batch)
