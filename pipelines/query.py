@@ -15,20 +15,15 @@ from typing import Final
 
 from quern.indexes.catalog import Manifest
 from quern.jobs.reasoning.answering.course import ToldEvent
+from quern.jobs.reasoning.answering.draft import Draft
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, carried
-from quern.jobs.reasoning.answering.kinds.reading import kind_of
-from quern.jobs.reasoning.answering.ranked import by_rules, reading_ahead
-from quern.jobs.reasoning.answering.reading import Reader
-from quern.jobs.reasoning.answering.task import Draft, answer_task
-from quern.jobs.reasoning.answering.typed.sentence import tells
-from quern.jobs.reasoning.confidence.doubts import doubted
-from quern.jobs.reasoning.confidence.fits.misfit import misfit
+from quern.jobs.reasoning.answering.reading import Model
+from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.reasoning.confidence.judge import Judgement
 from quern.jobs.reasoning.questions.decompose import decomposed
-from quern.jobs.reasoning.questions.outline import numbers_told
 from quern.jobs.reasoning.questions.plan import Plan
 from quern.jobs.reasoning.questions.preprocess import Understood, understood
-from quern.jobs.reasoning.runner import Done, Reasoner
+from quern.jobs.reasoning.runner import Reasoner
 from quern.pipelines.answers.aligning import AnswerAlignment, answer_alignment, parsed_questions
 from quern.pipelines.answers.compose import Citations, sentences_of, sub_answers, timeline_of
 from quern.pipelines.answers.concluding import Concluder, Conclusion, Drafted
@@ -133,13 +128,14 @@ class _Whole:
     by: str
     aligned: AnswerAlignment
     told: list[ToldEvent]
+    kind: str
 
     @classmethod
     def of(cls, drafted: Drafted, found: Found, concluded: Conclusion, by: str) -> _Whole:
         """What was drafted by a kind of generator, with what follows from it."""
         given, draft = drafted.given, concluded.answer(drafted.draft)
         aligned = answer_alignment(drafted.parsed, concluded.aligned, found.hits)
-        return cls(given, found, draft, concluded.judgement, by, aligned, concluded.timeline(given))
+        return cls(given, found, draft, concluded.judgement, by, aligned, concluded.timeline(given), concluded.kind)
 
 
 @dataclass
@@ -157,19 +153,13 @@ class _OnItsWay:
     understood: Understood
     plan: Plan
     found: Found
-    reader: Reader | None
+    reader: Model | None
     parts: dict[int, _Part] = field(default_factory=dict)
 
     def text(self, n: int) -> str:
-        """Sub-question `n` with the answers of its parents, as far as their evidence answers them.
-
-        Where that is no name, but a sentence which has no value of the kind that the sub-question asks for, it is asked
-        of the thing alone: after `in May they found a tortoise in a sack`, under which tree the tortoise is.
-        """
+        """Sub-question `n` with the answers of its parents, as far as their evidence answers them."""
         answers = {p: part.draft.short for p, part in self.parts.items() if not part.judgement.refused}
-        whole = self.plan.filled(n, answers)
-        known = [p for p in self.plan.sub_questions[n - 1].parents if p in answers and not tells(whole, answers[p])]
-        return self.plan.filled(n, answers, known) if known else whole
+        return self.plan.filled(n, answers)
 
     def given(self, n: int, found: Found) -> AnswerInput:
         """What sub-question `n` is answered from: what was found for it, after the pairs of its ancestors."""
@@ -180,7 +170,7 @@ class _OnItsWay:
         """What the question is answered from: its evidence with that of its parts, after the pairs asked for."""
         found = with_chunks(self.found, [(part.found, part.rests_in) for part in self.parts.values()])
         alone = AnswerInput(self.understood.question, found.evidence, reader=self.reader)
-        return alone.after([self.parts[n].pair(alone) for n in numbers_told(self.plan)]), found
+        return alone.after([self.parts[n].pair(alone) for n in self.plan.asked()]), found
 
     def told(self, given: AnswerInput) -> list[AskedBefore]:
         """All sub-questions by their numbers, with those answers that their evidence bears."""
@@ -195,12 +185,7 @@ class _Runner:
         self._searcher, self._recipe, self._reasoner = searcher, recipe, reasoner
         self._settings = searcher.settings
         self._task, self._reader = answer_task(self._settings.answer), reader_of(self._settings.answer)
-        self._concluder = Concluder(
-            reasoner,
-            self._settings,
-            lambda texts: searcher.question_embedder.encode(texts),
-            lambda: searcher.question_model,
-        )
+        self._concluder = Concluder(reasoner, self._settings)
 
     def answers(self, asked: Sequence[Question]) -> list[Answer]:
         """The answers to a batch, in its order."""
@@ -243,35 +228,18 @@ class _Runner:
             now = [(way, n) for way, of in zip(ways, levels, strict=True) for n in chain(*of[level : level + 1])]
             evidence = self._found([way.text(n) for way, n in now], [conditions_of(way.question) for way, _ in now])
             inputs = [way.given(n, found) for (way, n), found in zip(now, evidence, strict=True)]
-            drafts = [done.output for done in self._drafted(inputs)]
+            drafts = [done.output for done in self._reasoner.run(self._task, inputs)]
             shares = [found.search.share if found.search else None for found in evidence]
             judgements = self._concluder.of_parts([*map(Drafted, inputs, drafts, shares)])
             for (way, n), given, found, draft, judgement in zip(now, inputs, evidence, drafts, judgements, strict=True):
                 way.parts[n] = _Part(given, found, draft, judgement)
-
-    def _drafted(self, inputs: Sequence[AnswerInput]) -> list[Done[Draft]]:
-        """A draft of each answer: with the reader, or by rules alone where one of the two does not fit what was asked.
-
-        Where the reader led to what does not fit, rules may know better. Where it doubts that anything answers, and
-        rules lead to what does not fit, that stands, and is refused.
-        """
-        done = self._reasoner.run(self._task, inputs)
-        read = [n for n, given in enumerate(inputs) if given.reader is not None and done[n].by == "rules"]
-        ahead = reading_ahead([inputs[n] for n in read])
-        unfit = {n for n, given in zip(read, ahead, strict=True) if misfit(given, done[n].output) is not None}
-        again = [n for n in read if n in unfit or doubted(inputs[n])]
-        alone = [by_rules(inputs[n]) for n in again]
-        for n, given, other in zip(again, alone, self._reasoner.run(self._task, alone), strict=True):
-            if other.output.sentences and (misfit(given, other.output) is None) == (n in unfit):
-                done[n] = other
-        return done
 
     def _whole_answers(self, ways: Sequence[_OnItsWay]) -> list[Answer]:
         """Answer the questions themselves, after all their parts."""
         days = [self._as_of(way.question) for way in ways]
         wholes = with_events(self._searcher, [way.whole() for way in ways], days)
         inputs = [given for given, _ in wholes]
-        done = self._drafted(inputs)
+        done = self._reasoner.run(self._task, inputs)
         shares = [found.search.share if found.search else None for _, found in wholes]
         parsed = parsed_questions(self._settings.align, inputs)
         drafts = [one.output for one in done]
@@ -295,7 +263,7 @@ class _Runner:
             query_id=way.question.query_id,
             question=way.question.question,
             asked=given.question if given.question != way.question.question else None,
-            kind=kind_of(given.question).name,
+            kind=whole.kind,
             sentences=sentences,
             probability=judgement.probability,
             reason=reason,
@@ -320,7 +288,7 @@ class _Runner:
         return Answer(
             query_id=question.query_id,
             question=question.question,
-            kind=kind_of(question.question).name,
+            kind="other",
             sentences=[],
             probability=0.0,
             reason="refused",

@@ -65,23 +65,22 @@ def convert(model: Model, file: Path) -> None:
     import_openvino().save_model(graph, file, compress_to_fp16=False)
 
 
-def token_graph(model: Model, changes: Weights) -> Any:
-    """A graph like that of `convert` that gives a vector for each token, (n, tokens, d), of weights with `changes`.
+def token_graph(model: Model, trained: Weights) -> Any:
+    """A graph like that of `convert` that gives a vector for each token, (n, tokens, d), with `trained` weights.
 
     Args:
         model: A plain BERT.
-        changes: What is added to weights, by their names within the encoder.
+        trained: Weights that take the place of its own, by their names within the encoder.
 
     Raises:
-        ModelError: The weights cannot be read, some are missing, or changes are of another shape.
+        ModelError: The weights cannot be read, some are missing, or trained ones are of another shape.
     """
     config = json.loads((model.transformer / "config.json").read_text("utf-8"))
     weights = dict(_read(next(model.transformer.glob("*.safetensors"))))
-    for name, change in changes.items():
-        if name not in weights or weights[name].shape != change.shape:
-            raise ModelError(f"model {model.folder} has no {name} of shape {change.shape}: it is another model")
-        weights[name] = weights[name] + change
-    return _graph(model, weights, config, None)
+    for name, values in trained.items():
+        if name not in weights or weights[name].shape != values.shape:
+            raise ModelError(f"model {model.folder} has no {name} of shape {values.shape}: it is another model")
+    return _graph(model, weights | dict(trained), config, None)
 
 
 def _graph(model: Model, weights: Weights, config: Mapping[str, Any], pooling: Pooling | None) -> Any:

@@ -9,6 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
+
+UNKNOWN: Final = math.nan
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from quern.jobs.reasoning.answering.inputs import SHOWN_EVIDENCE, AnswerInput
 from quern.jobs.reasoning.answering.task import answer_task
-from quern.jobs.reasoning.confidence.features import UNKNOWN, features
+from quern.jobs.reasoning.confidence.features import features
 from quern.jobs.reasoning.confidence.model import fitted
-from quern.jobs.reasoning.confidence.reasons import of_another
 from quern.jobs.reasoning.task import Checked, Problem, Task
 from quern.schemas.settings import AnswerSettings
 
@@ -81,7 +80,7 @@ class Weighed:
         return replace(self, given=replace(self.given, evidence=[self.given.evidence[n] for n in kept]))
 
 
-def probability_by_rule(given: AnswerInput, cosine: float = UNKNOWN, behind: float = 0.0) -> float:
+def probability_by_rule(given: AnswerInput, behind: float = 0.0) -> float:
     """Probability that the pages of a source answer: the calibrated one of answers, tempered for choosing by source.
 
     Asked of each source by itself, a question finds its own words even where only another source answers: of the pairs
@@ -93,12 +92,11 @@ def probability_by_rule(given: AnswerInput, cosine: float = UNKNOWN, behind: flo
 
     Args:
         given: Question and evidence.
-        cosine: Of the question and the nearest of the likeliest sentences; unknown without an embedder.
         behind: Score of the source's best chunk in `hybrid`, less that of the best source; 0 for the best.
     """
     if not given.evidence:
         return 0.0
-    calibrated = min(max(fitted().probability(features(given, cosine)), _CERTAIN), 1.0 - _CERTAIN)
+    calibrated = min(max(fitted().probability(features(given)), _CERTAIN), 1.0 - _CERTAIN)
     odds = _TEMPER * math.log(calibrated / (1.0 - calibrated)) + _BEHIND * behind + _PRIOR
     return round(1.0 / (1.0 + math.exp(-odds)), 6)
 
@@ -134,8 +132,6 @@ class _Recognising:
         if not given.evidence or weighed.probability < _EVEN:
             return Recognised(sentences=[])
         draft = answer_task(self.settings).rule(given)
-        if of_another(given, draft) is not None:
-            return Recognised(sentences=[])
         numbers = dict.fromkeys(n for s in draft.sentences for n in s.rests_on)
         return Recognised(sentences=list(numbers)[:_MOST_SENTENCES])
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from quern.jobs.reasoning.prompts import disarmed
 from quern.jobs.reasoning.questions.expand import ExpandInput, expansion
-from quern.jobs.reasoning.questions.outline import parts_alone
+from quern.jobs.reasoning.questions.parts import parts_alone
 from quern.jobs.reasoning.task import Checked, Problem, Task
 
 MOST_INTENTS: Final = 5

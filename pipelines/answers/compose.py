@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from quern.jobs.reasoning.alignment.alignment import Alignment
 from quern.jobs.reasoning.alignment.roles import Parsed
 from quern.jobs.reasoning.answering.course import ToldEvent
+from quern.jobs.reasoning.answering.draft import Draft
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore
-from quern.jobs.reasoning.answering.task import Draft
 from quern.schemas.answers import (
     AlignedHit,
     AlignedSegment,

@@ -6,7 +6,7 @@ standing question whose evidence is as it was costs no more than finding that ev
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,11 +16,12 @@ from quern.jobs.reasoning.alignment.alignment import Alignment
 from quern.jobs.reasoning.alignment.roles import Parsed
 from quern.jobs.reasoning.alignment.task import align_task
 from quern.jobs.reasoning.answering.course import ToldEvent, timeline
+from quern.jobs.reasoning.answering.draft import Draft
 from quern.jobs.reasoning.answering.inputs import AnswerInput
-from quern.jobs.reasoning.answering.task import Draft, answer_task
+from quern.jobs.reasoning.answering.reading import kind_of
+from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.reasoning.citing.inputs import citing_inputs
 from quern.jobs.reasoning.citing.task import citing_task, recited
-from quern.jobs.reasoning.confidence.features import Encode
 from quern.jobs.reasoning.confidence.judge import Judgement, judged
 from quern.jobs.reasoning.confidence.judge import identity as how_judged
 from quern.jobs.reasoning.confidence.reasons import Code
@@ -29,7 +30,7 @@ from quern.jobs.reasoning.runner import Reasoner
 from quern.pipelines.answers.aligning import aligned_evidence
 from quern.schemas.settings import Settings
 
-_VERSION: Final = 1  # Raised when conclusions are made of other parts; these have versions of their own.
+_VERSION: Final = 2  # Raised when conclusions are made of other parts; these have versions of their own.
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,7 @@ class Conclusion(BaseModel):
         probability: Calibrated probability that the evidence answers the question, in [0, 1].
         reason: Why the question is refused; None where it is answered.
         detail: The reason in a sentence; empty where the question is answered.
+        kind: What kind of answer the question asks for, by the reader; `other` where it read nothing.
         cited: Of each sentence of the answer the numbers of the sentences of the evidence that bear it out.
         aligned: What of the question the best of the evidence matches.
         told: The events that bear on the question, in the order of time; none where it is refused.
@@ -94,6 +96,7 @@ class Conclusion(BaseModel):
     probability: float
     reason: Code | None
     detail: str
+    kind: str = "other"
     cited: list[list[int]] = []
     aligned: list[Alignment] = []
     told: list[Told] = []
@@ -119,9 +122,8 @@ class Conclusion(BaseModel):
 class Concluder:
     """Draws conclusions from drafts, a batch at a time."""
 
-    def __init__(self, reasoner: Reasoner, settings: Settings, encode: Encode, model: Callable[[], object]) -> None:
-        """`encode` embeds sentences; `model` says everything that their vectors depend on, JSON-like."""
-        self._reasoner, self._settings, self._encode, self._model = reasoner, settings, encode, model
+    def __init__(self, reasoner: Reasoner, settings: Settings) -> None:
+        self._reasoner, self._settings = reasoner, settings
         self._citing = citing_task()
 
     def of_parts(self, drafted: Sequence[Drafted]) -> list[Judgement]:
@@ -155,20 +157,22 @@ class Concluder:
         settings = self._settings
         told = [settings.answer.model_dump(mode="json"), settings.align.model_dump(mode="json")]
         rules = [answer_task(settings.answer).version, self._citing.version, align_task().version]
-        by = self._model() if settings.answer.compared else None
-        return Kept("conclude", Conclusion, [_VERSION, how_judged(settings.answer), rules, told, by])
+        return Kept("conclude", Conclusion, [_VERSION, how_judged(settings.answer), rules, told])
 
     def _fresh(self, drafted: Sequence[Drafted]) -> list[Conclusion]:
         given, settings = [d.given for d in drafted], self._settings
         verified = [d.verified for d in drafted]
-        judgements = judged(
-            given, [d.draft for d in drafted], settings.answer, self._encode, whole=True, verified=verified
-        )
+        judgements = judged(given, [d.draft for d in drafted], settings.answer, whole=True, verified=verified)
         drafts = [Draft(sentences=[]) if j.refused else d.draft for d, j in zip(drafted, judgements, strict=True)]
         aligned = aligned_evidence(self._reasoner, settings.align, [d.parsed for d in drafted], given)
         told = [timeline(g) if draft.sentences else [] for g, draft in zip(given, drafts, strict=True)]
         rows = zip(judgements, self._cited(given, drafts), aligned, told, strict=True)
-        return [_concluded(j, [s.rests_on for s in cited.sentences], found, events) for j, cited, found, events in rows]
+        return [
+            _concluded(j, [s.rests_on for s in cited.sentences], found, events).model_copy(
+                update={"kind": kind_of(one)}
+            )
+            for one, (j, cited, found, events) in zip(given, rows, strict=True)
+        ]
 
     def _cited(self, inputs: Sequence[AnswerInput], drafts: Sequence[Draft]) -> list[Draft]:
         """The drafts with the sentences of the evidence that each of theirs is borne out by."""

@@ -1,4 +1,4 @@
-"""The trained reader that answers are chosen with, where settings want it and it is at hand."""
+"""The trained reader that answers are read with, where settings want it and it is at hand."""
 
 from __future__ import annotations
 
@@ -6,24 +6,22 @@ import logging
 from functools import cache
 
 from quern.jobs.models.folders import ModelError
-from quern.jobs.models.line_reader import OF_VERDICTS, LineReader
-from quern.jobs.reasoning.answering.reading import Reader
+from quern.jobs.models.reader import Reader
 from quern.schemas.settings import AnswerSettings
 
 log = logging.getLogger(__name__)
 
 
 def reader_of(settings: AnswerSettings) -> Reader | None:
-    """The reader by `settings`; None where they want none, or the model that it changes is not on this machine."""
-    models = _models() if settings.reading else None
-    return None if models is None else Reader(models[0], settings.reading, models[1])
+    """The reader by `settings`; None where they want none, or the model that it is trained from is not at hand."""
+    return _reader() if settings.reading else None
 
 
 @cache
-def _models() -> tuple[LineReader, LineReader] | None:
-    """What reads lines, and verdicts, looked for once: where it is missing, that is said once, and rules choose."""
+def _reader() -> Reader | None:
+    """The packaged reader; where it is missing, that is said once, and lines are chosen by shared words."""
     try:
-        return LineReader.load(), LineReader.load(OF_VERDICTS)
+        return Reader.load()
     except ModelError as error:
-        log.warning("answers are chosen by rules alone: %s", error)
+        log.warning("answers are chosen by shared words alone: %s", error)
         return None

@@ -20,7 +20,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from quern.indexes.vectors import Floats
-from quern.jobs.reasoning.confidence.features import Encode
+from quern.jobs.images.place import Encode
 
 log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from quern.jobs.reasoning.questions.outline import parts_alone
+from quern.jobs.reasoning.questions.parts import parts_alone
 from quern.jobs.reasoning.runner import Reasoner
 from quern.jobs.sources.agreement import AGREEMENT, AgreementInput
 from quern.jobs.sources.intents import INTENTS, IntentInput

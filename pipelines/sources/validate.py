@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from quern.jobs.reasoning.answering.inputs import AnswerInput
-from quern.jobs.reasoning.confidence.features import UNKNOWN, sentence_similarities
 from quern.jobs.reasoning.runner import Reasoner
 from quern.jobs.sources.evidence import SCORE, Verdict, Weighed, probability_by_rule, recognise_task
 from quern.pipelines.retrieve.batch import Batch
@@ -69,7 +68,7 @@ def validated(searcher: Searcher, pool: SourcePool, reasoner: Reasoner, pairs: S
     settings = searcher.settings.sourcing
     founds = _found(searcher, pool, pairs)
     given = [AnswerInput(pair.text, found.evidence) for pair, found in zip(pairs, founds, strict=True)]
-    weighed = weighed_by_rule(searcher, given, [pair.behind for pair in pairs])
+    weighed = weighed_by_rule(given, [pair.behind for pair in pairs])
     named: list[list[int]] = [[] for _ in pairs]
     if settings.strategy != "score":
         named = [done.output.sentences for done in reasoner.run(recognise_task(searcher.settings.answer), weighed)]
@@ -101,13 +100,9 @@ def _sentence(weighed: Weighed, hits: Sequence[Hit], number: int) -> SourceEvide
     )
 
 
-def weighed_by_rule(searcher: Searcher, given: Sequence[AnswerInput], behind: Sequence[float]) -> list[Weighed]:
+def weighed_by_rule(given: Sequence[AnswerInput], behind: Sequence[float]) -> list[Weighed]:
     """The inputs, each with the probability by rule that its evidence answers."""
-    near: Sequence[float] = [UNKNOWN] * len(given)
-    if compared := searcher.settings.answer.compared:
-        near = sentence_similarities(given, searcher.question_embedder.encode, compared)
-    rows = zip(given, near, behind, strict=True)
-    return [Weighed(one, probability_by_rule(one, cosine, less)) for one, cosine, less in rows]
+    return [Weighed(one, probability_by_rule(one, less)) for one, less in zip(given, behind, strict=True)]
 
 
 def _found(searcher: Searcher, pool: SourcePool, pairs: Sequence[Pair]) -> list[Found]:

@@ -31,14 +31,12 @@ from tests.benchmarks.ingest import benchmark_ingest, benchmark_memory
 from tests.benchmarks.judges import benchmark_judges
 from tests.benchmarks.kills import benchmark_kills
 from tests.benchmarks.knn import Part, benchmark_knn
-from tests.benchmarks.meaning import benchmark_meaning
 from tests.benchmarks.nights import benchmark_law, benchmark_nights
 from tests.benchmarks.nights_linking import benchmark_nights_linking
 from tests.benchmarks.normalise import benchmark_normalise
 from tests.benchmarks.personal_data import evaluate_personal_data
 from tests.benchmarks.readers import benchmark_readers
-from tests.benchmarks.reading import benchmark_reading, fit_verdicts
-from tests.benchmarks.relevance import benchmark_relevance
+from tests.benchmarks.reading import benchmark_reading
 from tests.benchmarks.retrieval import benchmark_retrieval
 from tests.benchmarks.rot import benchmark_rot
 from tests.benchmarks.sources import benchmark_sources
@@ -72,17 +70,12 @@ _HELP = (
     "survived, equal digests, orphans, files left; --only build, rebuild, stage, 'stage clean', ingest, crawl, answer; "
     "knn: the graph builder against faiss, hnswlib, pynndescent, on the nodes of each --warehouse or synthetic ones; "
     "law: random nights, each against a build from nothing, --nights of them, from --seed; "
-    "meaning: what vectors of sentences would add to the choice of the right one, each set with a weight fitted to the "
-    "others, of --folder and each --warehouse; "
     "nights: a night in which a hundredth of --documents changed, one in which none did, against a full build, by a "
     "model of random weights or, with --real-model, the packaged one; "
     "nights-linking: linking by partitions after 1 of 100 nodes changed, against a full run, edges compared; "
     "normalise: the final form of documents, documents a second; personal-data: precision and recall on gold spans; "
-    "reading: how often the right sentence comes first with the trained reader, on pages kept apart from its training "
-    "and on the sets of --folder and each --warehouse, its weight fitted to the others; with --fit trained first "
-    "for --minutes, with --fit-verdicts what tells yes from no alone; "
+    "reading: the packaged reader on pages of held-out genres (files given with --pages, else those kept apart); "
     "readers: what readers see beside 50 nights that are published, pruned and vacuumed, over a copy of --warehouse; "
-    "relevance: how often the right sentence comes first, and weights fitted anew, of --folder and each --warehouse; "
     "rot: bits that flip and files that are cut, --places of them, and the share of a build that checksums take; "
     "sources: sources of gold questions, validity and the other measures of Know Where to Go, of each --warehouse "
     "(demo, lihua, musique) and the sets of --folder; --only sample, readers, lihua, musique; "
@@ -137,13 +130,7 @@ _FOLDERS: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "decomposition": lambda options: benchmark_decomposition(options.folder),
     "extract": lambda options: benchmark_extraction(options.folder, options.repeats),
     "ingest": lambda options: _ingest(options),
-    "meaning": lambda options: benchmark_meaning(options.folder, options.warehouse or []),
-    "reading": lambda options: (
-        benchmark_reading(options.folder, options.warehouse or [], options.minutes if options.fit else 0.0)
-        if options.fit_verdicts is None
-        else fit_verdicts(options.fit_verdicts, options.minutes)
-    ),
-    "relevance": lambda options: benchmark_relevance(options.folder, options.warehouse or []),
+    "reading": lambda options: benchmark_reading(options.pages or None),
 }
 
 
@@ -185,10 +172,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--file", type=Path, help="JSONL with text and spans, for personal-data")
     parser.add_argument("--nodes", type=int, default=100_000, help="nodes of the synthetic graph")
     parser.add_argument("--documents", type=int, default=20_000, help="documents of deduplicate and nights")
-    parser.add_argument(
-        "--minutes", type=float, default=60.0, help="of reading, with --fit or --fit-verdicts: how long is trained"
-    )
-    parser.add_argument("--fit-verdicts", type=Path, help="of reading: train what tells yes from no, into this file")
+    parser.add_argument("--pages", type=Path, action="append", help="of reading: a file of pages; may be repeated")
     parser.add_argument("--nights", type=int, default=100, help="of law: nights that are compared")
     parser.add_argument("--places", type=int, default=500, help="of rot: how many are damaged")
     parser.add_argument("--seed", type=int, default=0, help="of kills, law and rot: what is drawn from it")

@@ -18,7 +18,6 @@ from quern.jobs.reasoning.alignment.task import AlignInput, Alignment, aligned
 from quern.jobs.reasoning.alignment.words import words_of
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.names import names
-from quern.jobs.reasoning.answering.typed.value import amounts, times
 from tests.benchmarks.answerable import Case, cases
 from tests.benchmarks.logistic import roc_area
 
@@ -70,7 +69,7 @@ def _speed(given: Sequence[AnswerInput]) -> dict[str, float]:
     chunks = [e for g in given for e in g.evidence]
     shared = [AlignInput(q, e) for q in questions[: _SPEED // 50] for e in chunks[:50]]
     figures = {"pairs a second, shared chunks": _pairs_a_second(shared)}
-    for cache in (words_of, times, amounts, names):
+    for cache in (words_of, names):
         cache.cache_clear()
     fresh = [AlignInput(q, e) for q, g in zip(questions, given, strict=True) for e in g.evidence[:1]]
     figures["pairs a second, chunks not seen"] = _pairs_a_second(fresh[:_SPEED])

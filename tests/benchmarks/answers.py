@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from quern.indexes.catalog import Warehouse
+from quern.jobs.reasoning.answering.draft import Draft
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
-from quern.jobs.reasoning.answering.task import Draft, answer_task
+from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.reasoning.confidence.judge import judged as confidence_of
 from quern.jobs.reasoning.questions.preprocess import understood
 from quern.jobs.reasoning.questions.vocabulary import Vocabulary

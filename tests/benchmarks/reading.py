@@ -1,83 +1,82 @@
-"""What the trained reader of lines is worth: on pages of its kind, and in the choice of the sentence that answers."""
+"""The packaged reader on pages that it was not trained on: right lines, right words, yes or no, and none of them."""
 
 from __future__ import annotations
 
-import math
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from statistics import fmean
 
 import numpy as np
 
-from quern.jobs.models.line_reader import LineReader
-from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
-from quern.jobs.reasoning.answering.kinds.reading import kind_of
-from quern.jobs.reasoning.answering.ranked import lines, reading
-from quern.jobs.reasoning.answering.reading import Reader, told_of
+from quern.jobs.models.reader import KINDS, Reader
+from quern.jobs.training.pages import MEASURED, Question, decision, read_pages, target
 from quern.pipelines.evaluation.answers.risk import area_under_roc
-from tests.benchmarks.meaning import Likely, gains, gold_rows, likeliest
-from tests.benchmarks.reading_pages import choice, pages_of, read_pages
-from tests.benchmarks.relevance import Asked
 
-_MOST: Final = 2500  # Questions of pages kept apart that are measured on.
-
-
-def benchmark_reading(datasets: Path, warehouses: Sequence[Path], minutes: float = 0.0) -> dict[str, float]:
-    """Figures of the packaged reader, or of one that is trained first for so many `minutes`."""
-    figures: dict[str, float] = {}
-    if minutes:
-        from tests.benchmarks.reading_training import train  # Torch takes seconds to import.
-
-        figures = {f"training, {name}": value for name, value in train(minutes).items()}
-    model = LineReader()
-    figures |= on_pages_kept(model)
-    sets = {name: [*_choices(rows, model)] for name, rows in gold_rows(datasets, warehouses)}
-    return figures | (gains(sets, "reader") if sets else {})
+PAGES = Path(__file__).parents[1] / "corpus" / "reading"
+# Files that are measured on and not trained on: two of each writer of the older genres, and one genre as a whole.
+KEPT = ("*-03.txt", "*-09.txt", "companies-*.txt")
+_MOST = 1500  # Questions.
 
 
-def fit_verdicts(file: Path, minutes: float) -> dict[str, float]:
-    """Figures of a reader of verdicts that is trained for so many minutes, and written to `file`."""
-    from tests.benchmarks.verdict_training import train_verdicts  # Torch takes seconds to import.
-
-    return train_verdicts(minutes, file=file)
+def kept_files(folder: Path = PAGES) -> list[Path]:
+    """The files that are kept apart from training."""
+    return sorted({file for pattern in KEPT for file in folder.glob(pattern)})
 
 
-def on_pages_kept(model: LineReader) -> dict[str, float]:
-    """Of pages that it was not trained on: how often a right line is the likeliest, and whether it tells none of them.
+def trained_files(folder: Path = PAGES) -> list[Path]:
+    """The files to train on."""
+    kept = set(kept_files(folder))
+    return [file for file in sorted(folder.glob("*.txt")) if file not in kept]
 
-    Lines are chosen as in training, with less left to chance.
-    """
-    asked, chance = read_pages(kept=True), random.Random(0)
-    pages = pages_of(asked)
-    first: list[bool] = []
-    none: tuple[list[float], list[bool]] = ([], [])
-    for one in chance.sample(asked, min(_MOST, len(asked))):
-        given = choice(one, pages, chance, measured=True)
-        read = model.read(given.question, given.passages)
+
+def benchmark_reading(files: Sequence[Path] | None = None) -> dict[str, float]:
+    """Figures over `files` of pages; windows are drawn as in training, with less left to chance."""
+    questions, chance, reader = read_pages(files or kept_files()), random.Random(0), Reader.load()
+    pages = list({id(q.page): q.page for q in questions}.values())
+    asked = [q for q in questions if not q.page.has_twin]
+    first, spans, kinds, odds, answered = [], [], [], [], []
+    for question in chance.sample(asked, min(_MOST, len(asked))):
+        window = target(question, pages, chance, MEASURED)
+        reading = reader.read(question.question, window.passages)
         flat = [
-            (-math.inf if odds is None else odds, answers)
-            for odds_of, answers_of in zip(read.lines, given.right, strict=True)
-            for odds, answers in zip(odds_of, answers_of, strict=True)
+            (line.odds, right, passage, n)
+            for passage, (lines, rights) in enumerate(zip(reading.lines, window.right, strict=True))
+            for n, (line, right) in enumerate(zip(lines, rights, strict=True))
+            if line is not None
         ]
-        answered = any(answers and odds > -math.inf for odds, answers in flat)
-        none[0].append(-read.none)
-        none[1].append(answered)
-        if answered:
+        odds.append(float(np.logaddexp.reduce([o for o, *_ in flat])) if flat else -np.inf)
+        answered.append(any(right for _, right, *_ in flat))
+        if question.kind is not None:
+            kinds.append(max(KINDS, key=reading.kinds.__getitem__) == question.kind)
+        if answered[-1]:
             first.append(max(flat)[1])
+        if window.span is not None and (line := reading.lines[window.span[0]][window.span[1]]) is not None:
+            spans.append(_overlap((line.start, line.end), window.span[2:]))
+    verdicts = [_decided(reader, q, chance) for q in _decisions(questions, chance)]
     return {
-        "pages kept apart, questions": len(first),
-        "pages kept apart, right line first": float(np.mean(first)),
-        "pages kept apart, area answered or not": area_under_roc(np.array(none[0]), np.array(none[1])),
+        "questions": len(odds),
+        "right line first": fmean(first),
+        "F1 of the words of the right line": fmean(spans or [0.0]),
+        "kind of answer": fmean(kinds or [0.0]),
+        "answered or not, area under ROC": area_under_roc(np.array(odds), np.array(answered)),
+        "yes or no by the deciding line": fmean(verdicts or [0.0]),
     }
 
 
-def _choices(rows: Sequence[tuple[Asked, list[Evidence]]], model: LineReader) -> Iterator[Likely]:
-    for asked, evidence in rows:
-        likely, right = likeliest(asked, AnswerInput(asked.question, evidence))
-        if not right.any() or right.all():
-            continue
-        given = AnswerInput(asked.question, evidence, reader=Reader(model, 1.0))
-        read, every = reading(given, kind_of(asked.question)), lines(given, kind_of(asked.question))
-        told = dict(zip([o.number for o in every], told_of(read, [(o.number, o.evidence) for o in every]), strict=True))
-        yield Likely(np.array([o.score for o in likely]), np.array([told[o.number] for o in likely]), right)
+def _decisions(questions: Sequence[Question], chance: random.Random) -> list[Question]:
+    deciding = [q for q in questions if q.right and q.yes is not None]
+    return chance.sample(deciding, min(_MOST, len(deciding)))
+
+
+def _decided(reader: Reader, question: Question, chance: random.Random) -> bool:
+    """Whether the reader tells yes from no by the line that decides."""
+    window = decision(question, chance)
+    line = reader.read(question.question, window.passages).lines[0][-1]
+    return line is not None and (line.yes > 0) == question.yes
+
+
+def _overlap(one: tuple[int, int], other: tuple[int, ...]) -> float:
+    """F1 of the characters of two spans."""
+    shared = max(0, min(one[1], other[1]) - max(one[0], other[0]))
+    return 2 * shared / max(1, one[1] - one[0] + other[1] - other[0])

@@ -10,19 +10,16 @@ from functools import cached_property, lru_cache
 from typing import Final
 
 from quern.jobs.reasoning.alignment.alignment import How
+from quern.jobs.reasoning.alignment.kinds import FORMED, KindName, kind_of, values
 from quern.jobs.reasoning.alignment.roles import Constituent, Parsed
-from quern.jobs.reasoning.alignment.tagged import FORMED
 from quern.jobs.reasoning.alignment.window import LONGEST, Candidate
 from quern.jobs.reasoning.alignment.words import Words, words_of
 from quern.jobs.reasoning.answering.inputs import Evidence
-from quern.jobs.reasoning.answering.kinds.kind import Kind
-from quern.jobs.reasoning.answering.kinds.reading import kind_of
-from quern.jobs.reasoning.answering.typed.sentence import typed
-from quern.jobs.reasoning.answering.typed.value import Days, amounts, times
-from quern.jobs.reasoning.answering.wording import said_by_others
+from quern.jobs.text.dates import dates
+from quern.jobs.text.quantities import quantities
 from quern.jobs.text.stems import content_words, word_stems
 
-# Least fit of a value to the kind asked for (`typed.Value`): a lone name that may be a person has .4.
+# Least fit of a value to the kind asked for.
 _FIT: Final = 0.4
 # Share of a constituent's words that its segment must have, and words that may stand between two of them.
 _SHARE: Final = 0.5
@@ -49,7 +46,7 @@ class Wanted:
     constituent: Constituent
     stems: tuple[str, ...]
     head: str
-    kind: Kind | None
+    kind: KindName | None
     name: bool
     days: tuple[date, date] | None
     dated: bool
@@ -87,11 +84,11 @@ def _wanted(question: str, c: Constituent) -> Wanted:
     if c.asked:
         kind = kind_of(question)
         other = kind_of(question[c.start :])
-        kind = other if kind.name not in FORMED or (other.name in FORMED and c.start > 0) else kind
+        kind = other if kind not in FORMED or (other in FORMED and c.start > 0) else kind
     name = bool(c.text) and sum(w[:1].isupper() for w in c.text.split()) > len(c.text.split()) / 2 and c.start > 0
-    found = times(c.text, None)
+    found = dates(c.text, None)
     days = next(((w.from_day, w.to_day) for w in found if w.from_day and w.to_day), None)
-    numbers = frozenset(q.value for q in amounts(c.text)) if not found else frozenset[float]()
+    numbers = frozenset(q.value for q in quantities(c.text)) if not found else frozenset[float]()
     chinese = any(not s.isascii() for s in ordered)
     head = "" if name or chinese or not ordered else ordered[-1]
     rest = frozenset(ordered).difference(*(content_words(w.text) for w in found))
@@ -104,7 +101,7 @@ def candidates(asked: Asked, evidence: Evidence, synonyms: Mapping[str, frozense
     others = _others(asked, words, synonyms)
     published = evidence.published_at.date() if evidence.published_at else None
     for n, wanted in enumerate(asked.wanted):
-        if wanted.kind is not None and wanted.kind.name in FORMED:
+        if wanted.kind is not None and wanted.kind in FORMED:
             yield from _of_kind(n, wanted.kind, asked, words, published)
             continue
         if wanted.days is not None:
@@ -119,8 +116,7 @@ def candidates(asked: Asked, evidence: Evidence, synonyms: Mapping[str, frozense
 def titled(asked: Asked, title: str | None) -> list[int]:
     """The constituents that the title of the document says."""
     words = words_of(title or "")
-    others = said_by_others(asked.stems, words.places)
-    said = {others.get(s, s) for s in words.places}
+    said = {*words.places}
     return [
         n
         for n, w in enumerate(asked.wanted)
@@ -135,8 +131,6 @@ def _covered(wanted: Wanted, said: set[str]) -> float:
 def _others(asked: Asked, words: Words, synonyms: Mapping[str, frozenset[str]]) -> dict[str, list[str]]:
     """Of each stem of the question the stems of the chunk that say it in another way."""
     found: dict[str, list[str]] = {}
-    for other, mine in said_by_others(asked.stems, words.places).items():
-        found.setdefault(mine, []).append(other)
     for word, same in synonyms.items():
         for mine in word_stems(word) & asked.stems:
             found.setdefault(mine, []).extend(s for one in same for s in sorted(word_stems(one)) if s in words.places)
@@ -178,11 +172,11 @@ def _segment(
     yield Candidate(n, words.spans[places[0]][0], words.spans[places[-1]][1], how, quality)
 
 
-def _of_kind(n: int, kind: Kind, asked: Asked, words: Words, published: date | None) -> Iterator[Candidate]:
+def _of_kind(n: int, kind: KindName, asked: Asked, words: Words, published: date | None) -> Iterator[Candidate]:
     """The values of the kind asked for that the question does not give itself."""
     question = asked.parsed.question.lower()
     for start, end in words.sentences:
-        for v in typed(kind, words.text[start:end], Days(published)):
+        for v in values(kind, words.text[start:end], published):
             if v.fit >= _FIT and v.text.lower() not in question and not content_words(v.text) <= asked.stems:
                 yield Candidate(n, start + v.start, start + v.end, "kind", min(1.0, v.fit))
 
@@ -191,7 +185,7 @@ def _of_date(n: int, days: tuple[date, date], words: Words, published: date | No
     """The dates of the text that lie in the one meant, or that it lies in."""
     first, last = days
     for start, end in words.sentences:
-        for w in times(words.text[start:end], published):
+        for w in dates(words.text[start:end], published):
             if w.from_day and w.to_day and w.from_day <= last and first <= w.to_day:
                 within = first <= w.from_day and w.to_day <= last
                 yield Candidate(n, start + w.start, start + w.end, "date", 1.0 if within else 0.7)
@@ -200,7 +194,7 @@ def _of_date(n: int, days: tuple[date, date], words: Words, published: date | No
 def _of_number(n: int, wanted: Wanted, words: Words) -> Iterator[Candidate]:
     """The numbers of the same value; those of what the constituent counts are better."""
     for start, end in words.sentences:
-        for q in amounts(words.text[start:end]):
+        for q in quantities(words.text[start:end]):
             if q.value in wanted.numbers:
                 counted = wanted.head in content_words(f"{q.text} {q.unit}") or not wanted.head.isalpha()
                 yield Candidate(n, start + q.start, start + q.end, "number", 1.0 if counted else _OTHER_UNIT)

@@ -13,7 +13,7 @@ from quern.jobs.reasoning.alignment.words import Words, words_of
 from quern.jobs.reasoning.answering.inputs import Evidence
 from quern.jobs.reasoning.answering.names import names
 from quern.jobs.reasoning.answering.polarity import asked_negatively, denies
-from quern.jobs.reasoning.answering.typed.value import times
+from quern.jobs.text.dates import dates
 from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 
@@ -68,7 +68,7 @@ def _of_other_times(asked: Asked, evidence: Evidence, words: Words, chosen: Sequ
         wanted = asked.wanted[c.constituent]
         if wanted.constituent.role == "predicate" or wanted.constituent.asked:
             start, end = words.sentence_at(c.start)
-            told = [(w.from_day, w.to_day) for w in times(words.text[start:end], published)]
+            told = [(w.from_day, w.to_day) for w in dates(words.text[start:end], published)]
             days = [(first, last) for first, last in told if first is not None and last is not None]
             if days and not any(_meet(one, other) for one in days for other in meant):
                 yield c

@@ -6,17 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
+from quern.jobs.reasoning.alignment.kinds import FORMED, KindName, kind_of
 from quern.jobs.reasoning.alignment.roles import MOST_CONSTITUENTS, Constituent, Role
-from quern.jobs.reasoning.answering.kinds.kind import KindName
-from quern.jobs.reasoning.answering.kinds.reading import kind_of
 from quern.jobs.text.stems import content_words
 
 # Noun and what stands before it; verb; form of `be`; other auxiliary; preposition; preposition of what belongs to a
 # noun; mark of an owner (`'s`, 的); determiner; question word; what joins or parts clauses; what is left out.
 Tag = Literal["noun", "verb", "be", "auxiliary", "preposition", "of", "owner", "determiner", "asks", "joint", "empty"]
 
-# Kinds whose answers have a form that can be looked for.
-FORMED: Final[frozenset[KindName]] = frozenset({"when", "who", "where", "how_many", "how_much", "how_long", "why"})
 # Question words whose answers have the form that the rest of the question tells.
 _BARE: Final = frozenset({"what", "which", "how"})
 # `What kind of rock` asks for a rock.
@@ -129,7 +126,7 @@ def constituents_of(question: str, tokens: Sequence[Token]) -> tuple[Constituent
     for chunk in reader.chunks:
         text = question[chunk.start : chunk.end]
         if chunk.asks:
-            kinds.append(kind_of(question if not kinds else question[chunk.start :]).name)
+            kinds.append(kind_of(question if not kinds else question[chunk.start :]))
             if chunk.bare and text.lower() in _BARE:
                 waiting = Constituent(chunk.role, text, chunk.start, chunk.end, asked=True)
                 continue
@@ -145,7 +142,7 @@ def constituents_of(question: str, tokens: Sequence[Token]) -> tuple[Constituent
         found.append(Constituent(chunk.role, text, chunk.start, chunk.end, marked))
     if waiting is not None and kinds[-1] in FORMED:
         found.append(waiting)
-    if not kinds and found and kind_of(question).name in FORMED:
+    if not kinds and found and kind_of(question) in FORMED:
         found[0] = replace(found[0], asked=True)
     return tuple(c for c in found if _can_match(c))[:MOST_CONSTITUENTS]
 

@@ -11,11 +11,9 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Final
 
-from quern.jobs.reasoning.answering.idioms import asks_course, asks_events
 from quern.jobs.reasoning.answering.inputs import AnswerInput, ReportedEvent
-from quern.jobs.reasoning.answering.kinds.reading import kind_of
-from quern.jobs.reasoning.answering.ranked import lines
-from quern.jobs.reasoning.answering.relevance import Line
+from quern.jobs.reasoning.answering.lines import Line, ranked
+from quern.jobs.reasoning.questions.course import asks_course, asks_events
 from quern.jobs.text.date_words import date_words
 from quern.jobs.text.dates import When, dates
 from quern.jobs.text.stems import content_words
@@ -127,9 +125,9 @@ def stages(given: AnswerInput) -> list[Stage]:
         return []
     ordered = asks_course(given.question) or _BOUND.search(given.question) is not None
     ordered = ordered or span_without_topic(given.question) is not None
-    if not ordered and _lines(given)[0].number not in {told.number for told in events}:
+    if not ordered and ranked(given)[0].number not in {told.number for told in events}:
         return []
-    score = {line.number: line.score for line in _lines(given)}
+    score = {line.number: line.score for line in ranked(given)}
     news = _news(given, events)
 
     def worth(told: ToldEvent) -> tuple[bool, float, float]:
@@ -165,13 +163,9 @@ def _stage(given: AnswerInput, told: ToldEvent) -> Stage:
     return Stage(f"{when}{'：' if chinese else ': '}{text}{end}", told.number)
 
 
-def _lines(given: AnswerInput) -> list[Line]:
-    return lines(given, kind_of(given.question))
-
-
 def _events(given: AnswerInput) -> list[ToldEvent]:
     """All events of the evidence, each with the sentence that its report shares most with."""
-    by_number = {line.number: line for line in _lines(given)}
+    by_number = {line.number: line for line in ranked(given)}
     of_evidence: dict[int, list[tuple[int, int, int]]] = {}
     for number, (at, start, end) in enumerate(given.sentences, 1):
         of_evidence.setdefault(at, []).append((number, start, end))
@@ -186,7 +180,7 @@ def _events(given: AnswerInput) -> list[ToldEvent]:
 
 
 def _covered(line: Line) -> float:
-    return line.signals.own + line.signals.title + _BESIDE * (line.signals.before + line.signals.earlier)
+    return line.shares.own + line.shares.title + _BESIDE * line.shares.before
 
 
 def _unbounded(given: AnswerInput, named: Sequence[When]) -> AnswerInput:

@@ -9,7 +9,8 @@ from typing import Final
 
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.names import names
-from quern.jobs.reasoning.answering.typed.value import amounts, times
+from quern.jobs.text.dates import dates
+from quern.jobs.text.quantities import quantities
 from quern.schemas.words.terms import search_terms
 
 _OPENING: Final = re.compile(r"[A-Z][\w’'-]*\s[a-z]")  # A word that has its capital from the beginning of a sentence.
@@ -28,10 +29,10 @@ def ungrounded(given: AnswerInput, text: str, rests_on: Sequence[int]) -> list[s
     grounds += " ".join(_written(day) for day in days if day)
     grounds += " ".join(_written(d) for (_, s), day in zip(said, days, strict=True) for d in _days(s, day))
     numbers = {_plain(m) for m in _DIGITS.findall(grounds)}
-    values = {q.value for q in amounts(grounds)}
-    stated = {m: q.value for q in amounts(text) for m in _DIGITS.findall(q.text)}
+    values = {q.value for q in quantities(grounds)}
+    stated = {m: q.value for q in quantities(text) for m in _DIGITS.findall(q.text)}
     missing = [m for m in _DIGITS.findall(text) if _plain(m) not in numbers and stated.get(m) not in values]
-    missing += [q.text for q in amounts(text) if not _DIGITS.search(q.text) and not _given(q.value, values, numbers)]
+    missing += [q.text for q in quantities(text) if not _DIGITS.search(q.text) and not _given(q.value, values, numbers)]
     words = set(search_terms(grounds).split())
     named = [n.text for n in names(text) if not _OPENING.fullmatch(text, 0, n.end + 2) or n.start]
     return missing + [name for name in named if not set(search_terms(name).split()) <= words]
@@ -46,7 +47,7 @@ def _plain(number: str) -> str:
 
 
 def _days(sentence: str, published: date | None) -> list[date]:
-    return [d for w in times(sentence, published) for d in (w.from_day, w.to_day) if d]
+    return [d for w in dates(sentence, published) for d in (w.from_day, w.to_day) if d]
 
 
 def _written(day: date) -> str:

@@ -11,13 +11,13 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from quern.jobs.reasoning.answering.facts import Fact, Told, nearest
-from quern.jobs.reasoning.answering.idioms import asks_events
 from quern.jobs.reasoning.prompts import disarmed, quoted
+from quern.jobs.reasoning.questions.course import asks_events
 from quern.schemas.digests import text_digest
 from quern.schemas.words.sentences import sentence_spans
 
 if TYPE_CHECKING:
-    from quern.jobs.reasoning.answering.reading import Reader
+    from quern.jobs.reasoning.answering.reading import Model
 
 _LONGEST_TITLE = 300  # Characters in a prompt.
 
@@ -141,13 +141,13 @@ class AnswerInput:
         question: What is asked, with no reference to other answers left in it.
         evidence: What there is to answer from.
         before: The sub-questions that were answered before it, in the order of the DAG (Xinyu AI Search, section 3.4).
-        reader: A trained reader of the likeliest sentences; None for the rules alone.
+        reader: The trained reader of the likeliest lines; None to go by shared words alone.
     """
 
     question: str
     evidence: Sequence[Evidence]
     before: Sequence[AskedBefore] = ()
-    reader: Reader | None = None
+    reader: Model | None = None
 
     @cached_property
     def sentences(self) -> list[Span]:
@@ -171,7 +171,7 @@ class AnswerInput:
             evidence,
             *(self._events if asks_events(self.question) else []),
             *([self._facts] if self._facts else []),
-            *([self.reader.identity] if self.reader else []),
+            *([self.reader.fingerprint] if self.reader else []),
             [(b.question, b.answer, [*b.rests_on], b.said) for b in self.before],
         ]
 

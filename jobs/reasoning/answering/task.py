@@ -2,54 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pydantic import BaseModel, ConfigDict, Field
-
-from quern.jobs.reasoning.answering.course import stages
+from quern.jobs.reasoning.answering.draft import MOST_SENTENCES, MOST_SOURCES, Draft
 from quern.jobs.reasoning.answering.grounds import ungrounded
 from quern.jobs.reasoning.answering.inputs import SHOWN_EVIDENCE, AnswerInput
-from quern.jobs.reasoning.answering.originals import originals
-from quern.jobs.reasoning.answering.parts.combine import combined
-from quern.jobs.reasoning.answering.ranked import reading_ahead
-from quern.jobs.reasoning.answering.relevance import without_mark
-from quern.jobs.reasoning.answering.short import short_answer
+from quern.jobs.reasoning.answering.reading import reading_ahead
+from quern.jobs.reasoning.answering.rule import answered
 from quern.jobs.reasoning.task import Checked, Problem, Task
 from quern.schemas.settings import AnswerSettings
-
-_MOST_SENTENCES = 4  # The short answer and three that carry it.
-_MOST_CHARACTERS = 600  # Of one sentence.
-_MOST_SOURCES = 5  # Sentences that one may rest on.
-
-
-class Statement(BaseModel):
-    """A sentence of an answer and the sentences of the evidence that it rests on."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    text: str = Field(description="One sentence of the answer.", max_length=_MOST_CHARACTERS)
-    rests_on: list[int] = Field(
-        description="Numbers of the sentences of the evidence that it rests on.",
-        json_schema_extra={"maxItems": _MOST_SOURCES},
-    )
-
-
-class Draft(BaseModel):
-    """An answer before it is cited: the short answer first, then what carries it; empty where there is no answer."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    sentences: list[Statement] = Field(
-        description="The short answer, then at most three sentences that carry it; none where the evidence has none.",
-        json_schema_extra={"maxItems": _MOST_SENTENCES},
-    )
-
-    @property
-    def short(self) -> str:
-        """The short answer; empty where there is none."""
-        return self.sentences[0].text if self.sentences else ""
-
 
 PROMPT = (
     """\
@@ -89,21 +50,8 @@ class _Answering:
     most: int
 
     def rule(self, given: AnswerInput) -> Draft:
-        """The course of events, the answer made of those before it, or the short answer and what carries it."""
-        if course := stages(given):
-            return Draft(sentences=[_statement(stage.text, [stage.number]) for stage in course])
-        if (whole := combined(given)) is not None:
-            short = _statement(whole.text, originals(given, whole.rests_on))
-            return Draft(sentences=[short, *quoted(given, originals(given, whole.carrying))[: self.most]])
-        if (said := short_answer(given)) is None:
-            return Draft(sentences=[])
-        numbers = originals(given, said.numbers[: self.most])
-        carrying = quoted(given, numbers)
-        if not said.text:
-            return Draft(sentences=carrying)
-        short = _statement(said.text, originals(given, said.items) or numbers[:1])
-        further = [s for s in carrying if s.text not in short.text]
-        return Draft(sentences=[short, *further[: _MOST_SENTENCES - 1]])
+        """The answer by the trained reader."""
+        return answered(given, self.most)
 
     def check(self, given: AnswerInput, output: Draft) -> Checked[Draft]:
         """The sentences that rest on sentences that the evidence has; a blank one says nothing.
@@ -111,11 +59,11 @@ class _Answering:
         A reply that rests on everything rests on nothing (SmolLM2-135M names 1, 2, 3 and so on of any evidence).
         """
         last = len(given.sentences)
-        if len(output.sentences) > _MOST_SENTENCES:
-            detail = f"{len(output.sentences)} sentences; say at most {_MOST_SENTENCES}, the short answer first"
+        if len(output.sentences) > MOST_SENTENCES:
+            detail = f"{len(output.sentences)} sentences; say at most {MOST_SENTENCES}, the short answer first"
             return Checked(None, (Problem("too_many", detail),))
-        if any(len(set(s.rests_on)) > _MOST_SOURCES for s in output.sentences):
-            detail = f"a sentence rests on more than {_MOST_SOURCES} others; name those that say it"
+        if any(len(set(s.rests_on)) > MOST_SOURCES for s in output.sentences):
+            detail = f"a sentence rests on more than {MOST_SOURCES} others; name those that say it"
             return Checked(None, (Problem("too_many", detail),))
         wrong = sorted({n for s in output.sentences for n in s.rests_on if not 1 <= n <= last})
         good = [s for s in output.sentences if s.text.strip() and s.rests_on and not set(s.rests_on) & set(wrong)]
@@ -141,22 +89,10 @@ class _Answering:
         return bool(output.sentences)
 
 
-def quoted(given: AnswerInput, numbers: Sequence[int]) -> list[Statement]:
-    """The evidence's own sentences of these `numbers`, each on one line and resting on itself."""
-    spans = [(number, given.sentences[number - 1]) for number in numbers]
-    texts = [(number, given.evidence[at].text[start:end]) for number, (at, start, end) in spans]
-    return [_statement(without_mark(text), [number]) for number, text in texts]
-
-
-def _statement(text: str, rests_on: Sequence[int]) -> Statement:
-    """A sentence on one line; what a page writes without an end is cut to what a statement may have."""
-    return Statement(text=" ".join(text.split())[:_MOST_CHARACTERS], rests_on=list(rests_on)[:_MOST_SOURCES])
-
-
 def answer_task(settings: AnswerSettings) -> Task[AnswerInput, Draft]:
     """The task of answering under `settings`."""
     does = _Answering(settings.sentences)
     kept = {"sentences": settings.sentences, "triplets": settings.triplets}
     return Task(
-        "answer", 55, PROMPT, Draft, does.rule, does.check, enough=does.enough, constants=kept, ahead=reading_ahead
+        "answer", 56, PROMPT, Draft, does.rule, does.check, enough=does.enough, constants=kept, ahead=reading_ahead
     )

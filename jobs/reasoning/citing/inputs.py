@@ -10,12 +10,12 @@ from datetime import datetime
 from functools import cached_property, lru_cache
 from typing import Final
 
-from quern.jobs.reasoning.answering.idioms import asks_events
+from quern.jobs.reasoning.answering.draft import Draft
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence, ReportedEvent, spans
-from quern.jobs.reasoning.answering.task import Draft
 from quern.jobs.reasoning.citing.overlap import PROMISING, Overlap
 from quern.jobs.reasoning.citing.source import Element, Source, Sources, plain_words, undated
 from quern.jobs.reasoning.prompts import quoted
+from quern.jobs.reasoning.questions.course import asks_events
 from quern.jobs.text.dates import dates
 from quern.jobs.text.number_values import stated_numbers
 

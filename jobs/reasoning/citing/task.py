@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from quern.jobs.reasoning.answering.task import Draft
+from quern.jobs.reasoning.answering.draft import Draft
 from quern.jobs.reasoning.citing.inputs import MOST_CITED, CitingInput
 from quern.jobs.reasoning.citing.search import best_sources, drafted_sources, missing_numbers
 from quern.jobs.reasoning.task import Checked, Problem, Task

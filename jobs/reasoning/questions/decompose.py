@@ -1,7 +1,7 @@
 """Taking a question apart into sub-questions that depend on each other (graph query decomposition of Xinyu and GraTAG).
 
 A question is terminal, a chain (a parent's answer is needed to ask the child), a split (independent parts), or a
-mixture. The rule reads the form of the question (`.outline`); most questions are terminal.
+mixture. The rule reads explicit forms (`.parts`); most questions are terminal.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from quern.jobs.reasoning.questions.asked import QuestionInput
-from quern.jobs.reasoning.questions.outline import outline
+from quern.jobs.reasoning.questions.parts import parts
 from quern.jobs.reasoning.questions.plan import MOST_SUB_QUESTIONS, REFERENCE, Plan, SubQuestion, fault_of_plan
 from quern.jobs.reasoning.runner import Reasoner
 from quern.jobs.reasoning.task import Checked, Problem, Task
@@ -67,7 +67,7 @@ Return JSON: {"is_complex": true or false, "sub_queries": ["..."], "parent_child
 
 def decomposition(given: QuestionInput) -> Decomposition:
     """The question taken apart by rule."""
-    subs = outline(given.question).sub_questions
+    subs = parts(given.question)
     relations = [Relation(parent=p, child=n) for n, s in enumerate(subs, 1) for p in s.parents]
     return Decomposition(is_complex=bool(subs), sub_queries=[s.text for s in subs], parent_child=relations)
 
@@ -145,7 +145,7 @@ def decomposed(reasoner: Reasoner, questions: Sequence[str]) -> list[Plan]:
 
 def _plan(question: str, output: Decomposition) -> Plan:
     """The plan in an order in which parents come first; terminal where the graph does not hold."""
-    by_rule = outline(question).sub_questions
+    by_rule = parts(question)
     if [s.text for s in by_rule] == output.sub_queries:
         return Plan(question, by_rule)
     subs = _sub_questions(output)

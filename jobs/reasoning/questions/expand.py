@@ -7,6 +7,7 @@ question, and the neighbours of these in the graph.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -14,7 +15,6 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from quern.jobs.reasoning.prompts import disarmed
-from quern.jobs.reasoning.questions.references import proper_names
 from quern.jobs.reasoning.runner import Reasoner
 from quern.jobs.reasoning.task import Task
 from quern.schemas.words.terms import STOP_WORDS, search_terms
@@ -22,6 +22,8 @@ from quern.schemas.words.terms import STOP_WORDS, search_terms
 Way = Literal["content_mastery", "key_elements", "context", "extended_thinking"]
 MOST_EXPANSIONS: Final = 4
 _MOST_SHARED: Final = 0.8  # Share of its words that a neighbour may have in the question and still ask something else.
+
+_NAME: Final = re.compile(r"(?<=\s)[A-Z][\w’'-]*(?:\s+[A-Z][\w’'-]*)*")
 
 
 class Expansion(BaseModel):
@@ -82,7 +84,7 @@ Return JSON: {"expansions": [{"way": "...", "query": "..."}, ...]}
 def expansion(given: ExpandInput) -> Expansions:
     """The queries by rule: the names of the question, its words of content, the nearest other question, a neighbour."""
     terms = [t for t in dict.fromkeys(search_terms(given.question).split()) if t not in STOP_WORDS]
-    names = proper_names(given.question)
+    names = _NAME.findall(given.question)
     found: list[tuple[Way, str]] = [("content_mastery", " ".join(terms)), ("key_elements", " ".join(names))]
     asked = set(terms)
     found.append(("context", next((q for q in given.nearest if _asks_other(q, asked, names)), "")))

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
-
-from quern.schemas.words.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -15,17 +13,6 @@ if TYPE_CHECKING:
 REFERENCE: Final = re.compile(r"#(\d{1,2})(?!\d)")
 MOST_SUB_QUESTIONS: Final = 6  # Xinyu AI Search and GraTAG, prompt of the decomposition.
 
-# What a noun phrase has not, and a sentence has: a verb for all of it, a pronoun that opens it. Nor has it cells.
-_SENTENCE: Final = lazy_pattern(
-    r"\b(?:is|are|was|were|has|have|had|will|would|can|could|did|does|do)\b|^(?:it|he|she|they|we|i|yes|no|there)\b|"
-    r" \| ",
-    re.IGNORECASE,
-)
-# `the pylon in which she hung`; what numbers tell from others (`the oak planted at 7 Mill Lane`) they must tell on.
-_DESCRIBED: Final = lazy_pattern(
-    r"(?P<what>the\s[^,]{1,120}?)\s(?:(?:in|on|at|from|for|to|of|by|with)\swhich|that|who|which|whose|where)\s[^\d]+",
-    re.IGNORECASE,
-)
 _MOST_NAME_WORDS: Final = 10  # Of an answer that may stand in another question; a sentence cannot.
 
 
@@ -84,15 +71,20 @@ class Plan:
         needed = {p for s in self.sub_questions for p in s.parents}
         return [n for n in range(1, len(self.sub_questions) + 1) if n not in needed]
 
-    def filled(self, number: int, answers: Mapping[int, str], known: Collection[int] = ()) -> str:
+    def asked(self) -> list[int]:
+        """Numbers of the sub-questions whose answers make the whole: all, but for those that only lead to others.
+
+        What leads to the next is asked for too where the question's words hold it: `who built it, and when was he born`.
+        """
+        return [n for n, s in enumerate(self.sub_questions, 1) if n in self.leaves() or _holds(self.question, s.text)]
+
+    def filled(self, number: int, answers: Mapping[int, str]) -> str:
         """Sub-question `number` with the answers of its parents in the place of their references.
 
         Args:
             number: Counted from 1.
             answers: Short answers by number. Where one is missing or empty, or longer than a name or a value can be,
                 the words that it stands for are put back.
-            known: Parents of which it is enough to say what they are: of their words the clause that told them from
-                others is left out.
         """
         sub = self.sub_questions[number - 1]
 
@@ -100,19 +92,20 @@ class Plan:
             parent = int(match[1])
             if parent not in sub.parents:
                 return match[0]
-            answer = " ".join(answers.get(parent, "").split()).partition(" (")[0].rstrip(".!?。！？ ")
-            name = answer if len(answer.split()) <= _MOST_NAME_WORDS and not _SENTENCE.search(answer) else ""
-            phrase = " ".join(sub.stands_for.get(parent, "").split())
-            if parent in known and not name and (described := _DESCRIBED.fullmatch(phrase)):
-                return described["what"]
-            return name or phrase or self._asked_for(parent)
+            answer = " ".join(answers.get(parent, "").split()).rstrip(".!?。！？ ")
+            name = answer if len(answer.split()) <= _MOST_NAME_WORDS else ""
+            return name or " ".join(sub.stands_for.get(parent, "").split()) or self._asked_for(parent)
 
         return REFERENCE.sub(words, sub.text)
 
     def _asked_for(self, parent: int) -> str:
-        """What a sub-question asks for, as words that may stand in another: its text without the question word."""
-        text = REFERENCE.sub("it", self.sub_questions[parent - 1].text).rstrip("?？ ")
-        return re.sub(r"^(?:who|what|which)\s+(?:is|was|are|were)\s+", "", text, flags=re.IGNORECASE)
+        """What a sub-question asks for, as words that may stand in another."""
+        return REFERENCE.sub("it", self.sub_questions[parent - 1].text).rstrip("?？ ")
+
+
+def _holds(question: str, part: str) -> bool:
+    """Whether a question has the words of a part as they are."""
+    return " ".join(part.lower().split()).rstrip("?") in " ".join(question.lower().split())
 
 
 def fault_of_plan(sub_questions: Sequence[SubQuestion]) -> str | None:

@@ -6,8 +6,6 @@ from datetime import date
 
 import pytest
 
-from quern.jobs.reasoning.answering.alternatives import offered
-from quern.jobs.reasoning.answering.scopes import scopes
 from quern.jobs.reasoning.questions.times import spans
 from quern.jobs.text.dates import dates
 from quern.jobs.text.quantities import quantities
@@ -27,9 +25,3 @@ def test_letters_that_match_another_end_no_rule(text: str, plain: str, odd: str)
     spans(changed, DAY)
     for found in (*dates(changed, DAY), *quantities(changed)):
         assert changed[found.start : found.end] == found.text
-    assert all(scope.places for scope in scopes(changed))
-
-
-def test_what_is_no_word_is_no_alternative() -> None:
-    assert offered("\N{COMBINING ACUTE ACCENT} or  ") is None
-    assert offered("Was he jailed or ?") is None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from quern.jobs.reasoning.answering.draft import Draft, Statement
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, Evidence
-from quern.jobs.reasoning.answering.task import Draft, Statement
 from quern.pipelines.answers.compose import Citations, sentences_of, sub_answers
 from quern.schemas.answers import Hit
 

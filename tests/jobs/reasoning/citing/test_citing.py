@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from quern.jobs.reasoning.answering.draft import Draft, Statement
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
-from quern.jobs.reasoning.answering.task import Draft, Statement
 from quern.jobs.reasoning.citing.inputs import CitingInput, citing_inputs
 from quern.jobs.reasoning.citing.source import Source
 from quern.jobs.reasoning.citing.task import Cited, citing_task, recited

@@ -1,0 +1,45 @@
+"""What an answer is before it is cited: sentences, and the sentences of the evidence that each rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+MOST_SENTENCES: Final = 4  # The short answer and three that carry it.
+MOST_CHARACTERS: Final = 600  # Of one sentence.
+MOST_SOURCES: Final = 5  # Sentences that one may rest on.
+
+
+class Statement(BaseModel):
+    """A sentence of an answer and the sentences of the evidence that it rests on."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    text: str = Field(description="One sentence of the answer.", max_length=MOST_CHARACTERS)
+    rests_on: list[int] = Field(
+        description="Numbers of the sentences of the evidence that it rests on.",
+        json_schema_extra={"maxItems": MOST_SOURCES},
+    )
+
+
+class Draft(BaseModel):
+    """An answer before it is cited: the short answer first, then what carries it; empty where there is no answer."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    sentences: list[Statement] = Field(
+        description="The short answer, then at most three sentences that carry it; none where the evidence has none.",
+        json_schema_extra={"maxItems": MOST_SENTENCES},
+    )
+
+    @property
+    def short(self) -> str:
+        """The short answer; empty where there is none."""
+        return self.sentences[0].text if self.sentences else ""
+
+
+def statement(text: str, rests_on: Sequence[int]) -> Statement:
+    """A sentence on one line; what a page writes without an end is cut to what a statement may have."""
+    return Statement(text=" ".join(text.split())[:MOST_CHARACTERS], rests_on=list(rests_on)[:MOST_SOURCES])

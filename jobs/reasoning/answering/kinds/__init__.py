@@ -1,1 +1,0 @@
-"""What a question asks for, read from its words: a date, a person, a number of something, yes or no, and so on."""

@@ -1,0 +1,97 @@
+"""An answer by the trained reader: the words that answer, then the lines that carry them.
+
+What rules add is general: the line of a table is shown with the headers of its columns, of lines that say the same the
+later one wins, two answers of one dimension are compared, and the items of one list are collected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from quern.jobs.reasoning.answering.candidates import Candidate, candidates, latest, said
+from quern.jobs.reasoning.answering.comparing import compared
+from quern.jobs.reasoning.answering.course import stages
+from quern.jobs.reasoning.answering.draft import MOST_SENTENCES, Draft, Statement, statement
+from quern.jobs.reasoning.answering.inputs import AnswerInput
+from quern.jobs.reasoning.answering.lines import items_beside, ranked, without_mark
+from quern.jobs.reasoning.answering.reading import read, verdict
+from quern.jobs.reasoning.questions.parts import comparison
+
+_SURE: Final = 0.3  # Probability of a span from which it is the short answer; below it the line is.
+_FAR: Final = 4.0  # Log odds by which a further line may be less likely than the best and still carry the answer.
+_ITEM: Final = 2.5  # The same of an item of a list.
+_MOST_ITEMS: Final = 12
+
+
+def answered(given: AnswerInput, most: int) -> Draft:
+    """The answer to a question from its evidence; empty where there is none.
+
+    Args:
+        given: Question, evidence and the answers to its parts.
+        most: Most lines behind the short answer.
+    """
+    if course := stages(given):
+        return Draft(sentences=[statement(stage.text, [stage.number]) for stage in course])
+    likely = latest(given, candidates(given))
+    if not likely:
+        return Draft(sentences=[])
+    if given.before and (joined := _of_parts(given, most)):
+        return joined
+    if read(given).asks_for("list") and (items := _items(given, likely)):
+        text = "; ".join(items.values())
+        return Draft(sentences=[statement(text, [*items]), *_carrying(given, [likely[0].line.number], text)])
+    best = likely[0]
+    if read(given).asks_for("verdict"):
+        return _draft("Yes" if verdict(given, best.line) > 0 else "No", [best], likely, most)
+    return _draft(_short(best), [best], likely, most)
+
+
+def _of_parts(given: AnswerInput, most: int) -> Draft | None:
+    """The answer made of the answers to all parts; None where one of them has none."""
+    if not all(before.answer and before.rests_on for before in given.before):
+        return None
+    sides = comparison(given.question)
+    if sides and len({before.rests_on[0] for before in given.before}) == 1:
+        return None  # One line compares both sides: it is read with the whole question.
+    text = compared(given, sides) if sides else ""
+    if sides and not text:
+        text = "; ".join(f"{side}: {b.answer}" for side, b in zip(sides.sides, given.before, strict=False))
+    text = text or "; ".join(before.answer.rstrip(".") for before in given.before)
+    numbers = list(dict.fromkeys(before.rests_on[0] for before in given.before))
+    short = statement(text, numbers)
+    return Draft(sentences=[short, *_carrying(given, numbers, text)[:most]])
+
+
+def _carrying(given: AnswerInput, numbers: Sequence[int], short: str) -> list[Statement]:
+    """The lines of these numbers, those left out that the short answer repeats."""
+    shown = {line.number: without_mark(line.shown) for line in ranked(given)}
+    return [statement(shown[n], [n]) for n in numbers if shown[n] not in short]
+
+
+def _items(given: AnswerInput, likely: Sequence[Candidate]) -> dict[int, str]:
+    """The items of what is listed by the numbers of their lines; empty where there is but one.
+
+    They are those of the list that the best line is part of or introduces, else its document's lines that are about as
+    likely.
+    """
+    best = likely[0]
+    if beside := items_beside(given, best.line):
+        return {line.number: without_mark(line.shown) for line in beside[:_MOST_ITEMS]}
+    near = [c for c in likely if c.line.evidence == best.line.evidence and c.score >= best.score - _ITEM]
+    ordered = sorted(near[:_MOST_ITEMS], key=lambda c: c.line.number)
+    return {c.line.number: _short(c) for c in ordered} if len(near) > 1 else {}
+
+
+def _short(candidate: Candidate) -> str:
+    """The words that answer; the whole line where they are unsure."""
+    return candidate.words if candidate.sure >= _SURE and candidate.words else said(candidate)
+
+
+def _draft(short: str, rests_on: Sequence[Candidate], likely: Sequence[Candidate], most: int) -> Draft:
+    """An answer of a short one and the lines that carry it, likeliest first."""
+    near = [c for c in likely if c.score >= likely[0].score - _FAR]
+    lines = list({c.line.number: c for c in (*rests_on, *near)}.values())
+    carrying = [statement(said(c), [c.line.number]) for c in lines if said(c) != short]
+    numbers = [c.line.number for c in rests_on]
+    return Draft(sentences=[statement(short, numbers), *carrying[: min(most, MOST_SENTENCES - 1)]])

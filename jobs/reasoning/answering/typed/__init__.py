@@ -1,1 +1,0 @@
-"""Values of a sentence that are of the kind that a question asks for."""
