@@ -34,6 +34,7 @@ from quern.pipelines.cli import (
     steps,
     sweep,
     timeline,
+    train,
     vacuum,
     verify,
 )
@@ -93,6 +94,7 @@ for topic in (
     app.add_typer(topic.app)
 app.add_typer(answers.app, name="answers")
 app.add_typer(snapshots.app, name="snapshots")
+app.add_typer(train.app, name="train")
 
 
 def _log_to_stderr() -> None:

@@ -7,9 +7,9 @@ from datetime import UTC, date, datetime
 import pytest
 
 from quern.jobs.reasoning.answering.course import stages, timeline
-from quern.jobs.reasoning.answering.idioms import asks_course, asks_events
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence, ReportedEvent
 from quern.jobs.reasoning.answering.task import answer_task
+from quern.jobs.reasoning.questions.course import asks_course, asks_events
 from quern.jobs.text.date_words import date_words
 from quern.schemas.settings import AnswerSettings
 
@@ -55,7 +55,7 @@ def test_it_keeps_to_what_the_question_allows_and_one_event_is_none(question, ex
 
 
 def test_what_asks_for_a_course_of_events_is_answered_by_events_in_their_order_each_on_its_own_sentence():
-    asked = given("How did the affair of the Lady Orrin unfold?")
+    asked = given("What was the course of events of the Lady Orrin?")
     draft = answer_task(AnswerSettings()).rule(asked)
     assert [s.text.split(":")[0] for s in draft.sentences] == ["2 March 2024", "April 2024", "8 May 2024", "2025"]
     assert [s.rests_on for s in draft.sentences] == [[2], [3], [1], [4]]
@@ -73,7 +73,9 @@ def test_what_an_answer_is_remembered_under_has_its_events_where_it_tells_them()
 
 def test_questions_for_courses_and_events_are_known():
     assert all(
-        map(asks_course, ["Give me a time line of it", "How has the plan evolved?", "渡轮事故的经过", "桥的时间线"])
+        map(
+            asks_course, ["Give me a time line", "What was the course of events?", "渡轮事故的经过", "桥的时间线"]
+        )
     )
     assert all(map(asks_events, ["What happened to Ann?", "What else happened then?", "渡轮发生了什么？"]))
     assert not any(

@@ -1,0 +1,46 @@
+"""Training of the models that Quern packages."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quern.pipelines.cli.common import new_app, print_json
+from quern.schemas.errors import QuernError
+
+app = new_app("Train the models that answers are read with.")
+log = logging.getLogger(__name__)
+
+
+class TrainingError(QuernError):
+    """Nothing can be trained as asked."""
+
+
+@app.command(
+    epilog="Examples:  quern train reader pages/ -o reader.safetensors    "
+    "quern train reader tests/corpus/reading -o new.safetensors --begin jobs/models/reader.safetensors --steps 2000",
+)
+def reader(
+    pages: Annotated[list[Path], typer.Argument(help="Files of pages, or folders of them (*.txt); see jobs/training.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where the weights go; a checkpoint lies beside them.")],
+    begin: Annotated[Path | None, typer.Option(help="A reader to go on from, instead of the embedding model.")] = None,
+    steps: Annotated[int, typer.Option(min=1, help="Batches of 4,096 tokens.")] = 8000,
+    rate: Annotated[float, typer.Option(min=0, help="The highest learning rate.")] = 1e-4,
+    seed: Annotated[int, typer.Option(help="Of everything that is left to chance.")] = 0,
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+) -> None:
+    """Train the reader that finds the lines and the words which answer; a run that was killed goes on where it was.
+
+    Needs the environment of `make install-torch`. `python -m tests.benchmarks reading` measures the packaged reader.
+    """
+    try:
+        from quern.jobs.training.reader import Training
+    except ModuleNotFoundError as error:
+        raise TrainingError(f"training needs {error.name}: run `make install-torch` and use .venv-torch") from error
+    files = [file for place in pages for file in (sorted(place.glob("*.txt")) if place.is_dir() else [place])]
+    if not files:
+        raise TrainingError(f"there are no pages (*.txt) in {', '.join(map(str, pages))}")
+    print_json(Training(files, out, steps, begin=begin, rate=rate, seed=seed, device=device).run())

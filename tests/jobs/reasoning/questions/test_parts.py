@@ -1,0 +1,125 @@
+"""Parts of a question by rule: conjunctions, comparisons, the order of two events."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from quern.jobs.reasoning.questions.asked import QuestionInput
+from quern.jobs.reasoning.questions.decompose import DECOMPOSE, Decomposition, Relation, decomposed
+from quern.jobs.reasoning.questions.parts import comparison, parts
+from quern.jobs.reasoning.questions.plan import Plan, SubQuestion
+from quern.jobs.reasoning.runner import Reasoner
+
+
+def texts(question: str) -> list[str]:
+    return [sub.text for sub in parts(question)]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        (
+            "Who built the mill in Elm Cross, and when did the church burn?",
+            ["Who built the mill in Elm Cross?", "When did the church burn?"],
+        ),
+        (
+            "Which plant makes the tubing, and who manages it?",
+            ["Which plant makes the tubing?", "Who manages it? (#1)"],
+        ),
+        ("What is the fee and when is it due?", ["What is the fee?", "When is it due? (What is the fee)"]),
+        (
+            "Which costs more, a day pass or a night ticket?",
+            ["Which costs more: a day pass?", "Which costs more: a night ticket?"],
+        ),
+        (
+            "Was the fee higher in 2023 than in 2024?",
+            ["Was the fee higher in 2023?", "Was the fee higher in 2024?"],
+        ),
+        (
+            "Did the library open before the old museum closed?",
+            ["When: Did the library open?", "When: the old museum closed?"],
+        ),
+    ],
+)
+def test_explicit_parts_are_asked_alone(question: str, expected: list[str]) -> None:
+    assert texts(question) == expected
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who built the mill?",
+        "What are the terms and conditions?",
+        "Is it more than 30 days?",
+        "How do I pay for parking and charging?",
+        "Why?",
+        "",
+        "谁建造了磨坊？",
+        "Does #1 cost more than #2?",
+        "which " * 500,
+    ],
+)
+def test_a_question_that_asks_one_thing_stays_whole(question: str) -> None:
+    assert texts(question) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "less", "in_time", "verdict"),
+    [
+        ("Which is cheaper, the bus or the tram?", True, False, False),
+        ("Which came first, the fire or the flood?", True, True, False),
+        ("Is the Maren longer than the Orrin?", False, False, True),
+        ("Did the fire break out after the bridge had opened?", False, True, True),
+    ],
+)
+def test_what_is_compared_and_how(question: str, less: bool, in_time: bool, verdict: bool) -> None:
+    found = comparison(question)
+    assert found is not None
+    assert (found.less, found.in_time, found.verdict) == (less, in_time, verdict)
+
+
+def test_a_parent_is_filled_in_by_its_answer_or_by_its_words() -> None:
+    plan = Plan("q", parts("Which plant makes the tubing, and who manages it?"))
+    assert plan.filled(2, {1: "Lindhall."}) == "Who manages it? (Lindhall)"
+    assert plan.filled(2, {}) == "Who manages it? (Which plant makes the tubing)"
+    assert plan.filled(2, {1: "a sentence that says more than a name could ever say here"}) == plan.filled(
+        2, {}
+    )
+
+
+def test_all_parts_that_the_question_asks_for_are_told_and_steps_on_the_way_are_not() -> None:
+    question = "Which plant makes the tubing, and who manages it?"
+    assert Plan(question, parts(question)).asked() == [1, 2]
+    chain = (SubQuestion("Which country produced it?"), SubQuestion("When did #1 join?", (1,)))
+    assert Plan("When did the country that produced it join?", chain).asked() == [2]
+
+
+@pytest.mark.parametrize(
+    ("texts", "pairs", "reason"),
+    [
+        (["Who is A?", "When was #1 born?"], [(1, 2), (2, 1)], "cyclic"),
+        (["Who is A?", "Who is A?"], [], "duplicate"),
+        (["Who is A?", "When was #3 born?"], [(1, 2)], "dangling"),
+        (["Who is A?", " "], [], "blank"),
+        ([f"Who is {n}?" for n in "ABCDEFG"], [], "too_many"),
+    ],
+)
+def test_a_plan_of_a_model_that_does_not_hold_is_refused(
+    texts: list[str], pairs: list[tuple[int, int]], reason: str
+) -> None:
+    said = Decomposition(
+        is_complex=True, sub_queries=texts, parent_child=[Relation(parent=p, child=c) for p, c in pairs]
+    )
+    checked = DECOMPOSE.check(QuestionInput("When was A born?"), said)
+    assert checked.good is None
+    assert [p.reason for p in checked.problems] == [reason]
+
+
+def test_hostile_questions_are_read_in_no_time() -> None:
+    started = time.monotonic()
+    for text in ("which more " * 2000, "who and " * 3000, "a " * 5000 + "than b", "(" * 9999, "is " + ", or " * 3000):
+        with Reasoner() as reasoner:
+            assert len(decomposed(reasoner, [text])) == 1
+    assert time.monotonic() - started < 2.0

@@ -1,0 +1,40 @@
+"""Rows of tables in plain text, and the headers that they are shown with."""
+
+from __future__ import annotations
+
+import pytest
+
+from quern.jobs.text.tables import rows
+
+TIMETABLE = ["Ferries run daily.", "Stop | First | Last", "Quay | 06:10 | 22:40", "Tern Head | 06:35 |", "All year."]
+
+
+def test_a_row_is_shown_with_the_header_of_each_cell() -> None:
+    found = rows(TIMETABLE)
+    assert sorted(found) == [2, 3]
+    assert found[2].labelled == "Stop: Quay; First: 06:10; Last: 22:40"
+    assert found[2].header_line == 1
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["Length | 312 m", "Cost | 60.8 million"],  # Labels and values: the first row is no header.
+        ["Quay | 06:10 | 22:40", "Mole | 06:20 | 22:50"],  # A chunk may begin in the midst of a table.
+    ],
+)
+def test_a_table_without_a_header_is_shown_as_it_is(lines: list[str]) -> None:
+    assert [row.labelled for row in rows(lines).values()] == lines
+
+
+def test_years_are_a_header() -> None:
+    assert rows(["Sales | 2023 | 2024", "Pumps | 410 | 395"])[1].labelled == "Sales: Pumps; 2023: 410; 2024: 395"
+
+
+def test_a_row_of_another_width_has_no_header() -> None:
+    assert rows(["A | B | C", "1 | 2 | 3", "only | two"])[2].header == ()
+
+
+def test_a_page_of_many_rows_is_read_once() -> None:
+    lines = ["Name | Price | Unit", *(f"Item {n} | {n} | kg" for n in range(8000))]
+    assert len(rows(lines)) == 8000
