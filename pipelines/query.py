@@ -145,7 +145,8 @@ class _OnItsWay:
     Attributes:
         plan: What it was taken apart into.
         found: What was found for the whole of it.
-        reader: What reads its evidence beside the rules.
+        reader: What reads its evidence.
+        windows: How many windows of it.
         parts: The sub-questions that were answered, by their numbers in the plan.
     """
 
@@ -154,6 +155,7 @@ class _OnItsWay:
     plan: Plan
     found: Found
     reader: Model | None
+    windows: int
     parts: dict[int, _Part] = field(default_factory=dict)
 
     def text(self, n: int) -> str:
@@ -163,13 +165,13 @@ class _OnItsWay:
 
     def given(self, n: int, found: Found) -> AnswerInput:
         """What sub-question `n` is answered from: what was found for it, after the pairs of its ancestors."""
-        alone = AnswerInput(self.text(n), found.evidence, reader=self.reader)
+        alone = AnswerInput(self.text(n), found.evidence, reader=self.reader, windows=self.windows)
         return alone.after([self.parts[p].pair(alone) for p in self.plan.ancestors(n)])
 
     def whole(self) -> tuple[AnswerInput, Found]:
         """What the question is answered from: its evidence with that of its parts, after the pairs asked for."""
         found = with_chunks(self.found, [(part.found, part.rests_in) for part in self.parts.values()])
-        alone = AnswerInput(self.understood.question, found.evidence, reader=self.reader)
+        alone = AnswerInput(self.understood.question, found.evidence, reader=self.reader, windows=self.windows)
         return alone.after([self.parts[n].pair(alone) for n in self.plan.asked()]), found
 
     def told(self, given: AnswerInput) -> list[AskedBefore]:
@@ -193,7 +195,10 @@ class _Runner:
         going = [(q, u) for q, u in zip(asked, seen, strict=True) if u.refused is None]
         plans = decomposed(self._reasoner, [u.question for _, u in going])
         found = self._found([u.question for _, u in going], [conditions_of(q) for q, _ in going])
-        ways = [_OnItsWay(q, u, plan, f, self._reader) for (q, u), plan, f in zip(going, plans, found, strict=True)]
+        ways = [
+            _OnItsWay(q, u, plan, f, self._reader, self._settings.answer.reading)
+            for (q, u), plan, f in zip(going, plans, found, strict=True)
+        ]
         self._answer_parts(ways)
         answered = iter(illustrated(self._searcher, gated(self._whole_answers(ways), self._searcher.snapshot)))
         return [next(answered) if u.refused is None else self._refused(q, u) for q, u in zip(asked, seen, strict=True)]

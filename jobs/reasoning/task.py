@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from pydantic import BaseModel
 
 from quern.jobs.reasoning.generators.model_fingerprint import model_identity
+from quern.jobs.reasoning.rules import rules_digest
 from quern.schemas.digests import settings_digest
 from quern.schemas.settings import GeneratorSettings
 
@@ -69,7 +70,8 @@ class Task(Generic[Input, Output]):
 
     Attributes:
         name: Name in logs, memo and rejects.
-        version: Raised whenever the prompt or the rule gives another result.
+        version: Raised when a rule outside of this package gives another result; within it the digest of its sources
+            tells (`.rules`).
         prompt: Jinja template over the fields of the input and `constants`, for generators with a language model.
         output: What every generator must return; its JSON schema constrains decoding.
         rule: The deterministic generator that needs no model.
@@ -106,8 +108,9 @@ class Task(Generic[Input, Output]):
 
     def configuration(self, generator: GeneratorSettings) -> dict[str, object]:
         """Everything that an output depends on beside the input; the key of the memo is made of it."""
+        constants = settings_digest(dict(self.constants))
         if generator.kind == "rules":
-            return {"task": self.version, "generator": "rules", "constants": settings_digest(dict(self.constants))}
+            return {"task": self.version, "rules": rules_digest(), "generator": "rules", "constants": constants}
         return {
             "task": self.version,
             "prompt": settings_digest([self.prompt, dict(self.constants)]),

@@ -159,6 +159,9 @@ class Chances:
         alone: Probability that the other pages of its archive are not.
         before: Probability that the line before a likely line is shown.
         left_out: Probability that the right lines are left out, so that nothing answers.
+        further: Probability that the lines are those that come next to the likeliest: mostly none of them answers,
+            as in most windows of a question that is read in several.
+        alone_asked: Probability that the question stands alone: its kind is known without any line.
         shuffled: Probability that the pages stand in random order.
     """
 
@@ -167,11 +170,15 @@ class Chances:
     others: float = 0.6
     alone: float = 0.12
     before: float = 0.8
-    left_out: float = 0.18
+    left_out: float = 0.15
+    further: float = 0.25
+    alone_asked: float = 0.03
     shuffled: float = 0.3
 
 
-MEASURED: Final = Chances((12, 12), 0.05, others=1.0, alone=0.0, before=1.0, left_out=0.0, shuffled=0.0)
+MEASURED: Final = Chances(
+    (12, 12), 0.05, others=1.0, alone=0.0, before=1.0, left_out=0.0, further=0.0, alone_asked=0.0, shuffled=0.0
+)
 _IN_CONTEXT: Final = 6  # Likely lines that are shown with the line before.
 _DRAWN, _BESIDE = 10, 3  # Pages of other archives that are looked at, and that are shown.
 
@@ -179,6 +186,9 @@ _DRAWN, _BESIDE = 10, 3  # Pages of other archives that are looked at, and that 
 def target(question: Question, pages: Sequence[Page], chance: random.Random, by: Chances) -> Target:
     """A window for a question: likely lines of its archive and of other pages, a right one among them."""
     page, right, words = question.page, question.right, content_words(question.question)
+    kind = None if question.kind is None else KINDS.index(question.kind)
+    if chance.random() < by.alone_asked:
+        return Target(question.question, [], [], None, kind, None)
     archive = [page] if chance.random() < by.alone else page.archive
     every = [*archive, *(_beside(words, archive, pages, chance) if chance.random() < by.others else [])]
     own = next(at for at, p in enumerate(every) if p is page)
@@ -187,10 +197,13 @@ def target(question: Question, pages: Sequence[Page], chance: random.Random, by:
         for at, p in enumerate(every)
         for n in range(len(p.lines))
     ]
-    likely = sorted(scored, reverse=True)[: chance.randint(*by.lines)]
+    count, further = chance.randint(*by.lines), chance.random() < by.further
+    likely = sorted(scored, reverse=True)[count if further else 0 :][:count]
     chosen = {(at, n) for _, at, n in likely}
-    if right and (question.kind == "list" or not any((own, n) in chosen for n in right)):
-        chosen |= {(own, n) for n in ([*right] if question.kind == "list" else [chance.choice(sorted(right))])}
+    if further:
+        right = frozenset(n for n in right if (own, n) in chosen)
+    elif right and (question.kind == "list" or not any((own, n) in chosen for n in right)):
+        chosen |= {(own, n) for n in (right if question.kind == "list" else [chance.choice(sorted(right))])}
     order = list(dict.fromkeys([*(at for _, at, _ in likely), *(at for at, _ in sorted(chosen))]))
     chosen |= {(at, n - 1) for _, at, n in likely[:_IN_CONTEXT] if n and chance.random() < by.before}
     if right and chance.random() < by.left_out:
@@ -204,14 +217,14 @@ def target(question: Question, pages: Sequence[Page], chance: random.Random, by:
         [Passage(every[at].heading, [every[at].lines[n] for n in numbers]) for at, numbers in shown],
         [[at == own and n in right for n in numbers] for at, numbers in shown],
         _span(question, shown, own) if right else None,
-        None if question.kind is None else KINDS.index(question.kind),
+        kind,
         question.yes if right else None,
     )
 
 
 def _span(question: Question, shown: Sequence[tuple[int, Sequence[int]]], own: int) -> tuple[int, int, int, int] | None:
     """Where the words that answer stand in a window."""
-    first = min(question.right)
+    first = min(question.right)  # The words of an answer are those of its first line.
     place = next((p for p, (at, numbers) in enumerate(shown) if at == own and first in numbers), None)
     start = question.page.lines[first].rfind(question.answer) if question.answer else -1
     if place is None or start < 0:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import logging
 import random
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -264,7 +265,7 @@ class Training:
     """A run.
 
     Attributes:
-        files: Pages to train on.
+        files: Pages to train on; questions of a file that is named twice count twice.
         out: Where the weights go; the checkpoint lies beside it.
         steps: Batches of the run.
         begin: A reader to go on from; None for the embedding model.
@@ -296,7 +297,8 @@ class Training:
             PageError: A file of pages cannot be read.
         """
         torch.manual_seed(self.seed)
-        questions, layout = read_pages(self.files), Layout()
+        questions = [q for file, times in Counter(self.files).items() for q in read_pages([file]) * times]
+        layout = Layout()
         net = Net(read_model(DEFAULT_MODEL).transformer)
         if self.begin is not None:
             net.load_weights(self.begin)

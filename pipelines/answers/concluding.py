@@ -14,12 +14,10 @@ from pydantic import BaseModel, ConfigDict
 
 from quern.jobs.reasoning.alignment.alignment import Alignment
 from quern.jobs.reasoning.alignment.roles import Parsed
-from quern.jobs.reasoning.alignment.task import align_task
 from quern.jobs.reasoning.answering.course import ToldEvent, timeline
 from quern.jobs.reasoning.answering.draft import Draft
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.reading import kind_of
-from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.reasoning.citing.inputs import citing_inputs
 from quern.jobs.reasoning.citing.task import citing_task, recited
 from quern.jobs.reasoning.confidence.judge import Judgement, judged
@@ -156,8 +154,7 @@ class Concluder:
     def _of_wholes(self) -> Kept[Conclusion]:
         settings = self._settings
         told = [settings.answer.model_dump(mode="json"), settings.align.model_dump(mode="json")]
-        rules = [answer_task(settings.answer).version, self._citing.version, align_task().version]
-        return Kept("conclude", Conclusion, [_VERSION, how_judged(settings.answer), rules, told])
+        return Kept("conclude", Conclusion, [_VERSION, how_judged(settings.answer), told])
 
     def _fresh(self, drafted: Sequence[Drafted]) -> list[Conclusion]:
         given, settings = [d.given for d in drafted], self._settings

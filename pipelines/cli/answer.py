@@ -71,14 +71,12 @@ def answer(
     from quern.pipelines.answers.files import RejectFile, write_answers
     from quern.pipelines.answers.parts import parts_of
     from quern.pipelines.answers.questions import QuestionFile
-    from quern.pipelines.images.illustrate import pictures_of
     from quern.pipelines.query import BATCH_QUESTIONS, Tally, answer_questions
     from quern.pipelines.retrieve.filters import condition
     from quern.pipelines.retrieve.recipes import find_recipes
 
     (chosen,) = find_recipes(recipe)
     searcher = open_searcher(warehouse, snapshot, settings, override, where, as_of, top_k)
-    pictures = pictures_of(searcher)
     file = QuestionFile(questions, searcher.settings.question.max_characters, condition, question_names(names))
     file.check()
     with parts_of(out) as parts, RejectFile(out) as rejects:
@@ -92,7 +90,7 @@ def answer(
             BATCH_QUESTIONS,
         )
         title = f"Answers to {'standard input' if str(questions) == '-' else questions.name}"
-        written = write_answers(_counted(answers, file), out, title, _facts(searcher, recipe), pictures)
+        written = write_answers(_counted(answers, file), out, title, _facts(searcher, recipe), searcher.pictures)
     _tell(written, file, parts.resumed, tally, out, searcher.settings.generator.kind, as_json=as_json)
 
 

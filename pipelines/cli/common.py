@@ -286,6 +286,10 @@ def open_searcher(
     )
     opened_searcher = searcher.Searcher(opened, chosen.model_copy(update={"retrieve": retrieve}))
     see_that_columns_are_there(opened_searcher, conditions)
+    if chosen.images.fetch:
+        from quern.pipelines.images.pictures import with_pictures  # Scrapy takes half a second to import.
+
+        return with_pictures(opened_searcher)
     return opened_searcher
 
 

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow.compute as pc
@@ -19,13 +19,10 @@ from quern.jobs.images.describe import description
 from quern.jobs.images.place import Described, Mask, Matrix, Place, Remembered, likeness, placed, relevance
 from quern.jobs.images.seen import Clip, loaded_clip
 from quern.jobs.text.stems import content_words
-from quern.pipelines.retrieve.searcher import Searcher
+from quern.pipelines.retrieve.searcher import Pictures, Searcher
 from quern.schemas.answers import Answer, AnswerImage, Citation
 from quern.schemas.tables import IMAGES
 from quern.schemas.words.lines import one_line
-
-if TYPE_CHECKING:
-    from quern.pipelines.images.pictures import PictureFolder
 
 # Documents whose images may stand beside an answer, those that it cites first; and images of one of them.
 _DOCUMENTS: Final = 5
@@ -76,7 +73,7 @@ def illustrated(searcher: Searcher, answers: Sequence[Answer]) -> list[Answer]:
     of_document = _candidates(searcher, sorted({doc for docs in wanted for doc in docs}))
     if not of_document:
         return list(answers)
-    encode, pictures = searcher.held(_encoder), pictures_of(searcher)
+    encode, pictures = searcher.held(_encoder), searcher.pictures
     fit = [
         _fit(searcher, answer, [image for doc in docs for image in of_document.get(doc, ())], encode)
         for answer, docs in zip(answers, wanted, strict=True)
@@ -98,10 +95,10 @@ class _Eyes:
     """
 
     clip: Clip
-    pictures: PictureFolder
+    pictures: Pictures
 
     @staticmethod
-    def of(searcher: Searcher, pictures: PictureFolder | None, urls: Sequence[str]) -> _Eyes | None:
+    def of(searcher: Searcher, pictures: Pictures | None, urls: Sequence[str]) -> _Eyes | None:
         """The model of `images.clip`, and the pictures of these addresses, fetched; None where there is no model."""
         folder = searcher.settings.images.clip
         if not folder or pictures is None:
@@ -113,19 +110,6 @@ class _Eyes:
         """Likeness of texts and images; NaN for images of which there is no picture."""
         found = [self.pictures.get(image.row["url"]) for image in images]
         return self.clip.likeness(texts, [picture.body if picture else None for picture in found])
-
-
-def pictures_of(searcher: Searcher) -> PictureFolder | None:
-    """The pictures of the searcher's warehouse; None where none are to be fetched (`images.fetch`).
-
-    Raises:
-        CrawlError: They are to be fetched, and `crawl` settings do not allow a crawl.
-    """
-    if not searcher.settings.images.fetch:
-        return None
-    from quern.pipelines.images.pictures import PictureFolder  # Scrapy takes half a second to import.
-
-    return PictureFolder(searcher.snapshot.warehouse.root, searcher.settings)
 
 
 def _encoder(searcher: Searcher) -> Remembered:

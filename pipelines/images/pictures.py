@@ -19,6 +19,7 @@ from quern.jobs.crawl.fleet import CrawlError
 from quern.jobs.crawl.visit import visit
 from quern.jobs.images.pictures import Jpeg, encoded_anew
 from quern.pipelines.pages.crawl import check_settings, user_agent
+from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.digests import text_digest
 from quern.schemas.extras import require
 from quern.schemas.settings import Settings
@@ -70,6 +71,17 @@ class PictureFolder:
 
     def _path(self, url: str) -> Path:
         return self._folder / f"{text_digest(url)}.jpg"
+
+
+def with_pictures(searcher: Searcher) -> Searcher:
+    """The searcher, able to fetch images of answers where `images.fetch` wants it.
+
+    Raises:
+        CrawlError: They are to be fetched, and `crawl` settings do not allow a crawl.
+    """
+    if searcher.settings.images.fetch:
+        searcher.pictures = PictureFolder(searcher.snapshot.warehouse.root, searcher.settings)
+    return searcher
 
 
 def _write(jpeg: bytes, path: Path) -> None:

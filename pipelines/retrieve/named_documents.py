@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from quern.indexes.keys import positions_in
 from quern.indexes.lexical import in_order
-from quern.jobs.reasoning.answering.identifiers import identifiers
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.ranking import Ranking
 from quern.pipelines.retrieve.searcher import Searcher
@@ -22,13 +21,17 @@ from quern.pipelines.retrieve.searcher import Searcher
 _LONGEST: Final = 300  # Characters of a key or an address.
 _MOST: Final = 3  # Keys of one question that are looked up, and chunks of a document that are put first.
 _ADDRESS: Final = re.compile(r"https?://\S+?(?=[?!.,;)]*(?:\s|$))")
+# A code with a mark in it, or of two digits or more: `HD-1033`, `SB535`.
+_CODE: Final = re.compile(
+    r"(?<![\w/.@-])(?=[\w/-]*[^\W\d_])(?=\S*(?:[-_/]\S*\d|\d\D*\d))[^\W_][\w/-]{1,38}\w", re.ASCII
+)
 _ENDING: Final = re.compile(r"\.\w{2,5}$")
 
 
 def keys_named(question: str) -> list[str]:
     """What of a question may be the key or the address of a document: codes, addresses, or all of it as one word."""
     whole = question.strip().strip("?!.\"'“”")
-    found = [*_ADDRESS.findall(question), *(one.text for one in identifiers(question) if one.alone)]
+    found = [*_ADDRESS.findall(question), *_CODE.findall(question)]
     if whole and len(whole) <= _LONGEST and not re.search(r"\s", whole) and re.search(r"\d", whole):
         found.insert(0, whole)
     return list(dict.fromkeys(found))[:_MOST]

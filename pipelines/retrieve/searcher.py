@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import pyarrow as pa
 
@@ -19,13 +19,28 @@ Given = ParamSpec("Given")
 Made = TypeVar("Made")
 
 
+class Pictures(Protocol):
+    """Images of answers that are fetched; see `pipelines.images.pictures`, which a question has no need of otherwise."""
+
+    def fetch(self, urls: Collection[str]) -> None:
+        """Fetch the images of these addresses that were not asked for before."""
+
+    def get(self, url: str) -> Any:
+        """The image of an address; None where there is none."""
+
+
 class Searcher:
-    """A snapshot, the embedder that its vectors were made with, and the settings to search it by."""
+    """A snapshot, the embedder that its vectors were made with, and the settings to search it by.
+
+    Attributes:
+        pictures: What fetches images of answers; None where none are fetched.
+    """
 
     def __init__(self, snapshot: Snapshot, settings: Settings) -> None:
         self.snapshot = snapshot
         self.settings = settings
         self.graph = QueryGraph(snapshot)
+        self.pictures: Pictures | None = None
         self._held: dict[tuple[object, ...], Any] = {}
 
     @cached_property

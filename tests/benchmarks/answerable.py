@@ -159,6 +159,16 @@ def _demo(folder: Path, _: Path) -> Iterator[Case]:
     return _of_gold("demo", folder, gold)
 
 
+def _domain(folder: Path, _: Path) -> Iterator[Case]:
+    """A visible domain of `tests/corpus/domains`, by the name of the folder."""
+    rows = _lines(Path(__file__).parents[1] / "corpus" / "domains" / folder.name / "questions.jsonl")
+    gold = [
+        _Gold(r["question"], str(r.get("answer", "")), frozenset(r["evidence_urls"]), null=r["type"] == "null")
+        for r in rows
+    ]
+    return _of_gold(folder.name, folder, gold)
+
+
 def _lihua(folder: Path, datasets: Path) -> Iterator[Case]:
     rows = [
         r for r in _lines(datasets / "lihua_world" / "queries.jsonl") if r["type"] == "Null" or r["evidence_doc_ids"]
@@ -190,4 +200,11 @@ def _cmrc(folder: Path, datasets: Path) -> Iterator[Case]:
     return _of_gold("cmrc", folder, [_of_row(r) for r in rows[:_CHINESE_QUESTIONS]])
 
 
-_OF_WAREHOUSE = {"demo": _demo, "lihua": _lihua, "musique": _musique, "cmrc": _cmrc}
+_OF_WAREHOUSE = {
+    "pumps": _domain,
+    "computing": _domain,
+    "demo": _demo,
+    "lihua": _lihua,
+    "musique": _musique,
+    "cmrc": _cmrc,
+}

@@ -3,33 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from quern.jobs.models.reader import Reader
 from quern.jobs.reasoning.alignment.constituents import parsed
 from quern.jobs.reasoning.alignment.task import AlignInput, aligned
-from quern.jobs.reasoning.confidence.features import Features, features, sentence_similarities
+from quern.jobs.reasoning.answering.reading import reading_ahead
+from quern.jobs.reasoning.confidence.features import Features, features
 from quern.jobs.reasoning.confidence.judge import moved
 from quern.jobs.reasoning.confidence.model import FILE
-from quern.jobs.vectors.embed import Embedder
-from quern.schemas.settings import AnswerSettings, EmbedSettings
+from quern.schemas.settings import AnswerSettings
 from tests.benchmarks.answerable import Case, cases
 from tests.benchmarks.logistic import Fit, Floats, calibration_error, roc_area
 
 FALSE_REFUSALS = 0.08
 _REAL = 4.0  # What a question that nothing answers counts against one whose evidence was struck out.
 _PRIOR = 0.8  # Share of answered questions among those that are asked: between the sample corpus (.9) and chance.
-_COMPARED = AnswerSettings().compared
 _VERIFIED = AnswerSettings().verified
 
 
 def benchmark_confidence(datasets: Path, warehouses: Sequence[Path], *, fit: bool = False) -> dict[str, float]:
     """Figures of each set held out; with `fit` the model of all sets is written into the package."""
-    given = cases(datasets, warehouses)
-    encode = Embedder.for_questions(EmbedSettings()).encode
-    near = sentence_similarities([c.given for c in given], encode, _COMPARED)
-    seen = [features(c.given, cosine) for c, cosine in zip(given, near, strict=True)]
+    reader = Reader.load()
+    given = [
+        replace(c, given=replace(c.given, reader=reader, windows=AnswerSettings().reading))
+        for c in cases(datasets, warehouses)
+    ]
+    seen = [features(one) for one in reading_ahead([c.given for c in given])]
     values = np.array([[getattr(f, name) for name in Features._fields] for f in seen])
     answered = np.array([c.answered for c in given])
     sets = np.array([c.set.split()[0] for c in given])

@@ -24,7 +24,9 @@ _WORDS: Final = lazy_pattern(
     re.IGNORECASE,
 )
 _PLACE: Final[dict[KindName, str]] = {"where": "place", "who": "person"}
-_OTHER_ROLE: Final = 0.5  # How well a name fits that is of no known role.
+# How well a name of no known role fits: one of a single word may be anything.
+_OTHER_ROLE: Final = 0.5
+_LONE: Final = 0.3
 
 
 class Value(NamedTuple):
@@ -52,7 +54,9 @@ def values(kind: KindName, sentence: str, published: date | None) -> Iterator[Va
         yield from (Value(w.start, w.end, w.text, 1.0) for w in dates(sentence, published))
     elif kind in _PLACE:
         for name in names(sentence):
-            fit = 1.0 if name.role == _PLACE[kind] else _OTHER_ROLE if name.role == "other" else 0.0
+            fit = 1.0 if name.role == _PLACE[kind] else 0.0
+            if name.role == "other":
+                fit = _OTHER_ROLE if " " in name.text else _LONE
             yield Value(name.start, name.end, name.text, fit)
     elif kind in FORMED:
         yield from (Value(q.start, q.end, q.text, 1.0) for q in quantities(sentence))

@@ -9,13 +9,10 @@ from typing import Final
 from quern.jobs.models.reader import LineReading
 from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.answering.lines import Line, ranked, without_mark
-from quern.jobs.reasoning.answering.reading import read
+from quern.jobs.reasoning.answering.reading import BESIDE_READER, read
 from quern.jobs.text.dates import dates
 from quern.jobs.text.stems import content_words
 
-# What the log odds of shared words count beside the reader's. On two visible domains of 100 questions .0, .12, .25 and
-# .5 differ by less than their intervals.
-_BESIDE_READER: Final = 0.12
 # Log odds by which a line of a later document may be less likely than the best one and still stand in its place, and
 # the share of words that both must have: they say the same of different times.
 _NEARLY: Final = 2.0
@@ -53,7 +50,7 @@ def candidates(given: AnswerInput) -> list[Candidate]:
     if not made.lines:
         return [Candidate(line, line.score, None) for line in lines]
     both = [
-        Candidate(line, reading.odds + _BESIDE_READER * line.score, reading)
+        Candidate(line, reading.odds + BESIDE_READER * line.score, reading)
         for line in lines
         if (reading := made.lines.get(line.number)) is not None
     ]

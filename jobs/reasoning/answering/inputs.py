@@ -142,12 +142,14 @@ class AnswerInput:
         evidence: What there is to answer from.
         before: The sub-questions that were answered before it, in the order of the DAG (Xinyu AI Search, section 3.4).
         reader: The trained reader of the likeliest lines; None to go by shared words alone.
+        windows: Windows of lines that it reads (`answer.reading`).
     """
 
     question: str
     evidence: Sequence[Evidence]
     before: Sequence[AskedBefore] = ()
     reader: Model | None = None
+    windows: int = 1
 
     @cached_property
     def sentences(self) -> list[Span]:
@@ -171,7 +173,7 @@ class AnswerInput:
             evidence,
             *(self._events if asks_events(self.question) else []),
             *([self._facts] if self._facts else []),
-            *([self.reader.fingerprint] if self.reader else []),
+            *([self.reader.fingerprint, self.windows] if self.reader else []),
             [(b.question, b.answer, [*b.rests_on], b.said) for b in self.before],
         ]
 

@@ -14,6 +14,8 @@ from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.lines import Line, is_conversation, ranked
 from quern.schemas.words.scripts import CJK
 
+# What the log odds of shared words count beside the reader's.
+BESIDE_READER: Final = 0.12
 LINES: Final = 12  # Likely lines of a window...
 IN_CONTEXT: Final = 6  # ...of which the first are shown with the line before them...
 _CHARACTERS: Final = 1500  # ...as far as all have so many characters, about what there is room for...
@@ -111,29 +113,48 @@ def _begun(given: AnswerInput) -> Callable[[], Read]:
         # In conversations the reader gains nothing: 289 rather than 293 of 572 questions of lihua_world are right.
         kinds = given.reader.begin(given.question, [])
         return lambda: Read({}, kinds().kinds)
-    numbers = _window(given, ranked(given))
+    windows = [*_windows(ranked(given), given)]
+    begun = [_begin_window(given, given.reader, window) for window in windows]
+    if len(begun) == 1:
+        return begun[0]
+    model = given.reader
+    return lambda: _read_again(given, model, [reading() for reading in begun])
+
+
+def _read_again(given: AnswerInput, model: Model, first: Sequence[Read]) -> Read:
+    """The likeliest lines of several windows, read once more in one: there they are weighed against each other."""
+    odds = {number: line.odds for made in reversed(first) for number, line in made.lines.items()}
+    likely = [line for line in ranked(given) if line.number in odds]
+    likely.sort(key=lambda line: -(odds[line.number] + BESIDE_READER * line.score))
+    return _begin_window(given, model, next(_windows(likely, given)))()
+
+
+def _begin_window(given: AnswerInput, model: Model, window: Mapping[int, Sequence[int]]) -> Callable[[], Read]:
     shown = {line.number: line.shown for line in ranked(given)}
-    passages = [
-        Passage(heading(given.evidence[at]), [shown[number] for number in mine]) for at, mine in numbers.items()
-    ]
-    reading = given.reader.begin(given.question, passages)
-    return lambda: _by_number(reading(), [*numbers.values()])
+    passages = [Passage(heading(given.evidence[at]), [shown[number] for number in mine]) for at, mine in window.items()]
+    reading = model.begin(given.question, passages)
+    return lambda: _by_number(reading(), [*window.values()])
 
 
-def _window(given: AnswerInput, likely: Sequence[Line]) -> dict[int, list[int]]:
-    """The numbers of the lines to read, by their evidence; what has the likeliest lines comes first."""
-    by_number = {line.number: line for line in likely}
-    chosen: dict[int, set[int]] = {}
-    length = 0
-    for rank, line in enumerate(likely[:LINES]):
-        beside = {line.before} - {0} if rank < IN_CONTEXT else set()
-        added = ({line.number} | beside) - chosen.get(line.evidence, set())
-        longer = sum(min(_LINE, len(by_number[number].shown)) for number in added)
-        longer += 0 if line.evidence in chosen else min(_TITLE, len(heading(given.evidence[line.evidence])))
-        if not chosen or length + longer <= _CHARACTERS:
+def _windows(left: Sequence[Line], given: AnswerInput) -> Iterator[dict[int, list[int]]]:
+    """The numbers of the lines of each window by their evidence, the likeliest lines first."""
+    by_number = {line.number: line for line in ranked(given)}
+    for _ in range(given.windows):
+        if not left:
+            return
+        chosen: dict[int, set[int]] = {}
+        length, took = 0, 0
+        for rank, line in enumerate(left[:LINES]):
+            beside = {line.before} - {0} if rank < IN_CONTEXT else set()
+            added = ({line.number} | beside) - chosen.get(line.evidence, set())
+            longer = sum(min(_LINE, len(by_number[number].shown)) for number in added)
+            longer += 0 if line.evidence in chosen else min(_TITLE, len(heading(given.evidence[line.evidence])))
+            if chosen and length + longer > _CHARACTERS:
+                break
             chosen.setdefault(line.evidence, set()).update(added)
-            length += longer
-    return {at: sorted(mine) for at, mine in chosen.items()}
+            length, took = length + longer, took + 1
+        yield {at: sorted(mine) for at, mine in chosen.items()}
+        left = left[took:]
 
 
 def _by_number(reading: Reading, numbers: Sequence[Sequence[int]]) -> Read:

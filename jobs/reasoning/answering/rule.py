@@ -66,7 +66,7 @@ def _of_parts(given: AnswerInput, most: int) -> Draft | None:
 def _carrying(given: AnswerInput, numbers: Sequence[int], short: str) -> list[Statement]:
     """The lines of these numbers, those left out that the short answer repeats."""
     shown = {line.number: without_mark(line.shown) for line in ranked(given)}
-    return [statement(shown[n], [n]) for n in numbers if shown[n] not in short]
+    return [statement(shown[n], [n]) for n in numbers if n in shown and shown[n] not in short]
 
 
 def _items(given: AnswerInput, likely: Sequence[Candidate]) -> dict[int, str]:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import Final
 
 from quern.jobs.reasoning.answering.draft import Draft
 from quern.jobs.reasoning.answering.inputs import AnswerInput
-from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.reasoning.confidence.features import features
 from quern.jobs.reasoning.confidence.model import fitted
 from quern.jobs.reasoning.confidence.reasons import Code, reason_of
 from quern.jobs.reasoning.questions.course import asks_events
+from quern.jobs.reasoning.rules import rules_digest
 from quern.schemas.settings import AnswerSettings
 
 # What of its question the first chunk matches on average (`answer.verified`): less lowers the probability.
@@ -24,7 +24,7 @@ _OF_EVENTS: Final = 0.9  # Where dated events of the evidence tell what happened
 
 def identity(settings: AnswerSettings) -> object:
     """Everything that a judgement depends on beside question, evidence and draft, JSON-like."""
-    return [answer_task(settings).version, asdict(fitted()), settings.model_dump(mode="json")]
+    return [rules_digest(), settings.model_dump(mode="json")]
 
 
 @dataclass(frozen=True)

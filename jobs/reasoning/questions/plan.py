@@ -74,7 +74,7 @@ class Plan:
     def asked(self) -> list[int]:
         """Numbers of the sub-questions whose answers make the whole: all, but for those that only lead to others.
 
-        What leads to the next is asked for too where the question's words hold it: `who built it, and when was he born`.
+        What leads to the next is asked for too where the question has its words: `who built it, and when was he born`.
         """
         return [n for n, s in enumerate(self.sub_questions, 1) if n in self.leaves() or _holds(self.question, s.text)]
 

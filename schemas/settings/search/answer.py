@@ -17,23 +17,19 @@ class AnswerSettings(Group):
         le=1,
         description="Accepted probability that the evidence does not answer; where it is higher, nothing is answered.",
     )
-    reading: float = Field(
-        0.6,
+    reading: int = Field(
+        2,
         ge=0,
-        description="Weight, as log odds, of what the trained reader says of the likeliest sentences beside the rules; "
-        "0 for the rules alone, which spares its loading (some half a second) and some 40 ms of one core a question.",
+        le=8,
+        description="Windows of likely lines that the trained reader reads of each question; with more than one the best "
+        "lines are read once more together. A window takes some 0.1 s of one core. 0 for none: then the lines that share "
+        "the most words with the question answer, and the reader is not loaded.",
     )
     verified: float = Field(
         0.5,
         ge=0,
         description="Weight, as log odds, of what of a question the first chunk of a search with verification matches "
         "(recipe `ggatrieval`), in judging whether it is answered; 0 for none.",
-    )
-    compared: int = Field(
-        3,
-        ge=0,
-        description="Sentences of the evidence, the likeliest of each question, whose vectors are compared with the "
-        "question's to judge it; 0 spares their embedding, some 3 ms each, and tells answerable questions less well.",
     )
     triplets: int = Field(
         0,

@@ -73,9 +73,7 @@ def test_what_an_answer_is_remembered_under_has_its_events_where_it_tells_them()
 
 def test_questions_for_courses_and_events_are_known():
     assert all(
-        map(
-            asks_course, ["Give me a time line", "What was the course of events?", "渡轮事故的经过", "桥的时间线"]
-        )
+        map(asks_course, ["Give me a time line", "What was the course of events?", "渡轮事故的经过", "桥的时间线"])
     )
     assert all(map(asks_events, ["What happened to Ann?", "What else happened then?", "渡轮发生了什么？"]))
     assert not any(

@@ -84,9 +84,7 @@ def test_a_parent_is_filled_in_by_its_answer_or_by_its_words() -> None:
     plan = Plan("q", parts("Which plant makes the tubing, and who manages it?"))
     assert plan.filled(2, {1: "Lindhall."}) == "Who manages it? (Lindhall)"
     assert plan.filled(2, {}) == "Who manages it? (Which plant makes the tubing)"
-    assert plan.filled(2, {1: "a sentence that says more than a name could ever say here"}) == plan.filled(
-        2, {}
-    )
+    assert plan.filled(2, {1: "a sentence that says more than a name could ever say here"}) == plan.filled(2, {})
 
 
 def test_all_parts_that_the_question_asks_for_are_told_and_steps_on_the_way_are_not() -> None:
