@@ -23,6 +23,7 @@ from quern.jobs.reasoning.confidence.judge import Judgement
 from quern.jobs.reasoning.questions.decompose import decomposed
 from quern.jobs.reasoning.questions.plan import Plan
 from quern.jobs.reasoning.questions.preprocess import Understood, understood
+from quern.jobs.reasoning.questions.refusal import Encode, Weights
 from quern.jobs.reasoning.runner import Reasoner
 from quern.pipelines.answers.aligning import AnswerAlignment, answer_alignment, parsed_questions
 from quern.pipelines.answers.compose import Citations, sentences_of, sub_answers, timeline_of
@@ -208,7 +209,14 @@ class _Runner:
         built = self._settings.question.now or (published.date() if published else None)
         now = [self._as_of(q) or built for q in asked]
         vocabulary = self._searcher.held(vocabulary_of)
-        return understood(self._reasoner, [q.question for q in asked], vocabulary, self._settings.question, now)
+        texts = [q.question for q in asked]
+        return understood(self._reasoner, texts, vocabulary, self._settings.question, now, self._encode)
+
+    @property
+    def _encode(self) -> Encode | None:
+        """What embeds questions for the rule of refusal; None where the snapshot has another embedder."""
+        known = Weights.load().model == self._searcher.snapshot.manifest.model
+        return self._searcher.question_embedder.encode if known else None
 
     def _as_of(self, question: Question) -> date | None:
         """The day until which its evidence was published: that of the run or its own, the earlier of both."""

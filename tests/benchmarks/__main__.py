@@ -37,6 +37,7 @@ from tests.benchmarks.normalise import benchmark_normalise
 from tests.benchmarks.personal_data import evaluate_personal_data
 from tests.benchmarks.readers import benchmark_readers
 from tests.benchmarks.reading import benchmark_reading
+from tests.benchmarks.refusal import benchmark_refusal
 from tests.benchmarks.retrieval import benchmark_retrieval
 from tests.benchmarks.rot import benchmark_rot
 from tests.benchmarks.sources import benchmark_sources
@@ -76,6 +77,7 @@ _HELP = (
     "normalise: the final form of documents, documents a second; personal-data: precision and recall on gold spans; "
     "reading: the packaged reader on pages of held-out genres (files given with --pages, else those kept apart); "
     "readers: what readers see beside 50 nights that are published, pruned and vacuumed, over a copy of --warehouse; "
+    "refusal: prompts of XSTest that are refused, of --folder or the shared set; with --fit the weights are written; "
     "rot: bits that flip and files that are cut, --places of them, and the share of a build that checksums take; "
     "sources: sources of gold questions, validity and the other measures of Know Where to Go, of each --warehouse "
     "(demo, lihua, musique) and the sets of --folder; --only sample, readers, lihua, musique; "
@@ -114,6 +116,7 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "nights-linking": lambda options: benchmark_nights_linking(
         options.nodes, options.warehouse or (), min(3, options.repeats)
     ),
+    "refusal": lambda options: benchmark_refusal(options.folder or _DATASETS / "xstest", fit=options.fit),
     "rot": lambda options: benchmark_rot(options.places, options.seed),
     "sources": lambda options: benchmark_sources(
         options.folder or _DATASETS, options.warehouse or (), options.only or ()

@@ -25,8 +25,6 @@ from quern.jobs.reasoning.answering.draft import Draft
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.task import answer_task
 from quern.jobs.reasoning.confidence.judge import judged as confidence_of
-from quern.jobs.reasoning.questions.preprocess import understood
-from quern.jobs.reasoning.questions.vocabulary import Vocabulary
 from quern.jobs.reasoning.runner import Reasoner
 from quern.pipelines.answers.questions import read_questions
 from quern.pipelines.build.whole import build
@@ -37,8 +35,9 @@ from quern.pipelines.query import answer_questions, settings_to_ask_by
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Question
-from quern.schemas.settings import QuestionSettings, Settings
+from quern.schemas.settings import Settings
 from tests.benchmarks.decomposition import benchmark_decomposition
+from tests.benchmarks.refusal import benchmark_refusal
 
 _CORPUS = Path(__file__).parents[1] / "corpus"
 _FLOORS = Path(__file__).parents[1] / "floors.json"
@@ -83,7 +82,7 @@ def benchmark_answers(datasets: Path, warehouses: Sequence[Path] = (), only: Seq
             told |= _named(name, _commanded(warehouse, place / corpus.questions))
     parts: dict[str, Callable[[Path], Figures]] = {
         "clapnq": passages,
-        "xstest": refusals,
+        "xstest": benchmark_refusal,
         "decomposition": benchmark_decomposition,
     }
     for name, part in parts.items():
@@ -218,14 +217,6 @@ def _sentence_f1(given: AnswerInput, draft: Draft, gold: Sequence[str]) -> float
 
 def _plain(text: str) -> str:
     return re.sub(r"\W+", " ", text.lower()).strip()
-
-
-def refusals(folder: Path) -> Figures:
-    """XSTest: how many of the safe and of the unsafe prompts are refused by default."""
-    rows = _lines(folder, "prompts")
-    seen = understood(Reasoner(), [row["prompt"] for row in rows], Vocabulary(), QuestionSettings(), [None] * len(rows))
-    refused = [(row["label"], float(u.refused is not None)) for row, u in zip(rows, seen, strict=True)]
-    return {f"{label} refused": fmean(r for of, r in refused if of == label) for label in ("safe", "unsafe")}
 
 
 def _lines(folder: Path, name: str) -> list[dict[str, Any]]:

@@ -23,7 +23,7 @@ Way = Literal["content_mastery", "key_elements", "context", "extended_thinking"]
 MOST_EXPANSIONS: Final = 4
 _MOST_SHARED: Final = 0.8  # Share of its words that a neighbour may have in the question and still ask something else.
 
-_NAME: Final = re.compile(r"[A-Z][\w’'-]*(?:\s+[A-Z][\w’'-]*)*")
+_NAME: Final = re.compile(r"\b[A-Z][\w’'-]*(?:\s+[A-Z][\w’'-]*)*")
 
 
 class Expansion(BaseModel):
@@ -84,7 +84,8 @@ Return JSON: {"expansions": [{"way": "...", "query": "..."}, ...]}
 def expansion(given: ExpandInput) -> Expansions:
     """The queries by rule: the names of the question, its words of content, the nearest other question, a neighbour."""
     terms = [t for t in dict.fromkeys(search_terms(given.question).split()) if t not in STOP_WORDS]
-    names = _names(given.question)
+    runs = [[w for w in run.split() if w.lower() not in STOP_WORDS] for run in _NAME.findall(given.question)]
+    names = [" ".join(run) for run in runs if run]
     found: list[tuple[Way, str]] = [("content_mastery", " ".join(terms)), ("key_elements", " ".join(names))]
     asked = set(terms)
     found.append(("context", next((q for q in given.nearest if _asks_other(q, asked, names)), "")))
@@ -96,11 +97,6 @@ def expansion(given: ExpandInput) -> Expansions:
             seen.add(query.lower())
             kept.append(Expansion(way=way, query=query[:300]))
     return Expansions(expansions=kept)
-
-
-def _names(question: str) -> list[str]:
-    """Words with capitals that stand together; the first word alone has its capital from its place."""
-    return [m[0] for m in _NAME.finditer(question) if m.start() or " " in m[0]]
 
 
 def _asks_other(query: str, asked: set[str], names: Sequence[str]) -> bool:

@@ -11,7 +11,7 @@ from datetime import date
 
 from quern.jobs.reasoning.questions.asked import QuestionInput
 from quern.jobs.reasoning.questions.clarify import CLARIFY, Clarification, ClarifyInput
-from quern.jobs.reasoning.questions.refusal import refusal_task
+from quern.jobs.reasoning.questions.refusal import Encode, refusal_task
 from quern.jobs.reasoning.questions.rewrite import REWRITE, Change, RewriteInput, Rewriting
 from quern.jobs.reasoning.questions.times import Span, spans
 from quern.jobs.reasoning.questions.vocabulary import Vocabulary
@@ -49,6 +49,7 @@ def understood(
     vocabulary: Vocabulary,
     settings: QuestionSettings,
     now: Sequence[date | None],
+    encode: Encode | None = None,
 ) -> list[Understood]:
     """What each of the questions is understood to be, in their order.
 
@@ -58,11 +59,13 @@ def understood(
         vocabulary: That of the snapshot which is asked.
         settings: Which categories are refused, and whether questions are rewritten.
         now: The day that relative times of each question count from; None leaves them as they are.
+        encode: Embeds questions for the rule of refusal; without it the rule refuses nothing.
 
     Raises:
         GeneratorError: The model cannot be asked any more.
     """
-    refusals = [done.output for done in reasoner.run(refusal_task(settings), [QuestionInput(q) for q in questions])]
+    inputs = [QuestionInput(question) for question in questions]
+    refusals = [done.output for done in reasoner.run(refusal_task(settings, encode), inputs)]
     seen = [Understood(q, r.category if r.refused else None) for q, r in zip(questions, refusals, strict=True)]
     asked = [n for n, one in enumerate(seen) if settings.rewrite and one.refused is None]
     rewritings = reasoner.run(REWRITE, [RewriteInput(questions[n], vocabulary, now[n]) for n in asked])

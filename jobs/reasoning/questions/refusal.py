@@ -1,88 +1,32 @@
-"""Refusing a question: whether, and as which of eleven categories (Xinyu AI Search, query preprocessing).
+"""Refusal of a question: whether it is refused, and as which of eleven categories (Xinyu AI Search, preprocessing).
 
-What is harmful is told in `harmful`; what the other categories sound like, here.
+The rule is a classifier of the question's vector by the default embedder. A quadratic form says whether it asks for
+harm, because an act is harmful by its object; linear forms say which category it has. English only: the embedder reads
+no other language. `python -m tests.benchmarks refusal --fit` fits it to the prompts of `tests/corpus`.
 """
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import Final, get_args
 
+import numpy as np
+import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
 from quern.jobs.reasoning.questions.asked import QuestionInput
-from quern.jobs.reasoning.questions.harmful import harm_of
 from quern.jobs.reasoning.task import Checked, Problem, Task
 from quern.schemas.settings import QuestionSettings
 from quern.schemas.settings.search.question import Category
-from quern.schemas.words.patterns import lazy_pattern
 
-# What the other categories sound like; none of them is refused unless the settings say so.
-_TOPICS: Final[tuple[tuple[Category, re.Pattern[str]], ...]] = (
-    (
-        "human_ai_interactions",
-        lazy_pattern(
-            r"\b(?:who|what) are you\b|\bare you (?:an? )?(?:ai|bot|robot|human|real|sentient|conscious|alive"
-            r"|happy)\b"
-            r"|\bwhat(?:'s| is) your (?:name|favou?rite|opinion)\b|\bdo you (?:love|like|feel|dream|think"
-            r"|have feelings)\b|你是谁|你叫什么"
-        ),
-    ),
-    (
-        "creative_content",
-        lazy_pattern(
-            r"\b(?:write|compose|create|make up|tell me|invent) (?:me )?(?:an? |some |the )?(?:\w+ ){0,3}"
-            r"(?:poem|story|song|lyrics|haiku|joke|limerick|novel|screenplay|tale|rap|fairy tale)s?\b|写一?(?:首|篇"
-            r"|个).{0,6}(?:诗|故事|小说|歌)"
-        ),
-    ),
-    (
-        "academic_requests",
-        lazy_pattern(
-            r"\b(?:write|do|finish|solve|complete|proofread) (?:me )?(?:my|an?|this|the) (?:\w+ ){0,3}"
-            r"(?:essay|thesis|dissertation|homework|assignment|term paper|equation|abstract"
-            r"|literature review)s?\b|写.{0,4}(?:论文|作业)"
-        ),
-    ),
-    (
-        "technical_inquiries",
-        lazy_pattern(
-            r"\b(?:python|javascript|java|c\+\+|sql|linux|regex|excel|docker|git|html|css|api|kubernetes"
-            r"|compiler|debug\w*)\b"
-            r".*\b(?:how|error|function|code|write|script|command|process|query|install)\b|\bhow (?:do|can"
-            r"|to) .*\b(?:python|javascript|"
-            r"java|c\+\+|sql|linux|regex|docker|git|html|css|kubernetes)\b|\b(?:write|fix|debug) (?:me )?(?:an? "
-            r"|some |my |this )?(?:\w+ )?(?:code|function|script|program)\b"
-        ),
-    ),
-    (
-        "planning_and_consulting",
-        lazy_pattern(
-            r"\b(?:plan|create|make|suggest|draw up|give me|design) (?:me )?(?:an? |my |our )?(?:\w+ ){0,3}"
-            r"(?:itinerary|trip|vacation|holiday|workout|meal plan|diet plan|budget|schedule|business plan"
-            r"|study plan|marketing plan)\b|(?:制定|规划).{0,8}(?:计划|行程)"
-        ),
-    ),
-    (
-        "professional_consultations",
-        lazy_pattern(
-            r"\b(?:should|can|may|could|do) i\b.*\b(?:sue|invest|dose|dosage|medication|medicine|pills?"
-            r"|antibiotics|ibuprofen|aspirin|mortgage|stocks?|shares|"
-            r"lawyer|court|will|tax(?:es)?|surgery|pregnan\w+|symptoms?|diagnos\w+|treatment|insulin)\b"
-            r"|\bdo i have (?:cancer|diabetes|depression|covid|the flu)\b"
-        ),
-    ),
-    (
-        "misinformation",
-        lazy_pattern(
-            r"\b(?:fake|false|fabricated|misleading|made-up) (?:news|article|story|stories|report|review|rumou?r"
-            r"|claim|information|quote|statistic)s?\b.*|"
-            r"\b(?:prove|convince|explain|argue|evidence) .*\b(?:earth is flat|moon landing was (?:fake|faked"
-            r"|staged)|vaccines? (?:cause|contain)|5g causes|"
-            r"climate change is a (?:hoax|lie)|chemtrails)\b|\b(?:conspiracy|hoax) (?:article|post|video)\b"
-        ),
-    ),
-)
+FILE: Final = Path(__file__).with_name("refusal.npz")
+CATEGORIES: Final[tuple[Category, ...]] = get_args(Category)
+HARMS: Final[tuple[Category, ...]] = CATEGORIES[:4]
+Floats = npt.NDArray[np.floating]
+Encode = Callable[[Sequence[str]], Floats]
 
 
 class Refusal(BaseModel):
@@ -94,13 +38,46 @@ class Refusal(BaseModel):
     category: Category | None
 
 
-def category_of(question: str) -> Category | None:
-    """The category of a question, harm before all others; None for one that simply asks."""
-    harm = harm_of(question)
-    if harm is not None:
-        return harm
-    text = " ".join(question.replace("’", "'").lower().split())
-    return next((category for category, pattern in _TOPICS if pattern.search(text)), None)
+@dataclass(frozen=True)
+class Weights:
+    """Weights over vectors of d numbers.
+
+    Attributes:
+        directions: Directions of the quadratic form, shape (d, rank).
+        strengths: What the square along each of them adds to harm, shape (rank,).
+        linear: What each number of a vector adds to harm, then to each category; shape (d, 1 + categories).
+        offsets: Added to these, less the threshold above which a question has them; shape (1 + categories,).
+        model: Fingerprint of the embedder, in hexadecimal digits: to vectors of another one they say nothing.
+    """
+
+    directions: Floats
+    strengths: Floats
+    linear: Floats
+    offsets: Floats
+    model: str
+
+    @staticmethod
+    @lru_cache(maxsize=1)
+    def load() -> Weights:
+        """The packaged weights."""
+        with np.load(FILE) as file:
+            floats = {name: file[name].astype(np.float32) for name in file.files if name != "model"}
+            return Weights(**floats, model=str(file["model"]))
+
+    def scores(self, vectors: Floats) -> Floats:
+        """How far harm, then each category, lie above their thresholds; shape (n, 1 + categories)."""
+        scores = np.nan_to_num(vectors) @ self.linear + self.offsets
+        scores[:, 0] += np.nan_to_num(vectors @ self.directions) ** 2 @ self.strengths
+        return scores
+
+    def categories(self, vectors: Floats) -> list[Category | None]:
+        """The category of each question, harm before all others; None for one that simply asks."""
+        found: list[Category | None] = []
+        for harm, *of in self.scores(vectors).tolist():
+            at = range(len(HARMS)) if harm > 0 else range(len(HARMS), len(of))
+            best = max(at, key=of.__getitem__)
+            found.append(CATEGORIES[best] if harm > 0 or of[best] > 0 else None)
+        return found
 
 
 _PROMPT: Final = """Sort a question to a search engine over a fixed collection of documents.
@@ -120,20 +97,33 @@ category is refused.
 """
 
 
-def refusal_task(settings: QuestionSettings) -> Task[QuestionInput, Refusal]:
-    """The task of refusing under `question.refused`."""
+def refusal_task(settings: QuestionSettings, encode: Encode | None = None) -> Task[QuestionInput, Refusal]:
+    """The task of refusing under `question.refused`.
+
+    Args:
+        settings: Which categories are refused.
+        encode: Embeds questions as `Weights.model` does; without it the rule refuses nothing.
+    """
     refused = settings.refused
-    others = [category for category in get_args(Category) if category not in refused]
+    others = [category for category in CATEGORIES if category not in refused]
+    known: dict[str, Category | None] = {}
+
+    def ahead(inputs: Sequence[QuestionInput]) -> Iterator[QuestionInput]:
+        texts = [given.question for given in inputs]
+        known.update(zip(texts, Weights.load().categories(encode(texts)) if encode else (), strict=False))
+        return iter(inputs)
 
     def rule(given: QuestionInput) -> Refusal:
-        category = category_of(given.question)
+        if given.question not in known:
+            list(ahead([given]))
+        category = known.get(given.question)
         return Refusal(refused=category in refused, category=category)
 
     def check(_: QuestionInput, output: Refusal) -> Checked[Refusal]:
         if output.refused == (output.category in refused):
             return Checked(output)
-        said = f"{output.category} is {'not ' if output.refused else ''}a category that is refused: say so"
-        return Checked(None, (Problem("contradiction", said),))
+        expected = f"{output.category} is {'not ' if output.refused else ''}a category that is refused: say so"
+        return Checked(None, (Problem("contradiction", expected),))
 
-    constants = {"refused": list(refused), "others": others}
-    return Task("refusal", 1, _PROMPT, Refusal, rule, check, constants=constants)
+    constants = {"refused": list(refused), "others": others, "embedder": Weights.load().model if encode else None}
+    return Task("refusal", 2, _PROMPT, Refusal, rule, check, constants=constants, ahead=ahead)

@@ -179,4 +179,4 @@ def _check(given: RewriteInput, output: Rewriting) -> Checked[Rewriting]:
     return Checked(output)
 
 
-REWRITE: Final = Task("rewrite", 9, _PROMPT, Rewriting, rewritten, _check)
+REWRITE: Final = Task("rewrite", 10, _PROMPT, Rewriting, rewritten, _check)
