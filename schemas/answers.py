@@ -289,7 +289,7 @@ class Answer(BaseModel):
     Attributes:
         question: As it was given.
         asked: As it was understood, where that differs: relative times as ranges, full names, spelling mended.
-        kind: What is asked for: `when`, `who`, `where`, `how_many`, `yes_no`, `comparison`, `list`, ...
+        kind: What is asked for, by the reader: `span`, `verdict` (yes or no), `list`; `other` where it read nothing.
         sentences: The short answer, then what carries it; none where the question was refused.
         probability: Calibrated probability that the evidence answers, in [0, 1].
         reason: Why there is no answer: `nothing_found`, `nothing_passes` (the filters), `other_entity`, `other_time`,

@@ -367,7 +367,7 @@ def _batches(questions: Sequence[Question], layout: Layout, chance: random.Rando
 
 
 def _targets(questions: Sequence[Question], chance: random.Random) -> Iterator[list[Target]]:
-    # Questions about twins are read line by line alone: two pages of one title that contradict each other are no window.
+    # Questions about twins are read line by line alone: pages of one title that contradict each other are no window.
     asked, pages, by = [q for q in questions if not q.page.has_twin], pages_of(questions), Chances()
     while True:
         order = chance.sample(asked, len(asked))

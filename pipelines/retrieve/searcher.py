@@ -20,7 +20,7 @@ Made = TypeVar("Made")
 
 
 class Pictures(Protocol):
-    """Images of answers that are fetched; see `pipelines.images.pictures`, which a question has no need of otherwise."""
+    """Images of answers that are fetched; see `pipelines.images.pictures`."""
 
     def fetch(self, urls: Collection[str]) -> None:
         """Fetch the images of these addresses that were not asked for before."""

@@ -17,6 +17,7 @@ from quern.jobs.text.stems import content_words
 # the share of words that both must have: they say the same of different times.
 _NEARLY: Final = 2.0
 _ALIKE: Final = 0.35
+_HEADING: Final = "#"  # Of markdown: it names what the lines behind it say.
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,12 @@ class Candidate:
 
 
 def candidates(given: AnswerInput) -> list[Candidate]:
-    """The lines that may answer, likeliest first; all lines by shared words where nothing was read."""
+    """The lines that may answer, likeliest first, by shared words where nothing was read.
+
+    Questions and headings answer nothing, unless there is nothing else.
+    """
     lines, made = ranked(given), read(given)
+    lines = [line for line in lines if not line.shares.asks and not line.text.startswith(_HEADING)] or lines
     if not made.lines:
         return [Candidate(line, line.score, None) for line in lines]
     both = [

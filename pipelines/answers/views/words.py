@@ -19,22 +19,7 @@ REASONS: Final = {
 }
 """Why there is no answer, by `Answer.reason`."""
 
-KINDS: Final = {
-    "when": "a date",
-    "who": "a person",
-    "where": "a place",
-    "how_many": "a number",
-    "how_much": "an amount",
-    "how_long": "a duration",
-    "which": "one of several",
-    "yes_no": "yes or no",
-    "comparison": "a comparison",
-    "list": "a list",
-    "why": "a cause",
-    "how": "a manner",
-    "what_happened": "what happened",
-    "definition": "a definition",
-}
+KINDS: Final = {"span": "a fact", "verdict": "yes or no", "list": "a list"}
 """What is asked for, by `Answer.kind`; `other` has no word of its own."""
 
 

@@ -21,9 +21,9 @@ class AnswerSettings(Group):
         2,
         ge=0,
         le=8,
-        description="Windows of likely lines that the trained reader reads of each question; with more than one the best "
-        "lines are read once more together. A window takes some 0.1 s of one core. 0 for none: then the lines that share "
-        "the most words with the question answer, and the reader is not loaded.",
+        description="Windows of likely lines that the trained reader reads of each question; with more than one the "
+        "best lines are read once more together. A window takes some 0.1 s of one core. 0 for none: then the lines "
+        "that share the most words with the question answer, and the reader is not loaded.",
     )
     verified: float = Field(
         0.5,

@@ -213,7 +213,7 @@ HARMFUL = Answer(
 LONG = Answer(
     query_id="long",
     question="I have walked past it every day for years. " * 12 + "Was the Wherry Pier built before the war?",
-    kind="yes_no",
+    kind="verdict",
     sentences=[Sentence(text="Yes: it was built in 1912.", citations=[1])],
     probability=0.64,
     by="rules",
