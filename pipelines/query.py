@@ -197,7 +197,7 @@ class _Runner:
         plans = decomposed(self._reasoner, [u.question for _, u in going])
         found = self._found([u.question for _, u in going], [conditions_of(q) for q, _ in going])
         ways = [
-            _OnItsWay(q, u, plan, f, self._reader, self._settings.answer.reading)
+            _OnItsWay(q, u, plan, f, self._reader, self._settings.answer.windows)
             for (q, u), plan, f in zip(going, plans, found, strict=True)
         ]
         self._answer_parts(ways)

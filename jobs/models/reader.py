@@ -142,7 +142,7 @@ class Reader:
         Raises:
             ModelError: The file is missing, or the model that it is trained from is not on this machine.
         """
-        find_folder(DEFAULT_MODEL, "answer.reading")
+        find_folder(DEFAULT_MODEL, "answer.windows")
         self._file = file
         try:
             self._written = file.read_bytes()

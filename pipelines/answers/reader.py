@@ -14,7 +14,7 @@ log = logging.getLogger(__name__)
 
 def reader_of(settings: AnswerSettings) -> Reader | None:
     """The reader by `settings`; None where they want none, or the model that it is trained from is not at hand."""
-    return _reader() if settings.reading else None
+    return _reader() if settings.windows else None
 
 
 @cache

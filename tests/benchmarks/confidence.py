@@ -29,7 +29,7 @@ def benchmark_confidence(datasets: Path, warehouses: Sequence[Path], *, fit: boo
     """Figures of each set held out; with `fit` the model of all sets is written into the package."""
     reader = Reader.load()
     given = [
-        replace(c, given=replace(c.given, reader=reader, windows=AnswerSettings().reading))
+        replace(c, given=replace(c.given, reader=reader, windows=AnswerSettings().windows))
         for c in cases(datasets, warehouses)
     ]
     seen = [features(one) for one in reading_ahead([c.given for c in given])]

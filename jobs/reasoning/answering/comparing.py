@@ -1,59 +1,81 @@
-"""Two answers of one dimension, compared or subtracted: quantities of one unit, or dates."""
+"""Two sides of a question compared by value: quantities of one unit, or dates, from the lines that speak of each."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
+from itertools import product
+from typing import Final
 
-from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore
+from quern.jobs.reasoning.answering.candidates import Candidate, candidates
+from quern.jobs.reasoning.answering.inputs import AnswerInput
 from quern.jobs.reasoning.questions.parts import Comparison
 from quern.jobs.text.dates import dates
 from quern.jobs.text.quantities import quantities
+from quern.jobs.text.stems import content_words
+
+_LINES: Final = 8  # Likely lines of each side whose values are looked at.
+_SHARE: Final = 0.5  # Of the words that tell a side from the other, what a line with its title must have.
 
 
 @dataclass(frozen=True)
 class Value:
-    """A quantity or a date of an answer.
+    """A quantity or a date of a line.
 
     Attributes:
         text: Its words.
         unit: What it counts; `day` of dates.
         size: Its number; of a date the number of its first day.
+        line: The line that has it.
     """
 
     text: str
     unit: str
     size: float
+    line: Candidate
 
 
-def compared(given: AnswerInput, comparison: Comparison) -> str:
-    """The side that a comparison is true of, with both values; empty where the answers have no values of one unit."""
-    if len(given.before) != len(comparison.sides):
-        return ""
-    pair = _of_one_unit(*(list(_values(answer, in_time=comparison.in_time)) for answer in given.before))
-    if pair is None or pair[0].size == pair[1].size:
-        return ""
-    first = (pair[0].size < pair[1].size) == comparison.less
-    won, lost = pair if first else pair[::-1]
-    values = f"{won.text} against {lost.text}"
+@dataclass(frozen=True)
+class Compared:
+    """The outcome of a comparison, and the numbers of the two lines that it rests on."""
+
+    text: str
+    rests_on: tuple[int, int]
+
+
+def compared(given: AnswerInput, comparison: Comparison) -> Compared | None:
+    """The side that a comparison is true of, with both values; None where no two lines have values of one unit."""
+    words = [content_words(side) for side in comparison.sides]
+    both = (words[0] & words[1], words[0] | words[1])
+    values = [[*_values(given, own - both[0] or own, comparison)] for own in words]
+    pairs = [(a, b) for a, b in product(*values) if a.unit == b.unit and a.size != b.size and a.text != b.text]
+    if not pairs:
+        return None
+    one, other = max(pairs, key=lambda pair: pair[0].line.score + pair[1].line.score)
+    first = (one.size < other.size) == comparison.less
     if comparison.verdict:
-        return f"{'Yes' if first else 'No'}: {pair[0].text} against {pair[1].text}"
-    return f"{comparison.sides[0 if first else 1]} ({values})"
+        text = f"{'Yes' if first else 'No'}: {one.text} against {other.text}"
+    else:
+        won, lost = (one, other) if first else (other, one)
+        text = f"{comparison.sides[0 if first else 1]} ({won.text} against {lost.text})"
+    return Compared(f"{text[:1].upper()}{text[1:]}", (one.line.line.number, other.line.line.number))
 
 
-def _values(answer: AskedBefore, *, in_time: bool) -> Iterator[Value]:
-    """The values of an answer, those of its short answer first."""
-    for text in (answer.answer, answer.said):
-        if in_time:
-            days = ((when.text, when.from_day) for when in dates(text, None))
-            yield from (Value(words, "day", day.toordinal()) for words, day in days if isinstance(day, date))
+def _values(given: AnswerInput, words: frozenset[str], comparison: Comparison) -> Iterator[Value]:
+    """The values of the likeliest lines that speak of a side."""
+    spoken = [c for c in candidates(given) if _speaks_of(given, c, words)]
+    for candidate in spoken[:_LINES]:
+        text, published = candidate.line.shown, candidate.line.published
+        if comparison.in_time:
+            days = ((when.text, when.from_day) for when in dates(text, published))
+            yield from (Value(said, "day", day.toordinal(), candidate) for said, day in days if isinstance(day, date))
         else:
-            # A bare number in a sentence may count anything: it is a value only where it is the whole answer.
-            found = (q for q in quantities(text) if q.unit or q.text == text.strip(" ."))
-            yield from (Value(q.text, q.unit, q.value) for q in found)
+            # A bare number may count anything.
+            yield from (Value(q.text, q.unit, q.value, candidate) for q in quantities(text) if q.unit)
 
 
-def _of_one_unit(one: Sequence[Value], other: Sequence[Value]) -> tuple[Value, Value] | None:
-    """The first values of both that count the same."""
-    return next(((a, b) for a in one for b in other if a.unit == b.unit), None)
+def _speaks_of(given: AnswerInput, candidate: Candidate, words: frozenset[str]) -> bool:
+    """Whether a line, with the title of its document, has enough of the words of a side."""
+    title = given.evidence[candidate.line.evidence].title or ""
+    return len(words & content_words(f"{title} {candidate.line.shown}")) >= _SHARE * max(1, len(words))

