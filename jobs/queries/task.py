@@ -122,7 +122,7 @@ class _Doc2Query:
 
     def rule(self, chunk: ChunkContext) -> Pairs:
         written = written_pairs(chunk.text, chunk.title, chunk.published_at, self.most, self.near_identical, self.form)
-        return Pairs(pairs=[Pair(question=w.question, answer=w.answer, searched=w.searched) for w in written])
+        return Pairs(pairs=[Pair(question=w.question, answer=w.answer) for w in written])
 
     def check(self, chunk: ChunkContext, pairs: Pairs) -> Checked[Pairs]:
         """The pairs whose answer stands in the chunk and whose question stands alone."""
