@@ -142,7 +142,7 @@ def test_the_job_makes_queries_with_their_chunk_and_rejects_what_has_no_words() 
     batch = pa.RecordBatch.from_pylist([dict(zip(schema.names, r, strict=True)) for r in rows], schema=schema)
     job = Doc2Query(Doc2QuerySettings(pairs=5))
     made = job.apply(batch)
-    assert made.rows.schema.names == ["query_id", "chunk_id", "question", "answer", "searched"]
+    assert made.rows.schema.names == ["query_id", "chunk_id", "question", "answer"]
     assert [r.reason for r in made.rejects] == ["no_pairs"]
     assert made.rejects[0].row == 1
     assert set(made.parents.tolist()) == {0, 2}
