@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from quern.jobs.queries.rules.units import dialogue_speakers
-from quern.jobs.reasoning.answering.names import is_body, names
+from quern.jobs.text.names import is_body, names
 from quern.jobs.reasoning.clauses.clauses import clauses
 from quern.jobs.reasoning.clauses.words import BE, PREPOSITIONS, STOPS
 from quern.jobs.triplets.statement import Part, Passage, Statement

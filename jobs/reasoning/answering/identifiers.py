@@ -8,10 +8,10 @@ from functools import lru_cache
 from typing import Final
 
 from quern.jobs.reasoning.questions.function_words import FUNCTION_WORDS
-from quern.jobs.reasoning.questions.words import ADVERBS, CLOSED, is_past, is_verb
 from quern.jobs.text.dates import dates
 from quern.jobs.text.number_values import possible_numbers
 from quern.jobs.text.quantities import quantities
+from quern.jobs.text.words import ADVERBS, CLOSED, is_past, is_verb
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.scripts import CJK
 from quern.schemas.words.terms import STOP_WORDS

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from quern.jobs.reasoning.answering.names import names
 from quern.jobs.reasoning.clauses import words as w
 from quern.jobs.reasoning.clauses.part import Part
 from quern.jobs.reasoning.clauses.phrases import MONTH, related
 from quern.jobs.reasoning.clauses.tokens import QUOTES, Row, tokens
 from quern.jobs.reasoning.clauses.verbs import Verb, verb_at
+from quern.jobs.text.names import names
 
 _LONGEST_SUBJECT: Final = 10  # Tokens.
 _LEAD: Final = 16  # Tokens of an opening phrase.

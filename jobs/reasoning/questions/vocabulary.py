@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from quern.indexes.lexical import LexicalIndex
 from quern.jobs.reasoning.questions.names import Names
-from quern.jobs.reasoning.questions.words import CLOSED
+from quern.jobs.text.words import CLOSED
 from quern.schemas.words.terms import STOP_WORDS
 
 _SHORTEST: Final = 3
