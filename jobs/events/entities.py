@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from quern.jobs.queries.rules.units import person_name
-from quern.jobs.reasoning.answering.names import chinese_names, names, speaker
+from quern.jobs.text.names import chinese_names, names, speaker
 from quern.schemas.words.calendar import MONTH_START
 from quern.schemas.words.scripts import HAN
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from quern.jobs.queries.rules.units import dialogue_speakers, person_name
-from quern.jobs.reasoning.answering.names import speaker
+from quern.jobs.text.names import speaker
 from quern.schemas.words.sentences import sentence_spans
 
 _LABEL: Final = re.compile(r"^\s*[A-Z][\w’'-]*(?:\s+[A-Z][\w’'-]*){0,3}:\s+")

@@ -1,10 +1,10 @@
 """The tables `queries` and `nodes`: Doc2Query-- keeps the best share of the synthetic queries as nodes.
 
-A pair is scored by the cosine of what it is found by, `searched` or else `question answer`, with its chunk; the best
-alpha are kept, per chunk (QCG-RAG, section 3.3) or over the corpus (Doc2Query--, arXiv 2301.03266), or all from a given
-similarity on. Needs whole chunks. Of a document at most `filter.most_of_document` are kept, as many of each of its
-chunks: a register of thousands of lines is one page among others. Memory: the ids of the chunks, about 30 bytes each,
-and a number for each document; the corpus' threshold is found on disk.
+A pair is scored by the cosine of `question answer` with its chunk. The best alpha are kept, per chunk (QCG-RAG, section
+3.3) or over the corpus (Doc2Query--, arXiv 2301.03266), or all from a given similarity on. Needs whole chunks. Of a
+document at most `filter.most_of_document` are kept, as many of each of its chunks: a register of thousands of lines is
+one page among others. Memory: the ids of the chunks, about 30 bytes each, and a number for each document; the corpus'
+threshold is found on disk.
 """
 
 from __future__ import annotations

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
-from pydantic.json_schema import SkipJsonSchema
 
 from quern.jobs.queries.grounded import groundedness
 from quern.jobs.queries.rules.rule import NEAR_IDENTICAL, written_pairs
@@ -58,8 +57,6 @@ class Pair(BaseModel):
     answer: str = Field(
         description="The words of the passage that answer it.", json_schema_extra={"maxLength": _LONGEST_ANSWER}
     )
-    # Of what a rule wrote: what its vector is made of. No model is asked for it.
-    searched: SkipJsonSchema[str | None] = None
 
 
 class Pairs(BaseModel):
@@ -122,7 +119,7 @@ class _Doc2Query:
 
     def rule(self, chunk: ChunkContext) -> Pairs:
         written = written_pairs(chunk.text, chunk.title, chunk.published_at, self.most, self.near_identical, self.form)
-        return Pairs(pairs=[Pair(question=w.question, answer=w.answer, searched=w.searched) for w in written])
+        return Pairs(pairs=[Pair(question=w.question, answer=w.answer) for w in written])
 
     def check(self, chunk: ChunkContext, pairs: Pairs) -> Checked[Pairs]:
         """The pairs whose answer stands in the chunk and whose question stands alone."""

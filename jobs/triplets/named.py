@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from quern.jobs.reasoning.answering.names import names
+from quern.jobs.text.names import names
 from quern.jobs.triplets.statement import Passage
 from quern.schemas.words.calendar import MONTH, MONTH_START, WEEKDAY
 from quern.schemas.words.scripts import HAN

@@ -1,4 +1,9 @@
-"""What the sentences of a chunk state, by patterns of English clauses, without a parser."""
+"""What English sentences state, by one pattern: a name or a phrase, the group of a verb, and what stands behind it.
+
+The relation is the verb's group, with the words up to a preposition where the object stands behind one (ReVerb, Fader
+and others 2011, section 3: V, V P, V W* P). Only the first verb of a sentence is read, and what it does not fit is left
+out; a parser finds twice as much (`triplets.parser`).
+"""
 
 from __future__ import annotations
 
@@ -7,23 +12,51 @@ from collections.abc import Iterator
 from typing import Final
 
 from quern.jobs.queries.rules.units import dialogue_speakers
-from quern.jobs.reasoning.answering.names import is_body, names
-from quern.jobs.reasoning.clauses.clauses import clauses
-from quern.jobs.reasoning.clauses.words import BE, PREPOSITIONS, STOPS
+from quern.jobs.text.names import is_body, names
+from quern.jobs.text.words import CLOSED, PARTICIPLES, PASTS, PREPOSITIONS, is_past
 from quern.jobs.triplets.statement import Part, Passage, Statement
 from quern.schemas.words.scripts import HAN
 
 _LABEL: Final = re.compile(r"\s*(?P<name>[A-Z][\w’'-]*(?:\s+[A-Z][\w’'-]*){0,3}):\s+")
 _HAN: Final = re.compile(f"[{HAN}]")
-_OPEN: Final = re.compile(r"[“\"]")
-_CLOSE: Final = re.compile(r"[”\"]")
-_BORN: Final = re.compile(
-    r"(?<=\()(?P<relation>born)(?:\s+(?:on\s+)?(?P<object>(?:\d{1,2}\s+)?(?:[A-Z][a-z]+\s+)?(?:\d{1,2},\s+)?\d{4}))"
+_SUPPOSES: Final = re.compile(r"\b(?:if|unless|whether)\b|[?？]\W{0,9}$", re.IGNORECASE)
+_BESIDE: Final = re.compile(
+    r" (?:\((?P<born>born) (?:on )?(?P<day>(?:\d{1,2} )?(?:[A-Z][a-z]+ )?(?:\d{1,2}, )?\d{4})|"
+    r"(?P<open>\()(?P<alias>[A-Z][A-Z0-9&-]{1,9})\))"
 )
-_ALIAS: Final = re.compile(r"\s*(?P<relation>\()(?P<object>[A-Z][A-Z0-9&-]{1,9})\)")
-_ROLE: Final = re.compile(
-    r",\s+(?:an?\s+|the\s+|its\s+)?(?P<relation>(?:[a-z]+\s+){0,3}[a-z]{3,}\s+(?:of|at|for))\s+(?:the\s+)?(?=[A-Z])"
+_LEAD: Final = re.compile(
+    r"(?:(?:In|On|At|By|Since|From|During|After|Before) [^,.;:]{0,40}?(?:, |\d{4},? )|Then |Later )?"
 )
+_NAME: Final = r"(?:The |the )?[A-Z][\w’'&.-]*(?: (?:(?:of|the|and|de|van|von) ){0,2}[A-Z0-9][\w’'&-]*)*"
+_PHRASE: Final = (
+    rf"(?:The|the|An?|an?) (?:(?!(?:{'|'.join(sorted(CLOSED - {'of', 'the'}))})\b)[\w’'-]+ ){{0,5}}?[\w’'-]+"
+)
+_ASIDE: Final = r"(?: \([^()]*\)|, (?:an?|the|who|which|aged) [^,]{2,80},)?"
+_ADVERB: Final = r"(?:(?:not|never|also|already|now|still|first|\w+ly) )*"
+_PARTICIPLE: Final = rf"(?:[a-z]+ed|{'|'.join(sorted(PARTICIPLES))})\b"
+_VERB: Final = (
+    rf"{_ADVERB}(?:(?:(?:has|have|had|will|can) {_ADVERB}(?:been )?|(?:is|are|was|were) {_ADVERB}){_PARTICIPLE}|"
+    rf"(?:is|are|was|were|has|have|had)\b|(?:[a-z]+ed|{'|'.join(sorted(PASTS))})\b)"
+)
+_THIRD: Final = rf"{_ADVERB}(?!(?:is|was|has|does|news|years|months|weeks|days|hours)\b)[a-z]{{2,}}[^\Ws]s\b"
+_CLAUSES: Final = tuple(
+    re.compile(rf"(?P<subject>{subject}){_ASIDE} (?P<verb>{verb}) ?")
+    for subject, verb in ((r"(?:He|She|It|I)\b", _VERB), (_NAME, rf"(?:{_VERB}|{_THIRD})"), (_PHRASE, _VERB))
+)
+# Who says, thinks or wants something is no source of it.
+_SAYS: Final = re.compile(
+    r"\b(?:say|says|said|think|thinks|thought|believed?|believes|hoped?|hopes|claimed?|claims|told|asked|wanted|felt|"
+    r"argued?|argues|warned|denied|suggested|suggests|knew|knows|known|seemed|seems|expected|reported|tried)\b"
+)
+_END: Final = re.compile(
+    r"[,;:.!]+(?: |$)|[\"“”()–—]| (?=(?:and|or|but|nor|so|because|while|when|as|than|that|which|who|whom|whose|where|"
+    r"how|what|though|although|to be|then|there|too)\b)"
+)
+_PREPOSITION: Final = re.compile(rf"(?<= )(?P<word>{'|'.join(sorted(PREPOSITIONS - {'of', 'except', 'like'}))}) ")
+_NOBODY: Final = CLOSED - {"he", "she", "it", "i", "the", "a", "an"} | {"there", "here", "nothing", "nobody", "one"}
+_EMPTY: Final = frozenset("it him her them this that these those me us you one there not".split())
+_LONGEST: Final = 10  # Words of an object.
+_LONGEST_RELATION: Final = 5
 
 
 def sentence_statements(passage: Passage) -> Iterator[Statement]:
@@ -37,56 +70,58 @@ def sentence_statements(passage: Passage) -> Iterator[Statement]:
         if "\n" in text[line_end : span.start] or span.start == 0:
             in_quote, before, speaker = False, None, None
         line_end = span.end
-        quoted, in_quote = in_quote, in_quote ^ (len(re.findall(r'"', sentence)) % 2 == 1 or _unclosed(sentence))
+        quoted = in_quote or sentence[:1] in "\"“'‘"
+        in_quote ^= sentence.count('"') % 2 == 1 or sentence.count("“") != sentence.count("”")
         if " | " in sentence or sentence.startswith("|") or 3 * len(_HAN.findall(sentence)) > len(sentence):
             continue
-        label = _LABEL.match(sentence)
-        offset = span.start
-        if label and label["name"] in speakers:
-            speaker = Part(span.start + label.start("name"), span.start + label.end("name"))
-            offset, sentence = span.start + label.end(), sentence[label.end() :]
+        at = span.start
+        if (label := _LABEL.match(sentence)) and label["name"] in speakers:
+            speaker = Part(at + label.start("name"), at + label.end("name"))
+            at += label.end()
         if quoted:
             continue
-        yield from _beside_names(sentence, offset, span)
+        yield from _beside_names(text, at, span)
         subject: Part | None = None
-        for stated in clauses(sentence):
-            who = _moved(stated.subject, offset)
-            if stated.pronoun:
-                found = speaker if stated.pronoun == "i" else _meant(stated.pronoun, before, text)
-                if found is None:
+        for stated in _stated(text, at, span):
+            who = stated.subject.of(text)
+            if who in ("He", "She", "It", "I"):
+                meant = speaker if who == "I" else _meant(who, before, text)
+                if meant is None:
                     continue
-                who = found
-            subject = subject or (None if who == speaker else who)
-            yield Statement(
-                who, _moved(stated.relation, offset), _moved(stated.object, offset), span.start, span.end, "sentence"
-            )
-        before = (
-            subject
-            if subject and _is_name(subject.of(text))
-            else before
-            if subject is None and not _named(sentence)
-            else None
-        )
+                stated = Statement(meant, stated.relation, stated.object, span.start, span.end, "sentence")
+            subject = stated.subject
+            yield stated
+        if subject and subject != speaker:
+            before = subject if names(subject.of(text)) else None
+        elif names(text[at : span.end]):
+            before = None
 
 
-def _unclosed(sentence: str) -> bool:
-    return sentence.count("“") != sentence.count("”")
-
-
-def _moved(part: Part, by: int) -> Part:
-    return Part(part.start + by, part.end + by)
-
-
-def _named(sentence: str) -> bool:
-    """Whether a sentence names anything else that a pronoun after it may stand for."""
-    return bool(names(sentence))
-
-
-def _is_name(text: str) -> bool:
-    """Whether a subject is a name: capitals in all words but those that bind, and in more than where it begins."""
-    words = text.removeprefix("The ").removeprefix("the ").split()
-    own = [word for word in words if word not in ("of", "the", "and", "de", "van", "von", "&")]
-    return bool(own) and all(word[:1].isupper() or word[:1].isdigit() for word in own) and own[0] not in ("A", "An")
+def _stated(text: str, at: int, span: Part) -> Iterator[Statement]:
+    """What the first clause of a sentence states."""
+    if _SUPPOSES.search(text, at, span.end):
+        return
+    start = _LEAD.match(text, at, span.end).end()  # type: ignore[union-attr]
+    found = next((m for clause in _CLAUSES if (m := clause.match(text, start, span.end))), None)
+    if found is None or _SAYS.search(found["verb"]) or found["subject"].split()[0].lower() in _NOBODY:
+        return
+    subject, verb = Part(*found.span("subject")), found.start("verb")
+    stop = _END.search(text, found.end(), span.end)
+    end = stop.start() if stop else span.end
+    # Of each phrase: where its preposition begins and ends, and where it begins itself.
+    phrases = [(found.end("verb"), found.end("verb"), found.end())]
+    phrases += [(*m.span("word"), m.end()) for m in _PREPOSITION.finditer(text, found.end(), end)]
+    for n, (_, relation_end, first) in enumerate(phrases):
+        last = phrases[n + 1][0] if n + 1 < len(phrases) else end
+        relation = Part(verb, relation_end)
+        value = text[first:last].strip()
+        words = value.split()
+        if not words and n == 0:
+            continue
+        long = len(words) > _LONGEST or len(relation.of(text).split()) > _LONGEST_RELATION
+        if not words or long or words[0].lower() in _EMPTY or is_past(words[-1]):
+            return
+        yield Statement(subject, relation, Part(first, first + len(value)), *span, "sentence")
 
 
 def _meant(pronoun: str, before: Part | None, text: str) -> Part | None:
@@ -96,50 +131,22 @@ def _meant(pronoun: str, before: Part | None, text: str) -> Part | None:
     name = before.of(text)
     found = names(name)
     role = found[0].role if found else "other"
-    like_person = role == "person" or (
-        " " in name and role == "other" and not is_body(name) and not name.startswith("The ")
-    )
-    if pronoun == "it":
-        return before if not like_person or name.startswith("The ") else None
-    return before if like_person else None
+    titled = name.startswith("The ")
+    like_person = not titled and (role == "person" or (" " in name and role == "other" and not is_body(name)))
+    return before if like_person != (pronoun == "It") else None
 
 
-def _beside_names(sentence: str, offset: int, span: Part) -> Iterator[Statement]:
-    """What stands behind a name: `(born 1951)`, `(HCB)`, `, chief clerk of the Harbour Board`."""
-    for name in names(sentence):
-        subject = Part(offset + name.start, offset + name.end)
-        alias = _ALIAS.match(sentence, name.end)
-        if alias and _abbreviates(alias["object"], name.text):
-            yield _statement(subject, alias, offset, span)
-        if sentence[name.end : name.end + 2] == " (" and (born := _BORN.match(sentence, name.end + 2)):
-            yield _statement(subject, born, offset, span)
-        role = _ROLE.match(sentence, name.end)
-        other = next((n for n in names(sentence) if role and n.start == role.end()), None)
-        if role and other and _is_role(role["relation"]) and not _goes_on(sentence[other.end :]):
-            part = Part(offset + other.start, offset + other.end)
-            relation = Part(offset + role.start("relation"), offset + role.end("relation"))
-            yield Statement(subject, relation, part, span.start, span.end, "name")
-
-
-def _is_role(words: str) -> bool:
-    """Whether words behind a name say what it is: they begin with no preposition and no participle."""
-    first = words.split()[0]
-    return first not in PREPOSITIONS | STOPS and not first.endswith(("ing", "ed"))
-
-
-def _goes_on(rest: str) -> bool:
-    """Whether a name is the first part of a longer phrase: `Merrimack River watershed`."""
-    found = re.match(r"\s+([a-z]+)", rest)
-    return found is not None and found[1] not in PREPOSITIONS | STOPS | BE
-
-
-def _statement(subject: Part, found: re.Match[str], offset: int, span: Part) -> Statement:
-    relation, value = (_moved(Part(*found.span(group)), offset) for group in ("relation", "object"))
-    return Statement(subject, relation, value, span.start, span.end, "name")
+def _beside_names(text: str, at: int, span: Part) -> Iterator[Statement]:
+    """What stands in parentheses behind a name: `(born 1951)`, `(HCB)`."""
+    for name in names(text[at : span.end]):
+        subject = Part(at + name.start, at + name.end)
+        found = _BESIDE.match(text, subject.end, span.end)
+        if found and (found["born"] or _abbreviates(found["alias"], name.text)):
+            relation, value = ("born", "day") if found["born"] else ("open", "alias")
+            yield Statement(subject, Part(*found.span(relation)), Part(*found.span(value)), *span, "name")
 
 
 def _abbreviates(short: str, name: str) -> bool:
     """Whether capitals are those of a name's words, in order."""
-    initials = "".join(word[0] for word in re.findall(r"\w+", name)).upper()
-    letters = iter(initials)
-    return len(short) > 1 and all(c in letters for c in short if c.isalpha())
+    letters = iter("".join(word[0] for word in re.findall(r"\w+", name)).upper())
+    return all(c in letters for c in short if c.isalpha())

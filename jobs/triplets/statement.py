@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from quern.jobs.reasoning.clauses.part import Part
 from quern.schemas.words.sentences import sentence_spans
-
-__all__ = ["How", "Part", "Passage", "Statement"]
 
 How = Literal["sentence", "row", "label", "name", "model"]
 """What stated it: a sentence, a row of a table, a `Key: value` line, a name behind a name; or a model found it."""
+
+
+class Part(NamedTuple):
+    """The characters `start` to `end` of a chunk's text."""
+
+    start: int
+    end: int
+
+    def of(self, text: str) -> str:
+        """The characters themselves."""
+        return text[self.start : self.end]
 
 
 @dataclass(frozen=True)

@@ -39,8 +39,8 @@ def chunk_texts(chunks: Stage, form: SearchForm) -> View:
 
 
 def node_texts(queries: Stage, form: SearchForm) -> View:
-    """What each query is found by, or else its `question answer` (QCG-RAG, section 3.3), as they are searched."""
-    return _texts(queries, ("question", "answer", "searched"), partial(_searched, form=form, text=_found_by))
+    """The `question answer` of each query (QCG-RAG, section 3.3) in the form that is searched."""
+    return _texts(queries, ("question", "answer"), partial(_searched, form=form, text=question_and_answer))
 
 
 def _searched(rows: pa.RecordBatch, form: SearchForm, text: Callable[[pa.RecordBatch], pa.Array]) -> pa.Array:
@@ -50,10 +50,6 @@ def _searched(rows: pa.RecordBatch, form: SearchForm, text: Callable[[pa.RecordB
 def _titled(chunks: pa.RecordBatch) -> pa.Array:
     titled = pc.binary_join_element_wise(chunks.column("title"), chunks.column("text"), "\n")
     return pc.coalesce(titled, chunks.column("text"))
-
-
-def _found_by(queries: pa.RecordBatch) -> pa.Array:
-    return pc.coalesce(queries.column("searched"), question_and_answer(queries))
 
 
 def question_and_answer(queries: pa.RecordBatch) -> pa.Array:
@@ -170,9 +166,7 @@ EMBEDDED_PAIRS: Final = Table(
     pa.schema(
         [
             *QUERIES.without("similarity", "kept").schema,
-            pa.field(
-                "vector", VECTOR, False, {"doc": "L2-normalised embedding of `searched`, else of `question answer`."}
-            ),
+            pa.field("vector", VECTOR, False, {"doc": "L2-normalised embedding of `question answer`."}),
         ]
     ),
     served=False,

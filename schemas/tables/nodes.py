@@ -18,7 +18,7 @@ NODES = Table(
             column(
                 "vector",
                 VECTOR,
-                "L2-normalised embedding of the query's `searched`, else of `text`, in the searched form.",
+                "L2-normalised embedding of `text` in the form that is searched.",
             ),
         ]
     ),

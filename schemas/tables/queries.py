@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from quern.schemas.contract.expectations import COSINE, Known
-from quern.schemas.contract.table import Listing, Table, column, optional
+from quern.schemas.contract.table import Listing, Table, column
 
 QUERIES = Table(
     "queries",
@@ -16,16 +16,10 @@ QUERIES = Table(
             column("chunk_id", pa.string(), "Chunk that answers it."),
             column("question", pa.string(), "Synthetic query (Doc2Query; QCG-RAG section 3.3)."),
             column("answer", pa.string(), "Its answer, quoted from the chunk."),
-            optional(
-                "searched",
-                pa.string(),
-                "Text by which a pair of the rules is found: its vector is made of it; else of `question answer`.",
-            ),
             column(
                 "similarity",
                 pa.float32(),
-                "Cosine of its vector, of `searched` or else of `question answer`, with the chunk's (Doc2Query--), "
-                "in [-1, 1].",
+                "Cosine of its vector, of `question answer`, with the chunk's (Doc2Query--), in [-1, 1].",
             ),
             column("kept", pa.bool_(), "Whether it is among the best alpha and so becomes a node."),
         ]

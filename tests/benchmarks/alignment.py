@@ -17,7 +17,7 @@ from quern.jobs.reasoning.alignment.constituents import parsed
 from quern.jobs.reasoning.alignment.task import AlignInput, Alignment, aligned
 from quern.jobs.reasoning.alignment.words import words_of
 from quern.jobs.reasoning.answering.inputs import AnswerInput
-from quern.jobs.reasoning.answering.names import names
+from quern.jobs.text.names import names
 from tests.benchmarks.answerable import Case, cases
 from tests.benchmarks.logistic import roc_area
 

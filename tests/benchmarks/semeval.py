@@ -19,7 +19,7 @@ from datetime import date
 from itertools import groupby, pairwise
 from typing import Final, NamedTuple
 
-from quern.jobs.reasoning.clauses.pasts import IRREGULAR
+from quern.jobs.text.words import PASTS
 
 
 class Placed(NamedTuple):
@@ -187,4 +187,4 @@ def _is_verb(word: str, before: str, auxiliary: str) -> bool:
 
 
 def _past(word: str) -> bool:
-    return word in IRREGULAR or (word.endswith("ed") and len(word) > 4)
+    return word in PASTS or (word.endswith("ed") and len(word) > 4)

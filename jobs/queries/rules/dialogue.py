@@ -1,88 +1,69 @@
-"""English questions about a turn of a dialogue, by rule: what it states or asks, with names for I and you."""
+"""English questions about a turn of a dialogue, by rule: who says what to whom, and what the turn does."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Final
 
-from quern.jobs.queries.rules.nouns import key_phrase
-from quern.jobs.queries.rules.speech import Turn, asked, stated
 from quern.jobs.queries.rules.units import Unit
 from quern.schemas.words.sentences import sentences
 
-_SUGGESTS: Final = re.compile(
-    r"\b(?:let['’]s|how about|what about|why don['’]t (?:we|you)|should try|could try|recommend|suggest"
-    r"|maybe we (?:could|can|should))\b",
-    re.IGNORECASE,
+_WHEN = (
+    r"\b(?:\d{1,2}(?::\d\d)? ?(?:am|pm|a\.m|p\.m|o'clock)\b|\d{1,2}:\d\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|today|tomorrow|tonight|yesterday|(?:this|next|last) (?:week|month|year)|weekend|noon|midnight)"
 )
-_INVITES: Final = re.compile(
-    r"\b(?:join|invite|come over|want to|wanna|would you like|care to)\b[^.!]*\?", re.IGNORECASE
+_INVITE = r"\b(?:join|invite|come over|want to|wanna|would you like|care to|free (?:this|on|for))\b.*\?"
+_SUGGEST = r"\b(?:let's|how about|what about|why don't|should try|could try|recommend|suggest|you should|you can)\b"
+_PLAN = r"\b(?:i'll|i will|we'll|we will|going to|gonna|plan(?:ning)? to)\b"
+_FEEL = r"\b(?:love|enjoy|like|prefer|favou?rite|excited|feel|glad|happy)\b"
+_DID = r"\b(?:i|we) (?:\w+ed|was|were|went|had|got|saw|made|found|bought|tried)\b"
+
+# What a turn does, in order of preference, and the question that asks for it: a speaks to b about k.
+_ACTS: tuple[tuple[str, re.Pattern[str], str], ...] = tuple(
+    (name, re.compile(pattern, re.IGNORECASE), template)
+    for name, pattern, template in (
+        ("why", r"\bbecause\b|\bsince (?:i|we|it)\b|\bso that\b|that's why", "Why does {a} tell {b} this{k}?"),
+        ("when", _WHEN, "When does {a} tell {b} it is{k}{d}?"),
+        ("invite", _INVITE, "What does {a} invite {b} to do{k}?"),
+        ("suggest", _SUGGEST, "What does {a} suggest to {b}{k}?"),
+        ("ask", r"\?\W*$", "What does {a} ask {b}{k}?"),
+        ("thank", r"\b(?:thanks|thank you|appreciate)\b", "Why does {a} thank {b}{k}?"),
+        ("plan", _PLAN, "What will {a} do{k}?"),
+        ("feel", _FEEL, "What does {a} like or feel{k}?"),
+        ("think", r"\b(?:think|believe|guess|opinion|seems?|sounds?)\b", "What does {a} think{k}?"),
+        ("did", _DID, "What did {a} do{k}?"),
+    )
 )
-_ASKS: Final = re.compile(r"\?\W*$")
-_LISTED: Final = 3
-_DAYS: Final = re.compile(
-    r"\b(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|this weekend|tomorrow|tonight)\b", re.IGNORECASE
-)
+_ASKED = 22  # Words of a reported question at most, unless its last sentence has more.
 
 
-def turn_questions(text: str, unit: Unit, key: str) -> Iterator[tuple[str, str]]:
-    """Pairs (form, question) for the turn `text`, the best first.
-
-    Args:
-        text: What is said.
-        unit: The turn, with who speaks to whom, and what was said before it.
-        key: What the turn is about; may be empty.
-    """
-    a, b = unit.speaker, unit.addressee
+def turn_questions(text: str, unit: Unit, key: str, day: str) -> Iterator[tuple[str, str]]:
+    """Pairs (form, question) for the turn `text`, which is about `key` and was said on `day`; either may be empty."""
+    a, b = unit.speaker, unit.addressee or "the others"
     plain = text.replace("’", "'")
-    turn = Turn(a, b)
-    if b and "?" in unit.before:
-        last = " ".join(sentences(unit.before)[-2:])
-        yield from (("reply", question) for question in asked(last, Turn(b, a)))
-    whether = []
-    for form, question in stated(plain, turn):
-        if form == "whether":
-            whether.append(question)
-        else:
-            yield form, question
-    yield from (("whether", question) for question in whether[:1])
-    yield from _acts(plain, a, b or "the others", key, key_phrase(unit.before, ()))
+    k, d = _about(key), f" (said on {day})" if day else ""
+    yield "tell", f"What does {a} tell {b}{k}?"
+    if unit.before.rstrip().endswith("?"):
+        yield "reply", f"What does {a} answer when {b} asks: {_last_question(unit.before)}"
+    for name, pattern, template in _ACTS:
+        if pattern.search(plain):
+            yield name, template.format(a=a, b=b, k=k, d=d)
 
 
-def _acts(plain: str, a: str, b: str, key: str, replied: str) -> Iterator[tuple[str, str]]:
-    """What the turn does, where it says about what."""
-    parts = sentences(plain)
-    day = _DAYS.search(plain)
-    suggested = next((key_phrase(part, ()) for part in parts if _SUGGESTS.search(part)), "")
-    asks = key_phrase(parts[-1], ()) if parts and _ASKS.search(parts[-1]) else ""
-    if suggested:
-        yield "suggest", f"What does {a} suggest to {b} about {suggested}?"
-    elif day and _SUGGESTS.search(plain):
-        yield "suggest", f"What does {a} suggest doing {_on(day[0])}?"
-    elif day and _INVITES.search(plain):
-        yield "invite", f"What does {a} invite {b} to do {_on(day[0])}?"
-    if asks:
-        yield "ask", f"What does {a} ask {b} about {asks}?"
-    if key:
-        yield "tell", f"What does {a} tell {b} about {key}?"
-    elif replied:
-        yield "answer", f"What does {a} answer {b} about {replied}?"
-
-
-def _on(day: str) -> str:
-    return f"on {day}" if day[:1].isupper() and day.endswith("day") else day.lower()
-
-
-def conversation(speakers: Sequence[str], spoken_of: Sequence[str], day: str) -> str:
+def conversation(speakers: Sequence[str], topics: Sequence[str], day: str) -> str:
     """The question that asks for a whole conversation."""
-    when = f" on {day}" if day else ""
-    if spoken_of:
-        return f"What do {listed(speakers)} say about {' and '.join(spoken_of)}{when}?"
-    return f"What do {listed(speakers)} talk about{when}?"
+    on, about = f" on {day}" if day else "", f": {', '.join(topics)}" if topics else ""
+    return f"What do {' and '.join(speakers[:4])} talk about{on}{about}?"
 
 
-def listed(speakers: Sequence[str]) -> str:
-    """The first of the speakers as a list in a sentence."""
-    names = speakers[:_LISTED]
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+def _about(key: str) -> str:
+    return f" about {key}" if key else ""
+
+
+def _last_question(said: str) -> str:
+    """The end of what was said, whole sentences as long as they are not too many words."""
+    last = sentences(said)
+    asked = last.pop()
+    while last and len(asked.split()) + len(last[-1].split()) <= _ASKED:
+        asked = f"{last.pop()} {asked}"
+    return " ".join(asked.split()[-2 * _ASKED :])

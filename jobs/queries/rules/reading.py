@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from quern.jobs.queries.rules import chinese_sentences
+from quern.jobs.queries.rules import chinese
 from quern.jobs.queries.rules.pronouns import kind_of
 from quern.jobs.queries.rules.units import Unit, dialogue_speakers, person_name, topic_words
 from quern.jobs.queries.rules.wording import wording_language, words_of
@@ -42,7 +42,7 @@ class Reading:
         self.speakers = sorted(person_name(s) for s in dialogue_speakers(text))
         spoken = {w for s in self.speakers for w in (*s.lower().split(), s.lower().replace(" ", ""))}
         self.topics = [w for w in topic_words(text) if w not in spoken] if self.language == "en" else []
-        known = chinese_sentences.kind_of if self.language == "zh" else kind_of
+        known = chinese.kind_of if self.language == "zh" else kind_of
         self.kind = known(self.topic, self.said)
 
     def before(self, number: int) -> str:

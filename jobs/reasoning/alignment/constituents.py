@@ -10,8 +10,8 @@ from quern.jobs.reasoning.alignment.packaged import FAULTS, by_lac, by_spacy, in
 from quern.jobs.reasoning.alignment.roles import Constituent, Parsed, Parser, Role
 from quern.jobs.reasoning.alignment.shallow import shallow
 from quern.jobs.reasoning.alignment.tagged import Token, constituents_of
-from quern.jobs.reasoning.questions.words import CLOSED
 from quern.jobs.text.search_form import is_chinese
+from quern.jobs.text.words import CLOSED
 
 __all__ = ["Constituent", "Parsed", "Parser", "Role", "parsed"]
 

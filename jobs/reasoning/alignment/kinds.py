@@ -8,9 +8,9 @@ from datetime import date
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
-from quern.jobs.reasoning.answering.names import names
 from quern.jobs.reasoning.questions.course import asks_events
 from quern.jobs.text.dates import dates
+from quern.jobs.text.names import names
 from quern.jobs.text.quantities import quantities
 from quern.schemas.words.patterns import lazy_pattern
 

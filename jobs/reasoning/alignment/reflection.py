@@ -11,9 +11,9 @@ from quern.jobs.reasoning.alignment.matching import Asked, Wanted
 from quern.jobs.reasoning.alignment.window import Candidate
 from quern.jobs.reasoning.alignment.words import Words, words_of
 from quern.jobs.reasoning.answering.inputs import Evidence
-from quern.jobs.reasoning.answering.names import names
 from quern.jobs.reasoning.answering.polarity import asked_negatively, denies
 from quern.jobs.text.dates import dates
+from quern.jobs.text.names import names
 from quern.jobs.text.stems import content_words
 from quern.schemas.words.patterns import lazy_pattern
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from quern.jobs.reasoning.alignment.roles import MOST_WORDS, Parsed
 from quern.jobs.reasoning.alignment.tagged import Tag, Token, constituents_of
-from quern.jobs.reasoning.questions.words import (
+from quern.jobs.text.words import (
     ADVERBS,
     AUXILIARIES,
     BE,

@@ -8,8 +8,8 @@ from datetime import date
 from typing import Final
 
 from quern.jobs.reasoning.answering.inputs import AnswerInput
-from quern.jobs.reasoning.answering.names import names
 from quern.jobs.text.dates import dates
+from quern.jobs.text.names import names
 from quern.jobs.text.quantities import quantities
 from quern.schemas.words.terms import search_terms
 

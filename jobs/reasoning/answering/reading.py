@@ -20,9 +20,9 @@ LINES: Final = 12  # Likely lines of a window...
 IN_CONTEXT: Final = 6  # ...of which the first are shown with the line before them...
 _CHARACTERS: Final = 1500  # ...as far as all have so many characters, about what there is room for...
 _LINE, _TITLE = 350, 130  # ...of which the model reads so many of a line, and of a title with its date.
-# The log odds at which yes and no are as frequent: the reader leans to no, for many of its training questions were turned
-# round to be answered so. The best threshold of six for 168 visible questions of the sample corpus, half of them yes (.69
-# right rather than .55); of 24 of two other visible domains .67 rather than .62.
+# The log odds at which yes and no are as frequent: the reader leans to no, for many of its training questions were
+# turned round to be answered so. The best threshold of six for 168 visible questions of the sample corpus, half of them
+# answered by yes (.69 right rather than .55); of 24 of two other visible domains .67 rather than .62.
 _EVEN: Final = -1.4
 _AHEAD: Final = 8  # Questions whose lines are read before they are answered.
 _UNREAD: Final = re.compile(f"[{CJK}]")

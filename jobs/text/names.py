@@ -11,8 +11,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
 
+from quern.jobs.text.words import ADVERBS, CLOSED
+from quern.schemas.words.calendar import MONTHS, WEEKDAYS
 from quern.schemas.words.patterns import lazy_pattern
 from quern.schemas.words.scripts import HAN
+from quern.schemas.words.terms import STOP_WORDS
 
 
 @dataclass(frozen=True)
@@ -81,24 +84,17 @@ _BY_TITLE: Final = lazy_pattern(
 )
 _THE: Final = lazy_pattern(r"\bthe\s+$")
 # Words that begin sentences and name nothing by themselves.
-_NO_NAME: Final = frozenset(
-    "a an the this that these those he she it they we i you his her its our their my your there here in on at by for "
-    "from "
-    "with as after before when where while if although though since because but and or so yet however moreover "
-    "therefore thus then also some many most all each every one two three four five six seven eight nine ten both who "
-    "what why how which to during under until despite later today now not no yes of off only other others any another "
-    "such "
-    "between among about above against along around behind below beside beyond despite down into like near over past "
-    "per "
-    "through up upon within without nobody somebody anybody everyone everybody nothing something half more less much "
-    "few "
-    "several first second third last next once twice ok okay hi hey hello thanks thank please sure great good well let "
-    "maybe perhaps just still even never always often sometimes usually monday tuesday wednesday thursday friday "
-    "saturday "
-    "sunday january february march april may june july august september october november december is are was were do "
-    "does "
-    "did has have had can could will would shall should must i'm i'll i've it's that's don't let's what's she's he's "
-    "we're they're you're time".split()
+_NO_NAME: Final = (
+    CLOSED
+    | ADVERBS
+    | STOP_WORDS
+    | frozenset(word.lower() for word in (*MONTHS, *WEEKDAYS))
+    | frozenset(
+        "here however moreover therefore thus today yes two three four five six seven eight nine ten only other others "
+        "such nobody somebody anybody everyone everybody nothing something half more less much few many most several "
+        "second third next ok okay hi hey hello thanks thank please sure great good well let maybe perhaps even "
+        "sometimes i'm i'll i've it's that's don't let's what's she's he's we're they're you're time one".split()
+    )
 )
 _PLACEHOLDER: Final = lazy_pattern(r"\[[A-Z]+\]")
 _SPEAKER: Final = lazy_pattern(r"\s*(?P<name>[A-Z][\w’'-]*(?:\s+[A-Z][\w’'-]*){0,3}):\s")

@@ -1,8 +1,4 @@
-"""Parts of speech by short lists: enough to find question words, auxiliaries, subjects and verbs in a question.
-
-No parser is at hand. The lists are of closed classes and of the commonest verbs of English; what they do not have is
-told by its ending, its capital letter and its place.
-"""
+"""English words by class: the closed classes, common verbs, and the pasts that do not end in -ed."""
 
 from __future__ import annotations
 
@@ -65,98 +61,46 @@ _BASES: Final = _set(
     "travel treat trigger try turn understand use value visit vote wait walk want warn wash watch wear weigh win "
     "wish withdraw work worry write yield"
 )
-# Pasts and participles that no rule gives.
-_IRREGULAR: Final = {
-    past: base
-    for base, pasts in (
-        pair.split(":")
-        for pair in (
-            "be:been beat:beaten become:became begin:began,begun bite:bit,bitten blow:blew,blown break:broke,broken "
-            "bring:brought build:built burn:burnt buy:bought catch:caught choose:chose,chosen come:came deal:dealt "
-            "draw:drew,drawn dream:dreamt drink:drank,drunk drive:drove,driven eat:ate,eaten fall:fell,fallen feed:fed "
-            "feel:felt fight:fought find:found fly:flew,flown forbid:forbade,forbidden forget:forgot,forgotten "
-            "freeze:froze,frozen get:got,gotten give:gave,given go:went,gone grow:grew,grown hang:hung have:had "
-            "hear:heard hide:hid,hidden hold:held keep:kept know:knew,known lay:laid lead:led learn:learnt leave:left "
-            "lend:lent lie:lay,lain lose:lost make:made mean:meant meet:met pay:paid ride:rode,ridden ring:rang,rung "
-            "rise:rose,risen run:ran say:said see:saw,seen seek:sought sell:sold send:sent shake:shook,shaken "
-            "shoot:shot show:shown sing:sang,sung sink:sank,sunk sit:sat sleep:slept speak:spoke,spoken spend:spent "
-            "stand:stood steal:stole,stolen strike:struck swear:swore,sworn swim:swam,swum take:took,taken "
-            "teach:taught tear:tore,torn tell:told think:thought throw:threw,thrown wear:wore,worn win:won "
-            "withdraw:withdrew,withdrawn write:wrote,written"
-        ).split()
-    )
-    for past in pasts.split(",")
-}
-_PARTICIPLES: Final = frozenset(_IRREGULAR) | _set("cut hit put set shut read let cost run come become overcome")
-_DOUBLED: Final = re.compile(r"([bdgklmnprt])\1ed$")
-# `compelled`, `controlled` and `travelled` double what `called` and `spelled` have anyway.
-_UNSTRESSED: Final = re.compile(r"[aeiou].*[eo]lled$")
-# A last e that the past hides: `replaced`, `changed`, `caused`, `moved`, `created`.
-_HIDDEN_E: Final = re.compile(
-    r"(?:[aiou][bcdgkmpstvz]|[cgvz]|(?<!s)s|[rlnt][gcsv]|[bcdfgkpstz]l|u|at|it|ut|[^aeio](?:il|in|ul|ir|ar)|[^aeio]yl|[^aeo]ur|(?:pl|st|gn|sc)or)ed$"
+# Pasts that are participles too, pasts alone, and participles alone.
+_BOTH: Final = _set(
+    "bent bet bled bought bound bred brought built burnt burst caught clung crept dealt dug fed felt fled flung "
+    "fought found got heard held hit hung hurt kept knelt laid leant leapt led left lent lit lost made met paid "
+    "proved put quit rebuilt said sent set shot shut slept slid sold sought spent split spread sprung spun stood "
+    "struck stuck stung swept swung taught thought told understood upheld wept withstood won"
 )
-_MARKS: Final = '.,;:!?"“”()[]'
+_PAST: Final = _set(
+    "arose ate awoke became began bit blew broke came chose dove drank drew drove fell flew forbade foresaw "
+    "forgave forgot froze gave grew ground hid knew meant mistook oversaw overthrew overtook ran rang rode rose "
+    "sang sank sat saw shone shook shrank spoke sprang stole strove swam swore threw took tore undertook "
+    "underwent went withdrew woke wore wove wrote"
+)
+_PARTICIPLE: Final = _set(
+    "arisen awoken beaten become been begun bitten blown born broken chosen come cut done drawn dreamt driven "
+    "drunk eaten fallen flown forbidden forgiven forgotten frozen given gone gotten grown hidden known lain "
+    "learnt let mistaken overcome overtaken overthrown read ridden risen run rung seen shaken shown spoken "
+    "stolen sung sunk sworn swum taken thrown torn undergone undertaken withdrawn worn woven written"
+)
+_NOT_PAST: Final = _set(
+    "hundred indeed exceed proceed succeed speed breed greed united limited used based related located tired sacred"
+)
+PASTS: Final = _BOTH | _PAST
+"""Simple pasts that do not end in -ed."""
+PARTICIPLES: Final = _BOTH | _PARTICIPLE
+"""Past participles that do not end in -ed."""
 
 
 def base(verb: str) -> str:
-    """The plain form of an English verb in the past or in the third person: `added` is `add`, `took` is `take`."""
-    word = verb.lower()
-    if word in _IRREGULAR:
-        return _IRREGULAR[word]
-    if word in _BASES:
-        return word
-    if word.endswith("ied"):
-        return word[:-3] + "y"
-    if word.endswith("ed"):
-        stems = (word[:-1], word[:-2], word[:-3] if _DOUBLED.search(word) else word[:-2])
-        known = [s for s in stems if s in _BASES]
-        if known:
-            return known[0]
-        if _DOUBLED.search(word) and (not word.endswith("lled") or _UNSTRESSED.search(word)):
-            return word[:-3]
-        return word[:-1] if _HIDDEN_E.search(word) else word[:-2]
-    if word.endswith("ies"):
-        return word[:-3] + "y"
-    if re.search(r"(?:ss|zz|x|o|[cs]h)es$", word):
-        return word[:-2]
-    return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
-
-
-def plain_of_gerund(word: str) -> str:
-    """The plain form of a verb in -ing: `running` is `run`, `sharing` is `share`."""
-    stem = word.lower().removesuffix("ing")
-    if stem in _BASES or f"{stem}e" in _BASES:
-        return stem if stem in _BASES else f"{stem}e"
-    return stem[:-1] if len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "ls" else stem
+    """The plain form of a verb in the third person: `carries` is `carry`."""
+    if verb.endswith("ies"):
+        return verb[:-3] + "y"
+    return verb[:-2] if re.search(r"(?:ss|zz|x|o|[cs]h)es$", verb) else verb.removesuffix("s")
 
 
 def is_past(word: str) -> bool:
     """Whether a word in lower case looks like a past tense or participle."""
-    return word in _PARTICIPLES or (
-        word.endswith("ed") and len(word) > 4 and word not in ("hundred", "indeed", "exceed")
-    )
-
-
-def plain_pasts(text: str) -> str:
-    """The plain forms of the verbs of a text that are in the past: `decide` of `what they decided`."""
-    return " ".join(base(bare(w)) for w in text.split() if is_past(bare(w)))
+    return word in PASTS or word in PARTICIPLES or (word.endswith("ed") and len(word) > 4 and word not in _NOT_PAST)
 
 
 def is_verb(word: str) -> bool:
     """Whether a word in lower case is a common verb in its plain form."""
     return word in _BASES
-
-
-def is_name(word: str) -> bool:
-    """Whether a word is written like a name, or is a number."""
-    return word[:1].isupper() or word[:1].isdigit()
-
-
-def bare(word: str) -> str:
-    """A word in lower case, without the marks around it."""
-    return word.strip(_MARKS).lower()
-
-
-def spaced(words: list[str]) -> str:
-    """Words as text."""
-    return " ".join(words)

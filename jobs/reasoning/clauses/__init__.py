@@ -1,1 +1,0 @@
-"""English clauses taken apart without a parser: subjects, groups of verbs, and the phrases behind them."""
