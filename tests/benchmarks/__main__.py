@@ -75,7 +75,7 @@ _HELP = (
     "model of random weights or, with --real-model, the packaged one; "
     "nights-linking: linking by partitions after 1 of 100 nodes changed, against a full run, edges compared; "
     "normalise: the final form of documents, documents a second; personal-data: precision and recall on gold spans; "
-    "reading: the packaged reader on pages of held-out genres (files given with --pages, else those kept apart); "
+    "reading: the packaged reader on pages of held-out genres (files given with --reading, else those kept apart); "
     "readers: what readers see beside 50 nights that are published, pruned and vacuumed, over a copy of --warehouse; "
     "refusal: prompts of XSTest that are refused, of --folder or the shared set; with --fit the weights are written; "
     "rot: bits that flip and files that are cut, --places of them, and the share of a build that checksums take; "
@@ -133,7 +133,7 @@ _FOLDERS: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "decomposition": lambda options: benchmark_decomposition(options.folder),
     "extract": lambda options: benchmark_extraction(options.folder, options.repeats),
     "ingest": lambda options: _ingest(options),
-    "reading": lambda options: benchmark_reading(options.pages or None),
+    "reading": lambda options: benchmark_reading(options.reading),
 }
 
 
@@ -175,7 +175,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--file", type=Path, help="JSONL with text and spans, for personal-data")
     parser.add_argument("--nodes", type=int, default=100_000, help="nodes of the synthetic graph")
     parser.add_argument("--documents", type=int, default=20_000, help="documents of deduplicate and nights")
-    parser.add_argument("--pages", type=Path, action="append", help="of reading: a file of pages; may be repeated")
+    parser.add_argument("--reading", type=Path, action="append", help="of reading: a file of pages; may be repeated")
     parser.add_argument("--nights", type=int, default=100, help="of law: nights that are compared")
     parser.add_argument("--places", type=int, default=500, help="of rot: how many are damaged")
     parser.add_argument("--seed", type=int, default=0, help="of kills, law and rot: what is drawn from it")

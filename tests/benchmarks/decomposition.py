@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from quern.jobs.reasoning.questions.outline import outline
+from quern.jobs.reasoning.questions.parts import parts
 from quern.jobs.reasoning.questions.plan import MOST_SUB_QUESTIONS, fault_of_plan
 
 _LOOKS_UP: Final = ("select", "project", "boolean")
@@ -32,7 +32,7 @@ def benchmark_decomposition(folder: Path) -> dict[str, float]:
         with (folder / f"{name}.jsonl").open(encoding="utf-8") as lines:
             rows = [json.loads(line) for line in lines]
         started = time.process_time()
-        subs = [outline(row["question"]).sub_questions for row in rows]
+        subs = [parts(row["question"]) for row in rows]
         seconds = time.process_time() - started
         off = [abs(max(1, len(s)) - min(MOST_SUB_QUESTIONS, max(1, gold(r)))) for s, r in zip(subs, rows, strict=True)]
         figures[f"{name}, valid"] = sum(fault_of_plan(s) is None for s in subs) / len(rows)
