@@ -11,7 +11,7 @@
     1
     >>> answer = quern.ask("When is high water at the quay?", folder / "warehouse")
     >>> answer.answer
-    'High water at the Tollen quay is at nine. [1]'
+    'nine [1] High water at the Tollen quay is at nine. [1]'
     >>> answer.citations[0].quote
     'High water at the Tollen quay is at nine.'
     >>> asked = {"query_id": "q1", "question": "When is high water?", "evidence_doc_ids": ["tides"]}

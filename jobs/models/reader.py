@@ -184,7 +184,7 @@ class Reader:
         ]
         return Reading(readings, dict(zip(KINDS, kinds.tolist(), strict=True)))
 
-    def _line(self, hidden: Floats, marks: Floats, none: float, text: str) -> LineReading:
+    def _line(self, hidden: Floats, marks: npt.NDArray[np.float64], none: float, text: str) -> LineReading:
         mean = hidden.mean(axis=0, keepdims=True)
         first, last, sure = best_span(marks)
         offsets = self._tokens(text).offsets
@@ -207,12 +207,14 @@ class Reader:
         x = self._linear(f"{head}.inner", vectors)
         gelu = 0.5 * x * (1.0 + erf(x / np.sqrt(2.0)))
         scores: npt.NDArray[np.float64] = (gelu @ self._weights[f"{head}.outer.weight"].T)[:, 0]
-        return scores + self._weights[f"{head}.outer.bias"][0]
+        scores += self._weights[f"{head}.outer.bias"][0]
+        return scores
 
     def _linear(self, name: str, vectors: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         # In f64: in f32 the last bits of a product depend on the number of threads.
         product: npt.NDArray[np.float64] = vectors @ self._weights[f"{name}.weight"].T
-        return product + self._weights[f"{name}.bias"]
+        product += self._weights[f"{name}.bias"]
+        return product
 
     def _split(self, text: str) -> Tokens:
         encoded = self._tokenizer.encode(text, add_special_tokens=False)

@@ -239,7 +239,8 @@ def decision(question: Question, chance: random.Random) -> Target:
     page = question.page
     passage = Passage(page.heading, [page.lines[n] for n in numbers])
     right = [[n == at for n in numbers]]
-    return Target(question.question, [passage], right, None, KINDS.index("verdict"), question.yes)
+    # Its kind is not told: all such windows are short, and length would be learnt for it.
+    return Target(question.question, [passage], right, None, None, question.yes)
 
 
 def _beside(words: frozenset[str], archive: Sequence[Page], pages: Sequence[Page], chance: random.Random) -> list[Page]:

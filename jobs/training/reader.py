@@ -47,7 +47,7 @@ _LOGGED: Final = 50  # Batches between two lines of the log.
 log = logging.getLogger(__name__)
 
 
-class _Head(nn.Module):
+class _Head(nn.Module):  # type: ignore[misc]
     def __init__(self, width: int) -> None:
         super().__init__()
         self.inner, self.outer = nn.Linear(width, _INNER), nn.Linear(_INNER, 1)
@@ -67,7 +67,7 @@ class Scores:
     kinds: torch.Tensor
 
 
-class Net(nn.Module):
+class Net(nn.Module):  # type: ignore[misc]
     """The reader as it is trained; the embeddings of tokens stay as they are."""
 
     def __init__(self, folder: Path) -> None:

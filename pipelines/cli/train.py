@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from quern.pipelines.cli.common import new_app, print_json
+from quern.pipelines.cli.common import AsJson, new_app, print_json
 from quern.schemas.errors import QuernError
 
 app = new_app("Train the models that answers are read with.")
@@ -31,6 +31,7 @@ def reader(
     rate: Annotated[float, typer.Option(min=0, help="The highest learning rate.")] = 1e-4,
     seed: Annotated[int, typer.Option(help="Of everything that is left to chance.")] = 0,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    as_json: AsJson = False,
 ) -> None:
     """Train the reader that finds the lines and the words which answer; a run that was killed goes on where it was.
 
@@ -43,4 +44,8 @@ def reader(
     files = [file for place in pages for file in (sorted(place.glob("*.txt")) if place.is_dir() else [place])]
     if not files:
         raise TrainingError(f"there are no pages (*.txt) in {', '.join(map(str, pages))}")
-    print_json(Training(files, out, steps, begin=begin, rate=rate, seed=seed, device=device).run())
+    figures = Training(files, out, steps, begin=begin, rate=rate, seed=seed, device=device).run()
+    if as_json:
+        print_json(figures)
+    else:
+        typer.echo(f"trained on {figures['questions']:,} questions, loss {figures['loss']:.3f}: {out}")

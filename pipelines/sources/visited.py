@@ -63,7 +63,7 @@ def visited(searcher: Searcher, asked: Sequence[tuple[str, str]]) -> dict[tuple[
         found[url, question] = Visited(why_not)
         if not why_not and url in windows:
             inputs[url, question] = AnswerInput(question, windows[url])
-    weighed = weighed_by_rule(searcher, list(inputs.values()), [0.0] * len(inputs))
+    weighed = weighed_by_rule(list(inputs.values()), [0.0] * len(inputs))
     for key, one in zip(inputs, weighed, strict=True):
         score = round(verdict(one).score, 4)
         found[key] = Visited("", score, score > searcher.settings.sourcing.valid)

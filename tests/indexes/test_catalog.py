@@ -207,7 +207,7 @@ def test_pruning_frees_versions_that_no_kept_snapshot_pins(warehouse: Warehouse)
 
 
 def test_a_staged_table_can_be_looked_up_by_key(warehouse: Warehouse) -> None:
-    pair = {"question": "?", "answer": "!", "searched": None}
+    pair = {"question": "?", "answer": "!"}
     row = {"query_id": "q", "chunk_id": "c", **pair, "similarity": 0.5, "kept": True}
     with StageWriter(warehouse.stages / "queries" / "1.parquet", QUERIES) as writer:
         writer.write(pa.RecordBatch.from_pylist([row], schema=QUERIES.schema))

@@ -14,7 +14,7 @@ import pytest
 from tests.conftest import Quern, read_jsonl
 from tests.jobs.reasoning.generators.endpoint_server import MODEL, Endpoint, Said, Script
 
-QUESTION = "Who repaired the Lady Orrin?"
+QUESTION = "Who is the master of the Lady Orrin?"
 
 
 @pytest.fixture

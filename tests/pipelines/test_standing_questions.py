@@ -114,14 +114,13 @@ def test_only_what_has_other_evidence_is_reasoned_about_again(
     assert all(0 < n < computed[0] for n in (computed[1], computed[3]))
 
 
-def test_what_is_remembered_is_neither_embedded_nor_judged_nor_cited_again(
+def test_what_is_remembered_is_neither_judged_nor_cited_again(
     place: Nights, nights: list[tuple[list[Answer], list[Answer], int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def never(*_: object, **__: object) -> None:
         raise AssertionError("this was known")
 
     searcher = Searcher(place.warehouse.snapshot(), SETTINGS)
-    monkeypatch.setattr("quern.jobs.vectors.embed.Embedder.encode", never)
     for step in ("judged", "citing_inputs", "aligned_evidence", "timeline"):
         monkeypatch.setattr(f"quern.pipelines.answers.concluding.{step}", never)
     assert place.answered(searcher, place.folder / "memo") == nights[-1][0]

@@ -64,7 +64,9 @@ def compared(given: AnswerInput, comparison: Comparison) -> Compared | None:
 
 def _values(given: AnswerInput, words: frozenset[str], comparison: Comparison) -> Iterator[Value]:
     """The values of the likeliest lines that speak of a side."""
-    spoken = [c for c in candidates(given) if _speaks_of(given, c, words)]
+    spoken = [c for c in candidates(given) if _speaks_of(c, words, given.evidence[c.line.evidence].title or "")]
+    # A document may name in one line what it tells of in another.
+    spoken += [c for c in candidates(given) if _speaks_of(c, words, given.evidence[c.line.evidence].text)]
     for candidate in spoken[:_LINES]:
         text, published = candidate.line.shown, candidate.line.published
         if comparison.in_time:
@@ -75,7 +77,6 @@ def _values(given: AnswerInput, words: frozenset[str], comparison: Comparison) -
             yield from (Value(q.text, q.unit, q.value, candidate) for q in quantities(text) if q.unit)
 
 
-def _speaks_of(given: AnswerInput, candidate: Candidate, words: frozenset[str]) -> bool:
-    """Whether a line, with the title of its document, has enough of the words of a side."""
-    title = given.evidence[candidate.line.evidence].title or ""
-    return len(words & content_words(f"{title} {candidate.line.shown}")) >= _SHARE * max(1, len(words))
+def _speaks_of(candidate: Candidate, words: frozenset[str], beside: str) -> bool:
+    """Whether a line, with what stands beside it, has enough of the words of a side."""
+    return len(words & content_words(f"{beside} {candidate.line.shown}")) >= _SHARE * max(1, len(words))

