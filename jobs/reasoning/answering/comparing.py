@@ -10,12 +10,14 @@ from typing import Final
 
 from quern.jobs.reasoning.answering.candidates import Candidate, candidates
 from quern.jobs.reasoning.answering.inputs import AnswerInput
+from quern.jobs.reasoning.answering.lines import ranked
 from quern.jobs.reasoning.questions.parts import Comparison
 from quern.jobs.text.dates import dates
 from quern.jobs.text.quantities import quantities
 from quern.jobs.text.stems import content_words
 
-_LINES: Final = 8  # Likely lines of each side whose values are looked at.
+_LINES: Final = 20  # Likely lines of each side whose values are looked at.
+_UNREAD: Final = 12.0  # Log odds by which a line that was not read stands behind those that were.
 _SHARE: Final = 0.5  # Of the words that tell a side from the other, what a line with its title must have.
 
 
@@ -64,9 +66,12 @@ def compared(given: AnswerInput, comparison: Comparison) -> Compared | None:
 
 def _values(given: AnswerInput, words: frozenset[str], comparison: Comparison) -> Iterator[Value]:
     """The values of the likeliest lines that speak of a side."""
-    spoken = [c for c in candidates(given) if _speaks_of(c, words, given.evidence[c.line.evidence].title or "")]
+    read = candidates(given)
+    known = {c.line.number for c in read}
+    pool = [*read, *(Candidate(o, o.score - _UNREAD, None) for o in ranked(given) if o.number not in known)]
+    spoken = [c for c in pool if _speaks_of(c, words, given.evidence[c.line.evidence].title or "")]
     # A document may name in one line what it tells of in another.
-    spoken += [c for c in candidates(given) if _speaks_of(c, words, given.evidence[c.line.evidence].text)]
+    spoken += [c for c in pool if _speaks_of(c, words, given.evidence[c.line.evidence].text)]
     for candidate in spoken[:_LINES]:
         text, published = candidate.line.shown, candidate.line.published
         if comparison.in_time:
