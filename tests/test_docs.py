@@ -148,7 +148,9 @@ def test_links_lead_somewhere(page: str) -> None:
         assert not anchor or anchor in anchors(place), f"{page}: {target}"
 
 
-@pytest.mark.parametrize("page", [p for p in every_page() if not p.startswith((WRITTEN, "docs/experiments")) and p != "CHANGELOG.md"])
+@pytest.mark.parametrize(
+    "page", [p for p in every_page() if not p.startswith((WRITTEN, "docs/experiments")) and p != "CHANGELOG.md"]
+)
 def test_what_a_page_names_exists(page: str) -> None:
     text = (ROOT / page).read_text("utf-8")
     groups = "|".join(Settings.model_fields)

@@ -75,7 +75,7 @@ _HELP = (
     "model of random weights or, with --real-model, the packaged one; "
     "nights-linking: linking by partitions after 1 of 100 nodes changed, against a full run, edges compared; "
     "normalise: the final form of documents, documents a second; personal-data: precision and recall on gold spans; "
-    "reading: the packaged reader on pages of held-out genres (files given with --reading, else those kept apart); "
+    "reading: the packaged reader on pages of held-out genres, or on files given with --reading; "
     "readers: what readers see beside 50 nights that are published, pruned and vacuumed, over a copy of --warehouse; "
     "refusal: prompts of XSTest that are refused, of --folder or the shared set; with --fit the weights are written; "
     "rot: bits that flip and files that are cut, --places of them, and the share of a build that checksums take; "
