@@ -124,7 +124,7 @@ def stages(given: AnswerInput) -> list[Stage]:
     if not events:
         return []
     ordered = asks_course(given.question) or _BOUND.search(given.question) is not None
-    ordered = ordered or span_without_topic(given.question) is not None
+    ordered = ordered or any(not when.flaw for when in dates(given.question))
     if not ordered and ranked(given)[0].number not in {told.number for told in events}:
         return []
     score = {line.number: line.score for line in ranked(given)}
