@@ -20,6 +20,7 @@ from quern.jobs.documents.html.links import free_links
 from quern.jobs.documents.html.main_text import fuller, main_text
 from quern.jobs.documents.html.markup import is_menu, link_texts, repair
 from quern.jobs.documents.html.metadata import add_from_text, letters, read_metadata
+from quern.jobs.documents.html.notation import write_notation
 from quern.jobs.documents.html.parse import drop_unread, parse_page
 from quern.jobs.documents.html.stated import body_scripts
 from quern.jobs.documents.html.texts import text_of
@@ -64,6 +65,7 @@ def extract_page(body: bytes, url: str, charset: str | None) -> Header:
         PageError: The body is no HTML.
     """
     tree = parse_page(body, charset)
+    write_notation(tree)
     found = read_metadata(tree, url)
     declared = tree.get("lang") or tree.get(_XML_LANG) or tree.get("xml:lang")
     base = _base(tree, url)
