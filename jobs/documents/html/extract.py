@@ -22,10 +22,12 @@ from quern.jobs.documents.html.markup import is_menu, link_texts, repair
 from quern.jobs.documents.html.metadata import add_from_text, letters, read_metadata
 from quern.jobs.documents.html.notation import write_notation
 from quern.jobs.documents.html.parse import drop_unread, parse_page
+from quern.jobs.documents.html.preformatted import keep_spaces, with_spaces
 from quern.jobs.documents.html.stated import body_scripts
 from quern.jobs.documents.html.texts import text_of
 from quern.jobs.documents.html.visits import without_visits
 from quern.jobs.text.language import language_of
+from quern.jobs.text.noise import without_joiners
 
 Header = dict[str, Any]
 
@@ -46,12 +48,16 @@ def _text(tree: HtmlElement, title: str | None, base: str) -> str:
     """The main text without a line that repeats the title; empty for a page that is only a menu."""
     bodies = body_scripts(tree)
     drop_unread(tree)
+    is_spaced = keep_spaces(tree)
     repair(tree)
     links = link_texts(tree)
     free_links(tree, base)
     headings = {letters(text_of(h)) for h in tree.iter("h1")}
     text = fuller(main_text(tree, base), bodies, headings | {letters(title)})
-    return "" if is_menu(text, links) else without_filing(without_visits(without_title(text, title, headings)))
+    if is_menu(text, links):
+        return ""
+    text = without_joiners(without_filing(without_visits(without_title(text, title, headings))))
+    return with_spaces(text) if is_spaced else text
 
 
 def _iso(time: datetime | None) -> str | None:

@@ -10,7 +10,7 @@ from typing import Final
 
 from lxml import etree
 from lxml.html import HtmlElement
-from trafilatura import bare_extraction
+from trafilatura import bare_extraction, utils
 
 from quern.jobs.documents.html.loose_text import is_prose
 from quern.jobs.documents.html.markup import link_texts
@@ -38,6 +38,10 @@ _COMMENTS_ID: Final = re.compile(r"[CcKk]omm?ent(?!ary)|comol|disqus_thread")
 _COMMENTS_CLASS: Final = re.compile(r"[CcKk]omm?ent(?!ary)|.*(?:article|post)-comments", re.S)
 _WITH_AMPERSAND: Final = etree.XPath("descendant::text()[contains(., '&')]")
 
+# trafilatura takes zero-width joiners for control characters; Persian and the Indic scripts spell words with them.
+_JOINERS: Final = ("\u200c", "\u200d")
+_printable: Final = utils.return_printables_and_spaces
+vars(utils)["return_printables_and_spaces"] = lambda c: c if c in _JOINERS else _printable(c)
 install()
 
 

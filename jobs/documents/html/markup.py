@@ -134,7 +134,7 @@ def _is_layout(table: HtmlElement, rows: list[HtmlElement], cells: list[HtmlElem
 
 
 def _holds_blocks(cell: HtmlElement) -> bool:
-    if next(cell.iterdescendants("table", *HEADINGS), None) is not None:
+    if next(cell.iterdescendants("table", "pre", *HEADINGS), None) is not None:
         return True
     length = _length(cell)
     return length >= _LONG_CELL or (length >= _CELL_WITH_BLOCKS and len(cell.findall(".//p")) > 1)
