@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from copy import deepcopy
 from itertools import groupby, islice
 from typing import Final
@@ -63,7 +63,8 @@ def _groups(table: HtmlElement) -> list[list[HtmlElement]]:
     """Rows of the table's head, bodies and foot: no cell spans rows of two of them."""
     groups: list[list[HtmlElement]] = []
     for is_row, children in groupby(table.iterchildren("tr", "thead", "tbody", "tfoot"), lambda e: e.tag == "tr"):
-        groups += [list(children)] if is_row else [part.findall("tr") for part in children]
+        some = list(children)
+        groups += [some] if is_row else [part.findall("tr") for part in some]
     return groups
 
 
@@ -125,7 +126,7 @@ def _copy(cell: HtmlElement) -> HtmlElement:
 def _join_headers(table: HtmlElement) -> None:
     """Make one header of the rows of headers at the top: `2023 Q1` for 2023 above Q1; a title goes before the table."""
     rows = list(_rows(table))
-    headers: list[Sequence[HtmlElement]] = []
+    headers: list[list[HtmlElement]] = []
     for row in rows[:-1]:
         cells = _cells(row)
         if not cells or not (row.getparent().tag == "thead" or all(c.tag == "th" for c in cells)):
@@ -137,10 +138,10 @@ def _join_headers(table: HtmlElement) -> None:
             headers.append(cells)
     if len(headers) < 2 or len({len(cells) for cells in headers}) > 1:
         return
-    for first, *others in zip(*headers, strict=True):
-        names = " ".join(filter(None, dict.fromkeys(line_of(cell) for cell in (first, *others))))
-        first.clear(keep_tail=True)
-        first.tag, first.text = "th", names
+    for column in zip(*headers, strict=True):
+        names = " ".join(filter(None, dict.fromkeys(line_of(cell) for cell in column)))
+        column[0].clear(keep_tail=True)
+        column[0].tag, column[0].text = "th", names
     for cells in headers[1:]:
         cells[0].getparent().drop_tree()
 

@@ -146,10 +146,8 @@ def _before(element: HtmlElement) -> str:
     """The end of the text right before an element, in the same line."""
     previous, above = element.getprevious(), element.getparent()
     if previous is not None:
-        text = previous.tail or text_of(previous)
-    else:
-        text = (above.text or "") if above is not None else ""
-    return text[-_BEFORE:]
+        return (previous.tail or text_of(previous))[-_BEFORE:]
+    return (above.text or "")[-_BEFORE:] if above is not None else ""
 
 
 def _superscript(text: str, before: str, after: str) -> str:

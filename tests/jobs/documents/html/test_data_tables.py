@@ -49,7 +49,8 @@ def test_headers_over_several_columns_name_each_of_them() -> None:
     table = (
         "<thead><tr><th rowspan=2>Pier</th><th colspan=2>Spring</th><th>Fall</th></tr>"
         "<tr><th>boats</th><th>guests</th><th>boats</th></tr></thead>"
-        "<tr><td>North</td><td>4</td><td>90</td><td>3</td></tr><tr><td>South</td><td colspan=2>closed</td><td>2</td></tr>"
+        "<tr><td>North</td><td>4</td><td>90</td><td>3</td></tr>"
+        "<tr><td>South</td><td colspan=2>closed</td><td>2</td></tr>"
     )
     found = lines(table)
     assert found == [

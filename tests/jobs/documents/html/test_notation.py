@@ -49,7 +49,8 @@ def line(markup: str) -> str:
         ),
         (
             "So <span><span><math alttext='a^2'><semantics><msup><mi>a</mi><mn>2</mn></msup><annotation encoding="
-            "'application/x-tex'>a^{2}</annotation></semantics></math></span><span aria-hidden='true'>a2</span></span>.",
+            "'application/x-tex'>a^{2}</annotation></semantics></math></span>"
+            "<span aria-hidden='true'>a2</span></span>.",
             "So a^2.",
         ),
     ],
