@@ -186,9 +186,14 @@ def _follows_button(element: HtmlElement) -> bool:
 
 
 def _keep_texts(tree: HtmlElement) -> None:
-    """Free texts from elements that seldom hold any: headings that are buttons, dates in sentences, large boxes."""
+    """Free texts from elements that seldom hold any: headings that are buttons, dates in sentences, large boxes.
+
+    Other dates are lines about the page, which trafilatura leaves out save where its rescues read a short page.
+    """
     unwrap(tree, [b for b in tree.iter("button") if next(b.iterancestors(*_HEADINGS_WITH_BUTTONS), None) is not None])
     unwrap(tree, _times_in_lines(tree))
+    for time in list(tree.iter("time")):
+        time.drop_tree()
     boxes = [box for box in tree.iter("aside", "form") if len(text_of(box)) > _LONG_BOX]
     least = _MAIN_BOX * _unlinked(tree) if boxes else 0
     for box in [*(box for box in boxes if _unlinked(box) > least), *_fact_boxes(tree)]:
