@@ -124,4 +124,4 @@ def without_emoji(text: str) -> str:
 
 def without_joiners(text: str) -> str:
     """`text` without joiners outside of the scripts whose letters they shape."""
-    return _JOINER.sub("", text)
+    return _JOINER.sub("", text) if "\u200c" in text or "\u200d" in text else text

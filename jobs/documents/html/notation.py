@@ -18,9 +18,10 @@ from quern.jobs.documents.html.texts import line_of, text_of
 
 _WRITTEN: Final = "quern-written"
 _STRUCK: Final = ("del", "s", "strike")
-_STRUCK_STYLES: Final = Holders("style[contains(., 'line-through')]")
-_STRUCK_CLASSES: Final = Holders("class[contains(., 'line-through') or contains(., 'strike')]")
-_STRUCK_CLASS: Final = re.compile(r"(?:^|\s)(?:line-through|strike(?:-?through)?)(?=\s|$)")
+_STRUCK_LOOKS: Final = Holders(
+    "style[contains(., 'line-through')]", "class[contains(., 'through') or contains(., 'strike')]"
+)
+_STRUCK_LOOK: Final = re.compile(r"(?:^|[\s:;])(?:line-through|strike(?:-?through)?)(?=[\s;!]|$)")
 # An element that strikes out more than this share of the page was not closed.
 _TOO_MUCH: Final = 0.5
 
@@ -63,8 +64,8 @@ def _write(element: HtmlElement, text: str) -> None:
 
 
 def _drop_struck(tree: HtmlElement) -> None:
-    struck = [*tree.iter(*_STRUCK), *_STRUCK_STYLES(tree)]
-    struck += [e for e in _STRUCK_CLASSES(tree) if _STRUCK_CLASS.search(e.get("class"))]
+    looks = (e for e in _STRUCK_LOOKS(tree) if _STRUCK_LOOK.search(f"{e.get('class', '')} {e.get('style', '')}"))
+    struck = [*tree.iter(*_STRUCK), *looks]
     most = _TOO_MUCH * len(text_of(tree)) if struck else 0
     for element in struck:
         if len(text_of(element)) > most:
