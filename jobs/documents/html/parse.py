@@ -12,7 +12,7 @@ from lxml.html import HtmlComment, HtmlElement, HtmlEntity, HTMLParser, HtmlProc
 
 from quern.jobs.documents.html.attributes import Holders
 from quern.jobs.documents.html.loose_text import is_prose, is_sentence
-from quern.jobs.documents.html.markup import unwrap
+from quern.jobs.documents.html.markup import HEADINGS, unwrap
 from quern.jobs.documents.html.panels import look, opened_by_controls, show_panels
 from quern.jobs.documents.html.texts import line_of, text_of
 from quern.jobs.text.charsets import as_utf8
@@ -37,6 +37,7 @@ _HEADINGS_WITH_BUTTONS: Final = ("h2", "h3", "h4", "dt")
 # Least characters of a line, and where it stands, whose times are part of a sentence.
 _LONG_LINE: Final = 60
 _LINES: Final = ("p", "li", "td")
+_BLOCKS: Final = ("p", "div", "section", "header", "ul", "ol", "dl", "table", *HEADINGS)
 _LENGTH: Final = etree.XPath("string-length(normalize-space())")
 _LONG_BOX: Final = 200
 # Least share of the text in the page's paragraphs of an aside, or of a form, that is around the main text.
@@ -207,10 +208,13 @@ def _times_in_lines(tree: HtmlElement) -> list[HtmlElement]:
 
 
 def _tells(line: HtmlElement | None) -> bool:
-    around = None if line is None else line if line.tag in _LINES else next(line.iterancestors(*_LINES), None)
-    if line is None or around is None:
+    if line is None:
         return False
-    return around.tag == "td" or float(_LENGTH(line)) > _LONG_LINE or is_sentence(line_of(line))
+    around = line if line.tag in _LINES else next(line.iterancestors(*_LINES), None)
+    if around is not None and (around.tag == "td" or float(_LENGTH(line)) > _LONG_LINE):
+        return True
+    is_line = around is not None or (line.tag == "div" and next(line.iterdescendants(*_BLOCKS), None) is None)
+    return is_line and is_sentence(line_of(line))
 
 
 def _fact_boxes(tree: HtmlElement) -> Iterator[HtmlElement]:
