@@ -55,14 +55,6 @@ _ADDRESS_FIELDS: Final = XPath(
 _LOOSE_ENTRIES: Final = XPath("descendant::ul/p | descendant::ol/p")
 _HOLDING_BLOCKS: Final = XPath("descendant::p[descendant::p or descendant::div]")
 _LINKS: Final = XPath("descendant::a[@href][not(ancestor::td)]")
-_READ_MORE: Final = re.compile(
-    r"\s*\W?(?:(?:read|see) (?:more|also|next)|also read|don['’]t miss|more on this(?: topic| story)?|"
-    r"related(?: article| story| stories)?|(?:à )?lire aussi|lesen sie (?:auch|mehr|hier)|(?:lies|siehe) auch|"
-    r"auch interessant|mehr (?:dazu|zum thema)|lea también|ver también|leia (?:mais|também)|leggi anche|"
-    r"czytaj (?:też|także|więcej|również)|"
-    r"zobacz (?:też|także|również)|читайте также|lees ook|更多阅读|相关阅读|延伸阅读)\s*[:：]\s*",
-    re.I,
-)
 _EDITOR: Final = "责任编辑"
 _EDITED_BY: Final = re.compile(rf"\s*[（(【]?\s*{_EDITOR}\s*[:：][^。！？]{{1,12}}$")
 
@@ -218,7 +210,7 @@ def _types_above(element: HtmlElement) -> Iterator[str]:
 
 
 def _drop_tools(tree: HtmlElement) -> None:
-    """Take out what serves a visit, not the text: edit and print links, boxes for an address, "Read more" lines."""
+    """Take out what serves a visit, not the text: edit and print links, boxes for an address."""
     links = ((link, heading) for heading in tree.iter(*HEADINGS[:-1]) for link in heading.iterdescendants("a"))
     in_headings = dict.fromkeys(around for link, heading in links if (around := link.getparent()) is not heading)
     for element in [*_EDIT_LINKS(tree), *in_headings]:
@@ -233,8 +225,7 @@ def _drop_tools(tree: HtmlElement) -> None:
         box = _box_around(field, most)
         if box is not None:
             _drop(box)
-    lines = [line for line in tree.iter(*_TOOL_LINES) if len(line) < 3]
-    for line in [line for line in lines if (_leads_away(line) if len(line) else _names_editor(line.text))]:
+    for line in [line for line in tree.iter(*_TOOL_LINES) if not len(line) and _names_editor(line.text)]:
         _drop(line)
 
 
@@ -259,15 +250,6 @@ def _box_around(field: HtmlElement, most: float) -> HtmlElement | None:
             break
         box, length = above, longer
     return box
-
-
-def _leads_away(line: HtmlElement) -> bool:
-    """Whether a line is only "Read more:" and a link."""
-    link = line[-1]
-    if link.tag != "a" or (link.tail or "").strip():
-        return False
-    text = text_of(line)
-    return len(text) <= _SHORT_LINE and _READ_MORE.fullmatch(text.removesuffix(text_of(link))) is not None
 
 
 def _names_editor(line: str | None) -> bool:
