@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections import Counter
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import Final, NamedTuple
 
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence, spans
@@ -127,18 +127,19 @@ def items_beside(given: AnswerInput, line: Line) -> list[Line]:
 
 def _lines(given: AnswerInput) -> list[Line]:
     chunks = [_chunk_lines(e.text) for e in given.evidence]
-    weight = _weights(content_words(given.question), [line.words for chunk in chunks for line in chunk])
+    asked = content_words(given.question)
+    shared = [[asked & line.words for line in chunk] for chunk in chunks]
+    worth = _Worth(asked, [words for own in shared for words in own])
     found: list[Line] = []
-    for at, (evidence, chunk) in enumerate(zip(given.evidence, chunks, strict=True)):
-        own = [_shared(weight, line.words) for line in chunk]
+    for at, (evidence, chunk, own) in enumerate(zip(given.evidence, chunks, shared, strict=True)):
         everywhere = frozenset().union(*own)
-        title = _shared(weight, content_words(evidence.title or ""))
+        title = asked & content_words(evidence.title or "")
         cosines = _cosines(evidence, chunk)
         published = evidence.published_at.date() if evidence.published_at else None
         first = len(found)
         for n, line in enumerate(chunk):
             places = (own[n], own[n - 1] if n else frozenset(), own[n + 1] if n + 1 < len(own) else frozenset())
-            alone, before, after, of_title, chunk_only = _new_in_each(weight, (*places, title, everywhere))
+            alone, before, after, of_title, chunk_only = worth.new_in_each((*places, title, everywhere))
             shares = Shares(alone, before, after, of_title, chunk_only, cosines[n], float(line.asks), 1.0 / (1 + at))
             score = math.fsum(w * x for w, x in zip(_WEIGHTS, shares, strict=True))
             number = first + n + 1
@@ -168,26 +169,30 @@ def _chunk_lines(text: str) -> list[_ChunkLine]:
     return found
 
 
-def _weights(words: frozenset[str], lines: list[frozenset[str]]) -> dict[str, float]:
-    """What each word of a question counts: more, the fewer lines have it; all together 1."""
-    seen = {word: sum(word in line for line in lines) for word in words}
-    weight = {word: math.log(1.0 + len(lines) / (0.5 + seen[word])) for word in sorted(words)}
-    total = math.fsum(weight.values()) or 1.0
-    return {word: value / total for word, value in weight.items()}
+class _Worth:
+    """What words of a question count: more, the fewer lines have them; all together 1."""
 
+    def __init__(self, words: frozenset[str], lines: list[frozenset[str]]) -> None:
+        """`lines` are the words of the question that each line has."""
+        seen = Counter(chain.from_iterable(lines))
+        weight = {word: math.log(1.0 + len(lines) / (0.5 + seen[word])) for word in words}
+        total = math.fsum(weight.values()) or 1.0
+        self._weight = {word: value / total for word, value in weight.items()}
+        self._known = {frozenset[str](): 0.0}
 
-def _shared(weight: Mapping[str, float], words: frozenset[str]) -> frozenset[str]:
-    return words & weight.keys()
+    def new_in_each(self, places: tuple[frozenset[str], ...]) -> list[float]:
+        """What the words of each place count that none before it has."""
+        seen: frozenset[str] = frozenset()
+        shares = []
+        for words in places:
+            shares.append(self._of(words - seen))
+            seen |= words
+        return shares
 
-
-def _new_in_each(weight: Mapping[str, float], places: tuple[frozenset[str], ...]) -> list[float]:
-    """What the words of each place count that none before it has."""
-    seen: frozenset[str] = frozenset()
-    shares = []
-    for words in places:
-        shares.append(math.fsum(weight[word] for word in words - seen))
-        seen |= words
-    return shares
+    def _of(self, words: frozenset[str]) -> float:
+        if words not in self._known:
+            self._known[words] = math.fsum(self._weight[word] for word in words)
+        return self._known[words]
 
 
 @lru_cache(maxsize=_CHUNKS)

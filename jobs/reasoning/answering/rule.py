@@ -7,6 +7,7 @@ later one wins, two answers of one dimension are compared, and the items of one 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Final
 
 from quern.jobs.reasoning.answering.candidates import Candidate, candidates, latest, said
@@ -96,6 +97,6 @@ def _draft(short: str, rests_on: Sequence[Candidate], likely: Sequence[Candidate
     """An answer of a short one and the lines that carry it, likeliest first."""
     near = [c for c in likely if c.score >= likely[0].score - _FAR]
     lines = list({c.line.number: c for c in (*rests_on, *near)}.values())
-    carrying = [statement(said(c), [c.line.number]) for c in lines if said(c) != short]
+    carrying = islice((c for c in lines if said(c) != short), min(most, MOST_SENTENCES - 1))
     numbers = [c.line.number for c in rests_on]
-    return Draft(sentences=[statement(short, numbers), *carrying[: min(most, MOST_SENTENCES - 1)]])
+    return Draft(sentences=[statement(short, numbers), *(statement(said(c), [c.line.number]) for c in carrying)])
