@@ -190,9 +190,9 @@ class Chunk(Job):
     """
 
     name: ClassVar[str] = "chunk"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     engine: ClassVar[Literal["cpu", "model"]] = "cpu"
-    reads: ClassVar[tuple[str, ...]] = ("doc_id", "title", "text", "published_at")
+    reads: ClassVar[tuple[str, ...]] = ("doc_id", "title", "text", "published_at", "utc_offset")
     key: ClassVar[str] = "doc_id"
 
     settings: ChunkSettings
@@ -246,7 +246,7 @@ def _rows(
     schema: pa.Schema,
 ) -> pa.RecordBatch:
     at = pa.array(parents, pa.int64())
-    passed = {name: batch.column(name).take(at) for name in ("doc_id", "title", "published_at")}
+    passed = {name: batch.column(name).take(at) for name in ("doc_id", "title", "published_at", "utc_offset")}
     bodies = [text[span.start : span.end] for text, spans in zip(texts, found, strict=True) for span in spans]
     numbers = pa.array([n for spans in found for n in range(len(spans))], pa.int64()).cast(pa.string())
     headings = [search_terms(title and form(title)) for title in batch.column("title").to_pylist()]

@@ -24,6 +24,7 @@ from quern.jobs.text.language import language_of, language_tag
 from quern.jobs.text.markdown import given_markdown
 from quern.jobs.text.plain_text import parse_time, printable
 from quern.schemas.digests import text_digest
+from quern.schemas.page_times import utc_offset
 from quern.schemas.settings import CleanSettings
 from quern.schemas.tables import DOCUMENTS, Table
 
@@ -115,6 +116,7 @@ def _stated(strings: Mapping[str, Any]) -> Row:
         raise _UnfitError("bad_doc_id", f"a doc_id has 1 to {MOST_ID_CHARACTERS} characters: {doc_id[:80]!r}")
     text = printable(text)
     address = strings.get("url")
+    published = parse_time(strings.get("published_at"))
     language = language_tag(strings.get("language"))
     row: Row = {
         "doc_id": doc_id,
@@ -122,7 +124,8 @@ def _stated(strings: Mapping[str, Any]) -> Row:
         "site": strings.get("site") or (site_of(address) if address else None),
         "title": strings.get("title"),
         "author": strings.get("author"),
-        "published_at": parse_time(strings.get("published_at")),
+        "published_at": published,
+        "utc_offset": utc_offset(published),
         "modified_at": parse_time(strings.get("modified_at")),
         "language": language or language_of(text)[0],
         "text": text,
@@ -165,7 +168,7 @@ class Clean(Job):
     settings: CleanSettings = field(default_factory=CleanSettings)
 
     name: ClassVar[str] = "clean"
-    version: ClassVar[int] = 22
+    version: ClassVar[int] = 23
     engine: ClassVar[Literal["cpu", "model"]] = "cpu"
     reads: ClassVar[tuple[str, ...]] = ("url", "content_type", "charset", "body")
     known_by: ClassVar[tuple[str, ...]] = ("url", "content_type", "charset", "digest")
@@ -231,6 +234,7 @@ class Clean(Job):
         for name in ("published_at", "modified_at"):
             found[name] = parse_time(found[name])
         return found | {
+            "utc_offset": utc_offset(found["published_at"]),
             "doc_id": text_digest(url)[:_ID_DIGITS],
             "url": url,
             "metadata": [],

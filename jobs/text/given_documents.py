@@ -19,6 +19,7 @@ from quern.schemas.settings.build.ingest import DOCUMENT_FIELDS
 _TIMES: Final = ("published_at", "modified_at")
 _WORDS: Final = tuple(name for name in DOCUMENT_FIELDS if name not in ("doc_id", "text", *_TIMES))
 METADATA: Final = "metadata"
+_OWN_ID: Final = "_id"  # Of BEIR, and of databases of documents.
 
 MOST_METADATA: Final = 64
 """Fields of metadata that a document keeps; so many columns have tables that people make, and no bomb."""
@@ -78,6 +79,8 @@ def given_document(said: object, names: Mapping[str, str] | None = None, day_fir
     if not isinstance(said, Mapping):
         raise UnfitDocumentError("invalid_document", f"a document is an object, not a {type(said).__name__}")
     called = {known: known for known in DOCUMENT_FIELDS} | dict(names or {})
+    if called["doc_id"] == "doc_id" and "doc_id" not in said and isinstance(said.get(_OWN_ID), str | int):
+        called["doc_id"] = _OWN_ID
     columns = {name: columns_of(its, said) for name, its in called.items()}
     found = Given({})
     kept: dict[str, Any] = {}

@@ -104,7 +104,7 @@ class _Clock:
 
 
 def written_time(text: str, day_first: bool | None = None, language: str | None = None) -> datetime | Undecided | None:
-    """The time that `text` states, in UTC; a day alone is midnight UTC, and a time without a zone is read as UTC.
+    """The time that `text` states, in its own offset; a day is midnight UTC, a time without a zone is read as UTC.
 
     Null for what is no time, no day of the calendar, or outside of the years 1450 to 2199. Bounded: what has more than
     a hundred characters is none.
@@ -140,14 +140,14 @@ def _remembered(text: str, day_first: bool | None, language: str | None) -> date
 
 
 def _at(day: datetime, clock: _Clock) -> datetime | None:
-    """The time of a day, in UTC.
+    """The time of a day.
 
     Raises:
         ValueError, OverflowError: There is none.
     """
     time = day.replace(
         hour=clock.hour, minute=clock.minute, second=clock.second, microsecond=clock.part, tzinfo=clock.zone
-    ).astimezone(UTC)
+    )
     return time if time.year in YEARS else None
 
 

@@ -18,6 +18,7 @@ from quern.pipelines.inspect.quotes import place_on_page
 from quern.pipelines.pages.store import PAGE_STORE
 from quern.schemas.addresses import parse_address
 from quern.schemas.errors import QuernError
+from quern.schemas.page_times import publication
 from quern.schemas.tables import DOCUMENTS, PAGES, TABLES, Table
 from quern.schemas.words.meant import no_such
 from quern.schemas.words.sentences import sentence_spans
@@ -104,7 +105,8 @@ def _citation(snapshot: Snapshot, key: str) -> dict[str, Any]:
     )
     return {
         "row": {
-            **{name: document[name] for name in ("doc_id", "title", "url", "published_at")},
+            **{name: document[name] for name in ("doc_id", "title", "url")},
+            "published_at": publication(document),
             "quote": text[start:end],
             "sentences": [text[a:b] for a, b in sentence_spans(text) if a < end and start < b],
         },

@@ -21,13 +21,14 @@ from quern.pipelines.retrieve.named_documents import named_documents, with_named
 from quern.pipelines.retrieve.ranking import Ranking, Reached, cut
 from quern.pipelines.retrieve.select import selected
 from quern.schemas.answers import Hit, PathNode
+from quern.schemas.page_times import publication
 from quern.schemas.rounds import Search
 from quern.schemas.tables import TRIPLETS
 
 _PATH_NODES = 40
 _FACT_COLUMNS = ["chunk_id", "subject", "relation", "object", "start", "end", "relation_start", "object_start"]
 _DOCUMENT_COLUMNS = ["doc_id", "url", "metadata"]
-_CHUNK_COLUMNS = ["chunk_id", "doc_id", "title", "published_at", "start", "end", "text"]
+_CHUNK_COLUMNS = ["chunk_id", "doc_id", "title", "published_at", "utc_offset", "start", "end", "text"]
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,8 @@ def _hits(batch: Batch, ranking: Ranking) -> list[list[Hit]]:
         chunk = chunks[key]
         document = documents[str(chunk["doc_id"])]
         told = {one["name"]: one["value"] for one in document["metadata"]}
-        row = {**chunk, "url": document["url"], "metadata": told, "rank": len(rows[question]) + 1, "score": score}
+        row = {**chunk, "published_at": publication(chunk), "url": document["url"], "metadata": told}
+        row |= {"rank": len(rows[question]) + 1, "score": score}
         rows[question].append(Hit.model_validate(row))
     return rows
 

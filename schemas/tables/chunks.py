@@ -26,6 +26,7 @@ CHUNKS = Table(
             ),
             optional("title", pa.string(), "Title of the document: context for synthetic queries and citations."),
             optional("published_at", TIMESTAMP, "Publication time of the document."),
+            optional("utc_offset", pa.int32(), "`documents.utc_offset`: the document's days are counted in it."),
             column(
                 "vector", VECTOR, "L2-normalised embedding of title, line break and text in the form that is searched."
             ),

@@ -59,6 +59,9 @@ DOCUMENTS = Table(
             optional("title", pa.string(), "Title of the document, without the site's name where that is known."),
             optional("author", pa.string(), "Author as named on the page."),
             optional("published_at", TIMESTAMP, "Publication time; a date alone is midnight UTC."),
+            optional(
+                "utc_offset", pa.int32(), "Minutes that the page's own time is ahead of UTC; null where it is UTC."
+            ),
             optional("modified_at", TIMESTAMP, "Last modification, where the page states one."),
             optional("language", pa.string(), "ISO 639-1 code of the text."),
             column("text", pa.string(), "Main text as on the page, a paragraph a line; personal data is marked."),

@@ -116,7 +116,8 @@ def _fault(names: Sequence[str], settings: IngestSettings) -> tuple[str, str] | 
     twice = [column for column, count in Counter(names).items() if count > 1 and column]
     if twice:
         return "duplicate_column", f"the column {twice[0]!r} stands there twice"
-    called = {"doc_id": "doc_id", "text": "text"} | settings.names
+    own_id = "_id" if "_id" in names and "doc_id" not in names else "doc_id"
+    called = {"doc_id": own_id, "text": "text"} | settings.names
     there = ", ".join(map(str, names[:20])) or "none"
     needed = ("text", *(["doc_id"] if called.get("url", "url") not in names else []))
     missing = {field: lacking for field in needed if (lacking := _lacking(called[field], names))}

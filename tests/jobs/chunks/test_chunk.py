@@ -56,7 +56,10 @@ def chunks(text, limit, overlap=0.0):
 
 def documents(*texts, title=None):
     schema = pa.schema(
-        [("doc_id", pa.string()), ("title", pa.string()), ("text", pa.string()), ("published_at", TIMESTAMP)]
+        [
+            *((name, pa.string()) for name in ("doc_id", "title", "text")),
+            *(("published_at", TIMESTAMP), ("utc_offset", pa.int32())),
+        ]
     )
     at = dt.datetime(2026, 4, 8, tzinfo=dt.UTC)
     rows = [{"doc_id": f"d{n}", "title": title, "text": t, "published_at": at} for n, t in enumerate(texts)]
