@@ -34,7 +34,8 @@ TEXTS: Final = (".txt", ".md")
 WARC: Final = (".warc", ".wet", ".wat")
 ARC: Final = (".arc",)
 ARCHIVES: Final = WARC + ARC
-KINDS: Final = HTML + JSONL + DELIMITED + PARQUET + TEXTS + ARCHIVES
+COLLECTIONS: Final = (".wacz",)
+KINDS: Final = HTML + JSONL + DELIMITED + PARQUET + TEXTS + ARCHIVES + COLLECTIONS
 PACKED: Final = (".gz", ".lz4", ".zst")
 # Texts that a site has for machines, which lie among the pages that `wget -r` keeps.
 _FOR_MACHINES: Final = frozenset({"robots.txt", "ads.txt", "app-ads.txt", "security.txt"})
@@ -46,6 +47,9 @@ _INSTEAD: Final = {
     (".docx", ".doc", ".odt", ".rtf", ".epub"): "such texts are not read; save it as .html or .txt",
     (".zip", ".tar", ".tar.gz", ".tgz", ".7z"): "packed folders are not read; unpack it",
 }
+# What Spark, Hadoop and systems of files write beside data.
+_BESIDE_DATA: Final = re.compile(r"_SUCCESS|_(?:started|committed)_\d+|\..*\.crc|\._.*|\.DS_Store|Thumbs\.db")
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _CORPUS: Final = "corpus.jsonl"
 _QUERIES: Final = "queries.jsonl"
 _S3: Final = f"{S3}://"
@@ -88,7 +92,7 @@ def kind_of(name: str) -> str:
         return ""
     for packed in PACKED:
         name = name.removesuffix(packed)
-    if name != bare and name.endswith(PARQUET):  # It is compressed within, and must be read from its end.
+    if name != bare and name.endswith(PARQUET + COLLECTIONS):  # Compressed within, and read from the end.
         return ""
     return next((kind for kind in KINDS if name.endswith(kind) and name != kind), "")
 
@@ -207,7 +211,7 @@ _UNKNOWN: Final = ("unknown_kind", "neither its ending nor its content is of a k
 
 
 def _local(path: Path, root: Path, kind: str, fault: tuple[str, str] | None = None) -> Input:
-    location, name = os.fspath(path.absolute()), text_of(path.relative_to(root).as_posix())
+    location, name = os.fspath(path.absolute()), _CONTROL.sub("\ufffd", text_of(path.relative_to(root).as_posix()))
     try:
         found = path.stat()
     except OSError as error:
@@ -239,6 +243,8 @@ def _walk(root: Path) -> tuple[list[Input], list[Input]]:
         for link in (path for name in folders if (path := Path(folder, name)).is_symlink()):
             shut(link, "linked_folder", "a symbolic link to a folder is not followed")
         for name in names:
+            if _BESIDE_DATA.fullmatch(name):
+                continue
             path = Path(folder, name)
             files.append((path.parts, _listed(path, root, within)))
     closed.sort(key=lambda file: file.name)
@@ -248,6 +254,8 @@ def _walk(root: Path) -> tuple[list[Input], list[Input]]:
 def _listed(path: Path, root: Path, within: Path) -> Input:
     """A file found in a folder. Only its ending tells its kind: what lies in a folder was not chosen one by one."""
     kind = kind_of(path.name)
+    if _CONTROL.search(path.name):
+        return _local(path, root, "", ("bad_name", "its name holds a line break or another control character"))
     if not kind:
         detail = _instead(path.name) or f"no kind of file that can be read: {kinds_told()}"
         return _local(path, root, "", ("unknown_kind", detail))

@@ -11,8 +11,9 @@ from quern.jobs.pages.formats.arc import ARC_BEGINS
 from quern.jobs.pages.formats.captures import quoted
 from quern.jobs.pages.formats.packed import DamagedError
 from quern.jobs.pages.formats.segments import Archive, Place, Segment
+from quern.jobs.pages.formats.wacz import window
 from quern.jobs.pages.formats.warc import WARC_BEGINS
-from quern.jobs.pages.inputs import ARC, kind_of, opened, sniffed
+from quern.jobs.pages.inputs import ARC, COLLECTIONS, kind_of, opened, sniffed
 from quern.schemas.errors import QuernError
 
 _HEADER_BYTES: Final = 1 << 16
@@ -49,6 +50,8 @@ def original(location: str, offset: int, url: str) -> Original:
         with opened(location) as raw:
             size = raw.seek(0, io.SEEK_END)
             raw.seek(0)
+            if kind_of(location) in COLLECTIONS:
+                raw, size, offset = window(raw, offset, size - offset), size - offset, 0
             arc = (kind_of(location) or sniffed(raw)) in ARC
             archive = Archive(raw, size, ARC_BEGINS if arc else WARC_BEGINS, _MAX_RATIO)
             stream = io.BufferedReader(archive.segment(Place(offset)))

@@ -216,7 +216,9 @@ def overriding(
 
 def _pairs(names: Sequence[str] | None) -> list[str]:
     """What `--map` says, one by one."""
-    return [one.strip() for name in names or () for one in name.split(",") if one.strip()]
+    from quern.schemas.words.fields import pairs_of
+
+    return [pair for name in names or () for pair in pairs_of(name)]
 
 
 def question_names(names: Sequence[str] | None) -> dict[str, str]:
