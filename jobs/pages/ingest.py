@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from quern.jobs.pages.formats.arc import ARC_BEGINS, ArcReader
 from quern.jobs.pages.formats.captures import read_captures
+from quern.jobs.pages.formats.files import file_page
 from quern.jobs.pages.formats.html_files import html_page
 from quern.jobs.pages.formats.jsonl import json_pages
 from quern.jobs.pages.formats.packed import DamagedError, MemberStream
@@ -22,7 +23,19 @@ from quern.jobs.pages.formats.segments import Archive
 from quern.jobs.pages.formats.tables import delimited_pages, parquet_pages
 from quern.jobs.pages.formats.texts import text_pages
 from quern.jobs.pages.formats.warc import WARC_BEGINS, ArchiveReader, WarcReader
-from quern.jobs.pages.inputs import ARC, ARCHIVES, DELIMITED, HTML, JSONL, PARQUET, IngestError, Input, of_path, opened
+from quern.jobs.pages.inputs import (
+    ARC,
+    ARCHIVES,
+    DELIMITED,
+    FILES,
+    HTML,
+    JSONL,
+    PARQUET,
+    IngestError,
+    Input,
+    of_path,
+    opened,
+)
 from quern.schemas.settings import IngestSettings
 from quern.schemas.tables import PAGES
 
@@ -100,6 +113,8 @@ class Reading:
             stream: BinaryIO = io.BufferedReader(named(raw, self._settings.max_ratio)) if named else raw
             if file.kind in HTML:
                 yield html_page(stream, Path(file.path), file.name, self._settings)
+            elif file.kind in FILES:
+                yield file_page(stream, Path(file.path), file.name, file.kind, self._settings)
             elif file.kind in JSONL:
                 yield from json_pages(stream, file.name, self._settings)
             elif file.kind in DELIMITED:

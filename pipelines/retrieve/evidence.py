@@ -26,7 +26,7 @@ from quern.schemas.tables import TRIPLETS
 
 _PATH_NODES = 40
 _FACT_COLUMNS = ["chunk_id", "subject", "relation", "object", "start", "end", "relation_start", "object_start"]
-_DOCUMENT_COLUMNS = ["doc_id", "url", "metadata"]
+_DOCUMENT_COLUMNS = ["doc_id", "url", "metadata", "page_starts"]
 _CHUNK_COLUMNS = ["chunk_id", "doc_id", "title", "published_at", "start", "end", "text"]
 
 
@@ -92,8 +92,10 @@ def _hits(batch: Batch, ranking: Ranking) -> list[list[Hit]]:
         chunk = chunks[key]
         document = documents[str(chunk["doc_id"])]
         told = {one["name"]: one["value"] for one in document["metadata"]}
+        starts = document["page_starts"] or []
         row = {**chunk, "url": document["url"], "metadata": told, "rank": len(rows[question]) + 1, "score": score}
-        rows[question].append(Hit.model_validate(row))
+        hit = Hit.model_validate({**row, "page_starts": starts})
+        rows[question].append(hit.model_copy(update={"page": hit.page_at(hit.start)}))
     return rows
 
 
