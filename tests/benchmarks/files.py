@@ -91,9 +91,13 @@ class _Writer:
         return " ".join(words[: self.rng.randint(least, most)])
 
     def table(self, rows: int, columns: int, longest: int = 2) -> Rows:
-        head = [self.phrase(1, 2).title() for _ in range(columns)]
+        short = [word for text in self.paragraphs for word in text.split() if word.isalpha() and len(word) < 9]
+        head = [self.rng.choice(short).title() for _ in range(columns)]
         cells = [
-            [f"{self.phrase(1, 1)} {n}", *(f"{self.rng.randint(10, 9999) / 10:.1f}" for _ in range(columns - 2))]
+            [
+                f"{self.rng.choice(short)} {n}",
+                *(f"{self.rng.randint(10, 9999) / 10:.1f}" for _ in range(columns - 2)),
+            ]
             for n in range(rows)
         ]
         return [head, *([*row, self.phrase(1, longest)] for row in cells)]

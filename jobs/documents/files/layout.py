@@ -30,6 +30,8 @@ _PROSE: Final = 0.6
 # How much larger than the least step between lines the step to another row, or to another part of the page, is.
 _NEW_ROW: Final = 1.25
 _NEW_PART: Final = 1.3
+# How much wider than the narrowest the widest space of a justified line may be.
+_EVEN: Final = 1.2
 _MARKER: Final = re.compile(r"[^\w\s]|\(?\w{1,3}[.)]|o")
 
 
@@ -189,8 +191,7 @@ def page_blocks(page: Page) -> list[Block]:
         else:
             free += words
     segments += [segment for line in lines_of(free) for segment in _segments(line)]
-    level = [rule for rule in page.rules if rule.level]
-    blocks = [*_merged(_ordered(segments, level))]
+    blocks = [*_merged(_ordered(segments, page.rules))]
     return [*blocks, *(TextBlock([Line([Word(text, 0, 0, 0, 1)])]) for text in page.beside)]
 
 
@@ -281,8 +282,8 @@ def _band(slabs: Sequence[_Slab], at: int) -> tuple[int, _Gaps]:
     end = at + 1
     while end < len(slabs):
         common = _common(gaps, _gaps(slabs[end]), width)
-        # A line of one segment that crosses a gap is no part of what is in columns.
-        if len(common) < 3 or (len(common) < len(gaps) and len(slabs[end]) == 1):
+        # A line of one segment that crosses a gap, or stands beside all columns, is no part of what is in them.
+        if len(common) < 3 or (len(common) != len(gaps) and len(slabs[end]) == 1):
             break
         gaps, end = common, end + 1
     return _without_tail(slabs, at, end), gaps
@@ -325,8 +326,10 @@ def _lines(words: Sequence[Word]) -> list[Line]:
 
 def _columns(slabs: Sequence[_Slab], gaps: _Gaps, rules: Sequence[Rule]) -> Iterator[Block]:
     """What stands between upright gaps: columns of text, the items of a list, or a table."""
-    edges = [(a + b) / 2 for a, b in gaps[1:-1]]
-    columns: list[list[Segment]] = [[] for _ in range(len(gaps) - 1)]
+    top, bottom = min(map(_top, slabs)), max(segment.bottom for slab in slabs for segment in slab)
+    inner = [gap for gap in gaps[1:-1] if _ruled(gap, top, bottom, rules)] or gaps[1:-1]
+    edges = [(a + b) / 2 for a, b in inner]
+    columns: list[list[Segment]] = [[] for _ in range(len(inner) + 1)]
     rows: list[list[list[Word]]] = []
     for slab in slabs:
         rows.append([[] for _ in columns])
@@ -336,11 +339,30 @@ def _columns(slabs: Sequence[_Slab], gaps: _Gaps, rules: Sequence[Rule]) -> Iter
             rows[-1][n] += segment.words
     if any(segment.grid for column in columns for segment in column) or all(map(_is_prose, columns)):
         for column in columns:
-            yield from _ordered(column, rules)
+            yield from _ordered([*_without_stretch(column)], rules)
     elif len(columns) == 2 and all(_MARKER.fullmatch(segment.text) for segment in columns[0]):
         yield TextBlock([Line([*marker, *text]) for marker, text in rows])
     else:
         yield TableBlock([[_lines(cell) for cell in row] for row in _merged_rows(rows, rules)])
+
+
+def _ruled(gap: tuple[float, float], top: float, bottom: float, rules: Sequence[Rule]) -> bool:
+    """Whether upright rules stand in a gap, over most of its height."""
+    parts = {(r.start, r.end) for r in rules if not r.level and gap[0] <= r.at <= gap[1]}
+    return sum(max(0.0, min(end, bottom) - max(start, top)) for start, end in parts) > (bottom - top) / 2
+
+
+def _without_stretch(column: Sequence[Segment]) -> Iterator[Segment]:
+    """The segments of a column of text, those of justified lines as one: all spaces of such a line are as wide."""
+    left, right = min(segment.x0 for segment in column), max(segment.x1 for segment in column)
+    for slab in _slabs(column):
+        words = sorted((word for segment in slab for word in segment.words), key=lambda w: w.x0)
+        gaps = [b.x0 - a.x1 for a, b in pairwise(words)]
+        fills = len(slab) > 1 and words[0].x0 - left + right - words[-1].x1 < words[0].size / 2
+        if fills and max(gaps) < _EVEN * min(gaps) and all(segment.grid is None for segment in slab):
+            yield Segment(words)
+        else:
+            yield from slab
 
 
 def _is_prose(column: Sequence[Segment]) -> bool:
@@ -371,7 +393,11 @@ def _merged_rows(lines: Sequence[_Cells], rules: Sequence[Rule]) -> list[_Cells]
     steps = [b - a for a, b in pairwise(tops)]
     least = min(steps, default=0.0)
     apart = any(step > _NEW_ROW * least for step in steps)
-    ruled = [any(a < rule.at < b and rule.crosses(_edges(line)) for rule in rules) for (a, b), line in zip(pairwise(tops), lines, strict=False)]
+    level = [rule for rule in rules if rule.level]
+    ruled = [
+        any(a < rule.at < b and rule.crosses(_edges(line)) for rule in level)
+        for (a, b), line in zip(pairwise(tops), lines, strict=False)
+    ]
     by_rules = sum(ruled) > 1 and 3 * sum(ruled) >= len(lines) - 1
     rows = [[list(cell) for cell in line] for line in lines[:1]]
     for line, step, rule in zip(lines[1:], steps, ruled, strict=True):
