@@ -119,6 +119,18 @@ def _places(rules: Sequence[float], ends: Sequence[float]) -> list[float]:
     return places
 
 
+def joined(rules: Sequence[Rule]) -> list[Rule]:
+    """Rules of which those that go on with each other are one."""
+    found: list[Rule] = []
+    for rule in sorted(rules, key=lambda r: (r.level, round(r.at), r.start)):
+        last = found[-1] if found else None
+        if last and last.level == rule.level and round(last.at) == round(rule.at) and rule.start <= last.end + _NEAR:
+            found[-1] = Rule(rule.level, last.at, last.start, max(last.end, rule.end))
+        else:
+            found.append(rule)
+    return found
+
+
 def grids_of(rules: Sequence[Rule]) -> list[Grid]:
     """The grids that rules make, the smallest first, so that a word is given to the innermost."""
     level, upright = [r for r in rules if r.level], [r for r in rules if not r.level]

@@ -17,21 +17,27 @@ from itertools import groupby, pairwise
 from statistics import median
 from typing import Final
 
-from quern.jobs.documents.files.grids import Grid, Rule, grids_of
+from quern.jobs.documents.files.grids import Grid, Rule, grids_of, joined
 
 # Shares of the size of letters: what a line takes above and below its base, so that lines set solid stay apart.
 _ABOVE: Final = 0.6
 _BELOW: Final = 0.1
 # Least gap between cells or columns. Spaces of justified lines are seldom as wide, and never line after line.
-_GUTTER: Final = 0.8
+_GUTTER: Final = 0.65
 # Least characters of a line of prose, and least share of a column's characters in such lines.
 _PROSE_LINE: Final = 20
 _PROSE: Final = 0.6
+_FEWEST_LINES: Final = 3
+_OF_COLUMNS: Final = 3  # Gaps of two columns: at their left, between them, at their right.
 # How much larger than the least step between lines the step to another row, or to another part of the page, is.
 _NEW_ROW: Final = 1.25
 _NEW_PART: Final = 1.3
+# How much wider than a line's spaces a gap between cells or columns is.
+_WIDER: Final = 1.5
 # How much wider than the narrowest the widest space of a justified line may be.
 _EVEN: Final = 1.2
+_WIDEST_SPACE: Final = 3  # Sizes of letters.
+_SAME_ENDS: Final = 1.0  # Points that the ends of justified lines differ by.
 _MARKER: Final = re.compile(r"[^\w\s]|\(?\w{1,3}[.)]|o")
 
 
@@ -174,12 +180,14 @@ class TextBlock:
 
 Block = TextBlock | TableBlock
 _Slab = list[Segment]
+_Cells = list[list[Word]]
 _Gaps = list[tuple[float, float]]
 
 
 def page_blocks(page: Page) -> list[Block]:
     """What stands on a page, in reading order."""
-    segments, grids = [], grids_of(page.rules)
+    rules = joined(page.rules)
+    segments, grids = [], grids_of(rules)
     held: dict[int, list[Word]] = {}
     free: list[Word] = []
     for word in page.words:
@@ -191,7 +199,7 @@ def page_blocks(page: Page) -> list[Block]:
         else:
             free += words
     segments += [segment for line in lines_of(free) for segment in _segments(line)]
-    blocks = [*_merged(_ordered(segments, page.rules))]
+    blocks = [*_merged(_ordered(segments, rules))]
     return [*blocks, *(TextBlock([Line([Word(text, 0, 0, 0, 1)])]) for text in page.beside)]
 
 
@@ -217,10 +225,14 @@ def _in_reading_direction(line: list[Word]) -> list[Word]:
 
 
 def _segments(line: Sequence[Word]) -> Iterator[Segment]:
+    gaps = [max(b.x0 - a.x1, a.x0 - b.x1) for a, b in pairwise(line)]
+    least = _GUTTER * max(word.size for word in line)
+    # In a justified line all spaces are wide.
+    if spaces := [gap for gap in gaps if gap <= least]:
+        least = max(least, _WIDER * median(spaces))
     part = [line[0]]
-    for before, word in pairwise(line):
-        gap = max(word.x0 - before.x1, before.x0 - word.x1)
-        if gap > _GUTTER * max(before.size, word.size):
+    for gap, word in zip(gaps, line[1:], strict=True):
+        if gap > least:
             yield Segment(part)
             part = []
         part.append(word)
@@ -263,30 +275,58 @@ def _common(some: _Gaps, others: _Gaps, width: float) -> _Gaps:
 def _ordered(segments: Sequence[Segment], rules: Sequence[Rule]) -> Iterator[Block]:
     """Blocks of segments in reading order."""
     slabs = _slabs(segments)
+    for beside, slab in [*pairwise(slabs), *pairwise(reversed(slabs))]:
+        if _is_stretched(slab, beside):
+            slab[:] = [Segment(sorted((w for segment in slab for w in segment.words), key=lambda w: w.x0))]
     at = 0
     while at < len(slabs):
         end, gaps = _band(slabs, at)
-        if end - at == 1:
-            yield from _row(slabs[at], rules)
-        else:
+        if gaps and (end - at > 1 or _has_several_lines(slabs[at])):
             yield from _columns(slabs[at:end], gaps, rules)
+        else:
+            yield from _row(slabs[at], rules)
         at = end
+
+
+def _has_several_lines(slab: _Slab) -> bool:
+    """Whether segments of a slab are below each other: lines of columns that are at different heights."""
+    return max(segment.top for segment in slab) > min(segment.bottom for segment in slab)
+
+
+def _is_stretched(slab: _Slab, beside: _Slab) -> bool:
+    """Whether a slab is a justified line: all of its spaces are as wide, and its ends are those of a line beside it."""
+    if len(slab) == 1 or len(beside) > 1 or any(segment.grid for segment in (*slab, *beside)):
+        return False
+    words = sorted((word for segment in slab for word in segment.words), key=lambda w: w.x0)
+    ends = abs(words[0].x0 - beside[0].x0) + abs(words[-1].x1 - beside[0].x1)
+    gaps = [b.x0 - a.x1 for a, b in pairwise(words)]
+    return ends < _SAME_ENDS and max(gaps) < min(_EVEN * min(gaps), _WIDEST_SPACE * words[0].size)
 
 
 def _band(slabs: Sequence[_Slab], at: int) -> tuple[int, _Gaps]:
     """End of the longest run of slabs from `at` that upright gaps cross, and these gaps."""
+    end, gaps = _run(slabs, at, strict=True)
+    further, fewer = _run(slabs, at, strict=False)
+    # Wide spaces of one line of text in columns are gaps, too, which few lines below have.
+    if further - at >= 2 * (end - at) and _are_prose(_rows(slabs[at:further], fewer)):
+        end, gaps = further, fewer
+    return (_without_tail(slabs, at, end), gaps) if gaps else (end, gaps)
+
+
+def _run(slabs: Sequence[_Slab], at: int, *, strict: bool) -> tuple[int, _Gaps]:
+    """The same. A line of one segment that stands beside all columns, or if strict crosses a gap, is not in it."""
     width = _GUTTER * _size(slabs[at])
     gaps = _common(_gaps(slabs[at]), _gaps(slabs[at]), width)
-    if len(gaps) < 3:
+    if len(gaps) < _OF_COLUMNS:
         return at + 1, []
     end = at + 1
     while end < len(slabs):
         common = _common(gaps, _gaps(slabs[end]), width)
-        # A line of one segment that crosses a gap, or stands beside all columns, is no part of what is in them.
-        if len(common) < 3 or (len(common) != len(gaps) and len(slabs[end]) == 1):
+        more = len(common) - len(gaps)
+        if len(common) < _OF_COLUMNS or (len(slabs[end]) == 1 and (more > 0 or (strict and more < 0))):
             break
         gaps, end = common, end + 1
-    return _without_tail(slabs, at, end), gaps
+    return end, gaps
 
 
 def _without_tail(slabs: Sequence[_Slab], at: int, end: int) -> int:
@@ -328,18 +368,17 @@ def _columns(slabs: Sequence[_Slab], gaps: _Gaps, rules: Sequence[Rule]) -> Iter
     """What stands between upright gaps: columns of text, the items of a list, or a table."""
     top, bottom = min(map(_top, slabs)), max(segment.bottom for slab in slabs for segment in slab)
     inner = [gap for gap in gaps[1:-1] if _ruled(gap, top, bottom, rules)] or gaps[1:-1]
-    edges = [(a + b) / 2 for a, b in inner]
     columns: list[list[Segment]] = [[] for _ in range(len(inner) + 1)]
-    rows: list[list[list[Word]]] = []
-    for slab in slabs:
-        rows.append([[] for _ in columns])
-        for segment in slab:
-            n = sum(edge < segment.x0 for edge in edges)
-            columns[n].append(segment)
-            rows[-1][n] += segment.words
-    if any(segment.grid for column in columns for segment in column) or all(map(_is_prose, columns)):
+    for segment in (segment for slab in slabs for segment in slab):
+        columns[_column(segment, inner)].append(segment)
+    rows = _rows(slabs, [gaps[0], *inner, gaps[-1]])
+    prose = _are_prose(rows)
+    if prose and max(map(len, columns)) < _FEWEST_LINES:  # Spaces that are below each other by chance.
+        for slab in slabs:
+            yield from _row(slab, rules)
+    elif prose or any(segment.grid for column in columns for segment in column):
         for column in columns:
-            yield from _ordered([*_without_stretch(column)], rules)
+            yield from _ordered(column, rules)
     elif len(columns) == 2 and all(_MARKER.fullmatch(segment.text) for segment in columns[0]):
         yield TextBlock([Line([*marker, *text]) for marker, text in rows])
     else:
@@ -352,28 +391,30 @@ def _ruled(gap: tuple[float, float], top: float, bottom: float, rules: Sequence[
     return sum(max(0.0, min(end, bottom) - max(start, top)) for start, end in parts) > (bottom - top) / 2
 
 
-def _without_stretch(column: Sequence[Segment]) -> Iterator[Segment]:
-    """The segments of a column of text, those of justified lines as one: all spaces of such a line are as wide."""
-    left, right = min(segment.x0 for segment in column), max(segment.x1 for segment in column)
-    for slab in _slabs(column):
-        words = sorted((word for segment in slab for word in segment.words), key=lambda w: w.x0)
-        gaps = [b.x0 - a.x1 for a, b in pairwise(words)]
-        fills = len(slab) > 1 and words[0].x0 - left + right - words[-1].x1 < words[0].size / 2
-        if fills and max(gaps) < _EVEN * min(gaps) and all(segment.grid is None for segment in slab):
-            yield Segment(words)
-        else:
-            yield from slab
+def _column(segment: Segment, gaps: _Gaps) -> int:
+    return sum(a + b < 2 * segment.x0 for a, b in gaps)
 
 
-def _is_prose(column: Sequence[Segment]) -> bool:
-    lengths = [len(segment.text) for segment in column]
-    return sum(n for n in lengths if n >= _PROSE_LINE) >= _PROSE * sum(lengths)
+def _rows(slabs: Sequence[_Slab], gaps: _Gaps) -> list[_Cells]:
+    """The words of each slab by columns."""
+    rows: list[_Cells] = []
+    for slab in slabs:
+        rows.append([[] for _ in gaps[1:]])
+        for segment in slab:
+            rows[-1][_column(segment, gaps[1:-1])] += segment.words
+    return rows
+
+
+def _are_prose(rows: Sequence[_Cells]) -> bool:
+    """Whether most letters of each column are in long lines."""
+    for column in zip(*rows, strict=True):
+        lengths = [sum(len(word.text) + 1 for word in line) for line in column]
+        if sum(n for n in lengths if n >= _PROSE_LINE) < _PROSE * sum(lengths):
+            return False
+    return True
 
 
 # ---- rows of tables --------------------------------------------------------------------------------------
-
-_Cells = list[list[Word]]
-
 
 def split_rows(cells: Sequence[Sequence[Word]]) -> list[_Cells]:
     """The lines that go through cells side by side, where each has several: rows without rules between them."""

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
 from quern.jobs.documents.files.layout import Page, Word, lines_of
@@ -19,6 +20,7 @@ _SHARE: Final = 0.4
 _FEWEST: Final = 2
 # Least distance of such lines from the text, in sizes of their letters; and points that their heights differ by.
 _APART: Final = 0.7
+_WIDER: Final = 1.2  # How much larger than the next distance within the text it is.
 _LEVEL: Final = 4
 
 _Mark = tuple[str, int]
@@ -40,16 +42,20 @@ def _at_edge(page: Page, side: int) -> Iterator[list[Word]]:
     lines = lines_of(page.words)[::side]
     height = page.bottom - page.top
     found: list[list[Word]] = []
-    for line, following in zip(lines[:_MOST_LINES], lines[1:], strict=False):
+    gaps = [_gap(*((a, b) if side > 0 else (b, a))) for a, b in pairwise(lines[: _MOST_LINES + 2])]
+    for n, line in enumerate(lines[:_MOST_LINES]):
         depth = (line[0].base - page.top) if side > 0 else (page.bottom - line[0].base)
         if depth > _MARGIN * height:
             return
         found.append(line)
-        upper, lower = (line, following) if side > 0 else (following, line)
-        gap = min(word.top for word in lower) - max(word.bottom for word in upper)
-        if gap > _APART * line[0].size:
+        # Rows of a table are set apart, but each as much as the next.
+        if n < len(gaps) and gaps[n] > max(_APART * line[0].size, _WIDER * gaps[n + 1] if n + 1 < len(gaps) else 0.0):
             yield from found
             found = []
+
+
+def _gap(upper: Sequence[Word], lower: Sequence[Word]) -> float:
+    return min(word.top for word in lower) - max(word.bottom for word in upper)
 
 
 def _mark(line: Sequence[Word]) -> _Mark:
