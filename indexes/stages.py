@@ -119,7 +119,10 @@ class Stage:
         names = list(columns) if columns is not None else self.table.schema.names
         wanted = ds.field(column).isin(pa.array(values, self.table.schema.field(column).type))
         files = [str(path) for path in parquet_files(self.path)]  # Not what else may stand in a folder.
-        return ds.dataset(files, format="parquet").to_table(columns=names, filter=wanted)
+        rows = ds.dataset(files, format="parquet")
+        # A table of an earlier version may lack a column, which is null there.
+        lacking = [self.table.schema.field(name) for name in names if name not in rows.schema.names]
+        return rows.replace_schema(pa.schema([*rows.schema, *lacking])).to_table(columns=names, filter=wanted)
 
 
 def read_parquet(

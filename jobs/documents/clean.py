@@ -208,7 +208,13 @@ class Clean(Job):
                 parents.append(i)
                 if unread:
                     numbers = ", ".join(map(str, unread[:_MOST_NAMED]))
-                    rejects.append(Reject(i, "pages_without_text", f"kept, but {len(unread)} pages of the file have no text layer: {numbers}"))
+                    rejects.append(
+                        Reject(
+                            i,
+                            "pages_without_text",
+                            f"kept, but {len(unread)} pages of the file have no text layer: {numbers}",
+                        )
+                    )
             except _UnfitError as error:
                 rejects.append(Reject(i, error.reason, error.detail))
             except ChildError as error:
@@ -242,12 +248,16 @@ class Clean(Job):
         language = language_of(found["text"])[0]
         row = found | times | {"url": url, "site": site_of(url), "language": language}
         by = {"url": "url", "language": "text"}
-        return dict.fromkeys(DOCUMENTS.schema.names) | row | {
-            "doc_id": text_digest(url)[:_ID_DIGITS],
-            "images": [],
-            "metadata": [],
-            "metadata_from": [{"field": n, "by": by.get(n, "given")} for n in _GIVEN if row.get(n) is not None],
-        }
+        return (
+            dict.fromkeys(DOCUMENTS.schema.names)
+            | row
+            | {
+                "doc_id": text_digest(url)[:_ID_DIGITS],
+                "images": [],
+                "metadata": [],
+                "metadata_from": [{"field": n, "by": by.get(n, "given")} for n in _GIVEN if row.get(n) is not None],
+            }
+        )
 
     def _extracted(self, page: Row) -> Row:
         """The document of an HTML page.

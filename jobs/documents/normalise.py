@@ -110,9 +110,7 @@ class Normalise(Job):
             return ""
         return line if kept == plain else line[: places(line, plain)[len(kept)]]
 
-    def _text(
-        self, text: str, repeated: list[int], language: str | None, *, given: bool
-    ) -> tuple[str, list[Span]]:
+    def _text(self, text: str, repeated: list[int], language: str | None, *, given: bool) -> tuple[str, list[Span]]:
         """The text with personal data treated as the settings say, without noise, and what was found in it."""
         if given:
             return self._without_personal_data(text, language)

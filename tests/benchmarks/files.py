@@ -81,7 +81,9 @@ class _Writer:
 
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
-        self.paragraphs = [p for a in synthetic_articles(60, seed) for p in a.split("\n\n") if 30 < len(p.split()) < 150]
+        self.paragraphs = [
+            p for a in synthetic_articles(60, seed) for p in a.split("\n\n") if 30 < len(p.split()) < 150
+        ]
 
     def paragraph(self) -> str:
         return self.rng.choice(self.paragraphs)

@@ -27,7 +27,9 @@ _MOST_COLUMNS: Final = 1_000
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _DAMAGED: Final = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, etree.XMLSyntaxError)
 # Text that is not shown, and what stands twice in a file for older programs.
-_UNSHOWN: Final = frozenset({"del", "moveFrom", "Fallback", "rt", "pPr", "rPr", "sdtPr", "tblPr", "instrText", "delText"})
+_UNSHOWN: Final = frozenset(
+    {"del", "moveFrom", "Fallback", "rt", "pPr", "rPr", "sdtPr", "tblPr", "instrText", "delText"}
+)
 _NOTES: Final = {"footnoteReference": "footnotes", "endnoteReference": "endnotes"}
 _NO_AUTHOR: Final = "python-docx"  # What its template names.
 _SUPERSCRIPT: Final = str.maketrans("0123456789+-=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿ")
@@ -47,7 +49,9 @@ def read_docx(body: bytes) -> Header:
         with zipfile.ZipFile(io.BytesIO(body)) as archive:
             parts = len(archive.infolist())
             if parts > _MOST_PARTS:
-                raise FileFault("too_many_parts", f"the file packs {parts} parts, such as images; {_MOST_PARTS} are read")
+                raise FileFault(
+                    "too_many_parts", f"the file packs {parts} parts, such as images; {_MOST_PARTS} are read"
+                )
             return _Reader(archive).read()
     except _DAMAGED as error:
         raise FileFault("parse_error", f"no DOCX file that can be read: {error}") from None
@@ -81,7 +85,11 @@ class _Reader:
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
         rels = self._part("_rels/.rels")
-        kinds = {(_of(rel, "Type") or "").rpartition("/")[2]: _of(rel, "Target") for rel in rels} if rels is not None else {}
+        kinds = (
+            {(_of(rel, "Type") or "").rpartition("/")[2]: _of(rel, "Target") for rel in rels}
+            if rels is not None
+            else {}
+        )
         self._main = (kinds.get("officeDocument") or "word/document.xml").lstrip("/")
         self._core = (kinds.get("core-properties") or "docProps/core.xml").lstrip("/")
         self._folder = self._main.rpartition("/")[0]
@@ -98,7 +106,9 @@ class _Reader:
             xml = stream.read(_LARGEST_PART + 1)
         if max(size, len(xml)) > _LARGEST_PART:
             raise FileFault("too_large", f"{name} unpacks to more than {_LARGEST_PART >> 20} MiB")
-        parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True)
+        parser = etree.XMLParser(
+            resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
+        )
         root = etree.fromstring(xml, parser)
         if root.getroottree().docinfo.doctype:
             raise FileFault("forbidden_entities", f"{name} declares a document type, which DOCX does not allow")
@@ -115,7 +125,7 @@ class _Reader:
         author = stated.get("creator")
         return {
             "text": paragraphs("\n".join(lines)),
-            "page_starts": [],
+            "page_starts": None,
             "title": stated.get("title") or self._heading(body),
             "author": None if author == _NO_AUTHOR else author,
             "published_at": stated.get("created"),
@@ -126,10 +136,16 @@ class _Reader:
     def _heading(self, body: _Element) -> str | None:
         """The first paragraph in the style of titles, or else of headings."""
         styles = self._part(f"{self._folder}/styles.xml")
-        names = {_of(s, "styleId"): (_of(_child(s, "name"), "val") or "").lower() for s in styles} if styles is not None else {}
+        names = (
+            {_of(s, "styleId"): (_of(_child(s, "name"), "val") or "").lower() for s in styles}
+            if styles is not None
+            else {}
+        )
         for wanted in ("title", "heading 1"):
             for paragraph in body:
-                if names.get(_of(_child(paragraph, "pPr", "pStyle"), "val")) == wanted and (text := one_line(self._text(paragraph))):
+                if names.get(_of(_child(paragraph, "pPr", "pStyle"), "val")) == wanted and (
+                    text := one_line(self._text(paragraph))
+                ):
                     return text
         return None
 

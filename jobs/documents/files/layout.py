@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby, pairwise
+from itertools import pairwise
 from statistics import median
 from typing import Final
 
@@ -416,6 +416,7 @@ def _are_prose(rows: Sequence[_Cells]) -> bool:
 
 # ---- rows of tables --------------------------------------------------------------------------------------
 
+
 def split_rows(cells: Sequence[Sequence[Word]]) -> list[_Cells]:
     """The lines that go through cells side by side, where each has several: rows without rules between them."""
     words = [(word, n) for n, cell in enumerate(cells) for word in cell]
@@ -464,14 +465,15 @@ def _edges(line: _Cells) -> tuple[float, float]:
 
 def _merged(blocks: Iterator[Block]) -> Iterator[Block]:
     """Blocks of text side by side in order as one, where they are one below the other."""
-    for text, group in groupby(blocks, lambda block: isinstance(block, TextBlock)):
-        if not text:
-            yield from group
-            continue
-        lines: list[Line] = []
-        for block in group:
-            if lines and block.lines and block.lines[0].base < lines[-1].base:
-                yield TextBlock(lines)
-                lines = []
+    lines: list[Line] = []
+    for block in blocks:
+        below = isinstance(block, TextBlock) and (not lines or block.lines[0].base > lines[-1].base)
+        if lines and not below:
+            yield TextBlock(lines)
+            lines = []
+        if isinstance(block, TextBlock):
             lines += block.lines
+        else:
+            yield block
+    if lines:
         yield TextBlock(lines)

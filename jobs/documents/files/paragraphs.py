@@ -116,9 +116,11 @@ def _paragraphs(block: TextBlock) -> Iterator[list[Line]]:
     usual = median(steps) if len(steps) > 2 else min(steps, default=0.0)
     for part in _parts(lines, usual):
         left, right = min(line.x0 for line in part), max(line.x1 for line in part)
+        widest = max(line.x1 for line in lines)
         paragraph = [part[0]]
         for before, line in pairwise(part):
-            if _begins(before, line, paragraph[0], left, right):
+            ended = _ENDED.search(before.text) is not None
+            if _begins(before, line, paragraph[0], left, widest if ended else right):
                 yield paragraph
                 paragraph = []
             paragraph.append(line)

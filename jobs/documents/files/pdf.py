@@ -13,7 +13,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta, timezone
-from itertools import takewhile
 from statistics import median
 from typing import Any, Final
 
@@ -252,9 +251,7 @@ def _rules(path: Any, around: _Matrix, direction: int) -> Iterator[Rule]:
     for n in range(min(pdfium.FPDFPath_CountSegments(path), _MOST_RULES)):
         segment = pdfium.FPDFPath_GetPathSegment(path, n)
         pdfium.FPDFPathSegment_GetPoint(segment, x, y)
-        at = _turned(
-            m[0] * x.value + m[2] * y.value + m[4], m[1] * x.value + m[3] * y.value + m[5], direction
-        )
+        at = _turned(m[0] * x.value + m[2] * y.value + m[4], m[1] * x.value + m[3] * y.value + m[5], direction)
         kind = pdfium.FPDFPathSegment_GetType(segment)
         if kind == pdfium.FPDF_SEGMENT_MOVETO:
             begun = at
@@ -294,8 +291,8 @@ def _largest(pages: Sequence[Sequence[Block]]) -> str | None:
         if largest <= _LARGER * median(line.size for line in lines for _ in line.text):
             return None
         at = next(n for n, line in enumerate(lines) if line.size == largest)
-        title = takewhile(lambda line: abs(line.size - largest) < _STRAIGHT, lines[at:])
-        return " ".join(line.text for line in title)[:_LONGEST_TITLE]
+        end = next((n for n in range(at, len(lines)) if lines[n].size < largest - _STRAIGHT), len(lines))
+        return " ".join(line.text for line in lines[at:end])[:_LONGEST_TITLE]
     return None
 
 
@@ -304,10 +301,10 @@ def _time(stated: str) -> str | None:
     found = _DATE.match(stated)
     if found is None:
         return None
-    numbers = [int(n) if n else least for n, least in zip(found.groups()[:6], (0, 1, 1, 0, 0, 0), strict=True)]
-    sign, hours, minutes = found.groups()[6:]
+    year, month, day, hour, minute, second, sign, hours, minutes = found.groups()
     offset = timedelta(hours=int(hours or 0), minutes=int(minutes or 0)) * (-1 if sign == "-" else 1)
     try:
-        return datetime(*numbers, tzinfo=timezone(offset)).isoformat()
+        day_and_time = int(year), int(month or 1), int(day or 1), int(hour or 0), int(minute or 0), int(second or 0)
+        return datetime(*day_and_time, tzinfo=timezone(offset)).isoformat()
     except ValueError:
         return None

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from statistics import median
 from typing import Final
 
 from quern.jobs.documents.files.layout import Page, Word, lines_of
@@ -20,7 +21,7 @@ _SHARE: Final = 0.4
 _FEWEST: Final = 2
 # Least distance of such lines from the text, in sizes of their letters; and points that their heights differ by.
 _APART: Final = 0.7
-_WIDER: Final = 1.2  # How much larger than the next distance within the text it is.
+_WIDER: Final = 1.2  # How much larger than the usual distance within the text it is.
 _LEVEL: Final = 4
 
 _Mark = tuple[str, int]
@@ -30,11 +31,14 @@ def without_running_lines(pages: Sequence[Page]) -> list[Page]:
     """Pages without the lines that are repeated, but for numbers, at the same height, and without page numbers."""
     edges = [[list(_at_edge(page, side)) for side in (1, -1)] for page in pages]
     counts = Counter(mark for page in edges for mark in {_mark(line) for side in page for line in side})
+    marks = Counter(text for page in pages for text in set(page.beside))
     least = max(_FEWEST, _SHARE * len(pages))
-    return [
-        _without(page, [_running(side, number, counts, least) for side in sides], number)
-        for number, (page, sides) in enumerate(zip(pages, edges, strict=True), 1)
-    ]
+    kept: list[Page] = []
+    for number, (page, sides) in enumerate(zip(pages, edges, strict=True), 1):
+        gone = {id(word) for side in sides for line in _running(side, number, counts, least) for word in line}
+        beside = [text for text in page.beside if marks[text] < least]
+        kept.append(replace(page, words=[word for word in page.words if id(word) not in gone], beside=beside))
+    return kept
 
 
 def _at_edge(page: Page, side: int) -> Iterator[list[Word]]:
@@ -42,14 +46,15 @@ def _at_edge(page: Page, side: int) -> Iterator[list[Word]]:
     lines = lines_of(page.words)[::side]
     height = page.bottom - page.top
     found: list[list[Word]] = []
-    gaps = [_gap(*((a, b) if side > 0 else (b, a))) for a, b in pairwise(lines[: _MOST_LINES + 2])]
+    gaps = [_gap(*((a, b) if side > 0 else (b, a))) for a, b in pairwise(lines)]
+    least = _WIDER * median(gaps[1:-1] or [0.0])
     for n, line in enumerate(lines[:_MOST_LINES]):
         depth = (line[0].base - page.top) if side > 0 else (page.bottom - line[0].base)
         if depth > _MARGIN * height:
             return
         found.append(line)
         # Rows of a table are set apart, but each as much as the next.
-        if n < len(gaps) and gaps[n] > max(_APART * line[0].size, _WIDER * gaps[n + 1] if n + 1 < len(gaps) else 0.0):
+        if n < len(gaps) and gaps[n] > max(_APART * line[0].size, least):
             yield from found
             found = []
 
@@ -73,7 +78,3 @@ def _is_number(line: Sequence[Word], number: int) -> bool:
     text = " ".join(word.text for word in line)
     return re.fullmatch(rf"\W*(?:[^\W\d]+\W+)?{number}(?:\W+(?:[^\W\d]+\W+)?\d+)?\W*", text) is not None
 
-
-def _without(page: Page, running: Sequence[Sequence[list[Word]]], number: int) -> Page:
-    gone = {id(word) for side in running for line in side for word in line}
-    return replace(page, words=[word for word in page.words if id(word) not in gone]) if gone else page
