@@ -31,7 +31,8 @@ _UNSHOWN: Final = frozenset(
     {"del", "moveFrom", "Fallback", "rt", "pPr", "rPr", "sdtPr", "tblPr", "instrText", "delText"}
 )
 _NOTES: Final = {"footnoteReference": "footnotes", "endnoteReference": "endnotes"}
-_NO_AUTHOR: Final = "python-docx"  # What its template names.
+# What the template of python-docx states, whoever writes a file with it.
+_OF_TEMPLATE: Final = frozenset({"python-docx", "2013-12-23T23:15:00Z"})
 _SUPERSCRIPT: Final = str.maketrans("0123456789+-=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿ")
 _SUBSCRIPT: Final = str.maketrans("0123456789+-=()", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎")
 _SCRIPTS: Final = {"superscript": _SUPERSCRIPT, "subscript": _SUBSCRIPT}
@@ -121,13 +122,13 @@ class _Reader:
             raise FileFault("parse_error", f"no DOCX file that can be read: it has no {self._main}")
         lines = list(self._blocks(body))
         core = self._part(self._core)
-        stated = {_name(e): one_line(e.text) for e in core} if core is not None else {}
-        author = stated.get("creator")
+        said = {_name(e): one_line(e.text) for e in core} if core is not None else {}
+        stated = {name: text for name, text in said.items() if text not in _OF_TEMPLATE}
         return {
             "text": paragraphs("\n".join(lines)),
             "page_starts": None,
             "title": stated.get("title") or self._heading(body),
-            "author": None if author == _NO_AUTHOR else author,
+            "author": stated.get("creator"),
             "published_at": stated.get("created"),
             "modified_at": stated.get("modified"),
             "without_text": [],

@@ -77,4 +77,3 @@ def _is_number(line: Sequence[Word], number: int) -> bool:
     """Whether a line is nothing but the number of its page: `7`, `- 7 -`, `Page 7 of 12`, `7 / 12`."""
     text = " ".join(word.text for word in line)
     return re.fullmatch(rf"\W*(?:[^\W\d]+\W+)?{number}(?:\W+(?:[^\W\d]+\W+)?\d+)?\W*", text) is not None
-
