@@ -100,7 +100,7 @@ def _citation(snapshot: Snapshot, key: str) -> dict[str, Any]:
     chunks = _rows(snapshot, "chunks", "doc_id", document["doc_id"])
     # A document of a table is kept as JSON, whose characters are no place in the file that it was read from.
     row = page["content_type"] == JSON_TYPE and not page["warc_file"]
-    where = (
+    where: dict[str, str | int] = (
         {"characters of the row" if row else "characters": f"{place[0]} to {place[1]}", "markup": body[slice(*place)]}
         if place
         else _NOWHERE
