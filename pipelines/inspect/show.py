@@ -28,7 +28,9 @@ _SNIPPET = 300
 _MOST_REASONS = 5
 CITATION = "citation"
 ENTITY = "entity"
-_NOWHERE: dict[str, str | int] = {"characters": "not found again: the words were put together from several places of the page"}
+_NOWHERE: dict[str, str | int] = {
+    "characters": "not found again: the words were put together from several places of the page"
+}
 _SPAN = re.compile(r"(?P<doc_id>.+):(?P<start>\d{1,12})-(?P<end>\d{1,12})", re.DOTALL)
 
 
