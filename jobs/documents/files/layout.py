@@ -281,7 +281,9 @@ def _ordered(segments: Sequence[Segment], rules: Sequence[Rule]) -> Iterator[Blo
     at = 0
     while at < len(slabs):
         end, gaps = _band(slabs, at)
-        if gaps and (end - at > 1 or _has_several_lines(slabs[at])):
+        if sum(len(slab) > 1 for slab in slabs[at:end]) == 1 and not _has_several_lines(slabs[at]):
+            end, gaps = at + 1, []
+        if gaps:
             yield from _columns(slabs[at:end], gaps, rules)
         else:
             yield from _row(slabs[at], rules)
