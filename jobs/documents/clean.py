@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from quern.jobs.core.contract import Job, Outcome, Reject, outcome
 from quern.jobs.documents.html.child import ChildError, child
 from quern.jobs.pages.formats.documents import JSON_TYPE
+from quern.jobs.pages.formats.files import FILE_TYPES
 from quern.jobs.pages.formats.texts import MARKDOWN_TYPE, TEXT_TYPE
 from quern.jobs.text.charsets import decode_page
 from quern.jobs.text.given_documents import METADATA, given_document
@@ -30,8 +31,10 @@ from quern.schemas.tables import DOCUMENTS, Table
 
 MOST_ID_CHARACTERS: Final = 200
 _ID_DIGITS: Final = 20
+_MOST_NAMED: Final = 20
 _PORTS: Final = {"http": 80, "https": 443}
 PARSER: Final = "quern.jobs.documents.html.extract"
+_FILE_READER: Final = "quern.jobs.documents.files.extract"
 _GIVEN: Final = ("site_name", "title", "author", "published_at", "modified_at", "url", "language")
 # Every library that has a say in a document's text, dates or language.
 _LIBRARIES: Final = (
@@ -44,6 +47,7 @@ _LIBRARIES: Final = (
     "dateparser",
     "python-dateutil",
     "charset-normalizer",
+    "pypdfium2",
     "py3langid",
 )
 
@@ -201,8 +205,19 @@ class Clean(Job):
         # One page at a time: each is parsed on its own, and that takes nearly all of the time.
         for i, page in enumerate(batch.to_pylist()):
             try:
-                rows.append(self._document(page))
+                row = self._document(page)
+                unread = row.pop("without_text", [])
+                rows.append(row)
                 parents.append(i)
+                if unread:
+                    numbers = ", ".join(map(str, unread[:_MOST_NAMED]))
+                    rejects.append(
+                        Reject(
+                            i,
+                            "pages_without_text",
+                            f"kept, but {len(unread)} pages of the file have no text layer: {numbers}",
+                        )
+                    )
             except _UnfitError as error:
                 rejects.append(Reject(i, error.reason, error.detail))
             except ChildError as error:
@@ -210,7 +225,7 @@ class Clean(Job):
         return outcome(DOCUMENTS, rows, parents, rejects)
 
     def _document(self, page: Row) -> Row:
-        read = _READ.get(page["content_type"])
+        read = self._of_file if page["content_type"] in FILE_TYPES.values() else _READ.get(page["content_type"])
         row = read(page) if read else self._extracted(page)
         given = page["content_type"] == JSON_TYPE or (read is not None and page["url"].startswith("file:"))
         characters = len(row["text"].strip())
@@ -220,6 +235,32 @@ class Clean(Job):
             raise _UnfitError("too_long", f"the main text has {characters} characters, more than clean.max_characters")
         digest = text_digest(row["title"], row["text"])
         return row | {"page_url": page["url"], "digest": digest, "personal_data": [], "duplicate_of": None}
+
+    def _of_file(self, page: Row) -> Row:
+        """The document of a PDF or DOCX file.
+
+        Raises:
+            ChildError: The file could not be read, or not within the limits.
+        """
+        limits = {name: getattr(self.settings, name) for name in ("max_pages", "max_characters")}
+        reader = child(_FILE_READER, self.settings.memory_per_page)
+        header = {"content_type": page["content_type"], **limits}
+        found = reader.ask(header, page["body"], self.settings.seconds_per_file)
+        url = normalise_url(page["url"])
+        times = {name: parse_time(found[name]) for name in ("published_at", "modified_at")}
+        language = language_of(found["text"])[0]
+        row = found | times | {"url": url, "site": site_of(url), "language": language}
+        by = {"url": "url", "language": "text"}
+        return (
+            dict.fromkeys(DOCUMENTS.schema.names)
+            | row
+            | {
+                "doc_id": text_digest(url)[:_ID_DIGITS],
+                "images": [],
+                "metadata": [],
+                "metadata_from": [{"field": n, "by": by.get(n, "given")} for n in _GIVEN if row.get(n) is not None],
+            }
+        )
 
     def _extracted(self, page: Row) -> Row:
         """The document of an HTML page.

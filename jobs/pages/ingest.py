@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from quern.jobs.pages.formats.arc import ARC_BEGINS, ArcReader
 from quern.jobs.pages.formats.captures import read_captures
+from quern.jobs.pages.formats.files import file_page
 from quern.jobs.pages.formats.html_files import html_page
 from quern.jobs.pages.formats.jsonl import json_pages
 from quern.jobs.pages.formats.packed import DamagedError, MemberStream
@@ -28,6 +29,7 @@ from quern.jobs.pages.inputs import (
     ARCHIVES,
     COLLECTIONS,
     DELIMITED,
+    FILES,
     HTML,
     JSONL,
     PARQUET,
@@ -119,6 +121,8 @@ class Reading:
             stream: BinaryIO = io.BufferedReader(named(raw, self._settings.max_ratio)) if named else raw
             if file.kind in HTML:
                 yield html_page(stream, Path(file.path), file.name, self._settings)
+            elif file.kind in FILES:
+                yield file_page(stream, Path(file.path), file.name, file.kind, self._settings)
             elif file.kind in JSONL:
                 yield from json_pages(stream, file.name, self._settings)
             elif file.kind in DELIMITED:

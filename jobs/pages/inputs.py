@@ -20,6 +20,7 @@ from typing import BinaryIO, Final, cast
 from pyarrow import fs
 
 from quern.jobs.pages.formats.arc import ARC_BEGINS
+from quern.jobs.pages.formats.files import FILE_TYPES, PDF_BEGINS
 from quern.jobs.pages.formats.object_store import s3, translated
 from quern.jobs.pages.formats.packings import opening
 from quern.jobs.pages.formats.warc import WARC_BEGINS
@@ -31,20 +32,20 @@ JSONL: Final = (".jsonl", ".ndjson")
 DELIMITED: Final = (".csv", ".tsv")
 PARQUET: Final = (".parquet",)
 TEXTS: Final = (".txt", ".md")
+FILES: Final = tuple(FILE_TYPES)
 WARC: Final = (".warc", ".wet", ".wat")
 ARC: Final = (".arc",)
 ARCHIVES: Final = WARC + ARC
 COLLECTIONS: Final = (".wacz",)
-KINDS: Final = HTML + JSONL + DELIMITED + PARQUET + TEXTS + ARCHIVES + COLLECTIONS
+KINDS: Final = HTML + JSONL + DELIMITED + PARQUET + TEXTS + FILES + ARCHIVES + COLLECTIONS
 PACKED: Final = (".gz", ".lz4", ".zst")
 # Texts that a site has for machines, which lie among the pages that `wget -r` keeps.
 _FOR_MACHINES: Final = frozenset({"robots.txt", "ads.txt", "app-ads.txt", "security.txt"})
 # What to do with files that people have and that are not read.
 _INSTEAD: Final = {
-    (".pdf", ".pdf.gz"): "PDF is not read; make texts of it before, for example with `pdftotext`",
     (".json", ".json.gz"): "JSON is read as lines, a document each; write it as .jsonl",
     (".xlsx", ".xls", ".ods"): "workbooks are not read; save the sheet as .csv",
-    (".docx", ".doc", ".odt", ".rtf", ".epub"): "such texts are not read; save it as .html or .txt",
+    (".doc", ".odt", ".rtf", ".epub"): "such texts are not read; save it as .docx, .html or .txt",
     (".zip", ".tar", ".tar.gz", ".tgz", ".7z"): "packed folders are not read; unpack it",
 }
 # What Spark, Hadoop and systems of files write beside data.
@@ -336,6 +337,8 @@ def sniffed(stream: BinaryIO) -> str:
         return ".arc"
     if head.startswith(b"PAR1"):
         return ".parquet"
+    if start.startswith(PDF_BEGINS):
+        return ".pdf"
     if start.startswith(b'{"'):
         return ".jsonl"
     return ".html" if start[:15].lower().startswith((b"<!doctype html", b"<html")) else ""

@@ -25,6 +25,7 @@ _IMAGE = pa.struct(
 )
 _STATED = pa.struct([("field", pa.string()), ("by", pa.string())])
 _NAMED = pa.struct([("name", pa.string()), ("value", pa.string())])
+_WARNINGS = frozenset({"pages_without_text"})
 _COUNT = pa.struct([("type", pa.string()), ("count", pa.int32())])
 
 
@@ -65,6 +66,9 @@ DOCUMENTS = Table(
             optional("modified_at", TIMESTAMP, "Last modification, where the page states one."),
             optional("language", pa.string(), "ISO 639-1 code of the text."),
             column("text", pa.string(), "Main text as on the page, a paragraph a line; personal data is marked."),
+            optional(
+                "page_starts", pa.list_(pa.int32()), "First character of each page of a PDF file in `text`, else null."
+            ),
             column(
                 "images",
                 pa.list_(_IMAGE),
@@ -97,6 +101,7 @@ DOCUMENTS = Table(
         _duplicates,
     ),
     shrinks=False,
-    no_loss=frozenset({"exact_duplicate", "near_duplicate"}),
+    no_loss=_WARNINGS | {"exact_duplicate", "near_duplicate"},
+    warnings=_WARNINGS,
     listings=(Listing("documents", "page_url"),),
 )

@@ -22,6 +22,9 @@ class IngestSettings(Group):
     max_page_bytes: Positive = Field(
         10_000_000, description="Largest page in bytes, decompressed; larger ones are rejected."
     )
+    max_file_bytes: Positive = Field(
+        50_000_000, description="Largest PDF or DOCX file in bytes; larger ones are rejected."
+    )
     max_ratio: Positive = Field(
         200, description="Largest decompressed/compressed ratio of a compressed file over 1 MB."
     )

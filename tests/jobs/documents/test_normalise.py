@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -142,3 +143,13 @@ def test_what_is_left_is_quoted_and_stays_as_it_is(language: str, text: str) -> 
     assert all(any(part in line for line in page) for whole in once for part in whole.split("\n"))
     twice = [t for x in once for t in apply(job, {"text": x, "language": language}).rows.column("text").to_pylist()]
     assert twice == once
+
+
+def test_pages_begin_where_they_did_when_lines_and_personal_data_go() -> None:
+    first, second = "Mail ute@quay.example or\nMenu\nRead more\n", "The ferry sails at nine. It is\nblue all over.\n"
+    text = f"{first}{second}Call 555-0168.\nThe end."
+    starts = [text.index(words) for words in ("Mail", "The ferry", "It is", "Call", "The end")]
+    made = document({"text": text, "page_starts": starts, COLUMN: [1, 5]})
+    assert made["text"] == "Mail [EMAIL] or\nThe ferry sails at nine. It is\nblue all over.\nThe end."
+    pages = [made["text"][a:b] for a, b in pairwise([*made["page_starts"], len(made["text"])])]
+    assert pages == ["Mail [EMAIL] or\n", "The ferry sails at nine. ", "It is\nblue all over.", "\n", "The end."]
