@@ -23,7 +23,7 @@ from quern.jobs.text.charsets import decode_page
 from quern.jobs.text.given_documents import METADATA, given_document
 from quern.jobs.text.language import language_of, language_tag
 from quern.jobs.text.markdown import given_markdown
-from quern.jobs.text.plain_text import parse_time, printable
+from quern.jobs.text.plain_text import paragraphs, parse_time, printable
 from quern.schemas.digests import text_digest
 from quern.schemas.page_times import utc_offset
 from quern.schemas.settings import CleanSettings
@@ -144,7 +144,7 @@ def _stated(strings: Mapping[str, Any]) -> Row:
 
 def _archived_text(page: Row) -> Row:
     """The document of a plain text that an archive made of a page (a WARC `conversion`): it states nothing but text."""
-    url, text = normalise_url(page["url"]), printable(decode_page(page["body"], page["charset"]))
+    url, text = normalise_url(page["url"]), paragraphs(decode_page(page["body"], page["charset"]))
     language = language_of(text)[0]
     return dict.fromkeys(DOCUMENTS.schema.names) | {
         "doc_id": text_digest(url)[:_ID_DIGITS],

@@ -22,7 +22,7 @@ from quern.jobs.core.contract import Job, Outcome, Reject, Source
 from quern.jobs.documents.boilerplate import COLUMN, GIVEN, marked_drafts
 from quern.jobs.text.noise import Noise
 from quern.jobs.text.personal_data import counts, find, replace
-from quern.jobs.text.plain_text import one_line, paragraphs
+from quern.jobs.text.plain_text import filled_lines, one_line
 from quern.jobs.text.quality import verdict
 from quern.jobs.text.search_form import SearchForm, places, plain_characters
 from quern.jobs.text.spans import Span
@@ -96,12 +96,12 @@ class Normalise(Job):
     def _without_noise(self, text: str, repeated: list[int]) -> str:
         """`text`, a paragraph a line, without the lines numbered `repeated` and those that say nothing."""
         gone = set(repeated)
-        text = paragraphs("\n".join(line for n, line in enumerate(text.split("\n")) if n not in gone))
+        text = filled_lines("\n".join(line for n, line in enumerate(text.split("\n")) if n not in gone))
         if not self.settings.noise:
             return text
         plain = plain_characters(text, noise=True)
         pairs = zip(text.split("\n"), plain.split("\n"), strict=True)
-        return paragraphs("\n".join(self._without_end(*pair) for pair in pairs))
+        return filled_lines("\n".join(self._without_end(*pair) for pair in pairs))
 
     def _without_end(self, line: str, plain: str) -> str:
         """`line`, whose plain characters are `plain`, without what asks for a click; empty where nothing else is."""
@@ -115,7 +115,7 @@ class Normalise(Job):
         if given:
             return self._without_personal_data(text, language)
         text, found = self._without_personal_data(self._without_noise(text, repeated), language)
-        return paragraphs(text), found
+        return filled_lines(text), found
 
     def _by_pages(
         self, text: str, starts: list[int], repeated: list[int], language: str | None
