@@ -253,12 +253,16 @@ def derived(job: Job, stage: Source, run: Run, *, scratch: str = "") -> Made:
     made, kept = writer.stage(), keys.kept()
     if not kept.all():
         lost = _lost_keys(made, ~kept)
-        detail = f"another row made the same {job.makes.key[0]} "
         rows_lost = zip(keys.input_keys(~kept), lost, strict=True)
-        run.reject(job.name, [(i, "duplicate_key", detail + k) for i, k in rows_lost])
+        run.reject(job.name, [(i, "duplicate_key", same_key(job.makes, k)) for i, k in rows_lost])
         made, rejected = _without(made, kept, _writer(job, run, scratch)), rejected + len(lost)
     run.report(job, done.counts(made.rows, rejected), done.started)
     return Made((made,), counts=None, final=final)
+
+
+def same_key(table: Table, key: str) -> str:
+    """What is told of an input that would make a row with a key that another row has."""
+    return f"another row made the same {table.key[0]} {key}"
 
 
 def _writer(job: Job, run: Run, scratch: str) -> StageWriter:
