@@ -182,7 +182,7 @@ class Clean(Job):
         return {"settings": self.settings.model_dump(), "libraries": libraries}
 
     def preference(self, rows: pa.RecordBatch) -> npt.NDArray[np.int64]:
-        """A page at its own canonical address before the pages that name it; then the later modified, the longer text."""
+        """A page at its own canonical address before those that name it; then the later modified, the longer text."""
         own = [
             normalise_url(page) == url
             for page, url in zip(*(rows.column(n).to_pylist() for n in ("page_url", "url")), strict=True)

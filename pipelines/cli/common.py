@@ -76,7 +76,7 @@ Where = Annotated[
     typer.Option(
         "--where",
         metavar="CONDITION",
-        help="Only documents and chunks of which this holds, for example site=example.org or 'published_at>=2024-05'; repeatable.",
+        help="Only those of which this holds, for example site=example.org or 'published_at>=2024-05'; repeatable.",
         show_default=False,
     ),
 ]

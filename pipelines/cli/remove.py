@@ -16,7 +16,7 @@ _MOST_SHOWN = 10
 
 
 @app.command(
-    epilog="Examples:  quern remove 45e5c802a3a5580e1441 -w WH    quern remove https://example.org/news -w WH --purge    "
+    epilog="Examples:  quern remove 45e5c802a3a5580e1441 -w WH    quern remove https://example.org/a -w WH --purge    "
     "quern remove -w WH --where site=example.org --where 'published_at<2020' --dry-run"
 )
 def remove(
@@ -59,10 +59,8 @@ def remove(
     if as_json:
         print_json({"dry_run": dry_run, "purge": purge, **asdict(removal)})
         return
-    if dry_run:
-        typer.echo("would remove, with the next build:")
-    else:
-        typer.echo(f"removed: the next `quern build` leaves out {'and purges' if purge else ''}".rstrip())
+    done = "purges" if purge else "leaves out"
+    typer.echo("would be removed:" if dry_run else f"removed, which the next `quern build` {done}:")
     of_pages = [{"doc_id": url, "title": None} for url in removal.pages]
     documents = removal.documents or of_pages
     for row in documents[:_MOST_SHOWN]:

@@ -1,4 +1,4 @@
-"""Removing documents: their pages are marked, so that builds leave them out; their text leaves the warehouse on request.
+"""Removing documents: their pages are marked, so that builds leave them out; their text goes on request.
 
 A mark is of an address with its content: the same page, read again unchanged, stays away; with other content it is a
 new one. What is purged leaves the page store and the archives of crawls at once, and all else with the next build
@@ -8,6 +8,7 @@ new one. What is purged leaves the page store and the archives of crawls at once
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -16,7 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from quern.indexes.catalog import Snapshot, Warehouse
-from quern.indexes.page_store import Part, PageStore, marks_of
+from quern.indexes.checksums import DamagedError
+from quern.indexes.page_store import PageStore, Part, marks_of
 from quern.jobs.core.run import same_key
 from quern.jobs.documents.clean import Clean, normalise_url
 from quern.jobs.pages.originals import erase
@@ -70,9 +72,12 @@ def remove(warehouse: Warehouse, targets: Sequence[str], *, purge: bool = False,
     published = [warehouse.snapshot()] if warehouse.current_id() else []
     older = [s for s in warehouse.snapshot_ids() if purge and s != warehouse.current_id()]
     with store.lock(shared=dry_run):
-        found = _Found({form: target for target in targets for form in (target, f"doc:{target}", normalise_url(target))})
-        for snapshot in (*published, *map(warehouse.snapshot, older)):
+        found = _Found({form: t for t in targets for form in (t, f"doc:{t}", normalise_url(t))})
+        for snapshot in published:
             found.look_in(snapshot)
+        for build_id in older:
+            with suppress(DamagedError):  # It goes with the next build, whatever it holds.
+                found.look_in(warehouse.snapshot(build_id))
         stored = found.look_through(store, removed=purge)
         if lost := [target for target in dict.fromkeys(targets) if target not in found.targets]:
             named = ", ".join(shortened(target, 80) for target in lost[:_MOST_NAMED])
