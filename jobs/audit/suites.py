@@ -82,7 +82,9 @@ def _since_before(table: Table, rows: int, limits: Limits) -> Iterator[Expectati
     title = f"{table.name} rows since the last snapshot"
     yield RowCount(rows - change, rows + max(change, _SMALL), severity="warning", title=title)
     if not table.shrinks:
-        yield RowCount(rows - loss, None, title=f"{table.name} lost since the last build")
+        share = f"{limits.settings.max_shrink:g}"
+        most = f"the last build had {rows:,}, of which audit.max_shrink ({share}) lets {loss:,} go"
+        yield RowCount(rows - loss, None, title=f"{table.name} lost since the last build", notes=most)
 
 
 def _suite(name: str, expected: Iterable[Expectation], keys: Mapping[str, str] | None = None) -> ExpectationSuite:

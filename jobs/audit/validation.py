@@ -142,7 +142,10 @@ def _validate(
 def _check(table: str, found: Any) -> Check:
     configuration = found.expectation_config
     severity = str(getattr(configuration.severity, "value", configuration.severity))
-    return Check(name_of(configuration), severity, bool(found.success), _observed(found)[:_LONGEST], table)
+    observed = _observed(found)[:_LONGEST]
+    if configuration.notes and not found.success:
+        observed = f"{observed}; {configuration.notes}"
+    return Check(name_of(configuration), severity, bool(found.success), observed, table)
 
 
 def _observed(found: Any) -> str:

@@ -189,13 +189,15 @@ class Clean(Job):
         return {"settings": self.settings.model_dump(), "libraries": libraries}
 
     def preference(self, rows: pa.RecordBatch) -> npt.NDArray[np.int64]:
-        """A page at its own canonical address before the pages that name it as theirs; then the longer text."""
+        """A page at its own canonical address before those that name it; then the later modified, the longer text."""
         own = [
             normalise_url(page) == url
             for page, url in zip(*(rows.column(n).to_pylist() for n in ("page_url", "url")), strict=True)
         ]
-        length = pc.utf8_length(rows.column("text")).to_numpy(zero_copy_only=False)
-        return np.asarray(np.asarray(own, dtype=np.int64) * (1 << 40) + length, dtype=np.int64)
+        seconds = pc.fill_null(rows.column("modified_at").cast(pa.int64()), 0).to_numpy() // 1_000_000
+        length = pc.utf8_length(rows.column("text")).to_numpy()
+        modified, length = np.clip(seconds, 0, (1 << 37) - 1), np.minimum(length, (1 << 24) - 1)
+        return np.asarray((np.asarray(own, dtype=np.int64) << 61) + (modified << 24) + length, dtype=np.int64)
 
     def apply(self, batch: pa.RecordBatch) -> Outcome:
         """Documents of `batch`; what makes none is rejected with its reason."""

@@ -37,6 +37,8 @@ WARC: Final = (".warc", ".wet", ".wat")
 ARC: Final = (".arc",)
 ARCHIVES: Final = WARC + ARC
 COLLECTIONS: Final = (".wacz",)
+ADDRESSED: Final = JSONL + DELIMITED + PARQUET + ARCHIVES + COLLECTIONS
+"""Kinds whose pages have ids or addresses; the address of another file is made from its path."""
 KINDS: Final = HTML + JSONL + DELIMITED + PARQUET + TEXTS + FILES + ARCHIVES + COLLECTIONS
 PACKED: Final = (".gz", ".lz4", ".zst")
 # Texts that a site has for machines, which lie among the pages that `wget -r` keeps.
@@ -70,7 +72,7 @@ class Input:
     Attributes:
         location: Absolute path, or s3:// address.
         name: Its name in tables: relative to the input; in a page store the location.
-        path: Path under the input, from which the address of an HTML page is made.
+        path: Path under the input, or the whole path, from which the address is made of a file that is one page.
         kind: One of `KINDS`; empty where it cannot be told.
         size: Bytes.
         version: What tells this content from another: size and time of change, or the ETag.
@@ -98,17 +100,25 @@ def kind_of(name: str) -> str:
     return next((kind for kind in KINDS if name.endswith(kind) and name != kind), "")
 
 
-def find_inputs(sources: Sequence[Path | Url]) -> list[Input]:
+def find_inputs(sources: Sequence[Path | Url], *, lenient: bool = False) -> list[Input]:
     """The files of `sources`, each once, with their locations as names: what a page store takes.
+
+    With `lenient` a source may be missing or empty.
 
     Raises:
         IngestError: A source is missing, or none holds a file that can be read.
     """
     found: dict[str, Input] = {}
     for source in sources:
-        for file in _of_each(source):
+        try:
+            files = _of_each(source)
+        except IngestError:
+            if not lenient:
+                raise
+            continue
+        for file in files:
             found.setdefault(file.location, _renamed(file, text_of(file.location)))
-    if not any(file.kind for file in found.values()):
+    if not lenient and not any(file.kind for file in found.values()):
         named = ", ".join(map(str, sources)) or "no source"
         raise IngestError(f"{named}: none of the kinds of file that can be read ({kinds_told()})")
     return sorted(found.values(), key=lambda file: file.name)
@@ -145,6 +155,15 @@ def of_source(source: Path | Url) -> list[Input]:
         IngestError: There is nothing to read.
     """
     return _of_s3(source) if isinstance(source, Url) else of_path(source)
+
+
+def covers(source: Path | Url, name: str) -> bool:
+    """Whether `source` is, holds, or is a pattern that matches the file that a page store calls `name`."""
+    address = str(source) if isinstance(source, Url) else text_of(os.fspath(source.absolute()))
+    if name == address or name.startswith(address.rstrip("/") + "/"):
+        return True
+    pattern = translated(address).removesuffix(r"\Z") + r"(?:/.*)?\Z"
+    return _PATTERN.search(address) is not None and re.match(pattern, name, re.DOTALL) is not None
 
 
 # ---- local files -----------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from quern.jobs.core.progress import watched
 from quern.jobs.core.work import EngineError, EnginePool
 from quern.jobs.pages.formats.rows import FileReject, Found, Sighting
 from quern.jobs.pages.ingest import Reading, Span, batched
-from quern.jobs.pages.inputs import ARCHIVES, FILES, HTML, TEXTS, Input
+from quern.jobs.pages.inputs import ADDRESSED, ARCHIVES, COLLECTIONS, FILES, HTML, Input
 from quern.schemas.contract.validate import validate
 from quern.schemas.digests import settings_digest
 from quern.schemas.settings import IngestSettings
@@ -51,8 +51,8 @@ def version_of(file: Input, settings: IngestSettings) -> str:
     if not file.version:
         return ""
     read = settings.results()
-    path = file.path if file.kind in HTML + TEXTS + FILES else ""
-    read_by = [] if file.kind in HTML + FILES + ARCHIVES else [libraries()]
+    path = "" if file.kind in ADDRESSED else file.path
+    read_by = [] if file.kind in HTML + FILES + ARCHIVES + COLLECTIONS else [libraries()]
     return f"{file.version}-{settings_digest([VERSION, read, file.kind, path, *read_by])[:8]}"
 
 

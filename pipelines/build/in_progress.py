@@ -321,6 +321,7 @@ def new_run(
             batch_rows=settings.engine.batch_rows,
             task_rows=settings.engine.task_rows,
             cores=core_count(settings.engine),
+            removals=page_store(warehouse).removals(),
         )
 
 

@@ -76,7 +76,7 @@ Where = Annotated[
     typer.Option(
         "--where",
         metavar="CONDITION",
-        help="Search only where this holds, for example site=example.org or 'published_at>=2024-05'; repeatable.",
+        help="Only those of which this holds, for example site=example.org or 'published_at>=2024-05'; repeatable.",
         show_default=False,
     ),
 ]
@@ -293,6 +293,21 @@ def open_searcher(
 
         return with_pictures(opened_searcher)
     return opened_searcher
+
+
+def documents_where(warehouse: Path, where: Sequence[str]) -> list[str]:
+    """Ids of the documents of the published snapshot that meet the conditions `where`.
+
+    Raises:
+        FilterError: One of them cannot be read.
+    """
+    from quern.indexes.catalog import Warehouse as Catalog
+    from quern.pipelines.retrieve import searcher
+    from quern.pipelines.retrieve.filters import documents_that_meet, see_that_columns_are_there
+
+    snapshot = Catalog.open(warehouse).snapshot()
+    see_that_columns_are_there(searcher.Searcher(snapshot, snapshot.manifest.known_settings()), where)
+    return documents_that_meet(snapshot, where)
 
 
 def _day(text: str) -> date:

@@ -56,7 +56,7 @@ class Expectation:
     Attributes:
         severity: `critical` or `warning`.
         title: Its name in manifests and messages, where table, column and kind do not make one.
-        notes: Why it must hold, for the data docs.
+        notes: Why it must hold, for the data docs and for what is told where it does not.
         kind: Last word of the name of all expectations of the class.
     """
 

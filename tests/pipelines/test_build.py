@@ -205,7 +205,9 @@ def test_a_corpus_that_shrinks_is_not_published_unless_that_is_meant(
     few = site / "brannock-review.example" / "2024" / "02"
     refused = quern_here("build", few, "-w", warehouse, "--engine", "local")
     assert refused.returncode == 2
-    assert "documents lost since the last build" in refused.stderr
+    assert "documents lost since the last build: observed" in refused.stderr
+    assert "; the last build had" in refused.stderr
+    assert "audit.max_shrink (0.5)" in refused.stderr
     assert quern_here("build", few, "-w", warehouse, "--engine", "local", "--set", "audit.max_shrink=1").returncode == 0
 
 
