@@ -191,6 +191,7 @@ def _load(settings: EmbedSettings) -> Embedder:
     return Embedder(settings, model, load_tokenizer(model))
 
 
+@lru_cache(maxsize=4)
 def prepare(settings: EmbedSettings) -> None:
     """Do what is done once per machine, before workers start: convert the model if OpenVINO shall run it.
 
