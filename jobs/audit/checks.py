@@ -73,8 +73,8 @@ def check_of(table: str, expected: Expectation, passed: bool, found: object) -> 
         found: What was measured, as the engines measure it; a text says itself.
     """
     words = found if isinstance(found, str) else _observed(expected, found)
-    why = expected.setting or expected.notes
-    told = words if passed or not why else f"{words[: _LONGEST - len(why)]} ({why})"
+    why = f"; {expected.notes}" if expected.notes else f" ({expected.setting})" if expected.setting else ""
+    told = words if passed else words[: _LONGEST - len(why)] + why
     return Check(expected.name(table), expected.severity, passed, told[:_LONGEST], table)
 
 

@@ -78,4 +78,6 @@ def _since_before(table: Table, rows: int, limits: Limits) -> Iterator[Expectati
         rows - change, rows + max(change, _SMALL), severity="warning", title=title, setting="audit.max_row_change"
     )
     if not table.shrinks:
-        yield RowCount(rows - loss, None, title=f"{table.name} lost since the last build", setting="audit.max_shrink")
+        share = f"{limits.settings.max_shrink:g}"
+        most = f"the last build had {rows:,}, of which audit.max_shrink ({share}) lets {loss:,} go"
+        yield RowCount(rows - loss, None, title=f"{table.name} lost since the last build", notes=most)
