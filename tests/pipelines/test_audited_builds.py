@@ -89,6 +89,19 @@ def test_a_critical_failure_publishes_nothing_and_names_the_data_docs(
     assert "A critical expectation failed" in page
 
 
+def test_a_corpus_without_text_is_refused_by_its_cause_first(tmp_path: Path) -> None:
+    (tmp_path / "pages").mkdir()
+    for n in range(3):
+        (tmp_path / "pages" / f"{n}.html").write_text("<html><body><nav>Home</nav></body></html>")
+    with pytest.raises(BuildRefusedError) as refused:
+        build(tmp_path / "pages", Warehouse.create(tmp_path / "wh"), load_settings(overrides=LOCAL))
+    cause, *rest = str(refused.value).partition("was not published: ")[2].split("; ")
+    assert cause.startswith("3 of 3 rows lost by clean: no_text, the first ")
+    assert rest[0] == "pages rejected share: observed 1, expected 0 to 0.5 (audit.max_reject_share)"
+    assert "documents not_empty: observed 0 rows, expected at least 1" in rest
+    assert not [told for told in rest if "text_length" in told or "language" in told]
+
+
 def test_a_warning_is_published_and_told(built: tuple[Warehouse, Path]) -> None:
     warehouse, source = built
     manifest = build(source, warehouse, load_settings(overrides=[*LOCAL, "audit.languages=[fr]"]))
