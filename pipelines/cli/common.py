@@ -272,12 +272,11 @@ def open_searcher(
         SettingsError: A setting is unknown or ill-typed, or `as_of` is no day.
     """
     from quern.indexes.catalog import Warehouse as Catalog
-    from quern.pipelines.query import settings_to_ask_by
     from quern.pipelines.retrieve import searcher
     from quern.pipelines.retrieve.filters import UnknownColumnError, condition, see_that_columns_are_there
 
     opened = Catalog.open(warehouse).snapshot(snapshot)
-    chosen = load_settings(settings, override, settings_to_ask_by(opened.manifest))
+    chosen = load_settings(settings, override, searcher.settings_to_ask_by(opened.manifest))
     conditions = (*chosen.retrieve.where, *(where or ()))
     for text in conditions:
         with suppress(UnknownColumnError):  # The snapshot, when it is open, tells what there is instead.

@@ -32,19 +32,23 @@ _COUNT = pa.struct([("type", pa.string()), ("count", pa.int32())])
 def _lengths(limits: Limits) -> Iterator[Expectation]:
     settings = limits.settings
     median = (settings.min_median_characters, settings.max_median_characters)
-    yield Quantiles("text_length", {0.5: median, 0.95: (None, settings.max_p95_characters)}, severity="warning")
+    bounds = {0.5: median, 0.95: (None, settings.max_p95_characters)}
+    yield Quantiles("text_length", bounds, severity="warning", setting="audit.min_median_characters and the next two")
 
 
 def _languages(limits: Limits) -> Iterator[Expectation]:
     settings = limits.settings
-    yield KnownShare("language", 1 - settings.max_unknown_language, severity="warning")
+    known = 1 - settings.max_unknown_language
+    yield KnownShare("language", known, severity="warning", setting="audit.max_unknown_language")
     if settings.languages:
-        yield OneOf("language", settings.languages, 1 - settings.max_other_language, severity="warning")
+        least = 1 - settings.max_other_language
+        yield OneOf("language", settings.languages, least, severity="warning", setting="audit.max_other_language")
 
 
 def _duplicates(limits: Limits) -> Iterator[Expectation]:
     most = limits.settings.max_duplicates
-    yield KnownShare("duplicate_of", 0, most, severity="warning", title="documents.duplicate_of duplicates share")
+    title = "documents.duplicate_of duplicates share"
+    yield KnownShare("duplicate_of", 0, most, severity="warning", title=title, setting="audit.max_duplicates")
 
 
 DOCUMENTS = Table(
