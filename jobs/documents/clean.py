@@ -44,6 +44,7 @@ _LIBRARIES: Final = (
     "dateparser",
     "python-dateutil",
     "charset-normalizer",
+    "markdown-it-py",
     "py3langid",
 )
 
@@ -168,7 +169,7 @@ class Clean(Job):
     settings: CleanSettings = field(default_factory=CleanSettings)
 
     name: ClassVar[str] = "clean"
-    version: ClassVar[int] = 23
+    version: ClassVar[int] = 24
     engine: ClassVar[Literal["cpu", "model"]] = "cpu"
     reads: ClassVar[tuple[str, ...]] = ("url", "content_type", "charset", "body")
     known_by: ClassVar[tuple[str, ...]] = ("url", "content_type", "charset", "digest")
