@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version as installed
@@ -17,7 +18,7 @@ import pyarrow.compute as pc
 from quern.jobs.core.contract import Job, Outcome, Reject, outcome
 from quern.jobs.documents.html.child import ChildError, child
 from quern.jobs.pages.formats.documents import JSON_TYPE
-from quern.jobs.pages.formats.texts import MARKDOWN_TYPE, TEXT_TYPE
+from quern.jobs.pages.formats.texts import MARKDOWN_TYPE, TEXT_TYPE, is_text_file
 from quern.jobs.text.charsets import decode_page
 from quern.jobs.text.given_documents import METADATA, given_document
 from quern.jobs.text.language import language_of, language_tag
@@ -27,6 +28,7 @@ from quern.schemas.digests import text_digest
 from quern.schemas.page_times import utc_offset
 from quern.schemas.settings import CleanSettings
 from quern.schemas.tables import DOCUMENTS, Table
+from quern.schemas.words.scripts import CJK
 
 MOST_ID_CHARACTERS: Final = 200
 _ID_DIGITS: Final = 20
@@ -47,6 +49,10 @@ _LIBRARIES: Final = (
     "markdown-it-py",
     "py3langid",
 )
+
+# A character of Chinese, Japanese or Korean says what about three letters of an alphabet do.
+_SYLLABLE: Final = re.compile(f"[{CJK}]")
+_LETTERS_OF_A_SYLLABLE: Final = 3
 
 Row = dict[str, Any]
 
@@ -213,9 +219,10 @@ class Clean(Job):
     def _document(self, page: Row) -> Row:
         read = _READ.get(page["content_type"])
         row = read(page) if read else self._extracted(page)
-        given = page["content_type"] == JSON_TYPE or (read is not None and page["url"].startswith("file:"))
+        given = page["content_type"] == JSON_TYPE or is_text_file(page["url"])
         characters = len(row["text"].strip())
-        if characters < (1 if given else max(1, self.settings.min_characters)):
+        weight = characters + (_LETTERS_OF_A_SYLLABLE - 1) * len(_SYLLABLE.findall(row["text"]))
+        if weight < (1 if given else max(1, self.settings.min_characters)):
             raise _UnfitError("no_text", f"the main text has {characters} characters")
         if characters > self.settings.max_characters:
             raise _UnfitError("too_long", f"the main text has {characters} characters, more than clean.max_characters")

@@ -22,6 +22,7 @@ from pyarrow import fs
 from quern.jobs.pages.formats.arc import ARC_BEGINS
 from quern.jobs.pages.formats.object_store import s3, translated
 from quern.jobs.pages.formats.packings import opening
+from quern.jobs.pages.formats.texts import TEXTS
 from quern.jobs.pages.formats.warc import WARC_BEGINS
 from quern.schemas.addresses import S3, Url
 from quern.schemas.errors import QuernError
@@ -30,7 +31,6 @@ HTML: Final = (".html", ".htm", ".xhtml")
 JSONL: Final = (".jsonl", ".ndjson")
 DELIMITED: Final = (".csv", ".tsv")
 PARQUET: Final = (".parquet",)
-TEXTS: Final = (".txt", ".md")
 WARC: Final = (".warc", ".wet", ".wat")
 ARC: Final = (".arc",)
 ARCHIVES: Final = WARC + ARC
