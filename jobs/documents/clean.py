@@ -52,7 +52,7 @@ _LIBRARIES: Final = (
 
 # A character of Chinese, Japanese or Korean says what about three letters of an alphabet do.
 _SYLLABLE: Final = re.compile(f"[{CJK}]")
-_LETTERS_OF_A_SYLLABLE: Final = 3
+_LETTERS_OF_A_SYLLABLE: Final = 4
 
 Row = dict[str, Any]
 

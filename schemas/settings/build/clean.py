@@ -18,6 +18,6 @@ class CleanSettings(Group):
         60,
         ge=0,
         description="A page whose main text is shorter is rejected as `no_text`; a Chinese, Japanese or Korean "
-        "character counts three.",
+        "character counts four.",
     )
     max_characters: Positive = Field(5_000_000, description="A longer main text is rejected as `too_long`.")
