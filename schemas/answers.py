@@ -77,6 +77,7 @@ class Hit(BaseModel):
         rank: 1 for the best.
         score: Score of the recipe; comparable within one question only.
         start: First character of the chunk in `documents.text`.
+        header: Header of the table in whose midst the chunk begins, as the document has it above the chunk.
         metadata: What was given of its document beside the fields of `documents`, by name.
     """
 
@@ -90,6 +91,7 @@ class Hit(BaseModel):
     start: int
     end: int
     text: str
+    header: str | None = None
     metadata: dict[str, str] = {}
 
     @field_validator("metadata", mode="before")
