@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from quern.jobs.core.contract import Job, Outcome, Reject, outcome
 from quern.jobs.documents.html.child import ChildError, child
 from quern.jobs.pages.formats.documents import JSON_TYPE
-from quern.jobs.pages.formats.texts import MARKDOWN_TYPE, TEXT_TYPE, is_text_file
+from quern.jobs.pages.formats.texts import MARKDOWN_TYPE, MDX_TYPE, TEXT_TYPE, is_text_file
 from quern.jobs.text.charsets import decode_page
 from quern.jobs.text.given_documents import METADATA, given_document
 from quern.jobs.text.language import language_of, language_tag
@@ -108,7 +108,8 @@ def _given(page: Row) -> Row:
 
 def _markdown(page: Row) -> Row:
     """The document of a Markdown file: what its front matter states, and its text as it stands."""
-    row = _stated(given_markdown(page["body"], page["charset"], text_digest(page["url"])[:_ID_DIGITS]).fields)
+    doc_id, mdx = text_digest(page["url"])[:_ID_DIGITS], page["content_type"] == MDX_TYPE
+    row = _stated(given_markdown(page["body"], page["charset"], doc_id, mdx=mdx).fields)
     return row | {"url": row["url"] or normalise_url(page["url"])}
 
 
@@ -165,6 +166,7 @@ _READ: Final[Mapping[str, Callable[[Row], Row]]] = {
     JSON_TYPE: _given,
     TEXT_TYPE: _archived_text,
     MARKDOWN_TYPE: _markdown,
+    MDX_TYPE: _markdown,
 }
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, Final
 
 import yaml
@@ -43,6 +43,19 @@ _TIME_LINE: Final = re.compile(
     re.MULTILINE,
 )
 _MATTER_LINES: Final = re.compile(rb"(?:\xef\xbb\xbf)?---[ \t]*\r?\n.{0,20000}?\n(?=---|\.\.\.)", re.DOTALL)
+# What of MDX is no text (mdxjs.com, "What is MDX"): statements up to an empty line, comments, and tags, whose
+# attributes may hold braces. Code in a line is matched first, and is text. No part is given back, and each has an end.
+_BRACES: Final = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]{0,2000}+\}){0,2000}+\}){0,2000}+\}"
+_MDX: Final = re.compile(
+    r"(?P<code>(?P<ticks>`++)[^`\n]{1,2000}+(?P=ticks))"
+    r"|^(?:import\s+(?:[\"'{*]|[\w$]+\s*(?:,|from\b))|export\s+(?:default|const|let|var|function|async|class|[{*]))"
+    r"(?:[^\n]|\n(?![ \t]*(?:\n|\Z))|\n[ \t]*\n(?=[ \t}\])])){0,20000}+"
+    r"|\{/\*(?:[^*]|\*(?!/)){0,2000}+\*/\}"
+    r"|</?(?:[A-Za-z][\w.:-]{0,100}+"
+    rf"(?:\s(?:[^<>{{}}\"']|\"[^\"]{{0,2000}}+\"|'[^']{{0,2000}}+'|{_BRACES}){{0,2000}}+)?)?/?>",
+    re.MULTILINE,
+)
+_FENCE: Final = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)")
 
 
 @dataclass(frozen=True)
@@ -59,15 +72,44 @@ class MarkdownText:
     unread: Sequence[str] = ()
 
 
-def given_markdown(body: bytes, charset: str | None, doc_id: str) -> Given:
+def silent_spans(text: str) -> Iterator[tuple[int, int]]:
+    """What of an MDX text is none: statements, comments and tags outside of code."""
+    for start, end in _outside_fences(text):
+        yield from (match.span() for match in _MDX.finditer(text, start, end) if match["code"] is None)
+
+
+def _outside_fences(text: str) -> Iterator[tuple[int, int]]:
+    """The parts of a Markdown text that are no fenced code."""
+    start = at = 0
+    fence = ""
+    for line in text.splitlines(keepends=True):
+        mark = _FENCE.match(line)
+        if mark and not fence:
+            yield start, at
+            fence = mark[1]
+        elif mark and mark[1].startswith(fence) and line.strip() == mark[1]:
+            fence, start = "", at + len(line)
+        at += len(line)
+    if not fence:
+        yield start, at
+
+
+def without_mdx(text: str) -> str:
+    """An MDX text as Markdown."""
+    edges = [0, *chain.from_iterable(silent_spans(text)), len(text)]
+    return "".join(text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
+
+
+def given_markdown(body: bytes, charset: str | None, doc_id: str, *, mdx: bool = False) -> Given:
     """The document of a Markdown file, and what it states that cannot be read.
 
     Args:
         body: The file.
         charset: Its encoding, where that is known.
         doc_id: Its id, where it states none.
+        mdx: Whether it is MDX.
     """
-    read = markdown_text(printable(decode_page(body, charset)))
+    read = markdown_text(printable(decode_page(body, charset)), mdx=mdx)
     said = {"doc_id": doc_id, **read.stated, "text": read.text}
     try:
         given = given_document(said)
@@ -92,8 +134,8 @@ def with_days_in_order(body: bytes, day_first: bool) -> bytes:
     return _TIME_LINE.sub(read, matter[0]) + body[matter.end() :]
 
 
-def markdown_text(text: str) -> MarkdownText:
-    """`text` without its front matter, and what that and the first heading state."""
+def markdown_text(text: str, *, mdx: bool = False) -> MarkdownText:
+    """`text` without its front matter, and without what MDX adds; and what that and the first heading state."""
     stated: dict[str, Any] = {}
     unread: list[str] = []
     if found := _MATTER.match(text):
@@ -102,6 +144,8 @@ def markdown_text(text: str) -> MarkdownText:
             stated, text = _named(matter), text[found.end() :].lstrip("\n")
     elif _NO_END.match(text):
         unread = ["the front matter has no end, a line of --- within 20000 characters, and is kept as text"]
+    if mdx:
+        text = without_mdx(text).lstrip("\n")
     if "title" not in stated and (title := _title(text)):
         stated["title"] = title
     return MarkdownText(text, stated, unread)

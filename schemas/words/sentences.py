@@ -2,10 +2,9 @@
 
 One pass over the marks that may end a sentence, and a decision about each from the words beside it. Known are
 English abbreviations and initials, German ordinals (the other languages that write them with a full stop go on with a
-small letter), words that are abbreviations because they have no vowel,
-Chinese, Japanese and Indic marks, quotations, list numbers, ellipses, and
-emoji that follow a sentence. A line break always ends a sentence: a line is a paragraph, a turn of a dialogue,
-a list item or a table row.
+small letter), words that are abbreviations because they have no vowel, Chinese, Japanese and Indic marks, quotations,
+list numbers, ellipses, and emoji that follow a sentence. A line break always ends a sentence: a line is a paragraph, a
+turn of a dialogue, a list item or a table row.
 """
 
 from __future__ import annotations
@@ -19,8 +18,9 @@ Span = tuple[int, int]
 # Raised when the same text gives other sentences: part of the fingerprint of what is made of them.
 VERSION = 2
 
-# The end of a sentence, as one expression: where a chunk may be cut. It knows a few titles, initials and ordinals and looks at
-# no word beside the mark: a wrong end costs a chunk some evenness, where `sentence_spans` would cost a pass in Python.
+# The end of a sentence, as one expression: where a chunk may be cut. It knows a few titles, initials and ordinals, and
+# looks at no word beside the mark: a wrong end costs a chunk some evenness, where `sentence_spans` would cost a pass in
+# Python.
 SENTENCE_END = (
     r"[.!?…](?<!\b[A-Z\d]\.)(?<!\b\d\d\.)(?<!\b[MDSN][rst]\.)(?<!\bMrs\.)[\"')\]”’»]*(?=\s)"
     rf"|[{CJK_ENDS}][\"')\]”’»」』）]*"

@@ -14,6 +14,7 @@ from quern.schemas.settings import IngestSettings
 TEXT_TYPE: Final = "text/plain"
 MARKDOWN_TYPE: Final = "text/markdown"
 """RFC 7763."""
+MDX_TYPE: Final = "text/mdx"
 MARKDOWN: Final = (".md", ".markdown", ".mdx")
 TEXTS: Final = (".txt", *MARKDOWN)
 """Endings of the names of such files."""
@@ -41,8 +42,9 @@ def text_pages(
     elif kind in MARKDOWN:
         if settings.day_first is not None:
             body = with_days_in_order(body, settings.day_first)
-        for reason, detail in given_markdown(body, None, name).unread:
+        mdx = kind == ".mdx"
+        for reason, detail in given_markdown(body, None, name, mdx=mdx).unread:
             yield FileReject(name, reason, detail)
-        yield page_row(page_url(path), body, name, content_type=MARKDOWN_TYPE)
+        yield page_row(page_url(path), body, name, content_type=MDX_TYPE if mdx else MARKDOWN_TYPE)
     else:
         yield page_row(page_url(path), body, name, content_type=TEXT_TYPE)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
-from quern.jobs.text.markdown import given_markdown, markdown_text
+from quern.jobs.text.markdown import given_markdown, markdown_text, without_mdx
 
 
 @pytest.mark.parametrize(
@@ -54,3 +56,49 @@ def test_front_matter_that_stays_text_is_told(matter: str) -> None:
 
 def test_a_paragraph_between_two_rules_is_text() -> None:
     assert given_markdown(b"---\nJust a line.\n---\nText.\n", None, "a.md").unread == []
+
+
+MDX = """import { Card } from '../card'
+import Note from 'note'
+
+export const meta = {
+  tags: ['a'],
+
+  open: true
+}
+
+# Mill guide
+
+{/* a remark */}
+<Tabs items={["one", { two: ">" }]}>
+<Note type="tip">Oil the *axle* in May.</Note>
+</Tabs>
+
+export the list by hand, with `<Card />` in <b>it</b>. See <https://mill.example>.
+
+```jsx
+import x from 'y'
+<Card />
+```
+"""
+
+
+def test_statements_and_tags_of_mdx_are_no_text_and_code_is() -> None:
+    read = markdown_text(MDX, mdx=True)
+    assert read.stated == {"title": "Mill guide"}
+    assert [line for line in read.text.split("\n") if line] == [
+        "# Mill guide",
+        "Oil the *axle* in May.",
+        "export the list by hand, with `<Card />` in it. See <https://mill.example>.",
+        "```jsx",
+        "import x from 'y'",
+        "<Card />",
+        "```",
+    ]
+
+
+@pytest.mark.parametrize("piece", ["<A b={", "`", "```\n", "{/*", "import a,\n\n ", "<a '", "{{{", "<a b={{{"])
+def test_mdx_without_ends_takes_no_time(piece: str) -> None:
+    began = time.process_time()
+    without_mdx(piece * 20_000)
+    assert time.process_time() - began < 5
