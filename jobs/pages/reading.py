@@ -25,8 +25,9 @@ from quern.indexes.page_store import REJECTED, SIGHTINGS, Claim, Part, PartWrite
 from quern.jobs.core.progress import watched
 from quern.jobs.core.work import EngineError, EnginePool
 from quern.jobs.pages.formats.rows import FileReject, Found, Sighting
+from quern.jobs.pages.formats.texts import TEXTS
 from quern.jobs.pages.ingest import Reading, Span, batched
-from quern.jobs.pages.inputs import ARCHIVES, HTML, TEXTS, Input
+from quern.jobs.pages.inputs import ARCHIVES, HTML, Input
 from quern.schemas.contract.validate import validate
 from quern.schemas.digests import settings_digest
 from quern.schemas.settings import IngestSettings
