@@ -93,7 +93,7 @@ class Condition:
         """Which of the values meet it; what is missing meets no condition."""
         if self.operator == "in":
             every = (replace(self, operator="=", others=()), *self.others)
-            return np.logical_or.reduce([one.holds(values) for one in every])
+            return np.asarray(np.logical_or.reduce([one.holds(values) for one in every]), dtype=np.bool_)
         if self.operator == "contains":
             met = pc.match_substring(values.cast(pa.string()), str(self.least), ignore_case=True)
             return np.asarray(pc.fill_null(met, False).to_numpy(zero_copy_only=False))
@@ -161,10 +161,10 @@ def _single(text: str, name: str, operator: str, value: str) -> Condition:
             raise FilterError(f"the filter {text!r}: `contains` is for texts, and {name} is none")
     if name.startswith(f"{METADATA}."):
         number = None if operator in ("=", "!=", "contains") else _number(value)
-        least = value if number is None else number
+        stated: object = value if number is None else number
         given = name.removeprefix(f"{METADATA}.").strip()
         given = given[1:-1] if given.startswith('"') and given.endswith('"') else given
-        return Condition(DOCUMENTS.name, f"{METADATA}.{given}", operator, least, least)
+        return Condition(DOCUMENTS.name, f"{METADATA}.{given}", operator, stated, stated)
     if name == KNOWN_AT:
         return Condition(DOCUMENTS.name, name, operator, *_value(text, TIMESTAMP, value))
     for table in (DOCUMENTS, CHUNKS):
