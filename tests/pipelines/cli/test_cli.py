@@ -23,6 +23,7 @@ COMMANDS = (
     "stage",
     "estimate",
     "ingest",
+    "remove",
     "crawl",
     "ask",
     "answer",
