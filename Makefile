@@ -32,7 +32,7 @@ FREEZE = .venv-lock/bin/python -m pip freeze --all --exclude quern-index --exclu
 # What the picture of the graph in docs/explanation/graph.md shows.
 PICTURE := --recipe qcg --set graph.n=5 --set retrieve.top_k=4 "Why did the beekeepers stop using thyme strips?"
 
-.PHONY: help test-long test-benchmarks check install install-dev install-torch install-vllm install-airflow demo picture picture-airflow reference test test-torch test-vllm test-airflow lint types unit fuzz lock lock-vllm lock-airflow clean
+.PHONY: help model test-long test-benchmarks check install install-dev install-torch install-vllm install-airflow demo picture picture-airflow reference test test-torch test-vllm test-airflow lint types unit fuzz lock lock-vllm lock-airflow clean
 help:
 	@echo "make demo   install, build an index from the sample corpus, answer questions"
 	@echo "make test   install what tests need too, lint, check types, run the tests"
@@ -44,6 +44,7 @@ help:
 	@echo "make fuzz   20,000 hostile variants of pages and archives through the readers (some minutes)"
 	@echo "make test-long   the tests that take minutes, which make test leaves out"
 	@echo "make test-torch   install torch (1 GB, with CUDA 5 GB, in .venv-torch) and test what needs it, a small language model too"
+	@echo "make model   fetch the language model that written answers are measured with (1.1 GB, in ~/.cache/quern)"
 	@echo "make test-vllm   install vLLM for a processor (5 GB, in .venv-vllm) and test the generator that runs in it"
 	@echo "make test-airflow   install Airflow (300 MB, in .venv-airflow) and run the DAGs by it over a small site"
 	@echo "make picture-airflow   draw docs/airflow.svg, the picture of the DAGs, from the DAGs"
@@ -140,6 +141,9 @@ test-vllm: install-vllm
 # Its fixtures need nothing of the tests' own, which import Quern.
 test-airflow: install install-airflow
 	@$(AIRFLOW)/bin/python -m pytest --confcutdir tests/with_airflow tests/with_airflow --timeout 900
+
+model: install
+	@PYTHONPATH=. $(BIN)/python -m tests.language_model
 
 test-torch: install-torch $(CLASSES)
 	@QUERN_TEST_LM=1 $(TORCH)/bin/python -m pytest $(WORKERS) -m torch --timeout 1800

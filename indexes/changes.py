@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from quern.indexes.row_hashes import RowHasher
-from quern.indexes.stages import Stage, digest_columns, row_group_runs, slices
+from quern.indexes.stages import Stage, columns_in, digest_columns, row_group_runs, slices
 from quern.schemas.differences import RowChanges
 
 Numbers = npt.NDArray[np.int64]
@@ -100,26 +100,19 @@ def rows_at(stage: Stage, numbers: Sequence[int] | Numbers, columns: Sequence[st
                 at += rows
                 if len(inside):
                     taken = file.read_row_group(group, columns=list(columns)).take(pa.array(inside))
-                    batch = _with_all(taken.combine_chunks().to_batches()[0], schema)
-                    found.append(pa.Table.from_batches([batch]).cast(schema))
+                    taken = pa.Table.from_arrays(columns_in(taken, schema), names=schema.names)
+                    found.append(taken.cast(schema))
     return pa.concat_tables(found)
 
 
 def _batches(stage: Stage, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """The columns as they were written, which may have been by an earlier version of Quern."""
-    wanted = pa.schema([stage.table.schema.field(name) for name in columns])
+    wanted = stage.table.fields(columns)
     for path, _ in stage.files:
         with pq.ParquetFile(path) as file:
             for groups in row_group_runs(file.metadata, _BATCH_ROWS, _BATCH_BYTES):
                 for batch in file.iter_batches(_BATCH_ROWS, groups, list(columns), use_threads=False):
-                    yield _with_all(batch, wanted)
-
-
-def _with_all(batch: pa.RecordBatch, wanted: pa.Schema) -> pa.RecordBatch:
-    """The rows with all columns of `wanted`: null where they were written without."""
-    there, rows = set(batch.schema.names), batch.num_rows
-    columns = [batch.column(f.name) if f.name in there else pa.nulls(rows, f.type) for f in wanted]
-    return pa.RecordBatch.from_arrays(columns, names=wanted.names)
+                    yield pa.RecordBatch.from_arrays(columns_in(batch, wanted), names=wanted.names)
 
 
 @dataclass(frozen=True)

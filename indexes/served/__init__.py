@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from quern.indexes.checksums import VERIFIED, DamagedError, checksum_of
 from quern.indexes.served.lancedb_import import import_lancedb
-from quern.indexes.stages import Stage
+from quern.indexes.stages import Stage, columns_in
 from quern.schemas.tables import Table
 
 # Lance warns on standard error of a data set that it is about to create.
@@ -51,25 +51,32 @@ class ServedTable:
 
     def batches(self, columns: Sequence[str], rows: int = _READ_ROWS) -> Iterator[pa.RecordBatch]:
         """The named columns, batch by batch, in the order of the table."""
-        with self._there():
-            for batch in self.lance.search().select(list(columns)).limit(self.rows).to_batches(rows):
-                yield batch.select(list(columns))
+        with self._held():
+            for batch in self.lance.search().select(self._there(columns)).limit(self.rows).to_batches(rows):
+                yield pa.RecordBatch.from_arrays(columns_in(batch, self.table.fields(columns)), names=list(columns))
 
     def lookup(self, column: str, values: Sequence[str], columns: Sequence[str] | None = None) -> pa.Table:
         """Rows whose `column` is one of `values`, in no particular order."""
         names = list(columns or self.table.schema.names)
         if not values:
-            return pa.schema([self.lance.schema.field(n) for n in names]).empty_table()
+            there = self._there(names)
+            return pa.schema([(self.lance if n in there else self.table).schema.field(n) for n in names]).empty_table()
         found = [self._lookup(column, values[at : at + 1000], names) for at in range(0, len(values), 1000)]
         return pa.concat_tables(found)
 
     def _lookup(self, column: str, values: Sequence[str], columns: list[str]) -> pa.Table:
         where = f"{column} IN ({', '.join(quote(v) for v in values)})"
-        with self._there():
-            return self.lance.search().where(where).select(columns).limit(self.rows).to_arrow().select(columns)
+        with self._held():
+            found = self.lance.search().where(where).select(self._there(columns)).limit(self.rows).to_arrow()
+        return pa.Table.from_arrays(columns_in(found, self.table.fields(columns)), names=columns)
+
+    def _there(self, columns: Sequence[str]) -> list[str]:
+        """Those of the columns that it was written with."""
+        known = set(self.lance.schema.names)
+        return [name for name in columns if name in known]
 
     @contextmanager
-    def _there(self) -> Iterator[None]:
+    def _held(self) -> Iterator[None]:
         """Tell of files that went since the table was opened: whoever has no lease may lose them, or to a hand."""
         try:
             yield

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version as installed
@@ -17,20 +18,25 @@ import pyarrow.compute as pc
 from quern.jobs.core.contract import Job, Outcome, Reject, outcome
 from quern.jobs.documents.html.child import ChildError, child
 from quern.jobs.pages.formats.documents import JSON_TYPE
-from quern.jobs.pages.formats.texts import MARKDOWN_TYPE, TEXT_TYPE
+from quern.jobs.pages.formats.files import FILE_TYPES
+from quern.jobs.pages.formats.texts import MARKDOWN_TYPE, MDX_TYPE, TEXT_TYPE, is_text_file
 from quern.jobs.text.charsets import decode_page
 from quern.jobs.text.given_documents import METADATA, given_document
 from quern.jobs.text.language import language_of, language_tag
 from quern.jobs.text.markdown import given_markdown
 from quern.jobs.text.plain_text import paragraphs, parse_time, printable
 from quern.schemas.digests import text_digest
+from quern.schemas.page_times import utc_offset
 from quern.schemas.settings import CleanSettings
 from quern.schemas.tables import DOCUMENTS, Table
+from quern.schemas.words.scripts import CJK
 
 MOST_ID_CHARACTERS: Final = 200
 _ID_DIGITS: Final = 20
+_MOST_NAMED: Final = 20
 _PORTS: Final = {"http": 80, "https": 443}
 PARSER: Final = "quern.jobs.documents.html.extract"
+_FILE_READER: Final = "quern.jobs.documents.files.extract"
 _GIVEN: Final = ("site_name", "title", "author", "published_at", "modified_at", "url", "language")
 # Every library that has a say in a document's text, dates or language.
 _LIBRARIES: Final = (
@@ -43,8 +49,14 @@ _LIBRARIES: Final = (
     "dateparser",
     "python-dateutil",
     "charset-normalizer",
+    "pypdfium2",
+    "markdown-it-py",
     "py3langid",
 )
+
+# A character of Chinese, Japanese or Korean says what about three letters of an alphabet do.
+_SYLLABLE: Final = re.compile(f"[{CJK}]")
+_LETTERS_OF_A_SYLLABLE: Final = 4
 
 Row = dict[str, Any]
 
@@ -100,7 +112,8 @@ def _given(page: Row) -> Row:
 
 def _markdown(page: Row) -> Row:
     """The document of a Markdown file: what its front matter states, and its text as it stands."""
-    row = _stated(given_markdown(page["body"], page["charset"], text_digest(page["url"])[:_ID_DIGITS]).fields)
+    doc_id, mdx = text_digest(page["url"])[:_ID_DIGITS], page["content_type"] == MDX_TYPE
+    row = _stated(given_markdown(page["body"], page["charset"], doc_id, mdx=mdx).fields)
     return row | {"url": row["url"] or normalise_url(page["url"])}
 
 
@@ -115,6 +128,7 @@ def _stated(strings: Mapping[str, Any]) -> Row:
         raise _UnfitError("bad_doc_id", f"a doc_id has 1 to {MOST_ID_CHARACTERS} characters: {doc_id[:80]!r}")
     text = printable(text)
     address = strings.get("url")
+    published = parse_time(strings.get("published_at"))
     language = language_tag(strings.get("language"))
     row: Row = {
         "doc_id": doc_id,
@@ -122,7 +136,8 @@ def _stated(strings: Mapping[str, Any]) -> Row:
         "site": strings.get("site") or (site_of(address) if address else None),
         "title": strings.get("title"),
         "author": strings.get("author"),
-        "published_at": parse_time(strings.get("published_at")),
+        "published_at": published,
+        "utc_offset": utc_offset(published),
         "modified_at": parse_time(strings.get("modified_at")),
         "language": language or language_of(text)[0],
         "text": text,
@@ -155,6 +170,7 @@ _READ: Final[Mapping[str, Callable[[Row], Row]]] = {
     JSON_TYPE: _given,
     TEXT_TYPE: _archived_text,
     MARKDOWN_TYPE: _markdown,
+    MDX_TYPE: _markdown,
 }
 
 
@@ -165,7 +181,7 @@ class Clean(Job):
     settings: CleanSettings = field(default_factory=CleanSettings)
 
     name: ClassVar[str] = "clean"
-    version: ClassVar[int] = 23
+    version: ClassVar[int] = 25
     engine: ClassVar[Literal["cpu", "model"]] = "cpu"
     reads: ClassVar[tuple[str, ...]] = ("url", "content_type", "charset", "body")
     known_by: ClassVar[tuple[str, ...]] = ("url", "content_type", "charset", "digest")
@@ -182,13 +198,15 @@ class Clean(Job):
         return {"settings": self.settings.model_dump(), "libraries": libraries}
 
     def preference(self, rows: pa.RecordBatch) -> npt.NDArray[np.int64]:
-        """A page at its own canonical address before the pages that name it as theirs; then the longer text."""
+        """A page at its own canonical address before those that name it; then the later modified, the longer text."""
         own = [
             normalise_url(page) == url
             for page, url in zip(*(rows.column(n).to_pylist() for n in ("page_url", "url")), strict=True)
         ]
-        length = pc.utf8_length(rows.column("text")).to_numpy(zero_copy_only=False)
-        return np.asarray(np.asarray(own, dtype=np.int64) * (1 << 40) + length, dtype=np.int64)
+        seconds = pc.fill_null(rows.column("modified_at").cast(pa.int64()), 0).to_numpy() // 1_000_000
+        length = pc.utf8_length(rows.column("text")).to_numpy()
+        modified, length = np.clip(seconds, 0, (1 << 37) - 1), np.minimum(length, (1 << 24) - 1)
+        return np.asarray((np.asarray(own, dtype=np.int64) << 61) + (modified << 24) + length, dtype=np.int64)
 
     def apply(self, batch: pa.RecordBatch) -> Outcome:
         """Documents of `batch`; what makes none is rejected with its reason."""
@@ -198,8 +216,19 @@ class Clean(Job):
         # One page at a time: each is parsed on its own, and that takes nearly all of the time.
         for i, page in enumerate(batch.to_pylist()):
             try:
-                rows.append(self._document(page))
+                row = self._document(page)
+                unread = row.pop("without_text", [])
+                rows.append(row)
                 parents.append(i)
+                if unread:
+                    numbers = ", ".join(map(str, unread[:_MOST_NAMED]))
+                    rejects.append(
+                        Reject(
+                            i,
+                            "pages_without_text",
+                            f"kept, but {len(unread)} pages of the file have no text layer: {numbers}",
+                        )
+                    )
             except _UnfitError as error:
                 rejects.append(Reject(i, error.reason, error.detail))
             except ChildError as error:
@@ -207,16 +236,43 @@ class Clean(Job):
         return outcome(DOCUMENTS, rows, parents, rejects)
 
     def _document(self, page: Row) -> Row:
-        read = _READ.get(page["content_type"])
+        read = self._of_file if page["content_type"] in FILE_TYPES.values() else _READ.get(page["content_type"])
         row = read(page) if read else self._extracted(page)
-        given = page["content_type"] == JSON_TYPE or (read is not None and page["url"].startswith("file:"))
+        given = page["content_type"] == JSON_TYPE or is_text_file(page["url"])
         characters = len(row["text"].strip())
-        if characters < (1 if given else max(1, self.settings.min_characters)):
+        weight = characters + (_LETTERS_OF_A_SYLLABLE - 1) * len(_SYLLABLE.findall(row["text"]))
+        if weight < (1 if given else max(1, self.settings.min_characters)):
             raise _UnfitError("no_text", f"the main text has {characters} characters")
         if characters > self.settings.max_characters:
             raise _UnfitError("too_long", f"the main text has {characters} characters, more than clean.max_characters")
         digest = text_digest(row["title"], row["text"])
         return row | {"page_url": page["url"], "digest": digest, "personal_data": [], "duplicate_of": None}
+
+    def _of_file(self, page: Row) -> Row:
+        """The document of a PDF or DOCX file.
+
+        Raises:
+            ChildError: The file could not be read, or not within the limits.
+        """
+        limits = {name: getattr(self.settings, name) for name in ("max_pages", "max_characters")}
+        reader = child(_FILE_READER, self.settings.memory_per_page)
+        header = {"content_type": page["content_type"], **limits}
+        found = reader.ask(header, page["body"], self.settings.seconds_per_file)
+        url = normalise_url(page["url"])
+        times = {name: parse_time(found[name]) for name in ("published_at", "modified_at")}
+        language = language_of(found["text"])[0]
+        row = found | times | {"url": url, "site": site_of(url), "language": language}
+        by = {"url": "url", "language": "text"}
+        return (
+            dict.fromkeys(DOCUMENTS.schema.names)
+            | row
+            | {
+                "doc_id": text_digest(url)[:_ID_DIGITS],
+                "images": [],
+                "metadata": [],
+                "metadata_from": [{"field": n, "by": by.get(n, "given")} for n in _GIVEN if row.get(n) is not None],
+            }
+        )
 
     def _extracted(self, page: Row) -> Row:
         """The document of an HTML page.
@@ -231,6 +287,7 @@ class Clean(Job):
         for name in ("published_at", "modified_at"):
             found[name] = parse_time(found[name])
         return found | {
+            "utc_offset": utc_offset(found["published_at"]),
             "doc_id": text_digest(url)[:_ID_DIGITS],
             "url": url,
             "metadata": [],

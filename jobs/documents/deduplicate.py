@@ -2,9 +2,10 @@
 
 Exact duplicates have the same text, near ones a Jaccard similarity of shingles of at least `deduplicate.similarity`:
 proposed by MinHash-LSH (`jobs.documents.duplicates.shingles`, `.buckets`), verified on the shingles, joined to clusters
-(`.components`). Of short texts a day or a speaker that differs makes two that are no near duplicates
-(`.duplicates.short_texts`). The keeper of a cluster is its oldest document by `published_at` (undated ones last), then
-the longest, then the one with the least doc_id. Titles do not count.
+(`.components`). Texts that differ in a number, a name or a field are no near duplicates (`.duplicates.values`), nor are
+short ones that were published on different days (`.duplicates.short_texts`). The keeper of a cluster is its oldest
+document by `published_at` (undated ones last), then the longest, then the one with the least doc_id. Titles do not
+count.
 
 All is done on distinct texts, so a text that ten thousand documents share costs one signature. What is known of last
 night's texts is kept (`.duplicates.night_state`). The driver holds 32 bytes a document and 40 a distinct text; the
@@ -45,7 +46,7 @@ class Deduplicate(TableJob):
     settings: DeduplicateSettings
 
     name: ClassVar[str] = "deduplicate"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     @property
     def engine(self) -> Literal["none", "cpu", "model"]:

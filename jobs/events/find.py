@@ -19,6 +19,7 @@ from quern.jobs.reasoning.table import TaskJob
 from quern.jobs.reasoning.task import Problem, Task
 from quern.schemas.contract.table import Table
 from quern.schemas.digests import text_digest
+from quern.schemas.page_times import publication
 from quern.schemas.settings import EventSettings, GeneratorSettings
 from quern.schemas.tables import EVENTS
 from quern.schemas.words import sentences
@@ -39,9 +40,9 @@ class FindEvents(TaskJob[EventInput, ChunkEvents]):
     generator: GeneratorSettings = field(default_factory=GeneratorSettings)
 
     name: ClassVar[str] = "find_events"
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
     engine: ClassVar[Literal["cpu", "model"]] = "cpu"
-    reads: ClassVar[tuple[str, ...]] = ("chunk_id", "doc_id", "text", "start", "title", "published_at")
+    reads: ClassVar[tuple[str, ...]] = ("chunk_id", "doc_id", "text", "start", "title", "published_at", "utc_offset")
     key: ClassVar[str] = "chunk_id"
 
     @property
@@ -113,7 +114,7 @@ def find_events(settings: EventSettings, generator: GeneratorSettings) -> FindEv
 
 def passage_of(chunk: Mapping[str, Any]) -> Passage:
     """A chunk as events are found in it."""
-    published: datetime | None = chunk["published_at"]
+    published = publication(chunk)
     return Passage(chunk["text"], chunk["title"] or "", published.date() if published else None, chunk["start"])
 
 

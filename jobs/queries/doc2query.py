@@ -11,6 +11,7 @@ from quern.jobs.queries.task import ChunkContext, Pairs, doc2query
 from quern.jobs.reasoning.table import TaskJob
 from quern.jobs.reasoning.task import Problem, Task
 from quern.jobs.text.search_form import SearchForm
+from quern.schemas.page_times import publication
 from quern.schemas.settings import Doc2QuerySettings, GeneratorSettings, NormaliseSettings
 from quern.schemas.tables import QUERIES, Table
 from quern.schemas.words import sentences
@@ -31,9 +32,9 @@ class Doc2Query(TaskJob[ChunkContext, Pairs]):
     normalise: NormaliseSettings = field(default_factory=NormaliseSettings)
 
     name: ClassVar[str] = "doc2query"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     engine: ClassVar[Literal["cpu", "model"]] = "cpu"
-    reads: ClassVar[tuple[str, ...]] = ("chunk_id", "text", "title", "published_at")
+    reads: ClassVar[tuple[str, ...]] = ("chunk_id", "text", "title", "published_at", "utc_offset")
     key: ClassVar[str] = "chunk_id"
 
     @property
@@ -62,7 +63,7 @@ class Doc2Query(TaskJob[ChunkContext, Pairs]):
 
     def inputs(self, rows: Sequence[Mapping[str, Any]]) -> list[ChunkContext]:
         """Text, title and date of each chunk."""
-        return [ChunkContext(row["text"], row["title"], row["published_at"]) for row in rows]
+        return [ChunkContext(row["text"], row["title"], publication(row)) for row in rows]
 
     def made(self, row: Mapping[str, Any], output: Pairs) -> list[dict[str, object]]:
         """A row for each pair, numbered within its chunk."""

@@ -115,7 +115,8 @@ class Reasoner:
         identities = [self._identity(task, given) for given in inputs]
         if None in identities:
             return self._fresh(task, inputs)
-        memo = self._memo_of(self._memo, Kept(task.name, task.output, task.configuration(self._generator)))
+        configuration = task.configuration(self._generator.of(task.name))
+        memo = self._memo_of(self._memo, Kept(task.name, task.output, configuration))
         return self._through(memo, task, inputs, fingerprints(identities))
 
     def kept(
@@ -154,7 +155,7 @@ class Reasoner:
         What it says it is; for a model at least its prompt, with what the check needs beside it (`unshown`).
         """
         identity = identity_of(given)
-        if identity is not None or self._generator.kind == "rules":
+        if identity is not None or self._generator.of(task.name).kind == "rules":
             return identity
         prompt, unshown = task.render(given), getattr(given, "unshown", None)
         return prompt if unshown is None else [prompt, unshown]
@@ -166,7 +167,7 @@ class Reasoner:
 
         What the rule said in a model's stead is not remembered: the model may have better luck another time.
         """
-        kind, known = self._generator.kind, memo.known(prints)
+        kind, known = self._generator.of(task.name).kind, memo.known(prints)
         keys = [bytes(p) for p in prints]
         missing = {key: n for n, key in enumerate(keys) if known[n] is None}
         fresh = dict(zip(missing, self._fresh(task, [inputs[n] for n in missing.values()]), strict=True))
@@ -178,7 +179,7 @@ class Reasoner:
 
     def _fresh(self, task: Task[Input, Output], inputs: Sequence[Input]) -> list[Done[Output]]:
         """What comes of each of the `inputs`, whatever is remembered."""
-        kind = self._generator.kind
+        kind = self._generator.of(task.name).kind
         if kind == "rules":
             return [Done(task.rule(one), kind) for one in task.ahead(inputs)]
         if self._backend is None:

@@ -55,7 +55,7 @@ class TaskJob(Job, Generic[Input, Output]):
     @property
     def by_model(self) -> bool:
         """Whether a language model carries out the task."""
-        return self.generator.kind != "rules"
+        return self.generator.of(self.task.name).kind != "rules"
 
     def configuration(self) -> Mapping[str, object]:
         """What carries out the task; of a model also the prompt and what it is held to."""

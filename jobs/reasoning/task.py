@@ -60,6 +60,11 @@ def _later(_: Output, later: Output) -> Output:
     return later
 
 
+def _fields(given: Any) -> Mapping[str, object]:
+    fields: Mapping[str, object] = getattr(given, "quoted", None) or vars(given)
+    return fields
+
+
 def _never(_: Any) -> bool:
     return False
 
@@ -79,6 +84,7 @@ class Task(Generic[Input, Output]):
         join: One output of what was good before and what was good in a corrected reply.
         enough: Whether an output needs no more, whatever was wrong beside it.
         constants: Values for the prompt and the rule that are the same for every input.
+        show: The fields of an input that the prompt shows; its `quoted` ones where it has them, else all.
         ahead: All inputs of a batch in turn, as the rule takes them over a list: begins beside it what the next need.
     """
 
@@ -91,16 +97,16 @@ class Task(Generic[Input, Output]):
     join: Callable[[Output, Output], Output] = _later
     enough: Callable[[Output], bool] = _never
     constants: Mapping[str, object] = field(default_factory=dict)
+    show: Callable[[Input], Mapping[str, object]] = _fields
     ahead: Callable[[Sequence[Input]], Iterator[Input]] = iter
 
     def render(self, given: Input) -> str:
-        """The prompt for one input: over its `quoted` fields where it has them, else over all.
+        """The prompt for one input.
 
         Raises:
             jinja2.UndefinedError: The template names what neither the input nor `constants` has.
         """
-        fields = getattr(given, "quoted", None) or vars(given)
-        return _template(self.prompt).render({**self.constants, **fields})
+        return _template(self.prompt).render({**self.constants, **self.show(given)})
 
     def schema(self) -> dict[str, Any]:
         """JSON schema of the output."""

@@ -147,6 +147,25 @@ def _windows_bytes(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error("quern_windows_bytes", _windows_bytes)
 
 
+def mixed_errors(codec: str) -> str | None:
+    """The name of the handler by which text of UTF-8 has other bytes in `codec`; None for one that may look like it.
+
+    In encodings of one byte a character, letters stand beside each other in ways that UTF-8 excludes: rows of a table
+    that are UTF-8 are told from the others character by character.
+    """
+    if codec not in _SINGLE_BYTE:
+        return None
+    name = f"quern_bytes_{codec}"
+
+    def decoded(error: UnicodeError) -> tuple[str, int]:
+        if not isinstance(error, UnicodeDecodeError):
+            raise error
+        return error.object[error.start : error.end].decode(codec, "replace"), error.end
+
+    codecs.register_error(name, decoded)
+    return name
+
+
 def _single_byte(sample: bytes, declared: list[str]) -> str:
     """Which encoding of one byte a character; declared Latin is doubted where most letters are not ASCII."""
     stated = [c for c in declared if not c.startswith("utf")]

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from typing import Final, TextIO
+from typing import Any, Final, TextIO
 
-from quern.jobs.text.charsets import errors_of, page_encoding
+from quern.jobs.text.charsets import errors_of, mixed_errors, page_encoding
 
 # A first line by which spreadsheets tell each other what sets cells apart; it is no part of the table.
 _SEPARATOR: Final = re.compile(r'"?sep=([^"\r\n])"?', re.IGNORECASE)
@@ -20,6 +20,7 @@ _SEPARATOR: Final = re.compile(r'"?sep=([^"\r\n])"?', re.IGNORECASE)
 DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
 _OTHERS: Final = (";", "\t", ",", "|")
 """What else sets cells apart: where a comma is in numbers, spreadsheets write `;`."""
+_PREAMBLE: Final = 20  # Lines among which the header is looked for.
 
 
 @dataclass(frozen=True)
@@ -87,23 +88,42 @@ def _long_cells(longest: int | None) -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-def delimited(file: TextIO, delimiter: str = ",", longest: int | None = None) -> Delimited:
+@dataclass(frozen=True)
+class Dialect:
+    """How a table is written.
+
+    Attributes:
+        delimiter: What sets cells apart, where no line before the header says so (`sep=;`).
+        escape: What stands before a quote within a cell, where it is not doubled; empty for nothing.
+        skipped: Lines before the header that are no part of the table.
+    """
+
+    delimiter: str = ","
+    escape: str = ""
+    skipped: int = 0
+
+
+def delimited(file: TextIO, dialect: Dialect = Dialect(), longest: int | None = None) -> Delimited:
     """The table of `file`, opened with `newline=""`; a row that cannot be read is told, and the next one read.
 
     Args:
         file: The text.
-        delimiter: What sets cells apart, where no line before the header says so (`sep=;`).
+        dialect: How it is written.
         longest: Characters of a row; a quote that is not closed takes all that follows into its cell, up to them.
 
     Raises:
         csv.Error: The header cannot be read.
     """
-    lines = _Lines(file, longest or sys.maxsize - 1)
+    lines, delimiter = _Lines(file, longest or sys.maxsize - 1), dialect.delimiter
+    for _ in range(dialect.skipped):
+        next(lines, "")
+        lines.begin_row()
     first = next(lines, "")
     if told := _SEPARATOR.fullmatch(first.rstrip("\r\n")):
         first, delimiter = "", told[1]
     # Strict: else a quote that is not closed says nothing.
-    reader = csv.reader(chain([first] if first else [], lines), strict=True, delimiter=delimiter)
+    written: dict[str, Any] = {"delimiter": delimiter, "escapechar": dialect.escape or None}
+    reader = csv.reader(chain([first] if first else [], lines), strict=True, **written)
     with _long_cells(longest):
         names = next((cells for cells in reader if cells), [])
 
@@ -127,24 +147,51 @@ def delimited(file: TextIO, delimiter: str = ",", longest: int | None = None) ->
     return Delimited(names, rows())
 
 
-def opened(stream: io.BufferedReader, usual: str, fits: Callable[[Sequence[str]], bool]) -> tuple[TextIO, str]:
-    """A file as text, for `delimited`, and what sets its cells apart; no byte of it fails.
+def opened(
+    stream: io.BufferedReader, usual: str, fits: Callable[[Sequence[str]], bool], escape: str = ""
+) -> tuple[TextIO, Dialect]:
+    """A file as text, for `delimited`, and how its table is written; no byte of it fails.
 
-    Its encoding is told from its first bytes, as that of a page is; what sets cells apart from its first line.
+    Its encoding is told from its first bytes, as that of a page is; the rest from its first lines.
 
     Args:
         stream: The file, of which nothing was read yet.
         usual: What its ending promises.
         fits: Whether a table can have these columns.
+        escape: What stands before a quote within a cell; empty to tell that from the first lines.
     """
     head = stream.peek()  # At least a buffer full.
     codec = page_encoding(head[: head.rfind(b"\n") + 1] or head, None)
     start = head.decode(codec, "replace")
-    text = io.TextIOWrapper(stream, encoding=codec, errors=errors_of(codec), newline="")
+    mixed = mixed_errors(codec)
+    encoding, errors = ("utf-8", mixed) if mixed else (codec, errors_of(codec))
+    text = io.TextIOWrapper(stream, encoding=encoding, errors=errors, newline="")
     if start.startswith("\ufeff"):
         text.read(1)
-    first = next(iter(start.removeprefix("\ufeff").splitlines()), "")
-    return text, _delimiter_of(first, usual, fits)
+    lines = start.removeprefix("\ufeff").splitlines(keepends=True)
+    rows = [line.strip("\r\n") for line in lines[:_PREAMBLE]]
+    delimiters = [_delimiter_of(row, usual, fits) for row in rows]
+    # Some exports tell of themselves before the header: it is the first line whose columns fit.
+    at = next((n for n, pair in enumerate(zip(rows, delimiters, strict=True)) if fits(_cells(*pair))), 0)
+    delimiter = delimiters[at] if delimiters else usual
+    return text, Dialect(delimiter, escape or _escape_of(lines[at:], delimiter), at)
+
+
+def _cells(row: str, delimiter: str) -> list[str]:
+    return [cell.strip() for cells in csv.reader([row], delimiter=delimiter) for cell in cells]
+
+
+def _escape_of(lines: Sequence[str], delimiter: str) -> str:
+    """A backslash, where these first lines can be read with it before quotes, and not without; else nothing."""
+
+    def reads(escape: str | None) -> bool:
+        try:
+            cells = [c for r in csv.reader(lines, strict=True, delimiter=delimiter, escapechar=escape) for c in r]
+        except csv.Error as error:
+            return "end of data" in str(error)  # The last of them may be cut.
+        return bool(cells)
+
+    return "\\" if any('\\"' in line for line in lines) and not reads(None) and reads("\\") else ""
 
 
 def _delimiter_of(header: str, usual: str, fits: Callable[[Sequence[str]], bool]) -> str:
@@ -157,7 +204,7 @@ def _delimiter_of(header: str, usual: str, fits: Callable[[Sequence[str]], bool]
     """
 
     def worth(delimiter: str) -> tuple[bool, int]:
-        names = [cell.strip() for row in csv.reader([header], delimiter=delimiter) for cell in row]
+        names = _cells(header, delimiter)
         return fits(names), len(names)
 
     return usual if worth(usual)[0] else max((usual, *_OTHERS), key=worth)

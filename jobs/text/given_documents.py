@@ -19,6 +19,8 @@ from quern.schemas.settings.build.ingest import DOCUMENT_FIELDS
 _TIMES: Final = ("published_at", "modified_at")
 _WORDS: Final = tuple(name for name in DOCUMENT_FIELDS if name not in ("doc_id", "text", *_TIMES))
 METADATA: Final = "metadata"
+_DOT: Final = "."  # Between a field and one within it.
+_OWN_ID: Final = "_id"  # Of BEIR, and of databases of documents.
 
 MOST_METADATA: Final = 64
 """Fields of metadata that a document keeps; so many columns have tables that people make, and no bomb."""
@@ -78,6 +80,8 @@ def given_document(said: object, names: Mapping[str, str] | None = None, day_fir
     if not isinstance(said, Mapping):
         raise UnfitDocumentError("invalid_document", f"a document is an object, not a {type(said).__name__}")
     called = {known: known for known in DOCUMENT_FIELDS} | dict(names or {})
+    if called["doc_id"] == "doc_id" and "doc_id" not in said and isinstance(said.get(_OWN_ID), str | int):
+        called["doc_id"] = _OWN_ID
     columns = {name: columns_of(its, said) for name, its in called.items()}
     found = Given({})
     kept: dict[str, Any] = {}
@@ -85,24 +89,23 @@ def given_document(said: object, names: Mapping[str, str] | None = None, day_fir
     def keep(name: str, value: str | _Unread | None) -> None:
         if isinstance(value, _Unread):
             found.unread.append((value.reason, f"the document is kept without its {called[name]}, {value.detail}"))
-            kept.update((column, said[column]) for column in columns[name])
+            kept.update((column, _at(said, column)) for column in columns[name])
         elif value is not None:
             found.fields[name] = value
 
     for name, its in columns.items():  # What cannot be joined is left out of what is.
         for column in its if len(its) > 1 else ():
-            if isinstance(value := _word(said.get(column)), _Unread):
+            if isinstance(value := _word(_at(said, column)), _Unread):
                 found.unread.append((value.reason, f"{called[name]} is joined without {column}, {value.detail}"))
-                kept[column] = said[column]
+                kept[column] = _at(said, column)
     for name in _WORDS:
-        keep(name, _word(_joined(said, columns[name])))
+        keep(name, _word(_joined(said, columns[name], listed=", ")))
     for name in _TIMES:
         keep(name, _time(_joined(said, columns[name]), day_first, found.fields.get("language")))
     text = _text(said, called["text"], columns["text"], found.fields.get("title"))
     doc_id = _doc_id(_joined(said, columns["doc_id"]), called["doc_id"], said, found.fields.get("url"))
     found.fields.update(doc_id=doc_id, text=text)
-    used = {column for its in columns.values() for column in its}
-    left = kept | {name: value for name, value in said.items() if name not in used}
+    left = kept | _left(said, [column for its in columns.values() for column in its])
     if metadata := _metadata(left, found.unread):
         found.fields[METADATA] = metadata
     return found
@@ -115,11 +118,45 @@ def columns_of(called: str, there: Container[str]) -> tuple[str, ...]:
     return tuple(part.strip() for part in called.split("+") if part.strip())
 
 
-def _joined(said: Mapping[str, Any], columns: Sequence[str], by: str = " ") -> Any:
-    """The value of a field; of several columns those that say something, as one text."""
+def is_there(column: str, names: Container[str]) -> bool:
+    """Whether a column is one of `names`, or by a path of dots lies within one."""
+    return column in names or (_DOT in column and column.partition(_DOT)[0] in names)
+
+
+def _at(said: Mapping[str, Any], column: str) -> Any:
+    """What a column says; `document.body` is the body of `document`, where no column is called so."""
+    if column in said or _DOT not in column:
+        return said.get(column)
+    value: Any = said
+    for name in column.split(_DOT):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def _without(said: Mapping[str, Any], path: Sequence[str]) -> dict[str, Any]:
+    """The fields but for the one that a path leads to."""
+    name, *rest = path
+    inner = said.get(name)
+    within = _without(inner, rest) if rest and isinstance(inner, Mapping) else {}
+    return {n: v for n, v in said.items() if n != name} | ({name: within} if within else {})
+
+
+def _left(said: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+    """The fields that no column is."""
+    left = {**said}
+    for column in columns:
+        left = _without(left, [column] if column in said else column.split(_DOT))
+    return left
+
+
+def _joined(said: Mapping[str, Any], columns: Sequence[str], by: str = " ", listed: str = "") -> Any:
+    """The value of a field; several columns, and a list where `listed` joins one, make one text of what they say."""
     if len(columns) == 1:
-        return said.get(columns[0])
-    values = (said.get(column) for column in columns)
+        value = _at(said, columns[0])
+        if listed and isinstance(value, list | tuple) and value and all(isinstance(one, str) for one in value):
+            return listed.join(one for one in value if one.strip())
+        return value
+    values = (_at(said, column) for column in columns)
     texts = (value if isinstance(value, str) else _word(value) for value in values)
     return by.join(text for text in texts if isinstance(text, str) and text.strip()) or None
 
@@ -130,8 +167,8 @@ def _text(said: Mapping[str, Any], called: str, columns: Sequence[str], title: s
     Raises:
         UnfitDocumentError: There is none, or it is no string.
     """
-    text = _joined(said, columns, "\n\n")
-    there = any(column in said for column in columns)
+    text = _joined(said, columns, "\n\n", "\n\n")
+    there = any(is_there(column, said) for column in columns)
     if there and title and (text is None or (isinstance(text, str) and not text.strip())):
         return title
     if text is None:

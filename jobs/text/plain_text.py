@@ -49,7 +49,7 @@ def one_line(text: str | None) -> str | None:
 
 
 def parse_time(stated: object) -> datetime | None:
-    """A stated time in UTC; a date alone is midnight UTC, and a time without a zone is read as UTC.
+    """A stated time in its own offset; a date alone is midnight UTC, and a time without a zone is read as UTC.
 
     Null for what is no time, has an impossible zone, or is outside of the years 1450 to 2199.
     """
@@ -78,7 +78,7 @@ def _read(read: Callable[[str], datetime], stated: str) -> datetime | None:
         time = read(stated)
         if abs(time.utcoffset() or timedelta()) > _MOST_AHEAD:
             return None
-        time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+        time = time.replace(tzinfo=UTC) if time.tzinfo is None else time
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
     return time if time.year in YEARS else None

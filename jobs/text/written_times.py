@@ -104,7 +104,7 @@ class _Clock:
 
 
 def written_time(text: str, day_first: bool | None = None, language: str | None = None) -> datetime | Undecided | None:
-    """The time that `text` states, in UTC; a day alone is midnight UTC, and a time without a zone is read as UTC.
+    """The time that `text` states, in its own offset; a day is midnight UTC, a time without a zone is read as UTC.
 
     Null for what is no time, no day of the calendar, or outside of the years 1450 to 2199. Bounded: what has more than
     a hundred characters is none.
@@ -140,14 +140,14 @@ def _remembered(text: str, day_first: bool | None, language: str | None) -> date
 
 
 def _at(day: datetime, clock: _Clock) -> datetime | None:
-    """The time of a day, in UTC.
+    """The time of a day.
 
     Raises:
         ValueError, OverflowError: There is none.
     """
     time = day.replace(
         hour=clock.hour, minute=clock.minute, second=clock.second, microsecond=clock.part, tzinfo=clock.zone
-    ).astimezone(UTC)
+    )
     return time if time.year in YEARS else None
 
 
@@ -230,14 +230,24 @@ def _of_digits(line: str, day_first: bool | None, language: str | None) -> datet
         return datetime(year, other, one)
     if one == other and not short:
         return datetime(year, one, other)
-    # 24/05/03 may begin with its year, so that a number over twelve decides nothing.
-    if day_first is None and not short and max(one, other) > 12:
+    if short and day_first is None:  # 24/05/03 may begin with its year; 12/31/99 can be read in one way alone.
+        orders = ((m[4], other, one), (m[4], one, other), (m[1], other, int(m[4])))
+        readings = {day for of in orders if (day := _valid(*of))}
+        return readings.pop() if len(readings) == 1 else Undecided() if readings else None
+    if day_first is None and max(one, other) > 12:
         day_first = one > 12
     if day_first is None:
         return Undecided() if min(one, other) in range(1, 13) and max(one, other) <= 31 else None
     if not short and max(one, other) > 12:  # What can be read in one way alone is read so.
         day_first = one > 12
     return datetime(year, other, one) if day_first else datetime(year, one, other)
+
+
+def _valid(year: str, month: int, day: int) -> datetime | None:
+    try:
+        return datetime(_year(year.zfill(2)), month, day)
+    except ValueError:
+        return None
 
 
 def _year(digits: str) -> int:

@@ -76,7 +76,7 @@ Where = Annotated[
     typer.Option(
         "--where",
         metavar="CONDITION",
-        help="Search only where this holds, for example site=example.org or 'published_at>=2024-05'; repeatable.",
+        help="Only those of which this holds, for example site=example.org or 'published_at>=2024-05'; repeatable.",
         show_default=False,
     ),
 ]
@@ -216,7 +216,9 @@ def overriding(
 
 def _pairs(names: Sequence[str] | None) -> list[str]:
     """What `--map` says, one by one."""
-    return [one.strip() for name in names or () for one in name.split(",") if one.strip()]
+    from quern.schemas.words.fields import pairs_of
+
+    return [pair for name in names or () for pair in pairs_of(name)]
 
 
 def question_names(names: Sequence[str] | None) -> dict[str, str]:
@@ -270,12 +272,11 @@ def open_searcher(
         SettingsError: A setting is unknown or ill-typed, or `as_of` is no day.
     """
     from quern.indexes.catalog import Warehouse as Catalog
-    from quern.pipelines.query import settings_to_ask_by
     from quern.pipelines.retrieve import searcher
     from quern.pipelines.retrieve.filters import UnknownColumnError, condition, see_that_columns_are_there
 
     opened = Catalog.open(warehouse).snapshot(snapshot)
-    chosen = load_settings(settings, override, settings_to_ask_by(opened.manifest))
+    chosen = load_settings(settings, override, searcher.settings_to_ask_by(opened.manifest))
     conditions = (*chosen.retrieve.where, *(where or ()))
     for text in conditions:
         with suppress(UnknownColumnError):  # The snapshot, when it is open, tells what there is instead.
@@ -291,6 +292,21 @@ def open_searcher(
 
         return with_pictures(opened_searcher)
     return opened_searcher
+
+
+def documents_where(warehouse: Path, where: Sequence[str]) -> list[str]:
+    """Ids of the documents of the published snapshot that meet the conditions `where`.
+
+    Raises:
+        FilterError: One of them cannot be read.
+    """
+    from quern.indexes.catalog import Warehouse as Catalog
+    from quern.pipelines.retrieve import searcher
+    from quern.pipelines.retrieve.filters import documents_that_meet, see_that_columns_are_there
+
+    snapshot = Catalog.open(warehouse).snapshot()
+    see_that_columns_are_there(searcher.Searcher(snapshot, snapshot.manifest.known_settings()), where)
+    return documents_that_meet(snapshot, where)
 
 
 def _day(text: str) -> date:

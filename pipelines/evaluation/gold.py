@@ -21,12 +21,14 @@ class GoldDocuments:
     Attributes:
         evidence: Ids of each question's evidence; an address that no document has stands for itself, and is missed.
         accepted: Ids that are right to cite: the evidence, and what `also_urls` names.
+        kept: Documents that are duplicates, each with the one that was kept for it.
         first_of_page: Where several documents have one address, each of them to the first: any one is the page.
     """
 
     evidence: list[list[str]]
     accepted: list[frozenset[str]]
     first_of_page: Mapping[str, str]
+    kept: Mapping[str, str]
 
 
 def gold_documents(snapshot: Snapshot, questions: Sequence[Question]) -> GoldDocuments:
@@ -41,7 +43,7 @@ def gold_documents(snapshot: Snapshot, questions: Sequence[Question]) -> GoldDoc
         frozenset([*ids, *(d for u in (*q.evidence_urls, *q.also_urls) for d in pages[u])])
         for q, ids in zip(questions, evidence, strict=True)
     ]
-    return GoldDocuments(evidence, accepted, {d: ids[0] for ids in pages.values() for d in ids})
+    return GoldDocuments(evidence, accepted, {d: ids[0] for ids in pages.values() for d in ids}, keeper)
 
 
 def _keepers(snapshot: Snapshot, ids: set[str]) -> dict[str, str]:

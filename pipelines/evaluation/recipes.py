@@ -31,6 +31,8 @@ def evaluate(
     answers: bool | None = None,
     by_type: bool = False,
     trec: Path | None = None,
+    grades: retrieval.Grades | None = None,
+    run_out: Path | None = None,
 ) -> dict[str, dict[str, float]]:
     """Figures of retrieval per recipe (`retrieval.evaluate`), and of answers (`answers.measure.FIGURES`).
 
@@ -46,6 +48,8 @@ def evaluate(
             another is named, if it is among them. Questions without gold answers have none to be measured.
         by_type: Also under `RECIPE TYPE`, for each type that questions have.
         trec: Folder for TREC's files.
+        grades: How relevant documents of the evidence are, by query and document; by default all alike.
+        run_out: File or folder for what recipes find, in TREC's form.
 
     Raises:
         EvaluationError: There is nothing to measure, or none of the evidence is in the snapshot.
@@ -54,7 +58,9 @@ def evaluate(
     asked = [q for q in questions if is_measured(q)] if chosen else []
     told: dict[str, dict[str, float]] = {}
     if not asked or any(q.evidence_doc_ids or q.evidence_urls for q in questions):
-        told = retrieval.evaluate(searcher, questions, recipes, ks, by_type=by_type, trec=trec)
+        told = retrieval.evaluate(
+            searcher, questions, recipes, ks, by_type=by_type, trec=trec, grades=grades, run_out=run_out
+        )
     for recipe in chosen if asked else ():
         answered = list(answer_questions(searcher, asked, recipe))
         with entailment_of(searcher) as entails:

@@ -1,4 +1,4 @@
-"""Evaluation of recipes against gold evidence documents: Recall@k, all-evidence@k, MRR.
+"""Evaluation of recipes against gold evidence documents: Recall@k, all-evidence@k, MRR; of graded evidence nDCG@k.
 
 A document's score is that of its best chunk. Figures are macro averages over the questions that have evidence.
 """
@@ -29,6 +29,9 @@ from quern.schemas.errors import QuernError
 
 log = logging.getLogger(__name__)
 
+Grades = Mapping[tuple[str, str], int]
+"""Grades above 0 of documents, by query and document."""
+
 
 class EvaluationError(QuernError):
     """Questions that recipes cannot be evaluated on; the message says what they lack."""
@@ -57,25 +60,35 @@ def evaluate(
     *,
     by_type: bool = False,
     trec: Path | None = None,
+    grades: Grades | None = None,
+    run_out: Path | None = None,
 ) -> dict[str, dict[str, float]]:
-    """Figures per recipe: `recall@k`, `all_evidence@k` for each k, `mrr`, and `questions`.
+    """Figures per recipe: `recall@k`, `all_evidence@k` for each k, `mrr`, and `questions`; with `grades` also `ndcg@k`.
 
     With `by_type` also under `RECIPE TYPE`, for each type that questions have. With `trec` also files in that folder
-    from which tools of the field compute the same: see `.trec`.
+    from which tools of the field compute the same: see `.trec`. With `run_out` what each recipe found: in this file, or
+    if its name has no ending in a folder.
 
     Raises:
-        EvaluationError: No question has evidence, or none of it is in the snapshot.
+        EvaluationError: No question has evidence, or none of it is in the snapshot; or several runs are for one file.
     """
-    gold = gold_of(searcher, questions)
+    if run_out and run_out.suffix and len(recipes) > 1:
+        raise EvaluationError(
+            f"{run_out} is a file for the run of one recipe, and there are {len(recipes)}: choose one with --recipes, "
+            "or name a folder"
+        )
+    gold = gold_of(searcher, questions, grades)
     batch = Batch(searcher, [q.question for q in gold.questions], [conditions_of(q) for q in gold.questions])
-    named = metric_names(ks)
+    named = metric_names(ks, graded=grades is not None)
     figures: dict[str, dict[str, float]] = {}
     if trec:
         write_judgements(trec, gold.judgements)
     for recipe in recipes:
         run = recipe_run(batch, recipe, gold, ks)
-        if trec:
-            write_run(trec, recipe.name, run)
+        for folder in filter(None, (trec, run_out)):
+            write_run(
+                folder if folder.suffix and folder is run_out else folder / f"{recipe.name}.run", recipe.name, run
+            )
         values = run_metrics(run, gold, [*named.values()])
         for title, mine in _groups(recipe.name, gold, by_type=by_type).items():
             figures[title] = {name: round(float(values[metric][mine].mean()), 4) for name, metric in named.items()}
@@ -83,9 +96,30 @@ def evaluate(
     return figures
 
 
-def metric_names(ks: Sequence[int]) -> dict[str, str]:
-    """Names of figures, with what `ir_measures` calls them."""
-    return {f"{name}@{k}": f"{metric}@{k}" for k in ks for name, metric in _NAMES} | {"mrr": "RR"}
+def figures_of_run(run: Sequence[ir_measures.ScoredDoc], judged: Grades, ks: Sequence[int]) -> dict[str, float]:
+    """The figures of a run over the queries that have relevant documents, as `evaluate` has them for a recipe.
+
+    Raises:
+        EvaluationError: The run has none of these queries.
+    """
+    queries = dict.fromkeys(query_id for query_id, _ in judged)
+    answered = {found.query_id for found in run}
+    if answered.isdisjoint(queries):
+        raise EvaluationError(
+            f"the run has none of the {len(queries)} judged queries, of which one is {min(queries)!r}"
+        )
+    if missing := len(queries.keys() - answered):
+        log.warning("%d judged queries are not in the run, and count as without hits", missing)
+    judgements = [ir_measures.Qrel(query_id, doc_id, grade) for (query_id, doc_id), grade in judged.items()]
+    named = metric_names(ks, graded=True)
+    values = _values(run, [*queries], judgements, [*named.values()])
+    return {n: round(float(values[m].mean()), 4) for n, m in named.items()} | {"questions": len(queries)}
+
+
+def metric_names(ks: Sequence[int], *, graded: bool = False) -> dict[str, str]:
+    """Names of figures, with what `ir_measures` calls them; nDCG only where evidence has grades."""
+    names = (*_NAMES, ("ndcg", "nDCG")) if graded else _NAMES
+    return {f"{name}@{k}": f"{metric}@{k}" for k in ks for name, metric in names} | {"mrr": "RR"}
 
 
 def recipe_run(batch: Batch, recipe: Recipe, gold: Gold, ks: Sequence[int]) -> list[ir_measures.ScoredDoc]:
@@ -104,8 +138,13 @@ _DEPTH = 100  # Documents of a ranking that are looked at.
 _NAMES = (("recall", "R"), ("all_evidence", "AllEvidence"))
 
 
-def gold_of(searcher: Searcher, questions: Sequence[Question]) -> Gold:
+def gold_of(searcher: Searcher, questions: Sequence[Question], grades: Grades | None = None) -> Gold:
     """The questions that a snapshot can be measured on.
+
+    Args:
+        searcher: The snapshot.
+        questions: The questions.
+        grades: How relevant their evidence is; 1 where nothing says. Of duplicates the highest counts.
 
     Raises:
         EvaluationError: No question has evidence, or none of it is in the snapshot.
@@ -122,7 +161,15 @@ def gold_of(searcher: Searcher, questions: Sequence[Question]) -> Gold:
         )
     if unknown := sorted(set(named) - known):
         log.warning("%d gold documents are not in the snapshot and count as missed, as %s", len(unknown), unknown[0])
-    judgements = [ir_measures.Qrel(q.query_id, d, 1) for q, ids in zip(asked, gold.evidence, strict=True) for d in ids]
+    graded: dict[tuple[str, str], int] = {}
+    for (query_id, doc_id), grade in (grades or {}).items():
+        key = (query_id, gold.kept.get(doc_id, doc_id))
+        graded[key] = max(grade, graded.get(key, 0))
+    judgements = [
+        ir_measures.Qrel(q.query_id, d, graded.get((q.query_id, d), 1))
+        for q, ids in zip(asked, gold.evidence, strict=True)
+        for d in ids
+    ]
     return Gold(asked, judgements, gold)
 
 
@@ -175,16 +222,19 @@ def run_metrics(
     run: Sequence[ir_measures.ScoredDoc], gold: Gold, metrics: Sequence[str]
 ) -> dict[str, npt.NDArray[np.float64]]:
     """The same of what a recipe found, as `document_run` has it."""
+    return _values(run, [q.query_id for q in gold.questions], gold.judgements, metrics)
+
+
+def _values(
+    run: Sequence[ir_measures.ScoredDoc],
+    query_ids: Sequence[str],
+    judgements: Sequence[ir_measures.Qrel],
+    metrics: Sequence[str],
+) -> dict[str, npt.NDArray[np.float64]]:
     parsed = {name: ir_measures.parse_measure(name.replace("AllEvidence", "R")) for name in metrics}
-    found = _per_question([*dict.fromkeys(parsed.values())], gold, run)
-    values = {name: found[str(measure)] for name, measure in parsed.items()}
+    measures = [*dict.fromkeys(parsed.values())]
+    found = {str(measure): dict.fromkeys(query_ids, 0.0) for measure in measures}
+    for metric in ir_measures.iter_calc(measures, judgements, run):
+        found[str(metric.measure)][metric.query_id] = metric.value
+    values = {n: np.array(list(found[str(measure)].values()), dtype=np.float64) for n, measure in parsed.items()}
     return {n: (v >= 1.0 - 1e-9).astype(np.float64) if n.startswith("AllEvidence") else v for n, v in values.items()}
-
-
-def _per_question(
-    measures: Sequence[ir_measures.Measure], gold: Gold, run: Sequence[ir_measures.ScoredDoc]
-) -> Mapping[str, npt.NDArray[np.float64]]:
-    values = {str(m): dict.fromkeys((q.query_id for q in gold.questions), 0.0) for m in measures}
-    for metric in ir_measures.iter_calc(measures, gold.judgements, run):
-        values[str(metric.measure)][metric.query_id] = metric.value
-    return {name: np.array(list(of.values()), dtype=np.float64) for name, of in values.items()}

@@ -1,26 +1,210 @@
-"""Judgements and runs as files of TREC, which trec_eval, ir_measures and other tools of the field read.
+"""Judgements, topics and runs as files of TREC and BEIR, which other tools of the field read and write.
 
-DIR/qrels.txt     query_id 0 doc_id 1
-DIR/RECIPE.run    query_id Q0 doc_id rank score recipe
+qrels     query_id 0 doc_id grade; of BEIR a header, then query_id, doc_id and grade, set apart by tabs
+topics    query_id, tab, text; JSON lines with `_id` (or `query_id`, `qid`, `id`) and `text` (`question`, `query`,
+          `title`); or TREC's `<top>` with `<num>` and `<title>`
+run       query_id Q0 doc_id rank score name
 """
 
 from __future__ import annotations
 
+import json
+import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from typing import Any, Final, NoReturn
 from urllib.parse import quote
 
 import ir_measures
 
+from quern.schemas.answers import Question
 from quern.schemas.errors import QuernError
 
 # Fields are separated by white space; an id that has some has percent escapes in its place.
-_UNSAFE = re.compile(r"[\s%]+")
+_UNSAFE = re.compile(r"\s+")
+_LONGEST_LINE: Final = 1 << 20
+_IDS: Final = ("query_id", "qid", "_id", "id")
+_TEXTS: Final = ("question", "query", "text", "title")
+_GRADE: Final = re.compile(r"[+-]?\d{1,6}")
+_TAG: Final = re.compile(r"<(/?)(\w+)[^<>]*>")
+_LABEL: Final = re.compile(r"\s*(?:Number|Topic|Description)\s*:", re.IGNORECASE)
+BEIR_TOPICS: Final = "queries.jsonl"
+BEIR_QRELS: Final = "qrels/test.tsv"
 
 
 class TrecError(QuernError):
-    """Files that cannot be written; the message says why."""
+    """Files that cannot be read or written; the message names file and line, and says why."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Topics with what was judged of them.
+
+    Attributes:
+        questions: The topics that have relevant documents, with these as their evidence.
+        grades: Grades above 0, by query and document.
+    """
+
+    questions: list[Question]
+    grades: dict[tuple[str, str], int]
+
+
+def read_judged(topics: Path, qrels: Path) -> Judged:
+    """The topics of a file that have relevant documents.
+
+    Raises:
+        TrecError: A file cannot be read, or has a line that is none of its kind; or no topic is judged.
+    """
+    grades = read_qrels(qrels)
+    relevant: dict[str, list[str]] = {}
+    for query_id, doc_id in grades:
+        relevant.setdefault(query_id, []).append(doc_id)
+    asked = read_topics(topics)
+    questions = [
+        Question(query_id=key, question=text, evidence_doc_ids=relevant[key])
+        for key, text in asked.items()
+        if key in relevant
+    ]
+    if not questions:
+        first = f"{next(iter(asked))!r} and {next(iter(relevant))!r}" if asked and relevant else "one of them is empty"
+        raise TrecError(f"no topic of {topics} has a relevant document in {qrels}: their first ids are {first}")
+    return Judged(questions, grades)
+
+
+def read_qrels(path: Path) -> dict[tuple[str, str], int]:
+    """Grades above 0 by query and document; a document without a grade is not relevant, as one of grade 0.
+
+    Raises:
+        TrecError: The file cannot be read, or a line is no judgement.
+    """
+    grades: dict[tuple[str, str], int] = {}
+    for number, line in _lines(path):
+        fields = line.split("\t") if line.count("\t") == 2 else line.split()
+        query_id, *_, doc_id, grade = (field.strip() for field in fields) if len(fields) in (3, 4) else ("", "", "")
+        if number == 1 and grade == "score":  # The header of BEIR.
+            continue
+        if not _GRADE.fullmatch(grade):
+            _refuse(path, number, line, "a judgement is `query_id 0 doc_id grade`, or of BEIR `query_id doc_id grade`")
+        if int(grade) > 0:
+            grades[query_id, doc_id] = max(int(grade), grades.get((query_id, doc_id), 0))
+    if not grades:
+        raise TrecError(f"{path} judges no document relevant")
+    return grades
+
+
+def read_topics(path: Path) -> dict[str, str]:
+    """The texts of topics by their ids, in the order of the file.
+
+    Raises:
+        TrecError: The file cannot be read, a line is no topic, or two have one id.
+    """
+    lines = _lines(path)
+    first = next(lines, None)
+    beginning = first[1].lstrip() if first else ""
+    read = _json_topics if beginning.startswith("{") else _sgml_topics if beginning.startswith("<") else _tab_topics
+    topics: dict[str, str] = {}
+    for number, query_id, text in read(path, chain([first] if first else [], lines)):
+        if not query_id or not text:
+            _refuse(path, number, f"{query_id} {text}".strip(), "a topic needs an id and a text")
+        if query_id in topics:
+            _refuse(path, number, query_id, "this id stands above already")
+        topics[query_id] = text
+    return topics
+
+
+def _tab_topics(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str, str]]:
+    for number, line in lines:
+        query_id, tab, text = line.partition("\t")
+        if not tab:
+            _refuse(path, number, line, "a topic is an id, a tab and a text")
+        yield number, query_id.strip(), " ".join(text.split())
+
+
+def _json_topics(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str, str]]:
+    for number, line in lines:
+        try:
+            said = json.loads(line)
+        except (ValueError, RecursionError):
+            said = None
+        if not isinstance(said, dict):
+            _refuse(path, number, line, "the topic is no object of JSON")
+        yield number, _first_of(said, _IDS), " ".join(_first_of(said, _TEXTS).split())
+
+
+def _first_of(said: Mapping[str, Any], names: Sequence[str]) -> str:
+    """The first of these fields that has a text or a whole number."""
+    values = (said[name] for name in names if name in said)
+    return next((str(v).strip() for v in values if isinstance(v, str | int) and not isinstance(v, bool)), "")
+
+
+def _sgml_topics(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str, str]]:
+    """Topics in TREC's form, in which elements need no end; a topic without a title has its description."""
+    fields: dict[str, list[str]] = {}
+    start, inside = 0, ""
+    for number, line in lines:
+        at = 0
+        for tag in _TAG.finditer(line):
+            fields.setdefault(inside, []).append(line[at : tag.start()])
+            at, closes, name = tag.end(), bool(tag[1]), tag[2].lower()
+            if name == "top" and closes != bool(start):
+                _refuse(path, number, line, f"the topic of line {start} has no </top>" if start else "no <top> before")
+            if name == "top" and closes:
+                query_id, title, about = (_LABEL.sub("", " ".join(fields.get(n, ()))) for n in ("num", "title", "desc"))
+                yield start, query_id.strip(), " ".join((title if title.strip() else about).split())
+            if name == "top":
+                start, fields = (0, {}) if closes else (number, {})
+            inside = "" if closes else name
+        fields.setdefault(inside, []).append(line[at:])
+    if start:
+        _refuse(path, start, "<top>", "the topic has no </top>")
+
+
+def read_run(path: Path) -> list[ir_measures.ScoredDoc]:
+    """What a run found; its scores rank documents, its ranks do not, as trec_eval has it.
+
+    Raises:
+        TrecError: The file cannot be read, a line is no hit, or a document is there twice for a query.
+    """
+    run: dict[tuple[str, str], float] = {}
+    for number, line in _lines(path):
+        fields = line.split()
+        try:
+            query_id, _, doc_id, _, score, *_ = fields
+            value = float(score) if len(fields) <= 6 else math.nan
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            _refuse(path, number, line, "a hit is `query_id Q0 doc_id rank score name`")
+        if (query_id, doc_id) in run:
+            _refuse(path, number, line, "the query has this document already")
+        run[query_id, doc_id] = value
+    if not run:
+        raise TrecError(f"{path} has no hit")
+    return [ir_measures.ScoredDoc(query_id, doc_id, score) for (query_id, doc_id), score in run.items()]
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a file that are not blank, with their numbers."""
+    try:
+        with path.open("rb") as file:
+            for number, raw in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), 1):
+                if len(raw) == _LONGEST_LINE:
+                    _refuse(path, number, "", f"the line has {_LONGEST_LINE:,} bytes or more")
+                try:
+                    line = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+                except UnicodeDecodeError as error:
+                    _refuse(path, number, "", f"the line is not UTF-8 at byte {error.start}")
+                if line.strip():
+                    yield number, line
+    except OSError as error:
+        raise TrecError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _refuse(path: Path, number: int, line: str, why: str) -> NoReturn:
+    raise TrecError(f"{path}:{number}: {why}" + (f", not {line.strip()[:80]!r}" if line.strip() else ""))
 
 
 def write_judgements(folder: Path, judgements: Iterable[ir_measures.Qrel]) -> None:
@@ -32,18 +216,18 @@ def write_judgements(folder: Path, judgements: Iterable[ir_measures.Qrel]) -> No
     _write(folder / "qrels.txt", (f"{_id(j.query_id)} 0 {_id(j.doc_id)} {j.relevance}" for j in judgements))
 
 
-def write_run(folder: Path, recipe: str, run: Sequence[ir_measures.ScoredDoc]) -> None:
-    """Write `RECIPE.run`; ranks count from 1 within each question.
+def write_run(path: Path, recipe: str, run: Sequence[ir_measures.ScoredDoc]) -> None:
+    """Write what a recipe found; ranks count from 1 within each question.
 
     Raises:
-        TrecError: The folder cannot be written to.
+        TrecError: The file cannot be written.
     """
     ranks: dict[str, int] = {}
     lines = []
     for found in run:
         rank = ranks[found.query_id] = ranks.get(found.query_id, 0) + 1
         lines.append(f"{_id(found.query_id)} Q0 {_id(found.doc_id)} {rank} {found.score:g} {recipe}")
-    _write(folder / f"{recipe}.run", lines)
+    _write(path, lines)
 
 
 def _id(key: str) -> str:
@@ -55,4 +239,4 @@ def _write(path: Path, lines: Iterable[str]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
     except OSError as error:
-        raise TrecError(f"--trec {path} cannot be written: {error.strerror}") from None
+        raise TrecError(f"{path} cannot be written: {error.strerror}") from None

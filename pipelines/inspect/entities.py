@@ -9,6 +9,7 @@ from typing import Any, Final
 from quern.indexes.catalog import Snapshot
 from quern.jobs.timelines.topics import name_key
 from quern.pipelines.inspect.show import NotInSnapshotError
+from quern.schemas.page_times import publication
 from quern.schemas.tables import ENTITIES
 
 _MOST_SUGGESTED: Final = 5
@@ -59,7 +60,7 @@ def _nobody(snapshot: Snapshot, name: str) -> str:
 def _shown(snapshot: Snapshot, row: dict[str, Any]) -> dict[str, Any]:
     triplets = snapshot.stage("triplets").lookup("triplet_id", row["facts"]).to_pylist()
     by_id = {triplet["triplet_id"]: triplet for triplet in triplets}
-    documents = snapshot.stage("documents").lookup("doc_id", row["documents"], ["doc_id", "title", "url", "site"])
+    documents = snapshot.stage("documents").lookup("doc_id", row["documents"], ["doc_id", "title", "url", "utc_offset"])
     pages = {page["doc_id"]: page for page in documents.to_pylist()}
     told = {name: row[name] for name in ("name", "apart", "kind", "forms", "fact_count")}
     return {
@@ -79,7 +80,7 @@ def _facts(triplets: Iterable[Mapping[str, Any]], pages: Mapping[str, Mapping[st
         if place in seen:
             continue
         seen.add(place)
-        published = one["published_at"]
+        published = publication({**pages[one["doc_id"]], "published_at": one["published_at"]})
         yield {
             "subject": one["subject"],
             "relation": one["relation"],

@@ -1,7 +1,8 @@
 """Filters: conditions on the columns of documents and chunks that a chunk must meet to be ranked at all.
 
 A condition is `COLUMN OPERATOR VALUE`: `site=tidewiki.example`, `published_at>=2024-05-01`, `language!=en`,
-`token_count<100`. The value is read by the type of the column; nothing is evaluated. `known_at` is the later of
+`token_count<100`, `site in (a.example, b.example)`, `title contains bridge`. The value is read by the type of the
+column; nothing is evaluated. `known_at` is the later of
 `published_at` and `modified_at`: what a page said before it was modified is not in the snapshot. `metadata.NAME` is
 what was given of a document under another name (`metadata.grade>=3`): a text (`metadata.zip=0123` is not 123), of which
 only the order is that of numbers where both are numbers. A name that has an operator in it stands in quotes
@@ -13,8 +14,8 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from collections import OrderedDict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 from functools import reduce
 from typing import Final
@@ -24,6 +25,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from quern.indexes.catalog import Snapshot
 from quern.indexes.keys import positions_in
 from quern.indexes.vectors import Positions
 from quern.pipelines.retrieve.searcher import Searcher
@@ -36,7 +38,12 @@ from quern.schemas.words.meant import meant, no_such
 
 Mask = npt.NDArray[np.bool_]
 
-_CONDITION: Final = re.compile(r"(metadata\.(?:\"[^\"]+\"|[^<>=!]+)|\w[^<>=!]*?)\s*(>=|<=|!=|=|<|>)\s*(.*)", re.S)
+_NAME: Final = r"(metadata\.(?:\"[^\"]+\"|[^<>=!]+?)|\w[^<>=!]*?)"
+_OPERATOR: Final = r"(?:\s*(>=|<=|!=|==|=|<|>)|\s+(in)\s*(?=\()|\s+(contains)\s+)"
+_CONDITION: Final = re.compile(rf"{_NAME}{_OPERATOR}\s*(.*)", re.S | re.I)
+_QUOTED: Final = re.compile(r"\"([^\"]*)\"|'([^']*)'")
+_LISTED: Final = re.compile(r"\s*(?:\"[^\"]*\"|'[^']*'|[^,\"']+)\s*(?:,|$)")
+_SECOND: Final = re.compile(rf"\s(?:and|or)\s+{_NAME}{_OPERATOR}", re.I)
 _MOST_CHARACTERS: Final = 1000  # Of a condition: an address has less, and more is no condition but pasted text.
 MOST_MASKS: Final = 256  # Held for the next batches: as many as a batch has questions, each of one bit a chunk.
 _MOST_NAMED: Final = 20  # Of metadata, in messages.
@@ -69,9 +76,10 @@ class Condition:
     Attributes:
         table: `documents` or `chunks`.
         column: Name of the column.
-        operator: One of `=`, `!=`, `<`, `<=`, `>`, `>=`.
+        operator: One of `=`, `!=`, `<`, `<=`, `>`, `>=`, `in`, `contains`.
         least: The value, or where it is a date its first moment.
         most: The same, or the last moment of a date: `=2024-05` is all of May.
+        others: The values of `in` after the first, as conditions of `=`.
     """
 
     table: str
@@ -79,9 +87,16 @@ class Condition:
     operator: str
     least: object
     most: object
+    others: tuple[Condition, ...] = ()
 
     def holds(self, values: pa.Array) -> Mask:
         """Which of the values meet it; what is missing meets no condition."""
+        if self.operator == "in":
+            every = (replace(self, operator="=", others=()), *self.others)
+            return np.asarray(np.logical_or.reduce([one.holds(values) for one in every]), dtype=np.bool_)
+        if self.operator == "contains":
+            met = pc.match_substring(values.cast(pa.string()), str(self.least), ignore_case=True)
+            return np.asarray(pc.fill_null(met, False).to_numpy(zero_copy_only=False))
         low, high = (pa.scalar(v, values.type) for v in (self.least, self.most))
         if self.operator in ("=", "!="):
             met = pc.and_(pc.greater_equal(values, low), pc.less_equal(values, high))
@@ -104,13 +119,52 @@ def condition(text: str) -> Condition:
     found = _CONDITION.fullmatch(text.strip())
     if found is None:
         raise FilterError(f"the filter {text!r} is not COLUMN OPERATOR VALUE, such as site=example.org or {_EXAMPLE}")
-    name, operator, value = found.groups()
+    name, sign, *words, value = found.groups()
+    operator = "=" if sign == "==" else sign or next(word for word in words if word).lower()
+    if operator == "in":
+        first, *rest = (condition(f"{name}={one}") for one in _listed(text, value))
+        return replace(first, operator="in", others=tuple(rest))
+    return _single(text, name, operator, _plain(text, value))
+
+
+def _listed(text: str, value: str) -> list[str]:
+    """The values of `in (a, b)`."""
+    inner = value.strip().removeprefix("(").removesuffix(")")
+    parts = [part.rstrip().removesuffix(",").strip() for part in _LISTED.findall(inner)]
+    if not value.rstrip().endswith(")") or not parts or not all(parts) or _LISTED.sub("", inner).strip():
+        raise FilterError(f"the filter {text!r}: write the values of `in` like site in (a.example, b.example)")
+    return parts
+
+
+def _plain(text: str, value: str) -> str:
+    """A value without the quotes around it.
+
+    Raises:
+        FilterError: It begins with an operator, or another condition stands in it.
+    """
+    if quoted := _QUOTED.fullmatch(value):
+        return quoted[1] if quoted[1] is not None else quoted[2]
+    if value[:1] in ("=", "<", ">"):
+        raise FilterError(f"the filter {text!r}: the operators are =, !=, <, <=, >, >=, in (...) and contains")
+    if _SECOND.search(value):
+        raise FilterError(
+            f"the filter {text!r} has a second condition: write --where twice for both, `in (a, b)` for either, or put "
+            "the value in quotes"
+        )
+    return value
+
+
+def _single(text: str, name: str, operator: str, value: str) -> Condition:
+    if operator == "contains" and name in (*_columns(DOCUMENTS), *_columns(CHUNKS)):
+        table = DOCUMENTS if name in _columns(DOCUMENTS) else CHUNKS
+        if not pa.types.is_string(table.schema.field(name).type):
+            raise FilterError(f"the filter {text!r}: `contains` is for texts, and {name} is none")
     if name.startswith(f"{METADATA}."):
-        number = None if operator in ("=", "!=") else _number(value)
-        least = value if number is None else number
+        number = None if operator in ("=", "!=", "contains") else _number(value)
+        stated: object = value if number is None else number
         given = name.removeprefix(f"{METADATA}.").strip()
         given = given[1:-1] if given.startswith('"') and given.endswith('"') else given
-        return Condition(DOCUMENTS.name, f"{METADATA}.{given}", operator, least, least)
+        return Condition(DOCUMENTS.name, f"{METADATA}.{given}", operator, stated, stated)
     if name == KNOWN_AT:
         return Condition(DOCUMENTS.name, name, operator, *_value(text, TIMESTAMP, value))
     for table in (DOCUMENTS, CHUNKS):
@@ -273,16 +327,36 @@ def _mask(searcher: Searcher, conditions: tuple[str, ...]) -> Mask:
         documents = each.table == "documents"
         keys = members.documents.keys if documents else members.chunks
         met = np.zeros(len(keys), dtype=np.bool_)
-        key = "doc_id" if documents else "chunk_id"
-        group, _, name = each.column.partition(".")
-        columns = _KNOWN_BY if each.column == KNOWN_AT else (group,)
-        for batch in searcher.snapshot.table(each.table).batches(list(dict.fromkeys([key, *columns]))):
-            at = positions_in(keys, batch.column(key))
-            values = reduce(_later, map(batch.column, columns))
-            values = _metadata(values, name, each.least) if name else values
-            met[at[at >= 0]] = each.holds(values)[at >= 0]
+        for named, holds in _met(searcher.snapshot, each):
+            at = positions_in(keys, named)
+            met[at[at >= 0]] = holds[at >= 0]
         mask &= met[members.documents.of_chunk] if documents else met
     return mask
+
+
+def _met(snapshot: Snapshot, each: Condition) -> Iterator[tuple[pa.Array, Mask]]:
+    """Keys of the rows of the condition's table, and which of them meet it."""
+    key = "doc_id" if each.table == DOCUMENTS.name else "chunk_id"
+    group, _, name = each.column.partition(".")
+    columns = _KNOWN_BY if each.column == KNOWN_AT else (group,)
+    for batch in snapshot.table(each.table).batches(list(dict.fromkeys([key, *columns]))):
+        values = reduce(_later, map(batch.column, columns))
+        yield batch.column(key), each.holds(_metadata(values, name, each.least) if name else values)
+
+
+def documents_that_meet(snapshot: Snapshot, conditions: Sequence[str]) -> list[str]:
+    """Ids of the documents, duplicates among them, that meet all conditions.
+
+    Raises:
+        FilterError: A condition cannot be read, or is about chunks.
+    """
+    met: set[str] | None = None
+    for text in conditions:
+        if (each := condition(text)).table != DOCUMENTS.name:
+            raise FilterError(f"the filter {text!r} is about chunks; documents are chosen by columns of documents")
+        ids = {i for keys, holds in _met(snapshot, each) for i in keys.filter(pa.array(holds)).to_pylist()}
+        met = ids if met is None else met & ids
+    return sorted(met or ())
 
 
 def _number(text: str) -> float | None:

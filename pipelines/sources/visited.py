@@ -17,6 +17,7 @@ from quern.pipelines.pages.crawl import check_settings, user_agent
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.sources.access import AT_ONCE, asked_homes, batched
 from quern.pipelines.sources.validate import weighed_by_rule
+from quern.schemas.page_times import publication
 from quern.schemas.tables import PAGES
 
 _WINDOW: Final = 2000  # Characters that are weighed together: about a chunk.
@@ -76,11 +77,10 @@ def _windows(searcher: Searcher, bodies: Mapping[str, bytes]) -> dict[str, list[
     schema = pa.schema([PAGES.schema.field(name) for name in Clean.reads])
     made = Clean(searcher.settings.clean).apply(pa.RecordBatch.from_pylist(rows, schema=schema))
     found = {}
-    for row in made.rows.select(["page_url", "title", "text", "published_at"]).to_pylist():
+    for row in made.rows.select(["page_url", "title", "text", "published_at", "utc_offset"]).to_pylist():
         text, url = row["text"], row["page_url"]
         cuts = range(0, min(len(text), _WINDOW * _MOST_WINDOWS), _WINDOW)
         found[url] = [
-            Evidence(text[at : at + _WINDOW], row["title"], (), (), row["published_at"], f"{url} {at}", url)
-            for at in cuts
+            Evidence(text[at : at + _WINDOW], row["title"], (), (), publication(row), f"{url} {at}", url) for at in cuts
         ]
     return found

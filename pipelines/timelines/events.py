@@ -22,11 +22,12 @@ from quern.indexes.vectors import Floats, vector_matrix
 from quern.jobs.timelines.topics import display_name, name_key
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.errors import QuernError
+from quern.schemas.page_times import publication
 from quern.schemas.tables import EVENTS
 from quern.schemas.timelines import TimelineEvent, TimelineSource
 
 _COLUMNS: Final = ["event_id", "sources", "entities"]
-_DOCUMENT: Final = ["doc_id", "url", "title", "site", "site_name", "published_at"]
+_DOCUMENT: Final = ["doc_id", "url", "title", "site", "site_name", "published_at", "utc_offset"]
 _SHOWN: Final = [name for name in EVENTS.schema.names if name not in ("vector", "chunk_id", "doc_id", "start", "end")]
 _MOST_NEAR: Final = 3
 _LIKE: Final = 0.7  # Ratio of Ratcliff and Obershelp; at the .6 of `difflib` short names match many.
@@ -221,7 +222,9 @@ def events_of_chunks(searcher: Searcher, chunk_ids: Sequence[str]) -> list[Timel
 def _event(row: dict[str, Any], documents: dict[str, dict[str, Any]]) -> TimelineEvent:
     sources = [_source(source, documents.get(source["doc_id"], {})) for source in row["sources"]]
     days = {"from_day": row["from_day"].date(), "to_day": row["to_day"].date()}
-    return TimelineEvent(**{**row, **days, "sources": sources})
+    offset = documents.get(row["sources"][0]["doc_id"], {}).get("utc_offset")
+    published = publication({"published_at": row["published_at"], "utc_offset": offset})
+    return TimelineEvent(**{**row, **days, "published_at": published, "sources": sources})
 
 
 def _source(source: dict[str, Any], document: dict[str, Any]) -> TimelineSource:
@@ -231,7 +234,7 @@ def _source(source: dict[str, Any], document: dict[str, Any]) -> TimelineSource:
         url=document.get("url"),
         title=document.get("title"),
         site=document.get("site_name") or document.get("site"),
-        published_at=document.get("published_at"),
+        published_at=publication(document) if document else None,
         start=source["start"],
         end=source["end"],
     )

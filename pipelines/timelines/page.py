@@ -23,6 +23,7 @@ from quern.jobs.text.date_words import date_words
 from quern.pipelines.answers.views.passages import web_address
 from quern.pipelines.answers.views.report import digest, page_environment
 from quern.pipelines.timelines.query import TimelineError
+from quern.schemas.page_times import publication
 from quern.schemas.timelines import Timeline, TimelineEvent, TimelineSource
 from quern.schemas.words.calendar import MONTHS
 from quern.schemas.words.lines import printable
@@ -92,7 +93,9 @@ class Unit:
 def entries_of(timeline: Timeline, snapshot: Snapshot) -> list[Entry]:
     """The events with what their pages say; one whose sentence its page does not have is left out, as an error."""
     keys = sorted({source.doc_id for event in timeline.events for source in event.sources})
-    rows = snapshot.table("documents").lookup("doc_id", keys, ["doc_id", "text", "published_at"]).to_pylist()
+    rows = (
+        snapshot.table("documents").lookup("doc_id", keys, ["doc_id", "text", "published_at", "utc_offset"]).to_pylist()
+    )
     documents = {row["doc_id"]: row for row in rows}
     entries = []
     for number, event in enumerate(timeline.events, 1):
@@ -109,9 +112,7 @@ def _reports(event: TimelineEvent, documents: Mapping[str, Mapping[str, object]]
     for source in event.sources:
         row = documents.get(source.doc_id)
         if row is not None and 0 <= source.start < source.end <= len(text := str(row["text"])):
-            published = row["published_at"]
-            at = published if isinstance(published, datetime) else None
-            found.append(Report(source, at, _passage(text, source.start, source.end)))
+            found.append(Report(source, publication(row), _passage(text, source.start, source.end)))
     return found
 
 

@@ -5,7 +5,7 @@ A table is declared once, in its own file of `schemas.tables`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -111,6 +111,10 @@ class Table:
     def without(self, *columns: str) -> Table:
         """This table before the named columns have been computed."""
         return replace(self, schema=pa.schema([f for f in self.schema if f.name not in columns]))
+
+    def fields(self, columns: Sequence[str]) -> pa.Schema:
+        """The schema of these columns alone."""
+        return pa.schema([self.schema.field(name) for name in columns])
 
     def meaning(self, column: str) -> str:
         """What the named column means."""

@@ -2,9 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from quern.schemas.words.meant import no_such
+
+_PAIR: Final = re.compile(r'(?:"[^"]*"|[^,"])+')
+
+
+def pairs_of(text: str) -> list[str]:
+    """The pairs of `text=body,doc_id=id`; a column that has a comma stands in quotes, or its rest has no `=`."""
+    pairs: list[str] = []
+    for part in _PAIR.findall(text):
+        if pairs and "=" not in part:
+            pairs[-1] += f",{part}"
+        elif part.strip():
+            pairs.append(part)
+    return [pair.strip() for pair in pairs]
+
+
+def column_named(called: str) -> str:
+    """A column as a pair names it, without the quotes around it."""
+    called = called.strip()
+    quoted = len(called) > 1 and called.startswith('"') and called.endswith('"') and '"' not in called[1:-1]
+    return called[1:-1] if quoted else called
 
 
 def names_of_fields(pairs: Iterable[str], known: Sequence[str], what: str) -> dict[str, str]:
@@ -21,6 +43,7 @@ def names_of_fields(pairs: Iterable[str], known: Sequence[str], what: str) -> di
     fields, names = [], []
     for pair in pairs:
         name, equals, called = (part.strip() for part in pair.partition("="))
+        called = column_named(called)
         if not equals or not called:
             raise ValueError(f"write {pair!r} like {known[1]}=NAME")
         if name not in known:

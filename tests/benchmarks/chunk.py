@@ -43,6 +43,7 @@ def _documents(texts: Sequence[str]) -> pa.RecordBatch:
         "title": pa.nulls(len(texts), pa.string()),
         "text": pa.array(texts, pa.string()),
         "published_at": pa.nulls(len(texts), TIMESTAMP),
+        "utc_offset": pa.nulls(len(texts), pa.int32()),
     }
     return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
 

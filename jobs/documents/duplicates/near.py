@@ -1,7 +1,8 @@
 """Near duplicates in this process: links between contents, clusters and keepers, by NumPy.
 
 Takes about 250 bytes of memory a content with 20 bands, 100 bytes a document, and 24 a link and candidate pair; bands
-are sorted one after the other. Shingles of candidates lie in a memory-mapped file of the work directory, 8 bytes each.
+are sorted one after the other. Candidates and their shingles, 8 bytes each, lie in memory-mapped files of the work
+directory.
 `jobs.documents.duplicates.shuffles` does the same on Spark, with the same result bit for bit.
 """
 
@@ -22,7 +23,7 @@ from quern.jobs.documents.duplicates.buckets import PairRule, Positions
 from quern.jobs.documents.duplicates.components import least_members
 from quern.jobs.documents.duplicates.night_state import CONTENT_BYTES, DUPLICATES, LINKS, Night, content_keys
 from quern.jobs.documents.duplicates.shingles import jaccard, shingles
-from quern.jobs.documents.duplicates.short_texts import told
+from quern.jobs.documents.duplicates.values import differ_in_value
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -208,9 +209,12 @@ def _verify(codes: Positions, contents: _Contents, night: Night) -> tuple[Positi
     a, b = codes // max(1, size), codes % max(1, size)
     possible = may_be_similar(contents.shingles[a], contents.shingles[b], night.settings.similarity)
     codes, a, b = codes[possible], a[possible], b[possible]
-    sets = _ShingleSets(night, contents, np.unique(np.concatenate([a, b])))
-    similarity = np.fromiter((jaccard(sets[x], sets[y]) for x, y in zip(a, b, strict=True)), np.float64, len(a))
-    enough = (similarity >= night.settings.similarity) & ~sets.told_apart(a, b)
+    texts = _CandidateTexts(night, contents, np.unique(np.concatenate([a, b])))
+    pairs = zip(a.tolist(), b.tolist(), strict=True)
+    similarity = np.fromiter((jaccard(texts.shingles(x), texts.shingles(y)) for x, y in pairs), np.float64, len(a))
+    enough = np.flatnonzero(similarity >= night.settings.similarity)
+    alike = zip(a[enough].tolist(), b[enough].tolist(), strict=True)
+    enough = enough[np.array([not differ_in_value(texts[x], texts[y]) for x, y in alike], dtype=np.bool_)]
     return codes[enough], similarity[enough]
 
 
@@ -219,30 +223,32 @@ def may_be_similar(a: Positions, b: Positions, similarity: float) -> Flags:
     return np.asarray(np.minimum(a, b) >= similarity * np.maximum(a, b))
 
 
-class _ShingleSets:
-    """Shingles of some contents, in a memory-mapped file, and what tells them apart; one pass over the documents."""
+class _CandidateTexts:
+    """Some contents and their shingles, in files of the work directory; one pass over the documents."""
 
     def __init__(self, night: Night, contents: _Contents, wanted: Positions) -> None:
         self._wanted = wanted
-        lengths = contents.shingles[wanted]
-        self._start = np.concatenate([[0], np.cumsum(lengths)])
-        self._short, self._stamps = np.zeros(len(wanted), np.bool_), np.zeros(len(wanted), np.int64)
+        self._start = np.concatenate([[0], np.cumsum(contents.shingles[wanted])])
+        self._spans = np.zeros((len(wanted), 2), np.int64)
         if not len(wanted):
             return
         self._sets = mapped(night.work / "shingles.u64", np.uint64, (int(self._start[-1]),))
-        for place, text in _texts(night, contents, wanted):
-            self._sets[self._start[place] : self._start[place + 1]] = shingles(text, night.settings.shingle)
-            self._short[place], self._stamps[place] = told(text, int(lengths[place]), night.settings)
+        self._path = night.work / "candidates.utf8"
+        with self._path.open("wb") as file:
+            for place, text in _texts(night, contents, wanted):
+                self._sets[self._start[place] : self._start[place + 1]] = shingles(text, night.settings.shingle)
+                start = file.tell()
+                self._spans[place] = start, start + file.write(text.encode("utf-8"))
+        self._texts = np.memmap(self._path, np.uint8, mode="r")
 
-    def __getitem__(self, content: int) -> npt.NDArray[np.uint64]:
+    def shingles(self, content: int) -> npt.NDArray[np.uint64]:
+        """The shingles of a content."""
         place = np.searchsorted(self._wanted, content)
         return self._sets[self._start[place] : self._start[place + 1]]
 
-    def told_apart(self, a: Positions, b: Positions) -> Flags:
-        """Which pairs of contents a day or a speaker tells apart, of which one is short."""
-        one, other = np.searchsorted(self._wanted, a), np.searchsorted(self._wanted, b)
-        short = self._short[one] | self._short[other]
-        return np.asarray(short & (self._stamps[one] != self._stamps[other]))
+    def __getitem__(self, content: int) -> str:
+        start, end = self._spans[np.searchsorted(self._wanted, content)]
+        return self._texts[start:end].tobytes().decode("utf-8")
 
 
 def _texts(night: Night, contents: _Contents, wanted: Positions) -> Iterator[tuple[int, str]]:

@@ -1,8 +1,8 @@
 """Near duplicates on Spark: the steps of `.near` as joins, aggregations and sorts of Parquet files.
 
 Same result bit for bit, whatever the partitions. No step needs a bucket or a cluster in one place: buckets are streamed
-through sorted partitions, components are found by star steps. A pair that is verified for the first time carries the
-shingles of both its texts through a shuffle, 16 bytes a shingle; pairs known from the last night carry nothing.
+through sorted partitions, components are found by star steps. A pair that is verified for the first time carries both
+its texts and their shingles through a shuffle, 16 bytes a shingle; pairs known from the last night carry nothing.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from quern.jobs.documents.duplicates.components import spark_components
 from quern.jobs.documents.duplicates.near import may_be_similar
 from quern.jobs.documents.duplicates.night_state import Night, read_all
 from quern.jobs.documents.duplicates.shingles import jaccard, shingles
-from quern.jobs.documents.duplicates.short_texts import told
+from quern.jobs.documents.duplicates.values import differ_in_value
 from quern.schemas.settings import DeduplicateSettings
 
 _MOST_RECORDS = 2048
 _BATCH_BYTES = 32 << 20
 _PAIRS = "key bigint, a binary, b binary, now boolean"
-_SETS = "content binary, hashes array<bigint>, short boolean, stamp bigint"
+_SETS = "content binary, hashes array<bigint>, text string"
 _VERIFIED = "a binary, b binary, similarity double"
 _LINKS = "key bigint, a binary, b binary, similarity double"
 _EXPLODED = "content binary, shingles bigint, now boolean, before boolean, key bigint, next bigint"
@@ -148,12 +148,10 @@ class _Shuffle:
         one = self._members().groupBy("content").agg(f.min("doc_id").alias("doc_id"))
         texts = wanted.distinct().join(one, "content").join(documents, "doc_id").select("content", "text")
         sets = self._keep(texts.mapInArrow(partial(_shingle_sets, self._night.settings), _SETS), "sets")
-        known = ("hashes", "short", "stamp")
         joined = pairs
         for end in ("a", "b"):
-            of_end = [f.col(name).alias(f"{name}_{end}") for name in known]
+            of_end = [f.col(name).alias(f"{name}_{end}") for name in ("hashes", "text")]
             joined = joined.join(sets.select(f.col("content").alias(end), *of_end), end)
-        joined = joined.where("not (short_a or short_b) or stamp_a = stamp_b").select("a", "b", "hashes_a", "hashes_b")
         return joined.mapInArrow(partial(_similar, self._night.settings.similarity), _VERIFIED)
 
     def _of_one_day(self, links: Any) -> Any:
@@ -229,23 +227,24 @@ _PAIR_TYPES = [pa.int64(), pa.binary(), pa.binary(), pa.bool_()]
 
 
 def _shingle_sets(settings: DeduplicateSettings, rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Shingles of texts and what tells them apart, as rows of `_SETS`."""
+    """Texts and their shingles, as rows of `_SETS`."""
     for batch in rows:
         texts = batch.column("text").to_pylist()
         sets = [shingles(text, settings.shingle).view(np.int64) for text in texts]
-        marks = [told(text, len(found), settings) for text, found in zip(texts, sets, strict=True)]
         offsets = pa.array(np.cumsum([0, *map(len, sets)]).astype(np.int32))
         hashes = pa.ListArray.from_arrays(offsets, pa.array(np.concatenate([np.empty(0, np.int64), *sets])))
-        short, stamp = pa.array([m.short for m in marks], pa.bool_()), pa.array([m.stamp for m in marks], pa.int64())
-        columns = [batch.column("content"), hashes, short, stamp]
-        yield pa.RecordBatch.from_arrays(columns, ["content", "hashes", "short", "stamp"])
+        columns = [batch.column("content"), hashes, batch.column("text")]
+        yield pa.RecordBatch.from_arrays(columns, ["content", "hashes", "text"])
 
 
 def _similar(least: float, rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Pairs of sets that are similar enough, as rows of `_VERIFIED`."""
+    """Pairs of texts that are similar enough and differ in no value, as rows of `_VERIFIED`."""
     for batch in rows:
         ends = (batch.column("hashes_a"), batch.column("hashes_b"))
         sets = [[row.values.to_numpy().view(np.uint64) for row in end] for end in ends]
         found = pa.array([jaccard(a, b) for a, b in zip(*sets, strict=True)], pa.float64())
         whole = pa.RecordBatch.from_arrays([batch.column("a"), batch.column("b"), found], ["a", "b", "similarity"])
-        yield whole.filter(pc.greater_equal(found, least))
+        enough = pc.greater_equal(found, least)
+        texts = batch.select(["text_a", "text_b"]).filter(enough).to_pylist()
+        same = pa.array([not differ_in_value(row["text_a"], row["text_b"]) for row in texts], pa.bool_())
+        yield whole.filter(enough).filter(same)

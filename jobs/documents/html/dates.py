@@ -32,7 +32,7 @@ LONGEST_LINE: Final = 60
 
 
 def stated_time(value: object) -> datetime | None:
-    """A stated time in UTC, also one written out (`March 5, 2024`); Unix time zero stands for an unknown one."""
+    """A stated time in its own offset, also one written out (`March 5, 2024`); Unix time zero is unknown."""
     time = parse_time(value)
     if time is None and isinstance(value, str) and not _ZONED.search(value):
         time = written_date(value)

@@ -86,7 +86,7 @@ def _iso(time: datetime | None) -> str | None:
 
 
 def extract_page(body: bytes, url: str, charset: str | None) -> Header:
-    """Main text and metadata of a page; times as ISO 8601 in UTC.
+    """Main text and metadata of a page; times as ISO 8601 in the offsets that are stated.
 
     Raises:
         PageError: The body is no HTML.

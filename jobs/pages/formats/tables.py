@@ -7,6 +7,7 @@ import io
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO, Final, cast
+from uuid import UUID
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,8 +17,9 @@ from quern.jobs.pages.formats.html_files import binary
 from quern.jobs.pages.formats.packed import DamagedError
 from quern.jobs.pages.formats.rows import FileReject, Row
 from quern.jobs.text.delimited import DELIMITERS, delimited, opened
-from quern.jobs.text.given_documents import columns_of
+from quern.jobs.text.given_documents import columns_of, is_there
 from quern.schemas.settings import IngestSettings
+from quern.schemas.settings.build.ingest import DOCUMENT_FIELDS
 from quern.schemas.words.meant import meant
 
 _BATCH_ROWS: Final = 64
@@ -31,10 +33,12 @@ def delimited_pages(stream: BinaryIO, name: str, kind: str, settings: IngestSett
     try:
         file = cast(io.BufferedReader, stream)
         head = file.peek()
-        text, delimiter = opened(file, DELIMITERS[kind], lambda names: not _fault(names, settings))
-        table = delimited(text, delimiter, settings.max_page_bytes)
+        text, dialect = opened(
+            file, DELIMITERS[kind], lambda names: not _fault(names, settings, repeated=True), settings.csv_escape
+        )
+        table = delimited(text, dialect, settings.max_page_bytes)
         names = [column.strip() for column in table.names]
-        if fault := _fault(names, settings):
+        if fault := _fault(names, settings, repeated=True):
             what = binary(head)
             yield FileReject(name, *(("not_text", f"the content is {what}") if what else fault), name)
             return
@@ -44,8 +48,7 @@ def delimited_pages(stream: BinaryIO, name: str, kind: str, settings: IngestSett
             if row.fault:
                 yield FileReject(f"{name}:{number}", "malformed_row", row.fault)
                 continue
-            cells = dict(zip(names, row.cells, strict=False))
-            said = {column: cells[column] if cells.get(column, "").strip() else None for column in names if column}
+            said = _by_column(names, row.cells)
             yield from document_pages(said, None, name, number, settings)
     except csv.Error as error:
         yield FileReject(name, "malformed_row", f"the header is not valid CSV ({error})", name)
@@ -98,9 +101,12 @@ def _parquet_page(row: pa.RecordBatch, name: str, number: int, settings: IngestS
     said: dict[str, Any] = {}
     for column, cell in zip(row.schema.names, row.columns, strict=True):
         try:
+            if pa.types.is_timestamp(cell.type) and cell.type.unit == "ns":  # Python's times have microseconds.
+                cell = cell.cast(pa.timestamp("us", cell.type.tz), safe=False)
             (value,) = cell.to_pylist()
             # Older writers do not tell texts from bytes.
             value = value.decode() if isinstance(value, bytes) and pa.types.is_binary(cell.type) else value
+            value = str(value) if isinstance(value, UUID) else value
         except (ValueError, OverflowError, KeyError, pa.ArrowException) as error:
             # No UTF-8, a date that Python has none of, a time zone that nobody knows.
             cause = " ".join(str(error).split())[:200]
@@ -111,20 +117,39 @@ def _parquet_page(row: pa.RecordBatch, name: str, number: int, settings: IngestS
     yield from document_pages(said, None, name, number, settings)
 
 
-def _fault(names: Sequence[str], settings: IngestSettings) -> tuple[str, str] | None:
-    """Why no row of a table with these columns can be a document; said once, not of each row."""
-    twice = [column for column, count in Counter(names).items() if count > 1 and column]
+def _by_column(names: Sequence[str], cells: Sequence[str]) -> dict[str, str | None]:
+    """What the columns of a row say; a name that stands several times, as trackers write lists, has all its values."""
+    said: dict[str, list[str]] = {name: [] for name in names if name}
+    for name, cell in zip(names, cells, strict=False):
+        if name and cell.strip():
+            said[name].append(cell)
+    return {name: values[0] if len(values) == 1 else "; ".join(values) or None for name, values in said.items()}
+
+
+def _fault(names: Sequence[str], settings: IngestSettings, *, repeated: bool = False) -> tuple[str, str] | None:
+    """Why no row of a table with these columns can be a document; said once, not of each row.
+
+    Args:
+        names: Its columns.
+        settings: What they are called.
+        repeated: Whether a name that stands several times may have several values.
+    """
+    single = {settings.names.get(field, field) for field in DOCUMENT_FIELDS if field != "text"}
+    twice = [c for c, count in Counter(names).items() if count > 1 and c and (c in single or not repeated)]
     if twice:
         return "duplicate_column", f"the column {twice[0]!r} stands there twice"
-    called = {"doc_id": "doc_id", "text": "text"} | settings.names
-    there = ", ".join(map(str, names[:20])) or "none"
+    own_id = "_id" if "_id" in names and "doc_id" not in names else "doc_id"
+    called = {"doc_id": own_id, "text": "text"} | settings.names
+    there = ", ".join(f"'{name}'" for name in names[:20]) or "none"
     needed = ("text", *(["doc_id"] if called.get("url", "url") not in names else []))
     missing = {field: lacking for field in needed if (lacking := _lacking(called[field], names))}
     # Of columns that are joined one is enough.
     missing = {field: its for field, its in missing.items() if len(its) == len(columns_of(called[field], names))}
     if not missing:
         return None
-    absent = [f"no column {' or '.join(its)}, for the {field} of documents" for field, its in missing.items()]
+    absent = [
+        f"no column {' or '.join(map(repr, its))}, for the {field} of documents" for field, its in missing.items()
+    ]
     lacks, how = " and ".join(absent), ",".join(f"{field}=NAME" for field in missing)
     return "missing_field", f"there is {lacks}; its columns are {there}: name what holds it, like --map {how}"
 
@@ -134,10 +159,10 @@ def _missing(names: Sequence[str], name: str, settings: IngestSettings) -> Itera
     for field, called in settings.names.items():
         for lacking in _lacking(called, names):
             near = meant(lacking, names)
-            told = f"there is no column {lacking}, which --map names as {field}" + (f"; {near} is" if near else "")
+            told = f"there is no column {lacking!r}, which --map names as {field}" + (f"; {near!r} is" if near else "")
             yield FileReject(name, "missing_column", told, name)
 
 
 def _lacking(called: str, names: Sequence[str]) -> list[str]:
     """Columns that a field is called by and that are not there."""
-    return [column for column in columns_of(called, names) if column not in names]
+    return [column for column in columns_of(called, names) if not is_there(column, names)]

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections import Counter
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import Final, NamedTuple
 
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence, spans
@@ -115,6 +115,35 @@ def without_mark(text: str) -> str:
     return _MARK.sub("", text)
 
 
+def named_row(given: AnswerInput) -> Line | None:
+    """The row of a table that the question names by the words of its cells, as no other row is; None without one.
+
+    Rows differ in a few characters, by which no reader tells them apart.
+    """
+    asked = content_words(given.question)
+    named: dict[tuple[str, ...], tuple[int, Line]] = {}
+    for line in ranked(given):
+        if line.row and line.row.header:
+            words = frozenset().union(*(w for cell in line.row.cells if (w := content_words(cell)) <= asked))
+            named.setdefault(line.row.cells, (len(words), line))
+    most = max((size for size, _ in named.values()), default=0)
+    rows_named = [line for size, line in named.values() if size == most]
+    return rows_named[0] if most and len(rows_named) == 1 else None
+
+
+def asked_cell(given: AnswerInput, row: Row) -> str | None:
+    """The cell under the one header that shares most words with the question; cells that it names answer nothing."""
+    asked = content_words(given.question)
+    shared = [
+        (len(asked & content_words(name)), cell)
+        for name, cell in zip(row.header, row.cells, strict=False)
+        if cell and not content_words(cell) <= asked
+    ]
+    most = max((size for size, _ in shared), default=0)
+    cells = [cell for size, cell in shared if size == most]
+    return cells[0] if most and len(cells) == 1 else None
+
+
 def items_beside(given: AnswerInput, line: Line) -> list[Line]:
     """The items of the list that a line is part of, or that it introduces; empty where there is no such list."""
     own = [other for other in sorted(ranked(given), key=lambda o: o.number) if other.evidence == line.evidence]
@@ -126,19 +155,20 @@ def items_beside(given: AnswerInput, line: Line) -> list[Line]:
 
 
 def _lines(given: AnswerInput) -> list[Line]:
-    chunks = [_chunk_lines(e.text) for e in given.evidence]
-    weight = _weights(content_words(given.question), [line.words for chunk in chunks for line in chunk])
+    chunks = [_chunk_lines(e.text, e.header) for e in given.evidence]
+    asked = content_words(given.question)
+    shared = [[asked & line.words for line in chunk] for chunk in chunks]
+    worth = _Worth(asked, [words for own in shared for words in own])
     found: list[Line] = []
-    for at, (evidence, chunk) in enumerate(zip(given.evidence, chunks, strict=True)):
-        own = [_shared(weight, line.words) for line in chunk]
+    for at, (evidence, chunk, own) in enumerate(zip(given.evidence, chunks, shared, strict=True)):
         everywhere = frozenset().union(*own)
-        title = _shared(weight, content_words(evidence.title or ""))
+        title = asked & content_words(evidence.title or "")
         cosines = _cosines(evidence, chunk)
         published = evidence.published_at.date() if evidence.published_at else None
         first = len(found)
         for n, line in enumerate(chunk):
             places = (own[n], own[n - 1] if n else frozenset(), own[n + 1] if n + 1 < len(own) else frozenset())
-            alone, before, after, of_title, chunk_only = _new_in_each(weight, (*places, title, everywhere))
+            alone, before, after, of_title, chunk_only = worth.new_in_each((*places, title, everywhere))
             shares = Shares(alone, before, after, of_title, chunk_only, cosines[n], float(line.asks), 1.0 / (1 + at))
             score = math.fsum(w * x for w, x in zip(_WEIGHTS, shares, strict=True))
             number = first + n + 1
@@ -151,14 +181,15 @@ def _lines(given: AnswerInput) -> list[Line]:
 
 
 @lru_cache(maxsize=_CHUNKS)
-def _chunk_lines(text: str) -> list[_ChunkLine]:
+def _chunk_lines(text: str, header: str | None) -> list[_ChunkLine]:
     """The lines of a chunk, whatever is asked: questions of a batch share chunks."""
     written = [text[start:end] for start, end in spans(text)]
     plain = [" ".join(line.split()) for line in written]
-    tables = rows(plain)
+    above = header.split("\n") if header else []
+    tables = rows([*above, *plain])
     found = []
     for n, (start, _) in enumerate(spans(text)):
-        row = tables.get(n)
+        row = tables.get(len(above) + n)
         begin = text.rfind("\n", 0, start) + 1
         match = _SPEAKER.match(text[begin : begin + _SPEAKER_REACH])
         speaker = match["name"] if match and row is None else ""
@@ -168,33 +199,37 @@ def _chunk_lines(text: str) -> list[_ChunkLine]:
     return found
 
 
-def _weights(words: frozenset[str], lines: list[frozenset[str]]) -> dict[str, float]:
-    """What each word of a question counts: more, the fewer lines have it; all together 1."""
-    seen = {word: sum(word in line for line in lines) for word in words}
-    weight = {word: math.log(1.0 + len(lines) / (0.5 + seen[word])) for word in sorted(words)}
-    total = math.fsum(weight.values()) or 1.0
-    return {word: value / total for word, value in weight.items()}
+class _Worth:
+    """What words of a question count: more, the fewer lines have them; all together 1."""
 
+    def __init__(self, words: frozenset[str], lines: list[frozenset[str]]) -> None:
+        """`lines` are the words of the question that each line has."""
+        seen = Counter(chain.from_iterable(lines))
+        weight = {word: math.log(1.0 + len(lines) / (0.5 + seen[word])) for word in words}
+        total = math.fsum(weight.values()) or 1.0
+        self._weight = {word: value / total for word, value in weight.items()}
+        self._known = {frozenset[str](): 0.0}
 
-def _shared(weight: Mapping[str, float], words: frozenset[str]) -> frozenset[str]:
-    return words & weight.keys()
+    def new_in_each(self, places: tuple[frozenset[str], ...]) -> list[float]:
+        """What the words of each place count that none before it has."""
+        seen: frozenset[str] = frozenset()
+        shares = []
+        for words in places:
+            shares.append(self._of(words - seen))
+            seen |= words
+        return shares
 
-
-def _new_in_each(weight: Mapping[str, float], places: tuple[frozenset[str], ...]) -> list[float]:
-    """What the words of each place count that none before it has."""
-    seen: frozenset[str] = frozenset()
-    shares = []
-    for words in places:
-        shares.append(math.fsum(weight[word] for word in words - seen))
-        seen |= words
-    return shares
+    def _of(self, words: frozenset[str]) -> float:
+        if words not in self._known:
+            self._known[words] = math.fsum(self._weight[word] for word in words)
+        return self._known[words]
 
 
 @lru_cache(maxsize=_CHUNKS)
-def _quoting(text: str, quotes: tuple[str, ...]) -> list[list[int]]:
+def _quoting(text: str, header: str | None, quotes: tuple[str, ...]) -> list[list[int]]:
     """Of each line of a chunk which of the `quotes` of its nodes hold it."""
     plain = [" ".join(quote.split()) for quote in quotes]
-    return [[n for n, quote in enumerate(plain) if line.text in quote] for line in _chunk_lines(text)]
+    return [[n for n, quote in enumerate(plain) if line.text in quote] for line in _chunk_lines(text, header)]
 
 
 def _cosines(evidence: Evidence, chunk: list[_ChunkLine]) -> list[float]:
@@ -203,5 +238,5 @@ def _cosines(evidence: Evidence, chunk: list[_ChunkLine]) -> list[float]:
     if not cosines:
         return [0.0] * len(chunk)
     usual = math.fsum(cosines) / len(cosines)
-    quoting = _quoting(evidence.text, tuple(evidence.quotes))
+    quoting = _quoting(evidence.text, evidence.header, tuple(evidence.quotes))
     return [max((cosines[n] for n in numbers), default=usual) - usual for numbers in quoting]

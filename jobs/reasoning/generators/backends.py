@@ -8,6 +8,8 @@ from quern.jobs.engines import RayEngine
 from quern.jobs.reasoning.generators.contract import Backend
 from quern.schemas.settings import EngineSettings, GeneratorSettings
 
+GGUF = ".gguf"
+
 
 def make_backend(generator: GeneratorSettings, engine: EngineSettings, folder: Path, ray: RayEngine) -> Backend:
     """What answers for the settings, which name a model; vLLM runs on `ray`, temporary files go to `folder`."""
@@ -16,6 +18,10 @@ def make_backend(generator: GeneratorSettings, engine: EngineSettings, folder: P
         from quern.jobs.reasoning.generators.vllm import VllmBackend
 
         return VllmBackend(generator, folder, ray, here=not engine.ray_address)
+    if generator.kind == "local" and generator.model.endswith(GGUF):
+        from quern.jobs.reasoning.generators.gguf import GgufBackend
+
+        return GgufBackend(generator)
     if generator.kind == "local":
         from quern.jobs.reasoning.generators.local import LocalBackend
 

@@ -2,8 +2,7 @@
 
 Chosen by measuring on two cores, both busy otherwise too (32 prompts of some 300 tokens, 80 tokens each, bf16): held to
 a schema by llguidance transformers writes 75 tokens a second, by xgrammar 73, which brings triton; float32 many
-times fewer. OpenVINO's GenAI is faster on idle processors, but takes GGUF and its own format only, answered worse from
-the packaged weights, and knows no CUDA; llama.cpp has no wheel and would have to be compiled.
+times fewer. A GGUF file is run by `.gguf`.
 """
 
 from __future__ import annotations

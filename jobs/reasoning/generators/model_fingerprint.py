@@ -25,7 +25,9 @@ def model_identity(generator: GeneratorSettings) -> str:
     if generator.kind == "local" and not generator.model:
         weights = packaged_weights()
         return settings_digest([smollm2.NAME, smollm2.VERSION, weights.stat().st_size, _ends(weights)])
-    folder = Path(generator.model)
+    folder = Path(generator.model).expanduser()
+    if generator.kind == "local" and folder.is_file():
+        return settings_digest([folder.stat().st_size, _ends(folder)])
     if generator.kind not in ("vllm", "local") or not folder.is_dir():
         return generator.model
     files = sorted(f for f in folder.rglob("*") if f.is_file() and f.suffix in _ENDINGS)

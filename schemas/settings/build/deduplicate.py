@@ -30,9 +30,8 @@ class DeduplicateSettings(Group):
     short_words: int = Field(
         50,
         ge=0,
-        description="Of texts with fewer words, a date or a speaker that differs, or the day of publication, makes two "
-        "that are no near duplicates; two characters of scripts without spaces are a word. 0 for no text. "
-        "LiHua-World's chats that repeat but for their date have 29.",
+        description="Texts with fewer words that were published on different days are no near duplicates; two "
+        "characters of scripts without spaces are a word. 0 for no text. LiHua-World's chats that repeat have 29.",
     )
     bucket: Annotated[int, Field(ge=2, le=1024)] = Field(
         16, description="Of texts that share a band so many are compared with one another, all pairs."

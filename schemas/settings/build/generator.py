@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
 from quern.schemas.setting_group import HOW, Group, Positive
+
+TaskName = Literal[
+    "refusal",
+    "clarify",
+    "rewrite",
+    "decompose",
+    "expand",
+    "answer",
+    "cite",
+    "entail",
+    "align",
+    "select",
+    "verify",
+    "compensate",
+    "doc2query",
+    "find_events",
+    "find_triplets",
+    "source",
+    "judge",
+]
+"""The steps that a model may carry out; `source` and `judge` are all those of finding sources and of judging."""
+# Beside the answer, on the way of a question: a model in this process takes seconds for each.
+_BESIDE_ANSWER: Final = frozenset({"refusal", "clarify", "rewrite", "decompose", "cite"})
 
 
 class GeneratorSettings(Group):
@@ -21,7 +44,13 @@ class GeneratorSettings(Group):
     model: str = Field(
         "",
         description="Name that the endpoint knows the model by; with `vllm` and `local` a path, or a name in the "
-        "Hugging Face cache; `local` without one takes SmolLM2-135M-Instruct.",
+        "Hugging Face cache; with `local` also a GGUF file; `local` without one takes SmolLM2-135M-Instruct.",
+    )
+    tasks: tuple[TaskName, ...] = Field(
+        (),
+        description="The steps that the model carries out, rules the others; empty for all, but with `local`, which "
+        "takes seconds for each, without refusal, clarify, rewrite, decompose and cite.",
+        json_schema_extra=HOW,
     )
     url: str = Field(
         "http://127.0.0.1:8000/v1",
@@ -113,6 +142,13 @@ class GeneratorSettings(Group):
         description="Output tokens a second of all copies, all in all, as a build reports, for `quern estimate`.",
         json_schema_extra=HOW,
     )
+
+    def of(self, task: str) -> GeneratorSettings:
+        """What carries out a task: these settings, or rules."""
+        name = next((group for group in ("source", "judge") if task.startswith(f"{group}_")), task)
+        name = "judge" if name.startswith("prefer_") else name
+        beside = self.kind == "local" and name in _BESIDE_ANSWER
+        return self if (name in self.tasks if self.tasks else not beside) else GeneratorSettings()
 
     @field_validator("url")
     @classmethod

@@ -7,7 +7,7 @@ from typing import Final
 from pydantic import Field, field_validator
 
 from quern.schemas.setting_group import HOW, Group, Positive
-from quern.schemas.words.fields import names_of_fields
+from quern.schemas.words.fields import column_named, names_of_fields
 
 DOCUMENT_FIELDS: Final = (
     *("doc_id", "text", "url", "title", "author", "site", "site_name", "language"),
@@ -22,13 +22,23 @@ class IngestSettings(Group):
     max_page_bytes: Positive = Field(
         10_000_000, description="Largest page in bytes, decompressed; larger ones are rejected."
     )
+    max_file_bytes: Positive = Field(
+        50_000_000, description="Largest PDF or DOCX file in bytes; larger ones are rejected."
+    )
     max_ratio: Positive = Field(
         200, description="Largest decompressed/compressed ratio of a compressed file over 1 MB."
     )
     map: tuple[str, ...] = Field(
         (),
         description="What files call the fields of documents: text=body, doc_id=id (`--map text=body,doc_id=id`); "
-        "text=subject+body joins two columns by a blank line, other fields are joined by a space.",
+        "text=subject+body joins two columns by a blank line, other fields are joined by a space; text=document.body "
+        'is a field within a field; a column whose name has a comma stands in quotes: doc_id="id, internal".',
+    )
+    csv_escape: str = Field(
+        "",
+        pattern=r"^[^\r\n,;\t|]?$",
+        description="The character before a quote within a cell of CSV, which Spark writes as a "
+        "backslash. Unset, a backslash is told from the first rows; quotes may always be doubled.",
     )
     day_first: bool | None = Field(
         None,
@@ -51,4 +61,4 @@ class IngestSettings(Group):
     @property
     def names(self) -> dict[str, str]:
         """What files call fields, by the names of these; several columns of one field are joined by `+`."""
-        return {name.strip(): called.strip() for name, _, called in (pair.partition("=") for pair in self.map)}
+        return {name.strip(): column_named(called) for name, _, called in (pair.partition("=") for pair in self.map)}

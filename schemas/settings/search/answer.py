@@ -8,7 +8,7 @@ from quern.schemas.setting_group import Group, Positive
 
 
 class AnswerSettings(Group):
-    """Answers by rules."""
+    """Answers by the reader or a language model."""
 
     sentences: Positive = Field(3, description="Most sentences that carry the short answer.")
     risk: float = Field(
@@ -24,6 +24,12 @@ class AnswerSettings(Group):
         description="Windows of likely lines that the trained reader reads of each question; with more than one the "
         "best lines are read once more together. A window takes some 0.1 s of one core. 0 for none: then the lines "
         "that share the most words with the question answer, and the reader is not loaded.",
+    )
+    shown: int = Field(
+        24,
+        ge=0,
+        description="Sentences of the evidence that a language model is shown, the likeliest, each with the one before "
+        "it; 0 for all.",
     )
     verified: float = Field(
         0.5,

@@ -56,7 +56,10 @@ def chunks(text, limit, overlap=0.0):
 
 def documents(*texts, title=None):
     schema = pa.schema(
-        [("doc_id", pa.string()), ("title", pa.string()), ("text", pa.string()), ("published_at", TIMESTAMP)]
+        [
+            *((name, pa.string()) for name in ("doc_id", "title", "text")),
+            *(("published_at", TIMESTAMP), ("utc_offset", pa.int32())),
+        ]
     )
     at = dt.datetime(2026, 4, 8, tzinfo=dt.UTC)
     rows = [{"doc_id": f"d{n}", "title": title, "text": t, "published_at": at} for n, t in enumerate(texts)]
@@ -89,6 +92,24 @@ def test_tokenizers_that_cut_characters_into_bytes_keep_the_laws(text, limit, ov
     assert all(text[n].isspace() for n in set(range(len(text))) - covered)
     assert all(span.tokens == len(BYTES.encode(text[span.start : span.end])) <= limit for span in found)
     assert all(a.start < b.start and a.end < b.end for a, b in itertools.pairwise(found))
+
+
+@pytest.mark.parametrize("tokenizer", [BERT, BYTES])
+def test_a_chunk_that_begins_with_a_line_has_its_indentation(tokenizer):
+    text = "def turn(stone):\n" + "".join(f"    stone.turn({n})\n" for n in range(60))
+    found = [text[span.start : span.end] for span in spans(text, 60, 0.25, tokenizer)]
+    assert len(found) > 3
+    assert all(chunk.startswith("    stone.turn") for chunk in found[1:])
+
+
+def test_each_chunk_of_a_long_table_has_its_header():
+    header = "| Mill | Stones | Owner |\n|---|---|---|"
+    text = f"# Mills\n\n{header}\n" + "".join(f"| Mill {n} | {n} | Holm {n} |\n" for n in range(60)) + "\nThat is all."
+    rows = Chunk(ChunkSettings(tokens=80)).apply(documents(text)).rows.to_pylist()
+    assert len(rows) > 5
+    assert [row["header"] for row in rows] == [None, *[header] * (len(rows) - 1)]
+    assert all(text[row["start"] : row["end"]] == row["text"] for row in rows)
+    assert all("stones owner" in row["terms"] for row in rows)
 
 
 def test_a_short_document_is_one_chunk():

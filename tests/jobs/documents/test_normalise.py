@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -55,7 +56,7 @@ def test_a_draft_gets_its_final_form() -> None:
             COLUMN: [2],
         }
     )
-    assert made["text"] == "The ferry（No．３）sailed.\nMail [EMAIL] 😀 or ring [PHONE]."
+    assert made["text"] == "The  ferry（No．３）sailed.\n\nMail [EMAIL] 😀 or ring [PHONE]."
     assert made["title"] == "Ferry news 🚢"
     assert made["personal_data"] == [{"type": "EMAIL", "count": 1}, {"type": "PHONE", "count": 1}]
     assert made["digest"] == text_digest(made["title"], made["text"])
@@ -99,6 +100,17 @@ def test_a_given_document_keeps_its_text_but_for_personal_data() -> None:
     assert row["text"] == text.replace("a@b.example", "[EMAIL]")
     assert row["title"] == "Ｔ [EMAIL]"
     assert row["personal_data"] == [{"type": "EMAIL", "count": 2}]
+
+
+def test_code_lists_and_tables_keep_their_indentation() -> None:
+    text = "Run it:\n\n    def turn(n):\n\treturn n\n\n- a\n  - b\n\n| A |  B |\n|---|---|\n|   | x |"
+    assert document({"text": f"Read more\n{text}\nShare this"})["text"] == text
+
+
+def test_a_file_of_text_that_somebody_gives_is_left_whole_and_not_judged() -> None:
+    text = "Read more\n\n#### Options\n\nNone.\n"
+    made = apply(Normalise(), {"page_url": "file:///pumps/commands.md", "text": text})
+    assert made.rows.column("text").to_pylist() == [text]
 
 
 def test_digits_of_other_scripts_are_personal_data_too() -> None:
@@ -147,3 +159,13 @@ def test_what_is_left_is_quoted_and_stays_as_it_is(language: str, text: str) -> 
     assert all(any(part in line for line in page) for whole in once for part in whole.split("\n"))
     twice = [t for x in once for t in apply(job, {"text": x, "language": language}).rows.column("text").to_pylist()]
     assert twice == once
+
+
+def test_pages_begin_where_they_did_when_lines_and_personal_data_go() -> None:
+    first, second = "Mail ute@quay.example or\nMenu\nRead more\n", "The ferry sails at nine. It is\nblue all over.\n"
+    text = f"{first}{second}Call 555-0168.\nThe end."
+    starts = [text.index(words) for words in ("Mail", "The ferry", "It is", "Call", "The end")]
+    made = document({"text": text, "page_starts": starts, COLUMN: [1, 5]})
+    assert made["text"] == "Mail [EMAIL] or\nThe ferry sails at nine. It is\nblue all over.\nThe end."
+    pages = [made["text"][a:b] for a, b in pairwise([*made["page_starts"], len(made["text"])])]
+    assert pages == ["Mail [EMAIL] or\n", "The ferry sails at nine. ", "It is\nblue all over.", "\n", "The end."]

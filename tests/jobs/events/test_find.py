@@ -26,7 +26,7 @@ def test_a_model_finds_the_events_that_its_reply_can_show(
         {"sentence": 2, "date": "1999-01-01", "title": "Divers look at it", "entities": []},
     ]
     chunk = {"chunk_id": "d-0", "doc_id": "d", "text": TEXT, "start": 7, "end": 7 + len(TEXT), "token_count": 20}
-    row = {**chunk, "terms": "", "title": "Fog", "published_at": datetime(2024, 3, 5, tzinfo=UTC)}
+    row = {**chunk, "terms": "", "title": "Fog", "published_at": datetime(2024, 3, 5, tzinfo=UTC), "utc_offset": None}
     chunks = staged(CHUNKS.without("vector"), [row])
     with Endpoint(lambda *_: Said(json.dumps({"events": told}))).running() as endpoint:
         generator = GeneratorSettings(kind="openai", model=MODEL, url=endpoint.url, tries=1, retries=0)

@@ -47,7 +47,7 @@ def embedded(chunks: Stage, run: Run) -> Stage:
 
 
 def build(run: Run, staged: Staged, settings: FilterSettings) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    common = {"start": 0, "terms": "", "title": None, "published_at": None, "token_count": 1}
+    common = {"start": 0, "terms": "", "title": None, "published_at": None, "utc_offset": None, "token_count": 1}
     rows = [{"chunk_id": c, "doc_id": c[0], "text": t, "end": len(t), **common} for c, t in TEXTS.items()]
     chunks = embedded(staged(CHUNKS.without("vector"), rows), run)
     pairs = [
@@ -83,7 +83,7 @@ def test_a_pair_is_scored_by_the_cosine_of_question_and_answer_with_its_chunk(ru
 
 
 def test_queries_of_a_chunk_without_a_vector_are_rejected_and_no_others(run: Run, staged: Staged) -> None:
-    common = {"start": 0, "terms": "", "title": None, "published_at": None, "token_count": 1}
+    common = {"start": 0, "terms": "", "title": None, "published_at": None, "utc_offset": None, "token_count": 1}
     rows = [{"chunk_id": c, "doc_id": c, "text": c, "end": 1, **common} for c in "abcd"]
     pairs = [
         {"query_id": f"{c}-{m}", "chunk_id": c, "question": f"{c}?", "answer": f"{m}"} for c in "abcd" for m in "01"
@@ -100,7 +100,7 @@ def test_queries_of_a_chunk_without_a_vector_are_rejected_and_no_others(run: Run
 
 
 def test_a_long_document_has_no_more_nodes_than_it_may_and_each_of_its_chunks_as_many(run: Run, staged: Staged) -> None:
-    common = {"start": 0, "terms": "", "title": None, "published_at": None, "token_count": 1}
+    common = {"start": 0, "terms": "", "title": None, "published_at": None, "utc_offset": None, "token_count": 1}
     keys = [f"long-{n}" for n in range(3)] + ["short-0"]
     rows = [{"chunk_id": c, "doc_id": c[:-2], "text": c, "end": 1, **common} for c in keys]
     pairs = [

@@ -60,7 +60,10 @@ def rows_of(run: Run, source: Stage, job: TallyJob) -> list[tuple[str, str]]:
 
 @pytest.fixture
 def source(staged: Staged) -> Stage:
-    rows = [{"chunk_id": f"c{n}", "text": t, "title": None, "published_at": None} for n, t in enumerate(TEXTS)]
+    rows = [
+        {"chunk_id": f"c{n}", "text": t, "title": None, "published_at": None, "utc_offset": None}
+        for n, t in enumerate(TEXTS)
+    ]
     return staged(CHUNKS, rows)
 
 

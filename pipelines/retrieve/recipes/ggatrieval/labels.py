@@ -13,8 +13,9 @@ from quern.jobs.reasoning.alignment.labelled import Labelled
 from quern.jobs.reasoning.alignment.task import AlignInput, align_task, aligned
 from quern.jobs.reasoning.answering.inputs import Evidence
 from quern.pipelines.retrieve.batch import Batch
+from quern.schemas.page_times import publication
 
-_COLUMNS: Final = ["chunk_id", "doc_id", "title", "published_at", "text"]
+_COLUMNS: Final = ["chunk_id", "doc_id", "title", "published_at", "utc_offset", "text"]
 
 
 class Labels:
@@ -55,5 +56,5 @@ class Labels:
         for chunk, key in zip(wanted, keys, strict=True):
             row = of_key[key]
             self._evidence[chunk] = Evidence(
-                row["text"], row["title"], (), (), row["published_at"], row["chunk_id"], row["doc_id"]
+                row["text"], row["title"], (), (), publication(row), row["chunk_id"], row["doc_id"]
             )

@@ -61,7 +61,7 @@ def test_a_table_without_the_columns_says_once_what_it_has_and_how_to_name_them(
         put(tmp_path / name, gzip.compress(content) if name.endswith(".gz") else content)
     _, rejects = read(tmp_path / name)
     assert reasons(rejects) == {name: "missing_field"}
-    assert "its columns are id, body: name what holds it, like --map text=NAME,doc_id=NAME" in rejects[0].detail
+    assert "its columns are 'id', 'body': name what holds it, like --map text=NAME,doc_id=NAME" in rejects[0].detail
     rows, rejects = read(tmp_path / name, map=("text=body", "doc_id=id"))
     assert ([row["url"] for row in rows], rejects) == (["doc:1", "doc:2"], [])
 
@@ -90,7 +90,7 @@ def test_a_parquet_keeps_times_whole_numbers_and_nested_columns(tmp_path: Path) 
 def test_a_damaged_parquet_and_one_column_twice_are_told(tmp_path: Path) -> None:
     pq.write_table(pa.table({"doc_id": ["a"], "text": ["b"]}), tmp_path / "whole.parquet")
     put(tmp_path / "cut.parquet", (tmp_path / "whole.parquet").read_bytes()[:-20])
-    put(tmp_path / "twice.csv", b"doc_id,text,text\na,b,c\n")
+    put(tmp_path / "twice.csv", b"doc_id,doc_id,text\na,b,c\n")
     _, rejects = read(tmp_path)
     assert reasons(rejects) == {"cut.parquet": "damaged_parquet", "twice.csv": "duplicate_column"}
 
@@ -168,7 +168,7 @@ def test_a_text_is_joined_of_two_columns_and_an_empty_one_is_its_title(tmp_path:
         assert reasons(rejects) == {"d.csv:4": "missing_field"}
         assert "is empty, and it has no title" in rejects[0].detail
     _, rejects = read(path, map=("text=Body+Remark",))
-    assert (rejects[0].reason, "no column Remark, which --map names as text" in rejects[0].detail) == (
+    assert (rejects[0].reason, "no column 'Remark', which --map names as text" in rejects[0].detail) == (
         "missing_column",
         True,
     )

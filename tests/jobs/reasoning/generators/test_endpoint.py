@@ -38,6 +38,7 @@ CHUNKS = Table(
             pa.field("text", pa.string(), False),
             pa.field("title", pa.string()),
             pa.field("published_at", TIMESTAMP),
+            pa.field("utc_offset", pa.int32()),
         ]
     ),
     False,
@@ -51,6 +52,7 @@ def chunks(count: int) -> list[dict[str, Any]]:
             "text": f"The mill of Ostra was built in {1700 + n} by Greta Holm. It grinds rye for the village.",
             "title": "The mill",
             "published_at": None,
+            "utc_offset": None,
         }
         for n in range(count)
     ]

@@ -1,0 +1,96 @@
+"""A GGUF file in this process: held to the schema, in one batch, and clear about files that cannot be used."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quern.jobs.engines import RayEngine
+from quern.jobs.reasoning.generators.backends import make_backend
+from quern.jobs.reasoning.generators.contract import GeneratorError, Reply, Request
+from quern.jobs.reasoning.generators.gguf import GgufBackend
+from quern.jobs.reasoning.generators.model_fingerprint import model_identity
+from quern.jobs.reasoning.generators.smollm2 import packaged_weights
+from quern.schemas.settings import EngineSettings, GeneratorSettings
+
+pytestmark = pytest.mark.torch
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"word": {"type": "string", "maxLength": 12}, "sure": {"type": "boolean"}},
+    "required": ["word", "sure"],
+    "additionalProperties": False,
+}
+
+
+def settings(file: Path, **given: Any) -> GeneratorSettings:
+    return GeneratorSettings(kind="local", model=str(file), **{"max_tokens": 60, **given})
+
+
+@pytest.fixture(scope="module")
+def backend() -> GgufBackend:
+    chosen = make_backend(settings(packaged_weights()), EngineSettings(), Path(), RayEngine(EngineSettings()))
+    assert isinstance(chosen, GgufBackend)
+    chosen.prepare()
+    return chosen
+
+
+def asked(backend: GgufBackend, *texts: str, schema: dict[str, Any] | None = None) -> dict[int, Reply]:
+    requests = (Request(n, ({"role": "user", "content": text},)) for n, text in enumerate(texts))
+    return {reply.row: reply for reply in backend.replies(requests, schema or SCHEMA)}
+
+
+def test_replies_of_a_batch_are_held_to_the_schema_and_equal_those_of_one_prompt_alone(backend: GgufBackend) -> None:
+    texts = ["What is the capital of France?", "Is water wet? " * 20, "Name a colour."]
+    together = asked(backend, *texts)
+    assert sorted(together) == [0, 1, 2]
+    for row, reply in together.items():
+        said = json.loads(reply.text)
+        assert set(said) == {"word", "sure"}
+        assert len(said["word"]) <= 12
+        assert reply.prompt_tokens > len(texts[row].split())
+        assert 0 < reply.output_tokens < 60
+        assert not reply.cut_off
+    assert json.loads(asked(backend, texts[0])[0].text) == json.loads(together[0].text)
+
+
+def test_a_prompt_too_long_costs_only_its_row_and_a_long_reply_is_cut_off(backend: GgufBackend) -> None:
+    small = GgufBackend(settings(packaged_weights(), max_model_len=120, max_tokens=8, response_format="none"))
+    small._pipeline = backend._load()
+    replies = asked(small, "word " * 200, "Tell me a long story.")
+    assert "the model takes 120 with its reply" in replies[0].error
+    assert (replies[1].cut_off, replies[1].output_tokens) == (True, 8)
+
+
+def test_a_file_that_cannot_be_used_is_told_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = packaged_weights().read_bytes()
+    for name, content, told in (
+        ("none.gguf", b"not a model", "is no GGUF file"),
+        ("cut.gguf", whole[: len(whole) // 2], "is cut or damaged"),
+        ("head.gguf", whole[:1000], "is cut or damaged"),
+    ):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(GeneratorError, match=told):
+            GgufBackend(settings(tmp_path / name)).prepare()
+    with pytest.raises(GeneratorError, match="cannot be read: No such file"):
+        GgufBackend(settings(tmp_path / "missing.gguf")).prepare()
+    with pytest.raises(GeneratorError, match="run on the processor"):
+        GgufBackend(settings(packaged_weights(), device="cuda")).prepare()
+
+    class Full:
+        available = 1 << 20
+
+    monkeypatch.setattr("psutil.virtual_memory", Full)
+    with pytest.raises(GeneratorError, match=r"needs some 2\.5 GB of memory, and 0\.0 GB are free"):
+        GgufBackend(settings(packaged_weights())).prepare()
+
+
+def test_a_file_is_known_by_what_is_in_it(tmp_path: Path) -> None:
+    (tmp_path / "a.gguf").write_bytes(b"GGUF one")
+    (tmp_path / "b.gguf").write_bytes(b"GGUF one")
+    (tmp_path / "c.gguf").write_bytes(b"GGUF two")
+    a, b, c = (model_identity(settings(tmp_path / f"{name}.gguf")) for name in "abc")
+    assert a == b != c
