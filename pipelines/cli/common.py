@@ -58,7 +58,7 @@ Names = Annotated[
         "--map",
         metavar="FIELD=NAME,...",
         help="What files call the fields of documents, for example text=body,doc_id=id (ingest.map); "
-        "text=subject+body joins two; repeatable.",
+        'text=subject+body joins two, text=document.body is nested, doc_id="id, internal" has a comma; repeatable.',
         show_default=False,
     ),
 ]
@@ -67,6 +67,25 @@ DayFirst = Annotated[
     typer.Option(
         "--day-first/--month-first",
         help="Read 03/05/2024 as the 3rd of May, or the 5th of March (ingest.day_first); else it is left out.",
+        show_default=False,
+    ),
+]
+CsvEscape = Annotated[
+    str | None,
+    typer.Option(
+        "--csv-escape",
+        metavar="CHARACTER",
+        help="What escapes a quote in a cell of CSV that is not doubled (ingest.csv_escape); a backslash is detected.",
+        show_default=False,
+    ),
+]
+SkipLines = Annotated[
+    int | None,
+    typer.Option(
+        "--skip-lines",
+        metavar="N",
+        min=0,
+        help="Lines of CSV and TSV before the header (ingest.skip_lines); default: until a line names the fields.",
         show_default=False,
     ),
 ]
@@ -203,20 +222,18 @@ def overriding(
     override: list[str] | None,
     names: Sequence[str] | None = None,
     day_first: bool | None = None,
+    csv_escape: str | None = None,
+    skip_lines: int | None = None,
     **engines: str | None,
 ) -> list[str]:
-    """What `--set` says, and the options that say the same of an engine, or of the names and days of fields."""
+    """What `--set` says, and the options that say the same of an engine, or of how files are read."""
+    from quern.schemas.words.fields import split_pairs
+
     chosen = [f"engine.{name}={value}" for name, value in engines.items() if value is not None]
-    mapped = _pairs(names)
-    read = [f"ingest.map={json.dumps(mapped)}"] if mapped else []
-    if day_first is not None:
-        read.append(f"ingest.day_first={str(day_first).lower()}")
-    return [*(override or []), *chosen, *read]
-
-
-def _pairs(names: Sequence[str] | None) -> list[str]:
-    """What `--map` says, one by one."""
-    return [one.strip() for name in names or () for one in name.split(",") if one.strip()]
+    mapped = [pair for text in names or () for pair in split_pairs(text)]
+    read = {"map": mapped or None, "day_first": day_first, "csv_escape": csv_escape, "skip_lines": skip_lines}
+    said = [f"ingest.{name}={json.dumps(value)}" for name, value in read.items() if value is not None]
+    return [*(override or []), *chosen, *said]
 
 
 def question_names(names: Sequence[str] | None) -> dict[str, str]:
@@ -229,10 +246,11 @@ def question_names(names: Sequence[str] | None) -> dict[str, str]:
         return {}
     from quern.schemas.answers import Question
     from quern.schemas.settings import SettingsError
-    from quern.schemas.words.fields import names_of_fields
+    from quern.schemas.words.fields import names_of_fields, split_pairs
 
     try:
-        return names_of_fields(_pairs(names), tuple(Question.model_fields), "questions")
+        pairs = [pair for text in names for pair in split_pairs(text)]
+        return names_of_fields(pairs, tuple(Question.model_fields), "questions")
     except ValueError as error:
         raise SettingsError(f"--map: {error}") from None
 

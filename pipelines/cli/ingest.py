@@ -10,11 +10,13 @@ import typer
 from quern.pipelines.cli.common import (
     LOGGERS,
     AsJson,
+    CsvEscape,
     DayFirst,
     Names,
     Overrides,
     PageSource,
     SettingsFile,
+    SkipLines,
     Warehouse,
     load_settings,
     new_app,
@@ -46,6 +48,8 @@ def ingest(
     warehouse: Warehouse,
     names: Names = None,
     day_first: DayFirst = None,
+    csv_escape: CsvEscape = None,
+    skip_lines: SkipLines = None,
     settings: SettingsFile = None,
     override: Overrides = None,
     engine: Annotated[
@@ -65,7 +69,8 @@ def ingest(
     Archives (WARC, WET, ARC), HTML, JSONL, CSV, TSV, Parquet, plain text and Markdown; see docs/howto/ingest.md.
     With --dry-run one process reads them, whatever the engine.
     """
-    loaded = load_settings(settings, overriding(override, names, day_first, engine=engine, spark_master=spark_master))
+    engines = {"engine": engine, "spark_master": spark_master}
+    loaded = load_settings(settings, overriding(override, names, day_first, csv_escape, skip_lines, **engines))
     if dry_run:
         from quern.pipelines.inspect.reading import plan_ingest
 

@@ -2,9 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from quern.schemas.words.meant import no_such
+
+_QUOTED: Final = r'"(?:[^"]|"")*"'
+_PAIR: Final = re.compile(rf'(?:{_QUOTED}|[^,"])+|"')
+_PART: Final = re.compile(rf"\s*({_QUOTED}|[^+]+)(?:\+|$)")
+
+
+def quoted(name: str) -> str:
+    """A name in double quotes, as messages show it and `--map` takes it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def unquoted(name: str) -> str:
+    """A name without the quotes that it stands in, if it does."""
+    return name[1:-1].replace('""', '"') if re.fullmatch(_QUOTED, name) else name
+
+
+def split_pairs(text: str) -> list[str]:
+    """The pairs of `text=body,doc_id="id, internal"`."""
+    return [one.strip() for one in _PAIR.findall(text) if one.strip()]
+
+
+def split_names(called: str) -> list[str]:
+    """The names that `+` joins, of which each may stand in quotes."""
+    return [unquoted(part.strip()) for part in _PART.findall(called) if part.strip()]
 
 
 def names_of_fields(pairs: Iterable[str], known: Sequence[str], what: str) -> dict[str, str]:
@@ -22,7 +48,8 @@ def names_of_fields(pairs: Iterable[str], known: Sequence[str], what: str) -> di
     for pair in pairs:
         name, equals, called = (part.strip() for part in pair.partition("="))
         if not equals or not called:
-            raise ValueError(f"write {pair!r} like {known[1]}=NAME")
+            told = f"write {pair!r} like {known[1]}=NAME"
+            raise ValueError(f'{told}; a name with a comma stands in quotes: {known[1]}="NAME, NAME"')
         if name not in known:
             raise ValueError(no_such(f"field of {what}", name, known))
         fields.append(name)
@@ -32,4 +59,4 @@ def names_of_fields(pairs: Iterable[str], known: Sequence[str], what: str) -> di
             both = [o for s, o in zip(said, other, strict=True) if s == one]
             if len(both) > 1:
                 raise ValueError(f"the {kind} {one} stands there twice, for {' and for '.join(both)}")
-    return dict(zip(fields, names, strict=True))
+    return dict(zip(fields, map(unquoted, names), strict=True))

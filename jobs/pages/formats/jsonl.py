@@ -1,22 +1,37 @@
-"""Documents from JSONL files, one a line."""
+"""Documents from JSONL files, one a line, or from the arrays of objects that are often called so."""
 
 from __future__ import annotations
 
+import codecs
+import io
 import json
+import re
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import BinaryIO, Final, cast
 
 from quern.jobs.pages.formats.documents import document_pages
 from quern.jobs.pages.formats.packed import DamagedError
 from quern.jobs.pages.formats.rows import FileReject, Row
+from quern.jobs.pages.formats.tables import mixed_encoding
+from quern.jobs.text.lines_as_utf8 import Utf8Lines
 from quern.schemas.settings import IngestSettings
+
+_BLOCK: Final = 1 << 16
+# An array of objects, or an object over several lines.
+_VALUES: Final = re.compile(r'\s*(?:\[\s*[{\]]|\{\s*\n\s*")')
+_BETWEEN: Final = re.compile(r"[\s,\[\]]*")
+_DECODER: Final = json.JSONDecoder()
 
 
 def json_pages(stream: BinaryIO, name: str, settings: IngestSettings) -> Iterator[Row | FileReject]:
-    """The documents of a JSONL file, and the lines that give none."""
+    """The documents of a JSONL file, and the lines that give none; of an array those of its objects."""
     number = 0
+    encoded = Utf8Lines(cast(io.BufferedReader, stream))
+    plain = io.BufferedReader(encoded, _BLOCK)
     try:
-        for number, line in enumerate(_lines(stream, settings.max_page_bytes), 1):
+        if _VALUES.match(plain.peek().decode("utf-8-sig", "ignore")):
+            yield from _json_values(plain, name, settings)
+        for number, line in enumerate(_lines(plain, settings.max_page_bytes), 1):
             if line is None:
                 detail = f"more than {settings.max_page_bytes} bytes (ingest.max_page_bytes)"
                 yield FileReject(f"{name}:{number}", "too_large", detail)
@@ -27,6 +42,8 @@ def json_pages(stream: BinaryIO, name: str, settings: IngestSettings) -> Iterato
         # A damaged file keeps its good lines; one that is not gzip at all has no line to name.
         key = name if error.reason == "not_gzip" else f"{name}:{number + 1}"
         yield FileReject(key, error.reason, str(error))
+    if encoded.other:
+        yield FileReject(name, "mixed_encoding", mixed_encoding(encoded), name)
 
 
 def _lines(stream: BinaryIO, limit: int) -> Iterator[bytes | None]:
@@ -43,9 +60,46 @@ def _lines(stream: BinaryIO, limit: int) -> Iterator[bytes | None]:
 def _json_page(line: bytes, name: str, number: int, settings: IngestSettings) -> Iterator[Row | FileReject]:
     try:
         said = json.loads(line.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        yield FileReject(f"{name}:{number}", "not_utf8", f"byte {error.start} of the line is not valid UTF-8")
     except (ValueError, RecursionError) as error:
         yield FileReject(f"{name}:{number}", "invalid_json", str(error))
     else:
         yield from document_pages(said, line, name, number, settings)
+
+
+def _json_values(
+    stream: io.BufferedReader[Utf8Lines], name: str, settings: IngestSettings
+) -> Iterator[Row | FileReject]:
+    """The documents of arrays, or of objects one after the other; each is told by its first line.
+
+    Of one value no more than a page may have is held in memory. After one that cannot be read nothing is.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
+    held, at, line, documents = "", 0, 1, 0
+    ended = is_open = False
+    while True:
+        between = _BETWEEN.match(held, at)[0]  # type: ignore[index]  # It matches the empty text too.
+        is_open = between.rfind("[") > between.rfind("]") or (is_open and "]" not in between)
+        at, line = at + len(between), line + between.count("\n")
+        if at == len(held) and ended:
+            break
+        try:
+            value, end = _DECODER.raw_decode(held, at)
+        except (ValueError, RecursionError) as error:
+            longest = len(held) - at > settings.max_page_bytes
+            if ended or longest or isinstance(error, RecursionError):
+                reason = "too_large" if longest else "invalid_json"
+                detail = getattr(error, "msg", None) or str(error)
+                yield FileReject(f"{name}:{line}", reason, f"{detail}; nothing after it is read")
+                while stream.read1(_BLOCK):
+                    pass
+                return
+            piece = stream.read1(max(_BLOCK, len(held) - at))
+            held, at, ended = held[at:] + decoder.decode(piece, not piece), 0, not piece
+            continue
+        documents += 1
+        yield from document_pages(value, held[at:end].encode("utf-8", "ignore"), name, line, settings)
+        at, line = end, line + held.count("\n", at, end)
+    if is_open:
+        yield FileReject(f"{name}:{line}", "invalid_json", "the array is not closed: the file is cut")
+    if not documents:
+        yield FileReject(name, "empty", "the array has no objects", name)

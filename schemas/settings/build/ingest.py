@@ -28,7 +28,20 @@ class IngestSettings(Group):
     map: tuple[str, ...] = Field(
         (),
         description="What files call the fields of documents: text=body, doc_id=id (`--map text=body,doc_id=id`); "
-        "text=subject+body joins two columns by a blank line, other fields are joined by a space.",
+        "text=subject+body joins two columns by a blank line, other fields are joined by a space; text=document.body "
+        'is nested; a name with a comma stands in quotes: doc_id="id, internal".',
+    )
+    csv_escape: str | None = Field(
+        None,
+        pattern=r"^[^\w\s\",;|]$",
+        description="What stands before a quote in a CSV or TSV cell that is not doubled (`--csv-escape`). Unset, it "
+        "is a backslash where the first rows cannot be read otherwise, as Spark writes them.",
+    )
+    skip_lines: int | None = Field(
+        None,
+        ge=0,
+        description="Lines of CSV and TSV before the header (`--skip-lines`). Unset, the header is the first of 50 "
+        "lines that names the fields of documents.",
     )
     day_first: bool | None = Field(
         None,
@@ -50,5 +63,5 @@ class IngestSettings(Group):
 
     @property
     def names(self) -> dict[str, str]:
-        """What files call fields, by the names of these; several columns of one field are joined by `+`."""
+        """What files call fields, by the names of these; `+` joins several columns, which may stand in quotes."""
         return {name.strip(): called.strip() for name, _, called in (pair.partition("=") for pair in self.map)}
