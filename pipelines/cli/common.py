@@ -95,7 +95,8 @@ Where = Annotated[
     typer.Option(
         "--where",
         metavar="CONDITION",
-        help="Search only where this holds, for example site=example.org or 'published_at>=2024-05'; repeatable.",
+        help="Search only where this holds, for example site=example.org, 'published_at>=2024-05' or "
+        "'language in (de, fr) and title contains tide'; repeatable.",
         show_default=False,
     ),
 ]
@@ -290,14 +291,14 @@ def open_searcher(
     from quern.indexes.catalog import Warehouse as Catalog
     from quern.pipelines.query import settings_to_ask_by
     from quern.pipelines.retrieve import searcher
-    from quern.pipelines.retrieve.filters import UnknownColumnError, condition, see_that_columns_are_there
+    from quern.pipelines.retrieve.filters import UnknownColumnError, conditions_in, see_that_columns_are_there
 
     opened = Catalog.open(warehouse).snapshot(snapshot)
     chosen = load_settings(settings, override, settings_to_ask_by(opened.manifest))
     conditions = (*chosen.retrieve.where, *(where or ()))
     for text in conditions:
         with suppress(UnknownColumnError):  # The snapshot, when it is open, tells what there is instead.
-            condition(text)
+            conditions_in(text)
     day = chosen.retrieve.as_of if as_of is None else _day(as_of)
     retrieve = chosen.retrieve.model_copy(
         update={"where": conditions, "as_of": day, "top_k": top_k or chosen.retrieve.top_k}

@@ -1,11 +1,12 @@
 """Filters: conditions on the columns of documents and chunks that a chunk must meet to be ranked at all.
 
 A condition is `COLUMN OPERATOR VALUE`: `site=tidewiki.example`, `published_at>=2024-05-01`, `language!=en`,
-`token_count<100`. The value is read by the type of the column; nothing is evaluated. `known_at` is the later of
-`published_at` and `modified_at`: what a page said before it was modified is not in the snapshot. `metadata.NAME` is
-what was given of a document under another name (`metadata.grade>=3`): a text (`metadata.zip=0123` is not 123), of which
-only the order is that of numbers where both are numbers. A name that has an operator in it stands in quotes
-(`metadata."a=b">=3`).
+`token_count<100`, `language in (de, fr)`, `title contains tide`; `and` joins several. The value is read by the type of
+the column; nothing is evaluated. A value may stand in quotes, single or double, that it doubles where it has them
+itself. `known_at` is the later of `published_at` and `modified_at`: what a page said before it was modified is not in
+the snapshot. `metadata.NAME` is what was given of a document under another name (`metadata.grade>=3`): a text
+(`metadata.zip=0123` is not 123), of which only the order is that of numbers where both are numbers. A name that has an
+operator in it stands in double quotes (`metadata."a=b">=3`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import re
 from calendar import monthrange
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 from functools import reduce
 from typing import Final
@@ -36,7 +37,16 @@ from quern.schemas.words.meant import meant, no_such
 
 Mask = npt.NDArray[np.bool_]
 
-_CONDITION: Final = re.compile(r"(metadata\.(?:\"[^\"]+\"|[^<>=!]+)|\w[^<>=!]*?)\s*(>=|<=|!=|=|<|>)\s*(.*)", re.S)
+# The value of `in` is a list, and that of a sign begins with none: a name may hold these words.
+_BEGINS: Final = re.compile(
+    r"(?P<column>metadata\.(?:\"[^\"]+\"|[^<>=!]+?)|\w[^<>=!]*?)"
+    r"(?:\s*(?P<sign>>=|<=|!=|==|=|<|>)|\s+(?P<word>in(?=\s*\()|contains(?=\s+[^\s<>=!])))\s*",
+    re.IGNORECASE,
+)
+_QUOTED: Final = r"\"(?:[^\"]|\"\")*\"|'(?:[^']|'')*'"
+_ITEM: Final = re.compile(rf"\s*({_QUOTED}|[^\s,()\"'][^,()]*)")
+_OPERANDS: Final = {True: re.compile(rf"\((?:{_ITEM.pattern}\s*(?:,(?!\s*\))|(?=\))))+\)"), False: re.compile(_QUOTED)}
+_JOINED: Final = re.compile(r"\s+(and|or)\s+", re.IGNORECASE)
 _MOST_CHARACTERS: Final = 1000  # Of a condition: an address has less, and more is no condition but pasted text.
 MOST_MASKS: Final = 256  # Held for the next batches: as many as a batch has questions, each of one bit a chunk.
 _MOST_NAMED: Final = 20  # Of metadata, in messages.
@@ -69,9 +79,10 @@ class Condition:
     Attributes:
         table: `documents` or `chunks`.
         column: Name of the column.
-        operator: One of `=`, `!=`, `<`, `<=`, `>`, `>=`.
-        least: The value, or where it is a date its first moment.
+        operator: One of `=`, `!=`, `<`, `<=`, `>`, `>=`, `in`, `contains`.
+        least: The value, or where it is a date its first moment; of `in` that of its first value.
         most: The same, or the last moment of a date: `=2024-05` is all of May.
+        others: The same of the other values of `in`.
     """
 
     table: str
@@ -79,9 +90,17 @@ class Condition:
     operator: str
     least: object
     most: object
+    others: tuple[tuple[object, object], ...] = ()
 
     def holds(self, values: pa.Array) -> Mask:
         """Which of the values meet it; what is missing meets no condition."""
+        if self.operator == "in":
+            choices = ((self.least, self.most), *self.others)
+            equal = (replace(self, operator="=", least=low, most=high).holds(values) for low, high in choices)
+            return np.logical_or.reduce(list(equal))
+        if self.operator == "contains":
+            met = pc.match_substring(values, str(self.least))
+            return np.asarray(pc.fill_null(met, False).to_numpy(zero_copy_only=False))
         low, high = (pa.scalar(v, values.type) for v in (self.least, self.most))
         if self.operator in ("=", "!="):
             met = pc.and_(pc.greater_equal(values, low), pc.less_equal(values, high))
@@ -93,31 +112,99 @@ class Condition:
 
 
 def condition(text: str) -> Condition:
-    """The condition that `text` states.
+    """The one condition that `text` states.
 
     Raises:
-        FilterError: It is not of the form, names no column, or its value is not of the column's type.
+        FilterError: As of `conditions_in`, or it states several.
+    """
+    first, *others = conditions_in(text)
+    if others:
+        raise FilterError(f"the filter {text!r} has {len(others) + 1} conditions; give each for itself")
+    return first
+
+
+def conditions_in(text: str) -> tuple[Condition, ...]:
+    """The conditions that `text` states, all of which must hold.
+
+    Raises:
+        FilterError: One is not of the form, names no column, or its value is not of the column's type.
     """
     if len(text) > _MOST_CHARACTERS:
         start = shortened(text[:_MOST_CHARACTERS], 60)
         raise FilterError(f"the filter {start!r} has {len(text):,} characters, more than {_MOST_CHARACTERS:,}")
-    found = _CONDITION.fullmatch(text.strip())
-    if found is None:
-        raise FilterError(f"the filter {text!r} is not COLUMN OPERATOR VALUE, such as site=example.org or {_EXAMPLE}")
-    name, operator, value = found.groups()
+    found: list[Condition] = []
+    rest = text.strip()
+    while rest or not found:
+        begins = _BEGINS.match(rest)
+        if begins is None:
+            raise FilterError(
+                f"the filter {text!r} is not COLUMN OPERATOR VALUE, such as site=example.org, {_EXAMPLE}, "
+                "language in (de, fr) or title contains tide"
+            )
+        operator = (begins["sign"] or begins["word"]).lower()
+        operator = "=" if operator == "==" else operator
+        values, rest = _operand(text, operator, rest[begins.end() :])
+        found.append(_condition(text, begins["column"].strip(), operator, values))
+    return tuple(found)
+
+
+def _operand(text: str, operator: str, rest: str) -> tuple[list[str], str]:
+    """The values at the start of `rest`, and the conditions after them.
+
+    Raises:
+        FilterError: They cannot be read.
+    """
+    listed = operator == "in"
+    if listed or rest.startswith(('"', "'")):
+        found = _OPERANDS[listed].match(rest)
+        if found is None:
+            form = "a list such as (de, fr)" if listed else "closed; a quote within is doubled"
+            raise FilterError(f"the filter {text!r}: the value {rest!r} is not {form}")
+        after = rest[found.end() :]
+        joined = _JOINED.match(after)
+        if after.strip() and (joined is None or joined[1].lower() == "or"):
+            raise FilterError(f"the filter {text!r}: {after.strip()!r} after the value is not `and` with a condition")
+        items = _ITEM.findall(found[0][1:-1]) if listed else [found[0]]
+        return list(map(_unquoted, items)), after[joined.end() :] if joined else ""
+    if rest.startswith(("=", "<", ">", "!")):
+        raise FilterError(f"the filter {text!r}: the value {rest!r} begins with an operator; put it in quotes")
+    for joined in _JOINED.finditer(rest):  # `Salt and Pepper` is a value.
+        if _BEGINS.match(rest, joined.end()):
+            if joined[1].lower() == "or":
+                raise FilterError(f"the filter {text!r}: `or` is not understood; say COLUMN in (ONE, OTHER)")
+            return [rest[: joined.start()].strip()], rest[joined.end() :]
+    return [rest], ""
+
+
+def _unquoted(item: str) -> str:
+    """A value without its quotes."""
+    quote = item[0]
+    return item[1:-1].replace(quote * 2, quote) if quote in "\"'" else item.strip()
+
+
+def _condition(text: str, name: str, operator: str, values: Sequence[str]) -> Condition:
+    """The condition on the column `name`; `text` is for messages."""
     if name.startswith(f"{METADATA}."):
-        number = None if operator in ("=", "!=") else _number(value)
-        least = value if number is None else number
         given = name.removeprefix(f"{METADATA}.").strip()
         given = given[1:-1] if given.startswith('"') and given.endswith('"') else given
-        return Condition(DOCUMENTS.name, f"{METADATA}.{given}", operator, least, least)
-    if name == KNOWN_AT:
-        return Condition(DOCUMENTS.name, name, operator, *_value(text, TIMESTAMP, value))
-    for table in (DOCUMENTS, CHUNKS):
-        if name in _columns(table):
-            least, most = _value(text, table.schema.field(name).type, value)
-            return Condition(table.name, name, operator, least, most)
-    raise UnknownColumnError(text, name, [*_known_columns(), f"{METADATA}.NAME"])
+        number = _number(values[0]) if operator[0] in "<>" else None
+        ranges = [(value, value) for value in (values if number is None else [number])]
+        return _of_ranges(DOCUMENTS.name, f"{METADATA}.{given}", operator, ranges)
+    tables = [table for table in (DOCUMENTS, CHUNKS) if name in _columns(table)]
+    if name != KNOWN_AT and not tables:
+        raise UnknownColumnError(text, name, [*_known_columns(), f"{METADATA}.NAME"])
+    table = tables[0] if tables else DOCUMENTS
+    kind = TIMESTAMP if name == KNOWN_AT else table.schema.field(name).type
+    if operator == "contains" and not pa.types.is_string(kind):
+        raise FilterError(
+            f"the filter {text!r}: `contains` is for texts, and {name} is a column of type {_named(kind)}"
+        )
+    return _of_ranges(table.name, name, operator, [_value(text, kind, value) for value in values])
+
+
+def _of_ranges(table: str, column: str, operator: str, ranges: Sequence[tuple[object, object]]) -> Condition:
+    (least, most), *others = ranges
+    return Condition(table, column, operator, least, most, tuple(others))
 
 
 def _known_columns() -> list[str]:
@@ -183,12 +270,13 @@ def see_that_columns_are_there(searcher: Searcher, conditions: Sequence[str]) ->
     """
     for text in conditions:
         try:
-            column = condition(text).column
+            columns = [each.column for each in conditions_in(text)]
         except UnknownColumnError as error:
             raise _unknown(text, error.name, searcher.held(_metadata_names)) from None
-        name = column.removeprefix(f"{METADATA}.")
-        if name != column and name not in (there := searcher.held(_metadata_names)):
-            raise FilterError(no_such("metadata", name, there) if there else "no document has metadata")
+        for column in columns:
+            name = column.removeprefix(f"{METADATA}.")
+            if name != column and name not in (there := searcher.held(_metadata_names)):
+                raise FilterError(no_such("metadata", name, there) if there else "no document has metadata")
 
 
 def _unknown(text: str, name: str, metadata: Sequence[str]) -> FilterError:
@@ -269,7 +357,7 @@ def _mask(searcher: Searcher, conditions: tuple[str, ...]) -> Mask:
     """The chunks that meet all conditions, shape (chunks,)."""
     members = searcher.graph.members
     mask = np.ones(len(members.chunks), dtype=np.bool_)
-    for each in map(condition, conditions):
+    for each in (each for text in conditions for each in conditions_in(text)):
         documents = each.table == "documents"
         keys = members.documents.keys if documents else members.chunks
         met = np.zeros(len(keys), dtype=np.bool_)

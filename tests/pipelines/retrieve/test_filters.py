@@ -14,7 +14,14 @@ from quern.indexes.catalog import Warehouse
 from quern.pipelines.query import answer_questions, settings_to_ask_by
 from quern.pipelines.retrieve import filters
 from quern.pipelines.retrieve.batch import Batch
-from quern.pipelines.retrieve.filters import FilterError, allowed, condition, known_by, see_that_columns_are_there
+from quern.pipelines.retrieve.filters import (
+    FilterError,
+    allowed,
+    condition,
+    conditions_in,
+    known_by,
+    see_that_columns_are_there,
+)
 from quern.pipelines.retrieve.named_documents import named_documents
 from quern.pipelines.retrieve.recipes import RECIPES, find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
@@ -63,6 +70,17 @@ def test_values_are_read_by_the_type_of_the_column() -> None:
     ("text", "message"),
     [
         ("tidewiki.example", "not COLUMN OPERATOR VALUE"),
+        ("site like tide%", "not COLUMN OPERATOR VALUE"),
+        ("site===a", "begins with an operator"),
+        ("site<>a", "begins with an operator"),
+        ("site='a' OR 1=1 --", "'OR 1=1 --' after the value is not `and` with a condition"),
+        ("site=a or language=en", "`or` is not understood"),
+        ("site='a", "is not closed"),
+        ("site in (a, )", "is not a list"),
+        ("site in a, b", "not COLUMN OPERATOR VALUE"),
+        ("site=a and sight=b", "'sight'; did you mean site"),
+        ("published_at contains 2024", "`contains` is for texts"),
+        ("token_count in (1, many)", "type int32"),
         ("sight=a", "no column of documents or chunks 'sight'; did you mean site"),
         ("published_at>last week", "'last week' with a column of type date"),
         ("published_at=2024-13", "type date"),
@@ -81,6 +99,34 @@ def test_values_are_read_by_the_type_of_the_column() -> None:
 def test_what_cannot_be_read_is_told(text: str, message: str) -> None:
     with pytest.raises(FilterError, match=message):
         condition(text)
+
+
+def test_values_in_quotes_lists_and_parts_of_texts_are_compared_as_they_stand() -> None:
+    sites = pa.array(["O'Brien & Co", "a, b", 'x" or "1', "Salt and Pepper", None])
+    for text, expected in (
+        ("site=O'Brien & Co", [1, 0, 0, 0, 0]),
+        ("site == 'O''Brien & Co'", [1, 0, 0, 0, 0]),
+        ('site in ("a, b", Salt and Pepper)', [0, 1, 0, 1, 0]),
+        ('site="x"" or ""1"', [0, 0, 1, 0, 0]),
+        ("site=Salt and Pepper", [0, 0, 0, 1, 0]),
+        ("site contains ' and '", [0, 0, 0, 1, 0]),
+        ("site contains O'B", [1, 0, 0, 0, 0]),
+        ("site != 'a, b'", [1, 0, 1, 1, 0]),
+    ):
+        assert condition(text).holds(sites).tolist() == list(map(bool, expected)), text
+    months = condition("published_at in (2023, 2024-05-01)")
+    assert months.holds(pa.array(MOMENTS, TIMESTAMP)).tolist() == [False, True, True, False]
+
+
+def test_conditions_are_joined_by_and_outside_of_values() -> None:
+    found = conditions_in("metadata.Home town == 'Salt and b=c' and token_count<5 AND site in (a, b)")
+    assert [(one.column, one.operator, one.least) for one in found] == [
+        ("metadata.Home town", "=", "Salt and b=c"),
+        ("token_count", "<", 5),
+        ("site", "in", "a"),
+    ]
+    with pytest.raises(FilterError, match="has 3 conditions"):
+        condition("metadata.a=b and token_count<5 and site=x")
 
 
 def test_a_filter_may_be_about_the_key_and_only_the_last_masks_are_held(
@@ -175,7 +221,8 @@ def test_metadata_is_equal_as_texts_ordered_as_numbers_where_both_are_and_a_name
         return sorted(hit.doc_id for hit in answer.hits)
 
     assert found("metadata.grade>9") == ["2"]
-    assert found("metadata.grade=9") == ["1"]
+    assert found("metadata.grade=9") == found("metadata.grade == '9' and metadata.zip in (123, x)") == ["1"]
+    assert found("metadata.Home town contains arn") == ["2"]
     assert found("metadata.Home town!=Tollen") == ["2"]
     assert (found("metadata.zip=0123"), found("metadata.zip!=0123"), found("metadata.zip>=123")) == (
         ["2"],
