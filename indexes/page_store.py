@@ -1,6 +1,7 @@
 """The page store: pages that were ingested, as Parquet parts, and a manifest that names the parts in effect.
 
-    WAREHOUSE/pages/manifest.json               parts in effect, their files, and those that were read again since
+    WAREHOUSE/pages/manifest.json               parts in effect, their files, and those that were read again since;
+                                                marks of the pages that were removed
     WAREHOUSE/pages/manifest.copy.json          the same, for when that is damaged
     WAREHOUSE/pages/parts/PART.json             what a finished part holds: ranges of files; written last
     WAREHOUSE/pages/parts/PART.TABLE.parquet    its pages, rejects and sightings
@@ -17,11 +18,14 @@ import os
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -30,6 +34,7 @@ from quern.indexes.checksums import VERIFIED, ChecksummedFile, DamagedError, rea
 from quern.indexes.locks import readers_or_writer
 from quern.indexes.stages import parquet_options
 from quern.indexes.storage import abandon
+from quern.schemas.digests import FINGERPRINT_BYTES, row_fingerprints
 from quern.schemas.errors import QuernError
 from quern.schemas.tables import PAGES, TIMESTAMP
 
@@ -43,12 +48,48 @@ SIGHTINGS = pa.schema(
 _SCHEMAS: Mapping[str, pa.Schema] = {"pages": PAGES.schema, "rejects": REJECTED, "sightings": SIGHTINGS}
 _FORMAT = 2
 _MOST_NAMED: Final = 5
+_MARKED: Final = ("url", "digest")
+_MARK: Final = np.dtype((np.bytes_, FINGERPRINT_BYTES))
+REMOVED: Final = "removed"
+"""Reason of the reject of a page that was removed."""
 
 log = logging.getLogger(__name__)
 
 
 class PageStoreError(QuernError):
     """A page store that cannot be used; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Removals:
+    """The pages of a warehouse that were removed.
+
+    Attributes:
+        marks: Fingerprints of the address and content of each: a page with other content is another.
+        purge_since: When the last one was removed whose text is to leave the warehouse; None where all of it has left.
+    """
+
+    marks: frozenset[bytes] = frozenset()
+    purge_since: datetime | None = None
+
+    def holds(self, pages: pa.RecordBatch) -> npt.NDArray[np.bool_]:
+        """Which of `pages`, of which address and digest are asked, were removed, shape (rows,)."""
+        if not self.marks:
+            return np.zeros(pages.num_rows, np.bool_)
+        return np.isin(marks_of(pages).view(_MARK), np.array(sorted(self.marks), _MARK))
+
+
+def marks_of(pages: pa.RecordBatch) -> npt.NDArray[np.void]:
+    """What tells each of `pages`, with its content, from others."""
+    return row_fingerprints(pages, _MARKED)
+
+
+def place_of(page: Mapping[str, Any]) -> str:
+    """Where a page stands: its file, with the line of a table or the offset of an archive."""
+    file, offset = page["source_file"], page["warc_offset"]
+    if offset is None:
+        return str(file)
+    return f"{file}:{offset}" if page["warc_file"] is None else f"{file}@{offset}"
 
 
 @dataclass(frozen=True)
@@ -77,6 +118,11 @@ class Claim:
     rejects: int = 0
     records: dict[str, int] = field(default_factory=dict)
 
+    @property
+    def changed_ns(self) -> int:
+        """When the file was last changed, in nanoseconds since 1970; 0 where that is not known."""
+        return int(self.version.split("-")[1]) if self.version else 0
+
 
 @dataclass(frozen=True)
 class Part:
@@ -88,6 +134,7 @@ class Part:
         claims: What it holds, in the order it was read.
         dropped: Files whose rows no longer count, because they were read again.
         checksums: Checksums of its files, by kind.
+        ingest: Number of the ingest that wrote it; later ones have higher numbers.
     """
 
     directory: Path
@@ -95,6 +142,7 @@ class Part:
     claims: tuple[Claim, ...]
     dropped: frozenset[str] = frozenset()
     checksums: Mapping[str, str] = field(default_factory=dict)
+    ingest: int = 0
 
     @property
     def live(self) -> tuple[Claim, ...]:
@@ -133,6 +181,33 @@ class Part:
                     if self.dropped:
                         batch = batch.filter(pc.invert(pc.is_in(batch.column("source_file"), value_set=dropped)))
                     yield pa.RecordBatch.from_arrays([batch.column(n) for n in names], schema=wanted)
+
+    def without(self, removals: Removals) -> Part:
+        """The part as a new one without rows that do not count and pages that were removed; itself if it has none.
+
+        A page that was removed becomes a reject.
+        """
+        if not self.dropped and not any(removals.holds(b).any() for b in self.batches("pages", _MARKED)):
+            return self
+        places: list[str] = []
+        with PartWriter(self.directory) as writer:
+            for batch in self.batches("pages"):
+                gone = removals.holds(batch)
+                rows = batch.filter(pa.array(gone)).select(["source_file", "warc_file", "warc_offset"]).to_pylist()
+                detail = "removed by `quern remove`, and not changed since"
+                told = [
+                    {"source_file": row["source_file"], "key": place_of(row), "reason": REMOVED, "detail": detail}
+                    for row in rows
+                ]
+                places += [reject["key"] for reject in told]
+                writer.write("pages", batch.filter(pa.array(~gone)))
+                writer.write("rejects", pa.RecordBatch.from_pylist(told, schema=REJECTED))
+            for batch in self.batches("rejects"):  # What else is told of a removed page may quote it.
+                told_of = pc.is_in(batch.column("key"), pa.array(places, pa.string()))
+                writer.write("rejects", batch.filter(pc.invert(told_of)))
+            for batch in self.batches("sightings"):
+                writer.write("sightings", batch)
+            return replace(writer.finish(self.live), ingest=self.ingest)
 
     def remove(self) -> None:
         """Delete its files, the one that makes it a part first."""
@@ -187,11 +262,13 @@ class Named:
 
     Attributes:
         files: The files that it holds.
-        dropped: Those of them that were read again since.
+        dropped: Those of them that were read again since, or removed.
+        ingest: Number of the ingest that wrote it.
     """
 
     files: Sequence[str]
     dropped: Sequence[str] = ()
+    ingest: int = 0
 
     @property
     def live(self) -> list[str]:
@@ -216,7 +293,8 @@ def read_part(directory: Path, name: str, named: Named | None = None) -> Part:
         claims = tuple(Claim(**c) for c in about["claims"])
     except FileNotFoundError:
         raise DamagedError(path, "it is gone", mend) from None
-    return Part(directory, name, claims, frozenset(named.dropped if named else ()), about["checksums"])
+    named = named or Named(())
+    return Part(directory, name, claims, frozenset(named.dropped), about["checksums"], named.ingest)
 
 
 def _again(files: Iterable[str]) -> str:
@@ -299,6 +377,17 @@ class PageStore:
             DamagedError: The manifest is damaged, and its copy.
             PageStoreError: The store is of another version of Quern.
         """
+        return {name: Named(**named) for name, named in self._read().get("parts", {}).items()}
+
+    def removals(self) -> Removals:
+        """The pages that were removed; raises as `named`."""
+        manifest = self._read()
+        since = manifest.get("purge_since")
+        marks = frozenset(bytes.fromhex(mark) for mark in manifest.get("removed", ()))
+        return Removals(marks, datetime.fromisoformat(since) if since else None)
+
+    def _read(self) -> dict[str, Any]:
+        """What the manifest says; nothing where there is none."""
         try:
             manifest = _read_manifest(self._manifest) or _read_manifest(self._copy)
         except DamagedError as error:
@@ -306,11 +395,9 @@ class PageStore:
             if manifest is None:
                 raise
             log.warning("%s is damaged (%s); its copy is read", error.path, error.why)
-        if manifest is None:
-            return {}
-        if manifest.get("format") != _FORMAT:
+        if manifest is not None and manifest.get("format") != _FORMAT:
             raise PageStoreError(f"{self.root} is of another version of Quern; delete it and ingest again")
-        return {name: Named(**named) for name, named in manifest["parts"].items()}
+        return manifest or {}
 
     def pending(self) -> list[Part]:
         """Finished parts that are not in effect: of ingests that did not come to their end."""
@@ -318,24 +405,61 @@ class PageStore:
         names = sorted(p.stem for p in self.directory.glob("*.json") if p.stem not in named)
         return [part for name in names if (part := self._whole(name, None))]
 
-    def publish(self, parts: Sequence[Part]) -> None:
-        """Put finished `parts` into effect, in place of what earlier ones hold of the same files, in one step."""
-        again = {c.file for part in parts for c in part.live}
+    def publish(self, parts: Sequence[Part], gone: Iterable[str] = ()) -> None:
+        """Put finished `parts` into effect, in place of what earlier ones hold of the same files, in one step.
+
+        The files `gone` count no more.
+        """
+        again = {*(c.file for part in parts for c in part.live), *gone}
         named: dict[str, Named] = {}
         retired: list[str] = []
-        for name, before in self.named().items():
-            now = Named(before.files, sorted({*before.dropped, *(again & set(before.files))}))
+        there = self.named()
+        ingest = 1 + max((of.ingest for of in there.values()), default=0)
+        for name, before in there.items():
+            now = replace(before, dropped=sorted({*before.dropped, *(again & set(before.files))}))
             if now.live:
                 named[name] = now
             else:
                 retired.append(name)
-        named |= {part.name: Named(sorted({c.file for c in part.claims}), sorted(part.dropped)) for part in parts}
-        self._write(named)
+        for part in parts:
+            named[part.name] = Named(sorted({c.file for c in part.claims}), sorted(part.dropped), ingest)
+        self._write(named, self.removals())
         for name in retired:
             Part(self.directory, name, ()).remove()
 
-    def _write(self, named: Mapping[str, Named]) -> None:
-        manifest = {"format": _FORMAT, "parts": {name: asdict(of) for name, of in named.items()}}
+    def remove(self, marks: Iterable[bytes], *, purge: bool) -> None:
+        """Mark pages as removed: builds leave them out. Hold the lock alone.
+
+        Args:
+            marks: Of the pages, as `marks_of` makes them.
+            purge: Whether their text leaves the parts now, and is to leave the warehouse with the next build.
+
+        Raises:
+            DamagedError: A part is damaged that is to be written without them.
+        """
+        before, named = self.removals(), self.named()
+        since = datetime.now(UTC) if purge else before.purge_since
+        removals = Removals(before.marks | frozenset(marks), since)
+        self._write(named, removals)
+        if not purge:
+            return
+        parts = [self.part(name, of) for name, of in named.items()]
+        again = {part.name: part.without(removals) for part in parts}
+        self._write({again[name].name: replace(of, files=of.live, dropped=()) for name, of in named.items()}, removals)
+        for part in (*self.pending(), *(part for part in parts if again[part.name] is not part)):
+            part.remove()
+
+    def purged(self) -> None:
+        """Note that the text of all removed pages has left the warehouse. Hold the lock alone."""
+        self._write(self.named(), replace(self.removals(), purge_since=None))
+
+    def _write(self, named: Mapping[str, Named], removals: Removals) -> None:
+        manifest = {
+            "format": _FORMAT,
+            "parts": {name: asdict(of) for name, of in named.items()},
+            "removed": sorted(mark.hex() for mark in removals.marks),
+            "purge_since": removals.purge_since and removals.purge_since.isoformat(),
+        }
         for path in (self._copy, self._manifest):  # The copy is never older.
             write_sealed(path, manifest)
 
@@ -350,7 +474,7 @@ class PageStore:
             except DamagedError:
                 whole = False
             if not whole:
-                self._write(self.named())
+                self._write(self.named(), self.removals())
         for path in self.abandoned():
             path.unlink()
 

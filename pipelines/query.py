@@ -13,7 +13,6 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
-from quern.indexes.catalog import Manifest
 from quern.jobs.reasoning.answering.course import ToldEvent
 from quern.jobs.reasoning.answering.draft import Draft
 from quern.jobs.reasoning.answering.inputs import AnswerInput, AskedBefore, carried
@@ -41,7 +40,6 @@ from quern.pipelines.retrieve.vocabulary import vocabulary_of
 from quern.pipelines.timelines.evidence import with_events
 from quern.pipelines.timelines.spans import with_spans
 from quern.schemas.answers import Answer, Question
-from quern.schemas.settings import GeneratorSettings, Settings
 
 BATCH_QUESTIONS = 256
 # vLLM loads its model once for each task and level of a batch: what it is given should be worth that.
@@ -315,11 +313,3 @@ class _Runner:
             type=question.type,
             expected=question.answer,
         )
-
-
-def settings_to_ask_by(manifest: Manifest) -> Settings:
-    """The settings that a snapshot is asked by unless the user says otherwise: its own, and answers by rules.
-
-    A model that wrote its synthetic queries answers only where this command names it: it may be gone, or cost money.
-    """
-    return manifest.known_settings().model_copy(update={"generator": GeneratorSettings()})

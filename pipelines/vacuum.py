@@ -7,6 +7,7 @@ without what it needs, and the next one goes on. It runs as the warehouse's one 
 from __future__ import annotations
 
 import logging
+import os
 import shutil
 import time
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from quern.indexes.catalog import Warehouse
-from quern.indexes.memo_uses import night_at
+from quern.indexes.memo_uses import night_at, night_of
 from quern.indexes.memo_vacuum import MOSTLY_UNUSED, PARTLY_UNUSED, MemoFolder, raised_cutoff
 from quern.indexes.night_state import NightStates
 from quern.indexes.nights import add_night, oldest_kept, published_nights
@@ -77,7 +78,10 @@ def vacuum(warehouse: Warehouse, keep: int, memo: MemoSettings, *, dry_run: bool
     with _held(warehouse, "quern vacuum", dry_run=dry_run):
         done = _pruned(warehouse, keep, dry_run=dry_run)
         _remove(_abandoned(warehouse), done, dry_run=dry_run)
-        vacuum_memo(warehouse, memo, done, share=PARTLY_UNUSED, dry_run=dry_run)
+        if _is_to_purge(warehouse):
+            _purge(warehouse, done, dry_run=dry_run)
+        else:
+            vacuum_memo(warehouse, memo, done, share=PARTLY_UNUSED, dry_run=dry_run)
         return done
 
 
@@ -92,10 +96,49 @@ def tidy(warehouse: Warehouse, build_id: str, settings: Settings) -> None:
     shutil.rmtree(warehouse.builds, ignore_errors=True)
     try:
         add_night(warehouse.memo, build_id)
-        warehouse.prune(settings.audit.keep_snapshots)
-        vacuum_memo(warehouse, settings.memo)
+        if _is_to_purge(warehouse):
+            _purge(warehouse, Vacuumed())
+        else:
+            warehouse.prune(settings.audit.keep_snapshots)
+            vacuum_memo(warehouse, settings.memo)
     except OSError as error:
         log.warning("build=%s is published, but what is old could not be removed: %s", build_id, error)
+
+
+def _is_to_purge(warehouse: Warehouse) -> bool:
+    """Whether text of removed pages is to leave the warehouse, and the published snapshot was built without them."""
+    since = page_store(warehouse).removals().purge_since
+    return since is not None and warehouse.current_id() is not None and warehouse.manifest().started_at >= since
+
+
+def _purge(warehouse: Warehouse, done: Vacuumed, *, dry_run: bool = False) -> None:
+    """Remove all that the published snapshot was not built with: any of it may hold text of pages that were removed.
+
+    While a reader has another snapshot open, that one stays, and it is to be purged again.
+    """
+    pruned = _pruned(warehouse, 1, dry_run=dry_run)
+    done.snapshots += pruned.snapshots
+    done.leased = pruned.leased
+    for kind, space in pruned.freed.items():
+        done.add(kind, space)
+    used_since = night_of(warehouse.current_id() or "")
+    for path in _job_folders(warehouse.memo):
+        done.add("memo", MemoFolder(path).forget(used_since, 0.0, dry_run=dry_run))
+    _remove(_answers(warehouse.memo), done, dry_run=dry_run)
+    _remove(_states(warehouse.memo, night_at(time.time_ns())), done, dry_run=dry_run)
+    if dry_run:
+        return
+    with suppress(FileNotFoundError):
+        os.truncate(warehouse.logs / "engines.log", 0)
+    if pruned.leased:
+        log.warning("a reader has %s open, with text of removed pages: `quern vacuum` removes it", pruned.leased)
+        return
+    store = page_store(warehouse)
+    try:
+        with store.lock():
+            store.purged()
+    except PageStoreError as error:  # The next build purges again.
+        log.warning("%s", error)
 
 
 def _held(warehouse: Warehouse, what: str, *, dry_run: bool) -> AbstractContextManager[None]:

@@ -5,6 +5,7 @@ The same models make a line of `answers.jsonl`, a row of `answers.parquet` and a
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from datetime import date, datetime
 
@@ -57,6 +58,7 @@ class Citation(BaseModel):
         start: First character of the quote in `documents.text`.
         end: One past its last character.
         quote: `documents.text[start:end]`.
+        page: Number of the page of a PDF file that it begins on, from 1.
     """
 
     number: Int32
@@ -68,6 +70,7 @@ class Citation(BaseModel):
     start: int
     end: int
     quote: str
+    page: Int32 | None = None
 
 
 class Hit(BaseModel):
@@ -78,6 +81,8 @@ class Hit(BaseModel):
         score: Score of the recipe; comparable within one question only.
         start: First character of the chunk in `documents.text`.
         metadata: What was given of its document beside the fields of `documents`, by name.
+        page: Number of the page of a PDF file that it begins on, from 1.
+        page_starts: First character of each page in `documents.text`.
     """
 
     rank: Int32
@@ -91,6 +96,12 @@ class Hit(BaseModel):
     end: int
     text: str
     metadata: dict[str, str] = {}
+    page: Int32 | None = None
+    page_starts: list[int] = Field(default=[], exclude=True)
+
+    def page_at(self, character: int) -> int | None:
+        """The page that has a character of `documents.text`; None where the document has no pages."""
+        return bisect_right(self.page_starts, character) or None
 
     @field_validator("metadata", mode="before")
     @classmethod

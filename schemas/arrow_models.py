@@ -30,7 +30,8 @@ def arrow_schema(model: type[BaseModel]) -> pa.Schema:
 
 
 def _fields(model: type[BaseModel]) -> Iterator[tuple[str, pa.DataType]]:
-    yield from ((name, _type(field.annotation, field.metadata)) for name, field in model.model_fields.items())
+    given = ((name, field) for name, field in model.model_fields.items() if not field.exclude)
+    yield from ((name, _type(field.annotation, field.metadata)) for name, field in given)
     yield from ((name, _type(field.return_type)) for name, field in model.model_computed_fields.items())
 
 

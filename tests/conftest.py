@@ -37,6 +37,7 @@ from quern.schemas.settings import EngineSettings, IngestSettings, load_settings
 from quern.schemas.tables import REJECTS, Table
 from tests import workers
 from tests.beside import BUILDS, CORPUS, MINI_WEB, ROOT, SHARED, end, start
+from tests.hints import unknown_options
 
 # How long an example takes is the machine's business: the first imports libraries, and others build beside it.
 examples.register_profile("quern", deadline=None)
@@ -129,7 +130,7 @@ def quern_here(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatc
     """The command line in this process: for what starts no engine, without the time that a process takes to start.
 
     Output is that of the file descriptors, as of a process; an error that `quern` would end with a traceback
-    is raised.
+    is raised. A message that names an option which the command lacks fails the test.
     """
 
     def call(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -142,7 +143,9 @@ def quern_here(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatc
                 main()
             except SystemExit as stop:
                 code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
-        return subprocess.CompletedProcess(words, code, *capfd.readouterr())
+        output, errors = capfd.readouterr()
+        assert unknown_options(words[1:], errors) == []
+        return subprocess.CompletedProcess(words, code, output, errors)
 
     return call
 

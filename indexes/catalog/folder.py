@@ -49,6 +49,8 @@ class WarehouseFolder:
             WarehouseError: There is none, or it is of another version of Quern.
             DamagedError: The file that says what the directory is, is damaged.
         """
+        if root.is_file():
+            raise WarehouseError(f"{root} is a file; --warehouse names the directory of a warehouse")
         found = _format_of(root / "warehouse.json")
         if found is None:
             raise WarehouseError(f"{root} is no warehouse; `quern build PAGES --warehouse {root}` makes one")
@@ -87,7 +89,7 @@ class WarehouseFolder:
         """
         wanted = build_id or self.current_id()
         if wanted is None:
-            raise WarehouseError(f"nothing is published in {self.root} yet; run `quern build` first")
+            raise WarehouseError(f"nothing is published in {self.root} yet; run `quern build -w {self.root}` first")
         path = self.manifest_path(wanted)
         try:
             return Manifest.model_validate(read_sealed(path, _ANOTHER))

@@ -84,11 +84,11 @@ class Manifest(BaseModel):
 
     def known_settings(self) -> Settings:
         """The settings of the build; names and choices that this version of Quern no longer knows are left out."""
-        fields = Settings.model_fields
+        known = {name: type(group).model_fields for name, group in Settings()}
         tree = {
-            group: {n: v for n, v in values.items() if n in type(getattr(Settings(), group)).model_fields}
+            group: {n: v for n, v in values.items() if n in known[group]}
             for group, values in self.settings.items()
-            if group in fields
+            if group in known
         }
         try:
             return Settings.model_validate(tree)

@@ -103,6 +103,6 @@ def _busy(root: Path) -> str:
     writer = Writer.read(root)
     told = f" ({writer})" if writer else ""
     return (
-        f"another build is writing to {root}{told}; stop it, or wait for it: `quern build` and `quern stage` do so "
-        "with --wait SECONDS"
+        f"another build is writing to {root}{told}; stop it, or wait for it: `quern build --wait SECONDS` and "
+        "`quern stage --wait SECONDS` do so"
     )

@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from quern.jobs.audit.gx import (
-    BatchExpectation,
-    ColumnMapExpectation,
-    LegacyRendererType,
-    RenderedStringTemplateContent,
-    renderer,
-)
-
-
-def _sentence(template: str, params: dict[str, Any], runtime: dict[str, Any] | None) -> list[Any]:
-    """One sentence of the data docs, with its parameters set apart."""
-    template_and_params = {"template": template, "params": params, "styling": (runtime or {}).get("styling")}
-    return [RenderedStringTemplateContent(content_block_type="string_template", string_template=template_and_params)]
+from quern.jobs.audit.gx import BatchExpectation, ColumnMapExpectation
 
 
 class ExpectColumnValuesToBeKeysOf(ColumnMapExpectation):  # type: ignore[misc]
@@ -27,14 +15,6 @@ class ExpectColumnValuesToBeKeysOf(ColumnMapExpectation):  # type: ignore[misc]
 
     map_metric: ClassVar[str] = "column_values.key_of"
     success_keys: ClassVar[tuple[str, ...]] = ("mostly", "target", "target_column")
-
-    @classmethod
-    @renderer(renderer_type=LegacyRendererType.PRESCRIPTIVE)  # type: ignore[untyped-decorator]
-    def _prescriptive_renderer(
-        cls, configuration: Any, result: Any = None, runtime_configuration: dict[str, Any] | None = None, **_: Any
-    ) -> list[Any]:
-        names = {name: configuration.kwargs[name] for name in ("column", "target", "target_column")}
-        return _sentence("$column: values must be keys of $target ($target_column).", names, runtime_configuration)
 
 
 class ExpectTableColumnTypesToMatch(BatchExpectation):  # type: ignore[misc]
@@ -54,13 +34,3 @@ class ExpectTableColumnTypesToMatch(BatchExpectation):  # type: ignore[misc]
         wrong = {name: found.get(name, "absent") for name, kind in self.column_types.items() if found.get(name) != kind}
         observed = ", ".join(f"{name} is {kind}" for name, kind in wrong.items()) or "as declared"
         return {"success": not wrong, "result": {"observed_value": observed}}
-
-    @classmethod
-    @renderer(renderer_type=LegacyRendererType.PRESCRIPTIVE)  # type: ignore[untyped-decorator]
-    def _prescriptive_renderer(
-        cls, configuration: Any, result: Any = None, runtime_configuration: dict[str, Any] | None = None, **_: Any
-    ) -> list[Any]:
-        kinds = configuration.kwargs["column_types"]
-        listed = ", ".join(f"{name} $t{i}" for i, name in enumerate(kinds))
-        named = {f"t{i}": kind for i, kind in enumerate(kinds.values())}
-        return _sentence(f"columns must have the declared types: {listed}.", named, runtime_configuration)

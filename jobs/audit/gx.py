@@ -18,20 +18,11 @@ import great_expectations as gx
 import great_expectations.expectations as gxe
 from great_expectations.core.batch import Batch
 from great_expectations.core.expectation_suite import ExpectationSuite
-from great_expectations.core.expectation_validation_result import ExpectationSuiteValidationResult
 from great_expectations.core.id_dict import IDDict
-from great_expectations.core.metric_function_types import MetricFunctionTypes
-from great_expectations.core.run_identifier import RunIdentifier
 from great_expectations.data_context.types.base import DataContextConfig, InMemoryStoreBackendDefaults
-from great_expectations.exceptions import MetricResolutionError
-from great_expectations.execution_engine import ExecutionEngine, SparkDFExecutionEngine
-from great_expectations.expectations.expectation import BatchExpectation, ColumnMapExpectation, Expectation
+from great_expectations.execution_engine import SparkDFExecutionEngine
+from great_expectations.expectations.expectation import BatchExpectation, ColumnMapExpectation
 from great_expectations.expectations.metrics.metric_provider import MetricProvider, metric_value
-from great_expectations.expectations.registry import get_metric_kwargs, register_metric
-from great_expectations.render import LegacyRendererType, RenderedStringTemplateContent
-from great_expectations.render.renderer.page_renderer import ValidationResultsPageRenderer
-from great_expectations.render.renderer.renderer import renderer
-from great_expectations.render.view import DefaultJinjaPageView
 from great_expectations.validator.validator import Validator
 
 __all__ = [
@@ -39,26 +30,13 @@ __all__ = [
     "BatchExpectation",
     "ColumnMapExpectation",
     "DataContextConfig",
-    "DefaultJinjaPageView",
-    "ExecutionEngine",
-    "Expectation",
     "ExpectationSuite",
-    "ExpectationSuiteValidationResult",
     "IDDict",
     "InMemoryStoreBackendDefaults",
-    "LegacyRendererType",
-    "MetricFunctionTypes",
     "MetricProvider",
-    "MetricResolutionError",
-    "RenderedStringTemplateContent",
-    "RunIdentifier",
     "SparkDFExecutionEngine",
-    "ValidationResultsPageRenderer",
     "Validator",
-    "get_metric_kwargs",
     "gx",
     "gxe",
     "metric_value",
-    "register_metric",
-    "renderer",
 ]

@@ -1,23 +1,23 @@
-"""Which engine computes which metric, told to the registry of Great Expectations on import."""
+"""The library's Spark engine, and metrics of ours on it, told to the registry of Great Expectations on import."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NoReturn
+from typing import Any
 
-from quern.jobs.audit.arrow_engine import PARTS, TABLE_METRICS, ArrowExecutionEngine, batch_id
-from quern.jobs.audit.arrow_metrics import METRICS
-from quern.jobs.audit.gx import (
-    MetricFunctionTypes,
-    MetricProvider,
-    SparkDFExecutionEngine,
-    get_metric_kwargs,
-    metric_value,
-    register_metric,
-)
+from quern.jobs.audit.arrow_metrics import EXAMPLES
+from quern.jobs.audit.gx import Batch, IDDict, MetricProvider, SparkDFExecutionEngine, metric_value
 from quern.schemas.contract.table import type_name
 
-_EXAMPLES = 20
+
+def batch_of(table: str, content: Any) -> Batch:
+    """The batch of a whole table; its id is made from the table's name."""
+    return Batch(data=content, batch_definition=IDDict(table=table))
+
+
+def batch_id(table: str) -> str:
+    """Id of the batch of `table`."""
+    return str(IDDict(table=table).to_id())
 
 
 class SparkEngine(SparkDFExecutionEngine):  # type: ignore[misc]
@@ -64,7 +64,7 @@ class KeyOf(MetricProvider):  # type: ignore[misc]
     def _values(
         *_: Any, execution_engine: Any, metric_domain_kwargs: Any, metric_value_kwargs: Any, **__: Any
     ) -> list[Any]:
-        rows = _dangling(execution_engine, metric_domain_kwargs, metric_value_kwargs).limit(_EXAMPLES)
+        rows = _dangling(execution_engine, metric_domain_kwargs, metric_value_kwargs).limit(EXAMPLES)
         return [row[0] for row in rows.collect()]
 
 
@@ -88,40 +88,3 @@ class ArrowTypes(MetricProvider):  # type: ignore[misc]
 
         frame = execution_engine.batch_manager.batch_data_cache[metric_domain_kwargs["batch_id"]].dataframe
         return {f.name: type_name(f.type) for f in to_arrow_schema(frame.schema, timezone="UTC")}
-
-
-class _Streamed(MetricProvider):  # type: ignore[misc]
-    """Stands for every metric of `ArrowExecutionEngine`: none depends on another."""
-
-    @classmethod
-    def _get_evaluation_dependencies(cls, *_: Any, **__: Any) -> dict[str, Any]:
-        return {}
-
-
-def _by_engine(*_: Any, **__: Any) -> NoReturn:
-    raise NotImplementedError("the Arrow engine computes all of a table's metrics in one pass")
-
-
-def _register(name: str) -> None:
-    keys = get_metric_kwargs(name)
-    register_metric(
-        metric_name=name,
-        metric_domain_keys=keys["metric_domain_keys"],
-        metric_value_keys=keys["metric_value_keys"],
-        execution_engine=ArrowExecutionEngine,
-        metric_class=_Streamed,
-        metric_provider=_by_engine,
-        metric_fn_type=MetricFunctionTypes.VALUE,
-    )
-
-
-def _names(metric: str) -> list[str]:
-    """The names under which the library asks for a metric."""
-    kind = metric.split(".", maxsplit=1)[0]
-    if kind == "column":
-        return [metric]
-    return [f"{metric}.{part}" for part in (PARTS if kind != "column_values" else PARTS[:2])]
-
-
-for _metric in (*TABLE_METRICS, *(n for m in METRICS for n in _names(m))):
-    _register(_metric)

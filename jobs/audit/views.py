@@ -26,25 +26,23 @@ class View:
 
     Attributes:
         name: Name of the table.
-        source: Its Parquet file or folder of them, or a table of a few rows in memory.
+        source: Its Parquet file or folder of them.
         declared: The derived columns that it declares.
     """
 
     name: str
-    source: Path | pa.Table
+    source: Path
     declared: tuple[Derived, ...] = ()
 
     @property
     def schema(self) -> pa.Schema:
         """The schema that was found, whatever was declared."""
-        return pq.read_schema(parquet_files(self.source)[0]) if isinstance(self.source, Path) else self.source.schema
+        return pq.read_schema(parquet_files(self.source)[0])
 
     @property
     def rows(self) -> int:
         """Number of rows."""
-        if isinstance(self.source, Path):
-            return sum(pq.read_metadata(path).num_rows for path in parquet_files(self.source))
-        return int(self.source.num_rows)
+        return sum(pq.read_metadata(path).num_rows for path in parquet_files(self.source))
 
     @property
     def derived(self) -> tuple[Derived, ...]:
@@ -59,8 +57,6 @@ class View:
 
     def types(self) -> dict[str, str]:
         """The name of the type of each column of the table."""
-        if not isinstance(self.source, Path):
-            return {f.name: type_name(f.type) for f in self.schema}
         found: dict[str, str] = {}
         for path in parquet_files(self.source):
             for field in pq.read_schema(path):
@@ -78,13 +74,10 @@ class View:
             yield pa.RecordBatch.from_arrays(arrays, list(columns))
 
     def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
-        if isinstance(self.source, Path):
-            for path in parquet_files(self.source):
-                with pq.ParquetFile(path) as file:
-                    for groups in row_group_runs(file.metadata, BATCH_ROWS, BATCH_BYTES):
-                        yield from file.iter_batches(BATCH_ROWS, groups, columns, use_threads=False)
-        else:
-            yield from self.source.select(columns).to_batches(max_chunksize=BATCH_ROWS)
+        for path in parquet_files(self.source):
+            with pq.ParquetFile(path) as file:
+                for groups in row_group_runs(file.metadata, BATCH_ROWS, BATCH_BYTES):
+                    yield from file.iter_batches(BATCH_ROWS, groups, columns, use_threads=False)
 
 
 def compute(derived: Derived, batch: pa.RecordBatch) -> pa.Array:
@@ -105,12 +98,9 @@ _ARROW: dict[str, Callable[..., pa.Array]] = {
 
 def spark_frame(view: View, session: Any) -> Any:
     """The view as a Spark DataFrame; its derived columns are computed by Spark."""
-    if isinstance(view.source, Path):
-        # Spark reads a path as a pattern: brackets and the like must stand for themselves.
-        path = "".join(f"\\{c}" if c in "[]{}*?\\" else c for c in str(view.source))
-        frame = session.read.parquet(path)
-    else:
-        frame = session.createDataFrame(view.source)
+    # Spark reads a path as a pattern: brackets and the like must stand for themselves.
+    path = "".join(f"\\{c}" if c in "[]{}*?\\" else c for c in str(view.source))
+    frame = session.read.parquet(path)
     return frame.withColumns({d.name: _spark_column(d) for d in view.derived})
 
 

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from quern.indexes.memo import Memo, committed_inputs, memo_schema, unnest
 from quern.indexes.memo_uses import night_of
+from quern.indexes.page_store import Removals
 from quern.indexes.stage_folders import FolderWriter
 from quern.indexes.stages import Stage, StageWriter
 from quern.jobs.core.contract import Contract, Counts, Job, Made, Source
@@ -82,6 +83,7 @@ class Run:
         source: What pages are read from: files, or the page store.
         started_at: When the build began; None where that is not known.
         parent: The published snapshot that this build is made upon; None for the first.
+        removals: The pages that were removed.
         dry: Whether it only looks: jobs are not logged, and the memo, which others may be writing, stays as it is.
         reports: One per finished job, in order.
         asked: Folders of the memo that were asked, in order, each as often as it was.
@@ -99,6 +101,7 @@ class Run:
     source: Path | Url | PageStore | None = None
     started_at: datetime | None = None
     parent: Snapshot | None = None
+    removals: Removals = field(default_factory=Removals)
     dry: bool = False
     reports: list[JobReport] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
@@ -250,12 +253,16 @@ def derived(job: Job, stage: Source, run: Run, *, scratch: str = "") -> Made:
     made, kept = writer.stage(), keys.kept()
     if not kept.all():
         lost = _lost_keys(made, ~kept)
-        detail = f"another row made the same {job.makes.key[0]} "
         rows_lost = zip(keys.input_keys(~kept), lost, strict=True)
-        run.reject(job.name, [(i, "duplicate_key", detail + k) for i, k in rows_lost])
+        run.reject(job.name, [(i, "duplicate_key", same_key(job.makes, k)) for i, k in rows_lost])
         made, rejected = _without(made, kept, _writer(job, run, scratch)), rejected + len(lost)
     run.report(job, done.counts(made.rows, rejected), done.started)
     return Made((made,), counts=None, final=final)
+
+
+def same_key(table: Table, key: str) -> str:
+    """What is told of an input that would make a row with a key that another row has."""
+    return f"another row made the same {table.key[0]} {key}"
 
 
 def _writer(job: Job, run: Run, scratch: str) -> StageWriter:

@@ -17,12 +17,13 @@ import pyarrow.compute as pc
 from quern.jobs.core.contract import Job, Outcome, Reject, outcome
 from quern.jobs.documents.html.child import ChildError, child
 from quern.jobs.pages.formats.documents import JSON_TYPE
+from quern.jobs.pages.formats.files import FILE_TYPES
 from quern.jobs.pages.formats.texts import MARKDOWN_TYPE, TEXT_TYPE
 from quern.jobs.text.charsets import decode_page
 from quern.jobs.text.given_documents import METADATA, given_document
 from quern.jobs.text.language import language_of, language_tag
 from quern.jobs.text.markdown import given_markdown
-from quern.jobs.text.plain_text import parse_time, printable
+from quern.jobs.text.plain_text import paragraphs, parse_time, printable
 from quern.schemas.digests import text_digest
 from quern.schemas.page_times import utc_offset
 from quern.schemas.settings import CleanSettings
@@ -30,8 +31,10 @@ from quern.schemas.tables import DOCUMENTS, Table
 
 MOST_ID_CHARACTERS: Final = 200
 _ID_DIGITS: Final = 20
+_MOST_NAMED: Final = 20
 _PORTS: Final = {"http": 80, "https": 443}
 PARSER: Final = "quern.jobs.documents.html.extract"
+_FILE_READER: Final = "quern.jobs.documents.files.extract"
 _GIVEN: Final = ("site_name", "title", "author", "published_at", "modified_at", "url", "language")
 # Every library that has a say in a document's text, dates or language.
 _LIBRARIES: Final = (
@@ -44,6 +47,7 @@ _LIBRARIES: Final = (
     "dateparser",
     "python-dateutil",
     "charset-normalizer",
+    "pypdfium2",
     "py3langid",
 )
 
@@ -140,7 +144,7 @@ def _stated(strings: Mapping[str, Any]) -> Row:
 
 def _archived_text(page: Row) -> Row:
     """The document of a plain text that an archive made of a page (a WARC `conversion`): it states nothing but text."""
-    url, text = normalise_url(page["url"]), printable(decode_page(page["body"], page["charset"]))
+    url, text = normalise_url(page["url"]), paragraphs(decode_page(page["body"], page["charset"]))
     language = language_of(text)[0]
     return dict.fromkeys(DOCUMENTS.schema.names) | {
         "doc_id": text_digest(url)[:_ID_DIGITS],
@@ -185,13 +189,15 @@ class Clean(Job):
         return {"settings": self.settings.model_dump(), "libraries": libraries}
 
     def preference(self, rows: pa.RecordBatch) -> npt.NDArray[np.int64]:
-        """A page at its own canonical address before the pages that name it as theirs; then the longer text."""
+        """A page at its own canonical address before those that name it; then the later modified, the longer text."""
         own = [
             normalise_url(page) == url
             for page, url in zip(*(rows.column(n).to_pylist() for n in ("page_url", "url")), strict=True)
         ]
-        length = pc.utf8_length(rows.column("text")).to_numpy(zero_copy_only=False)
-        return np.asarray(np.asarray(own, dtype=np.int64) * (1 << 40) + length, dtype=np.int64)
+        seconds = pc.fill_null(rows.column("modified_at").cast(pa.int64()), 0).to_numpy() // 1_000_000
+        length = pc.utf8_length(rows.column("text")).to_numpy()
+        modified, length = np.clip(seconds, 0, (1 << 37) - 1), np.minimum(length, (1 << 24) - 1)
+        return np.asarray((np.asarray(own, dtype=np.int64) << 61) + (modified << 24) + length, dtype=np.int64)
 
     def apply(self, batch: pa.RecordBatch) -> Outcome:
         """Documents of `batch`; what makes none is rejected with its reason."""
@@ -201,8 +207,19 @@ class Clean(Job):
         # One page at a time: each is parsed on its own, and that takes nearly all of the time.
         for i, page in enumerate(batch.to_pylist()):
             try:
-                rows.append(self._document(page))
+                row = self._document(page)
+                unread = row.pop("without_text", [])
+                rows.append(row)
                 parents.append(i)
+                if unread:
+                    numbers = ", ".join(map(str, unread[:_MOST_NAMED]))
+                    rejects.append(
+                        Reject(
+                            i,
+                            "pages_without_text",
+                            f"kept, but {len(unread)} pages of the file have no text layer: {numbers}",
+                        )
+                    )
             except _UnfitError as error:
                 rejects.append(Reject(i, error.reason, error.detail))
             except ChildError as error:
@@ -210,7 +227,7 @@ class Clean(Job):
         return outcome(DOCUMENTS, rows, parents, rejects)
 
     def _document(self, page: Row) -> Row:
-        read = _READ.get(page["content_type"])
+        read = self._of_file if page["content_type"] in FILE_TYPES.values() else _READ.get(page["content_type"])
         row = read(page) if read else self._extracted(page)
         given = page["content_type"] == JSON_TYPE or (read is not None and page["url"].startswith("file:"))
         characters = len(row["text"].strip())
@@ -220,6 +237,32 @@ class Clean(Job):
             raise _UnfitError("too_long", f"the main text has {characters} characters, more than clean.max_characters")
         digest = text_digest(row["title"], row["text"])
         return row | {"page_url": page["url"], "digest": digest, "personal_data": [], "duplicate_of": None}
+
+    def _of_file(self, page: Row) -> Row:
+        """The document of a PDF or DOCX file.
+
+        Raises:
+            ChildError: The file could not be read, or not within the limits.
+        """
+        limits = {name: getattr(self.settings, name) for name in ("max_pages", "max_characters")}
+        reader = child(_FILE_READER, self.settings.memory_per_page)
+        header = {"content_type": page["content_type"], **limits}
+        found = reader.ask(header, page["body"], self.settings.seconds_per_file)
+        url = normalise_url(page["url"])
+        times = {name: parse_time(found[name]) for name in ("published_at", "modified_at")}
+        language = language_of(found["text"])[0]
+        row = found | times | {"url": url, "site": site_of(url), "language": language}
+        by = {"url": "url", "language": "text"}
+        return (
+            dict.fromkeys(DOCUMENTS.schema.names)
+            | row
+            | {
+                "doc_id": text_digest(url)[:_ID_DIGITS],
+                "images": [],
+                "metadata": [],
+                "metadata_from": [{"field": n, "by": by.get(n, "given")} for n in _GIVEN if row.get(n) is not None],
+            }
+        )
 
     def _extracted(self, page: Row) -> Row:
         """The document of an HTML page.

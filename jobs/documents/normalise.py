@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version as installed
+from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -21,7 +22,7 @@ from quern.jobs.core.contract import Job, Outcome, Reject, Source
 from quern.jobs.documents.boilerplate import COLUMN, GIVEN, marked_drafts
 from quern.jobs.text.noise import Noise
 from quern.jobs.text.personal_data import counts, find, replace
-from quern.jobs.text.plain_text import one_line, paragraphs
+from quern.jobs.text.plain_text import filled_lines, one_line
 from quern.jobs.text.quality import verdict
 from quern.jobs.text.search_form import SearchForm, places, plain_characters
 from quern.jobs.text.spans import Span
@@ -30,7 +31,7 @@ from quern.schemas.settings import NormaliseSettings, QualitySettings
 from quern.schemas.tables import DOCUMENTS, Table
 
 _DESCRIBING = ("alt", "caption", "heading", "before", "after")
-_CHANGED = ("title", "author", "text", "images", "personal_data", "digest")
+_CHANGED = ("title", "author", "text", "page_starts", "images", "personal_data", "digest")
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Normalise(Job):
     quality: QualitySettings = field(default_factory=QualitySettings)
 
     name: ClassVar[str] = "normalise"
-    version: ClassVar[int] = 5
+    version: ClassVar[int] = 6
     engine: ClassVar[Literal["cpu", "model"]] = "cpu"
     reads: ClassVar[tuple[str, ...]] = (*DOCUMENTS.schema.names, COLUMN)
     key: ClassVar[str] = "page_url"
@@ -72,20 +73,22 @@ class Normalise(Job):
         made: dict[str, list[Any]] = {name: [] for name in _CHANGED}
         kept: list[int] = []
         rejects: list[Reject] = []
-        columns = ("page_url", "language", "title", "author", "text", "images", COLUMN)
+        columns = ("page_url", "language", "title", "author", "text", "page_starts", "images", COLUMN)
         # One document at a time: each step is one pass of a compiled expression over its text.
         for i, row in enumerate(zip(*(batch.column(c).to_pylist() for c in columns), strict=True)):
-            page, language, title, author, text, images, repeated = row
+            page, language, title, author, text, starts, images, repeated = row
             given = page.startswith(GIVEN)
-            if not given:
-                text = self._without_noise(text, repeated)
-            title, text, found = self._private(title, text, language, given=given)
+            if starts:
+                text, starts, found = self._by_pages(text, starts, repeated, language)
+            else:
+                text, found = self._text(text, repeated, language, given=given)
+            title, found = self._title(title, found, language, given=given)
             if fault := self._fault(text, language, given=given):
                 rejects.append(Reject(i, *fault))
                 continue
             kept.append(i)
             author, images, beside = self._beside(author, images, language)
-            changed = (title, author, text, images, counts(found + beside), text_digest(title, text))
+            changed = (title, author, text, starts, images, counts(found + beside), text_digest(title, text))
             for name, made_of_row in zip(_CHANGED, changed, strict=True):
                 made[name].append(made_of_row)
         return Outcome(_with(batch.take(pa.array(kept, pa.int64())), made), np.asarray(kept, np.int64), tuple(rejects))
@@ -93,12 +96,12 @@ class Normalise(Job):
     def _without_noise(self, text: str, repeated: list[int]) -> str:
         """`text`, a paragraph a line, without the lines numbered `repeated` and those that say nothing."""
         gone = set(repeated)
-        text = paragraphs("\n".join(line for n, line in enumerate(text.split("\n")) if n not in gone))
+        text = filled_lines("\n".join(line for n, line in enumerate(text.split("\n")) if n not in gone))
         if not self.settings.noise:
             return text
         plain = plain_characters(text, noise=True)
         pairs = zip(text.split("\n"), plain.split("\n"), strict=True)
-        return paragraphs("\n".join(self._without_end(*pair) for pair in pairs))
+        return filled_lines("\n".join(self._without_end(*pair) for pair in pairs))
 
     def _without_end(self, line: str, plain: str) -> str:
         """`line`, whose plain characters are `plain`, without what asks for a click; empty where nothing else is."""
@@ -107,16 +110,37 @@ class Normalise(Job):
             return ""
         return line if kept == plain else line[: places(line, plain)[len(kept)]]
 
-    def _private(
-        self, title: str | None, text: str, language: str | None, *, given: bool
-    ) -> tuple[str | None, str, list[Span]]:
-        """Title and text with personal data treated as the settings say, and what was found in both."""
+    def _text(self, text: str, repeated: list[int], language: str | None, *, given: bool) -> tuple[str, list[Span]]:
+        """The text with personal data treated as the settings say, without noise, and what was found in it."""
+        if given:
+            return self._without_personal_data(text, language)
+        text, found = self._without_personal_data(self._without_noise(text, repeated), language)
+        return filled_lines(text), found
+
+    def _by_pages(
+        self, text: str, starts: list[int], repeated: list[int], language: str | None
+    ) -> tuple[str, list[int], list[Span]]:
+        """The same of a text that has pages, page by page, and where each begins then."""
+        made, moved, every = "", [], list[Span]()
+        for start, end in pairwise([*starts, len(text)]):
+            above = text.count("\n", 0, start)
+            part, found = self._text(text[start:end], [n - above for n in repeated], language, given=False)
+            # A paragraph may go on over the page's end.
+            between = "\n" if text[start - 1 : start] == "\n" else " "
+            moved.append(len(made) + (len(between) if made and part else 0))
+            made += between + part if made and part else part
+            every += found
+        return made, moved, every
+
+    def _title(
+        self, title: str | None, found: list[Span], language: str | None, *, given: bool
+    ) -> tuple[str | None, list[Span]]:
+        """The title with personal data treated alike, and what was found in it and before."""
         title = one_line(title) if not given else title
-        text, found = self._without_personal_data(text, language)
         if title:
             title, found_there = self._without_personal_data(title, language)
             found = found + found_there
-        return title or None, text if given else paragraphs(text), found
+        return title or None, found
 
     def _beside(
         self, author: str | None, images: list[dict[str, Any]] | None, language: str | None

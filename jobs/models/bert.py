@@ -109,7 +109,7 @@ def _kinds(path: Path) -> set[str]:
 def _read(path: Path) -> Weights:
     """The weights of the encoder in float32, by their names within it."""
     with _opened(path) as file:
-        return {_name(name): file.get_tensor(name).astype(np.float32) for name in file.keys()}  # noqa: SIM118
+        return {_name(name): file.get_tensor(name).astype(np.float32, copy=False) for name in file.keys()}  # noqa: SIM118
 
 
 def _name(written: str) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from hashlib import blake2b
@@ -29,7 +29,7 @@ from tokenizers import Tokenizer
 
 from quern.jobs.models.batches import Batching
 from quern.jobs.models.bert import token_graph
-from quern.jobs.models.cores import available_cores
+from quern.jobs.models.cores import available_cores, in_background
 from quern.jobs.models.folders import DEFAULT_MODEL, ModelError, find_folder, load_tokenizer, read_model
 from quern.jobs.models.precision import import_openvino
 from quern.schemas.digests import FINGERPRINT_BYTES
@@ -151,6 +151,7 @@ class Reader:
         self.fingerprint = blake2b(self._written, digest_size=FINGERPRINT_BYTES).hexdigest()
         self._tokens = lru_cache(maxsize=50_000)(self._split)
         self._own = threading.local()
+        self._compiled: Future[Any] | None = None
 
     @staticmethod
     def load(file: Path = FILE) -> Reader:
@@ -160,6 +161,12 @@ class Reader:
             ModelError: As of `Reader`.
         """
         return _load(file)
+
+    def prepare(self) -> Future[Any]:
+        """Begin to load the model in the background; the result is the model."""
+        if self._compiled is None:
+            self._compiled = in_background(self._compile)
+        return self._compiled
 
     def begin(self, question: str, passages: Sequence[Passage]) -> Callable[[], Reading]:
         """Start to read a window in the background; the result waits for it."""
@@ -221,8 +228,22 @@ class Reader:
         return Tokens(encoded.ids, encoded.offsets)
 
     @cached_property
+    def _encoder(self) -> Mapping[str, npt.NDArray[np.float32]]:
+        """The weights of the encoder; a product of an integer of 8 bits and its scale is rounded once, as f64 would."""
+        written = self._read_file()
+        return {
+            name: values.astype(np.float32, copy=False) * written.get(name + SCALE, np.float32(1.0))
+            for name, values in written.items()
+            if name.startswith("encoder.") and not name.endswith(SCALE)
+        }
+
+    @cached_property
     def _weights(self) -> Mapping[str, npt.NDArray[np.float64]]:
-        """The weights of the heads, and those of the encoder as they are used.
+        """The weights of the heads."""
+        return {n: v.astype(np.float64) for n, v in self._read_file().items() if not n.startswith("encoder.")}
+
+    def _read_file(self) -> Mapping[str, npt.NDArray[Any]]:
+        """What the file holds, by name.
 
         Raises:
             ModelError: The file is damaged or of another format.
@@ -233,12 +254,7 @@ class Reader:
             raise ModelError(f"reader {self._file} is damaged: {error}") from error
         if FORMAT not in written:
             raise ModelError(f"reader {self._file} is not of the format {FORMAT}: train it again with this version")
-        scales = {name: values for name, values in written.items() if name.endswith(SCALE)}
-        return {
-            name: values.astype(np.float64) * scales.get(name + SCALE, np.float32(1.0)).astype(np.float64)
-            for name, values in written.items()
-            if name != FORMAT and name not in scales
-        }
+        return written
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
@@ -252,16 +268,15 @@ class Reader:
     @cached_property
     def _threads(self) -> ThreadPoolExecutor:
         """The threads that read, each with a request of its own."""
-        compiled = self._compiled()
+        compiled = self.prepare().result()
 
-        def prepare() -> None:
+        def start() -> None:
             self._own.request = compiled.create_infer_request()
 
-        return ThreadPoolExecutor(available_cores(), "reader", prepare)
+        return ThreadPoolExecutor(available_cores(), "reader", start)
 
-    def _compiled(self) -> Any:
-        encoder = {n: v.astype(np.float32) for n, v in self._weights.items() if n.startswith("encoder.")}
-        graph = token_graph(read_model(DEFAULT_MODEL), encoder)
+    def _compile(self) -> Any:
+        graph = token_graph(read_model(DEFAULT_MODEL), self._encoder)
         # A window has one core, whatever the machine has: its sums are then made in one order.
         properties = {
             "INFERENCE_PRECISION_HINT": "f32",

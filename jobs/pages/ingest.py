@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from quern.jobs.pages.formats.arc import ARC_BEGINS, ArcReader
 from quern.jobs.pages.formats.captures import read_captures
+from quern.jobs.pages.formats.files import file_page
 from quern.jobs.pages.formats.html_files import html_page
 from quern.jobs.pages.formats.jsonl import json_pages
 from quern.jobs.pages.formats.packed import DamagedError, MemberStream
@@ -21,8 +22,22 @@ from quern.jobs.pages.formats.rows import FileReject, Found, Row, Sighting
 from quern.jobs.pages.formats.segments import Archive
 from quern.jobs.pages.formats.tables import delimited_pages, parquet_pages
 from quern.jobs.pages.formats.texts import text_pages
+from quern.jobs.pages.formats.wacz import Member, members, window
 from quern.jobs.pages.formats.warc import WARC_BEGINS, ArchiveReader, WarcReader
-from quern.jobs.pages.inputs import ARC, ARCHIVES, DELIMITED, HTML, JSONL, PARQUET, IngestError, Input, of_path, opened
+from quern.jobs.pages.inputs import (
+    ARC,
+    ARCHIVES,
+    COLLECTIONS,
+    DELIMITED,
+    FILES,
+    HTML,
+    JSONL,
+    PARQUET,
+    IngestError,
+    Input,
+    of_path,
+    opened,
+)
 from quern.schemas.settings import IngestSettings
 from quern.schemas.tables import PAGES
 
@@ -94,12 +109,20 @@ class Reading:
             yield FileReject(file.name, "empty", "the file has no bytes", file.name)
         elif file.kind in ARCHIVES:
             yield from self._archive(raw, file)
+        elif file.kind in COLLECTIONS:
+            for member in members(raw):
+                inner = replace(file, name=f"{file.name}/{member.name}", size=member.size, location=member.name)
+                whole = Reading(Span(inner, 0, max(member.size, 1)), self._settings)
+                for found in whole._archive(window(raw, member.start, member.size), inner):
+                    yield _in_collection(found, file, member)
         else:
             # What its name says, not its content: a page may be a gzip file itself, and is then no page.
             named = _named_packing(file)
             stream: BinaryIO = io.BufferedReader(named(raw, self._settings.max_ratio)) if named else raw
             if file.kind in HTML:
                 yield html_page(stream, Path(file.path), file.name, self._settings)
+            elif file.kind in FILES:
+                yield file_page(stream, Path(file.path), file.name, file.kind, self._settings)
             elif file.kind in JSONL:
                 yield from json_pages(stream, file.name, self._settings)
             elif file.kind in DELIMITED:
@@ -119,6 +142,14 @@ class Reading:
         reader = kind(archive, self._settings.max_page_bytes, self._span.start, self._span.end)
         yield from read_captures(reader, file.name, self._settings)
         self.began, self.ended, self.records = reader.began, reader.ended, dict(reader.records)
+
+
+def _in_collection(found: Found, file: Input, member: Member) -> Found:
+    """What a WARC file within a collection gives, by the bytes of the collection."""
+    if isinstance(found, dict):
+        at = int(found["warc_offset"] or 0) + member.start
+        return found | {"source_file": file.name, "warc_file": file.name, "warc_offset": at}
+    return replace(found, file=file.name)
 
 
 def _named_packing(file: Input) -> type[MemberStream] | None:

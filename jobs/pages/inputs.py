@@ -20,6 +20,7 @@ from typing import BinaryIO, Final, cast
 from pyarrow import fs
 
 from quern.jobs.pages.formats.arc import ARC_BEGINS
+from quern.jobs.pages.formats.files import FILE_TYPES, PDF_BEGINS
 from quern.jobs.pages.formats.object_store import s3, translated
 from quern.jobs.pages.formats.packings import opening
 from quern.jobs.pages.formats.warc import WARC_BEGINS
@@ -31,21 +32,27 @@ JSONL: Final = (".jsonl", ".ndjson")
 DELIMITED: Final = (".csv", ".tsv")
 PARQUET: Final = (".parquet",)
 TEXTS: Final = (".txt", ".md")
+FILES: Final = tuple(FILE_TYPES)
 WARC: Final = (".warc", ".wet", ".wat")
 ARC: Final = (".arc",)
 ARCHIVES: Final = WARC + ARC
-KINDS: Final = HTML + JSONL + DELIMITED + PARQUET + TEXTS + ARCHIVES
+COLLECTIONS: Final = (".wacz",)
+ADDRESSED: Final = JSONL + DELIMITED + PARQUET + ARCHIVES + COLLECTIONS
+"""Kinds whose pages have ids or addresses; the address of another file is made from its path."""
+KINDS: Final = HTML + JSONL + DELIMITED + PARQUET + TEXTS + FILES + ARCHIVES + COLLECTIONS
 PACKED: Final = (".gz", ".lz4", ".zst")
 # Texts that a site has for machines, which lie among the pages that `wget -r` keeps.
 _FOR_MACHINES: Final = frozenset({"robots.txt", "ads.txt", "app-ads.txt", "security.txt"})
 # What to do with files that people have and that are not read.
 _INSTEAD: Final = {
-    (".pdf", ".pdf.gz"): "PDF is not read; make texts of it before, for example with `pdftotext`",
     (".json", ".json.gz"): "JSON is read as lines, a document each; write it as .jsonl",
     (".xlsx", ".xls", ".ods"): "workbooks are not read; save the sheet as .csv",
-    (".docx", ".doc", ".odt", ".rtf", ".epub"): "such texts are not read; save it as .html or .txt",
+    (".doc", ".odt", ".rtf", ".epub"): "such texts are not read; save it as .docx, .html or .txt",
     (".zip", ".tar", ".tar.gz", ".tgz", ".7z"): "packed folders are not read; unpack it",
 }
+# What Spark, Hadoop and systems of files write beside data.
+_BESIDE_DATA: Final = re.compile(r"_SUCCESS|_(?:started|committed)_\d+|\..*\.crc|\._.*|\.DS_Store|Thumbs\.db")
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _CORPUS: Final = "corpus.jsonl"
 _QUERIES: Final = "queries.jsonl"
 _S3: Final = f"{S3}://"
@@ -65,7 +72,7 @@ class Input:
     Attributes:
         location: Absolute path, or s3:// address.
         name: Its name in tables: relative to the input; in a page store the location.
-        path: Path under the input, from which the address of an HTML page is made.
+        path: Path under the input, or the whole path, from which the address is made of a file that is one page.
         kind: One of `KINDS`; empty where it cannot be told.
         size: Bytes.
         version: What tells this content from another: size and time of change, or the ETag.
@@ -88,22 +95,30 @@ def kind_of(name: str) -> str:
         return ""
     for packed in PACKED:
         name = name.removesuffix(packed)
-    if name != bare and name.endswith(PARQUET):  # It is compressed within, and must be read from its end.
+    if name != bare and name.endswith(PARQUET + COLLECTIONS):  # Compressed within, and read from the end.
         return ""
     return next((kind for kind in KINDS if name.endswith(kind) and name != kind), "")
 
 
-def find_inputs(sources: Sequence[Path | Url]) -> list[Input]:
+def find_inputs(sources: Sequence[Path | Url], *, lenient: bool = False) -> list[Input]:
     """The files of `sources`, each once, with their locations as names: what a page store takes.
+
+    With `lenient` a source may be missing or empty.
 
     Raises:
         IngestError: A source is missing, or none holds a file that can be read.
     """
     found: dict[str, Input] = {}
     for source in sources:
-        for file in _of_each(source):
+        try:
+            files = _of_each(source)
+        except IngestError:
+            if not lenient:
+                raise
+            continue
+        for file in files:
             found.setdefault(file.location, _renamed(file, text_of(file.location)))
-    if not any(file.kind for file in found.values()):
+    if not lenient and not any(file.kind for file in found.values()):
         named = ", ".join(map(str, sources)) or "no source"
         raise IngestError(f"{named}: none of the kinds of file that can be read ({kinds_told()})")
     return sorted(found.values(), key=lambda file: file.name)
@@ -140,6 +155,15 @@ def of_source(source: Path | Url) -> list[Input]:
         IngestError: There is nothing to read.
     """
     return _of_s3(source) if isinstance(source, Url) else of_path(source)
+
+
+def covers(source: Path | Url, name: str) -> bool:
+    """Whether `source` is, holds, or is a pattern that matches the file that a page store calls `name`."""
+    address = str(source) if isinstance(source, Url) else text_of(os.fspath(source.absolute()))
+    if name == address or name.startswith(address.rstrip("/") + "/"):
+        return True
+    pattern = translated(address).removesuffix(r"\Z") + r"(?:/.*)?\Z"
+    return _PATTERN.search(address) is not None and re.match(pattern, name, re.DOTALL) is not None
 
 
 # ---- local files -----------------------------------------------------------------------------------------
@@ -207,7 +231,7 @@ _UNKNOWN: Final = ("unknown_kind", "neither its ending nor its content is of a k
 
 
 def _local(path: Path, root: Path, kind: str, fault: tuple[str, str] | None = None) -> Input:
-    location, name = os.fspath(path.absolute()), text_of(path.relative_to(root).as_posix())
+    location, name = os.fspath(path.absolute()), _CONTROL.sub("\ufffd", text_of(path.relative_to(root).as_posix()))
     try:
         found = path.stat()
     except OSError as error:
@@ -239,6 +263,8 @@ def _walk(root: Path) -> tuple[list[Input], list[Input]]:
         for link in (path for name in folders if (path := Path(folder, name)).is_symlink()):
             shut(link, "linked_folder", "a symbolic link to a folder is not followed")
         for name in names:
+            if _BESIDE_DATA.fullmatch(name):
+                continue
             path = Path(folder, name)
             files.append((path.parts, _listed(path, root, within)))
     closed.sort(key=lambda file: file.name)
@@ -248,6 +274,8 @@ def _walk(root: Path) -> tuple[list[Input], list[Input]]:
 def _listed(path: Path, root: Path, within: Path) -> Input:
     """A file found in a folder. Only its ending tells its kind: what lies in a folder was not chosen one by one."""
     kind = kind_of(path.name)
+    if _CONTROL.search(path.name):
+        return _local(path, root, "", ("bad_name", "its name holds a line break or another control character"))
     if not kind:
         detail = _instead(path.name) or f"no kind of file that can be read: {kinds_told()}"
         return _local(path, root, "", ("unknown_kind", detail))
@@ -328,6 +356,8 @@ def sniffed(stream: BinaryIO) -> str:
         return ".arc"
     if head.startswith(b"PAR1"):
         return ".parquet"
+    if start.startswith(PDF_BEGINS):
+        return ".pdf"
     if start.startswith(b'{"'):
         return ".jsonl"
     return ".html" if start[:15].lower().startswith((b"<!doctype html", b"<html")) else ""

@@ -1,4 +1,8 @@
-"""One row per address: of several captures the latest, unless the page was gone after it.
+"""One row per address: of several versions the latest, unless the page was gone after it or was removed.
+
+The versions of an address follow each other as they were ingested. Each takes the place of the one before, unless both
+state a time (that of a capture, or `modified_at` of a document) and its own is earlier. Within one ingest, the file
+that was changed last counts as the last, and of one file the last row.
 
 Memory: 44 bytes a page, about 200 bytes a capture with status 404 or 410 and a revisit.
 """
@@ -13,30 +17,33 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from quern.indexes.page_store import Part
+from quern.indexes.page_store import REMOVED, Part, Removals, place_of
 from quern.jobs.pages.formats.rows import FileReject
 from quern.schemas.digests import FINGERPRINT_BYTES, row_fingerprints
-from quern.schemas.tables import PAGES
+from quern.schemas.tables import PAGES, TIMESTAMP
 
 _NEVER: Final = np.iinfo(np.int64).min
 _PLACE: Final = ("url", "source_file", "warc_file", "warc_offset")
+_ORDERED: Final = ("url", "fetched_at", "last_modified", "source_file", "warc_file", "warc_offset")
 Bools = npt.NDArray[np.bool_]
 Longs = npt.NDArray[np.int64]
 
 
 def superseded(urls: pa.Array, fetched_at: pa.Array, place: Longs | None = None) -> Bools:
-    """Which rows have a later capture of the same address, shape (rows,).
-
-    The latest `fetched_at` stays, one without a time counts as the earliest; among equals the one at the highest
-    `place`, and the last row.
-    """
+    """Which rows have a later version of the same address, shape (rows,); `place` is their order, else that of rows."""
     prints = row_fingerprints(pa.record_batch({"url": urls}), ["url"]).view(np.uint64).reshape(-1, 2)
     return _superseded(prints, _times(fetched_at), np.zeros(len(prints), np.int64) if place is None else place)
 
 
 def _superseded(prints: npt.NDArray[np.uint64], when: Longs, place: Longs) -> Bools:
-    order = np.lexsort((np.arange(len(prints)), place, when, prints[:, 1], prints[:, 0]))
+    rows = np.arange(len(prints))
+    order = np.lexsort((rows, place))
+    # A row without a time takes the place of all before it: times are compared between two such rows.
+    timeless = np.empty(len(prints), np.int64)
+    timeless[order] = np.cumsum(when[order] == _NEVER)
+    order = np.lexsort((rows, place, when, timeless, prints[:, 1], prints[:, 0]))
     lost = np.zeros(len(prints), dtype=np.bool_)
     lost[order[:-1]] = (prints[order][:-1] == prints[order][1:]).all(axis=1)
     return lost
@@ -53,20 +60,22 @@ class PartRows:
 
     Attributes:
         part: The part.
-        lost: Rows with a later capture of the same address.
+        lost: Rows with a later version of the same address.
+        removed: Other rows that were removed.
         gone_at: When the page of a row that has none was found to be gone, else `_NEVER`.
         unread: Revisits in it of pages whose capture is nowhere.
     """
 
     part: Part
     lost: Bools
+    removed: Bools
     gone_at: Longs
     unread: tuple[FileReject, ...] = ()
 
     @property
     def stays(self) -> Bools:
         """Rows that stay."""
-        return np.asarray(~self.lost & (self.gone_at == _NEVER))
+        return np.asarray(~self.lost & ~self.removed & (self.gone_at == _NEVER))
 
     @property
     def whole(self) -> bool:
@@ -84,7 +93,8 @@ class PartRows:
 
     def rejects(self) -> Iterator[FileReject]:
         """The other rows. Of a page `duplicate_url`; of a JSONL document, whose address is made from its id,
-        `duplicate_doc_id`; of one that a later capture found to be gone, `gone`. And the revisits of `unread`.
+        `duplicate_doc_id`; of one that was removed, `removed`; of one that a later capture found to be gone, `gone`.
+        And the revisits of `unread`.
         """
         yield from self.unread
         if self.stays.all():
@@ -94,45 +104,65 @@ class PartRows:
             rows = slice(start, start + batch.num_rows)
             start += batch.num_rows
             yield from _duplicates(batch.filter(pa.array(self.lost[rows])))
-            gone = ~self.lost[rows] & (self.gone_at[rows] != _NEVER)
+            for row in batch.filter(pa.array(self.removed[rows])).to_pylist():
+                detail = f"{row['url']}: removed by `quern remove`, and not changed since"
+                yield FileReject(place_of(row), REMOVED, detail, row["source_file"])
+            gone = ~self.lost[rows] & ~self.removed[rows] & (self.gone_at[rows] != _NEVER)
             yield from _gone(batch.filter(pa.array(gone)), self.gone_at[rows][gone])
 
 
-def latest_captures(parts: Sequence[Part]) -> Iterator[PartRows]:
-    """Which rows of each of `parts` stay, one per address.
+def latest_captures(parts: Sequence[Part], removals: Removals | None = None) -> Iterator[PartRows]:
+    """Which rows of each of `parts` stay, one per address, without those that were removed.
 
     It depends on what the parts hold, not on how it is spread over them. Reads the addresses and times of all rows.
     """
     prints, when, place = _keys(parts)
     lost = _superseded(prints, when, place)
+    removed = ~lost & _removed(parts, removals or Removals(), len(lost))
     gone_at = _gone_after(parts, prints, when, lost)
     captured = _captured(parts, prints)
     start = 0
     for part in parts:
         rows = slice(start, start + sum(b.num_rows for b in part.batches("pages", ["url"])))
         start = rows.stop
-        yield PartRows(part, lost[rows], gone_at[rows], tuple(_unread(part, captured)))
+        yield PartRows(part, lost[rows], removed[rows], gone_at[rows], tuple(_unread(part, captured)))
 
 
 def _keys(parts: Sequence[Part]) -> tuple[npt.NDArray[np.uint64], Longs, Longs]:
-    """Of every row the fingerprint of its address, its time, and its place: file by name, then offset or line."""
+    """Of every row the fingerprint of its address, its time, and its place: ingest, file, then offset or line."""
     prints = [np.empty((0, 2), np.uint64)]
     when, files, offsets = ([np.empty(0, np.int64)] for _ in range(3))
     codes: dict[str, int] = {}
+    order_of: dict[str, tuple[int, int, str]] = {}
     for part in parts:
-        for batch in part.batches("pages", ["url", "fetched_at", "source_file", "warc_offset"]):
+        order_of |= {claim.file: (part.ingest, claim.changed_ns, claim.file) for claim in part.live}
+        for batch in part.batches("pages", _ORDERED):
             prints.append(row_fingerprints(batch, ["url"]).view(np.uint64).reshape(-1, 2))
-            when.append(_times(batch.column("fetched_at")))
+            when.append(_times(_stated(batch)))
             names = batch.column("source_file").to_pylist()
             files.append(np.array([codes.setdefault(name, len(codes)) for name in names], np.int64))
             offsets.append(batch.column("warc_offset").fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64))
     ranks = np.empty(len(codes), np.int64)
-    ranks[[codes[name] for name in sorted(codes)]] = np.arange(len(codes))
+    ranks[[codes[name] for name in sorted(codes, key=order_of.__getitem__)]] = np.arange(len(codes))
     file = ranks[np.concatenate(files)]
     order = np.lexsort((np.concatenate(offsets), file))
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     return np.concatenate(prints), np.concatenate(when), place
+
+
+def _stated(pages: pa.RecordBatch) -> pa.Array:
+    """The time of each page: when it was fetched, or what its document states in `modified_at`."""
+    given = pc.is_null(pages.column("warc_file"))  # Of a capture, it is what a server sent.
+    modified = pc.if_else(given, pages.column("last_modified"), pa.scalar(None, pa.string()))
+    return pc.coalesce(pages.column("fetched_at"), modified.cast(TIMESTAMP))
+
+
+def _removed(parts: Sequence[Part], removals: Removals, rows: int) -> Bools:
+    """Which rows were removed, shape (rows,)."""
+    if not removals.marks:
+        return np.zeros(rows, np.bool_)
+    return np.concatenate([removals.holds(b) for part in parts for b in part.batches("pages", ["url", "digest"])])
 
 
 def _gone_after(parts: Sequence[Part], prints: npt.NDArray[np.uint64], when: Longs, lost: Bools) -> Longs:
@@ -177,26 +207,19 @@ def _unread(part: Part, captured: set[bytes]) -> Iterator[FileReject]:
                 yield FileReject(row["url"], "revisit_without_capture", detail, row["source_file"])
 
 
-def _place(row: dict[str, object]) -> str:
-    file, offset = row["source_file"], row["warc_offset"]
-    if offset is None:
-        return str(file)
-    return f"{file}:{offset}" if row["warc_file"] is None else f"{file}@{offset}"
-
-
 def _duplicates(lost: pa.RecordBatch) -> Iterator[FileReject]:
     for row in lost.to_pylist():
         url, file = row["url"], row["source_file"]
         if row["warc_offset"] is not None and row["warc_file"] is None:
-            detail = f"{url}: the same doc_id stands again further on"
-            yield FileReject(_place(row), "duplicate_doc_id", detail, file)
+            detail = f"{url}: the same doc_id stands again in a later version"
+            yield FileReject(place_of(row), "duplicate_doc_id", detail, file)
         else:
-            detail = f"{url} was captured again later, or stands again further on"
-            yield FileReject(_place(row), "duplicate_url", detail, file)
+            detail = f"{url} stands again in a later version"
+            yield FileReject(place_of(row), "duplicate_url", detail, file)
 
 
 def _gone(pages: pa.RecordBatch, times: Longs) -> Iterator[FileReject]:
     rows = pages.to_pylist()
     for row, time in zip(rows, times, strict=True):
         found = datetime.fromtimestamp(int(time) / 1e6, UTC).isoformat(timespec="seconds")
-        yield FileReject(_place(row), "gone", f"{row['url']}: status 404 or 410 at {found}", row["source_file"])
+        yield FileReject(place_of(row), "gone", f"{row['url']}: status 404 or 410 at {found}", row["source_file"])

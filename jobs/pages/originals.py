@@ -1,23 +1,28 @@
-"""The bytes of a page as an archive holds them: its record, found by file, offset and address."""
+"""The bytes of a page as an archive holds them: its record, found by file, offset and address; and erasing it."""
 
 from __future__ import annotations
 
 import io
+import os
 import re
+import zlib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from quern.jobs.pages.formats.arc import ARC_BEGINS
 from quern.jobs.pages.formats.captures import quoted
 from quern.jobs.pages.formats.packed import DamagedError
 from quern.jobs.pages.formats.segments import Archive, Place, Segment
+from quern.jobs.pages.formats.wacz import window
 from quern.jobs.pages.formats.warc import WARC_BEGINS
-from quern.jobs.pages.inputs import ARC, kind_of, opened, sniffed
+from quern.jobs.pages.inputs import ARC, COLLECTIONS, kind_of, opened, sniffed
 from quern.schemas.errors import QuernError
 
 _HEADER_BYTES: Final = 1 << 16
 _MOST_BYTES: Final = 1 << 28
 _MAX_RATIO: Final = 10_000
+_LEAST_MEMBER: Final = 21
 _LENGTH: Final = re.compile(rb"^content-length[ \t]*:[ \t]*(\d{1,12})[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 _TARGET: Final = re.compile(rb"^warc-target-uri[ \t]*:[ \t]*<?([^\r\n>]*)>?[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 
@@ -49,6 +54,8 @@ def original(location: str, offset: int, url: str) -> Original:
         with opened(location) as raw:
             size = raw.seek(0, io.SEEK_END)
             raw.seek(0)
+            if kind_of(location) in COLLECTIONS:
+                raw, size, offset = window(raw, offset, size - offset), size - offset, 0
             arc = (kind_of(location) or sniffed(raw)) in ARC
             archive = Archive(raw, size, ARC_BEGINS if arc else WARC_BEGINS, _MAX_RATIO)
             stream = io.BufferedReader(archive.segment(Place(offset)))
@@ -60,6 +67,35 @@ def original(location: str, offset: int, url: str) -> Original:
     except DamagedError as error:
         raise OriginalError(f"{location} is damaged at byte {offset}: {error}") from None
     raise OriginalError(f"{location} holds no record of {url} at byte {offset}; it changed since it was read")
+
+
+def erase(path: Path, offset: int) -> bool:
+    """Overwrite the gzip member at a byte of an archive by an empty one of the same length, so that all others stay.
+
+    Returns whether there is one: other archives are left as they are. One that is gone needs no erasing.
+    """
+    if not path.exists():
+        return True
+    with path.open("rb+") as file:
+        stat, member = os.fstat(file.fileno()), zlib.decompressobj(16 + zlib.MAX_WBITS)
+        file.seek(offset)
+        try:
+            while not member.eof and (piece := file.read(1 << 16)):
+                while piece and not member.eof:  # No more is held in memory, whatever it decompresses to.
+                    member.decompress(piece, 1 << 20)
+                    piece = member.unconsumed_tail
+        except zlib.error:
+            return False
+        size = file.tell() - len(member.unused_data) - offset
+        if not member.eof or size < _LEAST_MEMBER:
+            return False
+        # RFC 1952: a header with a comment, a deflate block without content, its checksum and length.
+        file.seek(offset)
+        file.write(b"\x1f\x8b\x08\x10" + bytes(6) + b" " * (size - _LEAST_MEMBER) + b"\0" + b"\x03\0" + bytes(8))
+        file.flush()
+        os.fsync(file.fileno())
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))  # What else it holds need not be read again.
+    return True
 
 
 def _record(stream: io.BufferedReader[Segment], arc: bool) -> tuple[str, Original] | None:

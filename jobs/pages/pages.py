@@ -1,4 +1,4 @@
-"""The table `pages`: what files hold, one row per address.
+"""The table `pages`: what files hold, one row per address, without pages that were removed.
 
 Files are read anew by a build of PAGES, and once for the page store. It streams; beside a batch of bodies, memory
 holds 44 bytes a page (`jobs.pages.latest`).
@@ -29,7 +29,7 @@ from quern.schemas.tables import PAGES, Table
 
 @dataclass(frozen=True)
 class ReadPages(TableJob):
-    """Every page that the build's source holds; of several captures of one address the latest stays."""
+    """Every page that the build's source holds; of several versions of one address the latest stays."""
 
     settings: IngestSettings
 
@@ -96,7 +96,7 @@ class ReadPages(TableJob):
                 kept = count_warnings(batch)
                 rejected, warned = rejected + batch.num_rows - kept, warned + kept
         with run.folder(PAGES) as pages:
-            for rows in latest_captures(parts):
+            for rows in latest_captures(parts, run.removals):
                 lost = [(reject.key, reject.reason, reject.detail) for reject in rows.rejects()]
                 run.reject(self.name, lost)
                 rejected += len(lost)

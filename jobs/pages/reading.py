@@ -26,7 +26,7 @@ from quern.jobs.core.progress import watched
 from quern.jobs.core.work import EngineError, EnginePool
 from quern.jobs.pages.formats.rows import FileReject, Found, Sighting
 from quern.jobs.pages.ingest import Reading, Span, batched
-from quern.jobs.pages.inputs import ARCHIVES, HTML, TEXTS, Input
+from quern.jobs.pages.inputs import ADDRESSED, ARCHIVES, COLLECTIONS, FILES, HTML, Input
 from quern.schemas.contract.validate import validate
 from quern.schemas.digests import settings_digest
 from quern.schemas.settings import IngestSettings
@@ -34,7 +34,7 @@ from quern.schemas.tables import PAGES
 
 log = logging.getLogger(__name__)
 
-VERSION: Final = 8
+VERSION: Final = 9
 # Libraries that have a say in the fields of documents, by names of months and by encodings of tables and texts. Pages
 # of HTML and of archives are stored as they are, and read by `clean`.
 _LIBRARIES: Final = ("charset-normalizer", "dateparser")
@@ -51,8 +51,8 @@ def version_of(file: Input, settings: IngestSettings) -> str:
     if not file.version:
         return ""
     read = settings.results()
-    path = file.path if file.kind in HTML + TEXTS else ""
-    read_by = [] if file.kind in HTML + ARCHIVES else [libraries()]
+    path = "" if file.kind in ADDRESSED else file.path
+    read_by = [] if file.kind in HTML + FILES + ARCHIVES + COLLECTIONS else [libraries()]
     return f"{file.version}-{settings_digest([VERSION, read, file.kind, path, *read_by])[:8]}"
 
 

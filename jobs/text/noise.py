@@ -119,4 +119,9 @@ def without_emoji(text: str) -> str:
         return text
     if "\ufe0f" in text or "\u20e3" in text:
         text = _SELECTED.sub("", _KEYCAP.sub(r"\1", text))
-    return _JOINER.sub("", _DROPPED.sub("", text))
+    return without_joiners(_DROPPED.sub("", text))
+
+
+def without_joiners(text: str) -> str:
+    """`text` without joiners outside of the scripts whose letters they shape."""
+    return _JOINER.sub("", text) if "\u200c" in text or "\u200d" in text else text

@@ -38,6 +38,11 @@ def paragraphs(text: str) -> str:
     return "\n".join(_TABLE_ROW.sub(r"\1", line) for line in lines if line and not _TABLE_RULE.match(line))
 
 
+def filled_lines(text: str) -> str:
+    """`text` without empty lines and spaces at the ends of lines; those before a line, as of code, stay."""
+    return "\n".join(filter(None, map(str.rstrip, text.split("\n"))))
+
+
 def one_line(text: str | None) -> str | None:
     """`text` on one line with single spaces; null where nothing is left."""
     return squeeze(printable(text)) or None if text else None

@@ -14,8 +14,6 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from quern.indexes.graph.communities import communities
-from quern.indexes.graph.structure import joined, projected, read_edges, read_members
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Counts, Made
 from quern.jobs.core.run import Run
@@ -249,6 +247,9 @@ def _communities(inputs: Mapping[str, Stage]) -> dict[str, int]:
     """Chunk to its community; a chunk that is alone in its community has none."""
     if inputs["nodes"].rows == 0:
         return {}
+    from quern.indexes.graph.communities import communities  # A build with nothing to group needs no SciPy.
+    from quern.indexes.graph.structure import joined, projected, read_edges, read_members
+
     members = read_members(_Tables(inputs))
     kinds = read_edges(_Tables(inputs), members.nodes)
     edges = joined([edges for kind, edges in kinds.items() if kind not in _NO_COMMUNITY])

@@ -7,6 +7,7 @@ there the first vector that is committed to the memo is the vector.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib.metadata import version
@@ -19,7 +20,7 @@ from tokenizers import Encoding, Tokenizer
 
 from quern.jobs.core.contract import Job, Outcome, Reject
 from quern.jobs.models.batches import Batching, Call
-from quern.jobs.models.cores import available_cores
+from quern.jobs.models.cores import available_cores, in_background
 from quern.jobs.models.folders import (
     Model,
     ModelError,
@@ -95,6 +96,7 @@ class Embedder:
         self.batching = _batching(model, settings)
         self._tokenizer, self._max_tokens = tokenizer, max_tokens
         self._model, self._settings = model, settings
+        self._loading: Future[Runner] | None = None
 
     @staticmethod
     def load(settings: EmbedSettings) -> Embedder:
@@ -119,10 +121,15 @@ class Embedder:
         """Share of each text's letters that are of scripts which the model knows, shape (texts,)."""
         return readable(texts, self._scripts)
 
+    def prepare(self) -> None:
+        """Begin to load the model in the background."""
+        if self._loading is None:
+            self._loading = in_background(lambda: _runner(self._model, self._settings))
+
     @cached_property
     def _runner(self) -> Runner:
         """The model, ready to run: it takes a second, and who finds all vectors remembered needs none."""
-        return _runner(self._model, self._settings)
+        return self._loading.result() if self._loading else _runner(self._model, self._settings)
 
     @cached_property
     def _scripts(self) -> frozenset[str]:
@@ -184,6 +191,7 @@ def _load(settings: EmbedSettings) -> Embedder:
     return Embedder(settings, model, load_tokenizer(model))
 
 
+@lru_cache(maxsize=4)
 def prepare(settings: EmbedSettings) -> None:
     """Do what is done once per machine, before workers start: convert the model if OpenVINO shall run it.
 

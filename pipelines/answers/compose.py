@@ -46,7 +46,12 @@ class Citations:
         hit = self._hits[at]
         source = {name: getattr(hit, name) for name in ("doc_id", "chunk_id", "url", "title", "published_at")}
         return Citation(
-            number=number, start=hit.start + start, end=hit.start + end, quote=hit.text[start:end], **source
+            number=number,
+            start=hit.start + start,
+            end=hit.start + end,
+            quote=hit.text[start:end],
+            page=hit.page_at(hit.start + start),
+            **source,
         )
 
 

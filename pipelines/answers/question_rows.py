@@ -75,11 +75,13 @@ class Columns:
         what: What it holds, for messages.
         needed: Fields that a table must have columns for.
         names: What the file calls fields, by their names here.
+        mapped: Whether the command has `--map`, which gives `names`.
     """
 
     what: str = "questions"
     needed: Sequence[str] = ("query_id", "question")
     names: Mapping[str, str] = field(default_factory=dict)
+    mapped: bool = False
 
     def field_of(self, column: str) -> str | None:
         """The field that a column holds, None for none."""
@@ -98,7 +100,7 @@ class Columns:
             there = ", ".join(map(quoted, columns[:20]))
             how = ",".join(f"{name}=NAME" for name in dict.fromkeys(missing))
             lacks = f"{self.what} {path} has no column {' and no '.join(map(quoted, called))}; its columns are {there}"
-            raise QuestionError(lacks + (f": name what holds it, like --map {how}" if self.what == "questions" else ""))
+            raise QuestionError(lacks + (f": name what holds it, like --map {how}" if self.mapped else ""))
 
 
 def rows_of(path: Path, columns: Columns = Columns()) -> Iterator[Row | BadRow]:

@@ -110,14 +110,14 @@ class QuestionFile:
     Attributes:
         most_characters: `question.max_characters`.
         read_condition: Reads a condition of a question's `where`; a QuernError of it is a reject.
-        names: What the file calls fields of questions, by the names of these.
+        names: What the file calls fields of questions, by the names of these; None where a command has no `--map`.
         rejected: Rejects so far, by reason.
     """
 
     path: Path
     most_characters: int = QuestionSettings().max_characters
     read_condition: Callable[[str], object] = void
-    names: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] | None = None
     rejected: Counter[str] = field(default_factory=Counter)
     _made: Counter[str] = field(default_factory=Counter)
 
@@ -137,7 +137,8 @@ class QuestionFile:
         """
         first: QuestionReject | None = None
         seen: set[bytes] = set()
-        for row in rows_of(self.path, Columns(needed=("question",), names=self.names)):
+        columns = Columns(needed=("question",), names=self.names or {}, mapped=self.names is not None)
+        for row in rows_of(self.path, columns):
             found = self._question(row, seen)
             if isinstance(found, Question):
                 yield found

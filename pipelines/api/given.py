@@ -14,9 +14,8 @@ import yaml
 from quern.indexes.catalog import Warehouse
 from quern.pipelines.answers.question_rows import QuestionError
 from quern.pipelines.answers.questions import NoQuestionError, question_of
-from quern.pipelines.query import settings_to_ask_by
 from quern.pipelines.retrieve.filters import conditions_in
-from quern.pipelines.retrieve.searcher import Searcher
+from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by
 from quern.schemas.addresses import local_path
 from quern.schemas.answers import Question
 from quern.schemas.settings import Settings, load_settings

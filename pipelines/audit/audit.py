@@ -1,7 +1,4 @@
-"""Audits: of a build before it is published, and of a snapshot again.
-
-Great Expectations is imported when an audit begins: it takes seconds that other commands need not spend.
-"""
+"""Audits: of a build before it is published, and of a snapshot again."""
 
 from __future__ import annotations
 
@@ -13,21 +10,20 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from quern.indexes.catalog import Snapshot, WarehouseFolder
 from quern.indexes.catalog.step_record import StepRecord
 from quern.indexes.checksums import DamagedError
 from quern.indexes.disk import is_read_only
 from quern.indexes.stages import Stage
+from quern.jobs.audit.checks import Audit
+from quern.jobs.audit.validation import audit
 from quern.jobs.core.step import upstream
 from quern.jobs.engines import SparkEngine
 from quern.schemas.contract.expectations import LOST, RECALL, Limits
 from quern.schemas.settings import Settings
 from quern.schemas.tables import NO_LOSS, WARNINGS
-
-if TYPE_CHECKING:
-    from quern.jobs.audit.validation import Audit
 
 log = logging.getLogger(__name__)
 
@@ -137,13 +133,10 @@ def reject_shares(given: Mapping[str, int], reasons: Reasons, counted: Reasons |
 
 
 def audit_tables(warehouse: WarehouseFolder, subject: Subject, settings: Settings) -> Audited:
-    """Validate all suites over the tables of `subject` and write the data docs to `audit/BUILD_ID` of the warehouse."""
+    """Check all that is expected of `subject` and write the data docs to `audit/BUILD_ID` of the warehouse."""
     started = time.monotonic()
-    # Great Expectations takes a second to import, which opening a snapshot has no need of.
-    from quern.jobs.audit.validation import audit
-
     limits = Limits(settings.audit, subject.started_at, subject.before, subject.measures)
-    chosen = (subject.stages, subject.shares, limits, subject.build_id)
+    chosen = (subject.stages, subject.shares, limits)
     if settings.audit.engine == "spark":
         engine = SparkEngine(settings.engine)
         try:
@@ -178,7 +171,7 @@ def _docs(found: Audit, build_id: str, folder: Path) -> Path | None:
 
 
 def audit_snapshot(snapshot: Snapshot, settings: Settings) -> Audited:
-    """Validate all suites over a published snapshot again.
+    """Check all that is expected of a published snapshot again.
 
     Raises:
         DamagedError: A file of the snapshot is gone or damaged.

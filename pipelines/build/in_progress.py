@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import shutil
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,6 +40,7 @@ from quern.pipelines.pages.crawl_reports import lost_pages
 from quern.pipelines.pages.store import PAGE_STORE, page_store
 from quern.pipelines.vacuum import tidy
 from quern.schemas.addresses import Url, absolute
+from quern.schemas.contract.expectations import SHARES
 from quern.schemas.differences import RowChanges
 from quern.schemas.errors import QuernError
 from quern.schemas.settings import Settings
@@ -222,7 +224,7 @@ class StagedBuild:
         records = [known.record for known in self.done()]
         subject = Subject(begun.build_id, begun.started_at, stages, self._reports(), records, before)
         audited = audit_tables(self.warehouse, subject, self.settings)
-        _refuse_failures(begun.build_id, audited, rejects)
+        _refuse_failures(begun.build_id, audited, subject)
         record = AuditRecord(
             seconds=time.monotonic() - started,
             checks=[c.as_row() for c in audited.audit.checks],
@@ -321,6 +323,7 @@ def new_run(
             batch_rows=settings.engine.batch_rows,
             task_rows=settings.engine.task_rows,
             cores=core_count(settings.engine),
+            removals=page_store(warehouse).removals(),
         )
 
 
@@ -363,21 +366,31 @@ def _is_warning(of: str) -> bool:
     return of.partition(": ")[2] in WARNINGS
 
 
-def _refuse_failures(build_id: str, audited: Audited, rejects: Stage) -> None:
+def _refuse_failures(build_id: str, audited: Audited, subject: Subject) -> None:
     """Log what failed in the audit; stop where it is critical.
 
     Raises:
-        BuildRefusedError: The message names what failed, the data docs, and the first reject of the build.
+        BuildRefusedError: The message names what failed, a cause before its consequences, and the data docs.
     """
     for check in audited.audit.checks:
         if not check.passed:
             log.warning("audit %s failed: %s severity=%s", check.expectation, check.observed, check.severity)
     if failed := audited.audit.failures():
-        named = "; ".join(f"{c.expectation}: {c.observed}" for c in failed)
-        lost = (r for b in rejects.batches(rows=1) for r in b.to_pylist() if r["reason"] not in NO_LOSS)
-        first = next(lost, None)
-        told = f"; first reject: {first['key']}: {first['reason']} ({first['detail']})" if first else ""
+        named = [f"{c.expectation}: {c.observed}" for c in failed]
+        lost = _main_loss(subject)
+        told = [*lost, *named] if failed[0].table == SHARES else [*named, *lost]
         raise BuildRefusedError(
-            f"build {build_id} failed its audit and was not published: {named}{told}; {audited.docs} shows the audit, "
-            "`quern settings` its thresholds (group audit)"
+            f"build {build_id} failed its audit and was not published: {'; '.join(told)}; {audited.docs} shows the "
+            "audit, `quern settings` its thresholds (group audit)"
         )
+
+
+def _main_loss(subject: Subject) -> list[str]:
+    """The reason that most rows were lost for, with the first of them; empty where none was lost."""
+    losses = Counter({of: n for of, n in subject.reasons.items() if of[1] not in NO_LOSS})
+    for (job, reason), count in losses.most_common(1):
+        batches = subject.stages[REJECTS.name].batches(rows=1)
+        first = next(r for b in batches for r in b.to_pylist() if (r["job"], r["reason"]) == (job, reason))
+        rows = subject.given.get(job, count)
+        return [f"{count} of {rows} rows lost by {job}: {reason}, the first {first['key']} ({first['detail']})"]
+    return []

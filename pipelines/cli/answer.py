@@ -105,7 +105,8 @@ def _tell(written: Any, file: Any, resumed: int, tally: Any, out: Path, kind: st
     if resumed:
         typer.echo(f"went on with a run before: {resumed} answers were there already")
     typer.echo(
-        f"answered {written.found} of {written.questions} questions; no answer was found to the others"
+        f"answered {written.found} of {written.questions} questions"
+        + ("; no answer was found to the others" if 0 < written.found < written.questions else "")
         + (f"; for {written.by['rules']} the rule stood in for the model" if by_model else "")
     )
     if tally.reused:

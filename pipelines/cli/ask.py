@@ -50,14 +50,16 @@ def ask(
     as_json: AsJson = False,
 ) -> None:
     """Answer one question: the answer, its numbered citations, the chunks, and the path through the graph."""
+    searcher = open_searcher(warehouse, snapshot, settings, override, where, as_of, top_k)
     from quern.pipelines.answers.questions import question_of
+
+    asked = question_of({"query_id": "ask", "question": question}, searcher.settings.question.max_characters)
+    searcher.prepare()  # While the rest is imported.
     from quern.pipelines.answers.views.terminal import render_text
     from quern.pipelines.query import answer_questions
     from quern.pipelines.retrieve.recipes import find_recipes
 
     (chosen,) = find_recipes(recipe)
-    searcher = open_searcher(warehouse, snapshot, settings, override, where, as_of, top_k)
-    asked = question_of({"query_id": "ask", "question": question}, searcher.settings.question.max_characters)
     (answer,) = answer_questions(searcher, [asked], chosen)
     if picture:
         from quern.pipelines.inspect.graph.drawing import write_path

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,6 +26,9 @@ from quern.pipelines.cli.common import (
     print_json,
     written_catalog,
 )
+
+if TYPE_CHECKING:
+    from quern.indexes.catalog import Manifest
 
 app = new_app("")
 
@@ -71,14 +75,32 @@ def build(
         print_json(manifest.model_dump(mode="json"))
         return
     typer.echo(f"published {manifest.build_id} in {manifest.seconds:.1f} s, {_mib(manifest.peak_memory_bytes)} at peak")
+    for line in _left_out(manifest):
+        typer.echo(f"  {line}")
     for name, table in manifest.tables.items():
         typer.echo(f"  {name:<10} {table.rows:>9,} rows  {table.digest[:12]}")
-    for reason, count in manifest.rejects.items():
-        typer.echo(f"  rejected {count:,} by {reason}")
-    for reason, count in manifest.warnings.items():
-        typer.echo(f"  warned {count:,} by {reason}")
+
+
+def _left_out(manifest: Manifest) -> Iterator[str]:
+    """What became of rows by `job: reason`, in lines: those lost, those kept without a value, those not needed."""
+    from quern.jobs.core.step import upstream
+    from quern.schemas.tables import NO_LOSS
+
+    lost = {of: n for of, n in manifest.rejects.items() if of.partition(": ")[2] not in NO_LOSS}
+    jobs = {step.job for step in upstream(manifest.steps, ("documents",))}
+    documents = {of: n for of, n in lost.items() if of.partition(": ")[0] in jobs}
+    others = {of: n for of, n in lost.items() if of not in documents}
+    for kind, rows in (("documents", documents), ("rows of other tables", others)):
+        if rows:
+            yield f"warning: lost {kind}: {_counted(rows)}; `quern rejects` shows each"
     if manifest.warnings:
-        typer.echo("  with a warning the row is kept, without a value; quern rejects shows each")
+        yield f"kept without a value: {_counted(manifest.warnings)}; `quern rejects` shows each"
+    if rest := {of: n for of, n in manifest.rejects.items() if of not in lost}:
+        yield f"left out without loss: {_counted(rest)}"
+
+
+def _counted(rows: Mapping[str, int]) -> str:
+    return ", ".join(f"{n:,} by {of}" for of, n in sorted(rows.items(), key=lambda kv: -kv[1]))
 
 
 def _mib(size: int) -> str:

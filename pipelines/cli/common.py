@@ -95,7 +95,7 @@ Where = Annotated[
     typer.Option(
         "--where",
         metavar="CONDITION",
-        help="Search only where this holds, for example site=example.org, 'published_at>=2024-05' or "
+        help="Only those of which this holds, for example site=example.org, 'published_at>=2024-05' or "
         "'language in (de, fr) and title contains tide'; repeatable.",
         show_default=False,
     ),
@@ -228,10 +228,10 @@ def overriding(
     **engines: str | None,
 ) -> list[str]:
     """What `--set` says, and the options that say the same of an engine, or of how files are read."""
-    from quern.schemas.words.fields import split_pairs
+    from quern.schemas.words.fields import pairs_of
 
     chosen = [f"engine.{name}={value}" for name, value in engines.items() if value is not None]
-    mapped = [pair for text in names or () for pair in split_pairs(text)]
+    mapped = [pair for text in names or () for pair in pairs_of(text)]
     read = {"map": mapped or None, "day_first": day_first, "csv_escape": csv_escape, "skip_lines": skip_lines}
     said = [f"ingest.{name}={json.dumps(value)}" for name, value in read.items() if value is not None]
     return [*(override or []), *chosen, *said]
@@ -247,10 +247,10 @@ def question_names(names: Sequence[str] | None) -> dict[str, str]:
         return {}
     from quern.schemas.answers import Question
     from quern.schemas.settings import SettingsError
-    from quern.schemas.words.fields import names_of_fields, split_pairs
+    from quern.schemas.words.fields import names_of_fields, pairs_of
 
     try:
-        pairs = [pair for text in names for pair in split_pairs(text)]
+        pairs = [pair for text in names for pair in pairs_of(text)]
         return names_of_fields(pairs, tuple(Question.model_fields), "questions")
     except ValueError as error:
         raise SettingsError(f"--map: {error}") from None
@@ -289,12 +289,11 @@ def open_searcher(
         SettingsError: A setting is unknown or ill-typed, or `as_of` is no day.
     """
     from quern.indexes.catalog import Warehouse as Catalog
-    from quern.pipelines.query import settings_to_ask_by
     from quern.pipelines.retrieve import searcher
     from quern.pipelines.retrieve.filters import UnknownColumnError, conditions_in, see_that_columns_are_there
 
     opened = Catalog.open(warehouse).snapshot(snapshot)
-    chosen = load_settings(settings, override, settings_to_ask_by(opened.manifest))
+    chosen = load_settings(settings, override, searcher.settings_to_ask_by(opened.manifest))
     conditions = (*chosen.retrieve.where, *(where or ()))
     for text in conditions:
         with suppress(UnknownColumnError):  # The snapshot, when it is open, tells what there is instead.
@@ -310,6 +309,21 @@ def open_searcher(
 
         return with_pictures(opened_searcher)
     return opened_searcher
+
+
+def documents_where(warehouse: Path, where: Sequence[str]) -> list[str]:
+    """Ids of the documents of the published snapshot that meet the conditions `where`.
+
+    Raises:
+        FilterError: One of them cannot be read.
+    """
+    from quern.indexes.catalog import Warehouse as Catalog
+    from quern.pipelines.retrieve import searcher
+    from quern.pipelines.retrieve.filters import documents_that_meet, see_that_columns_are_there
+
+    snapshot = Catalog.open(warehouse).snapshot()
+    see_that_columns_are_there(searcher.Searcher(snapshot, snapshot.manifest.known_settings()), where)
+    return documents_that_meet(snapshot, where)
 
 
 def _day(text: str) -> date:

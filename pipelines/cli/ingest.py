@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -62,31 +63,53 @@ def ingest(
             "--dry-run", help="Read the files and say what they hold and what would be left out; write nothing."
         ),
     ] = False,
+    sync: Annotated[
+        bool,
+        typer.Option(
+            "--sync",
+            help="Also remove the documents whose files earlier ingests of SOURCES read and that are missing now; "
+            "refused where that is a larger share of them than audit.max_shrink.",
+        ),
+    ] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="With --sync: remove them all the same, also of an empty or missing folder.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Read SOURCES into the page store; files that it holds unchanged are not read.
 
     Archives (WARC, WET, ARC), HTML, JSONL, CSV, TSV, Parquet, plain text and Markdown; see docs/howto/ingest.md.
-    With --dry-run one process reads them, whatever the engine.
+    With --dry-run one process reads them, whatever the engine. Of two versions of a document the one that was ingested
+    later wins, unless both state `modified_at`. A document that `quern remove` removed stays away until its content
+    changes.
     """
     engines = {"engine": engine, "spark_master": spark_master}
     loaded = load_settings(settings, overriding(override, names, day_first, csv_escape, skip_lines, **engines))
     if dry_run:
         from quern.pipelines.inspect.reading import plan_ingest
 
-        _tell_plan(plan_ingest(sources, warehouse, loaded.ingest), as_json=as_json)
+        planned = plan_ingest(sources, warehouse, loaded.ingest, lenient=sync and yes)
+        _tell_plan(planned, as_json=as_json)
+        if not as_json:
+            _tell_missing(planned.missing, planned.missing_files, "--sync would remove them")
         return
     from quern.indexes.catalog import Warehouse as Catalog
-    from quern.jobs.pages.inputs import find_inputs
+    from quern.jobs.pages.inputs import IngestError, find_inputs
     from quern.pipelines.cli.chatter import chatter_to
     from quern.pipelines.pages.ingest import add_pages
     from quern.schemas.tables import PAGES
     from quern.schemas.words.lines import one_line
 
-    find_inputs(sources)  # A mistyped path must not leave an empty warehouse behind.
+    there = (warehouse / "warehouse.json").exists()
+    try:
+        find_inputs(sources, lenient=sync and yes and there)  # A mistyped path leaves no empty warehouse behind.
+    except IngestError as error:
+        if not (sync and there):
+            raise
+        raise IngestError(f"{error}; --sync with --yes removes all that earlier ingests of it read") from None
     catalog = Catalog.create(warehouse)
     with chatter_to(catalog.logs / "engines.log", LOGGERS):
-        report = add_pages(catalog, sources, loaded)
+        report = add_pages(catalog, sources, loaded, sync=sync, confirmed=yes)
     if as_json:
         print_json(asdict(report))
         return
@@ -102,6 +125,14 @@ def ingest(
             typer.echo(f"  first {told}: {one_line(first)}")
     for kind, count in report.records.items():
         typer.echo(f"  {count:,} records {kind}")
+    _tell_missing(report.missing, report.missing_files, "they stay, --sync removes them")
+    _tell_missing(report.removed, report.missing_files, "they were removed")
+
+
+def _tell_missing(documents: int, files: Sequence[str], what: str) -> None:
+    if documents:
+        named = f"{', '.join(files)}{' and more' if documents > len(files) else ''}"
+        typer.echo(f"  {documents:,} documents of earlier ingests are missing now ({named}): {what}")
 
 
 def _tell_plan(plan: IngestPlan, *, as_json: bool) -> None:

@@ -31,7 +31,7 @@ def rejects(
     limit: Annotated[int, typer.Option(min=0, help="Most rows after the summary; 0 for all.")] = 20,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a snapshot left out and why: counts and shares of each job's input, then the rows.
+    """Show what a snapshot left out and why: counts and shares of each job's input, losses first, then the rows.
 
     Before the first build, what the page store left out. With a warning the row itself is kept, without a value.
     """
@@ -54,12 +54,13 @@ def rejects(
 
 
 def _print(counted: list[dict[str, Any]], found: Iterable[dict[str, str]], limit: int) -> None:
+    from quern.schemas.tables import NO_LOSS
     from quern.schemas.words.lines import one_line
 
     typer.echo(f"{'job':<12}{'reason':<24}{'count':>10}{'share':>9}")
     for row in counted:
         share = "" if row["share"] is None else f"{row['share']:.2%}"
-        kept = "  warning" if row.get("warning") else ""
+        kept = "  warning" if row.get("warning") else "  no loss" if row["reason"] in NO_LOSS else ""
         typer.echo(f"{row['job']:<12}{row['reason']:<24}{row['count']:>10,}{share:>9}{kept}")
     typer.echo("")
     shown = 0

@@ -28,6 +28,8 @@ def list_snapshots(warehouse: Warehouse, as_json: AsJson = False) -> None:
     except DamagedError as error:
         damaged.append(str(error))
     listed: list[dict[str, object]] = []
+    if not catalog.snapshot_ids() and not as_json:
+        typer.echo("nothing is published yet")
     for build_id in catalog.snapshot_ids():
         leased = catalog.is_leased(build_id)
         row: dict[str, object] = {"build_id": build_id, "published": build_id == published, "leased": leased}

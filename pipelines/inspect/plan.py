@@ -45,8 +45,9 @@ class PlannedStep:
         compute: Rows to compute; None where no build was before that would tell.
         reuse: Rows whose results are known.
         exact: Whether both are exact.
-        why: Why rows are to be computed.
+        why: Why rows are to be computed, and how many are gone.
         seconds: Expected time by the rates of builds before; None where there are none.
+        removed: Rows by which it reads fewer than in the last build; of the first step, those it makes.
     """
 
     name: str
@@ -61,6 +62,7 @@ class PlannedStep:
     exact: bool
     why: str
     seconds: float | None
+    removed: int = 0
 
 
 @dataclass(frozen=True)
@@ -163,6 +165,7 @@ class _Walk:
         known = all(table.stage is not None for table in work.made.values())
         to_do = exact and isinstance(job, Job)  # What the memo lacks is counted, even where it cannot be made.
         compute = None if work.compute is None else round(work.compute)
+        removed = self._removed(step, work)
         return PlannedStep(
             name=step.name,
             upstream=tuple(maker.name for maker in makers(self.steps, step.reads)),
@@ -174,8 +177,9 @@ class _Walk:
             compute=compute,
             reuse=None if work.rows is None or compute is None else max(0, round(work.rows) - compute),
             exact=known or to_do,
-            why=self._why(step, job, compute),
+            why=self._why(step, job, compute, removed, "" if exact else "~"),
             seconds=self._seconds(step, compute),
+            removed=removed,
         )
 
     def _exactly(self, step: Step, job: Job | TableJob, inputs: Mapping[str, Stage]) -> _Work:
@@ -192,7 +196,8 @@ class _Walk:
         record = self._record(step)
         if not parts:
             # Only the number tells of what an incremental job has to do.
-            lacking_rows = abs(rows - record.rows_in) if record and record.fingerprint == job.fingerprint() else rows
+            same = record is not None and record.fingerprint == job.fingerprint()
+            lacking_rows = max(0.0, rows - record.rows_in) if record and same else rows
             return self._estimated(step, rows, lacking_rows)
         return self._estimated(step, rows, float(lacking))
 
@@ -204,21 +209,37 @@ class _Walk:
         share = record.rows_in / max(1, self._rows_before(step.reads[0]))
         rows, fresh = given.rows * share, given.fresh * share
         anew = record.fingerprint != job.fingerprint() or not job.reuses
-        return self._estimated(step, rows, rows if anew else fresh)
+        same = record.fingerprint == job.fingerprint()
+        return self._estimated(step, rows, rows if anew else fresh, fresh if same else rows)
 
-    def _estimated(self, step: Step, rows: float, compute: float) -> _Work:
-        """So much work, and the tables that it would make by the last build's proportions."""
+    def _estimated(self, step: Step, rows: float, compute: float, changed: float | None = None) -> _Work:
+        """So much work, and the tables that it would make by the last build's proportions.
+
+        Args:
+            step: The step.
+            rows: Rows that it is given.
+            compute: Those that it is to compute.
+            changed: Those that no build made before, where they are fewer: what it makes of the others is as it was.
+        """
         record = self._record(step)
         if record is None or not record.rows_in:
             return _Work(rows, compute, {name: _Table(None, None, None) for name in step.makes})
         shares = {name: record.rows.get(name, 0) / record.rows_in for name in step.makes}
-        fresh = {name: compute * share for name, share in shares.items()}
+        fresh = {name: (compute if changed is None else changed) * share for name, share in shares.items()}
         return _Work(rows, compute, {n: _Table(None, rows * share, fresh[n]) for n, share in shares.items()})
 
     def _record(self, step: Step) -> StepRecord | None:
         """What the published snapshot keeps of the step."""
         manifest = self.run.parent.manifest if self.run.parent else None
         return next((record for record in manifest.steps if record.name == step.name), None) if manifest else None
+
+    def _removed(self, step: Step, work: _Work) -> int:
+        """Rows by which a step is given fewer than in the last build; of reading, by which there are fewer pages."""
+        record = self._record(step)
+        if record is None:
+            return 0
+        before, rows = (record.rows_in, work.rows) if step.reads else (sum(record.rows.values()), _rows_of(work.made))
+        return 0 if rows is None else max(0, before - round(rows))
 
     def _rows_before(self, table: str) -> int:
         """Rows of a table in the last build."""
@@ -227,17 +248,20 @@ class _Walk:
             return record.rows.get(table, 0) if record else 0
         return 0
 
-    def _why(self, step: Step, job: Contract, compute: int | None) -> str:
+    def _why(self, step: Step, job: Contract, compute: int | None, removed: int, about: str) -> str:
         record = self._record(step)
         if record is None or self.run.parent is None:
             return "first build"
         if record.fingerprint != job.fingerprint():
             return "; ".join(_changes(step, job, record, self.run.parent.manifest, self.settings))
         if not step.reads:
-            return "files are read anew" if compute else _QUIET
-        if step.scratch and not job.reuses:
-            return "on the way: made by every build"
-        return _QUIET if compute == 0 else "new input"
+            why = "files are read anew" if compute else ""
+        elif step.scratch and not job.reuses:
+            why = "on the way: made by every build"
+        else:  # What is made anew of what is left is no new input.
+            why = "new input" if compute and not (removed and not job.reuses) else ""
+        gone = f"{about}{removed:,} removed" if removed else ""
+        return "; ".join(filter(None, (why, gone))) or _QUIET
 
     def _seconds(self, step: Step, compute: int | None) -> float | None:
         """Expected time: by the build that computed most rows of the step, the newest of those.
@@ -250,6 +274,12 @@ class _Walk:
         if compute is None or most is None:
             return None
         return round(compute * most.seconds / most.computed if most.computed else most.seconds, 1)
+
+
+def _rows_of(made: Mapping[str, _Table]) -> float | None:
+    """Rows of tables; None where they are not known."""
+    rows = [table.rows for table in made.values()]
+    return None if None in rows else sum(row for row in rows if row is not None)
 
 
 def _lacking(job: Job, source: Source, run: Run) -> int:

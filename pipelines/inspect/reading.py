@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from xxhash import xxh3_64_intdigest
@@ -16,7 +16,7 @@ from quern.jobs.pages.formats.rows import FileReject
 from quern.jobs.pages.ingest import Reading, Span
 from quern.jobs.pages.inputs import Input, find_inputs
 from quern.jobs.pages.reading import most_frequent
-from quern.pipelines.pages.ingest import named_within, unread
+from quern.pipelines.pages.ingest import MissingDocuments, missing_documents, named_inputs, unread
 from quern.pipelines.pages.store import page_store
 from quern.schemas.addresses import Url
 from quern.schemas.settings import IngestSettings
@@ -56,6 +56,8 @@ class IngestPlan:
         first_warning: The same of the warnings.
         distinct: Pages with different ids or addresses: as many as a build makes of these files alone.
         seconds: Time it took to read them.
+        missing: Documents of earlier ingests of the sources whose files are missing now.
+        missing_files: Names of the first of these files.
     """
 
     kinds: dict[str, FilesOfKind]
@@ -65,6 +67,8 @@ class IngestPlan:
     first_warning: str
     distinct: int
     seconds: float
+    missing: int = 0
+    missing_files: list[str] = field(default_factory=list)
 
     @property
     def duplicates(self) -> int:
@@ -72,21 +76,26 @@ class IngestPlan:
         return sum(kind.pages for kind in self.kinds.values()) - self.distinct
 
 
-def plan_ingest(sources: Sequence[Path | Url], warehouse: Path, settings: IngestSettings) -> IngestPlan:
+def plan_ingest(
+    sources: Sequence[Path | Url], warehouse: Path, settings: IngestSettings, *, lenient: bool = False
+) -> IngestPlan:
     """What `quern ingest` of `sources` would read into `warehouse`, which need not be there yet.
 
     Every file that would be read is read, one after the other in this process; what it holds is counted and let go.
+    With `lenient` sources may be missing or empty.
 
     Raises:
         IngestError: There is nothing to read.
         WarehouseError: `warehouse` is there and is none.
     """
     started = time.monotonic()
-    inputs, wanted = find_inputs(sources), None
+    inputs, wanted, missing = find_inputs(sources, lenient=lenient), None, MissingDocuments({}, 0)
     if (warehouse / "warehouse.json").exists():
         catalog = Warehouse.open(warehouse)
-        inputs = [named_within(file, catalog.root) for file in inputs]
-        wanted = {file.name for file in unread(page_store(catalog), inputs, settings)}
+        parts = page_store(catalog).whole_parts()
+        inputs = named_inputs(inputs, parts, catalog.root)
+        wanted = {file.name for file in unread(parts, inputs, settings)}
+        missing = missing_documents(sources, inputs, parts, catalog.root)
     counted = _Counted()
     done = 0
     with watched("ingest", len(inputs), lambda: done):
@@ -100,6 +109,8 @@ def plan_ingest(sources: Sequence[Path | Url], warehouse: Path, settings: Ingest
         first_reject=counted.first(counted.rejects),
         first_warning=counted.first(counted.warnings, warning=True),
         distinct=len(counted.addresses),
+        missing=missing.documents,
+        missing_files=missing.first(),
         seconds=round(time.monotonic() - started, 3),
     )
 

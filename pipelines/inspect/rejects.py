@@ -18,7 +18,7 @@ from quern.indexes.page_store import PageStore
 from quern.pipelines.audit.audit import reject_shares, rows_in
 from quern.pipelines.pages.store import page_store
 from quern.schemas.errors import QuernError
-from quern.schemas.tables import WARNINGS
+from quern.schemas.tables import NO_LOSS, WARNINGS
 from quern.schemas.words.meant import no_such
 
 _MOST_NAMED = 12
@@ -74,7 +74,7 @@ def left_out(warehouse: Warehouse, name: str | None) -> Source:
 
 
 def summary(source: Source, wanted: Wanted) -> list[dict[str, Any]]:
-    """Rows of (job, reason, count, share of the job's input, whether it is a warning), the most frequent first.
+    """Rows of (job, reason, count, share of the job's input, whether it is a warning); losses, then the most frequent.
 
     Raises:
         RejectsError: The wanted job is none of this snapshot's.
@@ -87,7 +87,7 @@ def summary(source: Source, wanted: Wanted) -> list[dict[str, Any]]:
         raise RejectsError(f"{name_of(source)}: {no_such('job', wanted.job, sorted(jobs))}")
     given = rows_in(reports, every, _pages(source))
     shares = reject_shares(given, every, counted)
-    found = sorted(counted.items(), key=lambda kv: (-kv[1], kv[0]))
+    found = sorted(counted.items(), key=lambda kv: (kv[0][1] in NO_LOSS, -kv[1], kv[0]))
     return [
         {"job": job, "reason": reason, "count": n, "share": shares.get(f"{job}: {reason}")}
         | ({"warning": True} if reason in WARNINGS else {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ import pyarrow.compute as pc
 
 from quern.indexes.catalog import Snapshot
 from quern.jobs.pages.formats.documents import JSON_TYPE
+from quern.jobs.pages.formats.files import FILE_TYPES
 from quern.jobs.pages.inputs import location_in
 from quern.jobs.pages.originals import Original, OriginalError, original
 from quern.jobs.text.charsets import decode_page
@@ -27,7 +29,9 @@ _SNIPPET = 300
 _MOST_REASONS = 5
 CITATION = "citation"
 ENTITY = "entity"
-_NOWHERE = {"characters": "not found again: the words were put together from several places of the page"}
+_NOWHERE: dict[str, str | int] = {
+    "characters": "not found again: the words were put together from several places of the page"
+}
 _SPAN = re.compile(r"(?P<doc_id>.+):(?P<start>\d{1,12})-(?P<end>\d{1,12})", re.DOTALL)
 
 
@@ -92,17 +96,21 @@ def _citation(snapshot: Snapshot, key: str) -> dict[str, Any]:
     if not start < end <= len(text):
         raise NotInSnapshotError(f"document {span['doc_id']} has {len(text)} characters, and not those of {key}")
     page = _row(snapshot, PAGES, document["page_url"])
-    body = decode_page(page["body"], page["charset"])
+    file = page["content_type"] in FILE_TYPES.values()
+    body = "" if file else decode_page(page["body"], page["charset"])
     # The same words may stand on the page more than once.
     place = place_on_page(text[start:end], body, page["content_type"], text.count(text[start:end], 0, start))
     chunks = _rows(snapshot, "chunks", "doc_id", document["doc_id"])
     # A document of a table is kept as JSON, whose characters are no place in the file that it was read from.
     row = page["content_type"] == JSON_TYPE and not page["warc_file"]
-    where = (
+    where: dict[str, str | int] = (
         {"characters of the row" if row else "characters": f"{place[0]} to {place[1]}", "markup": body[slice(*place)]}
         if place
         else _NOWHERE
     )
+    if file:
+        number = bisect_right(document.get("page_starts") or [], start)
+        where = {"page number": number} if number else {}
     return {
         "row": {
             **{name: document[name] for name in ("doc_id", "title", "url")},
@@ -202,7 +210,7 @@ def _with_archive(snapshot: Snapshot, found: dict[str, Any]) -> dict[str, Any]:
     row = found["row"]
     body = row.pop("body")
     row["bytes"] = len(body)
-    row["body"] = decode_page(body, row["charset"])[:_SNIPPET]
+    row["body"] = "" if row["content_type"] in FILE_TYPES.values() else decode_page(body, row["charset"])[:_SNIPPET]
     found["from"] = {"file": row["source_file"], **(_archived(snapshot, row) if row["warc_file"] else {})}
     found["to"]["rejects"] = _rejects(snapshot, row["url"])
     return found

@@ -5,21 +5,28 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from quern.indexes.catalog import Warehouse
 from quern.indexes.checksums import VERIFIED
 from quern.indexes.page_store import PageStore, Part
 from quern.jobs.engines import Engines
+from quern.jobs.pages.formats.html_files import page_url
 from quern.jobs.pages.ingest import Span, spans_of
-from quern.jobs.pages.inputs import Input, find_inputs, text_of
+from quern.jobs.pages.inputs import ADDRESSED, IngestError, Input, covers, find_inputs, kind_of, text_of
 from quern.jobs.pages.reading import mended, read_spans, reasons_of, typical_reject, version_of
 from quern.pipelines.pages.store import page_store
 from quern.schemas.addresses import Url
 from quern.schemas.settings import IngestSettings, Settings
 from quern.schemas.tables import PAGES
+
+_MOST_NAMED: Final = 3
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +47,9 @@ class IngestReport:
         first_reject: Where and why the first for the most frequent reason was left out; empty where nothing was lost.
         first_warning: The same of the warnings.
         reasons: Rejects and warnings by reason, the most frequent first.
+        missing: Documents of earlier ingests of the sources whose files are missing now, and which were kept.
+        removed: The same of those that were removed.
+        missing_files: Names of the first of these files.
     """
 
     files: int
@@ -53,6 +63,9 @@ class IngestReport:
     warnings: int = 0
     first_warning: str = ""
     reasons: dict[str, int] = field(default_factory=dict)
+    missing: int = 0
+    removed: int = 0
+    missing_files: list[str] = field(default_factory=list)
 
     def line(self) -> str:
         """The report as key=value pairs."""
@@ -64,31 +77,56 @@ class IngestReport:
         )
 
 
-def add_pages(warehouse: Warehouse, sources: Sequence[Path | Url], settings: Settings) -> IngestReport:
+def add_pages(
+    warehouse: Warehouse,
+    sources: Sequence[Path | Url],
+    settings: Settings,
+    *,
+    sync: bool = False,
+    confirmed: bool = False,
+) -> IngestReport:
     """Read `sources` into the page store of `warehouse`; files that it holds unchanged are not read again.
 
     A file that changed replaces what was read of it before. An ingest that was stopped goes on with the ranges of
     files that it had not finished; nothing of it is seen by a build before it has come to its end.
 
+    Args:
+        warehouse: The warehouse.
+        sources: Files, folders, patterns and addresses.
+        settings: How they are read.
+        sync: Whether documents go whose files earlier ingests of the sources read and that are missing now.
+        confirmed: Whether they may be more than `audit.max_shrink` of the documents of the sources, even all.
+
     Raises:
-        IngestError: There is nothing to read.
+        IngestError: There is nothing to read, or too much is missing.
         PageStoreError: Another ingest is writing to the store.
         EngineError: Spark cannot start, or could not finish.
     """
     started = time.monotonic()
     store = page_store(warehouse)
-    inputs = [named_within(file, warehouse.root) for file in find_inputs(sources)]
+    found = find_inputs(sources, lenient=sync and confirmed)
     with store.lock(), Engines(settings.engine, preload=[read_spans.__module__]) as engines:
         VERIFIED.forget()
         store.mend()
-        wanted = unread(store, inputs, settings.ingest)
+        held = store.whole_parts()
+        inputs = named_inputs(found, held, warehouse.root)
+        missing = missing_documents(sources, inputs, held, warehouse.root)
+        if sync and not confirmed:
+            missing.see_that_few_are(sources, settings.audit.max_shrink)
+        wanted = unread(held, inputs, settings.ingest)
         spans = [span for file in wanted for span in spans_of(file, settings.ingest.task_bytes)]
         finished, left = _resumed(store, spans, settings.ingest)
         parts, engine = read_spans(left, settings.ingest, store.directory, engines)
-        parts = mended(finished + parts, wanted, settings.ingest, store.directory)
-        if parts:
-            store.publish(parts)
-    report = _report(parts, len(inputs), len(inputs) - len(wanted), started, engine)
+        parts = _without_removed(mended(finished + parts, wanted, settings.ingest, store.directory), store)
+        gone = missing.files if sync else {}
+        if parts or gone:
+            store.publish(parts, gone)
+    report = replace(
+        _report(parts, len(inputs), len(inputs) - len(wanted), started, engine),
+        missing=0 if sync else missing.documents,
+        removed=missing.documents if sync else 0,
+        missing_files=missing.first(),
+    )
     log.info("%s", report.line())
     return report
 
@@ -99,10 +137,115 @@ def named_within(file: Input, root: Path) -> Input:
     return replace(file, name=text_of(path.relative_to(root).as_posix())) if path.is_relative_to(root) else file
 
 
-def unread(store: PageStore, inputs: Sequence[Input], settings: IngestSettings) -> list[Input]:
-    """The files that the store does not hold as they are now, those of a damaged part among them."""
+def named_inputs(found: Sequence[Input], parts: Sequence[Part], root: Path) -> list[Input]:
+    """The files found, as the page store of the warehouse at `root` names them.
+
+    Folders may hold files of one name, which are different documents. The one that was ingested first has the address
+    of its path in its folder, for as long as it is there; the address of another is its whole path, and stays so.
+
+    Args:
+        found: The files.
+        parts: What the page store holds.
+        root: The warehouse.
+    """
+    inputs = [named_within(file, root) for file in found]
+    address = {f.name: page_url(Path(f.path)) for f in inputs if f.kind and f.kind not in ADDRESSED}
+    whole = {f.name: replace(f, path="/" + f.location.removeprefix("s3://").lstrip("/")) for f in inputs}
+    whole_address = {name: page_url(Path(whole[name].path)) for name in address}
+    wanted = pa.array({*address.values(), *whole_address.values()}, pa.string())
+    owners: dict[str, str] = {}
+    has_whole: set[str] = set()
+    for part in sorted(parts, key=lambda part: part.ingest):
+        if not wanted or all(kind_of(claim.file) in ADDRESSED for claim in part.live):
+            continue
+        for batch in part.batches("pages", ["url", "source_file"]):
+            for row in batch.filter(pc.is_in(batch.column("url"), value_set=wanted)).to_pylist():
+                has_whole |= {row["source_file"]} if whole_address.get(row["source_file"]) == row["url"] else set()
+                if Path(root, row["source_file"]).exists() or row["source_file"].startswith("s3://"):
+                    owners.setdefault(row["url"], row["source_file"])
+    named: list[Input] = []
+    for file in inputs:
+        url = address.get(file.name, "")
+        if url.startswith("file:") and (
+            file.name in has_whole or not _is_one_file(owners.setdefault(url, file.name), file.name, root)
+        ):
+            file = whole[file.name]
+        named.append(file)
+    return named
+
+
+def _is_one_file(name: str, other: str, root: Path) -> bool:
+    """Whether two names are of one file: a folder may be reached by several paths."""
+    one, two = Path(root, name), Path(root, other)
+    return name == other or (one.exists() and two.exists() and one.samefile(two))
+
+
+@dataclass(frozen=True)
+class MissingDocuments:
+    """What earlier ingests of some sources read and these do not have any more.
+
+    Attributes:
+        files: Documents of each file that is missing, by the file's name.
+        total: Documents of all files of the sources.
+    """
+
+    files: dict[str, int]
+    total: int
+
+    @property
+    def documents(self) -> int:
+        """Documents of the missing files."""
+        return sum(self.files.values())
+
+    def first(self) -> list[str]:
+        """Names of the first missing files with documents."""
+        return [name for name, documents in sorted(self.files.items()) if documents][:_MOST_NAMED]
+
+    def see_that_few_are(self, sources: Sequence[Path | Url], most: float) -> None:
+        """Raises `IngestError` where more than the share `most` of the documents is missing."""
+        if self.documents > most * self.total:
+            raise IngestError(
+                f"--sync would remove {self.documents:,} of the {self.total:,} documents that earlier ingests of "
+                f"{', '.join(map(str, sources))} read, a larger share than audit.max_shrink ({most:g}) allows; "
+                "--yes removes them"
+            )
+
+
+def missing_documents(
+    sources: Sequence[Path | Url], inputs: Sequence[Input], parts: Sequence[Part], root: Path
+) -> MissingDocuments:
+    """What the page store holds of files of `sources` that are not among `inputs`.
+
+    What lies in a folder that cannot be entered is not missing.
+    """
+    there = {file.name for file in inputs}
+    closed = [Path(file.location) for file in inputs if file.fault and file.fault[0] == "unreadable_folder"]
+    documents: Counter[str] = Counter()
+    for claim in (claim for part in parts for claim in part.live):
+        documents[claim.file] += claim.pages
+
+    def is_of(name: str, sources: Collection[Path | Url]) -> bool:
+        address = name if name.startswith("s3://") else str(root / name)
+        return any(covers(source, address) for source in sources)
+
+    of_sources = {name: n for name, n in documents.items() if is_of(name, sources)}
+    missing = {name: n for name, n in of_sources.items() if name not in there and not is_of(name, closed)}
+    return MissingDocuments(missing, sum(of_sources.values()))
+
+
+def _without_removed(parts: Sequence[Part], store: PageStore) -> list[Part]:
+    """New parts without the pages that a user removed and that are as they were."""
+    again = [part.without(removals) for part in parts] if (removals := store.removals()).marks else list(parts)
+    for part, now in zip(parts, again, strict=True):
+        if now is not part:
+            part.remove()
+    return again
+
+
+def unread(parts: Sequence[Part], inputs: Sequence[Input], settings: IngestSettings) -> list[Input]:
+    """The files that the parts of a page store do not hold as they are now."""
     held: Counter[tuple[str, str]] = Counter()
-    for part in store.whole_parts():
+    for part in parts:
         for claim in part.live:
             held[claim.file, claim.version] += claim.end - claim.start
     versions = [version_of(file, settings) for file in inputs]

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 from functools import reduce
@@ -25,6 +25,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from quern.indexes.catalog import Snapshot
 from quern.indexes.keys import positions_in
 from quern.indexes.vectors import Positions
 from quern.pipelines.retrieve.searcher import Searcher
@@ -99,7 +100,7 @@ class Condition:
             equal = (replace(self, operator="=", least=low, most=high).holds(values) for low, high in choices)
             return np.logical_or.reduce(list(equal))
         if self.operator == "contains":
-            met = pc.match_substring(values, str(self.least))
+            met = pc.match_substring(values, str(self.least), ignore_case=True)
             return np.asarray(pc.fill_null(met, False).to_numpy(zero_copy_only=False))
         low, high = (pa.scalar(v, values.type) for v in (self.least, self.most))
         if self.operator in ("=", "!="):
@@ -361,16 +362,38 @@ def _mask(searcher: Searcher, conditions: tuple[str, ...]) -> Mask:
         documents = each.table == "documents"
         keys = members.documents.keys if documents else members.chunks
         met = np.zeros(len(keys), dtype=np.bool_)
-        key = "doc_id" if documents else "chunk_id"
-        group, _, name = each.column.partition(".")
-        columns = _KNOWN_BY if each.column == KNOWN_AT else (group,)
-        for batch in searcher.snapshot.table(each.table).batches(list(dict.fromkeys([key, *columns]))):
-            at = positions_in(keys, batch.column(key))
-            values = reduce(_later, map(batch.column, columns))
-            values = _metadata(values, name, each.least) if name else values
-            met[at[at >= 0]] = each.holds(values)[at >= 0]
+        for named, holds in _met(searcher.snapshot, each):
+            at = positions_in(keys, named)
+            met[at[at >= 0]] = holds[at >= 0]
         mask &= met[members.documents.of_chunk] if documents else met
     return mask
+
+
+def _met(snapshot: Snapshot, each: Condition) -> Iterator[tuple[pa.Array, Mask]]:
+    """Keys of the rows of the condition's table, and which of them meet it."""
+    key = "doc_id" if each.table == DOCUMENTS.name else "chunk_id"
+    group, _, name = each.column.partition(".")
+    columns = _KNOWN_BY if each.column == KNOWN_AT else (group,)
+    for batch in snapshot.table(each.table).batches(list(dict.fromkeys([key, *columns]))):
+        values = reduce(_later, map(batch.column, columns))
+        yield batch.column(key), each.holds(_metadata(values, name, each.least) if name else values)
+
+
+def documents_that_meet(snapshot: Snapshot, conditions: Sequence[str]) -> list[str]:
+    """Ids of the documents, duplicates among them, that meet all conditions.
+
+    Raises:
+        FilterError: A condition cannot be read, or is about chunks.
+    """
+    met: set[str] | None = None
+    for each in (each for text in conditions for each in conditions_in(text)):
+        if each.table != DOCUMENTS.name:
+            raise FilterError(
+                f"the filter on {each.column} is about chunks; documents are chosen by columns of documents"
+            )
+        ids = {i for keys, holds in _met(snapshot, each) for i in keys.filter(pa.array(holds)).to_pylist()}
+        met = ids if met is None else met & ids
+    return sorted(met or ())
 
 
 def _number(text: str) -> float | None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import Future
 from functools import cached_property
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import pyarrow as pa
 
-from quern.indexes.catalog import Snapshot
+from quern.indexes.catalog import Manifest, Snapshot
 from quern.indexes.graph import QueryGraph
+from quern.jobs.models.cores import in_background
 from quern.jobs.models.folders import ModelError, model_fingerprint, read_model
 from quern.jobs.text.search_form import SearchForm
 from quern.jobs.vectors.embed import Embed, Embedder, for_questions
-from quern.schemas.settings import EmbedSettings, Settings
+from quern.pipelines.answers.reader import reader_of
+from quern.schemas.settings import EmbedSettings, GeneratorSettings, Settings
 
 Given = ParamSpec("Given")
 Made = TypeVar("Made")
@@ -41,6 +44,7 @@ class Searcher:
         self.settings = settings
         self.graph = QueryGraph(snapshot)
         self.pictures: Pictures | None = None
+        self._embedder_ahead: Future[Embedder] | None = None
         self._held: dict[tuple[object, ...], Any] = {}
 
     @cached_property
@@ -64,7 +68,7 @@ class Searcher:
         Raises:
             ModelError: The settings name another model than the snapshot's vectors were made with.
         """
-        return Embedder.for_questions(self._embedding())
+        return self._embedder_ahead.result() if self._embedder_ahead else Embedder.for_questions(self._embedding())
 
     @cached_property
     def question_model(self) -> Mapping[str, object]:
@@ -74,6 +78,17 @@ class Searcher:
             ModelError: The settings name another model than the snapshot's vectors were made with.
         """
         return Embed(for_questions(self._embedding())).configuration()
+
+    def prepare(self) -> None:
+        """Begin to load the models that a question needs, in the background: one that is asked alone waits less."""
+        self._embedder_ahead = in_background(self._prepared_embedder)
+        if reader := reader_of(self.settings.answer):
+            reader.prepare()
+
+    def _prepared_embedder(self) -> Embedder:
+        embedder = Embedder.for_questions(self._embedding())
+        embedder.prepare()
+        return embedder
 
     def _embedding(self) -> EmbedSettings:
         """The settings of the snapshot's model."""
@@ -102,3 +117,11 @@ class Searcher:
             self._held[key] = make(self, *given, **named)
         made: Made = self._held[key]
         return made
+
+
+def settings_to_ask_by(manifest: Manifest) -> Settings:
+    """The settings that a snapshot is asked by unless the user says otherwise: its own, and answers by rules.
+
+    A model that wrote its synthetic queries answers only where this command names it: it may be gone, or cost money.
+    """
+    return manifest.known_settings().model_copy(update={"generator": GeneratorSettings()})

@@ -15,9 +15,9 @@ from quern.jobs.sources.naming import KnownSource, NamedSource
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.schemas.words.fields import quoted
 from quern.schemas.errors import QuernError
 from quern.schemas.tables import SOURCES
+from quern.schemas.words.fields import quoted
 
 RECIPE: Final = "hybrid"
 

@@ -1,4 +1,4 @@
-"""What must hold of a table, as values: tables declare them, `jobs.audit` has Great Expectations check them.
+"""What must hold of a table, as values: tables declare them, `jobs.audit` checks them.
 
 Critical is what makes an index wrong or empties it: a fault of the program or of the input as a whole. It blocks
 publication. What a corpus may well be like, or one hostile page can cause (a date in the year 9999, many
@@ -17,16 +17,16 @@ from quern.schemas.settings import AuditSettings
 Severity = Literal["critical", "warning"]
 
 SHARES = "reject_share"
-"""Name of the audit's own table of one row: for each job the share of its input that it lost."""
+"""What checks of reject shares name as their table: for each job the share of its input that it lost."""
 
 LOST = "pages"
-"""Column of `SHARES` for all jobs that make documents of pages, together."""
+"""Name in `SHARES` of all jobs that make documents of pages, together."""
 
 MEASURES = "measures"
-"""Name of the audit's own table of one row: what jobs measured of their own results."""
+"""What checks of figures that jobs measured of their own results name as their table."""
 
 RECALL = "link_recall"
-"""Column of `MEASURES`: share of true neighbours that a graph built by partitions has, on a sample."""
+"""Name in `MEASURES`: share of true neighbours that a graph built by partitions has, on a sample."""
 
 # bf16 vectors have unit length within 1e-3 (two bytes of which 8 bits are mantissa, averaged over hundreds of numbers).
 TOLERANCE = 1e-3
@@ -56,13 +56,15 @@ class Expectation:
     Attributes:
         severity: `critical` or `warning`.
         title: Its name in manifests and messages, where table, column and kind do not make one.
-        notes: Why it must hold, for the data docs.
+        notes: Why it must hold, for messages.
+        setting: The setting that its bounds are from, for messages.
         kind: Last word of the name of all expectations of the class.
     """
 
     severity: Severity = field(default="critical", kw_only=True)
     title: str = field(default="", kw_only=True)
-    notes: str | None = field(default=None, kw_only=True)
+    notes: str = field(default="", kw_only=True)
+    setting: str = field(default="", kw_only=True)
     kind: ClassVar[str]
 
     def name(self, table: str) -> str:
@@ -194,6 +196,15 @@ class Quantiles(Expectation):
     column: str
     bounds: Mapping[float, tuple[float | None, float | None]]
     kind: ClassVar[str] = "quantiles"
+
+
+@dataclass(frozen=True)
+class Figure(Expectation):
+    """A figure that jobs tell of the whole build lies between two bounds, which are included."""
+
+    least: float
+    most: float
+    kind: ClassVar[str] = "between"
 
 
 @dataclass(frozen=True)

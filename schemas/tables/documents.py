@@ -25,25 +25,30 @@ _IMAGE = pa.struct(
 )
 _STATED = pa.struct([("field", pa.string()), ("by", pa.string())])
 _NAMED = pa.struct([("name", pa.string()), ("value", pa.string())])
+_WARNINGS = frozenset({"pages_without_text"})
 _COUNT = pa.struct([("type", pa.string()), ("count", pa.int32())])
 
 
 def _lengths(limits: Limits) -> Iterator[Expectation]:
     settings = limits.settings
     median = (settings.min_median_characters, settings.max_median_characters)
-    yield Quantiles("text_length", {0.5: median, 0.95: (None, settings.max_p95_characters)}, severity="warning")
+    bounds = {0.5: median, 0.95: (None, settings.max_p95_characters)}
+    yield Quantiles("text_length", bounds, severity="warning", setting="audit.min_median_characters and the next two")
 
 
 def _languages(limits: Limits) -> Iterator[Expectation]:
     settings = limits.settings
-    yield KnownShare("language", 1 - settings.max_unknown_language, severity="warning")
+    known = 1 - settings.max_unknown_language
+    yield KnownShare("language", known, severity="warning", setting="audit.max_unknown_language")
     if settings.languages:
-        yield OneOf("language", settings.languages, 1 - settings.max_other_language, severity="warning")
+        least = 1 - settings.max_other_language
+        yield OneOf("language", settings.languages, least, severity="warning", setting="audit.max_other_language")
 
 
 def _duplicates(limits: Limits) -> Iterator[Expectation]:
     most = limits.settings.max_duplicates
-    yield KnownShare("duplicate_of", 0, most, severity="warning", title="documents.duplicate_of duplicates share")
+    title = "documents.duplicate_of duplicates share"
+    yield KnownShare("duplicate_of", 0, most, severity="warning", title=title, setting="audit.max_duplicates")
 
 
 DOCUMENTS = Table(
@@ -65,6 +70,9 @@ DOCUMENTS = Table(
             optional("modified_at", TIMESTAMP, "Last modification, where the page states one."),
             optional("language", pa.string(), "ISO 639-1 code of the text."),
             column("text", pa.string(), "Main text as on the page, a paragraph a line; personal data is marked."),
+            optional(
+                "page_starts", pa.list_(pa.int32()), "First character of each page of a PDF file in `text`, else null."
+            ),
             column(
                 "images",
                 pa.list_(_IMAGE),
@@ -97,6 +105,7 @@ DOCUMENTS = Table(
         _duplicates,
     ),
     shrinks=False,
-    no_loss=frozenset({"exact_duplicate", "near_duplicate"}),
+    no_loss=_WARNINGS | {"exact_duplicate", "near_duplicate"},
+    warnings=_WARNINGS,
     listings=(Listing("documents", "page_url"),),
 )

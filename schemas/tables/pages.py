@@ -17,6 +17,7 @@ _WARNINGS: Final = frozenset(
         "bad_value",
         "cut_metadata",
         "digest_mismatch",
+        "json_array",
         "missing_column",
         "mixed_encoding",
         "preamble",
@@ -37,7 +38,9 @@ PAGES = Table(
             optional("charset", pa.string(), "Character encoding declared by the HTTP header."),
             column("body", pa.binary(), "The page as bytes, after content and transfer decoding."),
             optional("etag", pa.string(), "HTTP ETag, for conditional requests."),
-            optional("last_modified", pa.string(), "HTTP Last-Modified, as sent."),
+            optional(
+                "last_modified", pa.string(), "HTTP Last-Modified, as sent; `modified_at` of a document that states it."
+            ),
             column("source_file", pa.string(), "File the page was read from, relative to the input."),
             optional("warc_file", pa.string(), "WARC file that archives the page."),
             optional("warc_offset", pa.int64(), "Byte offset of its record in `warc_file`; line number for JSONL."),
@@ -62,6 +65,7 @@ PAGES = Table(
         "duplicate_url",
         "gone",
         "http_status",
+        "removed",
         "revisit",
         "revisit_without_capture",
         "unknown_kind",

@@ -23,9 +23,15 @@ def unquoted(name: str) -> str:
     return name[1:-1].replace('""', '"') if re.fullmatch(_QUOTED, name) else name
 
 
-def split_pairs(text: str) -> list[str]:
-    """The pairs of `text=body,doc_id="id, internal"`."""
-    return [one.strip() for one in _PAIR.findall(text) if one.strip()]
+def pairs_of(text: str) -> list[str]:
+    """The pairs of `text=body,doc_id=id`; a column that has a comma stands in quotes, or its rest has no `=`."""
+    pairs: list[str] = []
+    for part in _PAIR.findall(text):
+        if pairs and part.strip() and "=" not in part:
+            pairs[-1] += f",{part}"
+        elif part.strip():
+            pairs.append(part)
+    return [pair.strip() for pair in pairs]
 
 
 def split_names(called: str) -> list[str]:
@@ -48,8 +54,7 @@ def names_of_fields(pairs: Iterable[str], known: Sequence[str], what: str) -> di
     for pair in pairs:
         name, equals, called = (part.strip() for part in pair.partition("="))
         if not equals or not called:
-            told = f"write {pair!r} like {known[1]}=NAME"
-            raise ValueError(f'{told}; a name with a comma stands in quotes: {known[1]}="NAME, NAME"')
+            raise ValueError(f"write {pair!r} like {known[1]}=NAME")
         if name not in known:
             raise ValueError(no_such(f"field of {what}", name, known))
         fields.append(name)

@@ -24,6 +24,7 @@ from tests.benchmarks.domains import benchmark_domains
 from tests.benchmarks.embed import benchmark_embed, benchmark_embed_recall
 from tests.benchmarks.entailment import benchmark_entailment
 from tests.benchmarks.extraction import benchmark_extraction
+from tests.benchmarks.files import benchmark_files
 from tests.benchmarks.ggatrieval import benchmark_ggatrieval
 from tests.benchmarks.graph import benchmark_graph
 from tests.benchmarks.images import benchmark_images
@@ -64,6 +65,7 @@ _HELP = (
     "entailment: experts' verdicts on claims, held out, and statements made false, of --folder or the shared sets; "
     "with --fit the models are written; "
     "extract: cleaning of pages, pages a second of one core and F1; "
+    "files: 20 generated PDF and DOCX files, words in order and cells of tables right; "
     "images: figures of real pages taken out and placed again, of --folder or the shared pages; "
     "ingest: WARC files to documents, pages a second of all cores, with --memory the peak of a 2 GB file; "
     "judges: how far people agree with each judge and each feature of answers, of --folder or the shared sets; with "
@@ -104,6 +106,7 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "domains": lambda options: benchmark_domains(*([options.only] if options.only else [])),
     "embed": lambda options: _embed(options),
     "entailment": lambda options: benchmark_entailment(options.folder or _DATASETS, fit=options.fit),
+    "files": lambda options: benchmark_files(),
     "ggatrieval": lambda options: benchmark_ggatrieval(options.folder or _DATASETS, options.warehouse or ()),
     "graph": lambda options: benchmark_graph(options.nodes, options.repeats),
     "images": lambda options: benchmark_images(options.folder or _DATASETS / "article_extraction_benchmark"),

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from quern.indexes.catalog import Warehouse
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
-from quern.pipelines.query import BATCH_QUESTIONS, settings_to_ask_by
+from quern.pipelines.query import BATCH_QUESTIONS
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.evidence import Found, load_evidence
 from quern.pipelines.retrieve.recipes import find_recipes
-from quern.pipelines.retrieve.searcher import Searcher
+from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by
 
 _EVIDENCE = 5
 _SPARE = 10  # Chunks beyond, which stand in for those that are struck out.

@@ -31,9 +31,9 @@ from quern.pipelines.build.whole import build
 from quern.pipelines.evaluation import retrieval
 from quern.pipelines.evaluation.answers.measure import Judgement, figures, judged
 from quern.pipelines.evaluation.answers.risk import area_under_roc, calibration_error, refused_at
-from quern.pipelines.query import answer_questions, settings_to_ask_by
+from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve.recipes import find_recipes
-from quern.pipelines.retrieve.searcher import Searcher
+from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by
 from quern.schemas.answers import Question
 from quern.schemas.settings import Settings
 from tests.benchmarks.decomposition import benchmark_decomposition

@@ -21,9 +21,9 @@ from quern.pipelines.answers.questions import read_questions
 from quern.pipelines.build.whole import build
 from quern.pipelines.evaluation.answers.measure import judged
 from quern.pipelines.evaluation.answers.risk import area_under_roc, calibration_error, refused_at
-from quern.pipelines.query import answer_questions, settings_to_ask_by
+from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve.recipes import find_recipes
-from quern.pipelines.retrieve.searcher import Searcher
+from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by
 from quern.schemas.answers import Answer
 from quern.schemas.settings import load_settings
 from tests.floors import wilson

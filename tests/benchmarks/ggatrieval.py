@@ -18,12 +18,11 @@ from quern.indexes.catalog import Warehouse
 from quern.pipelines.answers.questions import read_questions
 from quern.pipelines.evaluation.bootstrap import intervals
 from quern.pipelines.evaluation.retrieval import gold_of, question_metrics
-from quern.pipelines.query import settings_to_ask_by
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.filters import conditions_of
 from quern.pipelines.retrieve.ranking import Ranking
 from quern.pipelines.retrieve.recipes import find_recipes
-from quern.pipelines.retrieve.searcher import Searcher
+from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by
 from quern.pipelines.retrieve.select import selected
 from quern.schemas.settings import GGatrievalSettings
 

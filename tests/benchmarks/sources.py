@@ -14,8 +14,7 @@ from typing import Any, Final
 from quern.indexes.catalog import Warehouse
 from quern.jobs.reasoning.runner import Reasoner
 from quern.pipelines.answers.questions import read_questions
-from quern.pipelines.query import settings_to_ask_by
-from quern.pipelines.retrieve.searcher import Searcher
+from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by
 from quern.pipelines.sources.access import Access
 from quern.pipelines.sources.history import History
 from quern.pipelines.sources.measure import measured, sites_by

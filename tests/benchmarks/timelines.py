@@ -29,8 +29,7 @@ from scipy.stats import kendalltau
 
 from quern.indexes.catalog import Manifest, Warehouse
 from quern.pipelines.build.whole import build
-from quern.pipelines.query import settings_to_ask_by
-from quern.pipelines.retrieve.searcher import Searcher
+from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by
 from quern.pipelines.timelines.events import events_of
 from quern.pipelines.timelines.query import Wanted, timeline_of, topic_timeline
 from quern.schemas.settings import load_settings

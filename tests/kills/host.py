@@ -24,7 +24,6 @@ _IMPORTED: Final = (
     "quern.pipelines.pages.ingest",
     "quern.pipelines.pages.crawl",
     "quern.pipelines.query",
-    "great_expectations",
     "lancedb",
     "lxml.etree",
     "openvino",

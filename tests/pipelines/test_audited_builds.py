@@ -66,13 +66,12 @@ def test_data_docs_are_pages_that_need_nothing_but_themselves(built: tuple[Wareh
     warehouse, _ = built
     docs = warehouse.audits / warehouse.snapshot_ids()[0]
     index = (docs / "index.html").read_text("utf-8")
-    for name in warehouse.manifest().tables:
-        page = (docs / f"{name}.html").read_text("utf-8")
-        assert f'href="{name}.html"' in index
-        assert json.loads((docs / f"{name}.json").read_text("utf-8"))["suite_name"] == name
-        for outside in ("<script", "<link", "<img", "http://", "https://", "@import"):
-            assert outside not in page + index
-    assert "values must be keys of" in (docs / "chunks.html").read_text("utf-8")
+    checks = json.loads((docs / "checks.json").read_text("utf-8"))
+    assert {c["table"] for c in checks} == {*warehouse.manifest().tables, "reject_share"}
+    for check in checks:
+        assert check["expectation"] in index
+    for outside in ("<script", "<link", "<img", "http://", "https://", "@import"):
+        assert outside not in index
 
 
 def test_a_critical_failure_publishes_nothing_and_names_the_data_docs(
@@ -90,6 +89,19 @@ def test_a_critical_failure_publishes_nothing_and_names_the_data_docs(
     assert "A critical expectation failed" in page
 
 
+def test_a_corpus_without_text_is_refused_by_its_cause_first(tmp_path: Path) -> None:
+    (tmp_path / "pages").mkdir()
+    for n in range(3):
+        (tmp_path / "pages" / f"{n}.html").write_text("<html><body><nav>Home</nav></body></html>")
+    with pytest.raises(BuildRefusedError) as refused:
+        build(tmp_path / "pages", Warehouse.create(tmp_path / "wh"), load_settings(overrides=LOCAL))
+    cause, *rest = str(refused.value).partition("was not published: ")[2].split("; ")
+    assert cause.startswith("3 of 3 rows lost by clean: no_text, the first ")
+    assert rest[0] == "pages rejected share: observed 1, expected 0 to 0.5 (audit.max_reject_share)"
+    assert "documents not_empty: observed 0 rows, expected at least 1" in rest
+    assert not [told for told in rest if "text_length" in told or "language" in told]
+
+
 def test_a_warning_is_published_and_told(built: tuple[Warehouse, Path]) -> None:
     warehouse, source = built
     manifest = build(source, warehouse, load_settings(overrides=[*LOCAL, "audit.languages=[fr]"]))
@@ -97,8 +109,8 @@ def test_a_warning_is_published_and_told(built: tuple[Warehouse, Path]) -> None:
     assert failed(manifest) == {"documents.language in_set"}
     assert [s.name for s in manifest.steps] == [s.name for s in STEPS], "also of tables that did not change"
     assert not [c for c in manifest.audit if c["skipped"]]
-    page = (warehouse.audits / manifest.build_id / "documents.html").read_text("utf-8")
-    assert "documents.language in_set failed (warning): 6 of 6 unexpected, such as en" in page
+    page = (warehouse.audits / manifest.build_id / "index.html").read_text("utf-8")
+    assert "6 of 6 unexpected, such as en, en, en (audit.max_other_language)" in page
 
 
 def test_a_snapshot_is_audited_again_with_its_own_settings_unless_told_otherwise(
@@ -141,13 +153,12 @@ def test_what_pages_say_cannot_act_in_the_data_docs(tmp_path: Path) -> None:
     nodes = stage_of(tmp_path / "nodes", NODES.with_dimension(2), SOUND["nodes"])
     edges = stage_of(tmp_path / "edges", EDGES, [hostile])
     assert pq.read_metadata(edges.path).num_rows == 1
-    index = write_docs(audit({"nodes": nodes, "edges": edges}, {}, limits(), "run"), "run", tmp_path / "docs")
-    text = index.read_text("utf-8") + (index.parent / "edges.html").read_text("utf-8")
+    index = write_docs(audit({"nodes": nodes, "edges": edges}, {}, limits()), "run", tmp_path / "docs")
+    text = index.read_text("utf-8")
     assert "alert(1)" in text
     for markup in ("<script", "<img", "<b>"):
         assert markup not in text
-    for shown_as_text in ("&lt;div", "&lt;span", "&amp;lt;"):
-        assert shown_as_text not in text
+    assert "&amp;lt;" not in text
 
 
 def test_data_docs_go_with_their_snapshots_and_refused_ones_with_older_ones(tmp_path: Path) -> None:

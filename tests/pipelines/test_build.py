@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -131,13 +132,19 @@ def test_a_build_with_too_many_rejects_is_not_published(site: Path, warehouse: P
         (site / f"broken-{n}.html").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes([n]) * 100)
     refused = quern_here("build", site, "-w", warehouse, "--engine", "local")
     assert refused.returncode == 2
-    assert "failed its audit and was not published: pages rejected share" in refused.stderr
-    assert "first reject: broken-0.html: not_html" in refused.stderr
+    (cause,) = re.findall(r"was not published: 40 of \d+ rows lost by ingest: not_html, the first (.*)", refused.stderr)
+    assert cause.startswith("broken-0.html (")
+    assert cause.index("broken-0.html") < cause.index("pages rejected share"), "the cause is told first"
     assert manifest(warehouse).build_id == published
     allowed = quern_here("build", site, "-w", warehouse, "--engine", "local", "--set", "audit.max_reject_share=0.9")
     assert allowed.returncode == 0, allowed.stderr
     of_pages = {of: n for of, n in manifest(warehouse).rejects.items() if not of.startswith("find_events")}
     assert of_pages == {"ingest: not_html": 40}
+    head, lost, rest = allowed.stdout.splitlines()[:3]
+    assert head.startswith("published ")
+    assert lost == "  warning: lost documents: 40 by ingest: not_html; `quern rejects` shows each"
+    assert rest.startswith("  left out without loss: ")
+    assert "find_events: no_date" in rest
 
 
 @pytest.mark.parametrize("table", ["documents", "edges"])
@@ -205,7 +212,9 @@ def test_a_corpus_that_shrinks_is_not_published_unless_that_is_meant(
     few = site / "brannock-review.example" / "2024" / "02"
     refused = quern_here("build", few, "-w", warehouse, "--engine", "local")
     assert refused.returncode == 2
-    assert "documents lost since the last build" in refused.stderr
+    assert "documents lost since the last build: observed" in refused.stderr
+    assert "; the last build had" in refused.stderr
+    assert "audit.max_shrink (0.5)" in refused.stderr
     assert quern_here("build", few, "-w", warehouse, "--engine", "local", "--set", "audit.max_shrink=1").returncode == 0
 
 

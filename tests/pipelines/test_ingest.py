@@ -14,6 +14,7 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 from quern.indexes.catalog import Warehouse
+from quern.indexes.checksums import read_sealed, write_sealed
 from quern.indexes.page_store import PageStore, PageStoreError
 from quern.jobs.core.run import Run
 from quern.jobs.pages import reading
@@ -135,6 +136,131 @@ def test_documents_are_read_again_by_another_version_of_what_reads_their_dates_a
     assert (again.files, again.reused, again.pages) == (2, 1, 1)
 
 
+def read(warehouse: Warehouse, run: Run) -> dict[str, bytes]:
+    """The body of each page that a build of the page store makes."""
+    stage = read_pages(page_store(warehouse), load_settings(None, []).ingest, run)
+    return {r["url"]: r["body"] for b in stage.batches(["url", "body"]) for r in b.to_pylist()}
+
+
+def document(path: Path, text: str, modified: str = "", changed: int = 0) -> Path:
+    stated = {"last_edit": modified} if modified else {}
+    put(path, json.dumps({"doc_id": "tide", "text": text, **stated}).encode())
+    os.utime(path, ns=(changed, changed))
+    return path
+
+
+def test_the_version_that_was_ingested_last_stays_whatever_its_file_is_called(
+    warehouse: Warehouse, tmp_path: Path, run: Run
+) -> None:
+    add(warehouse, document(tmp_path / "z.jsonl", "High water is at nine."))
+    add(warehouse, document(tmp_path / "a.jsonl", "High water is at ten."))
+    add(warehouse, tmp_path / "z.jsonl")  # It is held unchanged, and so not ingested again.
+    assert b"ten" in read(warehouse, run)["doc:tide"]
+    again = Warehouse.create(tmp_path / "again")
+    document(tmp_path / "z.jsonl", "High water is at nine.", changed=2_000_000_000)
+    document(tmp_path / "a.jsonl", "High water is at ten.", changed=3_000_000_000)
+    add(again, tmp_path / "z.jsonl", tmp_path / "a.jsonl")
+    assert b"ten" in read(again, run)["doc:tide"]
+    document(tmp_path / "z.jsonl", "High water is at noon.", changed=4_000_000_000)
+    third = Warehouse.create(tmp_path / "third")
+    add(third, tmp_path / "z.jsonl", tmp_path / "a.jsonl")
+    assert b"noon" in read(third, run)["doc:tide"]
+
+
+def test_a_stated_time_of_change_counts_before_the_order_of_ingests(
+    warehouse: Warehouse, tmp_path: Path, run: Run
+) -> None:
+    mapped = load_settings(None, ["engine.engine=local", "ingest.map=[modified_at=last_edit]"])
+    texts = {"m": ("nine", "2024-05-03T10:00+02:00"), "z": ("ten", "2024-05-03T09:00Z"), "a": ("noon", "May 2nd, 2024")}
+    for name, (hour, modified) in texts.items():
+        path = document(tmp_path / f"{name}.jsonl", f"High water is at {hour}.", modified)
+        add_pages(warehouse, [path], mapped)
+    assert b"ten" in read(warehouse, run)["doc:tide"]
+    add_pages(warehouse, [document(tmp_path / "b.jsonl", "High water is at one.")], mapped)
+    assert b"one" in read(warehouse, run)["doc:tide"]
+
+
+def test_files_of_one_name_in_two_folders_are_two_documents_and_keep_their_addresses(
+    warehouse: Warehouse, tmp_path: Path, run: Run
+) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    for folder in (one, two):
+        put(folder / "readme.md", f"# Readme of {folder.name}".encode())
+        put(folder / "tides.example" / "a.html", HTML)  # Its address is that of a host.
+    mine, other = "file:///readme.md", f"file://{two}/readme.md"
+    add(warehouse, one)
+    add(warehouse, two)
+    assert set(read(warehouse, run)) == {mine, other, "https://tides.example/a.html"}
+    for folder in (two, one, two):
+        assert add(warehouse, folder).pages == 0
+    put(two / "readme.md", b"# Readme of two, again")
+    assert add(warehouse, two, one).pages == 1
+    assert (read(warehouse, run)[mine], read(warehouse, run)[other][-5:]) == (b"# Readme of one", b"again")
+    together = Warehouse.create(tmp_path / "together")
+    add(together, two, one)
+    assert read(together, run) == read(warehouse, run)
+    # The first folder goes: the other's document keeps its address. A folder that is moved is the same one.
+    (one / "readme.md").unlink()
+    put(two / "readme.md", b"# Readme of two, for the third time")
+    add(warehouse, two)
+    assert set(read(warehouse, run)) == {mine, other, "https://tides.example/a.html"}
+    two.rename(tmp_path / "moved")
+    put(tmp_path / "moved" / "readme.md", b"# Readme, moved")
+    moved = Warehouse.create(tmp_path / "fourth")
+    put(two / "readme.md", b"# Readme of two")
+    add(moved, two)
+    (two / "readme.md").unlink()
+    add(moved, tmp_path / "moved")
+    assert read(moved, run)[mine] == b"# Readme, moved"
+
+
+def test_what_is_missing_from_a_folder_is_told_and_removed_when_it_is_synced(
+    warehouse: Warehouse, tmp_path: Path, quern_here: Quern, run: Run
+) -> None:
+    folder = tmp_path / "in"
+    for name in "abcdef":
+        put(folder / f"{name}.md", f"# Berth {name}".encode())
+    put(tmp_path / "other.md", b"# Elsewhere")
+    add(warehouse, folder, tmp_path / "other.md")
+    (folder / "a.md").unlink()
+    (folder / "b.md").rename(folder / "g.md")
+    told = quern_here("ingest", folder, "-w", warehouse.root).stdout
+    assert f"2 documents of earlier ingests are missing now ({folder}/a.md, {folder}/b.md): they stay, --sync" in told
+    assert len(read(warehouse, run)) == 8
+    assert "--sync would remove them" in quern_here("ingest", folder, "-w", warehouse.root, "--dry-run").stdout
+    synced = json.loads(quern_here("ingest", folder, "-w", warehouse.root, "--sync", "--json").stdout)
+    assert (synced["removed"], synced["missing"]) == (2, 0)
+    assert set(read(warehouse, run)) == {f"file:///{name}.md" for name in ("c", "d", "e", "f", "g", "other")}
+    for name in "cdef":
+        (folder / f"{name}.md").unlink()
+    refused = quern_here("ingest", folder, "-w", warehouse.root, "--sync")
+    assert refused.returncode == 2
+    assert "remove 4 of the 5 documents" in refused.stderr
+    assert "audit.max_shrink (0.5)" in refused.stderr
+    (folder / "g.md").unlink()
+    for gone in (False, True):
+        if gone:
+            folder.rmdir()
+        refused = quern_here("ingest", folder, "-w", warehouse.root, "--sync")
+        assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert len(read(warehouse, run)) == 6
+    assert quern_here("ingest", folder, "-w", warehouse.root, "--sync", "--yes").returncode == 0
+    assert set(read(warehouse, run)) == {"file:///other.md"}
+    assert quern_here("ingest", folder, "-w", tmp_path / "new", "--sync", "--yes").returncode == 2
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_page_store_of_an_earlier_version_is_read(warehouse: Warehouse, tmp_path: Path, run: Run) -> None:
+    add(warehouse, put(tmp_path / "a.md", b"# Berth"))
+    store = page_store(warehouse)
+    for path in store.manifests:
+        manifest = read_sealed(path)
+        parts = {name: {k: of[k] for k in ("files", "dropped")} for name, of in manifest["parts"].items()}
+        write_sealed(path, {"format": manifest["format"], "parts": parts})
+    assert set(read(warehouse, run)) == {"file:///a.md"}
+    assert add(warehouse, tmp_path / "a.md").reused == 1
+
+
 def test_an_archive_keeps_its_place_and_one_in_the_warehouse_a_name_that_moves_with_it(
     warehouse: Warehouse, tmp_path: Path
 ) -> None:
@@ -250,7 +376,7 @@ def test_objects_of_a_bucket_are_read_by_pattern_split_and_remembered(
     large = archive(tmp_path / "large.warc.gz", [f"l{n}" for n in range(50)])
     for name, file in {"2024/large.warc.gz": large, "2024/b.warc": archive(tmp_path / "b.warc", ["b"])}.items():
         bucket.upload_file(str(file), "crawl", name)
-    bucket.put_object(Bucket="crawl", Key="2024/readme.pdf", Body=b"%PDF-1.4")
+    bucket.put_object(Bucket="crawl", Key="2024/readme.zip", Body=b"PK")
     assert add(warehouse, "s3://crawl/2024/*.warc.gz", task_bytes=1500).pages == 50
     report = add(warehouse, "s3://crawl/2024/", task_bytes=1500)
     assert (report.files, report.reused, report.pages, report.rejects) == (3, 1, 1, 1)

@@ -16,9 +16,9 @@ import quern
 from quern.indexes.catalog import Snapshot
 from quern.jobs.models.folders import ModelError
 from quern.pipelines.inspect.show import show
-from quern.pipelines.query import BATCH_QUESTIONS, answer_questions, settings_to_ask_by
+from quern.pipelines.query import BATCH_QUESTIONS, answer_questions
 from quern.pipelines.retrieve.recipes import RECIPES
-from quern.pipelines.retrieve.searcher import Searcher
+from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by
 from quern.schemas.answers import NOT_FOUND, Answer, Question
 from quern.schemas.settings import load_settings
 from tests.conftest import CORPUS, ROOT, Quern, read_jsonl

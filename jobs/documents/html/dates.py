@@ -19,7 +19,7 @@ _PARTED: Final = re.compile(
 _JOINED: Final = re.compile(r"(?<!\d)(19[89]\d|20\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?!\d)")
 _CJK: Final = re.compile(r"(\d{4})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日号號일]")
 _YEAR: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-_PARTS: Final = re.compile(r"\s*[|•·]\s*|\.\s+")
+_PARTS: Final = re.compile(r"\s*[|•·]\s*|(?<=\.)\s+")
 _NUMBER: Final = re.compile(r"\d+")
 # Years that htmldate, which compares times without zones, may find in text; `parse_time` bounds what is stated.
 _EARLIEST: Final = datetime(1980, 1, 1)
@@ -47,11 +47,16 @@ def written_date(text: str) -> datetime | None:
     text = " ".join(text.split())
     if not _YEAR.search(text):
         return None
-    for part in (text, *_PARTS.split(text)):
+    for part in (text, *parts_of(text)):
         time = _day(part) if len(part) <= LONGEST_LINE else None
         if time is not None:
             return time
     return None
+
+
+def parts_of(line: str) -> list[str]:
+    """What bars, dots in the middle or full stops, which stay, set apart in a line."""
+    return _PARTS.split(line)
 
 
 def _day(text: str) -> datetime | None:

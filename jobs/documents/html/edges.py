@@ -53,8 +53,8 @@ def without_title(text: str, title: str | None, headings: Collection[str]) -> st
 
 
 def _alike(heading: str, title: str) -> bool:
-    """Whether a main heading names what the title names: one is within the other, or they begin alike."""
-    return not title or heading in title or title in heading or heading[:_ALIKE] == title[:_ALIKE]
+    """Whether a main heading says no more than the title: it is within it, or they begin alike."""
+    return not title or heading in title or heading[:_ALIKE] == title[:_ALIKE]
 
 
 def without_filing(text: str) -> str:

@@ -7,24 +7,30 @@ is repaired, and the main text is found.
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 from urllib.parse import urljoin
 
 from lxml.html import HtmlElement
 
+from quern.jobs.documents.html.carried import carried_bodies, carriers
 from quern.jobs.documents.html.child import serve
 from quern.jobs.documents.html.edges import without_filing, without_title
 from quern.jobs.documents.html.images import article_images
 from quern.jobs.documents.html.links import free_links
-from quern.jobs.documents.html.main_text import fuller, main_text
+from quern.jobs.documents.html.main_text import fuller, is_short, main_text, read_again
 from quern.jobs.documents.html.markup import is_menu, link_texts, repair
 from quern.jobs.documents.html.metadata import add_from_text, letters, read_metadata
+from quern.jobs.documents.html.notation import write_notation
 from quern.jobs.documents.html.parse import drop_unread, parse_page
-from quern.jobs.documents.html.stated import body_scripts
+from quern.jobs.documents.html.preformatted import keep_spaces, with_spaces
+from quern.jobs.documents.html.stated import body_scripts, stated_bodies
 from quern.jobs.documents.html.texts import text_of
 from quern.jobs.documents.html.visits import without_visits
 from quern.jobs.text.language import language_of
+from quern.jobs.text.noise import without_joiners
 
 Header = dict[str, Any]
 
@@ -41,16 +47,38 @@ def _base(tree: HtmlElement, url: str) -> str:
         return url
 
 
-def _text(tree: HtmlElement, title: str | None, base: str) -> str:
+def _text(tree: HtmlElement, title: str | None, base: str, carried: Sequence[HtmlElement]) -> str:
     """The main text without a line that repeats the title; empty for a page that is only a menu."""
-    bodies = body_scripts(tree)
+    stated = body_scripts(tree)
     drop_unread(tree)
+    is_spaced = keep_spaces(tree)
     repair(tree)
     links = link_texts(tree)
     free_links(tree, base)
     headings = {letters(text_of(h)) for h in tree.iter("h1")}
-    text = fuller(main_text(tree, base), bodies, headings | {letters(title)})
-    return "" if is_menu(text, links) else without_filing(without_visits(without_title(text, title, headings)))
+    names = headings | {letters(title)}
+    text = fuller(main_text(tree, base), stated_bodies(stated), names)
+    if carried and is_short(text):
+        text = fuller(text, carried_bodies(carried, partial(_read, base=base)), names, failed=1)
+    if is_menu(text, links):
+        return ""
+    text = without_joiners(without_filing(without_visits(without_title(text, title, headings))))
+    return with_spaces(text) if is_spaced else text
+
+
+def _rescued(body: bytes, charset: str | None) -> str:
+    """The text that trafilatura finds on a page of which the rules left nothing; empty where it finds little."""
+    tree = parse_page(body, charset)
+    write_notation(tree)
+    text = without_joiners(read_again(tree))
+    return "" if is_short(text) or is_menu(text, link_texts(tree)) else text
+
+
+def _read(markup: str, base: str) -> str:
+    """The text of markup that a page carries."""
+    tree = parse_page(f"<html><body>{markup}</body></html>".encode(errors="replace"), "utf-8")
+    write_notation(tree)
+    return _text(tree, None, base, ())
 
 
 def _iso(time: datetime | None) -> str | None:
@@ -64,11 +92,12 @@ def extract_page(body: bytes, url: str, charset: str | None) -> Header:
         PageError: The body is no HTML.
     """
     tree = parse_page(body, charset)
+    write_notation(tree)
     found = read_metadata(tree, url)
     declared = tree.get("lang") or tree.get(_XML_LANG) or tree.get("xml:lang")
     base = _base(tree, url)
     images = article_images(tree, base)
-    text = _text(tree, found["title"], base)
+    text = _text(tree, found["title"], base, carriers(tree)) or _rescued(body, charset)
     add_from_text(found, text)
     language, by = language_of(text, declared) if text else (None, None)
     if language:

@@ -10,14 +10,14 @@ from typing import Final
 
 from lxml import etree
 from lxml.html import HtmlElement
-from trafilatura import bare_extraction
+from trafilatura import bare_extraction, utils
 
 from quern.jobs.documents.html.loose_text import is_prose
 from quern.jobs.documents.html.markup import link_texts
 from quern.jobs.documents.html.metadata import letters
 from quern.jobs.documents.html.patterns import install
 from quern.jobs.documents.html.reading import read_main
-from quern.jobs.documents.html.stated import StatedBody, stated_bodies
+from quern.jobs.documents.html.stated import StatedBody
 from quern.jobs.documents.html.texts import text_of
 from quern.jobs.text.plain_text import paragraphs
 
@@ -38,6 +38,10 @@ _COMMENTS_ID: Final = re.compile(r"[CcKk]omm?ent(?!ary)|comol|disqus_thread")
 _COMMENTS_CLASS: Final = re.compile(r"[CcKk]omm?ent(?!ary)|.*(?:article|post)-comments", re.S)
 _WITH_AMPERSAND: Final = etree.XPath("descendant::text()[contains(., '&')]")
 
+# trafilatura takes zero-width joiners for control characters; Persian and the Indic scripts spell words with them.
+_JOINERS: Final = ("\u200c", "\u200d")
+_printable: Final = utils.return_printables_and_spaces
+vars(utils)["return_printables_and_spaces"] = lambda c: c if c in _JOINERS else _printable(c)
 install()
 
 
@@ -67,17 +71,15 @@ def _running(text: str) -> int:
     return sum(len(line) for line in text.split("\n") if is_prose(line))
 
 
-def fuller(text: str, scripts: Sequence[HtmlElement], names: Set[str]) -> str:
-    """`text`, or what a page's linked data state as its article, where that is much more: scripts would show it.
+def fuller(text: str, bodies: Sequence[StatedBody], names: Set[str], failed: int = _FAILED) -> str:
+    """`text`, or what a page states as its article, where that is much more: scripts would show it.
 
     Args:
         text: The main text that the page shows.
-        scripts: Those of its linked data that hold texts.
+        bodies: Texts that it states or carries, the longest first.
         names: Its title and headings, as `letters`.
+        failed: Characters of prose below which the longest is taken though nothing shows that it is the page's.
     """
-    bodies = stated_bodies(scripts)
-    if not bodies:
-        return text
     running = _running(text)
     much = [body for body in bodies if _running(body.text) > _MUCH_MORE * running]
     if not much:
@@ -86,9 +88,14 @@ def fuller(text: str, scripts: Sequence[HtmlElement], names: Set[str]) -> str:
     # The title may be that of the linked data, so that what the page shows says more.
     own = next((body for body in much if _holds(body, lines)), None)
     own = own or next((body for body in much if _is_headed(body, names)), None)
-    if own is None and running < _FAILED:
+    if own is None and running < failed:
         own = much[0]
     return own.text if own else text
+
+
+def is_short(text: str) -> bool:
+    """Whether a text has so little prose that its reading may have failed."""
+    return _running(text) < _FAILED
 
 
 def _holds(body: StatedBody, lines: Sequence[str]) -> bool:

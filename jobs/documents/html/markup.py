@@ -14,6 +14,7 @@ from typing import Final
 from lxml.etree import XPath, strip_tags
 from lxml.html import HtmlElement
 
+from quern.jobs.documents.html.data_tables import write_tables
 from quern.jobs.documents.html.texts import line_of, text_of
 
 _UNWRAPPED: Final = "quern-unwrapped"
@@ -78,6 +79,7 @@ _MENU_SHARE: Final = 0.9
 def repair(tree: HtmlElement) -> None:
     """Apply every repair to the tree."""
     _free_layout_tables(tree)
+    unwrap(tree, write_tables(tree))
     _mend_blocks(tree)
     _drop_tools(tree)
     _join_bodies(tree)
@@ -132,7 +134,7 @@ def _is_layout(table: HtmlElement, rows: list[HtmlElement], cells: list[HtmlElem
 
 
 def _holds_blocks(cell: HtmlElement) -> bool:
-    if next(cell.iterdescendants("table", *HEADINGS), None) is not None:
+    if next(cell.iterdescendants("table", "pre", *HEADINGS), None) is not None:
         return True
     length = _length(cell)
     return length >= _LONG_CELL or (length >= _CELL_WITH_BLOCKS and len(cell.findall(".//p")) > 1)

@@ -21,9 +21,11 @@ from lxml.html import HtmlElement
 
 from quern.jobs.documents.html.addresses import canonical
 from quern.jobs.documents.html.attributes import Holders
-from quern.jobs.documents.html.dates import LONGEST_LINE, stated_time, url_date, written_date
+from quern.jobs.documents.html.dates import LONGEST_LINE, parts_of, stated_time, url_date, written_date
+from quern.jobs.documents.html.loose_text import is_prose, is_sentence
+from quern.jobs.documents.html.markup import HEADINGS
 from quern.jobs.documents.html.stated import Stated, is_of_kind, read_stated
-from quern.jobs.documents.html.texts import text_of
+from quern.jobs.documents.html.texts import line_of, text_of
 from quern.jobs.text.plain_text import one_line
 
 SOURCES: Final = ("json-ld", "open-graph", "microdata", "meta", "link", "html", "url", "text", "given")
@@ -75,12 +77,16 @@ _META_PUBLISHED: Final = (
 )
 _OG_MODIFIED: Final = ("article:modified_time", "og:article:modified_time", "og:updated_time")
 _META_MODIFIED: Final = ("datemodified", "dcterms.modified", "last-modified")
-_DATED: Final = Holders("class[contains(., 'date') or contains(., 'time') or contains(., 'publish')]")
+_DATED: Final = Holders(
+    "class[contains(., 'date') or contains(., 'publish') or (contains(., 'time') and not(contains(., 'timeline')))]"
+)
+_STATING: Final = Holders("datetime")
 _MOST_LOOKED_AT: Final = 50
 _YEARS: Final = XPath(
     "descendant::text()[string-length(.) < 300 and (contains(., '19') or contains(., '20'))]"
     "[not(parent::script or parent::style or parent::a or parent::td or parent::th or parent::title)]"
 )
+_NO_PROSE: Final = ("script", "style", "title", "noscript", "template")
 _UPDATED: Final = re.compile(r"updat|modif|edited|revis|aktualis|mis à jour|actualiz|更新|修改|수정", re.I)
 _SIGNED: Final = Holders("rel[. = 'author']", "class[contains(., 'uthor') or contains(., 'yline')]")
 _SIGNING: Final = frozenset({"a", "span", "div", "p", "address", "li", "strong"})
@@ -107,6 +113,7 @@ def read_metadata(tree: HtmlElement, url: str) -> Found:
         `canonical`, `title`, `author`, `published_at`, `modified_at`, `site_name`, each null where nothing states
         it, and `metadata_from`, a list of {field, by}.
     """
+    mark_times(tree)
     stated = read_stated(tree)
     found: Found = {"metadata_from": []}
     site = _settle(found, "site_name", _sites(stated), lambda name: _within(one_line(name), _LONGEST_NAME))
@@ -268,6 +275,17 @@ def _as_time(value: object) -> datetime | None:
     return value if isinstance(value, datetime) else stated_time(value)
 
 
+def mark_times(tree: HtmlElement) -> None:
+    """Make `time` elements of others that state one: by `datetime`, or by `title` where the class speaks of a date."""
+    for element in _STATING(tree):
+        if element.tag not in ("time", "ins", "del"):
+            element.tag = "time"
+    for element in [e for e in _DATED(tree) if e.get("title") and e.tag != "time"]:
+        if len(text_of(element)) <= LONGEST_LINE and stated_time(element.get("title")) is not None:
+            element.tag = "time"
+            element.set("datetime", element.get("title"))
+
+
 class _YearLines:
     """Short texts of a page that name a year; sought once, where nothing states a date."""
 
@@ -279,6 +297,15 @@ class _YearLines:
         """The first of them, each with its element."""
         found: list[Any] = _YEARS(self._tree)
         return found[:_MOST_LOOKED_AT]
+
+    @cached_property
+    def around(self) -> list[Any]:
+        """Those above and below the page's prose, its first and last line among them, each with its element."""
+        elements = {element: n for n, element in enumerate(self._tree.iter())}
+        texts = ((n, text) for e, n in elements.items() if e.tag not in _NO_PROSE for text in (e.text, e.tail))
+        prose = [n for n, text in texts if text and is_prose(one_line(text) or "")]
+        first, last = (prose[0], prose[-1]) if prose else (len(elements), 0)
+        return [text for text in self.texts if not first < elements[text.getparent()] < last]
 
 
 def _published(tree: HtmlElement, stated: Stated, url: str, lines: _YearLines) -> Candidates:
@@ -308,8 +335,17 @@ def _times(tree: HtmlElement, *, updated: bool) -> Iterator[str]:
     for element in islice(tree.iter("time"), _MOST_LOOKED_AT):
         stated = element.get("datetime")
         is_update = _UPDATED.search(element.get("class", "")) is not None
-        if stated and is_update == updated and not _is_aside(element):
+        if stated and is_update == updated and not _is_aside(element) and not _is_in_sentence(element):
             yield stated
+
+
+def _is_in_sentence(time: HtmlElement) -> bool:
+    """Whether a time is part of what the text tells: it stands in a sentence, or in a table of data."""
+    named = (
+        time.get("pubdate") is not None or "publish" in f"{time.get('class', '')} {time.get('itemprop', '')}".lower()
+    )
+    line = next(time.iterancestors("p", "li", "td", "dd", "blockquote"), None)
+    return not named and line is not None and (line.tag == "td" or is_sentence(line_of(line)))
 
 
 def _dated(tree: HtmlElement) -> Iterator[datetime]:
@@ -322,12 +358,25 @@ def _dated(tree: HtmlElement) -> Iterator[datetime]:
 
 
 def _shown(lines: _YearLines, *, updated: bool) -> Iterator[datetime]:
-    """Days in short lines of the page, such as `Issued 18 July 2024`; those of its last change if `updated`."""
-    for text in lines.texts:
-        fits = (_UPDATED.search(text) is not None) == updated and (updated or len(text.strip()) <= LONGEST_LINE)
-        time = written_date(text) if fits else None
+    """Days in short lines around the page's prose, such as `Issued 18 July 2024`, or of its last change if `updated`.
+
+    A sentence with a date in it tells of something else, save where it says that it tells of a change.
+    """
+    for text in lines.texts if updated else lines.around:
+        is_update = _UPDATED.search(text) is not None
+        if is_update != updated or not (updated or len(text.strip()) <= LONGEST_LINE):
+            continue
+        time = written_date(text) if updated else next(_days(text), None)
         if time is not None and not _is_aside(text.getparent()):
             yield time
+
+
+def _days(line: Any) -> Iterator[datetime]:
+    """Days that a line or its parts name which are no sentences; none of a heading or an entry of a list."""
+    outside = (*HEADINGS, "li")
+    if line.getparent().tag not in outside and next(line.getparent().iterancestors(*outside), None) is None:
+        parts = (part for part in (line, *parts_of(line)) if not is_sentence(one_line(part) or ""))
+        yield from (day for part in parts if (day := written_date(part)) is not None)
 
 
 # ---- address ---------------------------------------------------------------------------------------------

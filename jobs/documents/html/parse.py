@@ -11,6 +11,7 @@ from lxml import etree
 from lxml.html import HtmlComment, HtmlElement, HtmlEntity, HTMLParser, HtmlProcessingInstruction
 
 from quern.jobs.documents.html.attributes import Holders
+from quern.jobs.documents.html.loose_text import is_prose, is_sentence
 from quern.jobs.documents.html.markup import unwrap
 from quern.jobs.documents.html.panels import look, opened_by_controls, show_panels
 from quern.jobs.documents.html.texts import line_of, text_of
@@ -23,6 +24,9 @@ _NO_TEXT: Final = (
     *("svg", "iframe", "object", "embed", "audio", "video", "canvas", "map", "picture"),
     *("amp-ad", "amp-embed", "amp-social-share", "amp-sidebar", "amp-consent", "amp-user-notification"),
 )
+# Elements of these that hold main text were not closed.
+_NEVER_AROUND: Final = ("nav", "footer", "dialog", "button", "select", "svg", "object", "audio", "video", "map")
+_NO_PROSE: Final = ("script", "style", "title", "noscript", "template")
 _UNSHOWN: Final = Holders("hidden[. != 'until-found']")
 _PANELS: Final = ("tabpanel", "region")
 # Most share of the page's text in unshown elements that no visit opens; where they hold more, a script shows them.
@@ -117,6 +121,7 @@ def drop_unread(tree: HtmlElement) -> None:
 
     Linked data that speaks of a forum stays: trafilatura reads a thread otherwise than an article.
     """
+    _free_main(tree)
     _drop_unshown(tree)
     show_panels(tree)
     _keep_texts(tree)
@@ -126,6 +131,38 @@ def drop_unread(tree: HtmlElement) -> None:
     etree.strip_elements(tree, "script", *_NO_TEXT, with_tail=False)
     for script in forum:
         script.tag = "script"
+
+
+def _free_main(tree: HtmlElement) -> None:
+    """Move the page's text out of elements that hold none: a `nav` that was not closed holds all that follows."""
+    least = 0.0
+    for element in tree.iter(*_NEVER_AROUND):
+        first = next(element.iterdescendants("main", "article"), None)
+        if first is None:
+            first = next(element.iterdescendants("h1"), None)
+        if first is None and element.tag == "nav":
+            first = next((p for p in element.iterdescendants("p") if is_prose(line_of(p))), None)
+        if first is None or element.getparent() is None:
+            continue
+        least = least or _MAIN_BOX * _outside_links(tree)
+        if _outside_links(element) > least:
+            _move_rest(element, first)
+
+
+def _move_rest(element: HtmlElement, first: HtmlElement) -> None:
+    """Move a descendant of an element, and what follows it there, behind the element."""
+    rest = element.makeelement("div")
+    for here in (first, *first.iterancestors()):
+        if here is element:
+            break
+        rest.extend([here, *here.itersiblings()] if here is first else list(here.itersiblings()))
+    rest.tail, element.tail = element.tail, None
+    element.addnext(rest)
+
+
+def _outside_links(element: HtmlElement) -> int:
+    """Length of the text outside links, scripts and styles."""
+    return len(line_of(element)) - sum(len(line_of(e)) for e in element.iter("a", *_NO_PROSE))
 
 
 def _drop_unshown(tree: HtmlElement) -> None:
@@ -149,9 +186,14 @@ def _follows_button(element: HtmlElement) -> bool:
 
 
 def _keep_texts(tree: HtmlElement) -> None:
-    """Free texts from elements that seldom hold any: headings that are buttons, dates in sentences, large boxes."""
+    """Free texts from elements that seldom hold any: headings that are buttons, dates in sentences, large boxes.
+
+    Other dates are lines about the page, which trafilatura leaves out save where its rescues read a short page.
+    """
     unwrap(tree, [b for b in tree.iter("button") if next(b.iterancestors(*_HEADINGS_WITH_BUTTONS), None) is not None])
     unwrap(tree, _times_in_lines(tree))
+    for time in list(tree.iter("time")):
+        time.drop_tree()
     boxes = [box for box in tree.iter("aside", "form") if len(text_of(box)) > _LONG_BOX]
     least = _MAIN_BOX * _unlinked(tree) if boxes else 0
     for box in [*(box for box in boxes if _unlinked(box) > least), *_fact_boxes(tree)]:
@@ -159,15 +201,16 @@ def _keep_texts(tree: HtmlElement) -> None:
 
 
 def _times_in_lines(tree: HtmlElement) -> list[HtmlElement]:
-    """Times that stand straight in long lines; a line is measured once, however many it holds."""
+    """Times that stand straight in cells, sentences or long lines; a line is measured once, however many it holds."""
     lines = dict.fromkeys(time.getparent() for time in tree.iter("time"))
-    return [time for line in lines if _is_long_line(line) for time in line.iterchildren("time")]
+    return [time for line in lines if _tells(line) for time in line.iterchildren("time")]
 
 
-def _is_long_line(line: HtmlElement | None) -> bool:
-    if line is None or (line.tag not in _LINES and next(line.iterancestors(*_LINES), None) is None):
+def _tells(line: HtmlElement | None) -> bool:
+    around = None if line is None else line if line.tag in _LINES else next(line.iterancestors(*_LINES), None)
+    if line is None or around is None:
         return False
-    return float(_LENGTH(line)) > _LONG_LINE
+    return around.tag == "td" or float(_LENGTH(line)) > _LONG_LINE or is_sentence(line_of(line))
 
 
 def _fact_boxes(tree: HtmlElement) -> Iterator[HtmlElement]:

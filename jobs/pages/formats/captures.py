@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import quote
 
+from quern.jobs.pages.formats.files import FILE_TYPES, not_file
 from quern.jobs.pages.formats.html_files import media_type, not_html
 from quern.jobs.pages.formats.http_messages import Message, digest_matches, http_message
 from quern.jobs.pages.formats.packed import DamagedError
@@ -91,14 +92,15 @@ def _row(capture: Capture, message: Message | None, url: str, name: str, setting
     body = message.body if message else capture.block
     kind, charset = _content_type(message.headers.get("content-type", "") if message else capture.content_type)
     text = kind == TEXT_TYPE and capture.kind == "conversion"
-    if kind and kind not in _HTML_TYPES and not text:
+    file = kind in FILE_TYPES.values()
+    if kind and kind not in _HTML_TYPES and not text and not file:
         raise _UnfitError("content_type", kind)
     if len(body) > settings.max_page_bytes:
         raise _UnfitError("too_large", f"more than {settings.max_page_bytes} bytes (ingest.max_page_bytes)")
-    fault = ("empty", "the page has no content") if not body.strip() else None if text else not_html(body)
-    if fault:
+    fault = ("empty", "the page has no content") if not body.strip() else None
+    if fault := fault or (not_file(body, kind) if file else None if text else not_html(body)):
         raise _UnfitError(*fault)
-    if capture.fault and not text and b"<" not in body[:1024]:
+    if capture.fault and not text and not file and b"<" not in body[:1024]:
         raise _UnfitError("not_html", "what is left of it has no markup")
     headers = message.headers if message else {}
     return page_row(

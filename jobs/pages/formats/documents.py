@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
-from quern.jobs.pages.formats.rows import FileReject, Row, page_row
+from quern.jobs.pages.formats.rows import FileReject, Row, modified_of, page_row
 from quern.jobs.text.given_documents import UnfitDocumentError, given_document
 from quern.schemas.settings import IngestSettings
 
@@ -43,4 +43,11 @@ def document_pages(
         return
     for reason, detail in given.unread:
         yield FileReject(key, reason, detail)
-    yield page_row(f"doc:{given.fields['doc_id']}", body, name, content_type=JSON_TYPE, warc_offset=number)
+    yield page_row(
+        f"doc:{given.fields['doc_id']}",
+        body,
+        name,
+        content_type=JSON_TYPE,
+        warc_offset=number,
+        last_modified=modified_of(given),
+    )

@@ -39,12 +39,16 @@ def html_page(stream: BinaryIO, path: Path, name: str, settings: IngestSettings)
 
 
 def page_url(path: Path) -> str:
-    """Address of a page by its file's path: `https:` where the first folder is named like a host, as `wget -r` does."""
-    parts = path.parts
+    """Address of a page by its file's path: `https:` where the first folder is named like a host, as `wget -r` does.
+
+    Of a path from the root it is that of the file.
+    """
+    parts = path.parts[1:] if path.is_absolute() else path.parts
     if parts[-1].lower().endswith(".gz"):
         parts = (*parts[:-1], parts[-1][: -len(".gz")])
     relative = "/".join(quote(os.fsencode(part), safe="~:@!$&'()*+,;=") for part in parts)
-    return f"https://{relative}" if len(parts) > 1 and _is_host(parts[0]) else f"file:///{relative}"
+    host = len(parts) > 1 and not path.is_absolute() and _is_host(parts[0])
+    return f"https://{relative}" if host else f"file:///{relative}"
 
 
 def _is_host(name: str) -> bool:

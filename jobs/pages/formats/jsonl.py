@@ -29,7 +29,9 @@ def json_pages(stream: BinaryIO, name: str, settings: IngestSettings) -> Iterato
     encoded = Utf8Lines(cast(io.BufferedReader, stream))
     plain = io.BufferedReader(encoded, _BLOCK)
     try:
-        if _VALUES.match(plain.peek().decode("utf-8-sig", "ignore")):
+        if values := _VALUES.match(plain.peek().decode("utf-8-sig", "ignore")):
+            if "[" in values[0]:
+                yield FileReject(name, "json_array", "the file is a JSON array, of which each element is read", name)
             yield from _json_values(plain, name, settings)
         for number, line in enumerate(_lines(plain, settings.max_page_bytes), 1):
             if line is None:
@@ -89,7 +91,7 @@ def _json_values(
             if ended or longest or isinstance(error, RecursionError):
                 reason = "too_large" if longest else "invalid_json"
                 detail = getattr(error, "msg", None) or str(error)
-                yield FileReject(f"{name}:{line}", reason, f"{detail}; nothing after it is read")
+                yield FileReject(f"{name}:{line}", reason, f"{detail}; the rest is not read")
                 while stream.read1(_BLOCK):
                     pass
                 return

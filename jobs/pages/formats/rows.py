@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from quern.jobs.text.given_documents import Given
+from quern.jobs.text.plain_text import parse_time
 from quern.schemas.digests import bytes_digest
 from quern.schemas.tables import PAGES
 
@@ -40,6 +42,12 @@ class Sighting:
 
 
 Found = Row | FileReject | Sighting
+
+
+def modified_of(given: Given) -> str | None:
+    """What a document states as `modified_at`, as `pages.last_modified` has it."""
+    time = parse_time(given.fields.get("modified_at"))
+    return time.isoformat() if time else None
 
 
 def page_row(url: str, body: bytes, source_file: str, **others: object) -> Row:

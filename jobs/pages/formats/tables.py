@@ -33,7 +33,7 @@ def delimited_pages(stream: BinaryIO, name: str, kind: str, settings: IngestSett
     try:
         file = cast(io.BufferedReader, stream)
         head = file.peek()
-        lines, asked = Utf8Lines(file), (settings.csv_escape, settings.skip_lines)
+        lines, asked = Utf8Lines(file), (settings.csv_escape or None, settings.skip_lines)
         text, dialect = opened(lines, DELIMITERS[kind], lambda names: not _fault(names, settings), *asked)
         table = delimited(text, dialect, settings.max_page_bytes)
         names = [column.strip() for column in table.names]

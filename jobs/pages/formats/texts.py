@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from quern.jobs.pages.formats.html_files import binary, page_url
-from quern.jobs.pages.formats.rows import FileReject, Row, page_row
+from quern.jobs.pages.formats.rows import FileReject, Row, modified_of, page_row
 from quern.jobs.text.markdown import given_markdown, with_days_in_order
 from quern.schemas.settings import IngestSettings
 
@@ -33,8 +33,10 @@ def text_pages(
     elif kind == ".md":
         if settings.day_first is not None:
             body = with_days_in_order(body, settings.day_first)
-        for reason, detail in given_markdown(body, None, name).unread:
+        given = given_markdown(body, None, name)
+        for reason, detail in given.unread:
             yield FileReject(name, reason, detail)
-        yield page_row(page_url(path), body, name, content_type=MARKDOWN_TYPE)
+        modified = modified_of(given)
+        yield page_row(page_url(path), body, name, content_type=MARKDOWN_TYPE, last_modified=modified)
     else:
         yield page_row(page_url(path), body, name, content_type=TEXT_TYPE)

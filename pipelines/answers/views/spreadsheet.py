@@ -66,7 +66,7 @@ def row(answer: Answer) -> list[str]:
         answer.as_of.isoformat() if answer.as_of else "",
         _lines(f"{s.number}. {s.question} {s.answer or '-'} {cited(s.citations)}" for s in answer.sub_questions),
         _lines(sources.values()),
-        _lines(f"[{c.number}] {c.quote}" for c in answer.citations),
+        _lines(f"[{c.number}] {c.quote}" + (f" (page {c.page})" if c.page else "") for c in answer.citations),
         one_line(answer.recipe),
         one_line(answer.by),
     ]

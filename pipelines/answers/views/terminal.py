@@ -48,7 +48,8 @@ def _source(source: Source) -> tuple[Text, Text]:
         if several:
             text.append(f"[{citation.number}] ", "bold cyan")
         text.append(f"“{one_line(citation.quote)}”")
-        text.append(f"\n{one_line(citation.doc_id)}, characters {citation.start}–{citation.end}", "dim")
+        page = f", page {citation.page}" if citation.page else ""
+        text.append(f"\n{one_line(citation.doc_id)}{page}, characters {citation.start}–{citation.end}", "dim")
     return Text(cited([q.citation.number for q in source.quotes]), "bold cyan"), text
 
 

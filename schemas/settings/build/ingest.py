@@ -22,6 +22,9 @@ class IngestSettings(Group):
     max_page_bytes: Positive = Field(
         10_000_000, description="Largest page in bytes, decompressed; larger ones are rejected."
     )
+    max_file_bytes: Positive = Field(
+        50_000_000, description="Largest PDF or DOCX file in bytes; larger ones are rejected."
+    )
     max_ratio: Positive = Field(
         200, description="Largest decompressed/compressed ratio of a compressed file over 1 MB."
     )
@@ -29,13 +32,13 @@ class IngestSettings(Group):
         (),
         description="What files call the fields of documents: text=body, doc_id=id (`--map text=body,doc_id=id`); "
         "text=subject+body joins two columns by a blank line, other fields are joined by a space; text=document.body "
-        'is nested; a name with a comma stands in quotes: doc_id="id, internal".',
+        'is a field within a field; a column whose name has a comma stands in quotes: doc_id="id, internal".',
     )
-    csv_escape: str | None = Field(
-        None,
-        pattern=r"^[^\w\s\",;|]$",
-        description="What stands before a quote in a CSV or TSV cell that is not doubled (`--csv-escape`). Unset, it "
-        "is a backslash where the first rows cannot be read otherwise, as Spark writes them.",
+    csv_escape: str = Field(
+        "",
+        pattern=r"^[^\w\s\",;|]?$",
+        description="The character before a quote within a cell of CSV (`--csv-escape`), which Spark writes as a "
+        "backslash. Unset, a backslash is told from the first rows; quotes may always be doubled.",
     )
     skip_lines: int | None = Field(
         None,

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quern.indexes.row_hashes import hash_pairs
-from quern.jobs.audit.arrow_metrics import Metric, Rows, examples, make_metric
+from quern.jobs.audit.arrow_metrics import EXAMPLES, examples, metric_of
+from quern.schemas.contract.expectations import Between, Expectation, Quantiles, References, UniqueKeys
 
 Values = list[str | None]
 VALUES = st.lists(st.sampled_from(["a", "b", "c", "d", None]))
@@ -19,28 +20,25 @@ def batches(values: list[Any], kind: pa.DataType, rows: int) -> list[pa.RecordBa
     return [pa.record_batch([pa.array(values[i : i + rows], kind)], names=["key"]) for i in range(0, len(values), rows)]
 
 
-def fed(name: str, parts: list[pa.RecordBatch], keys: Values | None = None, **kwargs: Any) -> Metric:
+KEY = "key"
+
+
+def fed(expected: Expectation, parts: list[pa.RecordBatch], keys: Values | None = None) -> Any:
     known = hash_pairs(pa.record_batch([pa.array(keys or [], pa.string())], names=["other"]))
-    metric = make_metric(name, {"column": "key"}, kwargs, lambda table, column: known)
+    metric = metric_of(expected, lambda table: known)
     for part in parts:
         metric.update(part)
     return metric
 
 
-def shown(metric: Metric, parts: list[pa.RecordBatch]) -> list[Any]:
-    rows = metric.value("unexpected_values")
-    assert isinstance(rows, Rows)
-    return rows.read(lambda columns: iter(parts))
-
-
 @given(VALUES, st.integers(1, 7))
 def test_repeated_keys_are_counted_and_shown_whatever_the_batches(values: Values, rows: int) -> None:
     parts = batches(values, pa.string(), rows)
-    metric = fed("column_values.unique", parts)
+    metric = fed(UniqueKeys((KEY,)), parts)
     counts = Counter(v for v in values if v is not None)
     repeated = [v for v in values if v is not None and counts[v] > 1]
-    assert metric.value("unexpected_count") == len(repeated)
-    assert shown(metric, parts) == repeated[:20]
+    assert metric.count == len(repeated)
+    assert metric.shown(lambda columns: iter(parts)) == repeated[:EXAMPLES]
 
 
 @given(VALUES, st.lists(st.sampled_from(["a", "b", "c"])), st.integers(1, 7))
@@ -48,30 +46,30 @@ def test_references_that_dangle_are_counted_and_shown_whatever_the_batches(
     values: Values, keys: Values, rows: int
 ) -> None:
     parts = batches(values, pa.string(), rows)
-    metric = fed("column_values.key_of", parts, keys, target="t", target_column="other")
+    metric = fed(References(KEY, "t"), parts, keys)
     dangling = [v for v in values if v is not None and v not in keys]
-    assert metric.value("unexpected_count") == len(dangling)
-    assert shown(metric, parts) == dangling[:20]
+    assert metric.count == len(dangling)
+    assert metric.shown(lambda columns: iter(parts)) == dangling[:EXAMPLES]
 
 
 @given(st.lists(st.integers(0, 50), min_size=1), st.floats(0.01, 1.0), st.integers(1, 7))
 def test_a_quantile_is_the_least_value_that_so_many_rows_do_not_exceed(
     values: list[int], share: float, rows: int
 ) -> None:
-    (found,) = fed("column.quantile_values", batches(values, pa.int64(), rows), quantiles=[share]).value("")
+    (found,) = fed(Quantiles(KEY, {share: (None, None)}), batches(values, pa.int64(), rows)).values
     within = [np.mean(np.array(values) <= v) for v in sorted(set(values))]
     assert found == sorted(set(values))[next(i for i, w in enumerate(within) if w >= share - 1e-12)]
 
 
 def test_a_table_without_rows_has_no_quantiles_and_no_unexpected_rows() -> None:
-    assert fed("column.quantile_values", [], quantiles=[0.5]).value("") == [None]
-    assert fed("column_values.unique", []).value("unexpected_count") == 0
-    assert fed("column_values.key_of", [], ["a"], target="t", target_column="k").value("unexpected_count") == 0
+    assert fed(Quantiles(KEY, {0.5: (1, None)}), []).values == []
+    assert fed(UniqueKeys((KEY,)), []).count == 0
+    assert fed(References(KEY, "t"), [], ["a"]).count == 0
 
 
 def test_a_number_that_is_none_lies_between_nothing() -> None:
     part = pa.record_batch([pa.array([0.5, float("nan"), None])], names=["key"])
-    assert fed("column_values.between", [part], min_value=-1, max_value=1).value("unexpected_count") == 1
+    assert fed(Between(KEY, -1, 1), [part]).count == 1
 
 
 def test_examples_are_short_and_few_and_hold_times_that_python_has_not() -> None:

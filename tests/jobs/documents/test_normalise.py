@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -51,7 +52,7 @@ def test_a_draft_gets_its_final_form() -> None:
     made = document(
         {
             "title": "Ferry news 🚢",
-            "text": "The  ferry（No．３）sailed. Read more\n\nMenu\nShare this\nMail a@b.example 😀 or ring 555-0168.",
+            "text": "The ferry（No．３）sailed. Read more\n\nMenu\nShare this\nMail a@b.example 😀 or ring 555-0168.",
             COLUMN: [2],
         }
     )
@@ -59,6 +60,11 @@ def test_a_draft_gets_its_final_form() -> None:
     assert made["title"] == "Ferry news 🚢"
     assert made["personal_data"] == [{"type": "EMAIL", "count": 1}, {"type": "PHONE", "count": 1}]
     assert made["digest"] == text_digest(made["title"], made["text"])
+
+
+def test_lines_keep_the_spaces_that_code_begins_with() -> None:
+    text = "Haul the rope:\ndef haul(rope):\n    rope.pop()\nDone."
+    assert document({"text": f"{text}  \n\n"})["text"] == text
 
 
 def test_personal_data_is_marked_removed_or_kept_but_always_counted() -> None:
@@ -138,7 +144,17 @@ def test_settings_are_part_of_the_fingerprint() -> None:
 def test_what_is_left_is_quoted_and_stays_as_it_is(language: str, text: str) -> None:
     job = Normalise(NormaliseSettings(personal_data="keep"), LAX)
     once = apply(job, {"text": text, "language": language}).rows.column("text").to_pylist()
-    page = [" ".join(line.split()) for line in text.split("\n")]
+    page = text.split("\n")
     assert all(any(part in line for line in page) for whole in once for part in whole.split("\n"))
     twice = [t for x in once for t in apply(job, {"text": x, "language": language}).rows.column("text").to_pylist()]
     assert twice == once
+
+
+def test_pages_begin_where_they_did_when_lines_and_personal_data_go() -> None:
+    first, second = "Mail ute@quay.example or\nMenu\nRead more\n", "The ferry sails at nine. It is\nblue all over.\n"
+    text = f"{first}{second}Call 555-0168.\nThe end."
+    starts = [text.index(words) for words in ("Mail", "The ferry", "It is", "Call", "The end")]
+    made = document({"text": text, "page_starts": starts, COLUMN: [1, 5]})
+    assert made["text"] == "Mail [EMAIL] or\nThe ferry sails at nine. It is\nblue all over.\nThe end."
+    pages = [made["text"][a:b] for a, b in pairwise([*made["page_starts"], len(made["text"])])]
+    assert pages == ["Mail [EMAIL] or\n", "The ferry sails at nine. ", "It is\nblue all over.", "\n", "The end."]

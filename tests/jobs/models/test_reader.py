@@ -163,6 +163,17 @@ def test_without_trained_weights_its_encoder_is_that_of_the_embedder() -> None:
     assert np.allclose(mean / np.linalg.norm(mean), embedded, atol=1e-5)
 
 
+def test_a_model_that_loads_beside_other_work_reads_and_embeds_the_same() -> None:
+    ahead = Reader()
+    ahead.prepare()
+    assert ahead.read("Who commands the boat?", [FERRY]) == Reader.load().read("Who commands the boat?", [FERRY])
+    settings = EmbedSettings(precision="f32")
+    model = read_model(DEFAULT_MODEL)
+    embedder = Embedder(settings, model, load_tokenizer(model))
+    embedder.prepare()
+    assert (embedder.encode(["The ferry"]) == Embedder.load(settings).encode(["The ferry"])).all()
+
+
 def test_weights_of_another_model_are_refused() -> None:
     other = {"encoder.layer.0.output.dense.weight": np.zeros((768, 768), dtype=np.float32)}
     with pytest.raises(ModelError, match="it is another model"):

@@ -10,6 +10,8 @@ import pytest
 
 from quern.jobs.pages.formats.html_files import page_url
 from quern.jobs.pages.ingest import FileReject, IngestError, list_inputs
+from quern.jobs.pages.inputs import covers
+from quern.schemas.addresses import page_source
 from quern.schemas.digests import bytes_digest
 from tests.jobs.pages.archived import HTML, put, read, reasons
 
@@ -60,6 +62,7 @@ def test_one_file_can_be_the_input(tmp_path: Path) -> None:
         ("v1.0/a.html", "file:///v1.0/a.html"),
         ("-bad.example/a.html", "file:///-bad.example/a.html"),
         ("page.html", "file:///page.html"),
+        ("/data/pages/a b.md", "file:///data/pages/a%20b.md"),
     ],
 )
 def test_an_address_is_made_from_a_mirror_path(path: str, url: str) -> None:
@@ -195,3 +198,23 @@ def test_a_file_name_that_is_no_utf8_gets_a_readable_key(tmp_path: Path) -> None
         pytest.skip("this file system holds only UTF-8 names")
     rows, _ = read(tmp_path)
     assert (rows[0]["url"], rows[0]["source_file"]) == ("file:///caf%E9.html", "caf\\xe9.html")
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "covered"),
+    [
+        ("/data/pages", "/data/pages/a.md", True),
+        ("/data/pages", "/data/pages.old/a.md", False),
+        ("/data/a.md", "/data/a.md", True),
+        ("/data/*.jsonl", "/data/a.jsonl", True),
+        ("/data/*.jsonl", "/data/old/a.jsonl", False),
+        ("/data/**/*.jsonl", "/data/old/a.jsonl", True),
+        ("/data/2024-*", "/data/2024-05/x/a.md", True),
+        ("/data/[x]", "/data/[x]/a.md", True),
+        ("s3://bucket/crawl/", "s3://bucket/crawl/a.warc", True),
+        ("s3://bucket/crawl/*.warc", "s3://bucket/crawl/a.warc", True),
+        ("s3://bucket/crawl", "s3://bucket/crawl2/a.warc", False),
+    ],
+)
+def test_a_source_covers_its_files_and_no_others(source: str, name: str, covered: bool) -> None:
+    assert covers(page_source(source), name) == covered

@@ -35,6 +35,15 @@ def test_the_latest_capture_of_an_address_stays() -> None:
     assert superseded(pa.array([], pa.string()), pa.array([], TIMESTAMP)).tolist() == []
 
 
+def test_a_version_takes_the_place_of_those_before_unless_both_have_a_time_and_its_own_is_earlier() -> None:
+    # One without a time, ingested second, ends what was before; of those after it the latest time stays.
+    times = pa.array([9, None, 3, 5, 4], pa.int64()).cast(TIMESTAMP)
+    assert np.flatnonzero(~superseded(pa.array(["a"] * 5), times)).tolist() == [3]
+    place = np.array([4, 3, 2, 1, 0])
+    assert np.flatnonzero(~superseded(pa.array(["a"] * 5), times, place)).tolist() == [0]
+    assert np.flatnonzero(~superseded(pa.array(["a"] * 2), times[:2], place[:2])).tolist() == [0]
+
+
 def latest(root: Path, staged: Path) -> tuple[list[dict], dict[str, str]]:
     """Rows and rejects of what `root` holds, one row per address."""
     (given,) = of_path(root)

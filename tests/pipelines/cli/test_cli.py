@@ -15,6 +15,7 @@ from quern.pipelines.cli.common import examples, load_settings, overriding
 from quern.schemas.settings import setting_names
 from quern.schemas.version import VERSION
 from tests.conftest import CORPUS, ROOT, Quern
+from tests.hints import unknown_options
 
 PAPER_SWEEP = "pipelines/evaluation/sweep/paper.yaml"
 COMMANDS = (
@@ -88,6 +89,7 @@ def test_settings_shows_every_setting_with_its_meaning(quern_here: Quern) -> Non
         (["build", "{corpus}", "-w", "{tmp}/wh", "--engine", "dask"], "engine.engine is 'dask'"),
         (["build", "{corpus}", "-w", "{tmp}/wh", "--set", "embed.model=no-such-model"], "no-such-model"),
         (["ask", "-w", "{tmp}/none", "What?"], "is no warehouse; `quern build PAGES"),
+        (["ask", "-w", "{tmp}/bare.jsonl", "What?"], "bare.jsonl is a file; --warehouse names the directory"),
         (["ask", "-w", "{web}", " "], "the question is blank"),
         (["ask", "-w", "{web}", "?!?!"], "the question cannot be answered: no letter and no digit"),
         (["ask", "-w", "{web}", "What?", "--recipe", "magic"], "there is no recipe 'magic'; there are: bm25"),
@@ -99,6 +101,8 @@ def test_settings_shows_every_setting_with_its_meaning(quern_here: Quern) -> Non
         (["sources", "-w", "{web}", "--unanswered", "{tmp}/none", "--out", "{tmp}/s"], "none cannot be read"),
         (["sources", "-w", "{web}", "--unanswered", "{tmp}/bare.jsonl", "--out", "{tmp}/s"], "bare.jsonl:1: sentences"),
         (["evaluate", "{tmp}/bare.jsonl", "-w", "{web}"], "no question has evidence_doc_ids or evidence_urls"),
+        (["evaluate", "{tmp}/other.csv", "-w", "{web}"], "has no column"),
+        (["sources", "-w", "{web}", "--questions", "{tmp}/other.csv"], "has no column"),
         (["evaluate", "{questions}", "-w", "{web}", "--k", "2,x"], "whole numbers"),
         (["evaluate-extraction", "{tmp}"], "ground-truth.json"),
         (["sweep", "absent.yaml", "--out", "{tmp}/o"], "sweep absent.yaml cannot be read"),
@@ -120,12 +124,36 @@ def test_a_mistake_gets_one_sentence_and_exit_code_2(
         "questions": CORPUS / "questions.jsonl",
     }
     (tmp_path / "nothing").mkdir()
+    (tmp_path / "other.csv").write_text("Nr,Frage\n1,Who?\n")
     (tmp_path / "bare.jsonl").write_text('{"query_id": "q", "question": "Who?"}')
     done = quern_here(*(a.format(**places) for a in arguments))
     assert done.returncode == 2
     assert message in done.stderr
     assert one_sentence(done.stderr), done.stderr
     assert done.stdout == ""
+
+
+def test_a_hint_is_held_to_the_options_of_the_command_that_it_names() -> None:
+    said = "quern: wait with --wait SECONDS, or `quern stage --wait 9`; `--set a=b`, `pip --no-deps`; a--b"
+    assert unknown_options(["vacuum", "-w", "WH"], said) == ["quern vacuum --wait"]
+    assert unknown_options(["rejects"], "quern: run `quern answers diff --out x`, `quern ask --set a=b`") == [
+        "quern answers diff --out"
+    ]
+    assert unknown_options(["build"], "a line of a document: --what") == []
+
+
+def test_all_questions_are_answered_or_there_are_others(mini_web: Path, tmp_path: Path, quern_here: Quern) -> None:
+    known, unknown = (
+        {"question": "Which dredger did the Lady Orrin strike?"},
+        {"question": "Who invented the zip of Zwyx?"},
+    )
+    said = []
+    for number, asked in enumerate(([known], [unknown], [known, unknown])):
+        (tmp_path / "q.jsonl").write_text("\n".join(map(json.dumps, asked)))
+        out = quern_here("answer", tmp_path / "q.jsonl", "-w", mini_web, "--out", tmp_path / f"{number}").stdout
+        said.append(out.splitlines()[0])
+    some = "answered 1 of 2 questions; no answer was found to the others"
+    assert said == ["answered 1 of 1 questions", "answered 0 of 1 questions", some]
 
 
 @pytest.mark.parametrize(

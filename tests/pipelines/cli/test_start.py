@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -24,6 +25,24 @@ assert pa.array(pd.Series([1.0, None])).null_count == 1
 
 def test_pyarrow_and_lancedb_bring_pandas_only_where_it_is_wanted() -> None:
     subprocess.run([sys.executable, "-c", PROGRAM], check=True)
+
+
+BUILD = """
+import json, sys
+from pathlib import Path
+from quern.indexes.catalog import Warehouse
+from quern.pipelines.build.whole import build
+from quern.schemas.settings import load_settings
+page, warehouse = Path(sys.argv[1]) / "a.jsonl", Warehouse.create(Path(sys.argv[1]) / "wh")
+page.write_text(json.dumps({"doc_id": "a", "text": "The ferry of Tollen sails at noon from the quay. " * 5}))
+for _ in range(2):
+    build(page, warehouse, load_settings(None, ["engine.engine=local"]))
+assert not {"great_expectations", "pyspark", "ray"} & set(sys.modules)
+"""
+
+
+def test_a_build_on_this_machine_loads_neither_engines_nor_great_expectations(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", BUILD, tmp_path], check=True)
 
 
 def test_what_modules_close_at_the_end_is_closed_before_the_process_ends() -> None:

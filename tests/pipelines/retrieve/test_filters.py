@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from quern.indexes.catalog import Warehouse
-from quern.pipelines.query import answer_questions, settings_to_ask_by
+from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve import filters
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.filters import (
@@ -24,7 +25,7 @@ from quern.pipelines.retrieve.filters import (
 )
 from quern.pipelines.retrieve.named_documents import named_documents
 from quern.pipelines.retrieve.recipes import RECIPES, find_recipes
-from quern.pipelines.retrieve.searcher import Searcher
+from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by
 from quern.schemas.answers import Question
 from quern.schemas.arrow_models import TIMESTAMP
 from quern.schemas.settings import load_settings
@@ -57,6 +58,35 @@ QUESTION = "What happened to the Lady Orrin in the Gannet Narrows?"
 )
 def test_a_date_stands_for_all_its_moments_and_what_is_missing_meets_nothing(text: str, expected: list[int]) -> None:
     assert condition(text).holds(pa.array(MOMENTS, TIMESTAMP)).tolist() == list(map(bool, expected))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("site==a.example", [1, 0, 0, 0]),
+        ("site in (a.example, 'b, c')", [1, 1, 0, 0]),
+        ("site contains EXAMPLE", [1, 0, 1, 0]),
+        ("site='x and y=z.example'", [0, 0, 1, 0]),
+    ],
+)
+def test_conditions_of_several_values_parts_of_texts_and_values_in_quotes(text: str, expected: list[int]) -> None:
+    values = pa.array(["a.example", "b, c", "x and y=z.example", None])
+    assert condition(text).holds(values).tolist() == list(map(bool, expected))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("site=a and language=en", "has 2 conditions"),
+        ("metadata.tier=>3", "begins with an operator"),
+        ("site in a", "is not COLUMN OPERATOR VALUE"),
+        ("site in ()", "is not a list such as"),
+        ("token_count contains 3", "is for texts"),
+    ],
+)
+def test_a_condition_that_cannot_be_parsed_is_refused(text: str, told: str) -> None:
+    with pytest.raises(FilterError, match=re.escape(told)):
+        condition(text)
 
 
 def test_values_are_read_by_the_type_of_the_column() -> None:

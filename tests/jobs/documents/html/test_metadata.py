@@ -157,6 +157,55 @@ def test_a_page_that_states_only_its_last_change_was_published_by_then() -> None
     assert source(found, "published_at") == "json-ld"
 
 
+PROSE = "<p>The ferry of Tideline was painted by its own crew, who took a week for it and a whole barrel of paint.</p>"
+
+
+@pytest.mark.parametrize(
+    "dated",
+    [
+        '<abbr class="published" title="2024-03-05T21:10:00-03:00">9:10 PM</abbr>',
+        '<p class=meta><span class="post-date" title="2024-03-06T00:10:00Z">last week</span></p>',
+        '<relative-time datetime="2024-03-06T00:10:00Z">last week</relative-time>',
+    ],
+)
+def test_a_time_that_an_attribute_states_is_read_and_does_not_lead_the_text(dated: str) -> None:
+    for prose in (PROSE, "<p>The ferry was painted by its own crew in the week.</p>"):
+        page = f"<html><body><h1>Paint</h1>{dated}{prose}</body></html>"
+        found = extract_page(page.encode(), "https://a.example/", None)
+        assert found["published_at"] == "2024-03-06T00:10:00+00:00"
+        assert found["text"].removeprefix("Paint\n").startswith("The ferry")
+
+
+@pytest.mark.parametrize(
+    ("body", "day"),
+    [
+        (f"<h1>Ferry</h1><p>The ferry first sailed on 5 March 2024.</p>{PROSE}", None),
+        (f"<h1>Ferry</h1>{PROSE}<p>First trip 5 March 2024</p>{PROSE}", None),
+        (f"<h1>Market on 5 March 2024</h1>{PROSE}", None),
+        (f"<h1>Ferry</h1>{PROSE}<ul><li>5 March 2024: market</li><li>6 April 2024: fair</li></ul>", None),
+        (
+            f"<h1>Ferry</h1><p>It sails from <time datetime=2024-03-05>5 March</time> on, says the crew.</p>{PROSE}",
+            None,
+        ),
+        (f"<h1>Ferry</h1><p>Tideline, 5 March 2024</p>{PROSE}", DAY),
+        (f"<h1>Ferry</h1><p>Posted by Ada Orm on 5 March 2024</p>{PROSE}", DAY),
+        (f"<h1>Ferry</h1>{PROSE}<p>Issued 5 March 2024.</p>", DAY),
+    ],
+)
+def test_a_date_that_the_text_tells_of_is_not_the_pages(body: str, day: datetime | None) -> None:
+    page = f"<html><body>{body}</body></html>".encode()
+    assert read_metadata(parse_page(page, None), URL)["published_at"] == day
+
+
+def test_times_in_cells_and_sentences_stay_in_the_text() -> None:
+    table = "<table><tr><td>Ferry</td><td><time datetime=10:30>half past ten</time></td></tr></table>"
+    line = "<p>It sails at <time>noon</time> from the pier.</p>"
+    page = f"<html><body><h1>Ferry</h1>{PROSE}{line}{table}{PROSE}</body></html>"
+    text = extract_page(page.encode(), "https://a.example/", None)["text"]
+    assert "It sails at noon from the pier." in text
+    assert "Ferry | half past ten" in text
+
+
 @pytest.mark.parametrize(
     ("path", "day"),
     [

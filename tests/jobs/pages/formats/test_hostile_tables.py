@@ -50,7 +50,7 @@ def test_a_workbook_that_is_called_csv_is_told_as_what_it_is(tmp_path: Path) -> 
     assert (reasons(rejects), rejects[0].detail) == ({"d.csv": "not_text"}, "the content is a zip file")
 
 
-@pytest.mark.parametrize(("name", "told"), [("a.pdf", "`pdftotext`"), ("a.json", ".jsonl"), ("A.XLSX", ".csv")])
+@pytest.mark.parametrize(("name", "told"), [("a.rtf", ".docx"), ("a.json", ".jsonl"), ("A.XLSX", ".csv")])
 def test_what_is_not_read_is_told_with_what_to_do(tmp_path: Path, name: str, told: str) -> None:
     path = put(tmp_path / name, b"[1]")
     for root in (path, tmp_path):

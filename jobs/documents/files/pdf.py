@@ -1,0 +1,310 @@
+"""Text and metadata of a PDF file, in reading order, with the place where each page begins.
+
+PDFium gives the characters of a page with their places, and its lines; words, columns, tables and paragraphs are found
+from these (`layout`, `grids`, `running`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta, timezone
+from statistics import median
+from typing import Any, Final
+
+import pypdfium2
+import pypdfium2.raw as pdfium
+
+from quern.jobs.documents.files.faults import FileFault
+from quern.jobs.documents.files.grids import Rule
+from quern.jobs.documents.files.layout import Block, Page, TextBlock, Word, page_blocks
+from quern.jobs.documents.files.paragraphs import joined_pages
+from quern.jobs.documents.files.running import without_running_lines
+
+Header = dict[str, Any]
+
+# A page with more objects or rules than this is a drawing: its rules are not taken for those of tables.
+_MOST_OBJECTS: Final = 20_000
+_MOST_RULES: Final = 5_000
+_DEEPEST_FORM: Final = 3
+_THIN: Final = 3.0  # Points: a rectangle that is no wider is a line.
+_STRAIGHT: Final = 1.0  # Points that an upright or level line may lean.
+# Shares of the size of letters: a wider gap sets words apart; so does a step up or down.
+_WORD_GAP: Final = 0.3
+_STEP: Final = 0.8
+# How much larger than most letters those of a title are, and the most characters of one.
+_LARGER: Final = 1.15
+_LONGEST_TITLE: Final = 300
+_DATE: Final = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:Z|([+-])(\d\d)'?(\d\d)?'?)?")
+_FILE_NAME: Final = re.compile(r"\S+\.\w{2,5}$|^Microsoft \w+ - ")
+# What reportlab writes where an author says nothing.
+_UNSTATED: Final = frozenset({"untitled", "anonymous", "unspecified"})
+_BOLD: Final = re.compile("bold|black|heavy|semibold", re.I)
+_Matrix = tuple[float, float, float, float, float, float]
+
+
+def read_pdf(body: bytes, most_pages: int, most_characters: int) -> Header:
+    """Text, title, author, times and page starts of a PDF file.
+
+    Raises:
+        FileFault: It is encrypted, damaged or too long, or has no text.
+    """
+    try:
+        document = pypdfium2.PdfDocument(body)
+    except pypdfium2.PdfiumError as error:
+        if getattr(error, "err_code", None) == pdfium.FPDF_ERR_PASSWORD:
+            raise FileFault("encrypted", "the PDF file asks for a password") from None
+        raise FileFault("parse_error", f"no PDF file that can be read: {error}") from None
+    if len(document) > most_pages:
+        raise FileFault("too_long", f"the PDF file has {len(document)} pages, more than clean.max_pages")
+    pages: list[Page] = []
+    characters = 0
+    unread = 0
+    for number in range(len(document)):
+        page = _page(document, number)
+        unread += page is None
+        pages.append(page or Page([], [], [], 0, 0))
+        characters += sum(len(word.text) for word in pages[-1].words)
+        if characters > most_characters:
+            raise FileFault("too_long", f"the first {number + 1} pages have more than clean.max_characters")
+    if not characters:
+        damaged = unread == len(pages)
+        what = "no page can be read" if damaged else f"no text layer: {len(pages)} pages without text, maybe scanned"
+        raise FileFault("parse_error" if damaged else "no_text_layer", what)
+    blocks = [page_blocks(page) for page in without_running_lines(pages)]
+    text, starts = joined_pages(blocks)
+    stated = {name: document.get_metadata_value(name) for name in ("Title", "Author", "CreationDate", "ModDate")}
+    return {
+        "text": text,
+        "page_starts": starts,
+        "title": _stated(stated["Title"]) or _largest(blocks),
+        "author": _stated(stated["Author"]),
+        "published_at": _time(stated["CreationDate"]),
+        "modified_at": _time(stated["ModDate"]),
+        "without_text": [n for n, page in enumerate(pages, 1) if not page.words and page.has_images],
+    }
+
+
+def _page(document: pypdfium2.PdfDocument, number: int) -> Page | None:
+    """What stands on a page; None where it cannot be read."""
+    try:
+        page = document[number]
+    except pypdfium2.PdfiumError:
+        return None
+    try:
+        text = page.get_textpage()
+        try:
+            words = list(_words(text.raw, page.get_bbox()))
+        finally:
+            text.close()
+        directions = Counter(direction for direction, word in words for _ in word.text)
+        main = directions.most_common(1)[0][0] if directions else 0
+        rules, images = _drawn(page.raw, main)
+        left, bottom, right, top = page.get_bbox()
+        corners = [_turned(x, y, main)[1] for x in (left, right) for y in (bottom, top)]
+        return Page(
+            [word for direction, word in words if direction == main],
+            _lines_beside([(direction, word) for direction, word in words if direction != main]),
+            rules,
+            min(corners),
+            max(corners),
+            images,
+        )
+    except pypdfium2.PdfiumError:
+        return None
+    finally:
+        page.close()
+
+
+def _turned(x: float, y: float, direction: int) -> tuple[float, float]:
+    """A point of a page, whose y goes up, with x in the direction of reading and y down from line to line."""
+    return ((x, -y), (y, x), (-x, y), (-y, -x))[direction]
+
+
+def _words(text: Any, box: tuple[float, float, float, float]) -> Iterator[tuple[int, Word]]:
+    """The words inside of the page, each with the quarter turns of its direction."""
+    rect, matrix = pdfium.FS_RECTF(), pdfium.FS_MATRIX()
+    x, y = ctypes.c_double(), ctypes.c_double()
+    letters: list[str] = []
+    x0 = x1 = base = size = 0.0
+    direction, bold = 0, False
+    left, bottom, right, top = box
+
+    def word() -> Iterator[tuple[int, Word]]:
+        if letters:
+            yield direction, Word("".join(letters), x0, x1, base, size, bold)
+            letters.clear()
+
+    for n in range(pdfium.FPDFText_CountChars(text)):
+        code = pdfium.FPDFText_GetUnicode(text, n)
+        letter = "-" if code == 0x02 else chr(code) if code < 0x110000 else ""
+        if not letter.strip() or unicodedata.category(letter) in ("Cc", "Cs", "Cn"):
+            yield from word()
+            continue
+        pdfium.FPDFText_GetLooseCharBox(text, n, rect)
+        if not (left <= (rect.left + rect.right) / 2 <= right and bottom <= (rect.bottom + rect.top) / 2 <= top):
+            continue
+        pdfium.FPDFText_GetCharOrigin(text, n, x, y)
+        if letters:
+            start, end = _span(rect, direction)
+            step = abs(_turned(x.value, y.value, direction)[1] - base)
+            if max(start - x1, x0 - end) > _WORD_GAP * size or step > _STEP * size:
+                yield from word()
+            else:
+                x0, x1 = min(x0, start), max(x1, end)
+        if not letters:
+            pdfium.FPDFText_GetMatrix(text, n, matrix)
+            direction = round(math.atan2(matrix.b, matrix.a) / (math.pi / 2)) % 4
+            size = max(1.0, pdfium.FPDFText_GetFontSize(text, n) * math.hypot(matrix.c, matrix.d))
+            bold = _is_bold(text, n)
+            x0, x1 = _span(rect, direction)
+            base = _turned(x.value, y.value, direction)[1]
+        letters.append(unicodedata.normalize("NFKC", letter) if "\ufb00" <= letter <= "\ufb06" else letter)
+    yield from word()
+
+
+def _span(box: Any, direction: int) -> tuple[float, float]:
+    """Where a box begins and ends in the direction of reading."""
+    ends = (box.left, box.right), (box.bottom, box.top), (-box.right, -box.left), (-box.top, -box.bottom)
+    return ends[direction]
+
+
+def _is_bold(text: Any, n: int) -> bool:
+    name = ctypes.create_string_buffer(128)
+    pdfium.FPDFText_GetFontInfo(text, n, name, len(name), None)
+    return _BOLD.search(name.value.decode("utf-8", "replace")) is not None
+
+
+def _lines_beside(words: list[tuple[int, Word]]) -> list[str]:
+    """Words of other directions as lines, in the order of the file."""
+    lines: list[str] = []
+    last: tuple[int, float] | None = None
+    for direction, word in words:
+        if last is not None and last[0] == direction and abs(last[1] - word.base) < word.size / 2:
+            lines[-1] += f" {word.text}"
+        else:
+            lines.append(word.text)
+        last = direction, word.base
+    return lines
+
+
+def _drawn(page: Any, direction: int) -> tuple[list[Rule], bool]:
+    """The level and upright lines of a page, and whether it has images."""
+    rules: list[Rule] = []
+    images = False
+    for nth, (one, matrix) in enumerate(_objects(page, pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject)):
+        kind = pdfium.FPDFPageObj_GetType(one)
+        images = images or kind == pdfium.FPDF_PAGEOBJ_IMAGE
+        if nth >= _MOST_OBJECTS or len(rules) > _MOST_RULES:
+            return [], images
+        if kind == pdfium.FPDF_PAGEOBJ_PATH:
+            rules += _rules(one, matrix, direction)
+    return rules, images
+
+
+def _objects(
+    holder: Any, count: Any, get: Any, matrix: _Matrix = (1, 0, 0, 1, 0, 0), depth: int = 0
+) -> Iterator[tuple[Any, _Matrix]]:
+    """The objects of a page or form, and of the forms in it, each with the matrix of what it is in."""
+    for n in range(count(holder)):
+        one = get(holder, n)
+        if pdfium.FPDFPageObj_GetType(one) == pdfium.FPDF_PAGEOBJ_FORM and depth < _DEEPEST_FORM:
+            inner = _times(_matrix(one), matrix)
+            yield from _objects(one, pdfium.FPDFFormObj_CountObjects, pdfium.FPDFFormObj_GetObject, inner, depth + 1)
+        else:
+            yield one, matrix
+
+
+def _matrix(one: Any) -> _Matrix:
+    found = pdfium.FS_MATRIX()
+    pdfium.FPDFPageObj_GetMatrix(one, found)
+    return found.a, found.b, found.c, found.d, found.e, found.f
+
+
+def _times(m: _Matrix, n: _Matrix) -> _Matrix:
+    """The matrix of `m` within `n` (ISO 32000-1, section 8.3.4)."""
+    return (
+        m[0] * n[0] + m[1] * n[2],
+        m[0] * n[1] + m[1] * n[3],
+        m[2] * n[0] + m[3] * n[2],
+        m[2] * n[1] + m[3] * n[3],
+        m[4] * n[0] + m[5] * n[2] + n[4],
+        m[4] * n[1] + m[5] * n[3] + n[5],
+    )
+
+
+def _rules(path: Any, around: _Matrix, direction: int) -> Iterator[Rule]:
+    """The level and upright lines of a path that is painted."""
+    fill, stroke = ctypes.c_int(), ctypes.c_int()
+    pdfium.FPDFPath_GetDrawMode(path, fill, stroke)
+    if not fill.value and not stroke.value:
+        return
+    m = _times(_matrix(path), around)
+    points: list[tuple[float, float]] = []
+    begun: tuple[float, float] | None = None
+    edges: list[tuple[tuple[float, float], tuple[float, float]]] = []
+    x, y = ctypes.c_float(), ctypes.c_float()
+    for n in range(min(pdfium.FPDFPath_CountSegments(path), _MOST_RULES)):
+        segment = pdfium.FPDFPath_GetPathSegment(path, n)
+        pdfium.FPDFPathSegment_GetPoint(segment, x, y)
+        at = _turned(m[0] * x.value + m[2] * y.value + m[4], m[1] * x.value + m[3] * y.value + m[5], direction)
+        kind = pdfium.FPDFPathSegment_GetType(segment)
+        if kind == pdfium.FPDF_SEGMENT_MOVETO:
+            begun = at
+        elif kind == pdfium.FPDF_SEGMENT_LINETO:
+            edges.append((points[-1], at))
+        points.append(at)
+        if pdfium.FPDFPathSegment_GetClose(segment) and begun is not None:
+            edges.append((at, begun))
+            points.append(begun)
+    yield from _straight(edges)
+
+
+def _straight(edges: list[tuple[tuple[float, float], tuple[float, float]]]) -> Iterator[Rule]:
+    for (x0, y0), (x1, y1) in edges:
+        if abs(y0 - y1) <= _STRAIGHT and abs(x0 - x1) > _THIN:
+            yield Rule(True, (y0 + y1) / 2, min(x0, x1), max(x0, x1))
+        elif abs(x0 - x1) <= _STRAIGHT and abs(y0 - y1) > _THIN:
+            yield Rule(False, (x0 + x1) / 2, min(y0, y1), max(y0, y1))
+
+
+# ---- what the file states --------------------------------------------------------------------------------
+
+
+def _stated(value: str) -> str | None:
+    """A title or author that somebody gave: no name of a file, and not what a program writes for none."""
+    value = " ".join(value.split())
+    return None if _FILE_NAME.search(value) or value.strip("()").lower() in _UNSTATED else value or None
+
+
+def _largest(pages: Sequence[Sequence[Block]]) -> str | None:
+    """The first lines of the largest letters on the first page with text, where they are larger than most."""
+    for page in pages:
+        lines = [line for block in page if isinstance(block, TextBlock) for line in block.lines]
+        if not lines:
+            continue
+        largest = max(line.size for line in lines)
+        if largest <= _LARGER * median(line.size for line in lines for _ in line.text):
+            return None
+        at = next(n for n, line in enumerate(lines) if line.size == largest)
+        end = next((n for n in range(at, len(lines)) if lines[n].size < largest - _STRAIGHT), len(lines))
+        return " ".join(line.text for line in lines[at:end])[:_LONGEST_TITLE]
+    return None
+
+
+def _time(stated: str) -> str | None:
+    """A date of PDF (ISO 32000-1, section 7.9.4) as ISO 8601; without a zone it is UTC."""
+    found = _DATE.match(stated)
+    if found is None:
+        return None
+    year, month, day, hour, minute, second, sign, hours, minutes = found.groups()
+    offset = timedelta(hours=int(hours or 0), minutes=int(minutes or 0)) * (-1 if sign == "-" else 1)
+    try:
+        day_and_time = int(year), int(month or 1), int(day or 1), int(hour or 0), int(minute or 0), int(second or 0)
+        return datetime(*day_and_time, tzinfo=timezone(offset)).isoformat()
+    except ValueError:
+        return None

@@ -1,0 +1,121 @@
+"""Texts that a page carries for scripts to show, or for readers without scripts: in templates, `noscript` and JSON.
+
+What holds them is taken as it came; it is read only where the page itself shows little text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final
+
+from lxml.etree import tostring
+from lxml.html import HtmlElement
+
+from quern.jobs.documents.html.loose_text import is_prose
+from quern.jobs.documents.html.stated import StatedBody
+from quern.jobs.text.plain_text import paragraphs
+
+_TEMPLATES: Final = frozenset({"text/template", "text/x-template", "text/html", "text/x-handlebars-template"})
+_JSON_TYPES: Final = frozenset({"application/json", "", "text/javascript", "application/javascript"})
+# A script that only sets a variable: `window.state = {...}`.
+_SETS: Final = re.compile(r"\s*(?:[\w.$\[\]\"' ]{1,80}=\s*)?(?=[{\[])")
+_DECODER: Final = json.JSONDecoder(strict=False)
+# A template that is not filled in, and what a page says to browsers without scripts.
+_PLACEHOLDER: Final = re.compile(r"\{\{|\$\{|<%")
+_NAMES_SCRIPTS: Final = re.compile(r"java\s*script", re.I)
+_MARKUP: Final = re.compile(r"<(?:p|br|div|h[1-6]|ul|ol|table|blockquote)\b", re.I)
+_TITLES: Final = ("title", "headline", "name")
+# How editors name the kind of a block, and what it holds.
+_KINDS: Final = ("type", "_type", "nodeType", "kind")
+_TEXTS: Final = ("text", "value", "html", "rendered")
+_PARTS: Final = ("content", "children", "data", "blocks", "items", "paragraphs")
+# Most characters of a script, values of its JSON that are looked at, levels of them, and texts that are read.
+_LONGEST: Final = 5_000_000
+_MOST_VALUES: Final = 100_000
+_DEEPEST: Final = 30
+_MOST_TEXTS: Final = 30
+# Least characters of a text.
+_LEAST: Final = 80
+
+Read = Callable[[str], str]
+
+
+def carriers(tree: HtmlElement) -> list[HtmlElement]:
+    """The scripts, templates and `noscript` elements of a page that may hold its text."""
+    return [e for e in tree.iter("script", "template", "noscript") if e.tag != "script" or len(e.text or "") >= _LEAST]
+
+
+def carried_bodies(elements: Sequence[HtmlElement], read: Read) -> list[StatedBody]:
+    """The texts of the longest of what elements hold, the longest first; `read` gives the text of markup."""
+    found = [body for element in elements for body in _bodies(element)]
+    found.sort(key=lambda body: -len(body.text))
+    longest = [StatedBody(b.headline, _text(b.text, read)) for b in found[:_MOST_TEXTS]]
+    return sorted(longest, key=lambda body: -len(body.text))
+
+
+def _text(body: str, read: Read) -> str:
+    return read(body) if _MARKUP.search(body) else paragraphs(body)
+
+
+def _bodies(element: HtmlElement) -> Iterator[StatedBody]:
+    kind = (element.get("type") or "").strip().lower()
+    if element.tag == "script" and kind not in _TEMPLATES:
+        if kind in _JSON_TYPES:
+            yield from _values(element.text or "")
+        return
+    if element.tag == "script":
+        markup = element.text or ""
+    else:
+        parts = (tostring(e, encoding="unicode", with_tail=True) for e in element)
+        markup = "".join([element.text or "", *parts])
+    if len(markup) <= _LONGEST and not _PLACEHOLDER.search(markup):
+        lines = (line for line in markup.split("\n") if element.tag != "noscript" or not _NAMES_SCRIPTS.search(line))
+        yield StatedBody("", "\n".join(lines))
+
+
+def _values(script: str) -> Iterator[StatedBody]:
+    """Texts in the JSON that a script is, or that it sets a variable to."""
+    start = _SETS.match(script)
+    if start is None or len(script) > _LONGEST:
+        return
+    try:
+        value, _ = _DECODER.raw_decode(script, start.end())
+    except (ValueError, RecursionError):
+        return
+    pending = [(value, "")]
+    for _ in range(_MOST_VALUES):
+        if not pending:
+            return
+        value, title = pending.pop()
+        inner: Iterable[Any] = value if isinstance(value, list) else ()
+        if isinstance(value, dict):
+            inner = value.values()
+            title = next((name for n in _TITLES if (name := _joined(value.get(n)))), title)
+            # A text that nothing names may be a message of the page's scripts.
+            yield from (StatedBody(title, text) for part in inner if title and (text := _whole(part)))
+        pending += ((part, title) for part in inner if isinstance(part, dict | list))
+
+
+def _whole(value: Any) -> str:
+    """The text of a value that is one: a string of prose or markup, or a list of an editor's blocks."""
+    if isinstance(value, list) and any(isinstance(b, dict) and any(k in b for k in _KINDS) for b in value):
+        value = _joined(value)
+    if not isinstance(value, str) or len(value) < _LEAST:
+        return ""
+    return value if _MARKUP.search(value) or any(map(is_prose, value.split("\n"))) else ""
+
+
+def _joined(value: Any, depth: int = 0) -> str:
+    """The text of blocks, a block a line, and of runs of text within one, joined."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        inner = [value[name] for name in (*_TEXTS, *_PARTS) if isinstance(value.get(name), str | list | dict)]
+        return _joined(inner[0], depth + 1) if inner and depth < _DEEPEST else ""
+    if not isinstance(value, list):
+        return ""
+    runs = any(isinstance(part, dict) and isinstance(part.get(name), str) for part in value for name in _TEXTS[:2])
+    is_line = runs and depth > 0
+    return ("" if is_line else "\n").join(_joined(part, depth + 1) for part in value)

@@ -1,0 +1,346 @@
+"""The benchmark of PDF and DOCX files: words in order and cells of tables of 20 generated files."""
+
+from __future__ import annotations
+
+import io
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any
+
+from docx import Document
+from rapidfuzz.distance import LCSseq
+from reportlab.lib import colors
+from reportlab.lib.pagesizes import A4, landscape
+from reportlab.lib.styles import ParagraphStyle
+from reportlab.pdfbase.pdfmetrics import stringWidth
+from reportlab.pdfgen.canvas import Canvas
+from reportlab.platypus import (
+    BaseDocTemplate,
+    Flowable,
+    Frame,
+    FrameBreak,
+    NextPageTemplate,
+    PageTemplate,
+    Paragraph,
+    Spacer,
+    Table,
+)
+
+from quern.jobs.documents.files.docx import read_docx
+from quern.jobs.documents.files.pdf import read_pdf
+from tests.benchmarks.articles import synthetic_articles
+
+Rows = list[list[str]]
+_BODY = ParagraphStyle("body", fontName="Times-Roman", fontSize=10.5, leading=13, spaceAfter=6)
+_JUSTIFIED = ParagraphStyle("justified", _BODY, alignment=4)
+_INDENTED = ParagraphStyle("indented", _JUSTIFIED, firstLineIndent=14, spaceAfter=0)
+_HEADING = ParagraphStyle("heading", fontName="Helvetica-Bold", fontSize=14, leading=17, spaceBefore=10, spaceAfter=5)
+_SMALL = ParagraphStyle("small", fontName="Helvetica", fontSize=8, leading=10)
+_CELL = ParagraphStyle("cell", fontName="Helvetica", fontSize=9, leading=11)
+_LIST = ParagraphStyle("list", _BODY, leftIndent=18, bulletIndent=4)
+_GRID = [("GRID", (0, 0), (-1, -1), 0.5, colors.black)]
+_BOOK = [("LINEABOVE", (0, 0), (-1, 0), 1, colors.black), ("LINEBELOW", (0, 0), (-1, 0), 0.5, colors.black)]
+_BOOK += [("LINEBELOW", (0, -1), (-1, -1), 1, colors.black)]
+_LEVEL = [("LINEBELOW", (0, 0), (-1, -1), 0.5, colors.grey)]
+_SHADED = [("BACKGROUND", (0, 0), (-1, 0), colors.lightgrey)]
+
+
+@dataclass
+class Sample:
+    """A file, and what it says.
+
+    Attributes:
+        words: In the order of reading; without what runs along its pages.
+        tables: The cells of its tables.
+    """
+
+    name: str
+    title: str
+    body: bytes = b""
+    words: list[str] = field(default_factory=list)
+    tables: list[Rows] = field(default_factory=list)
+
+    def says(self, text: str) -> str:
+        """Adds `text` to the words, and gives it back."""
+        self.words += text.split()
+        return text
+
+    def shows(self, rows: Rows, *, spans: int = 1) -> Rows:
+        """Adds a table, and gives it back; its first column goes over `spans` rows each."""
+        full = [[*rows[n if n == 0 else 1 + (n - 1) // spans * spans][:1], *row[1:]] for n, row in enumerate(rows)]
+        self.tables.append(full)
+        self.words += [word for row in full for cell in row for word in cell.split()]
+        return rows
+
+
+class _Writer:
+    """Draws texts from the synthetic articles."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = random.Random(seed)
+        self.paragraphs = [
+            p for a in synthetic_articles(60, seed) for p in a.split("\n\n") if 30 < len(p.split()) < 150
+        ]
+
+    def paragraph(self) -> str:
+        return self.rng.choice(self.paragraphs)
+
+    def phrase(self, least: int, most: int) -> str:
+        words = self.paragraph().replace(".", "").replace(",", "").split()
+        return " ".join(words[: self.rng.randint(least, most)])
+
+    def table(self, rows: int, columns: int, longest: int = 2) -> Rows:
+        short = [word for text in self.paragraphs for word in text.split() if word.isalpha() and len(word) < 9]
+        head = [self.rng.choice(short).title() for _ in range(columns)]
+        cells = [
+            [
+                f"{self.rng.choice(short)} {n}",
+                *(f"{self.rng.randint(10, 9999) / 10:.1f}" for _ in range(columns - 2)),
+            ]
+            for n in range(rows)
+        ]
+        return [head, *([*row, self.phrase(1, longest)] for row in cells)]
+
+
+def _pdf(sample: Sample, story: Sequence[Flowable], columns: int = 1, size: tuple[float, float] = A4) -> None:
+    """Writes a PDF with a running title and page numbers; a first page of several columns begins with a wide frame."""
+    out, (width, height) = io.BytesIO(), size
+
+    def along(canvas: Canvas, document: Any) -> None:
+        canvas.setFont("Helvetica-Oblique", 8)
+        canvas.drawString(60, height - 36, f"{sample.name} of the harbour board")
+        canvas.drawRightString(width - 60, height - 36, "Second edition")
+        canvas.drawCentredString(width / 2, 30, f"Page {document.page}")
+
+    gutter = 16
+    wide = (width - 120 - gutter * (columns - 1)) / columns
+    places = [60 + n * (wide + gutter) for n in range(columns)]
+
+    def frames(top: float) -> list[Frame]:
+        return [Frame(x, 56, wide, height - 56 - top, 0, 0, 0, 0) for x in places]
+
+    head = [Frame(60, height - 130, width - 120, 70, 0, 0, 0, 0)] if columns > 1 else []
+    templates = [
+        PageTemplate("first", [*head, *frames(140 if head else 60)], onPage=along),
+        PageTemplate("later", frames(60), onPage=along),
+    ]
+    BaseDocTemplate(out, pagesize=size, pageTemplates=templates, title=sample.title, author="Ute Sand").build(
+        [NextPageTemplate("later"), *story]
+    )
+    sample.body = out.getvalue()
+
+
+def _prose(sample: Sample, writer: _Writer, count: int, style: ParagraphStyle = _BODY) -> list[Flowable]:
+    return [Paragraph(sample.says(writer.paragraph()), style) for _ in range(count)]
+
+
+def _heading(sample: Sample, writer: _Writer) -> Paragraph:
+    return Paragraph(sample.says(writer.phrase(2, 5).title()), _HEADING)
+
+
+def _table(rows: Rows, style: list[Any], *, wrapped: bool = False, widths: Sequence[float] | None = None) -> Table:
+    """A table with space around it; with `wrapped` the last column's cells are paragraphs."""
+    shown = [[*row[:-1], Paragraph(row[-1], _CELL)] for row in rows] if wrapped else rows
+    table = Table(shown, widths, repeatRows=1, spaceBefore=8, spaceAfter=10)
+    table.setStyle([("FONTSIZE", (0, 0), (-1, -1), 9), ("VALIGN", (0, 0), (-1, -1), "TOP"), *style])
+    return table
+
+
+def _single(sample: Sample, writer: _Writer) -> None:
+    story: list[Flowable] = []
+    for _ in range(5):
+        story += [_heading(sample, writer), *_prose(sample, writer, 4)]
+    _pdf(sample, story)
+
+
+def _columns(count: int, style: ParagraphStyle) -> Callable[[Sample, _Writer], None]:
+    def write(sample: Sample, writer: _Writer) -> None:
+        story: list[Flowable] = [Paragraph(sample.says(sample.title), _HEADING), FrameBreak()]
+        for _ in range(4):
+            story += [_heading(sample, writer), *_prose(sample, writer, 5, style)]
+        _pdf(sample, story, count)
+
+    return write
+
+
+def _between_text(
+    style: list[Any], *, wrapped: bool = False, spans: int = 1, size: tuple[float, float] = A4
+) -> Callable[[Sample, _Writer], None]:
+    def write(sample: Sample, writer: _Writer) -> None:
+        story: list[Flowable] = []
+        for n in range(3):
+            story += [_heading(sample, writer), *_prose(sample, writer, 2)]
+            rows = writer.table(8, 4 + n % 2, 9 if wrapped else 2)
+            merged = [("SPAN", (0, at), (0, at + spans - 1)) for at in range(1, len(rows) - spans + 1, spans)]
+            sample.shows(rows, spans=spans)
+            widths = [70.0] * (len(rows[0]) - 1) + [130.0] if wrapped else None
+            story.append(_table(rows, [*style, *(merged if spans > 1 else [])], wrapped=wrapped, widths=widths))
+        _pdf(sample, [*story, *_prose(sample, writer, 2)], size=size)
+
+    return write
+
+
+def _long_table(sample: Sample, writer: _Writer) -> None:
+    story = [_heading(sample, writer), *_prose(sample, writer, 1)]
+    rows = sample.shows(writer.table(110, 5))
+    _pdf(sample, [*story, _table(rows, _GRID), *_prose(sample, writer, 1)])
+
+
+def _table_in_column(sample: Sample, writer: _Writer) -> None:
+    story: list[Flowable] = [Paragraph(sample.says(sample.title), _HEADING), FrameBreak()]
+    for _ in range(3):
+        story += _prose(sample, writer, 3, _JUSTIFIED)
+        story.append(_table(sample.shows(writer.table(5, 3, 1)), _GRID))
+    _pdf(sample, [*story, *_prose(sample, writer, 3, _JUSTIFIED)], 2)
+
+
+def _lists(sample: Sample, writer: _Writer) -> None:
+    story: list[Flowable] = []
+    for _ in range(3):
+        story += [_heading(sample, writer), *_prose(sample, writer, 1)]
+        for n in range(1, 6):
+            mark = sample.says(f"{n}.")
+            story.append(Paragraph(sample.says(writer.phrase(5, 25)), _LIST, bulletText=mark))
+        story.append(Spacer(1, 6))
+    _pdf(sample, story)
+
+
+def _parted(sample: Sample, writer: _Writer) -> None:
+    """Lines set one by one, whose last words are parted where they do not fit."""
+    out = io.BytesIO()
+    canvas = Canvas(out, A4)
+    canvas.setTitle(sample.title)
+    y = 780.0
+    for _ in range(14):
+        line = ""
+        for word in sample.says(writer.paragraph()).split():
+            longer = f"{line} {word}".strip()
+            if stringWidth(longer, "Times-Roman", 11) <= 300:
+                line = longer
+                continue
+            half = len(word) // 2
+            begun = f"{line} {word[:half]}-"
+            fits = word.isalpha() and word.islower() and len(word) > 7
+            fits = fits and stringWidth(begun, "Times-Roman", 11) <= 300
+            y = _drawn(canvas, begun if fits else line, y)
+            line = word[half:] if fits else word
+        y = _drawn(canvas, line, y) - 8
+    canvas.save()
+    sample.body = out.getvalue()
+
+
+def _drawn(canvas: Canvas, line: str, y: float) -> float:
+    if y < 60:
+        canvas.showPage()
+        y = 780.0
+    canvas.setFont("Times-Roman", 11)
+    canvas.drawString(70, y, line)
+    return y - 14
+
+
+def _docx(tables: int, columns: int, *, merged: bool = False, lists: bool = False) -> Callable[[Sample, _Writer], None]:
+    def write(sample: Sample, writer: _Writer) -> None:
+        document = Document()
+        document.core_properties.title, document.core_properties.author = sample.title, "Ute Sand"
+        document.sections[0].header.paragraphs[0].text = "Harbour board"
+        document.add_heading(sample.says(sample.title), 0)
+        for n in range(4):
+            document.add_heading(sample.says(writer.phrase(2, 5).title()), 1 + n % 2)
+            for _ in range(2):
+                document.add_paragraph(sample.says(writer.paragraph()))
+            for _ in range(4 if lists else 0):
+                document.add_paragraph(sample.says(writer.phrase(3, 12)), style="List Bullet")
+            if n < tables:
+                _docx_table(document, sample.shows(writer.table(6, columns), spans=2 if merged else 1), merged=merged)
+        out = io.BytesIO()
+        document.save(out)
+        sample.body = out.getvalue()
+
+    return write
+
+
+def _docx_table(document: Any, rows: Rows, *, merged: bool) -> None:
+    table = document.add_table(len(rows), len(rows[0]))
+    for shown, row in zip(table.rows, rows, strict=True):
+        for cell, text in zip(shown.cells, row, strict=True):
+            cell.text = text
+    for n in range(1, len(rows) - 1, 2) if merged else ():
+        table.cell(n + 1, 0).text = ""
+        table.cell(n, 0).merge(table.cell(n + 1, 0)).text = rows[n][0]
+
+
+_WRITERS: dict[str, Callable[[Sample, _Writer], None]] = {
+    "single.pdf": _single,
+    "columns.pdf": _columns(2, _JUSTIFIED),
+    "indented.pdf": _columns(2, _INDENTED),
+    "three.pdf": _columns(3, _BODY),
+    "parted.pdf": _parted,
+    "grid.pdf": _between_text(_GRID),
+    "wrapped.pdf": _between_text(_GRID, wrapped=True),
+    "spans.pdf": _between_text(_GRID, spans=2),
+    "book.pdf": _between_text(_BOOK),
+    "level.pdf": _between_text(_LEVEL, wrapped=True),
+    "plain.pdf": _between_text([]),
+    "shaded.pdf": _between_text(_SHADED, size=landscape(A4)),
+    "long.pdf": _long_table,
+    "table_in_column.pdf": _table_in_column,
+    "lists.pdf": _lists,
+    "prose.docx": _docx(0, 0),
+    "lists.docx": _docx(0, 0, lists=True),
+    "tables.docx": _docx(3, 4),
+    "merged.docx": _docx(3, 3, merged=True),
+    "mixed.docx": _docx(2, 6, lists=True),
+}
+
+
+def generated_files(names: Sequence[str] = (), seed: int = 7) -> Iterator[Sample]:
+    """The files, or those that are named; the same seed gives the same words."""
+    for n, (name, write) in enumerate(_WRITERS.items()):
+        if not names or name in names:
+            writer = _Writer(seed + n)
+            sample = Sample(name, writer.phrase(3, 5).title())
+            write(sample, writer)
+            yield sample
+
+
+def words_in_order(sample: Sample, text: str) -> float:
+    """Share of words that a longest common subsequence with those that the file says has, of the longer of both."""
+    return float(LCSseq.normalized_similarity(sample.words, text.replace(" | ", " ").split()))
+
+
+def cells_right(sample: Sample, text: str) -> float:
+    """Share of the cells that stand in a row of their table at their place; 1 for a file without tables."""
+    lines = [[cell.strip() for cell in line.split("|")] for line in text.split("\n")]
+    rows = [row for table in sample.tables for row in table]
+    right = [max(sum(a == b for a, b in zip(row, line, strict=False)) for line in lines) / len(row) for row in rows]
+    return fmean(right) if right else 1.0
+
+
+def read_file(sample: Sample) -> dict[str, Any]:
+    """What the reader makes of a file."""
+    return read_pdf(sample.body, 100, 10_000_000) if sample.name.endswith(".pdf") else read_docx(sample.body)
+
+
+def benchmark_files() -> dict[str, float]:
+    """Words in order, cells right and titles over the generated files, the least of both, and pages a second."""
+    figures: dict[str, float] = {}
+    pages, seconds = 0, 0.0
+    words, cells, titles = [], [], []
+    for sample in generated_files():
+        begun = time.perf_counter()
+        found = read_file(sample)
+        if sample.name.endswith(".pdf"):
+            seconds += time.perf_counter() - begun
+            pages += len(found["page_starts"])
+        words.append(words_in_order(sample, found["text"]))
+        figures[f"{sample.name} words in order"] = words[-1]
+        if sample.tables:
+            cells.append(cells_right(sample, found["text"]))
+            figures[f"{sample.name} table cells right"] = cells[-1]
+        titles.append(found["title"] == sample.title)
+    figures |= {"words in order": fmean(words), "least words in order": min(words)}
+    figures |= {"table cells right": fmean(cells), "least table cells right": min(cells)}
+    return figures | {"titles right": fmean(titles), "PDF pages a second": pages / seconds}
