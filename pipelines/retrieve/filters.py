@@ -98,7 +98,8 @@ class Condition:
         if self.operator == "in":
             choices = ((self.least, self.most), *self.others)
             equal = (replace(self, operator="=", least=low, most=high).holds(values) for low, high in choices)
-            return np.logical_or.reduce(list(equal))
+            either: Mask = np.logical_or.reduce(list(equal))
+            return either
         if self.operator == "contains":
             met = pc.match_substring(values, str(self.least), ignore_case=True)
             return np.asarray(pc.fill_null(met, False).to_numpy(zero_copy_only=False))

@@ -287,10 +287,13 @@ def test_documents_are_found_by_key_and_a_filter_that_none_passes_is_named(tmp_p
             "url": f"https://desk.example/t/{key[3:]}",
             "title": title,
             "text": text,
-            "metadata": {"tier": tier},
+            "metadata": {"tier": tier, "room": "HALL-9"},
         }
         for key, title, text, tier in rows
     ]
+    lines[0]["metadata"] |= {"change": "CR-77"}
+    lines[1]["metadata"] |= {"links": ["INC0044", "other"]}
+    lines += [{"doc_id": f"x{n}", "text": f"A note of day {n} about tea.", "room": "HALL-9"} for n in range(3)]
     source = tmp_path / "tickets.jsonl"
     source.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
     snapshot = Warehouse.open(build_here(source, tmp_path / "warehouse")).snapshot()
@@ -306,6 +309,15 @@ def test_documents_are_found_by_key_and_a_filter_that_none_passes_is_named(tmp_p
     assert none.reason in ("nothing_found", "other_entity", "only_related")
     assert unmet.reason == "nothing_passes"
     assert "metadata.tier=Silber; there is Silver" in unmet.notes[0]
+    codes = ["Status of cr-77?", "Who closed INC0044?", "What of hd-1034?", "What of HALL-9?"]
+    by_code = named_documents(Batch(searcher, codes, [[]] * 4))
+    ids = searcher.graph.documents.keys.to_pylist()
+    assert [sorted(ids[at] for at in by_code.get(n, ())) for n in range(4)] == [
+        ["HD-1033"],
+        ["HD-1034"],
+        ["HD-1034"],
+        [],
+    ]
     addresses = ["https://other.example/t/1034", "Is it on http://www.desk.example/t/1034/?"]
     named = named_documents(Batch(searcher, addresses, [[], []]))
     assert list(named) == [1], "the same last part at another site is another page"
