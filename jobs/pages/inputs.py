@@ -45,7 +45,7 @@ PACKED: Final = (".gz", ".lz4", ".zst")
 _FOR_MACHINES: Final = frozenset({"robots.txt", "ads.txt", "app-ads.txt", "security.txt"})
 # What to do with files that people have and that are not read.
 _INSTEAD: Final = {
-    (".json", ".json.gz"): "JSON is read as lines, a document each; write it as .jsonl",
+    (".json", ".json.gz"): "JSON of documents, a line each or in an array, is read where the file is called .jsonl",
     (".xlsx", ".xls", ".ods"): "workbooks are not read; save the sheet as .csv",
     (".doc", ".odt", ".rtf", ".epub"): "such texts are not read; save it as .docx, .html or .txt",
     (".zip", ".tar", ".tar.gz", ".tgz", ".7z"): "packed folders are not read; unpack it",
