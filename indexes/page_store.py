@@ -121,7 +121,8 @@ class Claim:
     @property
     def changed_ns(self) -> int:
         """When the file was last changed, in nanoseconds since 1970; 0 where that is not known."""
-        return int(self.version.split("-")[1]) if self.version else 0
+        changed = self.version.partition("-")[2].rpartition("-")[0]  # After the size, before what it was read by.
+        return int(changed) if changed else 0
 
 
 @dataclass(frozen=True)

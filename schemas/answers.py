@@ -80,6 +80,7 @@ class Hit(BaseModel):
         rank: 1 for the best.
         score: Score of the recipe; comparable within one question only.
         start: First character of the chunk in `documents.text`.
+        header: Header of the table in whose midst the chunk begins, as the document has it above the chunk.
         metadata: What was given of its document beside the fields of `documents`, by name.
         page: Number of the page of a PDF file that it begins on, from 1.
         page_starts: First character of each page in `documents.text`.
@@ -95,6 +96,7 @@ class Hit(BaseModel):
     start: int
     end: int
     text: str
+    header: str | None = None
     metadata: dict[str, str] = {}
     page: Int32 | None = None
     page_starts: list[int] = Field(default=[], exclude=True)

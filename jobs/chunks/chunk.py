@@ -30,6 +30,7 @@ from quern.jobs.core.contract import Job, Outcome, Reject, Source
 from quern.jobs.documents.originals import originals
 from quern.jobs.models.folders import DEFAULT_MODEL, load_tokenizer, read_model, tokenizer_digest
 from quern.jobs.text.search_form import SearchForm
+from quern.jobs.text.tables import header_lines
 from quern.schemas.settings import ChunkSettings, NormaliseSettings
 from quern.schemas.tables import CHUNKS, Table
 from quern.schemas.words import terms as words
@@ -37,6 +38,7 @@ from quern.schemas.words.terms import search_terms
 
 # Encoded tokens take some hundred bytes each, so that much text is encoded at a time.
 _ENCODE_CHARACTERS = 2_000_000
+_MOST_INDENTATION: Final = 100
 _CHARACTERS: Final = ChunkSettings().max_characters
 
 
@@ -145,11 +147,20 @@ class Splitter:
         stop = units.offsets[end][0] if end < len(units.offsets) else len(text)
         piece = text[start:stop].rstrip()
         stop = start + len(piece)
-        piece = piece.lstrip()
+        start = _indentation(text, stop - len(piece.lstrip()))
+        piece = text[start:stop]
         words = self._words_apart and units.tokens
         known = words and units.boundaries.is_word(begin) and units.boundaries.is_word(end)
         count = end - begin if known else len(self._tokenizer.encode(piece, add_special_tokens=False))
-        return Span(stop - len(piece), stop, count)
+        return Span(start, stop, count)
+
+
+def _indentation(text: str, start: int) -> int:
+    """Where the indentation of the line whose first word is at `start` begins; `start` where it is no such word."""
+    at = start
+    while start - _MOST_INDENTATION < at > 0 and text[at - 1] in " \t":
+        at -= 1
+    return at if at and text[at - 1] == "\n" else start
 
 
 def _shorter(boundaries: Boundaries, begin: int, floor: int, end: int) -> tuple[int, int] | None:
@@ -190,7 +201,7 @@ class Chunk(Job):
     """
 
     name: ClassVar[str] = "chunk"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 5
     engine: ClassVar[Literal["cpu", "model"]] = "cpu"
     reads: ClassVar[tuple[str, ...]] = ("doc_id", "title", "text", "published_at", "utc_offset")
     key: ClassVar[str] = "doc_id"
@@ -249,13 +260,19 @@ def _rows(
     passed = {name: batch.column(name).take(at) for name in ("doc_id", "title", "published_at", "utc_offset")}
     bodies = [text[span.start : span.end] for text, spans in zip(texts, found, strict=True) for span in spans]
     numbers = pa.array([n for spans in found for n in range(len(spans))], pa.int64()).cast(pa.string())
+    starts = [[span.start for span in spans] for spans in found]
+    headers = [header for text, each in zip(texts, starts, strict=True) for header in header_lines(text, each)]
     headings = [search_terms(title and form(title)) for title in batch.column("title").to_pylist()]
-    terms = [f"{headings[row]} {search_terms(form(body))}".strip() for row, body in zip(parents, bodies, strict=True)]
+    terms = [
+        " ".join(filter(None, (headings[row], search_terms(header and form(header)), search_terms(form(body)))))
+        for row, header, body in zip(parents, headers, bodies, strict=True)
+    ]
     columns = {
         **passed,
         "chunk_id": pc.binary_join_element_wise(passed["doc_id"], numbers, pa.scalar("-")),
         "text": pa.array(bodies, pa.string()),
-        "start": pa.array([span.start for spans in found for span in spans], pa.int64()),
+        "header": pa.array(headers, pa.string()),
+        "start": pa.array([start for each in starts for start in each], pa.int64()),
         "end": pa.array([span.end for spans in found for span in spans], pa.int64()),
         "token_count": pa.array([span.tokens for spans in found for span in spans], pa.int32()),
         "terms": pa.array(terms, pa.string()),

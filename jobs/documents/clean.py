@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version as installed
@@ -18,7 +19,7 @@ from quern.jobs.core.contract import Job, Outcome, Reject, outcome
 from quern.jobs.documents.html.child import ChildError, child
 from quern.jobs.pages.formats.documents import JSON_TYPE
 from quern.jobs.pages.formats.files import FILE_TYPES
-from quern.jobs.pages.formats.texts import MARKDOWN_TYPE, TEXT_TYPE
+from quern.jobs.pages.formats.texts import MARKDOWN_TYPE, MDX_TYPE, TEXT_TYPE, is_text_file
 from quern.jobs.text.charsets import decode_page
 from quern.jobs.text.given_documents import METADATA, given_document
 from quern.jobs.text.language import language_of, language_tag
@@ -28,6 +29,7 @@ from quern.schemas.digests import text_digest
 from quern.schemas.page_times import utc_offset
 from quern.schemas.settings import CleanSettings
 from quern.schemas.tables import DOCUMENTS, Table
+from quern.schemas.words.scripts import CJK
 
 MOST_ID_CHARACTERS: Final = 200
 _ID_DIGITS: Final = 20
@@ -48,8 +50,13 @@ _LIBRARIES: Final = (
     "python-dateutil",
     "charset-normalizer",
     "pypdfium2",
+    "markdown-it-py",
     "py3langid",
 )
+
+# A character of Chinese, Japanese or Korean says what about three letters of an alphabet do.
+_SYLLABLE: Final = re.compile(f"[{CJK}]")
+_LETTERS_OF_A_SYLLABLE: Final = 4
 
 Row = dict[str, Any]
 
@@ -105,7 +112,8 @@ def _given(page: Row) -> Row:
 
 def _markdown(page: Row) -> Row:
     """The document of a Markdown file: what its front matter states, and its text as it stands."""
-    row = _stated(given_markdown(page["body"], page["charset"], text_digest(page["url"])[:_ID_DIGITS]).fields)
+    doc_id, mdx = text_digest(page["url"])[:_ID_DIGITS], page["content_type"] == MDX_TYPE
+    row = _stated(given_markdown(page["body"], page["charset"], doc_id, mdx=mdx).fields)
     return row | {"url": row["url"] or normalise_url(page["url"])}
 
 
@@ -162,6 +170,7 @@ _READ: Final[Mapping[str, Callable[[Row], Row]]] = {
     JSON_TYPE: _given,
     TEXT_TYPE: _archived_text,
     MARKDOWN_TYPE: _markdown,
+    MDX_TYPE: _markdown,
 }
 
 
@@ -172,7 +181,7 @@ class Clean(Job):
     settings: CleanSettings = field(default_factory=CleanSettings)
 
     name: ClassVar[str] = "clean"
-    version: ClassVar[int] = 24
+    version: ClassVar[int] = 26
     engine: ClassVar[Literal["cpu", "model"]] = "cpu"
     reads: ClassVar[tuple[str, ...]] = ("url", "content_type", "charset", "body")
     known_by: ClassVar[tuple[str, ...]] = ("url", "content_type", "charset", "digest")
@@ -229,9 +238,10 @@ class Clean(Job):
     def _document(self, page: Row) -> Row:
         read = self._of_file if page["content_type"] in FILE_TYPES.values() else _READ.get(page["content_type"])
         row = read(page) if read else self._extracted(page)
-        given = page["content_type"] == JSON_TYPE or (read is not None and page["url"].startswith("file:"))
+        given = page["content_type"] == JSON_TYPE or is_text_file(page["url"])
         characters = len(row["text"].strip())
-        if characters < (1 if given else max(1, self.settings.min_characters)):
+        weight = characters + (_LETTERS_OF_A_SYLLABLE - 1) * len(_SYLLABLE.findall(row["text"]))
+        if weight < (1 if given else max(1, self.settings.min_characters)):
             raise _UnfitError("no_text", f"the main text has {characters} characters")
         if characters > self.settings.max_characters:
             raise _UnfitError("too_long", f"the main text has {characters} characters, more than clean.max_characters")

@@ -2,7 +2,7 @@
 
 Xinyu, supplementary material C, but that nothing is rewritten: what is quoted from a document stands so on its page.
 Numbers and widths are unified where a text is searched (`jobs.text.search_form`). Only personal data is replaced by
-marks, where the settings say so. JSONL documents keep their text but for that.
+marks, where the settings say so. JSONL documents and files of text keep their text but for that.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ import pyarrow as pa
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Job, Outcome, Reject, Source
 from quern.jobs.documents.boilerplate import COLUMN, GIVEN, marked_drafts
+from quern.jobs.pages.formats.texts import is_text_file
 from quern.jobs.text.noise import Noise
 from quern.jobs.text.personal_data import counts, find, replace
-from quern.jobs.text.plain_text import filled_lines, one_line
+from quern.jobs.text.plain_text import one_line, printable
 from quern.jobs.text.quality import verdict
 from quern.jobs.text.search_form import SearchForm, places, plain_characters
 from quern.jobs.text.spans import Span
@@ -42,7 +43,7 @@ class Normalise(Job):
     quality: QualitySettings = field(default_factory=QualitySettings)
 
     name: ClassVar[str] = "normalise"
-    version: ClassVar[int] = 6
+    version: ClassVar[int] = 7
     engine: ClassVar[Literal["cpu", "model"]] = "cpu"
     reads: ClassVar[tuple[str, ...]] = (*DOCUMENTS.schema.names, COLUMN)
     key: ClassVar[str] = "page_url"
@@ -77,7 +78,7 @@ class Normalise(Job):
         # One document at a time: each step is one pass of a compiled expression over its text.
         for i, row in enumerate(zip(*(batch.column(c).to_pylist() for c in columns), strict=True)):
             page, language, title, author, text, starts, images, repeated = row
-            given = page.startswith(GIVEN)
+            given = page.startswith(GIVEN) or is_text_file(page)
             if starts:
                 text, starts, found = self._by_pages(text, starts, repeated, language)
             else:
@@ -94,28 +95,28 @@ class Normalise(Job):
         return Outcome(_with(batch.take(pa.array(kept, pa.int64())), made), np.asarray(kept, np.int64), tuple(rejects))
 
     def _without_noise(self, text: str, repeated: list[int]) -> str:
-        """`text`, a paragraph a line, without the lines numbered `repeated` and those that say nothing."""
+        """`text` without the lines numbered `repeated` and those that say nothing; the others as they stand."""
         gone = set(repeated)
-        text = filled_lines("\n".join(line for n, line in enumerate(text.split("\n")) if n not in gone))
+        text = "\n".join(line for n, line in enumerate(printable(text).split("\n")) if n not in gone)
         if not self.settings.noise:
-            return text
+            return text.strip("\n")
         plain = plain_characters(text, noise=True)
         pairs = zip(text.split("\n"), plain.split("\n"), strict=True)
-        return filled_lines("\n".join(self._without_end(*pair) for pair in pairs))
+        lines = (self._without_end(*pair) if pair[0].strip() else pair[0] for pair in pairs)
+        return "\n".join(line for line in lines if line is not None).strip("\n")
 
-    def _without_end(self, line: str, plain: str) -> str:
-        """`line`, whose plain characters are `plain`, without what asks for a click; empty where nothing else is."""
+    def _without_end(self, line: str, plain: str) -> str | None:
+        """`line`, whose plain characters are `plain`, without what asks for a click; None where nothing else is."""
         kept = self._noise.without(plain)
         if not kept.strip():
-            return ""
+            return None
         return line if kept == plain else line[: places(line, plain)[len(kept)]]
 
     def _text(self, text: str, repeated: list[int], language: str | None, *, given: bool) -> tuple[str, list[Span]]:
         """The text with personal data treated as the settings say, without noise, and what was found in it."""
         if given:
             return self._without_personal_data(text, language)
-        text, found = self._without_personal_data(self._without_noise(text, repeated), language)
-        return filled_lines(text), found
+        return self._without_personal_data(self._without_noise(text, repeated), language)
 
     def _by_pages(
         self, text: str, starts: list[int], repeated: list[int], language: str | None

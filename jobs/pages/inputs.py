@@ -23,6 +23,7 @@ from quern.jobs.pages.formats.arc import ARC_BEGINS
 from quern.jobs.pages.formats.files import FILE_TYPES, PDF_BEGINS
 from quern.jobs.pages.formats.object_store import s3, translated
 from quern.jobs.pages.formats.packings import opening
+from quern.jobs.pages.formats.texts import TEXTS
 from quern.jobs.pages.formats.warc import WARC_BEGINS
 from quern.schemas.addresses import S3, Url
 from quern.schemas.errors import QuernError
@@ -31,7 +32,6 @@ HTML: Final = (".html", ".htm", ".xhtml")
 JSONL: Final = (".jsonl", ".ndjson")
 DELIMITED: Final = (".csv", ".tsv")
 PARQUET: Final = (".parquet",)
-TEXTS: Final = (".txt", ".md")
 FILES: Final = tuple(FILE_TYPES)
 WARC: Final = (".warc", ".wet", ".wat")
 ARC: Final = (".arc",)

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain, pairwise
 from typing import Any, Final
 
 import yaml
+from markdown_it import MarkdownIt
 
 from quern.jobs.text.charsets import decode_page
 from quern.jobs.text.given_documents import Given, UnfitDocumentError, given_document
 from quern.jobs.text.plain_text import printable
 from quern.jobs.text.written_times import Undecided, written_time
+from quern.schemas.words.spaces import squeeze
 
 _MATTER: Final = re.compile(r"\A---[ \t]*\n(.{0,20000}?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
-# A heading with `#`, or a line that is underlined by `=`; within the first lines, for what is deeper is a section.
-# What is possessive (`++`) is never given back: a line of a million spaces would take minutes.
-_HEADING: Final = re.compile(
-    r"\A(?:[^\n]{0,500}\n){0,10}?(?:#[ \t]++([^\n#][^\n]{0,499})|([^\n]{1,500})\n=++[ \t]*+)(?:\n|\Z)"
-)
+# A line of front matter that begins a field.
+_FIELD: Final = re.compile(r"^([^\W\d][\w .-]{0,99}?)[ \t]*:(?!//)", re.MULTILINE)
+_NO_END: Final = re.compile(rf"---[ \t]*\n{_FIELD.pattern[1:]}", re.MULTILINE)
+# The title is the first heading of level 1, among so many characters, behind so few blocks of text: what is deeper is a
+# section. Blocks alone are parsed, of which no inline mark is read.
+_BLOCKS: Final = MarkdownIt("commonmark")
+_BLOCKS.core.ruler.enableOnly(["normalize", "block"])
+_HEAD: Final = 20_000
+_BEFORE_TITLE: Final = 5
+_SILENT: Final = frozenset({"fence", "code_block", "html_block"})
 # Names that people give in front matter to what a document states.
 _CALLED: Final = {
     "published_at": ("published_at", "date", "published", "pubdate"),
@@ -35,6 +43,19 @@ _TIME_LINE: Final = re.compile(
     re.MULTILINE,
 )
 _MATTER_LINES: Final = re.compile(rb"(?:\xef\xbb\xbf)?---[ \t]*\r?\n.{0,20000}?\n(?=---|\.\.\.)", re.DOTALL)
+# What of MDX is no text (mdxjs.com, "What is MDX"): statements up to an empty line, comments, and tags, whose
+# attributes may hold braces. Code in a line is matched first, and is text. No part is given back, and each has an end.
+_BRACES: Final = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]{0,2000}+\}){0,2000}+\}){0,2000}+\}"
+_MDX: Final = re.compile(
+    r"(?P<code>(?P<ticks>`++)[^`\n]{1,2000}+(?P=ticks))"
+    r"|^(?:import\s+(?:[\"'{*]|[\w$]+\s*(?:,|from\b))|export\s+(?:default|const|let|var|function|async|class|[{*]))"
+    r"(?:[^\n]|\n(?![ \t]*(?:\n|\Z))|\n[ \t]*\n(?=[ \t}\])])){0,20000}+"
+    r"|\{/\*(?:[^*]|\*(?!/)){0,2000}+\*/\}"
+    r"|</?(?:[A-Za-z][\w.:-]{0,100}+"
+    rf"(?:\s(?:[^<>{{}}\"']|\"[^\"]{{0,2000}}+\"|'[^']{{0,2000}}+'|{_BRACES}){{0,2000}}+)?)?/?>",
+    re.MULTILINE,
+)
+_FENCE: Final = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)")
 
 
 @dataclass(frozen=True)
@@ -43,28 +64,60 @@ class MarkdownText:
 
     Attributes:
         stated: What the front matter states, by the names of fields of documents; what it says beside by its names.
+        unread: What of it is no YAML, and what became of that.
     """
 
     text: str
     stated: Mapping[str, Any] = field(default_factory=dict)
+    unread: Sequence[str] = ()
 
 
-def given_markdown(body: bytes, charset: str | None, doc_id: str) -> Given:
+def silent_spans(text: str) -> Iterator[tuple[int, int]]:
+    """What of an MDX text is none: statements, comments and tags outside of code."""
+    for start, end in _outside_fences(text):
+        yield from (match.span() for match in _MDX.finditer(text, start, end) if match["code"] is None)
+
+
+def _outside_fences(text: str) -> Iterator[tuple[int, int]]:
+    """The parts of a Markdown text that are no fenced code."""
+    start = at = 0
+    fence = ""
+    for line in text.splitlines(keepends=True):
+        mark = _FENCE.match(line)
+        if mark and not fence:
+            yield start, at
+            fence = mark[1]
+        elif mark and mark[1].startswith(fence) and line.strip() == mark[1]:
+            fence, start = "", at + len(line)
+        at += len(line)
+    if not fence:
+        yield start, at
+
+
+def without_mdx(text: str) -> str:
+    """An MDX text as Markdown."""
+    edges = [0, *chain.from_iterable(silent_spans(text)), len(text)]
+    return "".join(text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
+
+
+def given_markdown(body: bytes, charset: str | None, doc_id: str, *, mdx: bool = False) -> Given:
     """The document of a Markdown file, and what it states that cannot be read.
 
     Args:
         body: The file.
         charset: Its encoding, where that is known.
         doc_id: Its id, where it states none.
+        mdx: Whether it is MDX.
     """
-    read = markdown_text(printable(decode_page(body, charset)))
+    read = markdown_text(printable(decode_page(body, charset)), mdx=mdx)
     said = {"doc_id": doc_id, **read.stated, "text": read.text}
     try:
-        return given_document(said)
+        given = given_document(said)
     except UnfitDocumentError as error:  # What it states as its id is none.
         given = given_document(said | {"doc_id": doc_id})
         given.unread.append(("bad_value", f"the document has an id of its own, not that which it states: {error}"))
-        return given
+    given.unread.extend(("bad_value", detail) for detail in read.unread)
+    return given
 
 
 def with_days_in_order(body: bytes, day_first: bool) -> bytes:
@@ -81,16 +134,33 @@ def with_days_in_order(body: bytes, day_first: bool) -> bytes:
     return _TIME_LINE.sub(read, matter[0]) + body[matter.end() :]
 
 
-def markdown_text(text: str) -> MarkdownText:
-    """`text` without its front matter, and what that and the first heading state."""
+def markdown_text(text: str, *, mdx: bool = False) -> MarkdownText:
+    """`text` without its front matter, and without what MDX adds; and what that and the first heading state."""
     stated: dict[str, Any] = {}
+    unread: list[str] = []
     if found := _MATTER.match(text):
-        matter = _matter(found[1])
+        matter, unread = _matter(found[1])
         if matter is not None:
             stated, text = _named(matter), text[found.end() :].lstrip("\n")
-    if "title" not in stated and (heading := _HEADING.match(text)):
-        stated["title"] = (heading[1] or heading[2]).strip().rstrip("#").strip()
-    return MarkdownText(text, stated)
+    elif _NO_END.match(text):
+        unread = ["the front matter has no end, a line of --- within 20000 characters, and is kept as text"]
+    if mdx:
+        text = without_mdx(text).lstrip("\n")
+    if "title" not in stated and (title := _title(text)):
+        stated["title"] = title
+    return MarkdownText(text, stated, unread)
+
+
+def _title(text: str) -> str | None:
+    """The heading that names the document; None where it has none."""
+    before = 0
+    for block in (blocks := iter(_BLOCKS.parse(text[:_HEAD]))):
+        if block.tag == "h1" and block.level == 0:
+            return squeeze(next(blocks).content)
+        before += block.level == 0 and block.nesting >= 0 and block.type not in _SILENT
+        if before > _BEFORE_TITLE:
+            break
+    return None
 
 
 class _Matter(yaml.SafeLoader):
@@ -127,13 +197,37 @@ for _kind in ("int", "float", "bool", "binary", "value"):
     _Matter.add_constructor(f"tag:yaml.org,2002:{_kind}", _Matter.construct_string)
 
 
-def _matter(text: str) -> Mapping[str, Any] | None:
-    """The fields of front matter; None where it is none, and so belongs to the text."""
+def _matter(text: str) -> tuple[Mapping[str, Any] | None, list[str]]:
+    """The fields of front matter, None where it is none and so belongs to the text; and what of it is no YAML."""
+    fields, fault = _yaml(text)
+    if fields is not None:
+        return fields, []
+    # A colon in a value and a tab are common, and concern the field in which they stand alone.
+    starts = [match.start() for match in _FIELD.finditer(text)]
+    if text[: starts[0] if starts else None].strip():
+        return None, [f"what is between the lines of --- is no YAML, and is kept as text: {fault}"] if fault else []
+    found: dict[str, Any] = {}
+    unread: list[str] = []
+    for start, end in pairwise([*starts, len(text)]):
+        entry = text[start:end].expandtabs()
+        fields, fault = _yaml(entry)
+        if fields is None:
+            name, _, value = entry.partition(":")
+            value = squeeze(value)
+            quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
+            fields = {name.strip(): value[1:-1] if quoted else value}
+            unread.append(f"{name.strip()} of the front matter is no YAML, and is read as it stands: {fault or value}")
+        found.update(fields)
+    return found, unread
+
+
+def _yaml(text: str) -> tuple[dict[str, Any] | None, str | None]:
+    """The fields of a text of YAML, None where it has none; and why it cannot be read."""
     try:
         read = yaml.load(text, _Matter)  # noqa: S506 - a safe loader that reads even less
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return None
-    return {str(name): value for name, value in read.items()} if isinstance(read, dict) else None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        return None, squeeze(str(error))
+    return ({str(name): value for name, value in read.items()} if isinstance(read, dict) else None), None
 
 
 def _named(matter: Mapping[str, Any]) -> dict[str, Any]:

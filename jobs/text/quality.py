@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quern.schemas.settings import QualitySettings
+from quern.schemas.words.scripts import HAN, KANA, SOUTH_EAST_ASIAN
 
 _UNSPACED: Final = frozenset({"zh", "ja", "th", "lo", "km", "my"})
 _CHARACTERS_OF_A_WORD: Final = 2
@@ -30,7 +31,10 @@ _BULLET: Final = re.compile(r"[-*•‣◦·●○■□▪–]\s")
 _ENDS: Final = tuple(".!?…\"'”’»。！？；」』）)]")
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _PUNCTUATION: Final = ".,;:!?\"'()[]{}“”‘’«»…-–—*|#/"
+_UNSPACED_LETTER: Final = re.compile(f"[{HAN}{KANA}{SOUTH_EAST_ASIAN}]")
 _UNSPACED_TEXT: Final = re.compile(r"[^\W_]")
+# What Markdown writes that is no symbol of the text: code between fences, and the marks of headings.
+_MARKUP: Final = re.compile(r"^[ \t]*(```|~~~).{0,20000}?^[ \t]*\1|^[ \t]*#{1,6}(?=\s)", re.MULTILINE | re.DOTALL)
 _LOREM: Final = re.compile(r"lorem ipsum", re.IGNORECASE)
 
 Array = npt.NDArray[np.int64]
@@ -52,7 +56,10 @@ class _Text:
 
     @cached_property
     def unspaced(self) -> bool:
-        return self.language in _UNSPACED
+        """Whether its words are not parted, as its language or most of its letters say."""
+        if self.language in _UNSPACED or self.text.isascii():
+            return self.language in _UNSPACED
+        return 2 * len(_UNSPACED_LETTER.findall(self.text)) > len(_UNSPACED_TEXT.findall(self.text))
 
     @cached_property
     def words(self) -> list[str]:
@@ -68,7 +75,7 @@ class _Text:
 
     @cached_property
     def lines(self) -> list[str]:
-        return self.text.split("\n")
+        return [line for each in self.text.split("\n") if (line := each.strip())] or [""]
 
     @cached_property
     def lengths(self) -> Array:
@@ -116,10 +123,11 @@ def _stop_words(text: _Text) -> int:
 
 def _marks(text: _Text, settings: QualitySettings) -> Iterator[_Rule]:
     """Symbols, braces, and the printer's dummy text."""
-    for name, count in (("#", text.text.count("#")), ("ellipsis", len(_ELLIPSIS.findall(text.text)))):
+    plain = _MARKUP.sub("", text.text)
+    for name, count in (("#", plain.count("#")), ("ellipsis", len(_ELLIPSIS.findall(plain)))):
         share = count / text.size
         yield share > settings.symbols, "quality_symbols", f"{share:.2f} {name} a word"
-    braces = (text.text.count("{") + text.text.count("}")) / max(1, len(text.text))
+    braces = (plain.count("{") + plain.count("}")) / max(1, len(text.text))
     yield braces > settings.curly, "quality_curly", f"{braces:.1%} of the characters are braces"
     lorem = len(_LOREM.findall(text.text)) if "psum" in text.text else 0
     yield lorem * settings.lorem_ipsum > len(text.text), "quality_lorem_ipsum", f"{lorem} times lorem ipsum"
@@ -137,7 +145,7 @@ def _lines(text: _Text, settings: QualitySettings) -> Iterator[_Rule]:
     ended = sum(1 for x in lines if x.endswith(_ENDS))
     yield ended / count < settings.line_ends, "quality_line_ends", f"{ended} of {count} lines end with punctuation"
     if text.size >= settings.repetition_from:
-        again = len(text.text) - sum(map(len, set(lines))) - (count - 1)
+        again = sum(map(len, lines)) - sum(map(len, set(lines)))
         share = (count - len(set(lines))) / count
         detail = f"{share:.0%} of the lines, {again} characters, repeat"
         too_many = share > settings.duplicate_lines or again > settings.duplicate_line_characters * len(text.text)

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from quern.jobs.pages.formats.documents import JSON_TYPE
-from quern.jobs.pages.formats.texts import MARKDOWN_TYPE, TEXT_TYPE
+from quern.jobs.pages.formats.texts import MARKDOWN_TYPE, MDX_TYPE, TEXT_TYPE
+from quern.jobs.text.markdown import silent_spans
 from quern.jobs.text.personal_data import TYPES
 
 _SAYS_NOTHING: Final = re.compile(
@@ -69,6 +70,12 @@ def place_on_page(quote: str, body: str, content_type: str | None, occurrence: i
 def _said(body: str, content_type: str | None) -> Iterator[_Said]:
     if content_type in (TEXT_TYPE, MARKDOWN_TYPE):
         yield _Said(body, 0, len(body))
+    elif content_type == MDX_TYPE:
+        at = 0
+        for start, end in silent_spans(body):
+            yield _Said(body[at:start], at, start)
+            at = end
+        yield _Said(body[at:], at, len(body))
     elif content_type == JSON_TYPE:
         yield from _read(body, 0, len(body), _ESCAPE, lambda escape: str(json.loads(f'"{escape}"')))
     else:

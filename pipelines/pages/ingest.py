@@ -175,9 +175,10 @@ def named_inputs(found: Sequence[Input], parts: Sequence[Part], root: Path) -> l
 
 
 def _is_one_file(name: str, other: str, root: Path) -> bool:
-    """Whether two names are of one file: a folder may be reached by several paths."""
+    """Whether two names are of one file, or one and its compressed copy: a folder may be reached by several paths."""
     one, two = Path(root, name), Path(root, other)
-    return name == other or (one.exists() and two.exists() and one.samefile(two))
+    copy = name.removesuffix(".gz") == other.removesuffix(".gz")
+    return copy or (one.exists() and two.exists() and one.samefile(two))
 
 
 @dataclass(frozen=True)

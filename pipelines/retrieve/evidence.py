@@ -28,7 +28,7 @@ from quern.schemas.tables import TRIPLETS
 _PATH_NODES = 40
 _FACT_COLUMNS = ["chunk_id", "subject", "relation", "object", "start", "end", "relation_start", "object_start"]
 _DOCUMENT_COLUMNS = ["doc_id", "url", "metadata", "page_starts"]
-_CHUNK_COLUMNS = ["chunk_id", "doc_id", "title", "published_at", "utc_offset", "start", "end", "text"]
+_CHUNK_COLUMNS = ["chunk_id", "doc_id", "title", "published_at", "utc_offset", "start", "end", "text", "header"]
 
 
 @dataclass(frozen=True)
@@ -137,6 +137,7 @@ def _evidence(batch: Batch, hits: Sequence[Sequence[Hit]]) -> list[list[Evidence
                 h.doc_id,
                 facts=facts.get(h.chunk_id, ()),
                 site=urlsplit(str(h.url)).hostname or "",
+                header=h.header,
             )
             for h, mine in zip(row, of_row, strict=True)
         ]

@@ -22,7 +22,13 @@ CHUNKS = Table(
             column(
                 "terms",
                 pa.string(),
-                "Words for full-text search: title and text in the form that is searched, CamelCase and CJK split.",
+                "Words for full-text search: title, header and text in the form that is searched, CamelCase and CJK "
+                "split.",
+            ),
+            optional(
+                "header",
+                pa.string(),
+                "Header of the table in whose midst the chunk begins, as it stands above it in `documents.text`.",
             ),
             optional("title", pa.string(), "Title of the document: context for synthetic queries and citations."),
             optional("published_at", TIMESTAMP, "Publication time of the document."),

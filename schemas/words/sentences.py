@@ -1,9 +1,10 @@
 """Sentences of a text as exact character spans: for synthetic queries, answers and sentence citations.
 
 One pass over the marks that may end a sentence, and a decision about each from the words beside it. Known are
-English abbreviations and initials, Chinese, Japanese and Indic marks, quotations, list numbers, ellipses, and
-emoji that follow a sentence. A line break always ends a sentence: a line is a paragraph, a turn of a dialogue,
-a list item or a table row.
+English abbreviations and initials, German ordinals (the other languages that write them with a full stop go on with a
+small letter), words that are abbreviations because they have no vowel, Chinese, Japanese and Indic marks, quotations,
+list numbers, ellipses, and emoji that follow a sentence. A line break always ends a sentence: a line is a paragraph, a
+turn of a dialogue, a list item or a table row.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ from quern.schemas.words.scripts import CJK_ENDS
 Span = tuple[int, int]
 
 # Raised when the same text gives other sentences: part of the fingerprint of what is made of them.
-VERSION = 1
+VERSION = 2
 
-# The end of a sentence, as one expression: where a chunk may be cut. It knows a few titles and initials and looks at no
-# word beside the mark: a wrong end costs a chunk some evenness, where `sentence_spans` would cost a pass in Python.
+# The end of a sentence, as one expression: where a chunk may be cut. It knows a few titles, initials and ordinals, and
+# looks at no word beside the mark: a wrong end costs a chunk some evenness, where `sentence_spans` would cost a pass in
+# Python.
 SENTENCE_END = (
-    r"[.!?…](?<!\b[A-Z]\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\bMrs\.)[\"')\]”’»]*(?=\s)"
+    r"[.!?…](?<!\b[A-Z\d]\.)(?<!\b\d\d\.)(?<!\b[MDSN][rst]\.)(?<!\bMrs\.)[\"')\]”’»]*(?=\s)"
     rf"|[{CJK_ENDS}][\"')\]”’»」』）]*"
 )
 
@@ -35,8 +37,18 @@ _MARK = re.compile(
 )
 _LAST_WORD = re.compile(r"[^\W_][\w.'’&-]*$")
 _OPENERS = re.compile(r"[\s\"'“‘«(\[{「『（【《〈¿¡*•–—-]*+(?P<word>[^\W_]*)")
-_PUNCTUATION = re.compile(r"[ \t]{0,4}[.,;:!?…]")
+# A bar parts the cells of a table's row.
+_PUNCTUATION = re.compile(r"[ \t]{0,4}[.,;:!?…|]")
 _NUMBER_OF_LIST = re.compile(r"(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})[.)]")
+# Capitals alone are no abbreviation with a full stop: TV, DVD.
+_NO_VOWEL = re.compile(r"(?=.*[a-z])[B-DF-HJ-NP-TV-XZb-df-hj-np-tv-xz]{2,}")
+_OF_A_NUMBER = re.compile(r"\d\s*$")
+# What an ordinal follows in German, in a range of them too, and the months.
+_BEFORE_ORDINAL = re.compile(
+    r"(?<!\bI )\b(?:de[rmns]|die|das|[ai]m|vom|zu[mr]|beim|bis|seit|ab|eine?[mnrs]?|jede[mnrs]?)\s+"
+    r"(?:\d{1,3}\.?\s*(?:[-–/,]|und|oder|bis)\s*)?\d{1,3}$",
+    re.IGNORECASE,
+)
 _REACH = 40  # Characters looked at on either side of a mark.
 
 
@@ -46,12 +58,12 @@ def _words(text: str) -> frozenset[str]:
 
 # A name or a number follows these: they never end a sentence.
 _NEVER = _words(
-    "mr mrs ms messrs dr prof rev hon pres gov sen rep gen maj col lt capt cpl sgt cmdr adm st ste mt ft fr "
+    "mio mr mrs ms messrs dr prof rev hon pres gov sen rep gen maj col lt capt cpl sgt cmdr adm st ste mt ft fr "
     "e.g i.e cf vs viz ca approx esp incl resp seq ibid op cit"
 )
 # These do not end a sentence before a number.
 _BEFORE_NUMBER = _words(
-    "no nos nr vol vols p pp pg fig figs eq eqs ch chap sec sect art tab ex app par para ver v op "
+    "abb abs no nos nr vol vols p pp pg fig figs eq eqs ch chap sec sect art tab ex app par para ver v op "
     "jan feb mar apr jun jul aug sep sept oct nov dec"
 )
 # These end a sentence only where one clearly starts after them.
@@ -60,6 +72,7 @@ _PERHAPS = _words(
     "b.sc m.a m.sc ll.b u.s u.k u.n e.u u.s.a d.c b.c a.d b.c.e c.e n.y l.a jan feb mar apr jun jul aug sep sept "
     "oct nov dec mon tue tues wed thu thur thurs fri sat sun min max ed eds trans rev"
 )
+_GERMAN_MONTHS = _words("januar jänner februar märz april mai juni juli august september oktober november dezember")
 # Words that start sentences far more often than they go on with a name.
 _STARTERS = _words(
     "a an the this that these those he she it they we i you his her its their our my your there here in on at by "
@@ -118,9 +131,19 @@ def _full_stop_ends(text: str, start: int, mark: re.Match[str], after: str) -> b
     word = before[0].lower()
     if word in _NEVER:
         return False
+    if word.isdecimal() and len(word) < len("2024") and after[:1].isupper() and after.lower() not in _STARTERS:
+        said = text[max(start, mark.start() - _REACH) : mark.start()]
+        day = len(word) < len("100") and after.lower() in _GERMAN_MONTHS
+        return not day and _BEFORE_ORDINAL.search(said) is None
     if word in _BEFORE_NUMBER and after[:1].isdigit():
         return False
-    is_initial = (len(word) == 1 and before[0].isupper()) or re.fullmatch(r"(?:[a-z]\.)+[a-z]", word) is not None
+    # Units (5 kg) have no vowel either.
+    unit = _OF_A_NUMBER.search(text, max(start, before.start() - _REACH), before.start()) is not None
+    is_initial = (
+        (len(word) == 1 and (before[0].isupper() or (word.isalpha() and not unit)))
+        or re.fullmatch(r"(?:[a-z]\.)+[a-z]", word) is not None
+        or (not unit and _NO_VOWEL.fullmatch(before[0]) is not None)
+    )
     if is_initial or word in _PERHAPS:
-        return not after or after.lower() in _STARTERS or not after[0].isascii()
+        return not after or after.lower() in _STARTERS or after[0].lower() == after[0].upper() > "\x7f"
     return True

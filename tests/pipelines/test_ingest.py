@@ -162,6 +162,7 @@ def test_the_version_that_was_ingested_last_stays_whatever_its_file_is_called(
     add(again, tmp_path / "z.jsonl", tmp_path / "a.jsonl")
     assert b"ten" in read(again, run)["doc:tide"]
     document(tmp_path / "z.jsonl", "High water is at noon.", changed=4_000_000_000)
+    os.utime(tmp_path / "a.jsonl", (-9, -9))  # Archives date some files before 1970.
     third = Warehouse.create(tmp_path / "third")
     add(third, tmp_path / "z.jsonl", tmp_path / "a.jsonl")
     assert b"noon" in read(third, run)["doc:tide"]
@@ -196,6 +197,9 @@ def test_files_of_one_name_in_two_folders_are_two_documents_and_keep_their_addre
     put(two / "readme.md", b"# Readme of two, again")
     assert add(warehouse, two, one).pages == 1
     assert (read(warehouse, run)[mine], read(warehouse, run)[other][-5:]) == (b"# Readme of one", b"again")
+    (tmp_path / "link").symlink_to(one)
+    assert add(warehouse, tmp_path / "link").pages == 2
+    assert len(read(warehouse, run)) == 3
     together = Warehouse.create(tmp_path / "together")
     add(together, two, one)
     assert read(together, run) == read(warehouse, run)

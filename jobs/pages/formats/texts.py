@@ -14,6 +14,15 @@ from quern.schemas.settings import IngestSettings
 TEXT_TYPE: Final = "text/plain"
 MARKDOWN_TYPE: Final = "text/markdown"
 """RFC 7763."""
+MDX_TYPE: Final = "text/mdx"
+MARKDOWN: Final = (".md", ".markdown", ".mdx")
+TEXTS: Final = (".txt", *MARKDOWN)
+"""Endings of the names of such files."""
+
+
+def is_text_file(url: str) -> bool:
+    """Whether a page is a file of plain text or Markdown that somebody gives, not one that was fetched from a site."""
+    return url.startswith("file:") and url.lower().endswith(TEXTS)
 
 
 def text_pages(
@@ -30,13 +39,15 @@ def text_pages(
         yield FileReject(name, "empty", "the file has no text")
     elif what := binary(body):
         yield FileReject(name, "not_text", f"the content is {what}")
-    elif kind == ".md":
+    elif kind in MARKDOWN:
         if settings.day_first is not None:
             body = with_days_in_order(body, settings.day_first)
-        given = given_markdown(body, None, name)
+        mdx = kind == ".mdx"
+        given = given_markdown(body, None, name, mdx=mdx)
         for reason, detail in given.unread:
             yield FileReject(name, reason, detail)
         modified = modified_of(given)
-        yield page_row(page_url(path), body, name, content_type=MARKDOWN_TYPE, last_modified=modified)
+        of_kind = MDX_TYPE if mdx else MARKDOWN_TYPE
+        yield page_row(page_url(path), body, name, content_type=of_kind, last_modified=modified)
     else:
         yield page_row(page_url(path), body, name, content_type=TEXT_TYPE)

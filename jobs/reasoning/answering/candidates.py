@@ -8,7 +8,7 @@ from typing import Final
 
 from quern.jobs.models.reader import LineReading
 from quern.jobs.reasoning.answering.inputs import AnswerInput
-from quern.jobs.reasoning.answering.lines import Line, ranked, without_mark
+from quern.jobs.reasoning.answering.lines import Line, asked_cell, named_row, ranked, without_mark
 from quern.jobs.reasoning.answering.reading import BESIDE_READER, read
 from quern.jobs.text.dates import dates
 from quern.jobs.text.stems import content_words
@@ -48,18 +48,29 @@ class Candidate:
 def candidates(given: AnswerInput) -> list[Candidate]:
     """The lines that may answer, likeliest first, by shared words where nothing was read.
 
-    Questions and headings answer nothing, unless there is nothing else.
+    Questions and headings answer nothing, unless there is nothing else. The row that the question names stands before
+    the others of its table, and before all lines where the question names one of its columns too.
     """
     lines, made = ranked(given), read(given)
     lines = [line for line in lines if not line.shares.asks and not line.text.startswith(_HEADING)] or lines
-    if not made.lines:
-        return [Candidate(line, line.score, None) for line in lines]
-    both = [
-        Candidate(line, reading.odds + BESIDE_READER * line.score, reading)
-        for line in lines
-        if (reading := made.lines.get(line.number)) is not None
-    ]
-    return sorted(both, key=lambda c: (-c.score, c.line.number))
+    if made.lines:
+        both = [
+            Candidate(line, reading.odds + BESIDE_READER * line.score, reading)
+            for line in lines
+            if (reading := made.lines.get(line.number)) is not None
+        ]
+        found = sorted(both, key=lambda c: (-c.score, c.line.number))
+    else:
+        found = [Candidate(line, line.score, None) for line in lines]
+    row = named_row(given)
+    if row is None or row.row is None or not found:
+        return found
+    best = found[0]
+    of_table = best.line.row is not None and best.line.row.header == row.row.header
+    if not of_table and asked_cell(given, row.row) is None:
+        return found
+    first = Candidate(row, best.score, made.lines.get(row.number))
+    return [first, *(c for c in found if c.line.row is None or c.line.row.cells != row.row.cells)]
 
 
 def latest(given: AnswerInput, likely: Sequence[Candidate]) -> list[Candidate]:

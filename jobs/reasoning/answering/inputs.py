@@ -65,6 +65,7 @@ SHOWN_EVIDENCE: Final = """\
 <evidence>
 {% if e.title %}Document: {{ e.title }}
 {% endif %}{% if e.published_at %}Published: {{ e.published_at.date().isoformat() }}
+{% endif %}{% if e.header %}Table: {{ e.header }}
 {% endif %}{% for number, sentence in e.sentences %}[{{ number }}] {{ sentence }}
 {% endfor %}</evidence>
 
@@ -87,6 +88,7 @@ class Evidence:
         events: The events that it reports, but those that a better chunk of the same evidence reports.
         facts: What it states, in reading order.
         site: Host of its document: a page of a town's site speaks of the town, and seldom names it.
+        header: Header of the table in whose midst it begins.
     """
 
     text: str
@@ -99,11 +101,12 @@ class Evidence:
     events: Sequence[ReportedEvent] = ()
     facts: Sequence[Fact] = ()
     site: str = ""
+    header: str | None = None
 
     @property
     def digest(self) -> str:
         """Digest of all that an answer depends on but for the question's own cosines and what page it is of."""
-        return _digest(self.text, self.title, tuple(self.quotes), self.published_at, self.site)
+        return _digest(self.text, self.title, tuple(self.quotes), self.published_at, self.site, self.header)
 
 
 class Span(NamedTuple):
@@ -209,6 +212,7 @@ class AnswerInput:
         documents = [
             {
                 "title": quoted(e.title or "", _LONGEST_TITLE),
+                "header": quoted(e.header or "", _LONGEST_TITLE),
                 "published_at": e.published_at,
                 "sentences": rows,
             }
@@ -224,9 +228,16 @@ class AnswerInput:
 
 
 @lru_cache(maxsize=2048)
-def _digest(text: str, title: str | None, quotes: tuple[str, ...], published_at: datetime | None, site: str) -> str:
+def _digest(
+    text: str,
+    title: str | None,
+    quotes: tuple[str, ...],
+    published_at: datetime | None,
+    site: str,
+    header: str | None,
+) -> str:
     """The digest of a chunk: questions of a batch share chunks."""
-    return text_digest(text, title, str(published_at), site, *quotes)
+    return text_digest(text, title, str(published_at), site, header, *quotes)
 
 
 @lru_cache(maxsize=4096)

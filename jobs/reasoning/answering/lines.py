@@ -115,6 +115,35 @@ def without_mark(text: str) -> str:
     return _MARK.sub("", text)
 
 
+def named_row(given: AnswerInput) -> Line | None:
+    """The row of a table that the question names by the words of its cells, as no other row is; None without one.
+
+    Rows differ in a few characters, by which no reader tells them apart.
+    """
+    asked = content_words(given.question)
+    named: dict[tuple[str, ...], tuple[int, Line]] = {}
+    for line in ranked(given):
+        if line.row and line.row.header:
+            words = frozenset().union(*(w for cell in line.row.cells if (w := content_words(cell)) <= asked))
+            named.setdefault(line.row.cells, (len(words), line))
+    most = max((size for size, _ in named.values()), default=0)
+    rows_named = [line for size, line in named.values() if size == most]
+    return rows_named[0] if most and len(rows_named) == 1 else None
+
+
+def asked_cell(given: AnswerInput, row: Row) -> str | None:
+    """The cell under the one header that shares most words with the question; cells that it names answer nothing."""
+    asked = content_words(given.question)
+    shared = [
+        (len(asked & content_words(name)), cell)
+        for name, cell in zip(row.header, row.cells, strict=False)
+        if cell and not content_words(cell) <= asked
+    ]
+    most = max((size for size, _ in shared), default=0)
+    cells = [cell for size, cell in shared if size == most]
+    return cells[0] if most and len(cells) == 1 else None
+
+
 def items_beside(given: AnswerInput, line: Line) -> list[Line]:
     """The items of the list that a line is part of, or that it introduces; empty where there is no such list."""
     own = [other for other in sorted(ranked(given), key=lambda o: o.number) if other.evidence == line.evidence]
@@ -126,7 +155,7 @@ def items_beside(given: AnswerInput, line: Line) -> list[Line]:
 
 
 def _lines(given: AnswerInput) -> list[Line]:
-    chunks = [_chunk_lines(e.text) for e in given.evidence]
+    chunks = [_chunk_lines(e.text, e.header) for e in given.evidence]
     asked = content_words(given.question)
     shared = [[asked & line.words for line in chunk] for chunk in chunks]
     worth = _Worth(asked, [words for own in shared for words in own])
@@ -152,14 +181,15 @@ def _lines(given: AnswerInput) -> list[Line]:
 
 
 @lru_cache(maxsize=_CHUNKS)
-def _chunk_lines(text: str) -> list[_ChunkLine]:
+def _chunk_lines(text: str, header: str | None) -> list[_ChunkLine]:
     """The lines of a chunk, whatever is asked: questions of a batch share chunks."""
     written = [text[start:end] for start, end in spans(text)]
     plain = [" ".join(line.split()) for line in written]
-    tables = rows(plain)
+    above = header.split("\n") if header else []
+    tables = rows([*above, *plain])
     found = []
     for n, (start, _) in enumerate(spans(text)):
-        row = tables.get(n)
+        row = tables.get(len(above) + n)
         begin = text.rfind("\n", 0, start) + 1
         match = _SPEAKER.match(text[begin : begin + _SPEAKER_REACH])
         speaker = match["name"] if match and row is None else ""
@@ -196,10 +226,10 @@ class _Worth:
 
 
 @lru_cache(maxsize=_CHUNKS)
-def _quoting(text: str, quotes: tuple[str, ...]) -> list[list[int]]:
+def _quoting(text: str, header: str | None, quotes: tuple[str, ...]) -> list[list[int]]:
     """Of each line of a chunk which of the `quotes` of its nodes hold it."""
     plain = [" ".join(quote.split()) for quote in quotes]
-    return [[n for n, quote in enumerate(plain) if line.text in quote] for line in _chunk_lines(text)]
+    return [[n for n, quote in enumerate(plain) if line.text in quote] for line in _chunk_lines(text, header)]
 
 
 def _cosines(evidence: Evidence, chunk: list[_ChunkLine]) -> list[float]:
@@ -208,5 +238,5 @@ def _cosines(evidence: Evidence, chunk: list[_ChunkLine]) -> list[float]:
     if not cosines:
         return [0.0] * len(chunk)
     usual = math.fsum(cosines) / len(cosines)
-    quoting = _quoting(evidence.text, tuple(evidence.quotes))
+    quoting = _quoting(evidence.text, evidence.header, tuple(evidence.quotes))
     return [max((cosines[n] for n in numbers), default=usual) - usual for numbers in quoting]

@@ -15,7 +15,7 @@ from quern.jobs.reasoning.answering.comparing import compared
 from quern.jobs.reasoning.answering.course import stages
 from quern.jobs.reasoning.answering.draft import MOST_SENTENCES, Draft, Statement, statement
 from quern.jobs.reasoning.answering.inputs import AnswerInput
-from quern.jobs.reasoning.answering.lines import items_beside, ranked, without_mark
+from quern.jobs.reasoning.answering.lines import asked_cell, items_beside, ranked, without_mark
 from quern.jobs.reasoning.answering.reading import read, verdict
 from quern.jobs.reasoning.questions.parts import comparison
 
@@ -48,7 +48,7 @@ def answered(given: AnswerInput, most: int) -> Draft:
     best = likely[0]
     if read(given).asks_for("verdict"):
         return _draft("Yes" if verdict(given, best.line) > 0 else "No", [best], likely, most)
-    return _draft(_short(best), [best], likely, most)
+    return _draft(_short(given, best), [best], likely, most)
 
 
 def _of_parts(given: AnswerInput, most: int) -> Draft | None:
@@ -82,12 +82,17 @@ def _items(given: AnswerInput, likely: Sequence[Candidate]) -> dict[int, str]:
         return {line.number: without_mark(line.shown) for line in beside[:_MOST_ITEMS]}
     near = [c for c in likely if c.line.evidence == best.line.evidence and c.score >= best.score - _ITEM]
     ordered = sorted(near[:_MOST_ITEMS], key=lambda c: c.line.number)
-    return {c.line.number: _short(c) for c in ordered} if len(near) > 1 else {}
+    return {c.line.number: _short(given, c) for c in ordered} if len(near) > 1 else {}
 
 
-def _short(candidate: Candidate) -> str:
-    """The words that answer; the whole line where they are unsure, the value where they are the label of a row."""
+def _short(given: AnswerInput, candidate: Candidate) -> str:
+    """The words that answer; the whole line where they are unsure, the value where they are the label of a row.
+
+    Of a row with a header, the cell whose column the question names.
+    """
     row = candidate.line.row
+    if row and row.header and (cell := asked_cell(given, row)) is not None:
+        return cell
     if row and len(row.cells) == _PAIR and candidate.words and candidate.words in row.cells[0]:
         return row.cells[1]
     return candidate.words if candidate.sure >= _SURE and candidate.words else said(candidate)

@@ -18,5 +18,10 @@ class CleanSettings(Group):
         120.0, gt=0, description="Time limit of one PDF or DOCX file in its child process, seconds."
     )
     max_pages: Positive = Field(5_000, description="A PDF file of more pages is rejected as `too_long`.")
-    min_characters: int = Field(60, ge=0, description="A page whose main text is shorter is rejected as `no_text`.")
+    min_characters: int = Field(
+        60,
+        ge=0,
+        description="A page whose main text is shorter is rejected as `no_text`; a Chinese, Japanese or Korean "
+        "character counts four.",
+    )
     max_characters: Positive = Field(5_000_000, description="A longer main text is rejected as `too_long`.")

@@ -94,6 +94,24 @@ def test_tokenizers_that_cut_characters_into_bytes_keep_the_laws(text, limit, ov
     assert all(a.start < b.start and a.end < b.end for a, b in itertools.pairwise(found))
 
 
+@pytest.mark.parametrize("tokenizer", [BERT, BYTES])
+def test_a_chunk_that_begins_with_a_line_has_its_indentation(tokenizer):
+    text = "def turn(stone):\n" + "".join(f"    stone.turn({n})\n" for n in range(60))
+    found = [text[span.start : span.end] for span in spans(text, 60, 0.25, tokenizer)]
+    assert len(found) > 3
+    assert all(chunk.startswith("    stone.turn") for chunk in found[1:])
+
+
+def test_each_chunk_of_a_long_table_has_its_header():
+    header = "| Mill | Stones | Owner |\n|---|---|---|"
+    text = f"# Mills\n\n{header}\n" + "".join(f"| Mill {n} | {n} | Holm {n} |\n" for n in range(60)) + "\nThat is all."
+    rows = Chunk(ChunkSettings(tokens=80)).apply(documents(text)).rows.to_pylist()
+    assert len(rows) > 5
+    assert [row["header"] for row in rows] == [None, *[header] * (len(rows) - 1)]
+    assert all(text[row["start"] : row["end"]] == row["text"] for row in rows)
+    assert all("stones owner" in row["terms"] for row in rows)
+
+
 def test_a_short_document_is_one_chunk():
     assert spans("  Alice met Bob.\n") == [(2, 16, 4)]
 

@@ -56,7 +56,7 @@ def test_a_draft_gets_its_final_form() -> None:
             COLUMN: [2],
         }
     )
-    assert made["text"] == "The ferry（No．３）sailed.\nMail [EMAIL] 😀 or ring [PHONE]."
+    assert made["text"] == "The  ferry（No．３）sailed.\n\nMail [EMAIL] 😀 or ring [PHONE]."
     assert made["title"] == "Ferry news 🚢"
     assert made["personal_data"] == [{"type": "EMAIL", "count": 1}, {"type": "PHONE", "count": 1}]
     assert made["digest"] == text_digest(made["title"], made["text"])
@@ -100,6 +100,17 @@ def test_a_given_document_keeps_its_text_but_for_personal_data() -> None:
     assert row["text"] == text.replace("a@b.example", "[EMAIL]")
     assert row["title"] == "Ｔ [EMAIL]"
     assert row["personal_data"] == [{"type": "EMAIL", "count": 2}]
+
+
+def test_code_lists_and_tables_keep_their_indentation() -> None:
+    text = "Run it:\n\n    def turn(n):\n\treturn n\n\n- a\n  - b\n\n| A |  B |\n|---|---|\n|   | x |"
+    assert document({"text": f"Read more\n{text}\nShare this"})["text"] == text
+
+
+def test_a_file_of_text_that_somebody_gives_is_left_whole_and_not_judged() -> None:
+    text = "Read more\n\n#### Options\n\nNone.\n"
+    made = apply(Normalise(), {"page_url": "file:///pumps/commands.md", "text": text})
+    assert made.rows.column("text").to_pylist() == [text]
 
 
 def test_digits_of_other_scripts_are_personal_data_too() -> None:

@@ -86,3 +86,14 @@ def test_every_text_gets_a_verdict(text: str, language: str | None) -> None:
     loose = QualitySettings(min_words=0, repetition_from=0)
     found = verdict(text, language, loose)
     assert found is None or (found.reason.startswith("quality_") and found.detail)
+
+
+def test_marks_of_headings_and_code_are_no_symbols() -> None:
+    section = "## turn\n\nTurns the stone of the mill.\n\n### Options\n\nNone.\n\n"
+    assert reason(section + section.replace("turn", "halt")) is None
+    assert reason(f"{PROSE}\n```js\nf = ({{...a}}) => {{ {{}} }} # ...\n```\n") is None
+
+
+@pytest.mark.parametrize("language", ["ja", "zh", None])
+def test_a_short_notice_without_spaces_between_words_has_enough_of_them(language: str | None) -> None:
+    assert reason("本日の渡し船は強風のため欠航です。", language) is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quern.jobs.text.tables import rows
+from quern.jobs.text.tables import header_lines, rows
 
 TIMETABLE = ["Ferries run daily.", "Stop | First | Last", "Quay | 06:10 | 22:40", "Tern Head | 06:35 |", "All year."]
 
@@ -38,3 +38,22 @@ def test_a_row_of_another_width_has_no_header() -> None:
 def test_a_page_of_many_rows_is_read_once() -> None:
     lines = ["Name | Price | Unit", *(f"Item {n} | {n} | kg" for n in range(8000))]
     assert len(rows(lines)) == 8000
+
+
+def test_the_rule_of_markdown_makes_a_header_of_any_width_and_is_no_row() -> None:
+    lines = ["|Mill|Stones|", "|---|:-:|", "|Weir|  4|", r"| Up\|Down | |", "|  | x |"]
+    found = rows(lines)
+    assert [found[n].labelled for n in sorted(found)] == [
+        "Mill: Weir; Stones: 4",
+        r"Mill: Up\|Down; Stones",
+        "Mill; Stones: x",
+    ]
+
+
+def test_each_place_in_the_midst_of_a_table_has_its_header() -> None:
+    header, rule = "| Mill | Stones |", "| --- | --- |"
+    text = f"Mills.\n\n{header}\n{rule}\n| Weir | 4 |\n| Quay | 2 |\n\nBehind it.\nA | B | C\nx | y | 3\nz | w | 4"
+    places = ["Mills", header, rule, "| Weir", "| Quay", "Behind", "A |", "x |", "w | 4"]
+    above = f"{header}\n{rule}"
+    expected = [None, None, above, above, above, None, None, "A | B | C", "A | B | C"]
+    assert header_lines(text, [text.index(place) for place in places]) == expected

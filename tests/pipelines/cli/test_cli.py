@@ -24,6 +24,7 @@ COMMANDS = (
     "stage",
     "estimate",
     "ingest",
+    "remove",
     "crawl",
     "ask",
     "answer",

@@ -77,3 +77,27 @@ def test_sentences_of(text: str, expected: list[str]) -> None:
 @pytest.mark.parametrize("run", [".", "!", " ", '."', ". ", "a. ", "“", "…", "。", "\n", "1. "])
 def test_long_runs_take_linear_time(run: str) -> None:
     assert sentence_spans(run * 200_000 + "x")
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        ["Das Wehr wurde am 13. Mai 2024 geöffnet.", "Der Müller sah zu."],
+        ["Seit 2. Juni ruht die Mühle.", "Am 3./4. Oktober läuft sie wieder."],
+        ["Lena gewann den 3. Preis und Ole den 12. Platz."],
+        ["Im 18. Jahrhundert stand hier z. B. Öl zum Verkauf.", "Es war teuer."],
+        ["Siehe Nr. 5 und Abb. 7, d. h. den Plan von Hrn. Weiß."],
+        ["Das Mehl kam auf Platz 3.", "Der Rest blieb liegen."],
+        ["Der Sack wiegt 5 kg.", "Otto trägt ihn."],
+        ["Møllen åbnede den 13. maj 2024.", "Alle kom."],
+        ["Mlýn otevřeli 2. června 2024.", "Přišli všichni."],
+        ["The mill has 13.", "Visitors count them.", "I am 13.", "She is 12."],
+        ["А. С. Пушкин жил здесь.", "Он писал."],
+    ],
+)
+def test_ordinals_and_abbreviations_with_a_full_stop(expected: list[str]) -> None:
+    assert sentences(" ".join(expected)) == expected
+
+
+def test_a_row_of_a_table_is_not_cut_behind_an_abbreviation() -> None:
+    assert sentences("| Mill Ltd. | 5 |\n| Weir Inc. | 7 |") == ["| Mill Ltd. | 5 |", "| Weir Inc. | 7 |"]

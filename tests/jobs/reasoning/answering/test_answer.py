@@ -6,6 +6,7 @@ import pytest
 
 from quern.jobs.reasoning.answering.draft import Draft, Statement
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
+from quern.jobs.reasoning.answering.lines import named_row
 from quern.jobs.reasoning.answering.task import answer_task
 from quern.schemas.settings import AnswerSettings, GeneratorSettings
 
@@ -73,6 +74,27 @@ def test_a_speaker_counts_for_what_is_said_in_the_whole_line() -> None:
 def test_chinese_is_answered(question: str) -> None:
     chinese = evidence("渡轮在雾中撞上了挖泥船。修理费由挖泥船的保险公司赔偿。船长没有受伤。")
     assert answer(question, chinese)[0] == "修理费由挖泥船的保险公司赔偿。"
+
+
+REGISTER = "\n".join(f"| Wheel K{n:03} | {n % 7} | {n}.50 EUR | Holm {n % 9} |" for n in range(40, 70))
+HEADER = "| Part | Shelf | Price | Maker |\n|---|---|---|---|"
+
+
+@pytest.mark.parametrize(
+    ("question", "cell"),
+    [
+        ("What is the price of the Wheel K065?", "65.50 EUR"),
+        ("Who is the maker of the Wheel K044?", "Holm 8"),
+        ("On which shelf is the Wheel K069?", "6"),
+    ],
+)
+def test_a_row_far_below_its_header_answers_with_the_cell_that_is_asked_for(question: str, cell: str) -> None:
+    assert answer(question, Evidence(REGISTER, "Parts", [], [], header=HEADER))[0] == cell
+
+
+def test_rows_that_a_question_names_alike_are_left_to_their_order() -> None:
+    found = AnswerInput("Which shelf has a Wheel?", [Evidence(REGISTER, None, [], [], header=HEADER)])
+    assert named_row(found) is None
 
 
 TWICE = AnswerInput(
