@@ -45,13 +45,13 @@ PACKED: Final = (".gz", ".lz4", ".zst")
 _FOR_MACHINES: Final = frozenset({"robots.txt", "ads.txt", "app-ads.txt", "security.txt"})
 # What to do with files that people have and that are not read.
 _INSTEAD: Final = {
-    (".json", ".json.gz"): "JSON is read as lines, a document each; write it as .jsonl",
+    (".json", ".json.gz"): "JSON of documents, a line each or in an array, is read where the file is called .jsonl",
     (".xlsx", ".xls", ".ods"): "workbooks are not read; save the sheet as .csv",
     (".doc", ".odt", ".rtf", ".epub"): "such texts are not read; save it as .docx, .html or .txt",
     (".zip", ".tar", ".tar.gz", ".tgz", ".7z"): "packed folders are not read; unpack it",
 }
 # What Spark, Hadoop and systems of files write beside data.
-_BESIDE_DATA: Final = re.compile(r"_SUCCESS|_(?:started|committed)_\d+|\..*\.crc|\._.*|\.DS_Store|Thumbs\.db")
+_BESIDE_DATA: Final = re.compile(r"_SUCCESS|_(?:started|committed)_\d+|.*\.crc|\._.*|\.DS_Store|Thumbs\.db")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _CORPUS: Final = "corpus.jsonl"
 _QUERIES: Final = "queries.jsonl"
@@ -145,7 +145,8 @@ def _of_each(source: Path | Url) -> list[Input]:
     matches = sorted(glob.glob(os.fspath(source), recursive=True))  # noqa: PTH207 - Path.glob takes no absolute pattern
     if not matches:
         raise IngestError(f"no file matches {source}")
-    return [file for match in matches for file in of_path(Path(match), lenient=True)]
+    chosen = [Path(match) for match in matches if not _BESIDE_DATA.fullmatch(Path(match).name)]
+    return [file for match in chosen for file in of_path(match, lenient=True)]
 
 
 def of_source(source: Path | Url) -> list[Input]:
@@ -303,7 +304,7 @@ def _of_s3(source: Url) -> list[Input]:
         found = files.get_file_info(root)
         single = found.type == fs.FileType.File
         listed = [found] if single else files.get_file_info(fs.FileSelector(root, recursive=True))
-        objects = [entry for entry in listed if entry.type == fs.FileType.File]
+        objects = [e for e in listed if e.type == fs.FileType.File and not _BESIDE_DATA.fullmatch(e.base_name)]
         if pattern:
             matches = re.compile(translated(address))
             objects = [entry for entry in objects if matches.match(entry.path)]

@@ -34,7 +34,7 @@ from quern.schemas.tables import PAGES
 
 log = logging.getLogger(__name__)
 
-VERSION: Final = 9
+VERSION: Final = 10
 # Libraries that have a say in the fields of documents, by names of months and by encodings of tables and texts. Pages
 # of HTML and of archives are stored as they are, and read by `clean`.
 _LIBRARIES: Final = ("charset-normalizer", "dateparser")

@@ -66,6 +66,7 @@ _COMMON: Final = {
 _KANA: Final = 0.2
 _EVIDENCE: Final = 4
 _STRAY: Final = 0.2
+_MOSTLY: Final = 0.5
 _DENSE: Final = 0.25
 
 
@@ -147,25 +148,6 @@ def _windows_bytes(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error("quern_windows_bytes", _windows_bytes)
 
 
-def mixed_errors(codec: str) -> str | None:
-    """The name of the handler by which text of UTF-8 has other bytes in `codec`; None for one that may look like it.
-
-    In encodings of one byte a character, letters stand beside each other in ways that UTF-8 excludes: rows of a table
-    that are UTF-8 are told from the others character by character.
-    """
-    if codec not in _SINGLE_BYTE:
-        return None
-    name = f"quern_bytes_{codec}"
-
-    def decoded(error: UnicodeError) -> tuple[str, int]:
-        if not isinstance(error, UnicodeDecodeError):
-            raise error
-        return error.object[error.start : error.end].decode(codec, "replace"), error.end
-
-    codecs.register_error(name, decoded)
-    return name
-
-
 def _single_byte(sample: bytes, declared: list[str]) -> str:
     """Which encoding of one byte a character; declared Latin is doubted where most letters are not ASCII."""
     stated = [c for c in declared if not c.startswith("utf")]
@@ -212,6 +194,18 @@ def _told_encoding(body: bytes, charset: str | None) -> str:
     if len(_HIGH.findall(sample)) == 0:
         sample = body[:_SAMPLE_BYTES]
     return _cjk(sample, declared) or _single_byte(sample, declared)
+
+
+def wide_encoding(body: bytes) -> str | None:
+    """UTF-16 or UTF-32, told by a byte order mark or by NUL bytes; null for anything else."""
+    marked = next((codec for mark, codec in _BOMS if body.startswith(mark)), None)
+    return _wide(body) if marked is None else marked if marked != "utf-8" else None
+
+
+def decode_mixed(line: bytes, codec: str) -> str:
+    """A line that is not UTF-8, in `codec`; one that mostly is, beside windows-1252, byte by byte."""
+    codec = "utf-8" if codec == "cp1252" and _stray_share(line) < _MOSTLY else codec
+    return line.decode(codec, errors_of(codec))
 
 
 def errors_of(codec: str) -> str:

@@ -8,11 +8,11 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import chain
-from typing import Any, Final, TextIO
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from typing import Final, TextIO
 
-from quern.jobs.text.charsets import errors_of, mixed_errors, page_encoding
+from quern.jobs.text.lines_as_utf8 import Utf8Lines
 
 # A first line by which spreadsheets tell each other what sets cells apart; it is no part of the table.
 _SEPARATOR: Final = re.compile(r'"?sep=([^"\r\n])"?', re.IGNORECASE)
@@ -20,7 +20,26 @@ _SEPARATOR: Final = re.compile(r'"?sep=([^"\r\n])"?', re.IGNORECASE)
 DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
 _OTHERS: Final = (";", "\t", ",", "|")
 """What else sets cells apart: where a comma is in numbers, spreadsheets write `;`."""
-_PREAMBLE: Final = 20  # Lines among which the header is looked for.
+_QUOTE: Final = '"'
+_BACKSLASH: Final = "\\"
+_MOST_PREAMBLE: Final = 50
+"""Lines before a header that are looked through for it."""
+_SAMPLE: Final = 1 << 16
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How the cells of a table are written.
+
+    Attributes:
+        delimiter: What sets cells apart, where no line before the header says so (`sep=;`).
+        escape: What stands before a quote within a quoted cell that is not doubled, or before itself.
+        skip: Lines before the header.
+    """
+
+    delimiter: str = ","
+    escape: str | None = None
+    skip: int = 0
 
 
 @dataclass(frozen=True)
@@ -51,16 +70,19 @@ class _Lines:
 
     Attributes:
         number: Lines read.
+        escaped: Whether the row has a backslash before a quote.
     """
 
-    def __init__(self, file: TextIO, longest: int) -> None:
+    def __init__(self, file: TextIO, longest: int, escape: str | None) -> None:
         self._file, self._longest = file, longest
+        self._escape = re.compile(f"{re.escape(escape)}(.?)", re.DOTALL) if escape else None
         self.number = 0
         self.begin_row()
 
     def begin_row(self) -> None:
         """What is read from here on is another row."""
         self._room = self._longest
+        self.escaped = False
 
     def __iter__(self) -> Iterator[str]:
         return self
@@ -72,10 +94,17 @@ class _Lines:
         self.number += 1
         self._room -= len(line)
         if self._room >= 0:
-            return line
+            self.escaped |= _BACKSLASH + _QUOTE in line
+            return self._escape.sub(_literal, line) if self._escape else line
         while line and not line.endswith(("\n", "\r")):
             line = self._file.readline(1 << 16)
         raise csv.Error(f"a row of more than {self._longest:,} characters")
+
+
+def _literal(escape: re.Match[str]) -> str:
+    """An escape as `csv` reads it; before what is neither a quote nor an escape, `C:\\data`, it is one of the text."""
+    mark = escape[0][0]
+    return escape[0] if escape[1] in (_QUOTE, mark) else mark + escape[0]
 
 
 @contextmanager
@@ -88,42 +117,27 @@ def _long_cells(longest: int | None) -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-@dataclass(frozen=True)
-class Dialect:
-    """How a table is written.
-
-    Attributes:
-        delimiter: What sets cells apart, where no line before the header says so (`sep=;`).
-        escape: What stands before a quote within a cell, where it is not doubled; empty for nothing.
-        skipped: Lines before the header that are no part of the table.
-    """
-
-    delimiter: str = ","
-    escape: str = ""
-    skipped: int = 0
-
-
 def delimited(file: TextIO, dialect: Dialect = Dialect(), longest: int | None = None) -> Delimited:
     """The table of `file`, opened with `newline=""`; a row that cannot be read is told, and the next one read.
 
     Args:
         file: The text.
-        dialect: How it is written.
+        dialect: How its cells are written.
         longest: Characters of a row; a quote that is not closed takes all that follows into its cell, up to them.
 
     Raises:
         csv.Error: The header cannot be read.
     """
-    lines, delimiter = _Lines(file, longest or sys.maxsize - 1), dialect.delimiter
-    for _ in range(dialect.skipped):
+    lines, delimiter = _Lines(file, longest or sys.maxsize - 1, dialect.escape), dialect.delimiter
+    for _ in range(dialect.skip):
         next(lines, "")
         lines.begin_row()
     first = next(lines, "")
     if told := _SEPARATOR.fullmatch(first.rstrip("\r\n")):
         first, delimiter = "", told[1]
     # Strict: else a quote that is not closed says nothing.
-    written: dict[str, Any] = {"delimiter": delimiter, "escapechar": dialect.escape or None}
-    reader = csv.reader(chain([first] if first else [], lines), strict=True, **written)
+    every = chain([first] if first else [], lines)
+    reader = csv.reader(every, strict=True, delimiter=delimiter, escapechar=dialect.escape)
     with _long_cells(longest):
         names = next((cells for cells in reader if cells), [])
 
@@ -137,7 +151,8 @@ def delimited(file: TextIO, dialect: Dialect = Dialect(), longest: int | None = 
             except StopIteration:
                 return
             except csv.Error as error:
-                yield DelimitedRow(first, (), _fault(error, first, lines.number))
+                hint = "; where a backslash escapes quotes, say --csv-escape '\\'" if lines.escaped else ""
+                yield DelimitedRow(first, (), _fault(error, first, lines.number) + hint * (dialect.escape is None))
                 continue
             if any(cell.strip() for cell in cells[len(names) :]):
                 yield DelimitedRow(first, (), "has more cells than the header")
@@ -148,66 +163,61 @@ def delimited(file: TextIO, dialect: Dialect = Dialect(), longest: int | None = 
 
 
 def opened(
-    stream: io.BufferedReader, usual: str, fits: Callable[[Sequence[str]], bool], escape: str = ""
+    lines: Utf8Lines,
+    usual: str,
+    fits: Callable[[Sequence[str]], bool],
+    escape: str | None = None,
+    skip: int | None = None,
 ) -> tuple[TextIO, Dialect]:
-    """A file as text, for `delimited`, and how its table is written; no byte of it fails.
-
-    Its encoding is told from its first bytes, as that of a page is; the rest from its first lines.
+    """A file as text, for `delimited`, and how its cells are written, told by its first lines; no byte of it fails.
 
     Args:
-        stream: The file, of which nothing was read yet.
-        usual: What its ending promises.
+        lines: The file, of which nothing was read yet.
+        usual: What its ending promises to set cells apart.
         fits: Whether a table can have these columns.
-        escape: What stands before a quote within a cell; empty to tell that from the first lines.
+        escape: What escapes quotes, where that is known.
+        skip: Lines before the header, where that is known.
     """
-    head = stream.peek()  # At least a buffer full.
-    codec = page_encoding(head[: head.rfind(b"\n") + 1] or head, None)
-    start = head.decode(codec, "replace")
-    mixed = mixed_errors(codec)
-    encoding, errors = ("utf-8", mixed) if mixed else (codec, errors_of(codec))
-    text = io.TextIOWrapper(stream, encoding=encoding, errors=errors, newline="")
-    if start.startswith("\ufeff"):
-        text.read(1)
-    lines = start.removeprefix("\ufeff").splitlines(keepends=True)
-    rows = [line.strip("\r\n") for line in lines[:_PREAMBLE]]
-    delimiters = [_delimiter_of(row, usual, fits) for row in rows]
-    # Some exports tell of themselves before the header: it is the first line whose columns fit.
-    at = next((n for n, pair in enumerate(zip(rows, delimiters, strict=True)) if fits(_cells(*pair))), 0)
-    delimiter = delimiters[at] if delimiters else usual
-    return text, Dialect(delimiter, escape or _escape_of(lines[at:], delimiter), at)
+    buffered = io.BufferedReader(lines, _SAMPLE)
+    head = buffered.peek()
+    sample = (head[: head.rfind(b"\n") + 1] or head).decode("utf-8-sig", "ignore")
+    text = io.TextIOWrapper(buffered, encoding="utf-8-sig", errors="replace", newline="")
+    return text, _dialect_of(sample, usual, fits, escape, skip)
 
 
-def _cells(row: str, delimiter: str) -> list[str]:
-    return [cell.strip() for cells in csv.reader([row], delimiter=delimiter) for cell in cells]
+def _dialect_of(
+    sample: str, usual: str, fits: Callable[[Sequence[str]], bool], escape: str | None, skip: int | None
+) -> Dialect:
+    """How the cells of a table that begins with `sample` are written; see `opened`.
 
-
-def _escape_of(lines: Sequence[str], delimiter: str) -> str:
-    """A backslash, where these first lines can be read with it before quotes, and not without; else nothing."""
-
-    def reads(escape: str | None) -> bool:
-        try:
-            cells = [c for r in csv.reader(lines, strict=True, delimiter=delimiter, escapechar=escape) for c in r]
-        except csv.Error as error:
-            return "end of data" in str(error)  # The last of them may be cut.
-        return bool(cells)
-
-    return "\\" if any('\\"' in line for line in lines) and not reads(None) and reads("\\") else ""
-
-
-def _delimiter_of(header: str, usual: str, fits: Callable[[Sequence[str]], bool]) -> str:
-    """What sets cells apart: the usual, or what makes columns that fit, or else the most.
-
-    Args:
-        header: The first line.
-        usual: What the ending of the file promises.
-        fits: Whether a table can have these columns.
+    The header is the first line with columns that fit, or else the first one; of what may set cells apart it is the
+    usual, or what makes columns that fit, or else the most.
     """
 
-    def worth(delimiter: str) -> tuple[bool, int]:
-        names = _cells(header, delimiter)
+    def worth(line: str, delimiter: str) -> tuple[bool, int]:
+        names = [cell.strip() for row in csv.reader([line], delimiter=delimiter) for cell in row]
         return fits(names), len(names)
 
-    return usual if worth(usual)[0] else max((usual, *_OTHERS), key=worth)
+    first = skip or 0
+    lines = list(islice(io.StringIO(sample, newline=None), first, first + _MOST_PREAMBLE)) or [""]
+    if skip is not None or _SEPARATOR.fullmatch(lines[0].rstrip()):
+        lines = lines[:1]
+    found = ((n, d) for n, line in enumerate(lines) for d in (usual, *_OTHERS) if worth(line, d)[0])
+    most = max((usual, *_OTHERS), key=lambda delimiter: worth(lines[0], delimiter))
+    at, delimiter = next(found, (0, most))
+    dialect = Dialect(delimiter, escape, first + at if any(map(str.strip, lines[:at])) else first)
+    if escape is None and _BACKSLASH + _QUOTE in sample:
+        escaped = replace(dialect, escape=_BACKSLASH)
+        return escaped if _faults(sample, escaped) < _faults(sample, dialect) else dialect
+    return dialect
+
+
+def _faults(sample: str, dialect: Dialect) -> int:
+    """How many rows of the first lines of a table cannot be read."""
+    try:
+        return sum(bool(row.fault) for row in delimited(io.StringIO(sample, newline=""), dialect).rows)
+    except csv.Error:
+        return len(sample)
 
 
 def _fault(error: csv.Error, first: int, last: int) -> str:

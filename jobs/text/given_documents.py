@@ -5,25 +5,29 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, Final
+from uuid import UUID
 
 from quern.jobs.text.plain_text import one_line, printable
 from quern.jobs.text.written_times import Undecided, written_time
 from quern.schemas.digests import text_digest
 from quern.schemas.settings.build.ingest import DOCUMENT_FIELDS
+from quern.schemas.words.fields import split_names
 
 _TIMES: Final = ("published_at", "modified_at")
+_LISTS: Final = ("title", "author", "site_name")
+"""Fields whose values may be lists: those that are for people to read."""
 _WORDS: Final = tuple(name for name in DOCUMENT_FIELDS if name not in ("doc_id", "text", *_TIMES))
 METADATA: Final = "metadata"
-_DOT: Final = "."  # Between a field and one within it.
 _OWN_ID: Final = "_id"  # Of BEIR, and of databases of documents.
 
 MOST_METADATA: Final = 64
 """Fields of metadata that a document keeps; so many columns have tables that people make, and no bomb."""
+_PARAGRAPH: Final = "\n\n"
 _LONGEST_NAME: Final = 100
 _LONGEST_VALUE: Final = 1_000
 _SHOWN: Final = 80
@@ -89,23 +93,26 @@ def given_document(said: object, names: Mapping[str, str] | None = None, day_fir
     def keep(name: str, value: str | _Unread | None) -> None:
         if isinstance(value, _Unread):
             found.unread.append((value.reason, f"the document is kept without its {called[name]}, {value.detail}"))
-            kept.update((column, _at(said, column)) for column in columns[name])
+            kept.update((column, value_of(said, column)) for column in columns[name])
         elif value is not None:
             found.fields[name] = value
 
     for name, its in columns.items():  # What cannot be joined is left out of what is.
         for column in its if len(its) > 1 else ():
-            if isinstance(value := _word(_at(said, column)), _Unread):
+            stated = value_of(said, column)
+            if isinstance(value := _word(_paragraphs(stated) if name == "text" else _one(stated)), _Unread):
                 found.unread.append((value.reason, f"{called[name]} is joined without {column}, {value.detail}"))
-                kept[column] = _at(said, column)
+                kept[column] = stated
     for name in _WORDS:
-        keep(name, _word(_joined(said, columns[name], listed=", ")))
+        stated = _joined(said, columns[name])
+        keep(name, _listed(stated) if name in _LISTS else _word(stated))
     for name in _TIMES:
         keep(name, _time(_joined(said, columns[name]), day_first, found.fields.get("language")))
     text = _text(said, called["text"], columns["text"], found.fields.get("title"))
     doc_id = _doc_id(_joined(said, columns["doc_id"]), called["doc_id"], said, found.fields.get("url"))
     found.fields.update(doc_id=doc_id, text=text)
-    left = kept | _left(said, [column for its in columns.values() for column in its])
+    used = {column for its in columns.values() for column in its}
+    left = kept | _without(said, used)
     if metadata := _metadata(left, found.unread):
         found.fields[METADATA] = metadata
     return found
@@ -113,52 +120,68 @@ def given_document(said: object, names: Mapping[str, str] | None = None, day_fir
 
 def columns_of(called: str, there: Container[str]) -> tuple[str, ...]:
     """The columns that a field is called by: one, or those that `+` joins, where none of `there` is called so."""
-    if called in there or "+" not in called:
-        return (called,)
-    return tuple(part.strip() for part in called.split("+") if part.strip())
+    return (called,) if called in there else tuple(split_names(called))
 
 
-def is_there(column: str, names: Container[str]) -> bool:
-    """Whether a column is one of `names`, or by a path of dots lies within one."""
-    return column in names or (_DOT in column and column.partition(_DOT)[0] in names)
-
-
-def _at(said: Mapping[str, Any], column: str) -> Any:
-    """What a column says; `document.body` is the body of `document`, where no column is called so."""
-    if column in said or _DOT not in column:
+def value_of(said: Mapping[str, Any], column: str) -> Any:
+    """The value of a column, or of the path `document.body` where none is called so; on its way a list stands for all
+    of its members.
+    """
+    head, dot, rest = column.partition(".")
+    if column in said or not dot:
         return said.get(column)
-    value: Any = said
-    for name in column.split(_DOT):
-        value = value.get(name) if isinstance(value, Mapping) else None
-    return value
+    inner = said.get(head)
+    if isinstance(inner, Mapping):
+        return value_of(inner, rest)
+    found: list[Any] = []
+    for member in inner if isinstance(inner, list) else ():
+        value = value_of(member, rest) if isinstance(member, Mapping) else None
+        found += value if isinstance(value, list) else [] if value is None else [value]
+    return found or None
 
 
-def _without(said: Mapping[str, Any], path: Sequence[str]) -> dict[str, Any]:
-    """The fields but for the one that a path leads to."""
-    name, *rest = path
-    inner = said.get(name)
-    within = _without(inner, rest) if rest and isinstance(inner, Mapping) else {}
-    return {n: v for n, v in said.items() if n != name} | ({name: within} if within else {})
-
-
-def _left(said: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
-    """The fields that no column is."""
-    left = {**said}
-    for column in columns:
-        left = _without(left, [column] if column in said else column.split(_DOT))
+def _without(said: Mapping[str, Any], used: Collection[str]) -> dict[str, Any]:
+    """What is left of the fields without the columns or paths `used`."""
+    left = {name: value for name, value in said.items() if name not in used}
+    for column in used:
+        head, dot, rest = column.partition(".")
+        if dot and column not in said and head in left:
+            inner = left[head]
+            if isinstance(inner, Mapping):
+                left[head] = _without(inner, [rest])
+            elif isinstance(inner, list):
+                each = (_without(member, [rest]) if isinstance(member, Mapping) else member for member in inner)
+                left[head] = [member for member in each if member != {}]
     return left
 
 
-def _joined(said: Mapping[str, Any], columns: Sequence[str], by: str = " ", listed: str = "") -> Any:
-    """The value of a field; several columns, and a list where `listed` joins one, make one text of what they say."""
-    if len(columns) == 1:
-        value = _at(said, columns[0])
-        if listed and isinstance(value, list | tuple) and value and all(isinstance(one, str) for one in value):
-            return listed.join(one for one in value if one.strip())
-        return value
-    values = (_at(said, column) for column in columns)
+def _joined(said: Mapping[str, Any], columns: Sequence[str], by: str = " ") -> Any:
+    """The value of a field; of several columns those that say something, as one text."""
+    whole = _paragraphs if by == _PARAGRAPH else _one
+    values = [whole(value_of(said, column)) for column in columns]
+    if len(values) == 1:
+        return values[0]
     texts = (value if isinstance(value, str) else _word(value) for value in values)
     return by.join(text for text in texts if isinstance(text, str) and text.strip()) or None
+
+
+def _one(value: Any) -> Any:
+    """A value that a list has again and again, as the equal columns of two tables that were joined."""
+    return value[0] if isinstance(value, list) and len(value) > 1 and all(v == value[0] for v in value) else value
+
+
+def _paragraphs(value: Any) -> Any:
+    """A list of texts as one text."""
+    if not isinstance(value, list) or not all(one is None or isinstance(one, str) for one in value):
+        return value
+    return _PARAGRAPH.join(one for one in value if one and one.strip()) or None
+
+
+def _listed(value: Any) -> str | _Unread | None:
+    """A list of words as one, with commas; of any other value its word."""
+    words = list(map(_word, value)) if isinstance(value, list) else []
+    texts = [word for word in words if isinstance(word, str)]
+    return ", ".join(texts) if texts and len(texts) == len(words) else _word(value)
 
 
 def _text(said: Mapping[str, Any], called: str, columns: Sequence[str], title: str | None) -> str:
@@ -167,8 +190,8 @@ def _text(said: Mapping[str, Any], called: str, columns: Sequence[str], title: s
     Raises:
         UnfitDocumentError: There is none, or it is no string.
     """
-    text = _joined(said, columns, "\n\n", "\n\n")
-    there = any(is_there(column, said) for column in columns)
+    text = _joined(said, columns, _PARAGRAPH)
+    there = any(column in said or value_of(said, column) is not None for column in columns)
     if there and title and (text is None or (isinstance(text, str) and not text.strip())):
         return title
     if text is None:
@@ -199,6 +222,7 @@ def _doc_id(stated: Any, called: str, said: Mapping[str, Any], url: str | None) 
     # So pandas writes whole numbers of a column with gaps, and databases their keys.
     if (isinstance(stated, float) and stated.is_integer()) or (isinstance(stated, Decimal) and _whole(stated)):
         stated = int(stated)
+    stated = str(stated) if isinstance(stated, UUID) else stated
     if isinstance(stated, bool) or not isinstance(stated, str | int):
         kind = type(stated).__name__
         raise UnfitDocumentError("wrong_type", f"{called} must be a string or a whole number, not a {kind}")
@@ -231,7 +255,7 @@ def _word(value: object) -> str | _Unread | None:
         return None
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, str | int | float | Decimal | date | time | timedelta):
+    if isinstance(value, str | int | float | Decimal | date | time | timedelta | UUID):
         return one_line(str(value)) or None
     return _Unread("bad_value", f"which is a {type(value).__name__}")
 

@@ -2,8 +2,8 @@
 
 A value that is a time and nothing else, unlike the times that `jobs.text.dates` finds in sentences. ISO 8601 and
 RFC 2822 are read too. Days with dots have the day first, as in all countries that write them so (Unicode CLDR 44,
-short dates) save Korea and Hungary, where years of two digits are first; with slashes and dashes the order is that of
-a number over twelve, or is asked for. Years of two digits count from 1969 to 2068, as POSIX has it.
+short dates) save Korea and Hungary, where years of two digits are first; with slashes and dashes the order is the only
+one that makes a day of the calendar, or is asked for. Years of two digits count from 1969 to 2068, as POSIX has it.
 """
 
 from __future__ import annotations
@@ -74,6 +74,7 @@ _COMPACT: Final = re.compile(r"((?:19|20)\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01
 _HANGUL: Final = re.compile("[\uac00-\ud7a3]")
 # Languages that write 24.05.03 for the 3rd of May 2024.
 _SHORT_YEAR_FIRST: Final = ("ko", "hu")
+_MOST_DAYS: Final = 31
 # A time of RFC 2822 whose zone, of letters, is none of those above. Python reads any words beside a time as one.
 _MAIL: Final = re.compile(
     r"(?:[A-Za-z]{3},? )?\d\d? [A-Za-z]{3} (?:\d\d|\d{4}) \d\d:\d\d(?::\d\d)? (?![AP]M)[A-Z]{1,5}"
@@ -228,24 +229,19 @@ def _of_digits(line: str, day_first: bool | None, language: str | None) -> datet
     year = _year(m[4])
     if m[2] == ".":
         return datetime(year, other, one)
-    if one == other and not short:
-        return datetime(year, one, other)
-    if short and day_first is None:  # 24/05/03 may begin with its year; 12/31/99 can be read in one way alone.
-        orders = ((m[4], other, one), (m[4], one, other), (m[1], other, int(m[4])))
-        readings = {day for of in orders if (day := _valid(*of))}
-        return readings.pop() if len(readings) == 1 else Undecided() if readings else None
-    if day_first is None and max(one, other) > 12:
-        day_first = one > 12
-    if day_first is None:
-        return Undecided() if min(one, other) in range(1, 13) and max(one, other) <= 31 else None
-    if not short and max(one, other) > 12:  # What can be read in one way alone is read so.
-        day_first = one > 12
-    return datetime(year, other, one) if day_first else datetime(year, one, other)
+    by_day, by_month = _calendar_day(year, other, one), _calendar_day(year, one, other)
+    if day_first is not None and (told := by_day if day_first else by_month):
+        return told
+    days = {day for day in (by_day, by_month) if day}
+    if short and (days or one > _MOST_DAYS):  # 24/05/03 may begin with its year.
+        days |= {day for day in [_calendar_day(_year(m[1]), other, int(m[4]))] if day}
+    return Undecided() if len(days) > 1 else next(iter(days), None)
 
 
-def _valid(year: str, month: int, day: int) -> datetime | None:
+def _calendar_day(year: int, month: int, day: int) -> datetime | None:
+    """A day, null where the calendar has none such."""
     try:
-        return datetime(_year(year.zfill(2)), month, day)
+        return datetime(year, month, day)
     except ValueError:
         return None
 

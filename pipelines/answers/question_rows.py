@@ -15,8 +15,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from quern.jobs.text.delimited import DELIMITERS, delimited, opened
+from quern.jobs.text.lines_as_utf8 import Utf8Lines
 from quern.schemas.answers import Question
 from quern.schemas.errors import QuernError
+from quern.schemas.words.fields import quoted
 
 STDIN: Final = Path("-")
 _FIELDS: Final = tuple(Question.model_fields)
@@ -95,8 +97,9 @@ class Columns:
         held = {self.field_of(column) for column in columns}
         if missing := [name for name in (*self.needed, *self.names) if name not in held]:
             called = dict.fromkeys(self.names.get(name, name) for name in missing)
-            there, how = ", ".join(columns[:20]), ",".join(f"{name}=NAME" for name in dict.fromkeys(missing))
-            lacks = f"{self.what} {path} has no column {' and no '.join(called)}; its columns are {there}"
+            there = ", ".join(map(quoted, columns[:20]))
+            how = ",".join(f"{name}=NAME" for name in dict.fromkeys(missing))
+            lacks = f"{self.what} {path} has no column {' and no '.join(map(quoted, called))}; its columns are {there}"
             raise QuestionError(lacks + (f": name what holds it, like --map {how}" if self.mapped else ""))
 
 
@@ -210,7 +213,7 @@ def _csv_rows(path: Path, columns: Columns) -> Iterator[Row | BadRow]:
     with path.open("rb") as binary:
         needed = set(columns.needed)
         usual = DELIMITERS.get(path.suffix.lower(), ",")
-        table = delimited(*opened(binary, usual, lambda names: needed <= set(map(columns.field_of, names))))
+        table = delimited(*opened(Utf8Lines(binary), usual, lambda names: needed <= set(map(columns.field_of, names))))
         columns.check(path, table.names)
         fields = [columns.field_of(name) for name in table.names]
         for row in table.rows:

@@ -14,7 +14,7 @@ import yaml
 from quern.indexes.catalog import Warehouse
 from quern.pipelines.answers.question_rows import QuestionError
 from quern.pipelines.answers.questions import NoQuestionError, question_of
-from quern.pipelines.retrieve.filters import condition
+from quern.pipelines.retrieve.filters import conditions_in
 from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by
 from quern.schemas.addresses import local_path
 from quern.schemas.answers import Question
@@ -37,7 +37,7 @@ def questions_of(given: Iterable[Asked], settings: Settings) -> Iterator[Questio
     for number, question in zip(count(1), given, strict=False):
         fields = {"query_id": f"{number}", "question": question} if isinstance(question, str) else question
         try:
-            yield question_of(fields, settings.question.max_characters, condition)
+            yield question_of(fields, settings.question.max_characters, conditions_in)
         except NoQuestionError as error:
             raise QuestionError(f"question {number} cannot be answered: {error.detail}") from None
 

@@ -72,12 +72,12 @@ def answer(
     from quern.pipelines.answers.parts import parts_of
     from quern.pipelines.answers.questions import QuestionFile
     from quern.pipelines.query import BATCH_QUESTIONS, Tally, answer_questions
-    from quern.pipelines.retrieve.filters import condition
+    from quern.pipelines.retrieve.filters import conditions_in
     from quern.pipelines.retrieve.recipes import find_recipes
 
     (chosen,) = find_recipes(recipe)
     searcher = open_searcher(warehouse, snapshot, settings, override, where, as_of, top_k)
-    file = QuestionFile(questions, searcher.settings.question.max_characters, condition, question_names(names))
+    file = QuestionFile(questions, searcher.settings.question.max_characters, conditions_in, question_names(names))
     file.check()
     with parts_of(out) as parts, RejectFile(out) as rejects:
         parts.begin(_run(searcher, recipe))

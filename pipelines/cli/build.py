@@ -10,12 +10,14 @@ import typer
 from quern.pipelines.cli.common import (
     LOGGERS,
     AsJson,
+    CsvEscape,
     DayFirst,
     Engine,
     Names,
     Overrides,
     Pages,
     SettingsFile,
+    SkipLines,
     Wait,
     Warehouse,
     load_settings,
@@ -40,6 +42,8 @@ def build(
     source: Pages = None,
     names: Names = None,
     day_first: DayFirst = None,
+    csv_escape: CsvEscape = None,
+    skip_lines: SkipLines = None,
     settings: SettingsFile = None,
     override: Overrides = None,
     engine: Engine = None,
@@ -55,7 +59,7 @@ def build(
 ) -> None:
     """Build an index of PAGES, or of what was ingested, and publish it; only what changed is computed."""
     engines = {"engine": engine, "spark_master": spark_master, "ray_address": ray_address}
-    loaded = load_settings(settings, overriding(override, names, day_first, **engines))
+    loaded = load_settings(settings, overriding(override, names, day_first, csv_escape, skip_lines, **engines))
     if dry_run:
         from quern.pipelines.cli.plan import tell_plan
 

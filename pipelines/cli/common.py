@@ -58,7 +58,7 @@ Names = Annotated[
         "--map",
         metavar="FIELD=NAME,...",
         help="What files call the fields of documents, for example text=body,doc_id=id (ingest.map); "
-        "text=subject+body joins two; repeatable.",
+        'text=subject+body joins two, text=document.body is nested, doc_id="id, internal" has a comma; repeatable.',
         show_default=False,
     ),
 ]
@@ -70,13 +70,33 @@ DayFirst = Annotated[
         show_default=False,
     ),
 ]
+CsvEscape = Annotated[
+    str | None,
+    typer.Option(
+        "--csv-escape",
+        metavar="CHARACTER",
+        help="What escapes a quote in a cell of CSV that is not doubled (ingest.csv_escape); a backslash is detected.",
+        show_default=False,
+    ),
+]
+SkipLines = Annotated[
+    int | None,
+    typer.Option(
+        "--skip-lines",
+        metavar="N",
+        min=0,
+        help="Lines of CSV and TSV before the header (ingest.skip_lines); default: until a line names the fields.",
+        show_default=False,
+    ),
+]
 Snapshot = Annotated[str | None, typer.Option("--snapshot", help="Build id of a snapshot; default the published one.")]
 Where = Annotated[
     list[str] | None,
     typer.Option(
         "--where",
         metavar="CONDITION",
-        help="Only those of which this holds, for example site=example.org or 'published_at>=2024-05'; repeatable.",
+        help="Only those of which this holds, for example site=example.org, 'published_at>=2024-05' or "
+        "'language in (de, fr) and title contains tide'; repeatable.",
         show_default=False,
     ),
 ]
@@ -203,22 +223,18 @@ def overriding(
     override: list[str] | None,
     names: Sequence[str] | None = None,
     day_first: bool | None = None,
+    csv_escape: str | None = None,
+    skip_lines: int | None = None,
     **engines: str | None,
 ) -> list[str]:
-    """What `--set` says, and the options that say the same of an engine, or of the names and days of fields."""
-    chosen = [f"engine.{name}={value}" for name, value in engines.items() if value is not None]
-    mapped = _pairs(names)
-    read = [f"ingest.map={json.dumps(mapped)}"] if mapped else []
-    if day_first is not None:
-        read.append(f"ingest.day_first={str(day_first).lower()}")
-    return [*(override or []), *chosen, *read]
-
-
-def _pairs(names: Sequence[str] | None) -> list[str]:
-    """What `--map` says, one by one."""
+    """What `--set` says, and the options that say the same of an engine, or of how files are read."""
     from quern.schemas.words.fields import pairs_of
 
-    return [pair for name in names or () for pair in pairs_of(name)]
+    chosen = [f"engine.{name}={value}" for name, value in engines.items() if value is not None]
+    mapped = [pair for text in names or () for pair in pairs_of(text)]
+    read = {"map": mapped or None, "day_first": day_first, "csv_escape": csv_escape, "skip_lines": skip_lines}
+    said = [f"ingest.{name}={json.dumps(value)}" for name, value in read.items() if value is not None]
+    return [*(override or []), *chosen, *said]
 
 
 def question_names(names: Sequence[str] | None) -> dict[str, str]:
@@ -231,10 +247,11 @@ def question_names(names: Sequence[str] | None) -> dict[str, str]:
         return {}
     from quern.schemas.answers import Question
     from quern.schemas.settings import SettingsError
-    from quern.schemas.words.fields import names_of_fields
+    from quern.schemas.words.fields import names_of_fields, pairs_of
 
     try:
-        return names_of_fields(_pairs(names), tuple(Question.model_fields), "questions")
+        pairs = [pair for text in names for pair in pairs_of(text)]
+        return names_of_fields(pairs, tuple(Question.model_fields), "questions")
     except ValueError as error:
         raise SettingsError(f"--map: {error}") from None
 
@@ -273,14 +290,14 @@ def open_searcher(
     """
     from quern.indexes.catalog import Warehouse as Catalog
     from quern.pipelines.retrieve import searcher
-    from quern.pipelines.retrieve.filters import UnknownColumnError, condition, see_that_columns_are_there
+    from quern.pipelines.retrieve.filters import UnknownColumnError, conditions_in, see_that_columns_are_there
 
     opened = Catalog.open(warehouse).snapshot(snapshot)
     chosen = load_settings(settings, override, searcher.settings_to_ask_by(opened.manifest))
     conditions = (*chosen.retrieve.where, *(where or ()))
     for text in conditions:
         with suppress(UnknownColumnError):  # The snapshot, when it is open, tells what there is instead.
-            condition(text)
+            conditions_in(text)
     day = chosen.retrieve.as_of if as_of is None else _day(as_of)
     retrieve = chosen.retrieve.model_copy(
         update={"where": conditions, "as_of": day, "top_k": top_k or chosen.retrieve.top_k}

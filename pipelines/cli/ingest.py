@@ -11,11 +11,13 @@ import typer
 from quern.pipelines.cli.common import (
     LOGGERS,
     AsJson,
+    CsvEscape,
     DayFirst,
     Names,
     Overrides,
     PageSource,
     SettingsFile,
+    SkipLines,
     Warehouse,
     load_settings,
     new_app,
@@ -47,6 +49,8 @@ def ingest(
     warehouse: Warehouse,
     names: Names = None,
     day_first: DayFirst = None,
+    csv_escape: CsvEscape = None,
+    skip_lines: SkipLines = None,
     settings: SettingsFile = None,
     override: Overrides = None,
     engine: Annotated[
@@ -79,7 +83,8 @@ def ingest(
     later wins, unless both state `modified_at`. A document that `quern remove` removed stays away until its content
     changes.
     """
-    loaded = load_settings(settings, overriding(override, names, day_first, engine=engine, spark_master=spark_master))
+    engines = {"engine": engine, "spark_master": spark_master}
+    loaded = load_settings(settings, overriding(override, names, day_first, csv_escape, skip_lines, **engines))
     if dry_run:
         from quern.pipelines.inspect.reading import plan_ingest
 

@@ -1,12 +1,12 @@
 """Filters: conditions on the columns of documents and chunks that a chunk must meet to be ranked at all.
 
 A condition is `COLUMN OPERATOR VALUE`: `site=tidewiki.example`, `published_at>=2024-05-01`, `language!=en`,
-`token_count<100`, `site in (a.example, b.example)`, `title contains bridge`. The value is read by the type of the
-column; nothing is evaluated. `known_at` is the later of
-`published_at` and `modified_at`: what a page said before it was modified is not in the snapshot. `metadata.NAME` is
-what was given of a document under another name (`metadata.grade>=3`): a text (`metadata.zip=0123` is not 123), of which
-only the order is that of numbers where both are numbers. A name that has an operator in it stands in quotes
-(`metadata."a=b">=3`).
+`token_count<100`, `language in (de, fr)`, `title contains tide`; `and` joins several. The value is read by the type of
+the column; nothing is evaluated. A value may stand in quotes, single or double, that it doubles where it has them
+itself. `known_at` is the later of `published_at` and `modified_at`: what a page said before it was modified is not in
+the snapshot. `metadata.NAME` is what was given of a document under another name (`metadata.grade>=3`): a text
+(`metadata.zip=0123` is not 123), of which only the order is that of numbers where both are numbers. A name that has an
+operator in it stands in double quotes (`metadata."a=b">=3`).
 """
 
 from __future__ import annotations
@@ -38,12 +38,16 @@ from quern.schemas.words.meant import meant, no_such
 
 Mask = npt.NDArray[np.bool_]
 
-_NAME: Final = r"(metadata\.(?:\"[^\"]+\"|[^<>=!]+?)|\w[^<>=!]*?)"
-_OPERATOR: Final = r"(?:\s*(>=|<=|!=|==|=|<|>)|\s+(in)\s*(?=\()|\s+(contains)\s+)"
-_CONDITION: Final = re.compile(rf"{_NAME}{_OPERATOR}\s*(.*)", re.S | re.I)
-_QUOTED: Final = re.compile(r"\"([^\"]*)\"|'([^']*)'")
-_LISTED: Final = re.compile(r"\s*(?:\"[^\"]*\"|'[^']*'|[^,\"']+)\s*(?:,|$)")
-_SECOND: Final = re.compile(rf"\s(?:and|or)\s+{_NAME}{_OPERATOR}", re.I)
+# The value of `in` is a list, and that of a sign begins with none: a name may hold these words.
+_BEGINS: Final = re.compile(
+    r"(?P<column>metadata\.(?:\"[^\"]+\"|[^<>=!]+?)|\w[^<>=!]*?)"
+    r"(?:\s*(?P<sign>>=|<=|!=|==|=|<|>)|\s+(?P<word>in(?=\s*\()|contains(?=\s+[^\s<>=!])))\s*",
+    re.IGNORECASE,
+)
+_QUOTED: Final = r"\"(?:[^\"]|\"\")*\"|'(?:[^']|'')*'"
+_ITEM: Final = re.compile(rf"\s*({_QUOTED}|[^\s,()\"'][^,()]*)")
+_OPERANDS: Final = {True: re.compile(rf"\((?:{_ITEM.pattern}\s*(?:,(?!\s*\))|(?=\))))+\)"), False: re.compile(_QUOTED)}
+_JOINED: Final = re.compile(r"\s+(and|or)\s+", re.IGNORECASE)
 _MOST_CHARACTERS: Final = 1000  # Of a condition: an address has less, and more is no condition but pasted text.
 MOST_MASKS: Final = 256  # Held for the next batches: as many as a batch has questions, each of one bit a chunk.
 _MOST_NAMED: Final = 20  # Of metadata, in messages.
@@ -77,9 +81,9 @@ class Condition:
         table: `documents` or `chunks`.
         column: Name of the column.
         operator: One of `=`, `!=`, `<`, `<=`, `>`, `>=`, `in`, `contains`.
-        least: The value, or where it is a date its first moment.
+        least: The value, or where it is a date its first moment; of `in` that of its first value.
         most: The same, or the last moment of a date: `=2024-05` is all of May.
-        others: The values of `in` after the first, as conditions of `=`.
+        others: The same of the other values of `in`.
     """
 
     table: str
@@ -87,15 +91,17 @@ class Condition:
     operator: str
     least: object
     most: object
-    others: tuple[Condition, ...] = ()
+    others: tuple[tuple[object, object], ...] = ()
 
     def holds(self, values: pa.Array) -> Mask:
         """Which of the values meet it; what is missing meets no condition."""
         if self.operator == "in":
-            every = (replace(self, operator="=", others=()), *self.others)
-            return np.asarray(np.logical_or.reduce([one.holds(values) for one in every]), dtype=np.bool_)
+            choices = ((self.least, self.most), *self.others)
+            equal = (replace(self, operator="=", least=low, most=high).holds(values) for low, high in choices)
+            either: Mask = np.logical_or.reduce(list(equal))
+            return either
         if self.operator == "contains":
-            met = pc.match_substring(values.cast(pa.string()), str(self.least), ignore_case=True)
+            met = pc.match_substring(values, str(self.least), ignore_case=True)
             return np.asarray(pc.fill_null(met, False).to_numpy(zero_copy_only=False))
         low, high = (pa.scalar(v, values.type) for v in (self.least, self.most))
         if self.operator in ("=", "!="):
@@ -108,70 +114,99 @@ class Condition:
 
 
 def condition(text: str) -> Condition:
-    """The condition that `text` states.
+    """The one condition that `text` states.
 
     Raises:
-        FilterError: It is not of the form, names no column, or its value is not of the column's type.
+        FilterError: As of `conditions_in`, or it states several.
+    """
+    first, *others = conditions_in(text)
+    if others:
+        raise FilterError(f"the filter {text!r} has {len(others) + 1} conditions; give each for itself")
+    return first
+
+
+def conditions_in(text: str) -> tuple[Condition, ...]:
+    """The conditions that `text` states, all of which must hold.
+
+    Raises:
+        FilterError: One is not of the form, names no column, or its value is not of the column's type.
     """
     if len(text) > _MOST_CHARACTERS:
         start = shortened(text[:_MOST_CHARACTERS], 60)
         raise FilterError(f"the filter {start!r} has {len(text):,} characters, more than {_MOST_CHARACTERS:,}")
-    found = _CONDITION.fullmatch(text.strip())
-    if found is None:
-        raise FilterError(f"the filter {text!r} is not COLUMN OPERATOR VALUE, such as site=example.org or {_EXAMPLE}")
-    name, sign, *words, value = found.groups()
-    operator = "=" if sign == "==" else sign or next(word for word in words if word).lower()
-    if operator == "in":
-        first, *rest = (condition(f"{name}={one}") for one in _listed(text, value))
-        return replace(first, operator="in", others=tuple(rest))
-    return _single(text, name, operator, _plain(text, value))
+    found: list[Condition] = []
+    rest = text.strip()
+    while rest or not found:
+        begins = _BEGINS.match(rest)
+        if begins is None:
+            raise FilterError(
+                f"the filter {text!r} is not COLUMN OPERATOR VALUE, such as site=example.org, {_EXAMPLE}, "
+                "language in (de, fr) or title contains tide"
+            )
+        operator = (begins["sign"] or begins["word"]).lower()
+        operator = "=" if operator == "==" else operator
+        values, rest = _operand(text, operator, rest[begins.end() :])
+        found.append(_condition(text, begins["column"].strip(), operator, values))
+    return tuple(found)
 
 
-def _listed(text: str, value: str) -> list[str]:
-    """The values of `in (a, b)`."""
-    inner = value.strip().removeprefix("(").removesuffix(")")
-    parts = [part.rstrip().removesuffix(",").strip() for part in _LISTED.findall(inner)]
-    if not value.rstrip().endswith(")") or not parts or not all(parts) or _LISTED.sub("", inner).strip():
-        raise FilterError(f"the filter {text!r}: write the values of `in` like site in (a.example, b.example)")
-    return parts
-
-
-def _plain(text: str, value: str) -> str:
-    """A value without the quotes around it.
+def _operand(text: str, operator: str, rest: str) -> tuple[list[str], str]:
+    """The values at the start of `rest`, and the conditions after them.
 
     Raises:
-        FilterError: It begins with an operator, or another condition stands in it.
+        FilterError: They cannot be read.
     """
-    if quoted := _QUOTED.fullmatch(value):
-        return quoted[1] if quoted[1] is not None else quoted[2]
-    if value[:1] in ("=", "<", ">"):
-        raise FilterError(f"the filter {text!r}: the operators are =, !=, <, <=, >, >=, in (...) and contains")
-    if _SECOND.search(value):
-        raise FilterError(
-            f"the filter {text!r} has a second condition: write --where twice for both, `in (a, b)` for either, or put "
-            "the value in quotes"
-        )
-    return value
+    listed = operator == "in"
+    if listed or rest.startswith(('"', "'")):
+        found = _OPERANDS[listed].match(rest)
+        if found is None:
+            form = "a list such as (de, fr)" if listed else "closed; a quote within is doubled"
+            raise FilterError(f"the filter {text!r}: the value {rest!r} is not {form}")
+        after = rest[found.end() :]
+        joined = _JOINED.match(after)
+        if after.strip() and (joined is None or joined[1].lower() == "or"):
+            raise FilterError(f"the filter {text!r}: {after.strip()!r} after the value is not `and` with a condition")
+        items = _ITEM.findall(found[0][1:-1]) if listed else [found[0]]
+        return list(map(_unquoted, items)), after[joined.end() :] if joined else ""
+    if rest.startswith(("=", "<", ">", "!")):
+        raise FilterError(f"the filter {text!r}: the value {rest!r} begins with an operator; put it in quotes")
+    for joined in _JOINED.finditer(rest):  # `Salt and Pepper` is a value.
+        if _BEGINS.match(rest, joined.end()):
+            if joined[1].lower() == "or":
+                raise FilterError(f"the filter {text!r}: `or` is not understood; say COLUMN in (ONE, OTHER)")
+            return [rest[: joined.start()].strip()], rest[joined.end() :]
+    return [rest], ""
 
 
-def _single(text: str, name: str, operator: str, value: str) -> Condition:
-    if operator == "contains" and name in (*_columns(DOCUMENTS), *_columns(CHUNKS)):
-        table = DOCUMENTS if name in _columns(DOCUMENTS) else CHUNKS
-        if not pa.types.is_string(table.schema.field(name).type):
-            raise FilterError(f"the filter {text!r}: `contains` is for texts, and {name} is none")
+def _unquoted(item: str) -> str:
+    """A value without its quotes."""
+    quote = item[0]
+    return item[1:-1].replace(quote * 2, quote) if quote in "\"'" else item.strip()
+
+
+def _condition(text: str, name: str, operator: str, values: Sequence[str]) -> Condition:
+    """The condition on the column `name`; `text` is for messages."""
     if name.startswith(f"{METADATA}."):
-        number = None if operator in ("=", "!=", "contains") else _number(value)
-        stated: object = value if number is None else number
         given = name.removeprefix(f"{METADATA}.").strip()
         given = given[1:-1] if given.startswith('"') and given.endswith('"') else given
-        return Condition(DOCUMENTS.name, f"{METADATA}.{given}", operator, stated, stated)
-    if name == KNOWN_AT:
-        return Condition(DOCUMENTS.name, name, operator, *_value(text, TIMESTAMP, value))
-    for table in (DOCUMENTS, CHUNKS):
-        if name in _columns(table):
-            least, most = _value(text, table.schema.field(name).type, value)
-            return Condition(table.name, name, operator, least, most)
-    raise UnknownColumnError(text, name, [*_known_columns(), f"{METADATA}.NAME"])
+        number = _number(values[0]) if operator[0] in "<>" else None
+        ranges = [(value, value) for value in (values if number is None else [number])]
+        return _of_ranges(DOCUMENTS.name, f"{METADATA}.{given}", operator, ranges)
+    tables = [table for table in (DOCUMENTS, CHUNKS) if name in _columns(table)]
+    if name != KNOWN_AT and not tables:
+        raise UnknownColumnError(text, name, [*_known_columns(), f"{METADATA}.NAME"])
+    table = tables[0] if tables else DOCUMENTS
+    kind = TIMESTAMP if name == KNOWN_AT else table.schema.field(name).type
+    if operator == "contains" and not pa.types.is_string(kind):
+        raise FilterError(
+            f"the filter {text!r}: `contains` is for texts, and {name} is a column of type {_named(kind)}"
+        )
+    return _of_ranges(table.name, name, operator, [_value(text, kind, value) for value in values])
+
+
+def _of_ranges(table: str, column: str, operator: str, ranges: Sequence[tuple[object, object]]) -> Condition:
+    (least, most), *others = ranges
+    return Condition(table, column, operator, least, most, tuple(others))
 
 
 def _known_columns() -> list[str]:
@@ -237,12 +272,13 @@ def see_that_columns_are_there(searcher: Searcher, conditions: Sequence[str]) ->
     """
     for text in conditions:
         try:
-            column = condition(text).column
+            columns = [each.column for each in conditions_in(text)]
         except UnknownColumnError as error:
             raise _unknown(text, error.name, searcher.held(_metadata_names)) from None
-        name = column.removeprefix(f"{METADATA}.")
-        if name != column and name not in (there := searcher.held(_metadata_names)):
-            raise FilterError(no_such("metadata", name, there) if there else "no document has metadata")
+        for column in columns:
+            name = column.removeprefix(f"{METADATA}.")
+            if name != column and name not in (there := searcher.held(_metadata_names)):
+                raise FilterError(no_such("metadata", name, there) if there else "no document has metadata")
 
 
 def _unknown(text: str, name: str, metadata: Sequence[str]) -> FilterError:
@@ -323,7 +359,7 @@ def _mask(searcher: Searcher, conditions: tuple[str, ...]) -> Mask:
     """The chunks that meet all conditions, shape (chunks,)."""
     members = searcher.graph.members
     mask = np.ones(len(members.chunks), dtype=np.bool_)
-    for each in map(condition, conditions):
+    for each in (each for text in conditions for each in conditions_in(text)):
         documents = each.table == "documents"
         keys = members.documents.keys if documents else members.chunks
         met = np.zeros(len(keys), dtype=np.bool_)
@@ -351,9 +387,11 @@ def documents_that_meet(snapshot: Snapshot, conditions: Sequence[str]) -> list[s
         FilterError: A condition cannot be read, or is about chunks.
     """
     met: set[str] | None = None
-    for text in conditions:
-        if (each := condition(text)).table != DOCUMENTS.name:
-            raise FilterError(f"the filter {text!r} is about chunks; documents are chosen by columns of documents")
+    for each in (each for text in conditions for each in conditions_in(text)):
+        if each.table != DOCUMENTS.name:
+            raise FilterError(
+                f"the filter on {each.column} is about chunks; documents are chosen by columns of documents"
+            )
         ids = {i for keys, holds in _met(snapshot, each) for i in keys.filter(pa.array(holds)).to_pylist()}
         met = ids if met is None else met & ids
     return sorted(met or ())

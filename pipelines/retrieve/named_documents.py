@@ -1,4 +1,4 @@
-"""Documents that a question names by their key or address: `HD-1033`, which no text of that document need have."""
+"""Documents that a question names by their key, address or metadata: `HD-1033`, which their texts need not have."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def named_documents(batch: Batch) -> dict[int, dict[int, str]]:
         for key in keys:
             ids = [form for form in _forms(key) if form in known]
             at = positions_in(batch.graph.documents.keys, pa.array(ids, pa.string())).tolist() if ids else []
-            at = at or batch.searcher.held(_Addresses).of(key)
+            at = at or batch.searcher.held(_Names).of(key)
             found.setdefault(n, {}).update(dict.fromkeys((p for p in at if p >= 0), key))
     return {n: named for n, named in found.items() if named}
 
@@ -85,44 +85,55 @@ def _forms(key: str) -> Sequence[str]:
     return tuple(dict.fromkeys((key, key.upper(), key.lower())))
 
 
-class _Addresses:
-    """The documents' addresses, whole and by their last part, as hashes: 32 bytes a document.
+class _Names:
+    """The documents' addresses, whole and by their last part, ids and codes of metadata, as hashes: 16 bytes each.
 
     Made when one is first asked for.
     """
 
     def __init__(self, searcher: Searcher) -> None:
         rows = list(_hashes(searcher))
-        keys = pa.array([key for key, _, _ in rows], pa.string())
-        hashes = np.array([h for _, *both in rows for h in both], dtype=np.uint64)
-        places = np.repeat(positions_in(searcher.graph.documents.keys, keys), 2)
+        hashes = np.array([name for _, name in rows], dtype=np.uint64)
+        places = positions_in(searcher.graph.documents.keys, pa.array([key for key, _ in rows], pa.string()))
         order = np.argsort(hashes, kind="stable")
         self._hashes: npt.NDArray[np.uint64] = hashes[order]
         self._places = places[order]
 
     def of(self, key: str) -> list[int]:
-        """Positions of the documents of the address `key`, or whose address ends in it.
+        """Positions of the document of the address `key`, or whose address ends in it, or of those that it is said of.
 
-        None where several do, which it does not name.
+        None where more are, which it does not name.
         """
-        wanted = np.uint64(_hash(_whole(key) if _ADDRESS.match(key) else _last_part(key)))
+        address = self._at(_whole(key) if _ADDRESS.match(key) else _last_part(key))
+        said = self._at(_said(key))
+        return address if len(address) == 1 else said if len(said) <= _MOST else []
+
+    def _at(self, name: str) -> list[int]:
+        wanted = np.uint64(_hash(name))
         start, end = np.searchsorted(self._hashes, wanted), np.searchsorted(self._hashes, wanted, side="right")
         found: list[int] = np.unique(self._places[start:end]).tolist()
-        return found if len(found) == 1 else []
+        return found
 
 
-def _hashes(searcher: Searcher) -> Iterator[tuple[str, int, int]]:
-    """Of each document that has an address its key, and the hashes of the address and of its last part."""
-    for batch in searcher.snapshot.table("documents").batches(["doc_id", "url"]):
-        for key, url in zip(batch.column("doc_id").to_pylist(), batch.column("url").to_pylist(), strict=True):
-            if url:
-                yield key, _hash(_whole(url)), _hash(_last_part(url))
+def _hashes(searcher: Searcher) -> Iterator[tuple[str, int]]:
+    """The key of each document with the hashes of its names."""
+    for batch in searcher.snapshot.table("documents").batches(["doc_id", "url", "metadata"]):
+        for key, url, metadata in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            values = [key, *(one["value"] for one in metadata if len(one["value"]) <= _LONGEST)]
+            names = [_said(code) for value in values for code in keys_named(value)]
+            for name in [*names, *([_whole(url), _last_part(url)] if url else [])]:
+                yield key, _hash(name)
 
 
 def _whole(url: str) -> str:
     """An address without what two forms of it may differ in; it has a slash, which no last part has."""
     host, _, path = url.lower().partition("#")[0].partition("://")[2].removeprefix("www.").partition("/")
     return f"{host}/{path.rstrip('/')}"
+
+
+def _said(code: str) -> str:
+    """A code of metadata or an id, apart from last parts of addresses, which have no such mark."""
+    return f"\0{code.casefold()}"
 
 
 def _last_part(url: str) -> str:

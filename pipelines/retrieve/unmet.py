@@ -9,7 +9,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from quern.pipelines.retrieve.filters import METADATA, MOST_MASKS, Condition, allowed, condition
+from quern.pipelines.retrieve.filters import METADATA, MOST_MASKS, Condition, allowed, conditions_in
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.words.lines import shortened
 from quern.schemas.words.meant import ALIKE
@@ -44,7 +44,8 @@ class _Alike:
         if unmet not in self._known:
             if len(self._known) >= MOST_MASKS:
                 self._known.clear()
-            self._known[unmet] = _values_like(self._searcher, condition(unmet))
+            first, *others = conditions_in(unmet)
+            self._known[unmet] = "" if others else _values_like(self._searcher, first)
         return self._known[unmet]
 
 

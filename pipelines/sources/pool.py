@@ -17,6 +17,7 @@ from quern.pipelines.retrieve.recipes import find_recipes
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.errors import QuernError
 from quern.schemas.tables import SOURCES
+from quern.schemas.words.fields import quoted
 
 RECIPE: Final = "hybrid"
 
@@ -43,7 +44,7 @@ class SourcePool:
 
     def condition(self, site: str) -> str:
         """The condition that chunks of a site meet."""
-        return f"{self.column}={site}"
+        return f"{self.column}={quoted(site)}"
 
     @cached_property
     def _by_url(self) -> dict[str, str]:

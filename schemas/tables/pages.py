@@ -11,7 +11,17 @@ from quern.schemas.contract.expectations import Between, Dated, Known
 from quern.schemas.contract.table import Table, column, optional
 
 _WARNINGS: Final = frozenset(
-    {"ambiguous_date", "bad_date", "bad_value", "cut_metadata", "digest_mismatch", "json_array", "missing_column"}
+    {
+        "ambiguous_date",
+        "bad_date",
+        "bad_value",
+        "cut_metadata",
+        "digest_mismatch",
+        "json_array",
+        "missing_column",
+        "mixed_encoding",
+        "preamble",
+    }
 )
 
 PAGES = Table(

@@ -76,9 +76,9 @@ def test_the_first_reject_is_told_and_no_warning(warehouse: Warehouse, tmp_path:
     mapped = load_settings(None, ["engine.engine=local", 'ingest.map=["title=Betreff"]'])
     report = add_pages(warehouse, [tmp_path / "a.csv"], mapped)
     assert report.reasons == {"bad_date": 2, "missing_column": 1}
-    assert "no column Betreff, which --map names as title" in report.first_warning
+    assert 'no column "Betreff", which --map names as title' in report.first_warning
     put(tmp_path / "b.csv", b"id;body\n1;Tea at four.\n")
-    assert "its columns are id, body: name what holds it" in add(warehouse, tmp_path).first_reject
+    assert 'its columns are "id", "body": name what holds it' in add(warehouse, tmp_path).first_reject
 
 
 def test_what_happens_most_is_told_and_a_dry_run_counts_what_a_build_would_make(

@@ -1,49 +1,51 @@
-"""Documents from JSONL files, one a line; a file that is one JSON array has one an element."""
+"""Documents from JSONL files, one a line, or from the arrays of objects that are often called so."""
 
 from __future__ import annotations
 
+import codecs
 import io
 import json
+import re
 from collections.abc import Iterator
 from typing import BinaryIO, Final, cast
 
 from quern.jobs.pages.formats.documents import document_pages
 from quern.jobs.pages.formats.packed import DamagedError
 from quern.jobs.pages.formats.rows import FileReject, Row
-from quern.jobs.text.charsets import page_encoding
+from quern.jobs.pages.formats.tables import mixed_encoding
+from quern.jobs.text.lines_as_utf8 import Utf8Lines
 from quern.schemas.settings import IngestSettings
 
-_BOM: Final = b"\xef\xbb\xbf"
-_PIECE: Final = 1 << 16
-_BETWEEN: Final = " \t\r\n,"
+_BLOCK: Final = 1 << 16
+# An array of objects, or an object over several lines.
+_VALUES: Final = re.compile(r'\s*(?:\[\s*[{\]]|\{\s*\n\s*")')
+_BETWEEN: Final = re.compile(r"[\s,\[\]]*")
+_DECODER: Final = json.JSONDecoder()
 
 
 def json_pages(stream: BinaryIO, name: str, settings: IngestSettings) -> Iterator[Row | FileReject]:
-    """The documents of a JSONL file, and the lines that give none."""
+    """The documents of a JSONL file, and the lines that give none; of an array those of its objects."""
     number = 0
+    encoded = Utf8Lines(cast(io.BufferedReader, stream))
+    plain = io.BufferedReader(encoded, _BLOCK)
     try:
-        head = cast(io.BufferedReader, stream).peek()
-        wide = head.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00")) or b"\x00" in head[:4]
-        codec = page_encoding(head[: len(head) // 4 * 4], None) if wide else "utf-8"
-        if codec.startswith(("utf-16", "utf-32")):
-            text = io.TextIOWrapper(stream, encoding=codec, errors="replace", newline="")
-            lines = _lines_of_text(text, settings.max_page_bytes)
-        elif head.removeprefix(_BOM).lstrip().startswith(b"["):
-            yield from _array(stream, name, settings)
-            return
-        else:
-            lines = _lines(stream, settings.max_page_bytes)
-        for number, line in enumerate(lines, 1):
+        if values := _VALUES.match(plain.peek().decode("utf-8-sig", "ignore")):
+            if "[" in values[0]:
+                yield FileReject(name, "json_array", "the file is a JSON array, of which each element is read", name)
+            yield from _json_values(plain, name, settings)
+        for number, line in enumerate(_lines(plain, settings.max_page_bytes), 1):
             if line is None:
                 detail = f"more than {settings.max_page_bytes} bytes (ingest.max_page_bytes)"
                 yield FileReject(f"{name}:{number}", "too_large", detail)
             elif line.strip():
-                line = line.removeprefix(_BOM if number == 1 else b"").strip()
+                line = line.removeprefix(b"\xef\xbb\xbf" if number == 1 else b"").strip()
                 yield from _json_page(line, name, number, settings)
     except DamagedError as error:
         # A damaged file keeps its good lines; one that is not gzip at all has no line to name.
         key = name if error.reason == "not_gzip" else f"{name}:{number + 1}"
         yield FileReject(key, error.reason, str(error))
+    if encoded.other:
+        yield FileReject(name, "mixed_encoding", mixed_encoding(encoded), name)
 
 
 def _lines(stream: BinaryIO, limit: int) -> Iterator[bytes | None]:
@@ -53,61 +55,53 @@ def _lines(stream: BinaryIO, limit: int) -> Iterator[bytes | None]:
             yield line
             continue
         while line and not line.endswith(b"\n"):
-            line = stream.readline(_PIECE)
+            line = stream.readline(1 << 16)
         yield None
-
-
-def _lines_of_text(text: io.TextIOWrapper, limit: int) -> Iterator[bytes | None]:
-    """The same of a text that is no UTF-8, as UTF-8."""
-    while line := text.readline(limit + 1):
-        whole = len(line) <= limit or line.endswith("\n")
-        yield line.encode("utf-8", "replace") if whole else None
-        while line and not line.endswith("\n"):
-            line = text.readline(_PIECE)
-
-
-def _array(stream: BinaryIO, name: str, settings: IngestSettings) -> Iterator[Row | FileReject]:
-    """The documents of one JSON array, which is read piece by piece, and a warning that it is one.
-
-    What is wrong with the array ends it: where the next element begins, nothing tells.
-    """
-    limit, number = settings.max_page_bytes, 0
-    yield FileReject(name, "json_array", "the file is one JSON array, not a document a line; its elements were read")
-    decoder, text = json.JSONDecoder(), io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape")
-    held, ended = text.read(_PIECE).lstrip()[1:], False
-    while True:
-        held = held.lstrip(_BETWEEN)
-        if held.startswith("]"):
-            return
-        try:
-            said, end = decoder.raw_decode(held)
-            # A number may go on in the next piece.
-            whole = ended or end < len(held)
-        except RecursionError as error:
-            yield FileReject(f"{name}:{number + 1}", "invalid_json", f"element {number + 1}: {error}")
-            return
-        except ValueError as error:
-            whole, fault = False, error
-            if ended or len(held) > limit:
-                reason = "too_large" if len(held) > limit else "invalid_json"
-                told = f"more than {limit} bytes (ingest.max_page_bytes)" if len(held) > limit else str(fault)
-                yield FileReject(f"{name}:{number + 1}", reason, f"element {number + 1}: {told}; the rest is not read")
-                return
-        if whole:
-            number, held = number + 1, held[end:]
-            line = json.dumps(said, ensure_ascii=False).encode("utf-8", "surrogateescape")
-            yield from document_pages(said, line, name, number, settings)
-            continue
-        piece = text.read(max(_PIECE, len(held)))
-        ended, held = not piece, held + piece
 
 
 def _json_page(line: bytes, name: str, number: int, settings: IngestSettings) -> Iterator[Row | FileReject]:
     try:
         said = json.loads(line.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        yield FileReject(f"{name}:{number}", "not_utf8", f"byte {error.start} of the line is not valid UTF-8")
     except (ValueError, RecursionError) as error:
         yield FileReject(f"{name}:{number}", "invalid_json", str(error))
     else:
         yield from document_pages(said, line, name, number, settings)
+
+
+def _json_values(
+    stream: io.BufferedReader[Utf8Lines], name: str, settings: IngestSettings
+) -> Iterator[Row | FileReject]:
+    """The documents of arrays, or of objects one after the other; each is told by its first line.
+
+    Of one value no more than a page may have is held in memory. After one that cannot be read nothing is.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
+    held, at, line, documents = "", 0, 1, 0
+    ended = is_open = False
+    while True:
+        between = _BETWEEN.match(held, at)[0]  # type: ignore[index]  # It matches the empty text too.
+        is_open = between.rfind("[") > between.rfind("]") or (is_open and "]" not in between)
+        at, line = at + len(between), line + between.count("\n")
+        if at == len(held) and ended:
+            break
+        try:
+            value, end = _DECODER.raw_decode(held, at)
+        except (ValueError, RecursionError) as error:
+            longest = len(held) - at > settings.max_page_bytes
+            if ended or longest or isinstance(error, RecursionError):
+                reason = "too_large" if longest else "invalid_json"
+                detail = getattr(error, "msg", None) or str(error)
+                yield FileReject(f"{name}:{line}", reason, f"{detail}; the rest is not read")
+                while stream.read1(_BLOCK):
+                    pass
+                return
+            piece = stream.read1(max(_BLOCK, len(held) - at))
+            held, at, ended = held[at:] + decoder.decode(piece, not piece), 0, not piece
+            continue
+        documents += 1
+        yield from document_pages(value, held[at:end].encode("utf-8", "ignore"), name, line, settings)
+        at, line = end, line + held.count("\n", at, end)
+    if is_open:
+        yield FileReject(f"{name}:{line}", "invalid_json", "the array is not closed: the file is cut")
+    if not documents:
+        yield FileReject(name, "empty", "the array has no objects", name)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 from typing import Any, BinaryIO, Final, cast
-from uuid import UUID
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,9 +16,10 @@ from quern.jobs.pages.formats.html_files import binary
 from quern.jobs.pages.formats.packed import DamagedError
 from quern.jobs.pages.formats.rows import FileReject, Row
 from quern.jobs.text.delimited import DELIMITERS, delimited, opened
-from quern.jobs.text.given_documents import columns_of, is_there
+from quern.jobs.text.given_documents import columns_of
+from quern.jobs.text.lines_as_utf8 import Utf8Lines
 from quern.schemas.settings import IngestSettings
-from quern.schemas.settings.build.ingest import DOCUMENT_FIELDS
+from quern.schemas.words.fields import quoted
 from quern.schemas.words.meant import meant
 
 _BATCH_ROWS: Final = 64
@@ -33,27 +33,46 @@ def delimited_pages(stream: BinaryIO, name: str, kind: str, settings: IngestSett
     try:
         file = cast(io.BufferedReader, stream)
         head = file.peek()
-        text, dialect = opened(
-            file, DELIMITERS[kind], lambda names: not _fault(names, settings, repeated=True), settings.csv_escape
-        )
+        lines, asked = Utf8Lines(file), (settings.csv_escape or None, settings.skip_lines)
+        text, dialect = opened(lines, DELIMITERS[kind], lambda names: not _fault(names, settings), *asked)
         table = delimited(text, dialect, settings.max_page_bytes)
         names = [column.strip() for column in table.names]
-        if fault := _fault(names, settings, repeated=True):
+        if fault := _fault(names, settings):
             what = binary(head)
             yield FileReject(name, *(("not_text", f"the content is {what}") if what else fault), name)
             return
         yield from _missing(names, name, settings)
+        if dialect.skip and settings.skip_lines is None:
+            told = f"the header is line {dialect.skip + 1}; what is before it is skipped (ingest.skip_lines)"
+            yield FileReject(name, "preamble", told, name)
         for row in table.rows:
             number = row.line
             if row.fault:
                 yield FileReject(f"{name}:{number}", "malformed_row", row.fault)
                 continue
-            said = _by_column(names, row.cells)
-            yield from document_pages(said, None, name, number, settings)
+            cells = (cell if cell.strip() else None for cell in row.cells)
+            yield from document_pages(_collected(zip_longest(names, cells)), None, name, number, settings)
+        if lines.mixed:
+            yield FileReject(name, "mixed_encoding", mixed_encoding(lines), name)
     except csv.Error as error:
         yield FileReject(name, "malformed_row", f"the header is not valid CSV ({error})", name)
     except DamagedError as error:
         yield FileReject(f"{name}:{number + 1}", error.reason, str(error))
+
+
+def mixed_encoding(lines: Utf8Lines) -> str:
+    """What is told of a file that has lines of two encodings."""
+    return f"lines that are not UTF-8 were read as {lines.other}, each for itself"
+
+
+def _collected(cells: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """The cells of a row by their columns; those of columns of one name, `Labels,Labels`, as a list."""
+    every: dict[str, list[Any]] = {}
+    for column, cell in cells:
+        if column:
+            every.setdefault(column, []).append(cell)
+    several = {column: [cell for cell in its if cell is not None] for column, its in every.items()}
+    return {column: its[0] if len(its) == 1 else its or None for column, its in several.items()}
 
 
 def parquet_pages(stream: BinaryIO, name: str, settings: IngestSettings) -> Iterator[Row | FileReject]:
@@ -98,49 +117,38 @@ def _bomb(group: int, size: int, max_ratio: int) -> tuple[str, str] | None:
 
 
 def _parquet_page(row: pa.RecordBatch, name: str, number: int, settings: IngestSettings) -> Iterator[Row | FileReject]:
-    said: dict[str, Any] = {}
+    said: list[tuple[str, Any]] = []
     for column, cell in zip(row.schema.names, row.columns, strict=True):
         try:
-            if pa.types.is_timestamp(cell.type) and cell.type.unit == "ns":  # Python's times have microseconds.
-                cell = cell.cast(pa.timestamp("us", cell.type.tz), safe=False)
-            (value,) = cell.to_pylist()
+            (value,) = cell.cast(_in_microseconds(cell.type), safe=False).to_pylist()
             # Older writers do not tell texts from bytes.
             value = value.decode() if isinstance(value, bytes) and pa.types.is_binary(cell.type) else value
-            value = str(value) if isinstance(value, UUID) else value
         except (ValueError, OverflowError, KeyError, pa.ArrowException) as error:
             # No UTF-8, a date that Python has none of, a time zone that nobody knows.
             cause = " ".join(str(error).split())[:200]
             detail = f"the column {column} cannot be read, and counts as empty ({cause})"
             yield FileReject(f"{name}:{number}", "bad_value", detail)
             continue
-        said[column] = value
-    yield from document_pages(said, None, name, number, settings)
+        said.append((column, value))
+    yield from document_pages(_collected(said), None, name, number, settings)
 
 
-def _by_column(names: Sequence[str], cells: Sequence[str]) -> dict[str, str | None]:
-    """What the columns of a row say; a name that stands several times, as trackers write lists, has all its values."""
-    said: dict[str, list[str]] = {name: [] for name in names if name}
-    for name, cell in zip(names, cells, strict=False):
-        if name and cell.strip():
-            said[name].append(cell)
-    return {name: values[0] if len(values) == 1 else "; ".join(values) or None for name, values in said.items()}
+def _in_microseconds(kind: pa.DataType) -> pa.DataType:
+    """A type with microseconds for nanoseconds, which Python has none of; so does CSV read them."""
+    if pa.types.is_timestamp(kind) and kind.unit == "ns":
+        return pa.timestamp("us", kind.tz)
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_in_microseconds(field.type)) for field in kind])
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_in_microseconds(kind.value_type)))
+    return {pa.time64("ns"): pa.time64("us"), pa.duration("ns"): pa.duration("us")}.get(kind, kind)
 
 
-def _fault(names: Sequence[str], settings: IngestSettings, *, repeated: bool = False) -> tuple[str, str] | None:
-    """Why no row of a table with these columns can be a document; said once, not of each row.
-
-    Args:
-        names: Its columns.
-        settings: What they are called.
-        repeated: Whether a name that stands several times may have several values.
-    """
-    single = {settings.names.get(field, field) for field in DOCUMENT_FIELDS if field != "text"}
-    twice = [c for c, count in Counter(names).items() if count > 1 and c and (c in single or not repeated)]
-    if twice:
-        return "duplicate_column", f"the column {twice[0]!r} stands there twice"
+def _fault(names: Sequence[str], settings: IngestSettings) -> tuple[str, str] | None:
+    """Why no row of a table with these columns can be a document; said once, not of each row."""
     own_id = "_id" if "_id" in names and "doc_id" not in names else "doc_id"
     called = {"doc_id": own_id, "text": "text"} | settings.names
-    there = ", ".join(f"'{name}'" for name in names[:20]) or "none"
+    there = ", ".join(map(quoted, names[:20])) or "none"
     needed = ("text", *(["doc_id"] if called.get("url", "url") not in names else []))
     missing = {field: lacking for field in needed if (lacking := _lacking(called[field], names))}
     # Of columns that are joined one is enough.
@@ -148,7 +156,7 @@ def _fault(names: Sequence[str], settings: IngestSettings, *, repeated: bool = F
     if not missing:
         return None
     absent = [
-        f"no column {' or '.join(map(repr, its))}, for the {field} of documents" for field, its in missing.items()
+        f"no column {' or '.join(map(quoted, its))}, for the {name} of documents" for name, its in missing.items()
     ]
     lacks, how = " and ".join(absent), ",".join(f"{field}=NAME" for field in missing)
     return "missing_field", f"there is {lacks}; its columns are {there}: name what holds it, like --map {how}"
@@ -159,10 +167,11 @@ def _missing(names: Sequence[str], name: str, settings: IngestSettings) -> Itera
     for field, called in settings.names.items():
         for lacking in _lacking(called, names):
             near = meant(lacking, names)
-            told = f"there is no column {lacking!r}, which --map names as {field}" + (f"; {near!r} is" if near else "")
+            also = f"; {quoted(near)} is" if near else ""
+            told = f"there is no column {quoted(lacking)}, which --map names as {field}{also}"
             yield FileReject(name, "missing_column", told, name)
 
 
 def _lacking(called: str, names: Sequence[str]) -> list[str]:
-    """Columns that a field is called by and that are not there."""
-    return [column for column in columns_of(called, names) if not is_there(column, names)]
+    """Columns that a field is called by and that are not there; of a path the first part is looked for."""
+    return [one for one in columns_of(called, names) if one not in names and one.partition(".")[0] not in names]

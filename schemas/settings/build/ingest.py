@@ -7,7 +7,7 @@ from typing import Final
 from pydantic import Field, field_validator
 
 from quern.schemas.setting_group import HOW, Group, Positive
-from quern.schemas.words.fields import column_named, names_of_fields
+from quern.schemas.words.fields import names_of_fields
 
 DOCUMENT_FIELDS: Final = (
     *("doc_id", "text", "url", "title", "author", "site", "site_name", "language"),
@@ -36,9 +36,15 @@ class IngestSettings(Group):
     )
     csv_escape: str = Field(
         "",
-        pattern=r"^[^\r\n,;\t|]?$",
-        description="The character before a quote within a cell of CSV, which Spark writes as a "
+        pattern=r"^[^\w\s\",;|]?$",
+        description="The character before a quote within a cell of CSV (`--csv-escape`), which Spark writes as a "
         "backslash. Unset, a backslash is told from the first rows; quotes may always be doubled.",
+    )
+    skip_lines: int | None = Field(
+        None,
+        ge=0,
+        description="Lines of CSV and TSV before the header (`--skip-lines`). Unset, the header is the first of 50 "
+        "lines that names the fields of documents.",
     )
     day_first: bool | None = Field(
         None,
@@ -60,5 +66,5 @@ class IngestSettings(Group):
 
     @property
     def names(self) -> dict[str, str]:
-        """What files call fields, by the names of these; several columns of one field are joined by `+`."""
-        return {name.strip(): column_named(called) for name, _, called in (pair.partition("=") for pair in self.map)}
+        """What files call fields, by the names of these; `+` joins several columns, which may stand in quotes."""
+        return {name.strip(): called.strip() for name, _, called in (pair.partition("=") for pair in self.map)}

@@ -55,6 +55,25 @@ def test_day_and_month_between_slashes_are_told_apart_by_a_number_over_twelve_or
     assert written_time("03.05.2024", day_first=False) == DAY
 
 
+@pytest.mark.parametrize(
+    ("text", "day_first", "day"),
+    [
+        ("11/28/97", None, datetime(1997, 11, 28, tzinfo=UTC)),
+        ("28-11-97 14:05", None, datetime(1997, 11, 28, 14, 5, tzinfo=UTC)),
+        ("97-11-28", None, datetime(1997, 11, 28, tzinfo=UTC)),
+        ("11/28/97", True, datetime(1997, 11, 28, tzinfo=UTC)),
+        ("11/28/2031", True, datetime(2031, 11, 28, tzinfo=UTC)),
+        ("07/07/97", None, datetime(1997, 7, 7, tzinfo=UTC)),
+        ("31/06/24", None, None),
+        ("02/30/97", None, None),
+    ],
+)
+def test_a_day_in_digits_that_is_one_in_one_order_alone_is_read_in_that(
+    text: str, day_first: bool | None, day: datetime | None
+) -> None:
+    assert written_time(text, day_first) == day
+
+
 def test_a_name_that_languages_give_two_months_is_read_in_the_language_of_the_text() -> None:
     months = [written_time("3 listopada 2024", None, language) for language in (None, "pl", "hr")]
     assert [one.month if isinstance(one, datetime) else None for one in months] == [None, 11, 10]

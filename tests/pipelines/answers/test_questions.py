@@ -129,9 +129,10 @@ def test_a_file_may_call_its_fields_otherwise(name: str, content: bytes, tmp_pat
     asked = QuestionFile(tmp_path / name, names={"question": "Frage", "query_id": "Nr"}).questions(print)
     assert [(q.query_id, q.question) for q in asked] == [("1", "Wer öffnet?"), ("2", "Who?")]
     if name != "q.jsonl":
-        with pytest.raises(QuestionError, match="its columns are Nr, Frage: name what holds it, like --map question="):
+        told = 'its columns are "Nr", "Frage": name what holds it, like --map question='
+        with pytest.raises(QuestionError, match=told):
             list(QuestionFile(tmp_path / name, names={}).questions(print))
-        with pytest.raises(QuestionError, match=r"its columns are .Nr., .Frage.$|its columns are Nr, Frage$"):
+        with pytest.raises(QuestionError, match=r"its columns are .Nr., .Frage.$"):
             read(tmp_path / name)  # As of a command without `--map`.
 
 
@@ -208,7 +209,7 @@ def test_a_pipe_is_read_once_by_its_questions_alone(tmp_path: Path) -> None:
         ("q.jsonl", "", "is empty"),
         ("q.jsonl", "\n \n", "is empty"),
         ("q.jsonl", "{oops\n", "line 1: not valid JSON"),
-        ("q.csv", "id,text\n1,Who?\n", "has no column question"),
+        ("q.csv", "id,text\n1,Who?\n", 'has no column "question"'),
         ("q.parquet", "PAR1", "cannot be read"),
         ("absent.jsonl", None, "cannot be read"),
         ("folder", None, "cannot be read"),

@@ -15,7 +15,14 @@ from quern.indexes.catalog import Warehouse
 from quern.pipelines.query import answer_questions
 from quern.pipelines.retrieve import filters
 from quern.pipelines.retrieve.batch import Batch
-from quern.pipelines.retrieve.filters import FilterError, allowed, condition, known_by, see_that_columns_are_there
+from quern.pipelines.retrieve.filters import (
+    FilterError,
+    allowed,
+    condition,
+    conditions_in,
+    known_by,
+    see_that_columns_are_there,
+)
 from quern.pipelines.retrieve.named_documents import named_documents
 from quern.pipelines.retrieve.recipes import RECIPES, find_recipes
 from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by
@@ -70,10 +77,10 @@ def test_conditions_of_several_values_parts_of_texts_and_values_in_quotes(text: 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("site=a and language=en", "has a second condition: write --where twice"),
-        ("metadata.tier=>3", "the operators are"),
+        ("site=a and language=en", "has 2 conditions"),
+        ("metadata.tier=>3", "begins with an operator"),
         ("site in a", "is not COLUMN OPERATOR VALUE"),
-        ("site in ()", "write the values of `in` like"),
+        ("site in ()", "is not a list such as"),
         ("token_count contains 3", "is for texts"),
     ],
 )
@@ -93,6 +100,17 @@ def test_values_are_read_by_the_type_of_the_column() -> None:
     ("text", "message"),
     [
         ("tidewiki.example", "not COLUMN OPERATOR VALUE"),
+        ("site like tide%", "not COLUMN OPERATOR VALUE"),
+        ("site===a", "begins with an operator"),
+        ("site<>a", "begins with an operator"),
+        ("site='a' OR 1=1 --", "'OR 1=1 --' after the value is not `and` with a condition"),
+        ("site=a or language=en", "`or` is not understood"),
+        ("site='a", "is not closed"),
+        ("site in (a, )", "is not a list"),
+        ("site in a, b", "not COLUMN OPERATOR VALUE"),
+        ("site=a and sight=b", "'sight'; did you mean site"),
+        ("published_at contains 2024", "`contains` is for texts"),
+        ("token_count in (1, many)", "type int32"),
         ("sight=a", "no column of documents or chunks 'sight'; did you mean site"),
         ("published_at>last week", "'last week' with a column of type date"),
         ("published_at=2024-13", "type date"),
@@ -111,6 +129,34 @@ def test_values_are_read_by_the_type_of_the_column() -> None:
 def test_what_cannot_be_read_is_told(text: str, message: str) -> None:
     with pytest.raises(FilterError, match=message):
         condition(text)
+
+
+def test_values_in_quotes_lists_and_parts_of_texts_are_compared_as_they_stand() -> None:
+    sites = pa.array(["O'Brien & Co", "a, b", 'x" or "1', "Salt and Pepper", None])
+    for text, expected in (
+        ("site=O'Brien & Co", [1, 0, 0, 0, 0]),
+        ("site == 'O''Brien & Co'", [1, 0, 0, 0, 0]),
+        ('site in ("a, b", Salt and Pepper)', [0, 1, 0, 1, 0]),
+        ('site="x"" or ""1"', [0, 0, 1, 0, 0]),
+        ("site=Salt and Pepper", [0, 0, 0, 1, 0]),
+        ("site contains ' and '", [0, 0, 0, 1, 0]),
+        ("site contains O'B", [1, 0, 0, 0, 0]),
+        ("site != 'a, b'", [1, 0, 1, 1, 0]),
+    ):
+        assert condition(text).holds(sites).tolist() == list(map(bool, expected)), text
+    months = condition("published_at in (2023, 2024-05-01)")
+    assert months.holds(pa.array(MOMENTS, TIMESTAMP)).tolist() == [False, True, True, False]
+
+
+def test_conditions_are_joined_by_and_outside_of_values() -> None:
+    found = conditions_in("metadata.Home town == 'Salt and b=c' and token_count<5 AND site in (a, b)")
+    assert [(one.column, one.operator, one.least) for one in found] == [
+        ("metadata.Home town", "=", "Salt and b=c"),
+        ("token_count", "<", 5),
+        ("site", "in", "a"),
+    ]
+    with pytest.raises(FilterError, match="has 3 conditions"):
+        condition("metadata.a=b and token_count<5 and site=x")
 
 
 def test_a_filter_may_be_about_the_key_and_only_the_last_masks_are_held(
@@ -205,7 +251,8 @@ def test_metadata_is_equal_as_texts_ordered_as_numbers_where_both_are_and_a_name
         return sorted(hit.doc_id for hit in answer.hits)
 
     assert found("metadata.grade>9") == ["2"]
-    assert found("metadata.grade=9") == ["1"]
+    assert found("metadata.grade=9") == found("metadata.grade == '9' and metadata.zip in (123, x)") == ["1"]
+    assert found("metadata.Home town contains arn") == ["2"]
     assert found("metadata.Home town!=Tollen") == ["2"]
     assert (found("metadata.zip=0123"), found("metadata.zip!=0123"), found("metadata.zip>=123")) == (
         ["2"],
@@ -240,10 +287,13 @@ def test_documents_are_found_by_key_and_a_filter_that_none_passes_is_named(tmp_p
             "url": f"https://desk.example/t/{key[3:]}",
             "title": title,
             "text": text,
-            "metadata": {"tier": tier},
+            "metadata": {"tier": tier, "room": "HALL-9"},
         }
         for key, title, text, tier in rows
     ]
+    lines[0]["metadata"] |= {"change": "CR-77"}
+    lines[1]["metadata"] |= {"links": ["INC0044", "other"]}
+    lines += [{"doc_id": f"x{n}", "text": f"A note of day {n} about tea.", "room": "HALL-9"} for n in range(3)]
     source = tmp_path / "tickets.jsonl"
     source.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
     snapshot = Warehouse.open(build_here(source, tmp_path / "warehouse")).snapshot()
@@ -259,6 +309,15 @@ def test_documents_are_found_by_key_and_a_filter_that_none_passes_is_named(tmp_p
     assert none.reason in ("nothing_found", "other_entity", "only_related")
     assert unmet.reason == "nothing_passes"
     assert "metadata.tier=Silber; there is Silver" in unmet.notes[0]
+    codes = ["Status of cr-77?", "Who closed INC0044?", "What of hd-1034?", "What of HALL-9?"]
+    by_code = named_documents(Batch(searcher, codes, [[]] * 4))
+    ids = searcher.graph.documents.keys.to_pylist()
+    assert [sorted(ids[at] for at in by_code.get(n, ())) for n in range(4)] == [
+        ["HD-1033"],
+        ["HD-1034"],
+        ["HD-1034"],
+        [],
+    ]
     addresses = ["https://other.example/t/1034", "Is it on http://www.desk.example/t/1034/?"]
     named = named_documents(Batch(searcher, addresses, [[], []]))
     assert list(named) == [1], "the same last part at another site is another page"

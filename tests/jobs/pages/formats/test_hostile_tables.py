@@ -72,7 +72,7 @@ def test_a_line_without_end_is_not_held_in_memory_and_the_next_row_is_read(tmp_p
 def test_a_column_that_is_mapped_and_not_there_is_told(tmp_path: Path) -> None:
     rows, rejects = read(put(tmp_path / "d.csv", b"doc_id,text,name\na,b,c\n"), map=("title=nme",))
     assert (len(rows), reasons(rejects)) == (1, {"d.csv": "missing_column"})
-    assert rejects[0].detail == "there is no column 'nme', which --map names as title; 'name' is"
+    assert rejects[0].detail == 'there is no column "nme", which --map names as title; "name" is'
 
 
 def parquet(path: Path, **columns: Any) -> Path:
