@@ -54,7 +54,7 @@ _LIBRARIES: Final = (
     "py3langid",
 )
 
-# A character of Chinese, Japanese or Korean says what about three letters of an alphabet do.
+# A character of Chinese, Japanese or Korean says what about four letters of an alphabet do.
 _SYLLABLE: Final = re.compile(f"[{CJK}]")
 _LETTERS_OF_A_SYLLABLE: Final = 4
 
@@ -151,8 +151,12 @@ def _stated(strings: Mapping[str, Any]) -> Row:
 
 
 def _archived_text(page: Row) -> Row:
-    """The document of a plain text that an archive made of a page (a WARC `conversion`): it states nothing but text."""
-    url, text = normalise_url(page["url"]), paragraphs(decode_page(page["body"], page["charset"]))
+    """The document of a plain text, which states nothing else: of a file as it stands, of a page without gaps.
+
+    An archive makes plain texts of pages (a WARC `conversion`).
+    """
+    url, text = normalise_url(page["url"]), decode_page(page["body"], page["charset"])
+    text = printable(text) if is_text_file(page["url"]) else paragraphs(text)
     language = language_of(text)[0]
     return dict.fromkeys(DOCUMENTS.schema.names) | {
         "doc_id": text_digest(url)[:_ID_DIGITS],
@@ -238,7 +242,7 @@ class Clean(Job):
     def _document(self, page: Row) -> Row:
         read = self._of_file if page["content_type"] in FILE_TYPES.values() else _READ.get(page["content_type"])
         row = read(page) if read else self._extracted(page)
-        given = page["content_type"] == JSON_TYPE or is_text_file(page["url"])
+        given = page["content_type"] in (JSON_TYPE, *FILE_TYPES.values()) or is_text_file(page["url"])
         characters = len(row["text"].strip())
         weight = characters + (_LETTERS_OF_A_SYLLABLE - 1) * len(_SYLLABLE.findall(row["text"]))
         if weight < (1 if given else max(1, self.settings.min_characters)):

@@ -170,7 +170,7 @@ def _with_addresses(function: CommandFunction) -> CommandFunction:
     for name in [name for name, hint in hints.items() if get_origin(hint) is Annotated]:
         kind, about = get_args(hints[name])
         if parser := about.parser or (local_path if Path in (kind, *get_args(kind)) else None):
-            label = f"--{name}" if isinstance(about, OptionInfo) else (about.metavar or name.upper()).strip("[].")
+            label = f"--{name.replace('_', '-')}" if isinstance(about, OptionInfo) else (about.metavar or name.upper()).strip("[].")
             parameter = copy(about)
             parameter.parser = _naming(label, parser)
             hints[name] = Annotated[kind, parameter]

@@ -44,11 +44,12 @@ def to_answer(endpoint: Endpoint) -> list[dict[str, Any]]:
 
 
 def says(body: dict[str, Any], *numbers: int) -> Said:
-    """What a model says that answers with these sentences of the evidence, and to other steps: nothing of use."""
+    """What a model says that answers with the n-th of the sentences shown, and to other steps: nothing of use."""
     if not is_to_answer(body):
         return Said("no idea")
     known = numbered(body)
-    said = [{"text": known.get(n, "It says so."), "rests_on": [n]} for n in numbers]
+    named = [[*known][n - 1] if n <= len(known) else n for n in numbers]
+    said = [{"text": known.get(n, "It says so."), "rests_on": [n]} for n in named]
     return Said(json.dumps({"sentences": said}))
 
 
@@ -60,12 +61,12 @@ def test_a_model_is_given_numbered_sentences_and_those_that_it_names_are_cited(
     assert asked.returncode == 0, asked.stderr
     answer = json.loads(asked.stdout)
     (body,) = to_answer(endpoint)
-    sentences = numbered(body)
+    sentences = [*numbered(body).values()]
     assert QUESTION in body["messages"][0]["content"]
-    assert list(sentences) == list(range(1, len(sentences) + 1))
+    assert [*numbered(body)] == sorted(numbered(body))
     assert answer["by"] == "openai"
-    assert answer["answer"] == f"{sentences[3]} [1] {sentences[1]} [2]"
-    assert [" ".join(c["quote"].split()) for c in answer["citations"]] == [sentences[3], sentences[1]]
+    assert answer["answer"] == f"{sentences[2]} [1] {sentences[0]} [2]"
+    assert [" ".join(c["quote"].split()) for c in answer["citations"]] == [sentences[2], sentences[0]]
     for citation in answer["citations"]:
         (hit,) = (h for h in answer["hits"] if h["chunk_id"] == citation["chunk_id"])
         assert hit["text"][citation["start"] - hit["start"] : citation["end"] - hit["start"]] == citation["quote"]
@@ -86,7 +87,7 @@ def test_numbers_that_are_none_are_asked_for_again(
     answer = json.loads(quern_here("ask", "-w", mini_web, "--json", *by(endpoint), QUESTION).stdout)
     first, again = to_answer(endpoint)
     assert "there is no sentence 9999" in again["messages"][-1]["content"]
-    assert [c["quote"] for c in answer["citations"]] == [numbered(first)[2]]
+    assert [c["quote"] for c in answer["citations"]] == [[*numbered(first).values()][1]]
 
 
 def test_where_a_model_talks_nonsense_the_rule_stands_in_and_the_closing_line_counts_it(

@@ -142,7 +142,7 @@ def test_all_pages_of_a_document_are_removed_by_a_condition_and_from_a_folder_th
     assert quern_here("build", tmp_path / "in", "-w", warehouse, *LOCAL).returncode == 0
     for wrong, code in (
         (["--where", "title=Weirs"], 1),
-        (["--where", "title=Weir' or 1=1"], 1),
+        (["--where", "title=Weir' or 1=1"], 2),
         (["--where", "token_count<100"], 2),
         (["--where", "titel=Weir"], 2),
         (["--where", "title"], 2),

@@ -48,11 +48,13 @@ class Candidate:
 def candidates(given: AnswerInput) -> list[Candidate]:
     """The lines that may answer, likeliest first, by shared words where nothing was read.
 
-    Questions and headings answer nothing, unless there is nothing else. The row that the question names stands before
-    the others of its table, and before all lines where the question names one of its columns too.
+    Questions, headings and lines that say no more than the question answer nothing, unless there is nothing else.
+    The row that the question names stands before the others of its table, and before all lines of no later day
+    where the question names one of its columns too.
     """
     lines, made = ranked(given), read(given)
-    lines = [line for line in lines if not line.shares.asks and not line.text.startswith(_HEADING)] or lines
+    asked = content_words(given.question)
+    lines = [line for line in lines if not (line.shares.asks or _only_names(line, asked))] or lines
     if made.lines:
         both = [
             Candidate(line, reading.odds + BESIDE_READER * line.score, reading)
@@ -71,6 +73,11 @@ def candidates(given: AnswerInput) -> list[Candidate]:
         return found
     first = Candidate(row, best.score, made.lines.get(row.number))
     return [first, *(c for c in found if c.line.row is None or c.line.row.cells != row.row.cells)]
+
+
+def _only_names(line: Line, asked: frozenset[str]) -> bool:
+    """Whether a line is a heading, or says no word that is not asked with."""
+    return line.text.startswith(_HEADING) or content_words(line.shown) <= asked
 
 
 def latest(given: AnswerInput, likely: Sequence[Candidate]) -> list[Candidate]:

@@ -16,7 +16,7 @@ from quern.jobs.text.dates import dates
 from quern.jobs.text.quantities import quantities
 from quern.jobs.text.stems import content_words
 
-_LINES: Final = 20  # Likely lines of each side whose values are looked at.
+_LINES: Final = 40  # Likely lines of each side whose values are looked at.
 _UNREAD: Final = 12.0  # Log odds by which a line that was not read stands behind those that were.
 _SHARE: Final = 0.5  # Of the words that tell a side from the other, what a line with its title must have.
 

@@ -125,7 +125,8 @@ def changed(one: Any, luck: random.Random) -> Iterator[Any]:
     """`one` with a single thing in it changed, for each that there is."""
     if isinstance(one, AnswerInput | Evidence | ReportedEvent | AskedBefore | Fact | Parsed | Constituent | Drafted):
         for field in fields(one):
-            values = READERS if field.name == "reader" else changed(getattr(one, field.name), luck)
+            chosen = {"reader": READERS, "header": ["Kind | Price"]}
+            values = chosen.get(field.name) or changed(getattr(one, field.name), luck)
             for value in values:
                 yield replace(one, **{field.name: value})
     elif isinstance(one, Draft | Statement):
