@@ -170,7 +170,8 @@ def _with_addresses(function: CommandFunction) -> CommandFunction:
     for name in [name for name, hint in hints.items() if get_origin(hint) is Annotated]:
         kind, about = get_args(hints[name])
         if parser := about.parser or (local_path if Path in (kind, *get_args(kind)) else None):
-            label = f"--{name.replace('_', '-')}" if isinstance(about, OptionInfo) else (about.metavar or name.upper()).strip("[].")
+            option = isinstance(about, OptionInfo)
+            label = f"--{name.replace('_', '-')}" if option else (about.metavar or name.upper()).strip("[].")
             parameter = copy(about)
             parameter.parser = _naming(label, parser)
             hints[name] = Annotated[kind, parameter]

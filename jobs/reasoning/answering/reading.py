@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, Protocol
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from quern.jobs.models.reader import LineReading, Passage, Reading
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
 from quern.jobs.reasoning.answering.lines import Line, is_conversation, ranked
+from quern.jobs.text.language import language_of
 from quern.schemas.words.scripts import CJK
 
 # What the log odds of shared words count beside the reader's.
@@ -25,6 +27,7 @@ _LINE, _TITLE = 350, 130  # ...of which the model reads so many of a line, and o
 # answered by yes (.69 right rather than .55); of 24 of two other visible domains .67 rather than .62.
 _EVEN: Final = -1.4
 _AHEAD: Final = 8  # Questions whose lines are read before they are answered.
+_UNKNOWN: Final = partial(Reading, (), {})  # What is read of the kind of a question in another language.
 _UNREAD: Final = re.compile(f"[{CJK}]")
 
 
@@ -113,8 +116,9 @@ def _begin(given: AnswerInput) -> None:
 def _begun(given: AnswerInput) -> Callable[[], Read]:
     if given.reader is None or _UNREAD.search(given.question):
         return Read
-    # The kind of answer is read of the question alone: lines beside it mislead.
-    kinds = given.reader.begin(given.question, [])
+    # The kind of answer is read of the question alone: lines beside it mislead. The reader knows English alone.
+    known = language_of(given.question)[0] in (None, "en")
+    kinds = given.reader.begin(given.question, []) if known else _UNKNOWN
     if not given.evidence or not ranked(given) or is_conversation(given):
         # In conversations the reader gains nothing: 289 rather than 293 of 572 questions of lihua_world are right.
         return lambda: Read({}, kinds().kinds)

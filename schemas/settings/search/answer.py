@@ -12,7 +12,7 @@ class AnswerSettings(Group):
 
     sentences: Positive = Field(3, description="Most sentences that carry the short answer.")
     risk: float = Field(
-        0.4,
+        0.45,
         ge=0,
         le=1,
         description="Accepted probability that the evidence does not answer; where it is higher, nothing is answered.",
