@@ -26,7 +26,7 @@ class AnswerSettings(Group):
         "that share the most words with the question answer, and the reader is not loaded.",
     )
     shown: int = Field(
-        24,
+        0,
         ge=0,
         description="Sentences of the evidence that a language model is shown, the likeliest, each with the one before "
         "it; 0 for all.",
