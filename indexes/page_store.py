@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
@@ -52,6 +53,7 @@ _MARKED: Final = ("url", "digest")
 _MARK: Final = np.dtype((np.bytes_, FINGERPRINT_BYTES))
 REMOVED: Final = "removed"
 """Reason of the reject of a page that was removed."""
+REMOVED_DETAIL: Final = "removed by `quern remove`, and not changed since"
 
 log = logging.getLogger(__name__)
 
@@ -72,11 +74,15 @@ class Removals:
     marks: frozenset[bytes] = frozenset()
     purge_since: datetime | None = None
 
+    @cached_property
+    def _sorted(self) -> npt.NDArray[np.bytes_]:
+        return np.array(sorted(self.marks), _MARK)
+
     def holds(self, pages: pa.RecordBatch) -> npt.NDArray[np.bool_]:
         """Which of `pages`, of which address and digest are asked, were removed, shape (rows,)."""
         if not self.marks:
             return np.zeros(pages.num_rows, np.bool_)
-        return np.isin(marks_of(pages).view(_MARK), np.array(sorted(self.marks), _MARK))
+        return np.isin(marks_of(pages).view(_MARK), self._sorted)
 
 
 def marks_of(pages: pa.RecordBatch) -> npt.NDArray[np.void]:
@@ -195,11 +201,8 @@ class Part:
             for batch in self.batches("pages"):
                 gone = removals.holds(batch)
                 rows = batch.filter(pa.array(gone)).select(["source_file", "warc_file", "warc_offset"]).to_pylist()
-                detail = "removed by `quern remove`, and not changed since"
-                told = [
-                    {"source_file": row["source_file"], "key": place_of(row), "reason": REMOVED, "detail": detail}
-                    for row in rows
-                ]
+                stated = {"reason": REMOVED, "detail": REMOVED_DETAIL}
+                told = [{"source_file": row["source_file"], "key": place_of(row), **stated} for row in rows]
                 places += [reject["key"] for reject in told]
                 writer.write("pages", batch.filter(pa.array(~gone)))
                 writer.write("rejects", pa.RecordBatch.from_pylist(told, schema=REJECTED))

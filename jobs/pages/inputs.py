@@ -163,8 +163,10 @@ def covers(source: Path | Url, name: str) -> bool:
     address = str(source) if isinstance(source, Url) else text_of(os.fspath(source.absolute()))
     if name == address or name.startswith(address.rstrip("/") + "/"):
         return True
+    if not _PATTERN.search(address):
+        return False
     pattern = translated(address).removesuffix(r"\Z") + r"(?:/.*)?\Z"
-    return _PATTERN.search(address) is not None and re.match(pattern, name, re.DOTALL) is not None
+    return re.match(pattern, name, re.DOTALL) is not None
 
 
 # ---- local files -----------------------------------------------------------------------------------------

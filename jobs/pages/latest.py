@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from quern.indexes.page_store import REMOVED, Part, Removals, place_of
+from quern.indexes.page_store import REMOVED, REMOVED_DETAIL, Part, Removals, place_of
 from quern.jobs.pages.formats.rows import FileReject
 from quern.schemas.digests import FINGERPRINT_BYTES, row_fingerprints
 from quern.schemas.tables import PAGES, TIMESTAMP
@@ -105,7 +105,7 @@ class PartRows:
             start += batch.num_rows
             yield from _duplicates(batch.filter(pa.array(self.lost[rows])))
             for row in batch.filter(pa.array(self.removed[rows])).to_pylist():
-                detail = f"{row['url']}: removed by `quern remove`, and not changed since"
+                detail = f"{row['url']}: {REMOVED_DETAIL}"
                 yield FileReject(place_of(row), REMOVED, detail, row["source_file"])
             gone = ~self.lost[rows] & ~self.removed[rows] & (self.gone_at[rows] != _NEVER)
             yield from _gone(batch.filter(pa.array(gone)), self.gone_at[rows][gone])

@@ -87,15 +87,13 @@ def _hits(batch: Batch, ranking: Ranking) -> list[list[Hit]]:
     keys = batch.graph.chunks.keys.take(pa.array(best.chunk)).to_pylist()
     chunks = _by_key(snapshot, "chunks", "chunk_id", sorted(set(keys)), _CHUNK_COLUMNS)
     sources = sorted({str(chunk["doc_id"]) for chunk in chunks.values()})
-    # A snapshot of an earlier version has no pages.
-    columns = [name for name in _DOCUMENT_COLUMNS if name in snapshot.table("documents").lance.schema.names]
-    documents = _by_key(snapshot, "documents", "doc_id", sources, columns)
+    documents = _by_key(snapshot, "documents", "doc_id", sources, _DOCUMENT_COLUMNS)
     rows: list[list[Hit]] = [[] for _ in range(len(batch))]
     for question, key, score in zip(best.question.tolist(), keys, best.score.tolist(), strict=True):
         chunk = chunks[key]
         document = documents[str(chunk["doc_id"])]
         told = {one["name"]: one["value"] for one in document["metadata"]}
-        starts = document.get("page_starts") or []
+        starts = document["page_starts"] or []
         row = {**chunk, "published_at": publication(chunk), "url": document["url"], "metadata": told}
         row |= {"rank": len(rows[question]) + 1, "score": score, "page_starts": starts}
         hit = Hit.model_validate(row)

@@ -96,15 +96,15 @@ def _page(document: pypdfium2.PdfDocument, number: int) -> Page | None:
     except pypdfium2.PdfiumError:
         return None
     try:
-        text = page.get_textpage()
+        box, text = page.get_bbox(), page.get_textpage()
         try:
-            words = list(_words(text.raw, page.get_bbox()))
+            words = list(_words(text.raw, box))
         finally:
             text.close()
         directions = Counter(direction for direction, word in words for _ in word.text)
         main = directions.most_common(1)[0][0] if directions else 0
         rules, images = _drawn(page.raw, main)
-        left, bottom, right, top = page.get_bbox()
+        left, bottom, right, top = box
         corners = [_turned(x, y, main)[1] for x in (left, right) for y in (bottom, top)]
         return Page(
             [word for direction, word in words if direction == main],

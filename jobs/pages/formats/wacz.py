@@ -11,7 +11,6 @@ from typing import BinaryIO, Final, cast
 
 from quern.jobs.pages.formats.packed import DamagedError
 
-ENDING: Final = ".wacz"
 _ARCHIVES: Final = ("archive/", (".warc", ".warc.gz"))
 _MOST_MEMBERS: Final = 10_000
 _LOCAL_HEADER: Final = 30  # Bytes before the name of a member; the lengths of name and extra field are its last four.

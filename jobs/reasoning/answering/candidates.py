@@ -49,8 +49,8 @@ def candidates(given: AnswerInput) -> list[Candidate]:
     """The lines that may answer, likeliest first, by shared words where nothing was read.
 
     Questions, headings and lines that say no more than the question answer nothing, unless there is nothing else.
-    The row that the question names stands before the others of its table, and before all lines of no later day
-    where the question names one of its columns too.
+    The row that the question names stands before the others of its table, and before all lines where the
+    question names one of its columns too.
     """
     lines, made = ranked(given), read(given)
     asked = content_words(given.question)

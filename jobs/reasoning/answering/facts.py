@@ -1,13 +1,11 @@
-"""What evidence states, as triplets: those nearest to a question, and the value that one of them has of a side."""
+"""What evidence states, as triplets: those nearest to a question."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from quern.jobs.text.dates import dates
-from quern.jobs.text.quantities import quantities
 from quern.jobs.text.stems import content_words
 
 _MOST: Final = 60  # Triplets that a question is handed at most, whatever a setting asks for.
@@ -50,20 +48,3 @@ def nearest(question: str, told: Iterable[Told]) -> list[Told]:
         if count:
             shared.setdefault((fact.subject, fact.relation, fact.object), (-count, one))
     return [one for _, one in sorted(shared.values(), key=lambda pair: (pair[0], pair[1].number))[:_MOST]]
-
-
-def value_of_side(question: str, side: str, told: Sequence[Told]) -> Told | None:
-    """The one triplet of `side` whose object is a number or time and that has most words of what a question asks of it.
-
-    None where several that have as many say different things, or none has any.
-    """
-    named = content_words(side)
-    asked = content_words(question) - named
-    found: dict[int, list[Told]] = {}
-    for one in told if named and asked else ():
-        fact = one.fact
-        if named <= content_words(fact.subject) and (quantities(fact.object) or dates(fact.object, None)):
-            count = len(asked & content_words(f"{fact.relation} {fact.object}"))
-            found.setdefault(count, []).append(one)
-    best = found[max(found)] if found and max(found) > 0 else []
-    return best[0] if len({one.fact.object for one in best}) == 1 else None

@@ -55,8 +55,8 @@ def shown(given: AnswerInput, most: int) -> dict[str, object]:
         most: Sentences of the evidence that are shown, the likeliest, each with the one before it; 0 for all.
     """
     fields: dict[str, Any] = given.quoted
-    chosen = {n for c in candidates(given)[:most] for n in (c.line.number, c.line.before)}
     if most:
+        chosen = {n for c in candidates(given)[:most] for n in (c.line.number, c.line.before)}
         # A row of a table is shown with the header of each cell.
         labelled = {line.number: quoted(line.shown) for line in ranked(given) if line.row}
         documents = [

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from quern.jobs.engines import RayEngine
 from quern.jobs.reasoning.generators.contract import Backend
 from quern.schemas.settings import EngineSettings, GeneratorSettings
 
-GGUF = ".gguf"
+GGUF: Final = ".gguf"
 
 
 def make_backend(generator: GeneratorSettings, engine: EngineSettings, folder: Path, ray: RayEngine) -> Backend:

@@ -8,7 +8,6 @@ Source: continuous batching and a paged cache of prefixes, Kwon et al., arXiv 23
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import logging
 import time
@@ -23,12 +22,11 @@ import psutil
 
 from quern.jobs.models.cores import available_cores
 from quern.jobs.reasoning.generators.contract import GeneratorError, Reply, Request
-from quern.schemas.extras import missing
+from quern.schemas.extras import require
 from quern.schemas.settings import GeneratorSettings
 
 log = logging.getLogger(__name__)
 
-ENDING: Final = ".gguf"
 _MAGIC: Final = b"GGUF"
 # Bytes in memory for each byte of a file of four bits: Qwen2.5 1.5 B, 1.1 GB, takes 3.9 GB while it is loaded.
 _WIDENED: Final = 3.5
@@ -40,10 +38,9 @@ _ERROR_LENGTH: Final = 300
 
 @dataclass(frozen=True)
 class _File:
-    """What a file says: its bytes, the family of the model, most tokens of a prompt with its reply (0: unknown)."""
+    """What a file says: its bytes, and the most tokens of a prompt with its reply (0: unknown)."""
 
     size: int
-    architecture: str
     positions: int
 
 
@@ -60,10 +57,11 @@ class GgufBackend:
         """See that the file and what runs it are there, and that memory has room.
 
         Raises:
-            GeneratorError: One is missing or unfit; the message says what to do.
+            GeneratorError: The file or the memory is unfit; the message says what to do.
+            MissingExtraError: What runs it is not installed.
         """
-        if importlib.util.find_spec("openvino_genai") is None:
-            raise GeneratorError(f"generator.model={self._file} is read by {missing('openvino_genai')}")
+        for module in ("openvino_genai", "gguf"):
+            require(module, f"generator.model={self._file}")
         if self._settings.device == "cuda":
             raise GeneratorError("generator.device=cuda: a GGUF file is run on the processor; name a folder for a GPU")
         size = _describe(self._file).size
@@ -182,12 +180,13 @@ def _describe(file: Path) -> _File:
     from gguf import GGUFReader
 
     try:
-        if file.open("rb").read(len(_MAGIC)) != _MAGIC:
-            raise GeneratorError(f"generator.model={file} is no GGUF file")
+        with file.open("rb") as stream:
+            if stream.read(len(_MAGIC)) != _MAGIC:
+                raise GeneratorError(f"generator.model={file} is no GGUF file")
         size, reader = file.stat().st_size, GGUFReader(file)
         architecture = str(reader.get_field("general.architecture").contents())
         context = reader.get_field(f"{architecture}.context_length")
-        return _File(size, architecture, int(context.contents()) if context else 0)
+        return _File(size, int(context.contents()) if context else 0)
     except OSError as error:
         raise GeneratorError(f"generator.model={file} cannot be read: {error.strerror or error}") from error
     except (ValueError, IndexError, KeyError, AttributeError, TypeError, UnicodeDecodeError) as error:

@@ -31,6 +31,8 @@ TaskName = Literal[
 """The steps that a model may carry out; `source` and `judge` are all those of finding sources and of judging."""
 # Beside the answer, on the way of a question: a model in this process takes seconds for each.
 _BESIDE_ANSWER: Final = frozenset({"refusal", "clarify", "rewrite", "decompose", "cite"})
+# What names of tasks begin with, where `tasks` has one name for several.
+_GROUPS: Final = {"source": "source", "judge": "judge", "prefer": "judge"}
 
 
 class GeneratorSettings(Group):
@@ -145,8 +147,7 @@ class GeneratorSettings(Group):
 
     def of(self, task: str) -> GeneratorSettings:
         """What carries out a task: these settings, or rules."""
-        name = next((group for group in ("source", "judge") if task.startswith(f"{group}_")), task)
-        name = "judge" if name.startswith("prefer_") else name
+        name = _GROUPS.get(task.partition("_")[0], task)
         beside = self.kind == "local" and name in _BESIDE_ANSWER
         return self if (name in self.tasks if self.tasks else not beside) else GeneratorSettings()
 

@@ -15,15 +15,9 @@ from quern.jobs.reasoning.generators.gguf import GgufBackend
 from quern.jobs.reasoning.generators.model_fingerprint import model_identity
 from quern.jobs.reasoning.generators.smollm2 import packaged_weights
 from quern.schemas.settings import EngineSettings, GeneratorSettings
+from tests.jobs.reasoning.generators.test_local import SCHEMA
 
 pytestmark = pytest.mark.torch
-
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"word": {"type": "string", "maxLength": 12}, "sure": {"type": "boolean"}},
-    "required": ["word", "sure"],
-    "additionalProperties": False,
-}
 
 
 def settings(file: Path, **given: Any) -> GeneratorSettings:
