@@ -83,6 +83,18 @@ def token_graph(model: Model, trained: Weights) -> Any:
     return _graph(model, weights | dict(trained), config, None)
 
 
+def token_embeddings(model: Model) -> npt.NDArray[np.float32]:
+    """The embeddings of a plain BERT's tokens without their context, shape (vocabulary, d).
+
+    Raises:
+        ModelError: The weights cannot be read, or have no such embeddings.
+    """
+    weights = _read(next(model.transformer.glob("*.safetensors")), "embeddings.word_embeddings.weight")
+    if not weights:
+        raise ModelError(f"model {model.folder} has no embeddings of tokens: its weights are not those of a BERT")
+    return next(iter(weights.values()))
+
+
 def _graph(model: Model, weights: Weights, config: Mapping[str, Any], pooling: Pooling | None) -> Any:
     try:
         encoder = _Encoder(weights, int(config["num_attention_heads"]), float(config.get("layer_norm_eps", 1e-12)))
@@ -106,10 +118,11 @@ def _kinds(path: Path) -> set[str]:
         return {file.get_slice(name).get_dtype() for name in file.keys()}  # noqa: SIM118
 
 
-def _read(path: Path) -> Weights:
-    """The weights of the encoder in float32, by their names within it."""
+def _read(path: Path, ending: str = "") -> Weights:
+    """The weights of the encoder in float32 whose names end so, by their names within it."""
     with _opened(path) as file:
-        return {_name(name): file.get_tensor(name).astype(np.float32, copy=False) for name in file.keys()}  # noqa: SIM118
+        names = [name for name in file.keys() if name.endswith(ending)]  # noqa: SIM118
+        return {_name(name): file.get_tensor(name).astype(np.float32, copy=False) for name in names}
 
 
 def _name(written: str) -> str:

@@ -92,6 +92,11 @@ def read_pages(files: Iterable[Path]) -> list[Question]:
     return [question for file in files for question in _questions_of(file)]
 
 
+def pages_of(questions: Iterable[Question]) -> list[Page]:
+    """The pages that questions are of, each once."""
+    return list({id(q.page): q.page for q in questions}.values())
+
+
 def _questions_of(file: Path) -> Iterator[Question]:
     page = twin = Page("", [])
     archive: list[Page] | None = None
@@ -230,6 +235,22 @@ def _span(question: Question, shown: Sequence[tuple[int, Sequence[int]]], own: i
     if place is None or start < 0:
         return None
     return place, list(shown[place][1]).index(first), start, start + len(question.answer)
+
+
+_CONFUSED, _ALL = 4, 7  # Pages of the archive, and pages in all, that are shown with a question's own.
+
+
+def confusable(question: Question, pages: Sequence[Page], chance: random.Random) -> list[Page]:
+    """A question's page among those of its archive and of others that share most words with it, in random order."""
+    words, page = content_words(question.question), question.page
+
+    def near(other: Page) -> float:
+        return max((len(words & line) for line in other.words), default=0) + 0.3 * chance.random()
+
+    own = sorted((p for p in page.archive if p is not page), key=near, reverse=True)[:_CONFUSED]
+    drawn = [p for p in chance.sample(pages, min(_DRAWN, len(pages))) if p not in page.archive]
+    every = [page, *own, *sorted(drawn, key=near, reverse=True)][:_ALL]
+    return chance.sample(every, len(every))
 
 
 def decision(question: Question, chance: random.Random) -> Target:

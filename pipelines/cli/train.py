@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -37,14 +39,43 @@ def reader(
 
     Needs the environment of `make install-torch`. `python -m tests.benchmarks reading` measures the packaged reader.
     """
+    training = _training("reader")
+    run = training.Training(_files(pages), out, steps, begin=begin, rate=rate, seed=seed, device=device)
+    _report(run.run(), out, as_json=as_json)
+
+
+@app.command(epilog="Example:  quern train lines tests/corpus/reading -o late_interaction.safetensors --steps 1500")
+def lines(
+    pages: Annotated[list[Path], typer.Argument(help="Files of pages, or folders of them (*.txt); see jobs/training.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where the weights go.")],
+    steps: Annotated[int, typer.Option(min=1, help="Batches of 16 questions.")] = 1500,
+    rate: Annotated[float, typer.Option(min=0, help="The learning rate, which falls evenly.")] = 2e-3,
+    seed: Annotated[int, typer.Option(help="Of everything that is left to chance.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Train the late interaction that chooses which lines of the evidence the reader reads; it takes minutes.
+
+    Needs the environment of `make install-torch`. `python -m tests.benchmarks lines` measures the packaged weights.
+    """
+    training = _training("late_interaction")
+    _report(training.Training(_files(pages), out, steps, rate=rate, seed=seed).run(), out, as_json=as_json)
+
+
+def _training(module: str) -> Any:
     try:
-        from quern.jobs.training.reader import Training
+        return import_module(f"quern.jobs.training.{module}")
     except ModuleNotFoundError as error:
         raise TrainingError(f"training needs {error.name}: run `make install-torch` and use .venv-torch") from error
+
+
+def _files(pages: Sequence[Path]) -> list[Path]:
     files = [file for place in pages for file in (sorted(place.glob("*.txt")) if place.is_dir() else [place])]
     if not files:
         raise TrainingError(f"there are no pages (*.txt) in {', '.join(map(str, pages))}")
-    figures = Training(files, out, steps, begin=begin, rate=rate, seed=seed, device=device).run()
+    return files
+
+
+def _report(figures: Mapping[str, float], out: Path, *, as_json: bool) -> None:
     if as_json:
         print_json(figures)
     else:

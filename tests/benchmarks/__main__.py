@@ -32,6 +32,7 @@ from tests.benchmarks.ingest import benchmark_ingest, benchmark_memory
 from tests.benchmarks.judges import benchmark_judges
 from tests.benchmarks.kills import benchmark_kills
 from tests.benchmarks.knn import Part, benchmark_knn
+from tests.benchmarks.lines import benchmark_lines
 from tests.benchmarks.nights import benchmark_law, benchmark_nights
 from tests.benchmarks.nights_linking import benchmark_nights_linking
 from tests.benchmarks.normalise import benchmark_normalise
@@ -77,6 +78,7 @@ _HELP = (
     "nights: a night in which a hundredth of --documents changed, one in which none did, against a full build, by a "
     "model of random weights or, with --real-model, the packaged one; "
     "nights-linking: linking by partitions after 1 of 100 nodes changed, against a full run, edges compared; "
+    "lines: right lines among the likeliest, of held-out genres, or of files given with --reading; "
     "normalise: the final form of documents, documents a second; personal-data: precision and recall on gold spans; "
     "reading: the packaged reader on pages of held-out genres, or on files given with --reading; "
     "readers: what readers see beside 50 nights that are published, pruned and vacuumed, over a copy of --warehouse; "
@@ -139,6 +141,7 @@ _FOLDERS: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "decomposition": lambda options: benchmark_decomposition(options.folder),
     "extract": lambda options: benchmark_extraction(options.folder, options.repeats),
     "ingest": lambda options: _ingest(options),
+    "lines": lambda options: benchmark_lines(options.reading),
     "reading": lambda options: benchmark_reading(options.reading),
 }
 
@@ -181,7 +184,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--file", type=Path, help="JSONL with text and spans, for personal-data")
     parser.add_argument("--nodes", type=int, default=100_000, help="nodes of the synthetic graph")
     parser.add_argument("--documents", type=int, default=20_000, help="documents of deduplicate and nights")
-    parser.add_argument("--reading", type=Path, action="append", help="of reading: a file of pages; may be repeated")
+    parser.add_argument(
+        "--reading", type=Path, action="append", help="of lines, reading: a file of pages; may be repeated"
+    )
     parser.add_argument("--nights", type=int, default=100, help="of law: nights that are compared")
     parser.add_argument("--places", type=int, default=500, help="of rot: how many are damaged")
     parser.add_argument("--seed", type=int, default=0, help="of kills, law and rot: what is drawn from it")

@@ -54,7 +54,7 @@ def candidates(given: AnswerInput) -> list[Candidate]:
     """
     lines, made = ranked(given), read(given)
     asked = content_words(given.question)
-    lines = [line for line in lines if not (line.shares.asks or _only_names(line, asked))] or lines
+    lines = [line for line in lines if not (line.signals.asks or _only_names(line, asked))] or lines
     if made.lines:
         both = [
             Candidate(line, reading.odds + BESIDE_READER * line.score, reading)

@@ -74,7 +74,10 @@ def _values(given: AnswerInput, words: frozenset[str], comparison: Comparison) -
     spoken += [c for c in pool if _speaks_of(c, words, given.evidence[c.line.evidence].text)]
     for candidate in spoken[:_LINES]:
         text, published = candidate.line.shown, candidate.line.published
-        if comparison.in_time:
+        if comparison.in_time and candidate.line.speaker and published:
+            # What is said in a conversation happens when it is said.
+            yield Value(f"{published}", "day", published.toordinal(), candidate)
+        elif comparison.in_time:
             days = ((when.text, when.from_day) for when in dates(text, published))
             yield from (Value(said, "day", day.toordinal(), candidate) for said, day in days if isinstance(day, date))
         else:

@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from quern.jobs.models.late_interaction import LateInteraction
 from quern.jobs.reasoning.answering.facts import Fact, Told, nearest
 from quern.jobs.reasoning.prompts import disarmed, quoted
 from quern.jobs.reasoning.questions.course import asks_events
@@ -176,7 +177,7 @@ class AnswerInput:
             evidence,
             *(self._events if asks_events(self.question) else []),
             *([self._facts] if self._facts else []),
-            *([self.reader.fingerprint, self.windows] if self.reader else []),
+            *([self.reader.fingerprint, LateInteraction.load().fingerprint, self.windows] if self.reader else []),
             [(b.question, b.answer, [*b.rests_on], b.said) for b in self.before],
         ]
 

@@ -8,51 +8,47 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
-from itertools import chain, takewhile
+from itertools import takewhile
 from typing import Final, NamedTuple
 
+from quern.jobs.models.late_interaction import LateInteraction, Lines
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence, spans
 from quern.jobs.text.stems import content_words
 from quern.jobs.text.tables import Row, rows
+from quern.jobs.text.word_shares import QUESTION_WEIGHT, WordShares, weighted, word_shares
+from quern.schemas.words.scripts import CJK
 
 _SPEAKER: Final = re.compile(r"(?P<name>[^\W\d_][\w .'’-]{0,40}?)\s*[:：]\s+(?=\S)")
 _ASKS: Final = ("?", "？")
 _MARK: Final = re.compile(r"^\s*(?:[-–•*·]|\d{1,2}[.)])\s+(?=\S)")
 _SPEAKER_REACH: Final = 80  # Characters in which the name of a speaker ends.
 _CHUNKS: Final = 4096  # That are held: a batch of 256 questions has 1,300.
+_VECTORS: Final = 1500  # Chunks whose vectors are held, 90 kB each.
+_UNREAD: Final = re.compile(f"[{CJK}]")  # Scripts that the packaged models do not know.
 
 
-class Shares(NamedTuple):
-    """What a line shares with a question; shares of words count them by rarity among the lines of the evidence.
+class Signals(NamedTuple):
+    """What says that a line may answer beside the words that it shares with the question.
 
     Attributes:
-        own: Share of the question's words that the line has, with its speaker and the header of its table.
-        before: Share that the line before has beside that.
-        after: Share that the next one has beside both.
-        title: Share that the title has beside those.
-        chunk: Share that only the rest of the chunk has.
+        match: How well its tokens match the question's, in [-1, 1] (`jobs.models.late_interaction`); 0 unread.
         quoted: Cosine of the node that quotes the line, less the mean of its chunk.
         asks: Whether it is a question.
         rank: One over the rank of its evidence.
     """
 
-    own: float
-    before: float
-    after: float
-    title: float
-    chunk: float
+    match: float
     quoted: float
     asks: float
     rank: float
 
 
-# A conditional logit over the lines of the evidence, fitted to lihua_world, musique_train100, cmrc2018 and the sample
-# corpus at equal weight with an l2 penalty of .02, when there were eight more signals of English grammar; rounded.
-_WEIGHTS: Final = Shares(own=4.8, before=0.9, after=0.75, title=1.1, chunk=-2.2, quoted=2.25, asks=-0.95, rank=2.4)
+# `quoted`, `asks` and `rank` are of the fit of `WORD_WEIGHTS`. A match counts 14 in training, where nothing but words
+# stands beside it; of 3, 6, 8, 10 and 14 this one was best over two visible domains and 267 questions of lihua_world.
+_WEIGHTS: Final = Signals(match=8.0, quoted=2.25, asks=QUESTION_WEIGHT, rank=2.4)
 
 
 @dataclass(frozen=True)
@@ -68,8 +64,9 @@ class Line:
         row: Its cells, where it is a row of a table.
         speaker: Who says it, in a conversation.
         published: The day on which its document was published.
-        shares: What it shares with the question.
-        score: How likely it answers by that, as log odds.
+        shares: What words it shares with the question.
+        signals: What else says that it may answer.
+        score: How likely it answers by both, as log odds.
     """
 
     number: int
@@ -80,7 +77,8 @@ class Line:
     row: Row | None
     speaker: str
     published: date | None
-    shares: Shares
+    shares: WordShares
+    signals: Signals
     score: float
 
 
@@ -92,6 +90,12 @@ class _ChunkLine:
     row: Row | None
     speaker: str
     asks: bool
+    has_before: bool
+
+    @property
+    def spoken(self) -> str:
+        """The line as it is shown, with its speaker."""
+        return f"{self.speaker}: {self.shown}" if self.speaker and self.speaker not in self.shown else self.shown
 
 
 def ranked(given: AnswerInput) -> list[Line]:
@@ -101,6 +105,11 @@ def ranked(given: AnswerInput) -> list[Line]:
         held["ranked"] = sorted(_lines(given), key=lambda line: (-line.score, line.number))
     lines: list[Line] = held["ranked"]
     return lines
+
+
+def is_unread(question: str) -> bool:
+    """Whether a question is in a script that the packaged models do not know."""
+    return _UNREAD.search(question) is not None
 
 
 def is_conversation(given: AnswerInput) -> bool:
@@ -156,28 +165,39 @@ def items_beside(given: AnswerInput, line: Line) -> list[Line]:
 
 def _lines(given: AnswerInput) -> list[Line]:
     chunks = [_chunk_lines(e.text, e.header) for e in given.evidence]
-    asked = content_words(given.question)
-    shared = [[asked & line.words for line in chunk] for chunk in chunks]
-    worth = _Worth(asked, [words for own in shared for words in own])
-    found: list[Line] = []
-    for at, (evidence, chunk, own) in enumerate(zip(given.evidence, chunks, shared, strict=True)):
-        everywhere = frozenset().union(*own)
-        title = asked & content_words(evidence.title or "")
-        cosines = _cosines(evidence, chunk)
+    words = [
+        (content_words(e.title or ""), [line.words for line in chunk])
+        for e, chunk in zip(given.evidence, chunks, strict=True)
+    ]
+    shares_of = word_shares(content_words(given.question), words)
+    lines: list[Line] = []
+    for at, (evidence, chunk, shares) in enumerate(zip(given.evidence, chunks, shares_of, strict=True)):
+        cosines, matches = _cosines(evidence, chunk), _matches(given, evidence)
         published = evidence.published_at.date() if evidence.published_at else None
-        first = len(found)
-        for n, line in enumerate(chunk):
-            places = (own[n], own[n - 1] if n else frozenset(), own[n + 1] if n + 1 < len(own) else frozenset())
-            alone, before, after, of_title, chunk_only = worth.new_in_each((*places, title, everywhere))
-            shares = Shares(alone, before, after, of_title, chunk_only, cosines[n], float(line.asks), 1.0 / (1 + at))
-            score = math.fsum(w * x for w, x in zip(_WEIGHTS, shares, strict=True))
-            number = first + n + 1
-            # The header of a table is part of each row, and the row before tells nothing of this one.
-            behind = first + n if n and not (line.row and line.row.header) else 0
-            found.append(
-                Line(number, at, line.text, line.shown, behind, line.row, line.speaker, published, shares, score)
+        first = len(lines)
+        for n, (line, own) in enumerate(zip(chunk, shares, strict=True)):
+            signals = Signals(matches[n], cosines[n], float(line.asks), 1.0 / (1 + at))
+            score = weighted(own) + math.fsum(w * x for w, x in zip(_WEIGHTS, signals, strict=True))
+            number, behind = first + n + 1, first + n if line.has_before else 0
+            lines.append(
+                Line(number, at, line.text, line.shown, behind, line.row, line.speaker, published, own, signals, score)
             )
-    return found
+    return lines
+
+
+def _matches(given: AnswerInput, evidence: Evidence) -> list[float]:
+    """How well each line of a chunk matches the question; 0 where nothing is read of it."""
+    chunk = _chunk_lines(evidence.text, evidence.header)
+    if given.reader is None or is_unread(given.question) or not chunk:
+        return [0.0] * len(chunk)
+    before = [n - 1 if line.has_before else -1 for n, line in enumerate(chunk)]
+    vectors = _line_vectors(evidence.text, evidence.header)
+    return LateInteraction.load().scores(given.question, vectors, before)
+
+
+@lru_cache(maxsize=_VECTORS)
+def _line_vectors(text: str, header: str | None) -> Lines:
+    return LateInteraction.load().lines([line.spoken for line in _chunk_lines(text, header)])
 
 
 @lru_cache(maxsize=_CHUNKS)
@@ -187,7 +207,7 @@ def _chunk_lines(text: str, header: str | None) -> list[_ChunkLine]:
     plain = [" ".join(line.split()) for line in written]
     above = header.split("\n") if header else []
     tables = rows([*above, *plain])
-    found = []
+    lines = []
     for n, (start, _) in enumerate(spans(text)):
         row = tables.get(len(above) + n)
         begin = text.rfind("\n", 0, start) + 1
@@ -195,34 +215,10 @@ def _chunk_lines(text: str, header: str | None) -> list[_ChunkLine]:
         speaker = match["name"] if match and row is None else ""
         shown = row.labelled if row else plain[n]
         words = content_words(shown) | (content_words(speaker) if speaker else frozenset())
-        found.append(_ChunkLine(written[n], shown, words, row, speaker, plain[n].endswith(_ASKS)))
-    return found
-
-
-class _Worth:
-    """What words of a question count: more, the fewer lines have them; all together 1."""
-
-    def __init__(self, words: frozenset[str], lines: list[frozenset[str]]) -> None:
-        """`lines` are the words of the question that each line has."""
-        seen = Counter(chain.from_iterable(lines))
-        weight = {word: math.log(1.0 + len(lines) / (0.5 + seen[word])) for word in words}
-        total = math.fsum(weight.values()) or 1.0
-        self._weight = {word: value / total for word, value in weight.items()}
-        self._known = {frozenset[str](): 0.0}
-
-    def new_in_each(self, places: tuple[frozenset[str], ...]) -> list[float]:
-        """What the words of each place count that none before it has."""
-        seen: frozenset[str] = frozenset()
-        shares = []
-        for words in places:
-            shares.append(self._of(words - seen))
-            seen |= words
-        return shares
-
-    def _of(self, words: frozenset[str]) -> float:
-        if words not in self._known:
-            self._known[words] = math.fsum(self._weight[word] for word in words)
-        return self._known[words]
+        # The header of a table is part of each row, and the row before tells nothing of this one.
+        has_before = n > 0 and not (row and row.header)
+        lines.append(_ChunkLine(written[n], shown, words, row, speaker, plain[n].endswith(_ASKS), has_before))
+    return lines
 
 
 @lru_cache(maxsize=_CHUNKS)

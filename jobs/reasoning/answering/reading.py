@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,9 +11,8 @@ import numpy as np
 
 from quern.jobs.models.reader import LineReading, Passage, Reading
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
-from quern.jobs.reasoning.answering.lines import Line, is_conversation, ranked
+from quern.jobs.reasoning.answering.lines import Line, is_conversation, is_unread, ranked
 from quern.jobs.text.language import language_of
-from quern.schemas.words.scripts import CJK
 
 # What the log odds of shared words count beside the reader's.
 BESIDE_READER: Final = 0.12
@@ -28,7 +26,6 @@ _LINE, _TITLE = 350, 130  # ...of which the model reads so many of a line, and o
 _EVEN: Final = -1.4
 _AHEAD: Final = 8  # Questions whose lines are read before they are answered.
 _UNKNOWN: Final = partial(Reading, (), {})  # What is read of the kind of a question in another language.
-_UNREAD: Final = re.compile(f"[{CJK}]")
 
 
 class Model(Protocol):
@@ -89,7 +86,7 @@ def reading_ahead(inputs: Sequence[AnswerInput]) -> Iterator[AnswerInput]:
 
 def verdict(given: AnswerInput, line: Line) -> float:
     """The log odds that a line answers a question by yes, read alone behind the line before; 0 without a reader."""
-    if given.reader is None or _UNREAD.search(given.question):
+    if given.reader is None or is_unread(given.question):
         return 0.0
     texts = {o.number: o.shown for o in ranked(given) if o.number in (line.before, line.number)}
     passage = Passage(heading(given.evidence[line.evidence]), [texts[number] for number in sorted(texts)])
@@ -114,7 +111,7 @@ def _begin(given: AnswerInput) -> None:
 
 
 def _begun(given: AnswerInput) -> Callable[[], Read]:
-    if given.reader is None or _UNREAD.search(given.question):
+    if given.reader is None or is_unread(given.question):
         return Read
     # The kind of answer is read of the question alone: lines beside it mislead. The reader knows English alone.
     known = language_of(given.question)[0] in (None, "en")

@@ -10,18 +10,15 @@ from typing import Final, NamedTuple
 
 from quern.jobs.reasoning.answering.candidates import candidates
 from quern.jobs.reasoning.answering.inputs import AnswerInput, Evidence
-from quern.jobs.reasoning.answering.lines import ranked
+from quern.jobs.reasoning.answering.lines import is_unread, ranked
 from quern.jobs.reasoning.answering.reading import read
 from quern.jobs.reasoning.logistic import UNKNOWN
 from quern.jobs.text.dates import When, dates
 from quern.jobs.text.stems import content_words
-from quern.schemas.words.scripts import CJK
 
 _NAME: Final = re.compile(r"(?<=\s)(?!I\b)[A-Z][\w'’-]*")
 _NUMBER: Final = re.compile(r"[^\W_]*\d[\w-]*")
 _MOST_ODDS: Final = 6.0  # Beyond which the reader's odds tell no more.
-# The default embedder knows no such script: its cosines tell nothing there.
-_UNREAD: Final = re.compile(f"[{CJK}]")
 
 
 class Features(NamedTuple):
@@ -31,6 +28,7 @@ class Features(NamedTuple):
         any: Log odds of the reader that some line answers, within ±6; unknown where it read nothing.
         margin: By how much the likeliest line leads the next of another text, as log odds, at most 6; the same.
         share: Share of the question's words that the likeliest line has with the one before and its title, by rarity.
+        match: The best match of the question and a line (`jobs.models.late_interaction`); unknown where none was taken.
         words: Share of the question's words that the evidence has.
         names: Share of its names that the evidence has; 1 where it has none.
         numbers: Share of its numbers and codes that the evidence has; 1 where it has none.
@@ -41,6 +39,7 @@ class Features(NamedTuple):
     any: float
     margin: float
     share: float
+    match: float
     words: float
     names: float
     numbers: float
@@ -80,16 +79,18 @@ def points(question: str) -> Points:
 def features(given: AnswerInput) -> Features:
     """The signals of a question and its evidence."""
     asked, likely = points(given.question), candidates(given)
-    made = read(given)
+    made, lines = read(given), ranked(given)
     words = frozenset[str]().union(*map(words_of, given.evidence))
     numbers = frozenset(n.lower() for e in given.evidence for n in _NUMBER.findall(f"{e.title or ''} {e.text}"))
-    cosines = [] if _UNREAD.search(given.question) else [s for e in given.evidence for s in e.similarities]
+    # The default embedder knows no such script: its cosines tell nothing there.
+    cosines = [] if is_unread(given.question) else [s for e in given.evidence for s in e.similarities]
     best = likely[0].line.shares if likely else None
     other = next((c.score for c in likely if c.line.shown != likely[0].line.shown), likely[0].score) if likely else 0.0
     return Features(
         any=min(_MOST_ODDS, max(-_MOST_ODDS, made.odds_of_any)) if made.lines else UNKNOWN,
         margin=min(_MOST_ODDS, likely[0].score - other) if made.lines else UNKNOWN,
         share=best.own + best.before + best.title if best else 0.0,
+        match=max((line.signals.match for line in lines), default=0.0) or UNKNOWN,
         words=_weighted(given, asked.words, words),
         names=_part(asked.names, words),
         numbers=_part(asked.numbers, numbers),
