@@ -18,8 +18,7 @@ MONTH: Final = timedelta(31)
 # Of several dates in a sentence the most exact is the event's; of as exact ones the first.
 _EXACT: Final = {"day": 0, "week": 1, "month": 2, "range": 3, "season": 4, "quarter": 4, "half": 5, "year": 6}
 _DECADE: Final = 9
-# A day and a month without a year; a time that is told in words alone (`this weekend`) is to come where it says so.
-_OPEN_YEAR: Final = re.compile(r"XXXX-\d\d")
+# A time that is told in words alone (`this weekend`) is to come where it says so.
 _NUMBER: Final = re.compile(r"\d|[〇零一二三四五六七八九十]")
 _OF: Final = re.compile(r"\bof\s+$")
 _DETERMINER: Final = re.compile(r"(?:\b(?:the|an?|its|their|his|her|our)|['’]s)\s+$", re.I)
@@ -72,7 +71,7 @@ def own_dating(said: str, times: Sequence[When], published: date | None) -> Dati
         if _bounds(said, when) or _in_clause(said, when, days, published):
             continue
         later = published is not None and days.from_day > published
-        if later and not ahead and _OPEN_YEAR.match(when.timex):
+        if later and not ahead and when.open:
             # A year that the text leaves open is then the last one, not the next.
             days = _year_before(days)
             if days is None:
@@ -141,7 +140,7 @@ def _in_clause(said: str, when: When, days: Period, published: date | None) -> b
 
 def _unreadable(said: str, when: When) -> bool:
     """Whether a day is of a year that none can be: `31 December 9999`, `1 May 0000`."""
-    return _OPEN_YEAR.match(when.timex) is not None and _MORE_DIGITS.match(said, when.end) is not None
+    return when.open and _MORE_DIGITS.match(said, when.end) is not None
 
 
 def _spans(days: Period, published: date | None) -> bool:

@@ -70,7 +70,7 @@ def read_reports(passage: Passage, most: int, title_words: int) -> Reports:
     sentences = passage.sentences
     talk = any(s.who for s in sentences)
     topic = {w for w in search_terms(passage.title).split() if w not in STOP_WORDS}
-    order = order_of(text=passage.text) if "/" in passage.text else None
+    order = order_of(passage.text)
     rated: list[tuple[float, Sentence, Dating]] = []
     undated, carried, place = 0, NOTHING_CARRIED, -1
     news: Dating | None = None
