@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Final, Literal
 import pyarrow as pa
 
 from quern.jobs.core.contract import Outcome, Reject, outcome
+from quern.jobs.events.dating import LEAD
 from quern.jobs.events.passage import Passage
-from quern.jobs.events.report_date import LEAD
 from quern.jobs.events.rule import Report, Reports, read_reports
 from quern.jobs.events.task import ChunkEvents, EventInput, event_task, report_of
 from quern.jobs.events.timex import period

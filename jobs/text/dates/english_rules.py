@@ -129,6 +129,8 @@ class Rules:
                 return None
             if day.lower() == "second" and month.islower():
                 return None
+            if re.match(r",?\s(?:of\s)?\d{3,}\b", self._after(m)):  # A year that none can be: `1 May 9999`.
+                return Reading(None, None, "day", flaw="impossible")
         return self._dated(m, month_number(m), number(day))
 
     def _dated(self, m: re.Match[str], month: int, day: int) -> Reading | None:
