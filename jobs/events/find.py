@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Final, Literal
 import pyarrow as pa
 
 from quern.jobs.core.contract import Outcome, Reject, outcome
+from quern.jobs.events.dating import LEAD
 from quern.jobs.events.passage import Passage
-from quern.jobs.events.report_date import LEAD
 from quern.jobs.events.rule import Report, Reports, read_reports
 from quern.jobs.events.task import ChunkEvents, EventInput, event_task, report_of
 from quern.jobs.events.timex import period
@@ -40,7 +40,7 @@ class FindEvents(TaskJob[EventInput, ChunkEvents]):
     generator: GeneratorSettings = field(default_factory=GeneratorSettings)
 
     name: ClassVar[str] = "find_events"
-    version: ClassVar[int] = 5
+    version: ClassVar[int] = 6
     engine: ClassVar[Literal["cpu", "model"]] = "cpu"
     reads: ClassVar[tuple[str, ...]] = ("chunk_id", "doc_id", "text", "start", "title", "published_at", "utc_offset")
     key: ClassVar[str] = "chunk_id"

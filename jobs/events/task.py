@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from quern.jobs.events.own_date import Dating, known_days
+from quern.jobs.events.dating import Dating, known_days
 from quern.jobs.events.passage import Passage
 from quern.jobs.events.rule import Report, read_reports, report
 from quern.jobs.events.telling import plans

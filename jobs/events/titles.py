@@ -1,32 +1,34 @@
-"""Titles of events: the main clause of the sentence that tells one, in few words."""
+"""Titles: of events, the main clause of the sentence that tells one; of documents, what they say of their sentences."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-from quern.jobs.events.telling import telling_chinese
+from quern.jobs.events.telling import headline, telling, telling_chinese
 from quern.jobs.queries.rules.units import WORD, word_count
+from quern.schemas.words.terms import search_terms
 
-# What opens a sentence and names nothing of the event: connectives, list marks, the speaker of a turn.
+# What opens a sentence and names nothing of the event: connectives, list marks, quotation marks.
 _OPENING: Final = re.compile(
-    r"(?:[-*•·–—]\s+|\d{1,3}[.)]\s+|[\"'“‘«]|``|"
-    r"(?:However|Moreover|Meanwhile|Also|And|But|So|Then|In addition|Furthermore|Nevertheless|Additionally|"
-    r"As a result|For example)\b[,]?\s*|(?:此外|同时|另外|然而|但是|不过|据悉|据介绍)[，,]?\s*)+",
+    r"(?:[-*•·–—]\s+|\d{1,3}[.)]\s+|[\"'“‘«]|``|(?:However|Moreover|Meanwhile|Also|And|But|So|Then|In addition)\b,?\s*"
+    r"|(?:此外|同时|另外|然而|但是|据悉)[，,]?\s*)+",
     re.I,
 )
 # Where a clause ends that is not the main one.
 _CLAUSE: Final = re.compile(
-    r"\s+[-–—]\s+|;\s|[,]\s+(?:which|who|whose|where|while|after|before|because|as|although|though|but|and|so|with|"
-    r"saying|adding|according|including|making|leaving|leading|sparking|following)\b|\s+\(|[；：]|，"
+    r"\s+[-–—]\s+|;\s|,\s+(?:which|who|whose|where|while|after|before|because|as|although|though|but|and|so|with|\w+ing)\b"
+    r"|\s+\(|[；：]|，"
 )
-_INNER: Final = re.compile(r",?\s+(?:which|who|whose|because|when|where|while|after|before|so|and|but)\b")
 _ASIDE: Final = re.compile(r"\s*[(（][^()（）]*[)）]")
 _COMMA_ZH: Final = re.compile("[，；：]")
 _REPORTS_ZH: Final = re.compile("(?:宣布|表示|说|介绍|指出|透露|认为|称)$")
-_SHORTEST: Final = 5
 _TRAILING: Final = re.compile(
     r"[\s,;:，、；：—–-]+$|\s+(?:and|or|but|of|the|a|an|to|in|on|at|by|for|with|from|that|which|as)$", re.I
+)
+_PRONOUN: Final = re.compile(
+    r"[\"“'‘«`*•-]*\s*(?:(?:It|He|She|They)\b|(?:One|This|That|These|Those|Both|Each|Neither|Some|Others)\s+"
+    r"(?:is|are|was|were|has|have|had|will|would|did|does|of\s+(?:them|these|those)|\w+ed)\b)"
 )
 
 
@@ -46,23 +48,17 @@ def shortened(sentence: str, most: int) -> str:
 
 
 def _english(text: str, most: int) -> str:
-    """As many clauses from the first on as fit."""
-    cuts = [m.start() for m in _CLAUSE.finditer(text)]
-    fitting = [cut for cut in cuts if _SHORTEST <= word_count(text[:cut]) <= most]
-    if fitting:
-        return text[: fitting[-1]]
-    short = _cut(text, most)
-    ends = [m.start() for m in _INNER.finditer(short) if word_count(short[: m.start()]) > _SHORTEST]
-    # Before `that` or `to` a verb lacks what it is of: such a sentence is cut where words are used up, and says so.
-    return short[: ends[-1]] if ends else _TRAILING.sub("", short) + "…"
+    """As many clauses from the first on as fit; one that is cut where words are used up says so."""
+    fitting = [m.start() for m in _CLAUSE.finditer(text) if 5 <= word_count(text[: m.start()]) <= most]
+    return text[: fitting[-1]] if fitting else _TRAILING.sub("", _cut(text, most)) + "…"
 
 
 def _chinese(text: str, most: int) -> str:
     """The clause that tells what happened, with those after it as far as they fit."""
     clauses = [clause for clause in _COMMA_ZH.split(text) if clause]
-    telling = [n for n, clause in enumerate(clauses) if telling_chinese(clause)]
-    said = [n for n in telling if not _REPORTS_ZH.search(clauses[n])]
-    first = next(iter(said or telling), 0)
+    tells = [n for n, clause in enumerate(clauses) if telling_chinese(clause)]
+    said = [n for n in tells if not _REPORTS_ZH.search(clauses[n])]
+    first = next(iter(said or tells), 0)
     kept = clauses[first]
     for clause in clauses[first + 1 :]:
         if word_count(kept + clause) > most:
@@ -73,7 +69,31 @@ def _chinese(text: str, most: int) -> str:
 
 def _cut(text: str, most: int) -> str:
     """The first `most` words."""
-    for number, word in enumerate(WORD.finditer(text), 1):
-        if number == most:
-            return text[: word.end()]
-    return text
+    ends = [word.end() for word in WORD.finditer(text)]
+    return text[: ends[most - 1]] if len(ends) > most else text
+
+
+def is_title(text: str, title: str) -> bool:
+    """Whether a sentence is the title of its document again."""
+    return bool(title) and " ".join(text.split()).rstrip(".") == " ".join(title.split()).rstrip(".")
+
+
+def is_name(title: str) -> bool:
+    """Whether a document's title is a name: few words that tell nothing."""
+    return 0 < word_count(title) <= 4 and not headline(title) and telling(title + ".") is None
+
+
+def is_unnamed(text: str, title: str) -> bool:
+    """Whether a sentence begins with a pronoun for what stands before it: alone, it does not say who or what.
+
+    A document that has a name for its title, as in an encyclopaedia, is about what bears it, and so are its pronouns.
+    """
+    return _PRONOUN.match(text) is not None and not is_name(title)
+
+
+def stands_for(title: str, sentence: str, most: int) -> bool:
+    """Whether the document's title can stand for its first sentence: short, and two of its words there."""
+    if not title or word_count(title) > most:
+        return False
+    shared = set(search_terms(title).split()) & set(search_terms(sentence).split())
+    return sum(len(word) > 2 or not word.isascii() for word in shared) >= 2

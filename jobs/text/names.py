@@ -134,11 +134,6 @@ def chinese_names(text: str) -> tuple[Name, ...]:
     return tuple(sorted(found, key=lambda n: n.start))
 
 
-def is_body(name: str) -> bool:
-    """Whether a name is one of a company, an office or another body, by its last word."""
-    return _BODY.search(name) is not None
-
-
 def speaker(line: str) -> str:
     """Who speaks in a line of a conversation, `Name: words`; empty where none does."""
     match = _SPEAKER.match(line)

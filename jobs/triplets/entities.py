@@ -32,7 +32,7 @@ class FoldEntities(TableJob):
     """The entities that triplets name."""
 
     name: ClassVar[str] = "entities"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     @property
     def incremental(self) -> bool:

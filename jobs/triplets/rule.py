@@ -1,16 +1,55 @@
-"""The statements of a chunk by rule: rows of tables, lines of key and value, and sentences."""
+"""The statements of a chunk by rule: rows of tables, and sentences by one pattern for each language.
+
+Of an English sentence a name or phrase, the group of a verb, and what stands behind it. The relation is the verb's
+group, with the words up to a preposition where the object stands behind one (ReVerb, Fader and others 2011, section 3:
+V, V P, V W* P). Only the first verb of a sentence is read, and what it does not fit is left out; a parser finds twice
+as much (`triplets.parser`). Of a Chinese sentence its first clause, where its verb is one of a few that relate.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
+from typing import Final
 
-from quern.jobs.triplets.chinese import chinese_statements
+from quern.jobs.text.words import CLOSED, PARTICIPLES, PASTS, PREPOSITIONS, is_past
 from quern.jobs.triplets.rows import row_statements
-from quern.jobs.triplets.sentences import sentence_statements
 from quern.jobs.triplets.statement import Part, Passage, Statement
+from quern.schemas.words.scripts import HAN
 
-_LONGEST = 200  # Characters of one part.
+_LONGEST: Final = 200  # Characters of one part.
+_MOST_WORDS: Final = 10  # Of an object.
+# What is asked, supposed, quoted, or a cell of a table.
+_UNSTATED: Final = re.compile(r"^[\"“'‘|]|\b(?:if|unless|whether)\b|[?？]\W{0,9}$|\s\|\s", re.IGNORECASE)
+_NAME: Final = r"(?:The |the )?[A-Z][\w’'&.-]*(?: (?:(?:of|the|and|de|van|von) ){0,2}[A-Z0-9][\w’'&-]*)*"
+_WORD: Final = rf"(?!(?:{'|'.join(sorted(CLOSED - {'of', 'the'}))})\b)[\w’'-]+"
+_ADVERB: Final = r"(?:(?:not|never|also|already|now|still|first|\w+ly) )*"
+_PARTICIPLE: Final = rf"(?:[a-z]+ed|{'|'.join(sorted(PARTICIPLES))})\b"
+_CLAUSE: Final = re.compile(
+    r"(?:(?:In|On|At|By|Since|From|During|After|Before) [^,.;:]{0,40}?(?:, |\d{4},? ))?"
+    rf"(?P<subject>{_NAME}|(?:The|the|An?|an?) (?:{_WORD} ){{0,5}}?{_WORD})"
+    r"(?: \([^()]*\)|, (?:an?|the|who|which|aged) [^,]{2,80},)? "
+    rf"(?P<verb>{_ADVERB}(?:(?:(?:has|have|had|will|can) {_ADVERB}(?:been )?|(?:is|are|was|were) {_ADVERB})"
+    rf"{_PARTICIPLE}|(?:is|are|was|were|has|have|had)\b|(?:[a-z]+ed|{'|'.join(sorted(PASTS))})\b)) ?"
+)
+# Who says, thinks or wants something is no source of it.
+_SAYS: Final = re.compile(
+    r"\b(?:sa(?:id|ys?)|th(?:ink|inks|ought)|believed?|hoped?|claimed?|told|asked|wanted|felt|argued?|warned|denied"
+    r"|suggested|knew|known|seemed|expected|reported|tried)\b"
+)
+_END: Final = re.compile(
+    r"[,;:.!]+(?: |$)|[\"“”()–—]| (?=(?:and|or|but|nor|so|because|while|when|as|than|that|which|who|whom|whose|where|"
+    r"how|what|though|although|to be|then|there|too)\b)"
+)
+_PREPOSITION: Final = re.compile(rf"(?<= )(?:{'|'.join(sorted(PREPOSITIONS - {'of', 'except', 'like'}))}) ")
+_POINTS: Final = (CLOSED - {"the", "a", "an"}) | set("there here nothing nobody one us not".split())
+_CHINESE: Final = re.compile(
+    r"(?P<subject>《[^》]{1,24}》|(?!如果|目前|同时|[这那其该此您本在由从于当但并也又还就都因为对据经以有各每])"
+    rf"(?:(?![的了是着过他她它我你说而随或前后时])[{HAN}A-Za-z0-9·]){{2,16}}?)(?:（[^（）]{{1,40}}）)?，?"
+    r"(?P<verb>出生于|毕业于|成立于|创立于|创建于|始建于|建于|位于|坐落于|来自|隶属于|属于|设计了|获得|担任|又称|简称|全长|总部位于|包括|拥有|是)"
+    r"(?P<object>(?!否|因为|由于|为了|不|这|那|其|他|她|它|我|你|什么|谁|怎|如何)(?:《[^》]{1,24}》|[^，。；：！？、,;:!?（）()《》“”\"\n]){1,40})"
+)
 
 
 def read_statements(passage: Passage, most: int, parser: str = "none") -> list[Statement]:
@@ -21,18 +60,10 @@ def read_statements(passage: Passage, most: int, parser: str = "none") -> list[S
         most: How many at most.
         parser: `spacy` for English sentences by its parser, `none` for patterns.
     """
-    return _once(passage, chain(row_statements(passage), _sentences(passage, parser), chinese_statements(passage)))[
-        :most
-    ]
-
-
-def _sentences(passage: Passage, parser: str) -> Iterator[Statement]:
-    if parser == "spacy":
-        # The parser is an extra, and takes seconds to load.
-        from quern.jobs.triplets.parsed import parsed_statements
-
-        return parsed_statements(passage)
-    return sentence_statements(passage)
+    english = _english
+    if parser == "spacy":  # The parser is an extra, and takes seconds to load.
+        from quern.jobs.triplets.parsed import parsed_statements as english
+    return _once(passage, chain(row_statements(passage), english(passage), _chinese(passage)))[:most]
 
 
 def _once(passage: Passage, found: Iterable[Statement]) -> list[Statement]:
@@ -40,11 +71,43 @@ def _once(passage: Passage, found: Iterable[Statement]) -> list[Statement]:
     kept: dict[tuple[str, str, str], Statement] = {}
     for one in sorted(found, key=lambda s: (s.start, s.relation, s.object)):
         words = one.words(passage.text)
-        parts = zip((one.subject, one.relation, one.object), words, strict=True)
-        if words[0] != words[2] and all(_plain(part, text) for part, text in parts):
+        plain = all(0 < len(part) <= _LONGEST and part == part.strip() and "\n" not in part for part in words)
+        if words[0] != words[2] and plain:
             kept.setdefault(words, one)
     return list(kept.values())
 
 
-def _plain(part: Part, words: str) -> bool:
-    return 0 < part.end - part.start <= _LONGEST and words == words.strip() and "\n" not in words
+def _english(passage: Passage) -> Iterator[Statement]:
+    """What the first clause of each English sentence states."""
+    text = passage.text
+    for span in passage.sentences:
+        found = None if _UNSTATED.search(span.of(text)) else _CLAUSE.match(text, span.start, span.end)
+        if found is None or _SAYS.search(found["verb"]) or found["subject"].split()[0].lower() in _POINTS:
+            continue
+        subject, verb = Part(*found.span("subject")), found.start("verb")
+        stop = _END.search(text, found.end(), span.end)
+        end = stop.start() if stop else span.end
+        # Of each phrase: where the relation before it ends, and where it begins and ends itself.
+        marks = [*_PREPOSITION.finditer(text, found.end(), end)]
+        starts = [(found.end("verb"), found.end()), *((m.end() - 1, m.end()) for m in marks)]
+        ends = [*(m.start() for m in marks), end]
+        for (relation_end, first), last in zip(starts, ends, strict=True):
+            value = text[first:last].strip()
+            words = value.split()
+            if not words and first == found.end():
+                continue
+            relation = Part(verb, relation_end)
+            long = len(words) > _MOST_WORDS or 2 * len(relation.of(text).split()) > _MOST_WORDS
+            if not words or long or words[0].lower() in _POINTS or is_past(words[-1]):
+                break
+            yield Statement(subject, relation, Part(first, first + len(value)), *span, "sentence")
+
+
+def _chinese(passage: Passage) -> Iterator[Statement]:
+    """What the first clause of each Chinese sentence states."""
+    text = passage.text
+    for span in passage.sentences if not text.isascii() else ():
+        found = _CHINESE.match(text, span.start, span.end)
+        if found is not None and text[span.end - 1] not in "？?" and found["object"][-1] not in "吗呢吧的":
+            subject, relation, value = (Part(*found.span(group)) for group in ("subject", "verb", "object"))
+            yield Statement(subject, relation, value, *span, "sentence")

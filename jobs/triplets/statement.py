@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 
 from quern.schemas.words.sentences import sentence_spans
 
-How = Literal["sentence", "row", "label", "name", "model"]
-"""What stated it: a sentence, a row of a table, a `Key: value` line, a name behind a name; or a model found it."""
+How = Literal["sentence", "row", "model"]
+"""What stated it: a sentence, or a row of a table; or a model found it."""
 
 
 class Part(NamedTuple):

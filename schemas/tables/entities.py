@@ -17,8 +17,8 @@ ENTITIES = Table(
             optional(
                 "apart",
                 pa.string(),
-                "What tells it from others of its name: words behind the name in the title of its page, its site, or "
-                "`person` or `thing`; null where no other has the name, and for mentions that may be of any of them.",
+                "What tells it from others of its name: words behind the name in the title of its page; null where no "
+                "other has the name, and for mentions that may be of any of them.",
             ),
             optional("kind", pa.string(), "`person` or `thing`, where a page says what it is."),
             column("forms", pa.list_(pa.string()), "Names by which it is called, commonest first."),

@@ -30,8 +30,8 @@ TRIPLETS = Table(
             column(
                 "how",
                 pa.string(),
-                "What states it: a `sentence`, a `row` of a table, a `label` with its value, what stands behind a "
-                "`name`; or found by a `model`.",
+                "What states it: a `sentence`, or a `row` of a table; or found by a `model`. Older snapshots have "
+                "`label` and `name` too.",
             ),
             optional("subject_name", pa.string(), "The name that the subject is, in the fullest form of its chunk."),
             optional("object_name", pa.string(), "The name that the object is, in the fullest form of its chunk."),

@@ -61,7 +61,7 @@ def spans(question: str, now: date) -> list[Span]:
     if _YEAR.search(question):
         return []
     known = {when.start for when in dates(question) if when.from_day}
-    relative = [w for w in dates(question, now) if "X" not in w.timex and w.start not in known]
+    relative = [w for w in dates(question, now) if not w.open and w.start not in known]
     return [_span(w, now) for w in relative if w.text.lower() not in _NO_TIME and not _in_title(question, w)]
 
 

@@ -1,187 +1,212 @@
-"""Times in English text: points, what stands beside them, ranges, and the words around that belong to them."""
+"""Times in English text.
+
+From each word or number that can begin a time, rules are tried in order: first those for words before another time
+(`the end of ...`, `two weeks before ...`), then those for a time of its own. What stands behind it (a year, a weekday,
+a week) and a range's other end are joined to it. The pass is linear in the text.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 from typing import Final
 
-from quern.jobs.text.dates import holidays
-from quern.jobs.text.dates.combine import combined
-from quern.jobs.text.dates.counted import COUNTED
-from quern.jobs.text.dates.days import DAYS
-from quern.jobs.text.dates.own_day import OWN_DAY
-from quern.jobs.text.dates.points import Match, Point, Rule, Setting
-from quern.jobs.text.dates.ranges import ranged, signalled
-from quern.jobs.text.dates.readings import Reading
-from quern.jobs.text.dates.stepped import STEPPED
-from quern.jobs.text.dates.tokens import Line, tokenised
-from quern.jobs.text.dates.units import UNITS
-from quern.jobs.text.dates.when import When
+from quern.jobs.text.dates import calendar
+from quern.jobs.text.dates.calendar import Reading, Setting, Signal, When, a_day
+from quern.jobs.text.dates.english_prefixes import PREFIXES
+from quern.jobs.text.dates.english_rules import RULES, Rules
+from quern.jobs.text.dates.english_words import (
+    COUNT,
+    DECADES,
+    MONTH,
+    ORDINAL,
+    PARTS,
+    SEASON,
+    STEP,
+    TODAY,
+    UNIT,
+    WEEKDAY,
+    nameless,
+    number,
+)
+from quern.jobs.text.dates.holidays import HOLIDAYS
 from quern.schemas.words.patterns import lazy_pattern
 
-# What repeats or means no time: `every Monday`, `Friday mornings`, `each two days`.
-_REPEATED: Final = lazy_pattern(r"v[abdehgox]?B?[uUWMSpoHTLNb]+(?:p|[8,/-]+[WMuS]p?)*|[WR]q|[abdehg]6?pU")
-# Letters without which a text names no time.
-_TIMELY: Final = lazy_pattern("[MWSRGJVYjcXQCDouUHpwLNT]|It?[ad]")
+# What can begin a time; figures written on to something else are numbers of things.
+_START: Final = lazy_pattern(
+    rf"(?<![\w$£€¥#%@+&=*\\/])(?<!\w[-.])(?<!\d[:,])(?:\d|q[1-4]|(?:with)?in (?=\S+ (?:\w+ )?{nameless(UNIT)})|(?:"
+    + nameless("|".join((MONTH, WEEKDAY, SEASON, ORDINAL, STEP, COUNT, HOLIDAYS)))
+    + f"|{'|'.join((*PARTS, *TODAY, *DECADES))}|day|week|year|weekend|rest|remainder|later|earlier)\\b)",
+    re.IGNORECASE,
+)
+_REPEATED: Final = lazy_pattern(r"\b(?:each|every|any|daily|weekly|monthly)\s+(?:other\s+)?$", re.IGNORECASE)
+_SIGNAL: Final = lazy_pattern(
+    r"\b(?P<word>since|starting|beginning|after|before|until|till|by|prior\s+to|earlier\s+than|later\s+than)"
+    r"(?:\s+(?:the|on|in))*\s*$",
+    re.IGNORECASE,
+)
+_SIGNALS: Final[dict[str, Signal]] = {
+    "since": "since", "starting": "since", "beginning": "since", "after": "after", "later": "after",
+    "before": "before", "prior": "before", "earlier": "before", "until": "until", "till": "until", "by": "until",
+}  # fmt: skip
+_OR: Final = lazy_pattern(r"\s+or\s+(?:(?P<since>later|after)|earlier|before)\b", re.IGNORECASE)
+_BETWEEN: Final = lazy_pattern(r"\bbetween\s+(?:the\s+)?$", re.IGNORECASE)
+_JOIN: Final = lazy_pattern(r"(?:\s?[-–—~]{1,2}\s?|\s+(?:to|until|till|through|up\s+to)\s+)(?:the\s+)?", re.IGNORECASE)
+_AND: Final = lazy_pattern(r"\s+and\s+(?:the\s+)?", re.IGNORECASE)
+_TO_DAY: Final = lazy_pattern(
+    r"(?:\s?[-–—~]{1,2}\s?|\s+(?:to|until|till|through)\s+)(?:the\s+)?"
+    rf"(\d\d?(?:st|nd|rd|th)\b|{ORDINAL})",
+    re.IGNORECASE,
+)
+_NOW: Final = lazy_pattern(r"(?:the )?(?:present|now|today|date|current date)\b", re.IGNORECASE)
+_BEHIND: Final = lazy_pattern(
+    r"(?:['’]s|(?:\s+(?:morning|afternoon|evening|night))?)[\s,(-]+(?:(?:of|in|on)\s+)?(?:the\s+)?(?=\w)"
+)
 
 
-@cache
-def _rules() -> dict[str, tuple[tuple[re.Pattern[str], Rule], ...]]:
-    """The rules by the letter with which they begin."""
-    found: dict[str, list[tuple[re.Pattern[str], Rule]]] = {}
-    for letters, expression, rule in (*DAYS, *UNITS, *STEPPED, *COUNTED, *OWN_DAY):
-        pattern = lazy_pattern(expression)
-        for letter in letters:
-            found.setdefault(letter, []).append((pattern, rule))
-    return {letter: tuple(rules) for letter, rules in found.items()}
+_Found = tuple[int, Reading]
 
 
 def english_times(text: str, setting: Setting) -> list[When]:
     """The times of `text`, in order and disjoint."""
-    line = tokenised(text)
-    if _TIMELY.search(line.codes) is None:
-        return []
-    points = _points(line, setting)
-    if not points:
-        return []
-    points = [p for p in ranged(line, combined(line, points, setting)) if not p.reading.bare]
-    for n, point in enumerate(points):
-        signalled(
-            line,
-            point,
-            points[n - 1].end if n else 0,
-            points[n + 1].first if n + 1 < len(points) else len(line.tokens),
-        )
-    return [_when(line, point) for point in points]
+    return _English(text, setting).times()
 
 
-def _points(line: Line, setting: Setting) -> list[Point]:
-    """The points in time, without those that are a part of something that repeats."""
-    rules, codes = _rules(), line.codes
-    points: list[Point] = []
-    anchor: Reading | None = None
-    at = 0
-    repeated = {m.start(): m.end() for m in _REPEATED.finditer(codes)}
-    while at < len(codes):
-        if at in repeated:
-            at = repeated[at]
-            continue
-        letter = codes[at]
-        point = _holiday(line, at, setting) if letter in "XuWx" else None
-        if point is not None:
-            while points and points[-1].end > point.first:
-                points.pop()
-        else:
-            point = _point(line, at, rules.get(letter, ()), setting, anchor)
-        if point is None:
-            at += 1
-            continue
-        points.append(point)
-        at = point.end
-        anchor = _anchor(point.reading, anchor)
-    return points
+class _English(Rules):
+    """The times of one text."""
 
+    def times(self) -> list[When]:
+        found: list[When] = []
+        end = 0
+        while (start := _START.search(self.text, end)) is not None:
+            end = start.end()
+            if _REPEATED.search(self.text, max(0, start.start() - 12), start.start()):
+                end = self._repeated(start.start()) or end
+                continue
+            one = self._range(start.start())
+            if one is None:
+                continue
+            end, reading = max(end, one[0]), one[1]
+            if reading.unit in ("day", "weekday", "month", "year") and reading.first:
+                self.anchor = reading
+            found.append(self._when(start.start(), one[0], reading, found[-1].end if found else 0))
+        return found
 
-def _point(
-    line: Line, at: int, rules: tuple[tuple[re.Pattern[str], Rule], ...], setting: Setting, anchor: Reading | None
-) -> Point | None:
-    """The time that the first rule finds which begins at that token."""
-    for pattern, rule in rules:
-        found = pattern.match(line.codes, at)
-        if found is None:
-            continue
-        try:
-            reading = rule(Match(line, found, setting, anchor))
-        except (ValueError, OverflowError):  # A day outside of the years 1 to 9999.
-            continue
-        if reading is not None:
-            return Point(at, found.end(), reading)
-    return None
+    def _repeated(self, start: int) -> int | None:
+        """Where a time that recurs ends: `every Monday and Friday`."""
+        end = None
+        while one := self._at(start, 0):
+            end = one[0]
+            if (more := _AND.match(self.text, end)) is None:
+                break
+            start = more.end()
+        return end
 
+    def _when(self, start: int, end: int, reading: Reading, floor: int) -> When:
+        text = self.text
+        while text[end - 1] in " .,(" and end > start + 1:
+            end -= 1
+        plain_year = reading.unit == "year" and text[start].isdigit()
+        if not plain_year and text[max(floor, start - 4) : start].lower() == "the ":
+            start -= 4
+        signal: Signal = ""
+        if reading.unit != "range":
+            if before := _SIGNAL.search(text, max(floor, start - 24), start):
+                signal = _SIGNALS[before["word"].lower().split()[0]]
+            elif either := _OR.match(text, end):
+                signal = "since" if either["since"] else "until"
+        return reading.when(text, start, end, self.setting, signal)
 
-def _anchor(reading: Reading, anchor: Reading | None) -> Reading | None:
-    """The time from which `three days later` and `that year` are counted: the last that the text told."""
-    if reading.unit in ("day", "weekday", "month", "year") and reading.first is not None and not reading.bare:
-        return replace(reading, unit="day") if reading.unit == "weekday" else reading
-    return anchor
+    # ---- ranges
 
-
-def _holiday(line: Line, at: int, setting: Setting) -> Point | None:
-    """The holiday whose name ends with this token."""
-    token = line.tokens[at]
-    if line.codes[at] == "x" or (line.codes[at] == "u" and token.value != "day"):
-        return None
-    for first in range(max(0, at - 4), at + 1):
-        begin = line.tokens[first].start
-        if not line.text[begin].isalpha():
-            continue
-        name = holidays.holiday(line.text[begin : token.end])
-        if name is None or (at == first and line.codes[at] != "X"):
-            continue
-        if (
-            name in _LONGER
-            and line.codes[at + 1 : at + 2] in ("u", "X", "W")
-            and holidays.holiday(line.text[begin : line.tokens[at + 1].end])
-        ):
+    def _range(self, start: int) -> _Found | None:
+        """The time that begins at `start`, with the other end of a range that it begins."""
+        one = self._at(start, 3)
+        if one is None or one[1].bare:
             return None
-        if name in _LONGER and _word(line, at + 1) and line.codes[first - 1 : first] not in tuple("iI123456789LNT"):
-            return None  # The Christmas tree.
-        reference = setting.reference
-        if reference is None:
-            return Point(first, at + 1, Reading(None, None, "day", "XXXX-XX-XX", unit="holiday"))
-        years = [y for y in (reference.year - 1, reference.year, reference.year + 1) if 1 < y < 9999]
-        nearest = min(years, key=lambda y: abs((holidays.on(name, y) - reference).days))
-        day = holidays.on(name, nearest)
-        stepped = first > 0 and line.codes[first - 1] in "LNT"
-        step = line.tokens[first - 1].value if stepped else 0
-        first -= stepped
-        if step == -1 and day >= reference:
-            day = holidays.on(name, nearest - 1)
-        if step == 1 and day <= reference:
-            day = holidays.on(name, nearest + 1)
-        return Point(first, at + 1, Reading(day, day, "day", f"XXXX-{day:%m-%d}", unit=f"holiday:{name}"))
-    return None
+        end, reading = one
+        between = _BETWEEN.search(self.text, max(0, start - 12), start)
+        join = _JOIN.match(self.text, end) or (_AND.match(self.text, end) if between else None)
+        if join is None or reading.unit == "range":
+            return one
+        if now := _NOW.match(self.text, join.end()):
+            other: _Found | None = now.end(), a_day(self.setting.today, relative=True)
+        else:
+            other = self._at(join.end(), 3)
+        if other is None or other[1].unit == "range" or other[1].bare:
+            return self._to_day(end, reading) or one
+        if join[0] in "-–—" and reading.unit == "year" and other[1].unit not in ("year", "day"):
+            return one
+        whole = calendar.from_to(reading, other[1])
+        return one if whole is None else (other[0], whole)
+
+    def _to_day(self, end: int, day: Reading) -> _Found | None:
+        """`4 May to the 7th`: the range to another day of the month, or of the next where that is past it."""
+        to = _TO_DAY.match(self.text, end)
+        if to is None or day.unit != "day" or day.first is None:
+            return None
+        n = number(to[1])
+        month = day.first if n > day.first.day else calendar.after_months(day.first.replace(day=1), 1)
+        last = calendar.day_of(month.year, month.month, n)
+        if last is None or last.first is None:
+            return None
+        return to.end(), replace(day, last=last.first, unit="range", month=0, open=False)
+
+    # ---- one time
+
+    def _at(self, start: int, depth: int) -> _Found | None:
+        """The time that begins at `start`, with what stands behind it; deeper ones have words before them."""
+        text = self.text
+        for pattern, prefix in PREFIXES if depth else ():
+            if (m := pattern.match(text, start)) and (inner := self._at(m.end(), depth - 1)):
+                reading = _try(prefix, m, inner[1], self.setting)
+                if reading is not None:
+                    return self._extended(inner[0], reading)
+        for pattern, rule in RULES:
+            if m := pattern.match(text, start):
+                reading = _try(rule, self, m)
+                if reading is not None:
+                    return self._extended(m.end(), reading) if depth else (m.end(), reading)
+        return None
+
+    def _extended(self, end: int, reading: Reading) -> _Found:
+        """The time with one behind it that says more of it: `Wednesday next week`, `March of last year`."""
+        if (behind := _BEHIND.match(self.text, end, end + 24)) is None:
+            return end, reading
+        other = self._at(behind.end(), 0)
+        whole = _try(self._joined, reading, other[1], behind[0]) if other else None
+        return (other[0], whole) if other and whole else (end, reading)
+
+    def _joined(self, a: Reading, b: Reading, between: str) -> Reading | None:
+        joined = re.sub(r"the|morning|afternoon|evening|night", "", between).strip()
+        if a.first is None or b.first is None:
+            return None
+        if b.unit == "year" and a.open and joined in ("", ",", "of", "in"):
+            whole = calendar.in_year(a, b.first.year)
+            return replace(whole, relative=b.relative) if whole else None
+        if a.unit == "year" and b.unit == "quarter" and b.open:
+            return calendar.nth_in(a, (b.first.month + 2) // 3, "quarter")
+        if {a.unit, b.unit} == {"week", "weekday"} and not (a.part or b.part) and joined in ("", ",", "of", "in", "on"):
+            week, weekday = (a, b) if a.unit == "week" else (b, a)
+            if week.first and weekday.first:
+                return replace(a_day(calendar.weekday_of(week.first, weekday.first.weekday())), relative=week.relative)
+        if b.unit == "month" and a.unit == "day" and not a.month and joined == "of" and a.open:
+            return calendar.day_of(b.first.year, b.first.month, a.first.day)
+        if joined not in ("", ",", "(", "on", ", on"):
+            return None
+        if a.unit == "weekday" and b.unit == "day":
+            return calendar.with_weekday(b, a.first.weekday())
+        if (b.unit == "weekday" and a.unit == "day" and not a.relative) or (b.unit == "weekday" and a.month):
+            exact = calendar.with_weekday(a, b.first.weekday())
+            return exact if not exact.flaw else None
+        if a.unit == b.unit == "day" and a.relative and not a.open:
+            return b if a.first == b.first or not self.setting.known else replace(b, flaw="contradictory")
+        return None
 
 
-# Holidays of one word, which begin the names of others and are words before nouns.
-_LONGER: Final = frozenset(("christmas", "easter", "thanksgiving", "halloween"))
-
-
-def _word(line: Line, at: int) -> bool:
-    """Whether the token is a word."""
-    return at < len(line.tokens) and line.text[line.tokens[at].start].isalpha()
-
-
-def _when(line: Line, point: Point) -> When:
-    r, tokens = point.reading, line.tokens
-    first = point.first
-    if (
-        first
-        and line.codes[first - 1] == "t"
-        and (line.codes[first] in "ESoc" or line.codes[first + 1 : first + 2] in ("D", "s", "3", "4"))
-    ):
-        first -= 1  # `the end of May`, `the first quarter`, `the 1990s`
-    start, end = tokens[first].start, tokens[point.end - 1].end
-    outer = (
-        min(start, tokens[point.outer_first].start) if point.outer_first >= 0 else start,
-        tokens[point.outer_end - 1].end if point.outer_end >= 0 else end,
-    )
-    if line.codes[point.end - 1] == ".":
-        end = tokens[point.end - 2].end
-        outer = (outer[0], end if outer[1] == tokens[point.end - 1].end else outer[1])
-    return When(
-        start,
-        end,
-        r.first,
-        r.last,
-        r.precision,
-        line.text[start:end],
-        r.timex,
-        r.signal,
-        r.part,
-        r.flaw,
-        r.present,
-        outer,
-    )
+def _try(rule: Callable[..., Reading | None], *arguments: object) -> Reading | None:
+    try:
+        return rule(*arguments)
+    except (ValueError, OverflowError):  # A day outside of the years 1 to 9999.
+        return None

@@ -2,13 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
 from datetime import date, timedelta
-from functools import cache
 from typing import Final
 
-# Words with which a holiday's name may begin or be told; the names themselves are below.
-HOLIDAY_WORDS: Final = ("christmas", "xmas", "easter", "thanksgiving", "halloween", "hogmanay", "eve")
+from quern.jobs.text.dates.calendar import nth_weekday
+
+_FIXED: Final = {
+    "christmas eve": (12, 24), "christmas day": (12, 25), "christmas": (12, 25), "xmas": (12, 25),
+    "boxing day": (12, 26), "new years eve": (12, 31), "new years day": (1, 1), "valentines day": (2, 14),
+    "womens day": (3, 8), "st patricks day": (3, 17), "earth day": (4, 22), "may day": (5, 1), "juneteenth": (6, 19),
+    "canada day": (7, 1), "independence day": (7, 4), "bastille day": (7, 14), "halloween": (10, 31),
+    "international workers day": (5, 1), "labour day": (5, 1), "all saints day": (11, 1),
+    "armistice day": (11, 11), "veterans day": (11, 11),
+}  # fmt: skip
+# Days from Easter Sunday.
+_BY_EASTER: Final = {"good friday": -2, "easter monday": 1, "easter sunday": 0, "ash wednesday": -46, "easter": 0}
+# Month, weekday, which one, and days from it.
+_NTH: Final = {
+    "thanksgiving day": (11, 3, 4, 0), "thanksgiving": (11, 3, 4, 0), "black friday": (11, 3, 4, 1),
+    "labor day": (9, 0, 1, 0), "memorial day": (5, 0, -1, 0), "mothers day": (5, 6, 2, 0), "fathers day": (6, 6, 3, 0),
+    "martin luther king day": (1, 0, 3, 0), "presidents day": (2, 0, 3, 0), "columbus day": (10, 0, 2, 0),
+}  # fmt: skip
+# An expression for each name, the longer first; apostrophes may stand before or behind the s.
+HOLIDAYS: Final = "|".join(
+    re.sub(r"s (?=day|eve)", "['’]?s?['’]? ", name).replace("st ", r"st\.? ")
+    for name in sorted((*_FIXED, *_BY_EASTER, *_NTH), key=len, reverse=True)
+)
+
+
+def holiday(words: str, year: int) -> date:
+    """The day in a year of the holiday that an expression of `HOLIDAYS` has matched."""
+    name = re.sub(r"['’.]", "", " ".join(words.lower().split()))
+    if name in _FIXED:
+        return date(year, *_FIXED[name])
+    if name in _BY_EASTER:
+        return easter(year) + timedelta(_BY_EASTER[name])
+    month, weekday, n, beside = _NTH[name]
+    first, end = date(year, month, 1), date(year + month // 12, month % 12 + 1, 1)
+    return nth_weekday(first, end - timedelta(1), weekday, n) + timedelta(beside)
 
 
 def easter(year: int) -> date:
@@ -22,86 +54,3 @@ def easter(year: int) -> date:
     m = (a + 11 * h + 19 * el) // 433
     month = (h + el - 7 * m + 90) // 25
     return date(year, month, (h + el - 7 * m + 33 * month + 19) % 32)
-
-
-def nth_weekday(year: int, month: int, weekday: int, n: int) -> date:
-    """The nth such weekday of a month, from its end where n is negative."""
-    if n > 0:
-        first = date(year, month, 1)
-        return first + timedelta((weekday - first.weekday()) % 7 + 7 * (n - 1))
-    last = date(year + month // 12, month % 12 + 1, 1) - timedelta(1)
-    return last - timedelta((last.weekday() - weekday) % 7 - 7 * (n + 1))
-
-
-_FIXED: Final = {
-    "christmas": (12, 25),
-    "christmas day": (12, 25),
-    "xmas": (12, 25),
-    "christmas eve": (12, 24),
-    "boxing day": (12, 26),
-    "new year's day": (1, 1),
-    "new year's eve": (12, 31),
-    "valentine's day": (2, 14),
-    "st patrick's day": (3, 17),
-    "april fools' day": (4, 1),
-    "earth day": (4, 22),
-    "international workers' day": (5, 1),
-    "labour day": (5, 1),
-    "may day": (5, 1),
-    "independence day": (7, 4),
-    "bastille day": (7, 14),
-    "halloween": (10, 31),
-    "armistice day": (11, 11),
-    "veterans day": (11, 11),
-    "hogmanay": (12, 31),
-    "new years day": (1, 1),
-    "groundhog day": (2, 2),
-    "women's day": (3, 8),
-    "cinco de mayo": (5, 5),
-    "juneteenth": (6, 19),
-    "canada day": (7, 1),
-    "australia day": (1, 26),
-    "anzac day": (4, 25),
-    "all saints' day": (11, 1),
-    "remembrance day": (11, 11),
-    "singles' day": (11, 11),
-}
-_MOVING: Final[dict[str, Callable[[int], date]]] = {
-    "easter": easter,
-    "easter sunday": easter,
-    "easter monday": lambda year: easter(year) + timedelta(1),
-    "good friday": lambda year: easter(year) - timedelta(2),
-    "ash wednesday": lambda year: easter(year) - timedelta(46),
-    "thanksgiving": lambda year: nth_weekday(year, 11, 3, 4),
-    "thanksgiving day": lambda year: nth_weekday(year, 11, 3, 4),
-    "black friday": lambda year: nth_weekday(year, 11, 3, 4) + timedelta(1),
-    "labor day": lambda year: nth_weekday(year, 9, 0, 1),
-    "memorial day": lambda year: nth_weekday(year, 5, 0, -1),
-    "mother's day": lambda year: nth_weekday(year, 5, 6, 2),
-    "father's day": lambda year: nth_weekday(year, 6, 6, 3),
-    "martin luther king day": lambda year: nth_weekday(year, 1, 0, 3),
-    "presidents' day": lambda year: nth_weekday(year, 2, 0, 3),
-    "columbus day": lambda year: nth_weekday(year, 10, 0, 2),
-}
-
-
-def _plain(name: str) -> str:
-    return name.lower().replace("’", "").replace("'", "").replace(".", "")
-
-
-@cache
-def names() -> dict[str, str]:
-    """The holidays by name without marks."""
-    return {_plain(name): name for name in (*_FIXED, *_MOVING)}
-
-
-def holiday(name: str) -> str | None:
-    """The holiday of that name, however it is written."""
-    return names().get(" ".join(_plain(name).split()))
-
-
-def on(name: str, year: int) -> date:
-    """The day of a holiday in a year."""
-    if name in _FIXED:
-        return date(year, *_FIXED[name])
-    return _MOVING[name](year)

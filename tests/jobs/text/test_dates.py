@@ -52,58 +52,57 @@ def test_what_a_date_leaves_open_is_read_against_the_day_of_publication() -> Non
 
 
 @pytest.mark.parametrize(
-    ("text", "timex"),
+    ("text", "day"),
     [
-        ("The hall burnt down on 2 March 2014; that year it was rebuilt.", "2014"),
+        ("The hall burnt down on 2 March 2014; that year it was rebuilt.", "2014-01-01"),
         ("It sank on 2 March 2014, and the following day it was found.", "2014-03-03"),
-        ("She left in 2013. The previous year she wed.", "2012"),
-        ("On 2 March 2014 it sank; that week nobody sailed.", "2014-W09"),
+        ("She left in 2013. The previous year she wed.", "2012-01-01"),
+        ("On 2 March 2014 it sank; that week nobody sailed.", "2014-02-24"),
         ("On 2 March 2014 it sank; three weeks later it was raised.", "2014-03-23"),
     ],
 )
-def test_a_time_may_be_told_from_the_one_that_was_spoken_of_last(text: str, timex: str) -> None:
-    assert dates(text, date(2016, 11, 7))[-1].timex == timex
+def test_a_time_may_be_told_from_the_one_that_was_spoken_of_last(text: str, day: str) -> None:
+    assert str(dates(text, date(2016, 11, 7))[-1].from_day) == day
 
 
 PUBLISHED = datetime(2016, 11, 7, 16, 12)  # A Monday.
 
 
 @pytest.mark.parametrize(
-    ("text", "timex", "days"),
+    ("text", "days"),
     [
-        ("the second week of 2021", "2021-W02", "2021-01-11 2021-01-17"),
-        ("last week", "2016-W44", "2016-10-31 2016-11-06"),
-        ("Wednesday next week", "2016-11-16", "2016-11-16 2016-11-16"),
-        ("the third quarter of last year", "2015-Q3", "2015-07-01 2015-09-30"),
-        ("in the summer of 2016", "2016-SU", "2016-06-01 2016-08-31"),
-        ("the early 1990s", "199", "1990-01-01 1993-12-31"),
-        ("in the 15th century", "14", "1400-01-01 1499-12-31"),
-        ("from 4 to 17 September 2016", "(2016-09-04,2016-09-17,P13D)", "2016-09-04 2016-09-17"),
-        ("from Nov to March", "(XXXX-11-01,XXXX-03-01,P4M)", "2016-11-01 2017-03-31"),
-        ("on 5 March", "XXXX-03-05", "2016-03-05 2016-03-05"),
-        ("March of last year", "2015-03", "2015-03-01 2015-03-31"),
-        ("two months after next Friday", "2017-01-18", "2017-01-18 2017-01-18"),
-        ("the first Monday of next month", "2016-12-05", "2016-12-05 2016-12-05"),
-        ("the last 3 months", "(2016-08-07,2016-11-07,P3M)", "2016-08-07 2016-11-06"),
-        ("He left on May 3 1999; two days later", "1999-05-05", "1999-05-05 1999-05-05"),
-        ("20160408_08:38", "2016-04-08", "2016-04-08 2016-04-08"),
-        ("2016-04-08T23:30:00-05:00", "2016-04-08", "2016-04-08 2016-04-08"),
-        ("nineteen ninety six", "1996", "1996-01-01 1996-12-31"),
-        ("in 10 hours", "2016-11-08", "2016-11-08 2016-11-08"),
-        ("easter 2019", "2019-04-21", "2019-04-21 2019-04-21"),
-        ("上周五", "2016-11-04", "2016-11-04 2016-11-04"),
-        ("2019年第三季度", "2019-Q3", "2019-07-01 2019-09-30"),
-        ("1995 - 1997年", "(1995-01-01,1997-01-01,P2Y)", "1995-01-01 1997-12-31"),
-        ("2009年9月16日至23日", "(2009-09-16,2009-09-23,P7D)", "2009-09-16 2009-09-23"),
-        ("20世纪80年代", "198", "1980-01-01 1989-12-31"),
-        ("三天前", "2016-11-04", "2016-11-04 2016-11-04"),
-        ("民国113年3月5日", "2024-03-05", "2024-03-05 2024-03-05"),
-        ("２０１９年３月５日", "2019-03-05", "2019-03-05 2019-03-05"),
+        ("the second week of 2021", "2021-01-11 2021-01-17"),
+        ("last week", "2016-10-31 2016-11-06"),
+        ("Wednesday next week", "2016-11-16 2016-11-16"),
+        ("the third quarter of last year", "2015-07-01 2015-09-30"),
+        ("in the summer of 2016", "2016-06-01 2016-08-31"),
+        ("the early 1990s", "1990-01-01 1993-12-31"),
+        ("in the 15th century", "1400-01-01 1499-12-31"),
+        ("from 4 to 17 September 2016", "2016-09-04 2016-09-17"),
+        ("from Nov to March", "2016-11-01 2017-03-31"),
+        ("on 5 March", "2016-03-05 2016-03-05"),
+        ("March of last year", "2015-03-01 2015-03-31"),
+        ("two months after next Friday", "2017-01-18 2017-01-18"),
+        ("the first Monday of next month", "2016-12-05 2016-12-05"),
+        ("the last 3 months", "2016-08-07 2016-11-06"),
+        ("He left on May 3 1999; two days later", "1999-05-05 1999-05-05"),
+        ("20160408_08:38", "2016-04-08 2016-04-08"),
+        ("2016-04-08T23:30:00-05:00", "2016-04-08 2016-04-08"),
+        ("nineteen ninety six", "1996-01-01 1996-12-31"),
+        ("easter 2019", "2019-04-21 2019-04-21"),
+        ("上周五", "2016-11-04 2016-11-04"),
+        ("2019年第三季度", "2019-07-01 2019-09-30"),
+        ("1995 - 1997年", "1995-01-01 1997-12-31"),
+        ("2009年9月16日至23日", "2009-09-16 2009-09-23"),
+        ("20世纪80年代", "1980-01-01 1989-12-31"),
+        ("三天前", "2016-11-04 2016-11-04"),
+        ("民国113年3月5日", "2024-03-05 2024-03-05"),
+        ("２０１９年３月５日", "2019-03-05 2019-03-05"),
     ],
 )
-def test_a_time_has_its_value_and_its_days(text: str, timex: str, days: str) -> None:
-    found = dates(text, PUBLISHED, vague=True)[-1]
-    assert (found.timex, f"{found.from_day} {found.to_day}") == (timex, days)
+def test_a_time_has_its_days(text: str, days: str) -> None:
+    found = dates(text, PUBLISHED)[-1]
+    assert f"{found.from_day} {found.to_day}" == days
 
 
 @pytest.mark.parametrize(
@@ -142,15 +141,10 @@ def test_what_is_wrong_or_unsure_is_told_and_not_guessed(text: str, flaw: str, d
     assert [(w.flaw, str(w.from_day)) for w in dates(text, PUBLISHED)] == [(flaw, day)]
 
 
-def test_day_and_month_are_ordered_by_site_language_and_the_other_dates_of_a_text() -> None:
-    assert [order_of(host="www.example.co.uk"), order_of("en-US"), order_of("de"), order_of("en", "example.com")] == [
-        "day first",
-        "month first",
-        "day first",
-        None,
-    ]
+def test_day_and_month_are_ordered_by_the_other_dates_of_a_text() -> None:
     assert [str(w.from_day) for w in dates("04/05/2016", order="day first")] == ["2016-05-04"]
     assert [str(w.from_day) for w in dates("04/05/2016, 13/05/2016")] == ["2016-05-04", "2016-05-13"]
+    assert [order_of(t) for t in ("13/05/2016", "05/13/2016", "04/05/2016")] == ["day first", "month first", None]
 
 
 @pytest.mark.parametrize(
@@ -165,7 +159,6 @@ def test_day_and_month_are_ordered_by_site_language_and_the_other_dates_of_a_tex
 def test_a_signal_opens_one_side(text: str, signal: str, days: tuple[str, str]) -> None:
     (found,) = dates(text)
     assert (found.signal, tuple(map(str, found.days))) == (signal, days)
-    assert found.outer == (0, len(text))
 
 
 _WORDS = (
@@ -177,7 +170,7 @@ _WORDS = (
 @given(st.lists(st.sampled_from(_WORDS), max_size=14), st.sampled_from(["", " "]), st.sampled_from([1, 2016, 9999]))
 def test_hostile_text_gives_disjoint_spans_with_ordered_days(words: list[str], between: str, year: int) -> None:
     text, end = between.join(words), 0
-    for when in dates(text, date(year, 12, 31), vague=True):
+    for when in dates(text, date(year, 12, 31)):
         assert end <= when.start < when.end
         assert text[when.start : when.end] == when.text
         assert (when.from_day is None) == (when.to_day is None) or when.flaw

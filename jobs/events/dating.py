@@ -1,0 +1,204 @@
+"""The date of an event: one of the times that its sentence names, else that of the sentence before or of the report."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Final, Literal
+
+from quern.jobs.events.passage import Passage, Sentence
+from quern.jobs.events.telling import Telling, gone, perfect, plans, telling
+from quern.jobs.events.timex import Period, of_days, period, timex
+from quern.jobs.events.titles import is_name
+from quern.jobs.queries.rules.units import word_count
+from quern.jobs.text.dates import When, dates
+
+# Characters from the beginning of a document whose events may bear its own date: as long as articles of news are.
+LEAD: Final = 6000
+OPENING: Final = 1  # Sentences 0 and 1: what, and when.
+_MONTH: Final = timedelta(31)
+_WEEK: Final = timedelta(7)
+# Of several dates in a sentence the most exact is the event's; of as exact ones the first.
+_EXACT: Final = ("day", "week", "month", "range", "season", "quarter", "half", "year", "decade")
+_NUMBER: Final = re.compile(r"\d|[〇零一二三四五六七八九十]")
+# `the bell of 1886`, `the 1991 agreement`.
+_OF: Final = re.compile(r"(?P<of>\bof\s+)$|(?:\b(?:the|an?|its|their|his|her|our)|['’]s)\s+$", re.I)
+_BOUND: Final = re.compile(
+    r"\b(?:until|till|up\s+to|(?P<since>since))\s+(?:the\s+)?(?:(?:very\s+)?(?:late|early|end\s+of|beginning\s+of|"
+    r"start\s+of|mid)[\s-]+)?(?:in|on)?\s*$",
+    re.I,
+)
+# A clause that no comma ends before the time: `the mayor, who was born in 1949`.
+_RELATIVE: Final = re.compile(
+    r"(?:\b(?:who|whose|whom|which)\b|\b(?<!said )(?<!told )(?<!announced )that\s+"
+    r"(?:was|were|had|ran|stood|hung|\w+ed)\b)[^,;:]*$"
+)
+_FIRST_PERSON: Final = re.compile(r"^[^\"“`]*\bI(?:['’]\w+)?\b")
+
+DateFrom = Literal["text", "document"]
+
+
+@dataclass(frozen=True)
+class Dating:
+    """When the event of a sentence is.
+
+    Attributes:
+        timex: The day or days, as a TIMEX value.
+        date_from: Where that was taken from.
+        expected: Whether it was yet to come.
+    """
+
+    timex: str
+    date_from: DateFrom
+    expected: bool = False
+
+
+@dataclass(frozen=True)
+class Carried:
+    """The last date that a sentence before gave, and the line that it stands in."""
+
+    line: int = -1
+    dating: Dating | None = None
+
+
+def own_dating(said: str, times: Sequence[When], published: date | None) -> Dating | None:
+    """The date that a sentence gives its event: the most exact; a later one than the report's only where planned.
+
+    A time that the text speaks before or after of gives way to one that it speaks at. A time until which something
+    lasted is none, and an old one in a relative clause is of that clause.
+    """
+    ahead = plans(said)
+    found: list[tuple[bool, bool, int, int, str]] = []
+    for when in times:
+        days = period(value) if (value := timex(when)) else None
+        if days is None or _spans(days, published) or _names_thing(said, when, days):
+            continue
+        if _bounds(said, when) or _in_clause(said, when, days, published):
+            continue
+        later = published is not None and days.from_day > published
+        if later and not ahead and when.open and (days := _year_before(days)) is not None:
+            # A year that the text leaves open is then the last one, not the next.
+            later, value = False, of_days(days.from_day, days.to_day)
+        elif days is None or (later and not ahead and _NUMBER.search(when.text)):
+            continue
+        found.append((later, bool(when.signal), exactness(days), when.start, value))
+    if not found:
+        return None
+    later, *_, value = min(found)
+    return Dating(value, "text", later)
+
+
+def exactness(days: Period) -> int:
+    """How exact days are: 0 for a single one, more the vaguer."""
+    return _EXACT.index(days.precision)
+
+
+def known_days(passage: Passage) -> list[Period]:
+    """The days that the chunk names and the day of its publication: what a model may date its events by."""
+    found = [period(value) for when in dates(passage.text, passage.published) if (value := timex(when))]
+    own = [Period(passage.published, passage.published, "day")] if passage.published else []
+    return [*(days for days in found if days), *own]
+
+
+def undatable(said: str, when: When) -> bool:
+    """Whether a time shows that a sentence is not of the day of its report: it tells how long something lasts.
+
+    Where the time is of a relative clause, what stands before that has to tell something.
+    """
+    if when.flaw:
+        return True
+    clause = _RELATIVE.search(said, 0, when.start)
+    if clause is not None:
+        return telling(said[: clause.start()].rstrip(" ,") + ".") is None
+    return _bounds(said, when)
+
+
+def borrowed(
+    sentence: Sentence, tells: Telling, passage: Passage, carried: Carried, news: Dating | None
+) -> Dating | None:
+    """The date of an event whose sentence has none.
+
+    It is that of the sentence before in its paragraph, else the day that the news is of, else the report's. A document
+    that has a name for its title, as in an encyclopaedia, goes from time to time, and what it tells was not new then.
+    """
+    if tells in ("state", "plan") or is_name(passage.title):
+        return None
+    before = carried.dating
+    if before and carried.line == sentence.line and not before.expected and len(before.timex) == len("2024-03-02"):
+        return before
+    if passage.published is None or passage.start + sentence.start > LEAD or gone(sentence.text):
+        return None
+    if passage.start and _FIRST_PERSON.search(sentence.text):
+        return None  # A long turn of a conversation, or a memory.
+    return news or Dating(passage.published.isoformat(), "document")
+
+
+def is_background(sentence: Sentence, own: Dating, published: date | None, place: int) -> bool:
+    """Whether the date in one of the first sentences of a report is too old to be that of its news.
+
+    So it is in the very first where it is vague, and where the sentence tells in the present perfect what is new.
+    """
+    days = period(own.timex)
+    if published is None or days is None or own.expected or days.to_day >= published or place > OPENING:
+        return False
+    vague = place == 0 and days.to_day - days.from_day > _MONTH
+    return vague or (published - days.to_day > _MONTH and perfect(sentence.text))
+
+
+def news_day(own: Dating, published: date | None) -> Dating | None:
+    """The day of the news, where the opening of a report gives one of the week before its own."""
+    days = period(own.timex)
+    if published is None or days is None or own.expected or days.precision != "day":
+        return None
+    return own if timedelta(0) <= published - days.from_day <= _WEEK else None
+
+
+def moved_on(own: Dating, published: date | None) -> Dating:
+    """The date of a plan; what falls in the week before is of the week to come: `let's meet on Saturday`."""
+    days = period(own.timex)
+    if published is None or days is None or days.to_day >= published or published - days.from_day > _WEEK:
+        return own
+    if days.to_day > date.max - _WEEK:
+        return own
+    return Dating(of_days(days.from_day + _WEEK, days.to_day + _WEEK), "text", expected=True)
+
+
+def _names_thing(said: str, when: When, days: Period) -> bool:
+    """Whether a year tells which thing is meant, not when it was."""
+    before = _OF.search(said, 0, when.start) if days.precision == "year" else None
+    return before is not None and (before["of"] is not None or re.match(r"\s+[A-Za-z]", said[when.end :]) is not None)
+
+
+def _bounds(said: str, when: When) -> bool:
+    """Whether a time ends how long something lasts, or begins it: `until 1949`; not what `has` been so since."""
+    bound = _BOUND.search(said, 0, when.start)
+    return bound is not None and not (bound["since"] and (perfect(said) or gone(said)))
+
+
+def _in_clause(said: str, when: When, days: Period, published: date | None) -> bool:
+    """Whether a time is of a clause about one that the sentence names, behind who or what, and what happened.
+
+    A day near the report's own is of its news, wherever it stands.
+    """
+    if published is not None and abs(published - days.from_day) <= _MONTH:
+        return False
+    clause = _RELATIVE.search(said, 0, when.start)
+    return clause is not None and word_count(said[: clause.start()]) > 1
+
+
+def _spans(days: Period, published: date | None) -> bool:
+    """Whether a time is how long something lasts at the time of the report: `over the next four years`."""
+    if published is None or days.precision != "range" or not days.from_day <= published <= days.to_day:
+        return False
+    return days.to_day - days.from_day > _MONTH
+
+
+def _year_before(days: Period) -> Period | None:
+    """The same days a year earlier; None where that year lacks one of them."""
+    try:
+        first, last = (day.replace(year=day.year - 1) for day in (days.from_day, days.to_day))
+    except ValueError:  # 29 February.
+        return None
+    return Period(first, last, days.precision)

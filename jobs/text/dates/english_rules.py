@@ -1,0 +1,464 @@
+"""How times are written in English, and what each form means."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import date, timedelta
+from typing import Final
+
+from quern.jobs.text.dates import calendar
+from quern.jobs.text.dates.calendar import Reading, Setting, a_day
+from quern.jobs.text.dates.english_words import (
+    COUNT,
+    DAY,
+    DECADES,
+    FIGURES,
+    FINENESS,
+    FROM_ANCHOR,
+    LEAD,
+    MONTH,
+    NTH,
+    OF_YEAR,
+    ORDINAL,
+    SEASON,
+    SEASONS,
+    STEP,
+    STEPS,
+    TO,
+    TODAY,
+    UNIT,
+    WEEKDAY,
+    YEAR,
+    compiled,
+    month_number,
+    nameless,
+    number,
+    unit_name,
+    weekday_number,
+    year_number,
+)
+from quern.jobs.text.dates.holidays import HOLIDAYS, holiday
+from quern.schemas.words.patterns import lazy_pattern
+
+_PREPOSITION: Final = (
+    "in|by|for|from|to|until|till|since|before|after|between|during|around|about|over|through|throughout|than"
+)
+_BEFORE_YEAR: Final = lazy_pattern(
+    rf"(?:[-–(]|\b(?:{_PREPOSITION}|of|and|or|early|late|mid|the|year|circa|c\.|summer|spring|autumn|winter))\s*$",
+    re.IGNORECASE,
+)
+_BEFORE_DAY: Final = lazy_pattern(rf"\b(?:{_PREPOSITION}|on|at|last|next|this)\s+$", re.IGNORECASE)
+_BEFORE_MONTH: Final = lazy_pattern(
+    rf"(?:^|-|\b(?:{_PREPOSITION}|of|and|early|late|mid|last|next|this)(?:\s+the)?)\s*$", re.IGNORECASE
+)
+_BEFORE_SEASON: Final = lazy_pattern(
+    r"\b(?:(?:in|since|until|by)\s+(?:the\s+)?|(?:over|through|during|of)\s+the\s+|the\s+whole\s+)$", re.IGNORECASE
+)
+_SMALL: Final = ("may", "march", "mar", "dec", "jan")  # Months that are other words too.
+# How a year is told from a number: what it counts, measures or numbers.
+_COUNTED: Final = lazy_pattern(
+    r"\s*(?:%|°|(?:per|percent|km|kg|mph|feet|miles?|met(?:re|er)s?|dollars?|euros?|hours?|rpm|[mb]illion|people|men"
+    r"|women|words|hrs?|GMT|UTC)\b| \d)|-(?!present\b|now\b|today\b)[A-Za-z]"
+)
+_PLURAL: Final = lazy_pattern(r"\s+(?!(?:was|is|has|as|this|its|his)\b)(?:[a-z]{3,}\s+)?[a-z]{2,}s\b")
+_COUNTING: Final = lazy_pattern(r"\b(?:for|than|about|around|of|to|and|or|over|through|the)\s+$", re.IGNORECASE)
+_NUMBERED: Final = lazy_pattern(
+    r"\b(?:flight|room|page|chapter|section|article|act|volume|version|model|building|unit|highway|route|bus|line|office"
+    r"|gate|no\.?|number|order|case|form|iso|rfc|windows)\s+$|\d $",
+    re.IGNORECASE,
+)
+_AHEAD: Final = lazy_pattern(
+    r"(?:\b(?:will|shall|to be|going to|scheduled|due|expected|plans?)\b|['’]ll\b)[^.;!?]*$", re.IGNORECASE
+)
+# `built in three years` says how long it took.
+_TOOK: Final = lazy_pattern(
+    r"\b(?:\w+ed|was|were|had|did|won|made|took|grew|rose|fell|became|lost|sold|came|time|first|once|twice)\b",
+    re.IGNORECASE,
+)
+_GOES_ON: Final = lazy_pattern(rf" {nameless(UNIT)}|-\w", re.IGNORECASE)
+_BETWEEN: Final = lazy_pattern(r"\bbetween\s+(?:the\s+)?$", re.IGNORECASE)
+_WORD: Final = lazy_pattern(r"[\s-]+[A-Za-z]")
+
+
+class Rules:
+    """The rules, over one text.
+
+    Attributes:
+        text: The text.
+        setting: What its times are read against.
+        anchor: The time to a day, month or year that it has named last.
+    """
+
+    def __init__(self, text: str, setting: Setting) -> None:
+        self.text, self.setting = text, setting
+        self.anchor: Reading | None = None
+
+    def _year_month_day(self, m: re.Match[str]) -> Reading | None:
+        return calendar.day_of(int(m["year"]), int(m["m"]), int(m["d"]))
+
+    def _in_figures(self, m: re.Match[str]) -> Reading | None:
+        """A day in figures, in the order of the text; where both orders are possible and none is known, `ambiguous`."""
+        one, two, year = int(m["one"]), int(m["two"]), m.groupdict().get("year")
+        dots = m.groupdict().get("mark") == "."
+        if (year is None and (one, two) == (24, 7)) or max(one, two) > 31 or min(one, two) < 1 or min(one, two) > 12:
+            return None
+        if year is not None and len(year) == 2 and m["mark"] != "/":
+            return None
+        if year is None and not (m["weekday"] or m["step"] or self._behind(_BEFORE_DAY, m) or self._ranges(m)):
+            return None
+        unsure = one <= 12 >= two and one != two and not dots and self.setting.order is None
+        if one > 12 or (two <= 12 and (dots or self.setting.order == "day first")):
+            one, two = two, one
+        found, step = self._dated(m, one, two), STEPS.get((m.groupdict().get("step") or "this").lower(), 0)
+        if year is None and found and found.first and step * (found.first - self.setting.today).days <= 0 != step:
+            found = calendar.in_year(found, found.first.year + step)
+        return replace(found, flaw="ambiguous") if found and unsure and not found.flaw else found
+
+    def _ranges(self, m: re.Match[str]) -> bool:
+        """Whether a match is one end of a range, or all of the text."""
+        before, after = self._before(m)[-1:], self._after(m)
+        return (before in "-–—~" and (bool(before) or not after)) or re.match(rf"{TO}\d\d?/", after) is not None
+
+    def _day_of_month(self, m: re.Match[str]) -> Reading | None:
+        day, month = m["day"], m["month"]
+        if not (m["year"] or m["short"]):
+            if month in _SMALL and not day[-1:].isalpha() and not self._behind(_BEFORE_DAY, m):
+                return None
+            if m.end("day") == m.end() and _GOES_ON.match(self.text, m.end()):
+                return None
+            if day.lower() == "second" and month.islower():
+                return None
+            if re.match(r",?\s(?:of\s)?\d{3,}\b", self._after(m)):  # A year that none can be: `1 May 9999`.
+                return Reading(None, None, "day", flaw="impossible")
+        return self._dated(m, month_number(m), number(day))
+
+    def _dated(self, m: re.Match[str], month: int, day: int) -> Reading | None:
+        year = self._year(m)
+        found = calendar.day_of(year, month, day) if year else calendar.open_day(month, day, self.setting)
+        if found is not None and m.groupdict().get("weekday"):
+            return calendar.with_weekday(found, weekday_number(m))
+        return found
+
+    def _year(self, m: re.Match[str]) -> int:
+        """The year that a match names; one of two digits at most 20 years ahead of the text's, 0 for none."""
+        groups = m.groupdict()
+        digits = groups.get("year") or groups.get("short")
+        if not digits or not digits.isdigit() or len(digits) == 4:
+            return year_number(digits or "0")
+        last = self.setting.today.year + 20 if self.setting.known else 2069
+        return last - (last - int(digits)) % 100
+
+    def _days_of_month(self, m: re.Match[str]) -> Reading | None:
+        """`22 to 24 August 2025`, `May 22-24, 2025`."""
+        if m["and"] and not self._behind(_BETWEEN, m):
+            return None
+        if m["month"] in _SMALL and not m["year"] and not self._behind(_BEFORE_DAY, m):
+            return None
+        last = self._dated(m, month_number(m), number(m["other"]))
+        day = number(m["day"])
+        if last is None or last.first is None:
+            return None if last is None else replace(last, unit="range")
+        first = last.first.replace(day=day) if day < last.first.day else None
+        if first is None and m["back"]:
+            first = calendar.after_months(last.first.replace(day=1), -1).replace(day=day)
+        return replace(last, first=first, unit="range", month=0, open=False) if first else None
+
+    def _month(self, m: re.Match[str]) -> Reading | None:
+        if year := self._year(m):
+            return calendar.months(year, month_number(m), 1, "month")
+        small, after = m["month"] in _SMALL, self._after(m)
+        if small and (not self._behind(_BEFORE_DAY, m) or re.match(r"\s[a-z]", after)):
+            return None
+        if not re.match(rf"{TO}|[-\s]*$|\s+(?:of\s+)?(?:this|last|next)\b", after, re.IGNORECASE):
+            if m.start() == 0 or not self._behind(_BEFORE_MONTH, m):
+                return None
+            if re.match(r"\s[A-Z]|\s[a-z]+ed\b", after) and not re.search(r"\bin\s$", self._before(m)):
+                return None  # `for April Smith`, `May agreed`
+        return calendar.open_months(month_number(m), "month", self.setting)
+
+    def _month_in_figures(self, m: re.Match[str]) -> Reading | None:
+        return calendar.months(int(m["year"]), int(m["m"]), 1, "month")
+
+    def _season(self, m: re.Match[str]) -> Reading | None:
+        month = SEASONS[m["season"].lower()]
+        if year := self._year(m):
+            return calendar.season_of(year, month)
+        after = self._after(m)
+        if re.match(r"\s(?:of\s)?(?:this|last|next)\syear", after) is None:
+            follows = re.match(r"\sof\s|-|\s(?!in|on|at|and|or|is|was|when|to)[A-Za-z]", after)
+            if follows or not self._behind(_BEFORE_SEASON, m):
+                return None
+        return calendar.open_months(month, "season", self.setting)
+
+    def _nth_of_year(self, m: re.Match[str]) -> Reading | None:
+        """`Q1 2017`, `week 23`, `fourth-quarter`: of the year named, else of the last that has begun it."""
+        n, year = number(m["n"]), self._year(m)
+        unit = {"q": "quarter", "h": "half"}.get(m["unit"].lower(), unit_name(m["unit"]))
+        if unit in ("day", "weekend", "fortnight", "year", "decade", "century"):
+            return None
+        if year:
+            return calendar.nth_of_year(year, n, unit)
+        if unit not in ("quarter", "week") or n < 0:
+            return None
+        here = calendar.nth_of_year(self.setting.today.year, n, unit)
+        if here and here.first and here.first > self.setting.today and self.setting.past and unit == "quarter":
+            here = calendar.nth_of_year(self.setting.today.year - 1, n, unit)
+        return replace(here, relative=True, open=True) if here else None
+
+    def _named_year(self, m: re.Match[str]) -> Reading | None:
+        return calendar.months(year_number(m["year"]), 1, 12, "year")
+
+    def _two_years(self, m: re.Match[str]) -> Reading | None:
+        """`1939-45`, `the 2019/20 season`."""
+        first = int(m["year"])
+        last = first - first % 100 + int(m["two"])
+        if last <= first or (last > first + 1 and int(m["two"]) <= 12):
+            return None
+        return calendar.months(first, 1, 12 * (last - first + 1), "range")
+
+    def _lone_year(self, m: re.Match[str]) -> Reading | None:
+        """A year alone counts from 1800 where nothing is counted by it, earlier and later ones after a preposition."""
+        year, text = year_number(m["year"]), self.text
+        if _COUNTED.match(text, m.end()) or self._behind(_NUMBERED, m):
+            return None
+        counted = _PLURAL.match(text, m.end()) is not None
+        if counted and self._behind(_COUNTING, m):
+            return None
+        preposition, usual = self._behind(_BEFORE_YEAR, m), 1800 <= year < 2100
+        return None if (counted or not usual) and (not preposition or (not usual and counted)) else self._named_year(m)
+
+    def _decade(self, m: re.Match[str]) -> Reading | None:
+        if word := m["word"]:
+            return calendar.months(1920 + 10 * DECADES.index(word.lower()), 1, 120, "decade")
+        first = int(m["decade"])
+        if first < 100 and not re.search(r"(?:\bthe |early |late |mid-? ?|['’])$", self._before(m), re.IGNORECASE):
+            return None
+        return calendar.months(first if first > 99 else 1900 + first, 1, 120, "decade")
+
+    def _century(self, m: re.Match[str]) -> Reading | None:
+        return calendar.century_of(number(m["n"])) if m["n"].lower() != "last" else None
+
+    def _today(self, m: re.Match[str]) -> Reading | None:
+        step = TODAY[m["word"].lower()]
+        step += {"": 0, "before": -1, "after": 1}[(m["way"] or "").lower()]
+        return a_day(self.setting.today + timedelta(step), relative=True)
+
+    def _weekday(self, m: re.Match[str]) -> Reading | None:
+        """News tells what was: the last such day, the day of publication among them; else the nearest."""
+        name, text, today = m["weekday"], self.text, self.setting.today
+        if not name[0].isupper() and len(name) < 6:
+            return None
+        if re.match(r"\s(?:mornings|afternoons|evenings|nights)", self._after(m)):
+            return None
+        if len(name) < 6 and not (m["day"] or self._behind(_BEFORE_DAY, m) or re.match(TO, self._after(m))):
+            return None
+        if m["day"]:  # `Saturday the 14th`: of the nearest month in which that day is that weekday.
+            here = today.replace(day=1)
+            for step in sorted(range(-8, 9), key=lambda n: (abs(n), n > 0)):
+                month = calendar.after_months(here, step)
+                found = calendar.day_of(month.year, month.month, number(m["day"]))
+                if found and found.first and found.first.weekday() == weekday_number(m):
+                    return replace(found, relative=True, open=True)
+            return None
+        day = today - timedelta((today.weekday() - weekday_number(m)) % 7)
+        if not self.setting.past and day < today and _AHEAD.search(text, max(0, m.start() - 60), m.start()):
+            day += timedelta(7)
+        return replace(a_day(day, "weekday", relative=True), open=True)
+
+    def _holiday(self, m: re.Match[str]) -> Reading | None:
+        name, today, step = m["holiday"], self.setting.today, STEPS.get((m["step"] or "this").lower(), 0)
+        if year := self._year(m):
+            return a_day(holiday(name, year))
+        if " " not in name and _WORD.match(self.text, m.end()) and not self._behind(_BEFORE_DAY, m):
+            return None  # The Christmas tree.
+        years = (today.year, today.year - 1, today.year + 1)
+        day = min((holiday(name, y) for y in years if 1 < y < 9999), key=lambda d: abs(d - today))
+        if step * (day - today).days <= 0 != step:
+            day = holiday(name, day.year + step)
+        return Reading(day, day, "day", True, day.month, day.day, open=True)
+
+    def _lone_day(self, m: re.Match[str]) -> Reading | None:
+        """`on the 17th`: of the month in which it is nearest."""
+        before = re.search(r"\bon (?:the )?$", self._before(m), re.IGNORECASE)
+        if before is None or re.match(r"\s(?!and\b|at\b|in\b|from\b|to\b|of (?:this|last|next)\b)\w|-", self._after(m)):
+            return None
+        return calendar.lone_day(number(m["day"]), self.setting)
+
+    def _stepped(self, m: re.Match[str]) -> Reading | None:
+        """`last week`, `next year`, `this quarter`, `that day`, `the following day`."""
+        word, unit = m["step"].lower(), unit_name(m["unit"])
+        step, day, relative = STEPS[word], self.setting.today, True
+        if m["unit"][-1] in "sS":
+            return None
+        if word == "past" and unit in ("decade", "century"):
+            return Reading(calendar.moved(day, -1, unit), day - timedelta(1), "range", True)
+        if m["business"]:
+            unit = "business" if unit == "day" else unit
+        if word in FROM_ANCHOR or (unit == "day" and step):
+            anchor = self._anchor(unit if unit in FINENESS else "day")
+            if anchor is None and word not in ("previous", "preceding") and self.setting.known:
+                return None
+            day, relative = (anchor.first, anchor.relative) if anchor and anchor.first else (day, True)
+        if re.match(r" of (?!this|last|next)", self._after(m)) and word not in ("this", "that"):
+            return None
+        if unit in ("month", "quarter", "year", "decade", "century"):
+            day = day.replace(day=1)
+        found = calendar.unit_around("day" if unit == "business" else unit, calendar.moved(day, step, unit))
+        if m["business"] and unit == "week" and found.first:
+            found = replace(found, last=found.first + timedelta(4))
+        return replace(found, relative=relative)
+
+    def _steps(self, m: re.Match[str]) -> Reading | None:
+        """`the last 3 months`, `the next two days`: so many units up to the text's day, or from it."""
+        step, unit, n, today = STEPS[m["step"].lower()], unit_name(m["unit"]), number(m["n"]), self.setting.today
+        if not step or unit == "weekend":
+            return None
+        if unit in ("quarter", "decade", "century") and m["step"].lower() != "past":  # Whole ones.
+            here = calendar.unit_around(unit, today)
+            if here.first is None or here.last is None:
+                return None
+            today = here.first if step < 0 else here.last
+        unit = "business" if m["business"] else unit
+        if step < 0:
+            return Reading(calendar.moved(today, -n, unit), today - timedelta(1), "range", True)
+        first = today + timedelta(1)
+        last = calendar.moved(first, n, unit) - timedelta(1) if unit != "business" else calendar.moved(today, n, unit)
+        return Reading(first, last, "range", True)
+
+    def _stepped_weekday(self, m: re.Match[str]) -> Reading | None:
+        """`last` and `next` weekday are of the week before and after, `this` of the same week."""
+        step, today, weekday = STEPS[m["step"].lower()], self.setting.today, weekday_number(m)
+        if m["this"] and step:  # `this past Wednesday`
+            ahead = (weekday - today.weekday() - 1) % 7 + 1
+            return a_day(today + timedelta(ahead if step > 0 else ahead - 7 or -7), "weekday", relative=True)
+        return a_day(calendar.weekday_of(today + timedelta(7 * step), weekday), "weekday", relative=True)
+
+    def _stepped_month(self, m: re.Match[str]) -> Reading | None:
+        """`last March`, `next May`, `this summer`."""
+        step, today = STEPS[m["step"].lower()], self.setting.today
+        if m["step"].lower() in ("that", "same") or (m["month"] or "") in ("may", "march"):
+            return None
+        month = month_number(m) if m["month"] else SEASONS[m["season"].lower()]
+        year = today.year
+        if step < 0 and date(year, month, 1) >= today.replace(day=1):
+            year -= 1
+        if step > 0 and date(year, month, 1) <= today:
+            year += 1
+        found = calendar.months(year, month, 1, "month") if m["month"] else calendar.season_of(year, month)
+        return replace(found, relative=True)
+
+    def _part_of_day(self, m: re.Match[str]) -> Reading | None:
+        """`this morning`, `last night`, `that evening`."""
+        word = m["step"].lower()
+        if word == "that":
+            anchor = self._anchor("day")
+            return replace(anchor, unit="day") if anchor else None
+        if word not in ("this", "last", "next") or (word == "last" and m["time"].lower() != "night"):
+            return None
+        return a_day(self.setting.today + timedelta(STEPS[word]), relative=True)
+
+    def _beyond(self, m: re.Match[str]) -> Reading | None:
+        """`the week after next`, `the year before last`."""
+        unit, step = unit_name(m["unit"]), 2 if m["way"].lower() == "after next" else -2
+        if unit == "day":
+            return None
+        day = calendar.moved(self.setting.today.replace(day=1) if unit != "week" else self.setting.today, step, unit)
+        return replace(calendar.unit_around(unit, day), relative=True)
+
+    def _ago(self, m: re.Match[str]) -> Reading | None:
+        """`two weeks ago`, `a year earlier`, `3 weeks later`, `four days from today`."""
+        unit, n, way = unit_name(m["unit"]), number(m["n"]), m["way"].lower()
+        day, relative = self.setting.today, True
+        if way in ("earlier", "later", "previously"):
+            anchor = self._anchor(unit)
+            if anchor is None and way == "later" and self.setting.known:
+                return None
+            if anchor and anchor.first:
+                day, relative = anchor.first, anchor.relative
+        sign = -1 if way in ("ago", "earlier", "previously") else 1
+        return a_day(calendar.moved(day, sign * n, "business" if m["business"] else unit), relative=relative)
+
+    def _ahead(self, m: re.Match[str]) -> Reading | None:
+        """`in three weeks`, where the text does not tell how long something took."""
+        unit, n, today = unit_name(m["unit"]), number(m["n"]), self.setting.today
+        if self.text.startswith(" of", m.end()) or unit == "weekend" or not self.setting.known:
+            return None
+        if self.setting.past and _TOOK.search(self.text, max(0, m.start() - 60), m.start()):
+            return None
+        last = calendar.moved(today, n, "business" if m["business"] else unit)
+        if m["within"]:
+            return Reading(today + timedelta(1), last, "range", True)
+        return a_day(last, relative=True)
+
+    def _weekend(self, m: re.Match[str]) -> Reading | None:
+        if not self._before(m).lower().endswith(" the "):
+            return None
+        return replace(calendar.unit_around("weekend", self.setting.today), relative=True)
+
+    def _bare(self, m: re.Match[str]) -> Reading | None:
+        """`the year`, a time only beside another: `the end of the year`."""
+        return replace(calendar.unit_around(unit_name(m["unit"]), self.setting.today), relative=True, bare=True)
+
+    def _before(self, m: re.Match[str]) -> str:
+        return self.text[max(0, m.start() - 16) : m.start()]
+
+    def _after(self, m: re.Match[str]) -> str:
+        return self.text[m.end() : m.end() + 16]
+
+    def _behind(self, words: re.Pattern[str], m: re.Match[str]) -> bool:
+        """Whether one of the words stands before a match."""
+        return words.search(self.text, max(0, m.start() - 20), m.start()) is not None
+
+    def _anchor(self, unit: str) -> Reading | None:
+        """The time that the text spoke of last, if that is told as exactly as the unit."""
+        anchor = self.anchor
+        if anchor is None or anchor.first is None:
+            return None
+        known = "day" if anchor.unit == "weekday" else anchor.unit
+        return anchor if FINENESS.index(known) <= FINENESS.index(unit) else None
+
+
+RULES: Final = compiled({
+    r"(?P<year>\d{4})(?P<mark>[-/.])(?P<m>\d\d?)(?P=mark)(?P<d>\d\d?)(?!\d)": Rules._year_month_day,
+    r"(?P<year>(?:19|20)\d\d)(?P<m>0[1-9]|1[0-2])(?P<d>[0-2]\d|3[01])(?!\d)": Rules._year_month_day,
+    rf"{LEAD}(?P<one>\d\d?)(?P<mark>[-/.])(?P<two>\d\d?)(?P=mark)(?P<year>\d{{4}}|\d\d)(?![\d/])": Rules._in_figures,
+    rf"{LEAD}{DAY}\s?(?:{TO}|(?P<and> ?and ))(?P<back>the )?(?P<other>{FIGURES}|{ORDINAL})\s?(?:of )?{MONTH}{OF_YEAR}?":
+        Rules._days_of_month,
+    rf"{LEAD}{MONTH}\s?(?:the )?{DAY}(?:{TO}|(?P<and> ?and ))(?P<back>the )?(?P<other>{FIGURES})(?!/){OF_YEAR}?":
+        Rules._days_of_month,
+    rf"{LEAD}{MONTH}[-/]?\s?(?:the )?{DAY}{OF_YEAR}?": Rules._day_of_month,
+    rf"{LEAD}(?:the )?{DAY}[-/]?\s?(?:of )?(?:the )?{MONTH}{OF_YEAR}?": Rules._day_of_month,
+    rf"{YEAR}[-/,]?\s?{MONTH}[-/]?\s?{DAY}(?P<short>)?(?P<weekday>)?": Rules._day_of_month,
+    rf"{MONTH}{OF_YEAR}?": Rules._month,
+    rf"{SEASON}(?:,? (?:of )?{YEAR}(?![-–/]\d\d))?": Rules._season,
+    rf"{YEAR} ?-?(?P<unit>[qh])(?P<n>[1-4])\b": Rules._nth_of_year,
+    rf"(?P<unit>q)(?P<n>[1-4])(?:[ /,-]+(?:of )?{YEAR})?": Rules._nth_of_year,
+    rf"{NTH}[- ](?P<unit>quarter|half)\b(?:(?: of)? {YEAR})?": Rules._nth_of_year,
+    rf"{YEAR},? (?:the )?{NTH}[- ](?P<unit>quarter|half)\b": Rules._nth_of_year,
+    rf"(?P<unit>week) (?P<n>\d\d?)\b(?:,? (?:of )?{YEAR})?": Rules._nth_of_year,
+    rf"(?:year|fy) ?{YEAR}(?![-–/]\d\d)": Rules._named_year,
+    rf"(?:(?P<decade>(?:1\d|20)?\d0)['’]?\s?s|(?P<word>{'|'.join(DECADES)}))\b": Rules._decade,
+    rf"{NTH}[- ]centur(?:y|ies)\b": Rules._century,
+    r"(?P<year>(?:1\d|20)\d\d)[-–/](?P<two>\d\d)(?![\d/-])": Rules._two_years,
+    r"(?P<year>(?:19|20)\d\d)[-/](?P<m>0?[1-9]|1[0-2])(?![\d/-])": Rules._month_in_figures,
+    r"(?P<m>0?[1-9]|1[0-2])/(?P<year>(?:19|20)\d\d)(?!\d)": Rules._month_in_figures,
+    rf"(?:{STEP} )?{LEAD}(?P<one>\d\d?)/(?P<two>\d\d?)(?![\d/%]|\.\d| of\b)": Rules._in_figures,
+    YEAR: Rules._lone_year,
+    rf"(?:day (?P<way>before|after) )?(?P<word>{'|'.join(TODAY)})\b": Rules._today,
+    rf"{STEP} {COUNT} {UNIT}": Rules._steps,
+    rf"{COUNT} {STEP} {UNIT}": Rules._steps,
+    rf"{STEP} {UNIT}": Rules._stepped,
+    rf"(?P<this>this )?{STEP} {WEEKDAY}": Rules._stepped_weekday,
+    rf"{STEP} (?:{MONTH}|{SEASON})(?! \d)": Rules._stepped_month,
+    rf"{STEP} (?P<time>morning|afternoon|evening|night)\b": Rules._part_of_day,
+    rf"{COUNT} {UNIT} (?P<way>ago|earlier|later|hence|previously|from (?:now|today))\b": Rules._ago,
+    r"(?P<unit>week|weekend|month|quarter|year) (?P<way>after next|before last)\b": Rules._beyond,
+    rf"(?:(?P<within>with)?in) {COUNT} {UNIT}": Rules._ahead,
+    rf"{WEEKDAY}(?:,? (?:the )?(?P<day>\d\d?(?:st|nd|rd|th)\b|{ORDINAL}(?! [a-z])"
+    r"|(?:1[3-9]|2\d|3[01])\b(?![:/.-]\d| ?[ap]m)))?": Rules._weekday,
+    rf"(?:{STEP} )?(?P<holiday>{HOLIDAYS})\b(?:,? (?:of )?{YEAR})?": Rules._holiday,
+    r"weekend\b": Rules._weekend,
+    rf"(?P<day>\d\d?(?:st|nd|rd|th)\b|{ORDINAL})": Rules._lone_day,
+    r"(?P<unit>day|week|month|year|decade|century)\b(?! (?:before|after))": Rules._bare,
+})  # fmt: skip
