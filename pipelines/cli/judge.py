@@ -59,18 +59,17 @@ def judge(
     """Judge answers; beside each figure stands how far people agree with its judge.
 
     Judges: gold (0 or 1 by the gold answer), nine criteria and citation (ten points each), and with --against which of
-    two answers is preferred (from -2 to 2, asked in both orders). By rule, or by a model with --set generator.kind=...;
-    what no rule can judge is left out without one. Replies of a model are remembered in the directory: the same command
-    goes on where it was stopped.
+    two answers is preferred (from -2 to 2, asked in both orders). By a model with --set generator.kind=...; without one
+    by rule, and what no rule can judge is left out. Replies of a model are remembered in the directory: the same
+    command goes on where it was stopped.
     """
-    from quern.jobs.reasoning.judging.agreement import joined, packaged
     from quern.jobs.reasoning.runner import Reasoner
     from quern.pipelines.answers.files import RejectFile
     from quern.pipelines.judging.judges import OPINIONS, find_judges, identity
-    from quern.pipelines.judging.page import write_page
     from quern.pipelines.judging.people import measured, read_people
     from quern.pipelines.judging.rows import AnswerFile, Gold, read_others
     from quern.pipelines.judging.run import judge_answers
+    from quern.pipelines.judging.views import write_page
 
     generator = load_settings(settings, override).generator
     model, by = generator.kind != "rules", identity(generator)
@@ -83,8 +82,7 @@ def judge(
     with RejectFile(out) as rejects, Reasoner(generator, memo=out / "memo" if model and not anew else None) as reasoner:
         found = [a for j in chosen if theirs is not None for a in measured(reasoner, j, by, theirs)]
         opinions = () if model or judges else OPINIONS
-        agreements = joined(found, packaged())
-        report = judge_answers(_counted(file, rejects.write), chosen, reasoner, by, agreements, out, others, opinions)
+        report = judge_answers(_counted(file, rejects.write), chosen, reasoner, by, found, out, others, opinions)
     title = f"Judgements of {'standard input' if str(answers) == '-' else answers.name}"
     write_page(report, out / "index.html", title=title, facts=_facts(by, against, questions))
     _tell(report, file.rejected, out, as_json=as_json)
@@ -111,7 +109,7 @@ def _facts(by: str, against: Path | None, questions: Path | None) -> dict[str, o
 
 
 def _tell(report: Report, rejected: Any, out: Path, *, as_json: bool) -> None:
-    from quern.pipelines.judging.terminal import as_tree, render
+    from quern.pipelines.judging.views import as_tree, render
 
     if as_json:
         print_json({**as_tree(report), "rejected": dict(sorted(rejected.items())), "out": str(out)})
