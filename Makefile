@@ -98,7 +98,7 @@ demo: install
 	@SECONDS=$$(($$(date +%s) - $(START))) && installed=$$SECONDS && rm -rf $(DEMO) && \
 	  $(BIN)/quern build tests/corpus/pages --warehouse $(DEMO)/warehouse && built=$$SECONDS && \
 	  $(BIN)/quern answer tests/corpus/questions.jsonl --warehouse $(DEMO)/warehouse --out $(DEMO)/answers && \
-	  $(BIN)/python -m quern.pipelines.cli.demo $(DEMO) && \
+	  PYTHONPATH=. $(BIN)/python -m tests.demo $(DEMO) && \
 	  echo "install $$installed s, build $$((built - installed)) s, answer $$((SECONDS - built)) s"
 
 picture: install
@@ -106,7 +106,7 @@ picture: install
 	@$(BIN)/quern ask --warehouse $(DEMO)/warehouse $(PICTURE) --picture docs/graph.svg >/dev/null
 
 reference: install
-	@$(BIN)/python -m quern.pipelines.cli.reference docs/reference
+	@PYTHONPATH=. $(BIN)/python -m tests.reference docs/reference
 
 test: lint types unit
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from quern.schemas.settings import Settings
 
 LOGGERS = ("quern",)
+Row = TypeVar("Row")
 
 if TYPE_CHECKING:
     PageSource = Path | Url
@@ -121,6 +124,10 @@ RecipeName = Annotated[
         autocompletion=completing("recipes"),
     ),
 ]
+SparkMaster = Annotated[str | None, typer.Option(help="Spark master, default local.")]
+RayAddress = Annotated[str | None, typer.Option(help="Address of a Ray cluster, default one on this machine.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")]
+Anew = Annotated[bool, typer.Option("--anew", help="Remember nothing of earlier runs.")]
 Engine = Annotated[
     str | None,
     typer.Option(help="{engines} (engine.engine).", autocompletion=completing("engines"), show_default=False),
@@ -136,6 +143,30 @@ TopK = Annotated[
 def print_json(value: object) -> None:
     """Print `value` as indented JSON on standard output."""
     typer.echo(json.dumps(value, ensure_ascii=False, indent=1, default=str))
+
+
+def terminal_width() -> int:
+    """Columns of the terminal, at most 100, as many as where there is none."""
+    return min(100, os.get_terminal_size().columns or 100) if sys.stdout.isatty() else 100
+
+
+def counted(what: str, rows: Iterable[Row], size: Callable[[], int | None]) -> Iterator[Row]:
+    """The rows, with progress on a terminal."""
+    from quern.jobs.core.progress import watched
+
+    done = 0
+    with watched(what, size() if sys.stderr.isatty() else 0, lambda: done):
+        for row in rows:
+            yield row
+            done += 1
+
+
+def tell_rejected(rejected: Mapping[str, int], what: str, out: Path) -> None:
+    """Say how many lines of a file were no `what`, by reason."""
+    if count := sum(rejected.values()):
+        reasons = ", ".join(f"{reason}: {n}" for reason, n in sorted(rejected.items()))
+        lines = f"1 line is no {what}" if count == 1 else f"{count} lines are no {what}s"
+        typer.echo(f"{lines} ({reasons}): {out / 'rejects.jsonl'}")
 
 
 class Command(TyperCommand):

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
-from quern.pipelines.evaluation.bootstrap import Numbers, intervals
+from quern.pipelines.evaluation.bootstrap import SEED, Numbers, intervals
 from quern.pipelines.evaluation.retrieval import gold_of, metric_names, recipe_run, run_metrics
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.filters import conditions_of
 from quern.pipelines.retrieve.recipe import Recipe
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Question
-
-# As sweeps have them (`resamples`, `confidence`, `seed`).
-_RESAMPLES: Final = 10_000
-_CONFIDENCE: Final = 0.95
-_SEED: Final = 20250921
 
 
 @dataclass(frozen=True)
@@ -80,7 +74,7 @@ def compared(
 def _rows(figure: str, recipes: Sequence[str], values: Numbers) -> list[ComparedRecipe]:
     """The rows of one figure, given its values, shape (questions, recipes); the first recipe is the baseline."""
     above = values - values[:, :1]
-    told = intervals(np.hstack([values, above]), _RESAMPLES, _CONFIDENCE, _SEED)
+    told = intervals(np.hstack([values, above]), 10_000, 0.95, SEED)
     value, difference = np.column_stack([told.mean, told.low, told.high]).reshape(2, len(recipes), 3).tolist()
     return [
         ComparedRecipe(

@@ -25,13 +25,11 @@ from quern.jobs.reasoning.judging.inputs import JudgeInput, PairInput, Statement
 from quern.jobs.reasoning.runner import Reasoner
 from quern.pipelines.answers.question_rows import BadRow, Columns, QuestionError, rows_of
 from quern.pipelines.evaluation.answers.risk import area_under_roc
-from quern.pipelines.evaluation.bootstrap import Numbers, statistic_intervals
+from quern.pipelines.evaluation.bootstrap import SEED, Numbers, statistic_intervals
 from quern.pipelines.judging.judges import PAIRWISE, Judge, judgements, preferences
 from quern.pipelines.judging.rows import JudgeError, golds, passages_of, statements_of
 
 FILE: Final = Path(__file__).with_name("agreements.json")
-RESAMPLES: Final = 1000
-SEED: Final = 20250921
 _SUPPORTED: Final = {"Complete": 1.0, "Incomplete": 0.0, "Missing": 0.0}
 # Which of people's judgements a judge is compared with, where there are several.
 _AGAINST: Final = {
@@ -232,7 +230,7 @@ def _agreement(
     def of(at: Positions) -> Sequence[float]:
         return [statistic(value[at], label[at])]
 
-    found = statistic_intervals(of, len(value), RESAMPLES, 0.95, SEED)
+    found = statistic_intervals(of, len(value), 1000, 0.95, SEED)
     mean, low, high = (round(float(column[0]), 4) for column in (found.mean, found.low, found.high))
     return Agreement(
         judge=judge.name,

@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage
 from quern.pipelines.evaluation.alce.citations import CitationCounts, CitedAnswer, citation_counts
-from quern.pipelines.evaluation.alce.files import evaluate_file
+from quern.pipelines.evaluation.alce.measure import evaluate_file, list_score, short_answers_there
 from quern.pipelines.evaluation.alce.records import read_records
 from quern.pipelines.evaluation.alce.sentences import CitedSentence, cited_items, cited_sentences, without_marks
-from quern.pipelines.evaluation.alce.short_answers import list_score, short_answers_there
 from quern.pipelines.evaluation.recipes import entailment_of
 from quern.pipelines.evaluation.retrieval import EvaluationError
 from quern.pipelines.retrieve.searcher import Searcher
@@ -121,11 +120,11 @@ def test_short_answers_and_items_of_lists_are_compared_without_case_punctuation_
     gold = [["8340", "8,340"], ["the Market Hall"], ["Ian Croft"], ["!"]]
     assert short_answers_there("There were 8,340 in the town [1]; market hall.", gold) == [True, True, False, False]
     score = list_score("Casterby [1], the Skarrow [2], Casterby, York.", [["Casterby"], ["Skarrow", "Sk."], ["Hull"]])
-    assert (score.precision, score.recall) == (0.75, pytest.approx(2 / 3))
-    assert score.f1 == pytest.approx(2 * 0.75 * (2 / 3) / (0.75 + 2 / 3))
+    assert (score["list_precision"], score["list_recall"]) == (0.75, pytest.approx(2 / 3))
+    assert score["list_f1"] == pytest.approx(2 * 0.75 * (2 / 3) / (0.75 + 2 / 3))
     long = list_score("a1, b1, c1, d1, e1, f1", [[f"{letter}1"] for letter in "abcdefgh"])
-    assert (long.recall, long.recall_5, long.f1_5) == (0.75, 1.0, 1.0)
-    assert list_score(" ", [["a"]]).f1 == 0.0
+    assert tuple(long[f"list_{name}"] for name in ("recall", "recall_5", "f1_5")) == (0.75, 1.0, 1.0)
+    assert list_score(" ", [["a"]])["list_f1"] == 0.0
 
 
 @pytest.fixture
