@@ -31,9 +31,7 @@ def ask(
     snapshot: cli.Snapshot = None,
     settings: cli.SettingsFile = None,
     override: cli.Overrides = None,
-    picture: Annotated[
-        Path | None, typer.Option(help="Also draw the path through the graph to this SVG file.", show_default=False)
-    ] = None,
+    picture: Annotated[Path | None, typer.Option(help="Also draw the path through the graph to this SVG file.")] = None,
     align: Annotated[
         bool, typer.Option("--align", help="Also show which words of the question which words of the chunks match.")
     ] = False,
@@ -84,7 +82,6 @@ def answer(
             "--map",
             metavar="FIELD=NAME,...",
             help="What the file calls the fields of questions, for example question=Frage,query_id=Nr; repeatable.",
-            show_default=False,
         ),
     ] = None,
     recipe: cli.RecipeName = "bridge",
@@ -178,10 +175,8 @@ def _runs() -> None:
     "diff", epilog="Examples:  quern answers diff monday/ tuesday/    quern answers diff monday/ tuesday/ --json"
 )
 def diff(
-    old: Annotated[
-        Path, typer.Argument(metavar="OLD", help="Folder that `quern answer --out` wrote.", show_default=False)
-    ],
-    new: Annotated[Path, typer.Argument(metavar="NEW", help="Folder of the later run.", show_default=False)],
+    old: Annotated[Path, typer.Argument(metavar="OLD", help="Folder that `quern answer --out` wrote.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="Folder of the later run.")],
     as_json: cli.AsJson = False,
 ) -> None:
     """Tell which answers changed between two runs over the same questions, and which pages made them change."""
@@ -215,33 +210,20 @@ def timeline(
     topic: Annotated[
         str | None,
         typer.Argument(
-            help="What it is about; the name of an entity gives that one's. Without it, all of --from and --to.",
-            show_default=False,
+            help="What it is about; the name of an entity gives that one's. Without it, all of --from and --to."
         ),
     ] = None,
-    entity: Annotated[
-        str | None, typer.Option(help="Name of a person, place, organisation or thing.", show_default=False)
-    ] = None,
+    entity: Annotated[str | None, typer.Option(help="Name of a person, place, organisation or thing.")] = None,
     start: Annotated[
-        str | None,
-        typer.Option("--from", metavar="DATE", help="First day: 2024, 2024-03 or 2024-03-02.", show_default=False),
+        str | None, typer.Option("--from", metavar="DATE", help="First day: 2024, 2024-03 or 2024-03-02.")
     ] = None,
-    end: Annotated[
-        str | None, typer.Option("--to", metavar="DATE", help="Last day, in the same forms.", show_default=False)
-    ] = None,
+    end: Annotated[str | None, typer.Option("--to", metavar="DATE", help="Last day, in the same forms.")] = None,
     most: Annotated[
-        int | None,
-        typer.Option(min=1, max=10_000, help="Events: so many that fit best, in order of time.", show_default=False),
+        int | None, typer.Option(min=1, max=10_000, help="Events: so many that fit best, in order of time.")
     ] = None,
     as_of: cli.AsOf = None,
-    html: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write it as a page to read in a browser.", show_default=False),
-    ] = None,
-    svg: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write it as a picture for a document.", show_default=False),
-    ] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it as a page to read in a browser.")] = None,
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it as a picture for a document.")] = None,
     snapshot: cli.Snapshot = None,
     settings: cli.SettingsFile = None,
     override: cli.Overrides = None,

@@ -27,7 +27,7 @@ app = cli.new_app("")
 
 @app.command(
     epilog="Examples:  quern build pages/ -w WH    quern build -w WH    quern build crawl.warc.gz -w WH "
-    "--set link.k=2    quern build docs.jsonl -w WH --engine local",
+    "--set link.k=2    quern build docs.jsonl -w WH --engine local"
 )
 def build(
     warehouse: cli.Warehouse,
@@ -152,7 +152,7 @@ def steps(as_json: cli.AsJson = False) -> None:
 
 @app.command(
     epilog="Examples:  quern stage ingest --build 20261122T0600 -w WH --source pages/    "
-    "quern stage clean --build 20261122T0600 -w WH    quern stage publish --build 20261122T0600 -w WH",
+    "quern stage clean --build 20261122T0600 -w WH    quern stage publish --build 20261122T0600 -w WH"
 )
 def stage(
     name: Annotated[
@@ -223,7 +223,7 @@ _OUTLOOKS = {
 
 @app.command(
     epilog="Examples:  quern estimate pages/    quern estimate -w WH --set generator.model=gpt-5-nano "
-    "--set generator.price_prompt=0.05 --set generator.price_output=0.4",
+    "--set generator.price_prompt=0.05 --set generator.price_output=0.4"
 )
 def estimate(
     source: cli.Pages = None,
@@ -234,7 +234,6 @@ def estimate(
             "-w",
             envvar="QUERN_WAREHOUSE",
             help="Warehouse that knows what is done; keeps the work of the estimate.",
-            show_default=False,
         ),
     ] = None,
     names: cli.Names = None,

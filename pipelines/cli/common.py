@@ -44,15 +44,13 @@ Pages = Annotated[
 ]
 
 Warehouse = Annotated[
-    Path,
-    typer.Option("--warehouse", "-w", envvar="QUERN_WAREHOUSE", help="Directory of the warehouse.", show_default=False),
+    Path, typer.Option("--warehouse", "-w", envvar="QUERN_WAREHOUSE", help="Directory of the warehouse.")
 ]
 SettingsFile = Annotated[
-    Path | None, typer.Option("--settings", envvar="QUERN_SETTINGS", help="YAML file of settings.", show_default=False)
+    Path | None, typer.Option("--settings", envvar="QUERN_SETTINGS", help="YAML file of settings.")
 ]
 Overrides = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="One setting, for example link.k=2; repeatable."),
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="One setting, for example link.k=2; repeatable.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output, and nothing else.")]
 Names = Annotated[
@@ -62,7 +60,6 @@ Names = Annotated[
         metavar="FIELD=NAME,...",
         help="What files call the fields of documents, for example text=body,doc_id=id (ingest.map); "
         'text=subject+body joins two, text=document.body is nested, doc_id="id, internal" has a comma; repeatable.',
-        show_default=False,
     ),
 ]
 DayFirst = Annotated[
@@ -70,7 +67,6 @@ DayFirst = Annotated[
     typer.Option(
         "--day-first/--month-first",
         help="Read 03/05/2024 as the 3rd of May, or the 5th of March (ingest.day_first); else it is left out.",
-        show_default=False,
     ),
 ]
 CsvEscape = Annotated[
@@ -79,7 +75,6 @@ CsvEscape = Annotated[
         "--csv-escape",
         metavar="CHARACTER",
         help="What escapes a quote in a cell of CSV that is not doubled (ingest.csv_escape); a backslash is detected.",
-        show_default=False,
     ),
 ]
 SkipLines = Annotated[
@@ -89,7 +84,6 @@ SkipLines = Annotated[
         metavar="N",
         min=0,
         help="Lines of CSV and TSV before the header (ingest.skip_lines); default: until a line names the fields.",
-        show_default=False,
     ),
 ]
 Snapshot = Annotated[str | None, typer.Option("--snapshot", help="Build id of a snapshot; default the published one.")]
@@ -100,7 +94,6 @@ Where = Annotated[
         metavar="CONDITION",
         help="Only those of which this holds, for example site=example.org, 'published_at>=2024-05' or "
         "'language in (de, fr) and title contains tide'; repeatable.",
-        show_default=False,
     ),
 ]
 AsOf = Annotated[
@@ -109,12 +102,10 @@ AsOf = Annotated[
         "--as-of",
         metavar="DATE",
         help="Answer by what was published until this day (2024-06-30); `last month` counts from it.",
-        show_default=False,
     ),
 ]
 Wait = Annotated[
-    float,
-    typer.Option("--wait", metavar="SECONDS", min=0.0, help="How long to wait where another build is writing."),
+    float, typer.Option("--wait", metavar="SECONDS", min=0.0, help="How long to wait where another build is writing.")
 ]
 RecipeName = Annotated[
     str,
@@ -128,15 +119,9 @@ SparkMaster = Annotated[str | None, typer.Option(help="Spark master, default loc
 RayAddress = Annotated[str | None, typer.Option(help="Address of a Ray cluster, default one on this machine.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")]
 Anew = Annotated[bool, typer.Option("--anew", help="Remember nothing of earlier runs.")]
-Engine = Annotated[
-    str | None,
-    typer.Option(help="{engines} (engine.engine).", autocompletion=completing("engines"), show_default=False),
-]
+Engine = Annotated[str | None, typer.Option(help="{engines} (engine.engine).", autocompletion=completing("engines"))]
 TopK = Annotated[
-    int | None,
-    typer.Option(
-        "--top-k", "-k", min=1, help="Chunks that an answer is made from (retrieve.top_k).", show_default=False
-    ),
+    int | None, typer.Option("--top-k", "-k", min=1, help="Chunks that an answer is made from (retrieve.top_k).")
 ]
 
 

@@ -41,14 +41,10 @@ def judge(
         Path | None, typer.Option(metavar="QUESTIONS", help="Gold answers, by query_id, else by question.")
     ] = None,
     judges: Annotated[
-        str | None,
-        typer.Option(
-            help="Judges, separated by commas, of {judges}; by default all that can judge.", show_default=False
-        ),
+        str | None, typer.Option(help="Judges, separated by commas, of {judges}; by default all that can judge.")
     ] = None,
     people: Annotated[
-        Path | None,
-        typer.Option(metavar="PAIRS", help="Judgements of people: score the judges against them first."),
+        Path | None, typer.Option(metavar="PAIRS", help="Judgements of people: score the judges against them first.")
     ] = None,
     settings: cli.SettingsFile = None,
     override: cli.Overrides = None,

@@ -31,7 +31,6 @@ def evaluate(
         typer.Argument(
             metavar="[QUESTIONS]",
             help="With evidence_urls or evidence_doc_ids, and answer; without a warehouse, a file of answers.",
-            show_default=False,
         ),
     ] = None,
     warehouse: Annotated[
@@ -41,7 +40,6 @@ def evaluate(
             "-w",
             envvar="QUERN_WAREHOUSE",
             help="Directory of the warehouse that is asked; for a file of answers the environment's does not count.",
-            show_default=False,
         ),
     ] = None,
     recipes: Annotated[str, typer.Option(help="Of {recipes}, separated by commas.")] = "dense,bm25,qcg,hybrid,bridge",
@@ -53,7 +51,6 @@ def evaluate(
             "--answers/--no-answers",
             help="Also answer and measure the answers, by all recipes; by default by bridge alone. Without a "
             "warehouse, measure the answers of a file: ALCE's JSON or answers.jsonl.",
-            show_default=False,
         ),
     ] = None,
     trec: Annotated[Path | None, typer.Option("--trec", help="Folder for TREC files: a run a recipe, qrels.")] = None,
@@ -72,8 +69,7 @@ def evaluate(
         typer.Option("--run", help="Score this run against --qrels or --beir, without a warehouse; repeatable."),
     ] = None,
     run_out: Annotated[
-        Path | None,
-        typer.Option("--run-out", help="Write what the recipe finds: a TREC run; a folder for several."),
+        Path | None, typer.Option("--run-out", help="Write what the recipe finds: a TREC run; a folder for several.")
     ] = None,
     where: cli.Where = None,
     snapshot: cli.Snapshot = None,

@@ -29,23 +29,21 @@ _MOST_SHOWN = 10  # Hosts, or documents, that a message names.
 @app.command(
     epilog="Examples:  quern crawl seeds.txt -w WH --set crawl.contact=crawler@your-organisation.example    "
     "quern crawl seeds.txt -w WH --settings crawl.yaml --sitemaps --scope domain --max-pages 10000    "
-    "quern crawl seeds.txt -w WH --settings crawl.yaml --dry-run",
+    "quern crawl seeds.txt -w WH --settings crawl.yaml --dry-run"
 )
 def crawl(
     seeds: Annotated[Path, typer.Argument(metavar="SEEDS", help="File of addresses, one a line.")],
     warehouse: cli.Warehouse,
     sitemaps: Annotated[bool, typer.Option("--sitemaps", help="Take addresses from the sites' sitemaps too.")] = False,
     scope: Annotated[
-        str | None,
-        typer.Option(help="Links followed: {scopes} (crawl.scope).", autocompletion=completing("scopes")),
+        str | None, typer.Option(help="Links followed: {scopes} (crawl.scope).", autocompletion=completing("scopes"))
     ] = None,
     max_pages: Annotated[int | None, typer.Option(help="Pages after which the crawl ends.")] = None,
     max_depth: Annotated[int | None, typer.Option(help="Most links from a seed to a page.")] = None,
     settings: cli.SettingsFile = None,
     override: cli.Overrides = None,
     engine: Annotated[
-        str | None,
-        typer.Option(help="auto, local or ray.", autocompletion=lambda: ["auto", "local", "ray"]),
+        str | None, typer.Option(help="auto, local or ray.", autocompletion=lambda: ["auto", "local", "ray"])
     ] = None,
     ray_address: cli.RayAddress = None,
     dry_run: cli.DryRun = False,
@@ -131,7 +129,7 @@ def _tell_crawl(report: CrawlReport, catalog: Catalog, warehouse: Path) -> None:
 @app.command(
     epilog="Examples:  quern ingest crawl/ -w WH    quern ingest 'archive/*.warc.gz' pages.jsonl -w WH    "
     "quern ingest articles.csv -w WH --map text=body,doc_id=id --dry-run    "
-    "quern ingest 's3://bucket/crawl/*.warc.gz' -w WH --spark-master spark://host:7077",
+    "quern ingest 's3://bucket/crawl/*.warc.gz' -w WH --spark-master spark://host:7077"
 )
 def ingest(
     sources: Annotated[
@@ -257,8 +255,7 @@ def _tell_ingest_plan(plan: IngestPlan) -> None:
 def remove(
     warehouse: cli.Warehouse,
     targets: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[DOC_ID|URL]...", help="Ids or addresses of documents.", show_default=False),
+        list[str] | None, typer.Argument(metavar="[DOC_ID|URL]...", help="Ids or addresses of documents.")
     ] = None,
     where: cli.Where = None,
     purge: Annotated[

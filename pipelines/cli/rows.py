@@ -28,9 +28,7 @@ def graph(
     warehouse: cli.Warehouse,
     snapshot: cli.Snapshot = None,
     hubs: Annotated[int, typer.Option(min=0, max=1000, help="Hubs and communities to list.")] = 5,
-    export: Annotated[
-        Path | None, typer.Option(help="A file .graphml, or a folder for Parquet tables.", show_default=False)
-    ] = None,
+    export: Annotated[Path | None, typer.Option(help="A file .graphml, or a folder for Parquet tables.")] = None,
     layer: Annotated[str, typer.Option(help="Of GraphML: {layers}.", autocompletion=completing("layers"))] = "both",
     as_json: cli.AsJson = False,
 ) -> None:
@@ -81,10 +79,7 @@ def _number(value: float) -> str:
     'quern show entity "Lady Orrin" -w WH'
 )
 def show(
-    kind: Annotated[
-        str,
-        typer.Argument(help="What a row is called: {rows}.", autocompletion=completing("rows")),
-    ],
+    kind: Annotated[str, typer.Argument(help="What a row is called: {rows}.", autocompletion=completing("rows"))],
     key: Annotated[
         str,
         typer.Argument(
@@ -143,7 +138,7 @@ def _fact_line(fact: Any) -> str:
 
 @app.command(
     epilog="Examples:  quern diff -w WH    quern diff 20240630T020000000 current -w WH    "
-    "quern diff -w WH --table edges --limit 0 --json",
+    "quern diff -w WH --table edges --limit 0 --json"
 )
 def diff(
     warehouse: cli.Warehouse,
@@ -152,9 +147,7 @@ def diff(
     table: Annotated[
         list[str] | None,
         typer.Option(
-            help="Only this table, whose rows are named: {tables}. Repeatable.",
-            autocompletion=completing("tables"),
-            show_default=False,
+            help="Only this table, whose rows are named: {tables}. Repeatable.", autocompletion=completing("tables")
         ),
     ] = None,
     limit: Annotated[int, typer.Option(min=0, help="Most rows of each kind that are named; 0 for all.")] = 20,
@@ -208,7 +201,7 @@ def _name(row: RowDifference) -> str:
 
 @app.command(
     epilog="Examples:  quern rejects -w WH    quern rejects -w WH --job clean --reason no_text --limit 0    "
-    "quern rejects -w WH --key https://tides.example/ --json",
+    "quern rejects -w WH --key https://tides.example/ --json"
 )
 def rejects(
     warehouse: cli.Warehouse,

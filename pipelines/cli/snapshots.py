@@ -17,14 +17,12 @@ if TYPE_CHECKING:
 app = cli.new_app("")
 snapshots = cli.new_app("What is published in a warehouse.")
 
-Keep = Annotated[
-    int | None, typer.Option(min=1, help="Snapshots to keep; default audit.keep_snapshots.", show_default=False)
-]
+Keep = Annotated[int | None, typer.Option(min=1, help="Snapshots to keep; default audit.keep_snapshots.")]
 
 
 @app.command(
     epilog="Examples:  quern audit -w WH    quern audit -w WH --engine spark    "
-    "quern audit -w WH --set audit.max_duplicates=0.1 --json",
+    "quern audit -w WH --set audit.max_duplicates=0.1 --json"
 )
 def audit(
     warehouse: cli.Warehouse,
@@ -115,7 +113,7 @@ def verify(warehouse: cli.Warehouse, snapshot: cli.Snapshot = None, as_json: cli
 
 @app.command(
     epilog="Examples:  quern vacuum -w WH --dry-run    quern vacuum -w WH --set memo.keep_nights=1    "
-    "quern vacuum -w WH --json",
+    "quern vacuum -w WH --json"
 )
 def vacuum(
     warehouse: cli.Warehouse,

@@ -27,10 +27,9 @@ app = cli.new_app("")
 )
 def sources(
     warehouse: cli.Warehouse,
-    question: Annotated[str | None, typer.Argument(help="The question.", show_default=False)] = None,
+    question: Annotated[str | None, typer.Argument(help="The question.")] = None,
     questions: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Many questions: JSONL, Parquet or CSV, as of `quern answer`."),
+        Path | None, typer.Option(metavar="FILE", help="Many questions: JSONL, Parquet or CSV, as of `quern answer`.")
     ] = None,
     unanswered: Annotated[
         Path | None,

@@ -107,9 +107,7 @@ CRITERIA: Final[Mapping[str, Criterion]] = {
             "a number that the evidence does not have, or has of something else, or with another unit",
         ),
         Criterion(
-            "relevance",
-            "whether all of the answer is about what was asked",
-            "a sentence that is about something else",
+            "relevance", "whether all of the answer is about what was asked", "a sentence that is about something else"
         ),
         Criterion(
             "factuality",

@@ -18,14 +18,7 @@ from typing import Any
 
 from quern import schemas
 from quern.pipelines.answers.questions import read_questions
-from quern.pipelines.evaluation.sweep.spec import (
-    Choice,
-    Dataset,
-    Sweep,
-    SweepError,
-    base_settings,
-    settings_of,
-)
+from quern.pipelines.evaluation.sweep.spec import Choice, Dataset, Sweep, SweepError, base_settings, settings_of
 from quern.schemas.digests import settings_digest
 from quern.schemas.settings import BuildSettings, SearchSettings, Settings, results
 from quern.schemas.words.meant import no_such

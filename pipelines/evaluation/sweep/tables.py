@@ -28,10 +28,7 @@ _TYPES: Final = {
     "float | None": pa.float64(),
 }
 QUESTIONS: Final = pa.schema(
-    [
-        *((name, pa.string()) for name in ("dataset", "point_id", "query_id", "type", "metric")),
-        ("value", pa.float64()),
-    ]
+    [*((name, pa.string()) for name in ("dataset", "point_id", "query_id", "type", "metric")), ("value", pa.float64())]
 )
 
 
