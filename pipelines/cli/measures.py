@@ -88,9 +88,7 @@ def evaluate(
 
     ks = _cut_offs(k)
     if beir:
-        from quern.pipelines.evaluation.trec import BEIR_QRELS, BEIR_TOPICS
-
-        qrels, topics = qrels or beir / BEIR_QRELS, topics or beir / BEIR_TOPICS
+        qrels, topics = qrels or beir / "qrels" / "test.tsv", topics or beir / "queries.jsonl"
     named_by = context.get_parameter_source("warehouse")
     if answers and named_by and named_by.name == "ENVIRONMENT":
         warehouse = None

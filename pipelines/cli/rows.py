@@ -15,7 +15,7 @@ from quern.pipelines.cli.common import load_settings, print_json
 
 if TYPE_CHECKING:
     from quern.indexes.catalog import Manifest
-    from quern.schemas.differences import RowDifference, SnapshotDifference
+    from quern.schemas.differences import SnapshotDifference
 
 app = cli.new_app("")
 
@@ -186,17 +186,14 @@ def _print_difference(found: SnapshotDifference, named: set[str]) -> None:
             continue
         typer.echo(f"\n{name}")
         for row in table.rows:
-            typer.echo(one_line(f"{marks[row.change]} {_name(row)}"))
+            key = " ".join(str(part) for part in row.key.values())
+            if row.title is not None or row.url is not None:
+                key = f"{row.title or '(no title)'}  {row.url or key}"
+            columns = f"  ({', '.join(row.columns)})" if row.columns else ""
+            typer.echo(one_line(f"{marks[row.change]} {key}{columns}"))
         counts = table.changes
         if left := counts.added + counts.changed + counts.removed - len(table.rows):
             typer.echo(f"... and {left:,} more; --limit 0 names all")
-
-
-def _name(row: RowDifference) -> str:
-    key = " ".join(str(part) for part in row.key.values())
-    if row.title is not None or row.url is not None:
-        key = f"{row.title or '(no title)'}  {row.url or key}"
-    return f"{key}  ({', '.join(row.columns)})" if row.columns else key
 
 
 @app.command(

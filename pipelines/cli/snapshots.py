@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -60,20 +60,19 @@ def audit(
         "checks": [c.as_row() for c in audited.audit.checks],
         "docs": str(audited.docs) if audited.docs else None,
     }
-    print_json(found) if as_json else _print_audit(found)
+    if as_json:
+        print_json(found)
+    else:
+        for check in audited.audit.checks:
+            if not check.passed:
+                typer.echo(one_line(f"{check.severity}: {check.expectation}: {check.observed}"))
+        names = ("expectations", "critical", "warnings", "skipped")
+        typer.echo(f"{'table':<14}" + "".join(f"{name:>14}" for name in names))
+        for row in counts(audited.audit):
+            typer.echo(f"{row['table']:<14}" + "".join(f"{row[name]:>14}" for name in names))
+        typer.echo(f"data docs: {found['docs'] or 'not written'}")
     if not found["passed"]:
         raise typer.Exit(1)
-
-
-def _print_audit(found: dict[str, Any]) -> None:
-    for check in found["checks"]:
-        if not check["passed"]:
-            typer.echo(one_line(f"{check['severity']}: {check['expectation']}: {check['observed']}"))
-    names = ("expectations", "critical", "warnings", "skipped")
-    typer.echo(f"{'table':<14}" + "".join(f"{name:>14}" for name in names))
-    for row in found["tables"]:
-        typer.echo(f"{row['table']:<14}" + "".join(f"{row[name]:>14}" for name in names))
-    typer.echo(f"data docs: {found['docs'] or 'not written'}")
 
 
 @app.command(epilog="Examples:  quern verify -w WH    quern verify -w WH --snapshot 20261122T044738495 --json")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
-from quern.jobs.reasoning.judging.criteria import CRITERIA, Scored, criterion_task
+from quern.jobs.reasoning.judging.criteria import CRITERIA, criterion_task
 from quern.jobs.reasoning.judging.gold import Verdict, gold_task
 from quern.jobs.reasoning.judging.inputs import JudgeInput, PairInput
 from quern.jobs.reasoning.judging.preference import ASPECTS, Aspect, Preference, preference_task
@@ -91,8 +91,16 @@ def judgements(reasoner: Reasoner, judge: Judge, inputs: Sequence[JudgeInput]) -
     # A model is not asked where there is nothing to judge: no gold answer, no answer.
     askable = [n for n, g in enumerate(inputs) if (g.gold is not None if judge.name == GOLD else bool(g.statements))]
     done = dict(zip(askable, reasoner.run(task, [inputs[n] for n in askable]), strict=True))
-    every = (done[n] if n in done else Done(task.rule(given), "rules") for n, given in enumerate(inputs))
-    return [_of_verdict(one) if judge.name == GOLD else _of_score(one) for one in every]
+    found = []
+    for n, given in enumerate(inputs):
+        one = done[n] if n in done else Done(task.rule(given), "rules")
+        said, by = one.output, {"by": one.by, "rejected": _codes(one)}
+        if isinstance(said, Verdict):
+            value = None if said.right is None else float(said.right)
+            found.append(Judgement(value=value, reason=said.reason, **by))
+        else:
+            found.append(Judgement(value=said.score, reason=said.calculation, issues=list(said.issues), **by))
+    return found
 
 
 def preferences(reasoner: Reasoner, judge: Judge, pairs: Sequence[PairInput]) -> list[Judgement]:
@@ -117,18 +125,6 @@ def _of_orders(one: Done[Preference], other: Done[Preference]) -> Judgement:
         return Judgement(value=None, by=one.by, reason=one.output.reason, rejected=rejected)
     value, orders = (turned - straight) / 2.0 + 0.0, [-straight + 0.0, turned]
     return Judgement(value=value, by=one.by, reason=one.output.reason, orders=orders, rejected=rejected)
-
-
-def _of_verdict(done: Done[Verdict]) -> Judgement:
-    right = done.output.right
-    value = None if right is None else float(right)
-    return Judgement(value=value, by=done.by, reason=done.output.reason, rejected=_codes(done))
-
-
-def _of_score(done: Done[Scored]) -> Judgement:
-    said = done.output
-    issues, reason = list(said.issues), said.calculation
-    return Judgement(value=said.score, by=done.by, reason=reason, issues=issues, rejected=_codes(done))
 
 
 def _codes(done: Done[Any]) -> list[str]:

@@ -153,20 +153,20 @@ def _claim(fields: Mapping[str, Any]) -> tuple[JudgeInput, str]:
 
 def _pair(fields: Mapping[str, Any]) -> tuple[PairInput, Mapping[str, float]] | None:
     question, gold = fields.get("question", fields.get("query")), fields.get("gold_answer", fields.get("gt_answer"))
-    answers = [_answer(fields, one, other) for one, other in (("first", "model1"), ("second", "model2"))]
+    answers = [fields.get(one, fields.get(other)) for one, other in (("first", "model1"), ("second", "model2"))]
+    answers = [answer.get("response") if isinstance(answer, Mapping) else answer for answer in answers]
     labels = {a: fields.get(a, fields.get(f"{a}_label")) for a in ("overall", "correctness", "completeness")}
     # A label that is no number, or not a number, is none.
     found = {a: float(n) for a, n in labels.items() if isinstance(n, (int, float)) and abs(n) <= 100}
-    if not isinstance(question, str) or not isinstance(gold, str) or None in answers or not found:
+    if (
+        not isinstance(question, str)
+        or not isinstance(gold, str)
+        or not found
+        or not all(isinstance(a, str) for a in answers)
+    ):
         return None
     first, second = (JudgeInput(question, statements_of(str(a)), golds([gold])) for a in answers)
     return PairInput(first, second), found
-
-
-def _answer(fields: Mapping[str, Any], name: str, other: str) -> str | None:
-    value = fields.get(name, fields.get(other))
-    value = value.get("response") if isinstance(value, Mapping) else value
-    return value if isinstance(value, str) else None
 
 
 def measured(reasoner: Reasoner, judge: Judge, by: str, people: People) -> list[Agreement]:

@@ -18,7 +18,7 @@ from quern.indexes.vectors import Positions
 from quern.jobs.reasoning.judging import overlap
 from quern.pipelines.evaluation.alce import measure as alce
 from quern.pipelines.evaluation.alce.citations import Entails
-from quern.pipelines.evaluation.alce.records import AlceRecord, record_of
+from quern.pipelines.evaluation.alce.records import record_of
 from quern.pipelines.evaluation.answers import risk
 from quern.pipelines.evaluation.answers.sources import Cited, cited_of
 from quern.pipelines.evaluation.bootstrap import Figure, Numbers, ratio_figures, statistic_figures
@@ -82,14 +82,11 @@ def judged(
     cited = cited_of(snapshot, answers, gold.accepted)
     worth = [alce.NOTHING] * len(answers)
     if entails is not None:
-        worth = alce.measured([_record(q, a) for q, a in zip(questions, answers, strict=True)], entails)
+        golds = [[] if _is_null(q) else [q.answer or "", *q.answer_aliases] for q in questions]
+        short = [[] if not gold or overlap.polarity(gold[0]) else [gold] for gold in golds]
+        worth = alce.measured([record_of(a, gold) for a, gold in zip(answers, short, strict=True)], entails)
     rows = zip(questions, answers, gold.evidence, cited, worth, strict=True)
     return [_judgement(q, a, frozenset(evidence), c, w) for q, a, evidence, c, w in rows]
-
-
-def _record(question: Question, answer: Answer) -> AlceRecord:
-    gold = [] if _is_null(question) else [question.answer or "", *question.answer_aliases]
-    return record_of(answer, [] if not gold or overlap.polarity(gold[0]) else [gold])
 
 
 def _judgement(

@@ -143,7 +143,11 @@ def plan_sweep(sweep: Sweep, folder: Path, where: str, only: frozenset[str] = fr
     if unknown := sorted(only - set(sweep.datasets)):
         raise SweepError(f"{where}: {no_such('dataset', unknown[0], sweep.datasets)}")
     base = base_settings(sweep, where)
-    every = {n: _at(d, folder) for n, d in sweep.datasets.items() if not only or n in only}
+    every = {
+        n: d.model_copy(update={of: (folder / getattr(d, of)).absolute() for of in ("documents", "questions")})
+        for n, d in sweep.datasets.items()
+        if not only or n in only
+    }
     sources = {n: d for n, d in every.items() if d.documents.exists() and d.questions.is_file()}
     if not sources:
         first = next(iter(every.values()))
@@ -151,8 +155,13 @@ def plan_sweep(sweep: Sweep, folder: Path, where: str, only: frozenset[str] = fr
             f"{where}: none of its datasets is at {folder}: {first.documents} and {first.questions} are looked for "
             "first; name the folder with --datasets"
         )
-    for name, dataset in sources.items():
-        _check_questions(name, dataset)
+    for name, dataset in sources.items():  # Before anything is built.
+        if not any(q.evidence_doc_ids or q.evidence_urls for q in read_questions(dataset.questions)):
+            raise SweepError(
+                f"dataset {name}: no question of {dataset.questions} has evidence_doc_ids or evidence_urls"
+            )
+        if (types := len(set(question_types(dataset).values()))) > 30:
+            raise SweepError(f"dataset {name}: field {dataset.type!r} has {types:,} values; a type is shared by many")
     documents = {n: content_digest(d.documents) for n, d in sources.items()}
     questions = {n: [content_digest(d.questions), d.type] for n, d in sources.items()}
     points: dict[str, Point] = {}
@@ -195,19 +204,6 @@ def _by_build(points: Iterable[Point]) -> Iterator[tuple[tuple[str, ...], tuple[
     first = {key[:n]: at for at, key in reversed(list(enumerate(grouped))) for n in range(1, len(key) + 1)}
     for key in sorted(grouped, key=lambda k: [first[k[:n]] for n in range(1, len(k) + 1)]):
         yield key, tuple(grouped[key])
-
-
-def _at(dataset: Dataset, folder: Path) -> Dataset:
-    places = {name: (folder / getattr(dataset, name)).absolute() for name in ("documents", "questions")}
-    return dataset.model_copy(update=places)
-
-
-def _check_questions(name: str, dataset: Dataset) -> None:
-    """See to it that a dataset can be measured on before anything is built."""
-    if not any(q.evidence_doc_ids or q.evidence_urls for q in read_questions(dataset.questions)):
-        raise SweepError(f"dataset {name}: no question of {dataset.questions} has evidence_doc_ids or evidence_urls")
-    if (types := len(set(question_types(dataset).values()))) > 30:
-        raise SweepError(f"dataset {name}: the field {dataset.type!r} has {types:,} values; a type is shared by many")
 
 
 def question_types(dataset: Dataset) -> dict[str, str]:
