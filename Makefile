@@ -32,7 +32,7 @@ FREEZE = .venv-lock/bin/python -m pip freeze --all --exclude quern-index --exclu
 # What the picture of the graph in docs/explanation/graph.md shows.
 PICTURE := --recipe qcg --set graph.n=5 --set retrieve.top_k=4 "Why did the beekeepers stop using thyme strips?"
 
-.PHONY: help model test-long test-benchmarks check install install-dev install-torch install-vllm install-airflow demo picture picture-airflow reference test test-torch test-vllm test-airflow lint types unit fuzz lock lock-vllm lock-airflow clean
+.PHONY: help model test-long test-benchmarks check install install-dev install-torch install-vllm install-airflow demo picture reference test test-torch test-vllm test-airflow lint types unit fuzz lock lock-vllm lock-airflow clean
 help:
 	@echo "make demo   install, build an index from the sample corpus, answer questions"
 	@echo "make test   install what tests need too, lint, check types, run the tests"
@@ -47,7 +47,6 @@ help:
 	@echo "make model   fetch the language model that written answers are measured with (1.1 GB, in ~/.cache/quern)"
 	@echo "make test-vllm   install vLLM for a processor (5 GB, in .venv-vllm) and test the generator that runs in it"
 	@echo "make test-airflow   install Airflow (300 MB, in .venv-airflow) and run the DAGs by it over a small site"
-	@echo "make picture-airflow   draw docs/airflow.svg, the picture of the DAGs, from the DAGs"
 	@echo "make lock   write the locks anew from pyproject.toml, lock-vllm and lock-airflow theirs;  make clean  remove what was made"
 
 export PYTHON
@@ -99,18 +98,15 @@ demo: install
 	@SECONDS=$$(($$(date +%s) - $(START))) && installed=$$SECONDS && rm -rf $(DEMO) && \
 	  $(BIN)/quern build tests/corpus/pages --warehouse $(DEMO)/warehouse && built=$$SECONDS && \
 	  $(BIN)/quern answer tests/corpus/questions.jsonl --warehouse $(DEMO)/warehouse --out $(DEMO)/answers && \
-	  $(BIN)/python -m quern.pipelines.cli.demo $(DEMO) && \
+	  PYTHONPATH=. $(BIN)/python -m tests.demo $(DEMO) && \
 	  echo "install $$installed s, build $$((built - installed)) s, answer $$((SECONDS - built)) s"
 
 picture: install
 	@test -d $(DEMO)/warehouse || $(MAKE) demo
 	@$(BIN)/quern ask --warehouse $(DEMO)/warehouse $(PICTURE) --picture docs/graph.svg >/dev/null
 
-picture-airflow: install install-airflow
-	@PYTHONPATH=airflow_dags QUERN_COMMAND=$(CURDIR)/$(BIN)/quern $(AIRFLOW)/bin/python -m quern_airflow.picture docs/airflow.svg
-
 reference: install
-	@$(BIN)/python -m quern.pipelines.cli.reference docs/reference
+	@PYTHONPATH=. $(BIN)/python -m tests.reference docs/reference
 
 test: lint types unit
 

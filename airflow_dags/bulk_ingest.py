@@ -76,11 +76,7 @@ with DAG(
     calls = find()
     ingest = QuernOperator.partial(
         task_id="ingest",
-        options={
-            "warehouse": option("warehouse"),
-            "settings": option("settings"),
-            "engine": option("engine"),
-        },
+        options={"warehouse": option("warehouse"), "settings": option("settings"), "engine": option("engine")},
         required=["warehouse"],
         as_json=True,
         max_active_tis_per_dag=1,

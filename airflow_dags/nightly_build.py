@@ -16,17 +16,7 @@ from airflow.sdk import DAG, CronTriggerTimetable, get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException, AirflowRescheduleException
 
 from quern_airflow.operator import QuernOperator, guarded
-from quern_airflow.options import (
-    BUILD_ID,
-    DEFAULTS,
-    ENGINE,
-    NIGHT,
-    SETTINGS,
-    SNAPSHOT,
-    WAREHOUSE,
-    option,
-    text_param,
-)
+from quern_airflow.options import BUILD_ID, DEFAULTS, ENGINE, NIGHT, SETTINGS, SNAPSHOT, WAREHOUSE, option, text_param
 from quern_airflow.steps import BuildStep, build_steps
 
 log = logging.getLogger(__name__)

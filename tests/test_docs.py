@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from quern.pipelines.cli.reference import pages
 from quern.schemas.settings import Settings, setting_names
 from tests.conftest import CORPUS, ROOT, Quern
 from tests.pages import (
@@ -32,6 +31,7 @@ from tests.pages import (
     prose,
     rewrite,
 )
+from tests.reference import pages
 
 SAMPLE = "quern build tests/corpus/pages --warehouse "
 REFERENCE = pages()

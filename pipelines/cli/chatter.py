@@ -11,14 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from quern.indexes.disk import is_read_only
+from quern.pipelines.cli.common import LOGGERS
 
 
 @contextmanager
-def chatter_to(path: Path, loggers: Sequence[str]) -> Iterator[None]:
+def chatter_to(path: Path) -> Iterator[None]:
     """Send what processes and native code write to standard error to the file `path` while the block runs.
 
     Spark's Java process and Ray's core write to the file descriptor, past Python. What Python writes to
-    `sys.stderr`, and the handlers of `loggers`, still reach the terminal.
+    `sys.stderr`, and the handlers of `LOGGERS`, still reach the terminal.
     """
     sys.stderr.flush()
     before = sys.stderr
@@ -28,7 +29,7 @@ def chatter_to(path: Path, loggers: Sequence[str]) -> Iterator[None]:
     os.close(file)
     with os.fdopen(saved, "w", buffering=1, closefd=False) as terminal:
         sys.stderr = terminal
-        moved = [h for h in _stream_handlers(loggers) if h.stream is before]
+        moved = [h for h in _stream_handlers(LOGGERS) if h.stream is before]
         for handler in moved:
             handler.setStream(terminal)
         try:

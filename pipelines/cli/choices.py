@@ -8,25 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final
+from importlib import import_module
+from typing import Any, Final
 
 
-def _recipes() -> Iterable[str]:
-    from quern.pipelines.retrieve.recipes import RECIPES
-
-    return RECIPES
+def _in(module: str) -> Any:
+    return import_module(f"quern.{module}")
 
 
 def _of_setting(group: str, name: str) -> Iterable[str]:
     from quern.schemas.settings import choices
 
     return choices(group, name)
-
-
-def _tables() -> Iterable[str]:
-    from quern.schemas.tables import TABLES
-
-    return TABLES
 
 
 def _rows() -> Iterable[str]:
@@ -36,41 +29,17 @@ def _rows() -> Iterable[str]:
     return [*(table.row for table in TABLES.values() if table.row), CITATION, ENTITY]
 
 
-def _steps() -> Iterable[str]:
-    from quern.pipelines.build.stage import stage_names
-
-    return stage_names()
-
-
-def _judges() -> Iterable[str]:
-    from quern.pipelines.judging.judges import PAIRWISE, SINGLE
-
-    return [*SINGLE, *PAIRWISE]
-
-
-def _layers() -> Iterable[str]:
-    from quern.pipelines.inspect.graph.export import LAYERS
-
-    return LAYERS
-
-
-def _formats() -> Iterable[str]:
-    from quern.jobs.pages.inputs import KINDS
-
-    return KINDS
-
-
 CHOICES: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
-    "recipes": _recipes,
+    "recipes": lambda: _in("pipelines.retrieve.recipes").RECIPES,
     "engines": lambda: _of_setting("engine", "engine"),
     "audit_engines": lambda: _of_setting("audit", "engine"),
     "scopes": lambda: _of_setting("crawl", "scope"),
-    "tables": _tables,
+    "tables": lambda: _in("schemas.tables").TABLES,
     "rows": _rows,
-    "steps": _steps,
-    "judges": _judges,
-    "layers": _layers,
-    "formats": _formats,
+    "steps": lambda: _in("pipelines.build.stage").stage_names(),
+    "judges": lambda: [*_in("pipelines.judging.judges").SINGLE, *_in("pipelines.judging.judges").PAIRWISE],
+    "layers": lambda: _in("pipelines.inspect.graph.export").LAYERS,
+    "formats": lambda: _in("jobs.pages.inputs").KINDS,
 }
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from quern.schemas.settings import Settings
 
 LOGGERS = ("quern",)
+Row = TypeVar("Row")
 
 if TYPE_CHECKING:
     PageSource = Path | Url
@@ -41,15 +44,13 @@ Pages = Annotated[
 ]
 
 Warehouse = Annotated[
-    Path,
-    typer.Option("--warehouse", "-w", envvar="QUERN_WAREHOUSE", help="Directory of the warehouse.", show_default=False),
+    Path, typer.Option("--warehouse", "-w", envvar="QUERN_WAREHOUSE", help="Directory of the warehouse.")
 ]
 SettingsFile = Annotated[
-    Path | None, typer.Option("--settings", envvar="QUERN_SETTINGS", help="YAML file of settings.", show_default=False)
+    Path | None, typer.Option("--settings", envvar="QUERN_SETTINGS", help="YAML file of settings.")
 ]
 Overrides = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="One setting, for example link.k=2; repeatable."),
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="One setting, for example link.k=2; repeatable.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output, and nothing else.")]
 Names = Annotated[
@@ -59,7 +60,6 @@ Names = Annotated[
         metavar="FIELD=NAME,...",
         help="What files call the fields of documents, for example text=body,doc_id=id (ingest.map); "
         'text=subject+body joins two, text=document.body is nested, doc_id="id, internal" has a comma; repeatable.',
-        show_default=False,
     ),
 ]
 DayFirst = Annotated[
@@ -67,7 +67,6 @@ DayFirst = Annotated[
     typer.Option(
         "--day-first/--month-first",
         help="Read 03/05/2024 as the 3rd of May, or the 5th of March (ingest.day_first); else it is left out.",
-        show_default=False,
     ),
 ]
 CsvEscape = Annotated[
@@ -76,7 +75,6 @@ CsvEscape = Annotated[
         "--csv-escape",
         metavar="CHARACTER",
         help="What escapes a quote in a cell of CSV that is not doubled (ingest.csv_escape); a backslash is detected.",
-        show_default=False,
     ),
 ]
 SkipLines = Annotated[
@@ -86,7 +84,6 @@ SkipLines = Annotated[
         metavar="N",
         min=0,
         help="Lines of CSV and TSV before the header (ingest.skip_lines); default: until a line names the fields.",
-        show_default=False,
     ),
 ]
 Snapshot = Annotated[str | None, typer.Option("--snapshot", help="Build id of a snapshot; default the published one.")]
@@ -97,7 +94,6 @@ Where = Annotated[
         metavar="CONDITION",
         help="Only those of which this holds, for example site=example.org, 'published_at>=2024-05' or "
         "'language in (de, fr) and title contains tide'; repeatable.",
-        show_default=False,
     ),
 ]
 AsOf = Annotated[
@@ -106,12 +102,10 @@ AsOf = Annotated[
         "--as-of",
         metavar="DATE",
         help="Answer by what was published until this day (2024-06-30); `last month` counts from it.",
-        show_default=False,
     ),
 ]
 Wait = Annotated[
-    float,
-    typer.Option("--wait", metavar="SECONDS", min=0.0, help="How long to wait where another build is writing."),
+    float, typer.Option("--wait", metavar="SECONDS", min=0.0, help="How long to wait where another build is writing.")
 ]
 RecipeName = Annotated[
     str,
@@ -121,21 +115,43 @@ RecipeName = Annotated[
         autocompletion=completing("recipes"),
     ),
 ]
-Engine = Annotated[
-    str | None,
-    typer.Option(help="{engines} (engine.engine).", autocompletion=completing("engines"), show_default=False),
-]
+SparkMaster = Annotated[str | None, typer.Option(help="Spark master, default local.")]
+RayAddress = Annotated[str | None, typer.Option(help="Address of a Ray cluster, default one on this machine.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")]
+Anew = Annotated[bool, typer.Option("--anew", help="Remember nothing of earlier runs.")]
+Engine = Annotated[str | None, typer.Option(help="{engines} (engine.engine).", autocompletion=completing("engines"))]
 TopK = Annotated[
-    int | None,
-    typer.Option(
-        "--top-k", "-k", min=1, help="Chunks that an answer is made from (retrieve.top_k).", show_default=False
-    ),
+    int | None, typer.Option("--top-k", "-k", min=1, help="Chunks that an answer is made from (retrieve.top_k).")
 ]
 
 
 def print_json(value: object) -> None:
     """Print `value` as indented JSON on standard output."""
     typer.echo(json.dumps(value, ensure_ascii=False, indent=1, default=str))
+
+
+def terminal_width() -> int:
+    """Columns of the terminal, at most 100, as many as where there is none."""
+    return min(100, os.get_terminal_size().columns or 100) if sys.stdout.isatty() else 100
+
+
+def counted(what: str, rows: Iterable[Row], size: Callable[[], int | None]) -> Iterator[Row]:
+    """The rows, with progress on a terminal."""
+    from quern.jobs.core.progress import watched
+
+    done = 0
+    with watched(what, size() if sys.stderr.isatty() else 0, lambda: done):
+        for row in rows:
+            yield row
+            done += 1
+
+
+def tell_rejected(rejected: Mapping[str, int], what: str, out: Path) -> None:
+    """Say how many lines of a file were no `what`, by reason."""
+    if count := sum(rejected.values()):
+        reasons = ", ".join(f"{reason}: {n}" for reason, n in sorted(rejected.items()))
+        lines = f"1 line is no {what}" if count == 1 else f"{count} lines are no {what}s"
+        typer.echo(f"{lines} ({reasons}): {out / 'rejects.jsonl'}")
 
 
 class Command(TyperCommand):

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from quern.pipelines.cli.common import AsJson, Overrides, SettingsFile, load_settings, new_app, print_json
+from quern.pipelines.cli import common as cli
+from quern.pipelines.cli.common import load_settings, print_json
 
 if TYPE_CHECKING:
-    from quern.pipelines.judging.rows import AnswerFile, AnswerRow
     from quern.pipelines.judging.run import Report
 
-app = new_app("")
+app = cli.new_app("")
 
 
 @app.command(
@@ -42,35 +41,30 @@ def judge(
         Path | None, typer.Option(metavar="QUESTIONS", help="Gold answers, by query_id, else by question.")
     ] = None,
     judges: Annotated[
-        str | None,
-        typer.Option(
-            help="Judges, separated by commas, of {judges}; by default all that can judge.", show_default=False
-        ),
+        str | None, typer.Option(help="Judges, separated by commas, of {judges}; by default all that can judge.")
     ] = None,
     people: Annotated[
-        Path | None,
-        typer.Option(metavar="PAIRS", help="Judgements of people: score the judges against them first."),
+        Path | None, typer.Option(metavar="PAIRS", help="Judgements of people: score the judges against them first.")
     ] = None,
-    settings: SettingsFile = None,
-    override: Overrides = None,
-    anew: Annotated[bool, typer.Option("--anew", help="Remember nothing of earlier runs.")] = False,
-    as_json: AsJson = False,
+    settings: cli.SettingsFile = None,
+    override: cli.Overrides = None,
+    anew: cli.Anew = False,
+    as_json: cli.AsJson = False,
 ) -> None:
     """Judge answers; beside each figure stands how far people agree with its judge.
 
     Judges: gold (0 or 1 by the gold answer), nine criteria and citation (ten points each), and with --against which of
-    two answers is preferred (from -2 to 2, asked in both orders). By rule, or by a model with --set generator.kind=...;
-    what no rule can judge is left out without one. Replies of a model are remembered in the directory: the same command
-    goes on where it was stopped.
+    two answers is preferred (from -2 to 2, asked in both orders). By a model with --set generator.kind=...; without one
+    by rule, and what no rule can judge is left out. Replies of a model are remembered in the directory: the same
+    command goes on where it was stopped.
     """
-    from quern.jobs.reasoning.judging.agreement import joined, packaged
     from quern.jobs.reasoning.runner import Reasoner
     from quern.pipelines.answers.files import RejectFile
     from quern.pipelines.judging.judges import OPINIONS, find_judges, identity
-    from quern.pipelines.judging.page import write_page
     from quern.pipelines.judging.people import measured, read_people
     from quern.pipelines.judging.rows import AnswerFile, Gold, read_others
     from quern.pipelines.judging.run import judge_answers
+    from quern.pipelines.judging.views import write_page
 
     generator = load_settings(settings, override).generator
     model, by = generator.kind != "rules", identity(generator)
@@ -82,43 +76,25 @@ def judge(
     out.mkdir(parents=True, exist_ok=True)
     with RejectFile(out) as rejects, Reasoner(generator, memo=out / "memo" if model and not anew else None) as reasoner:
         found = [a for j in chosen if theirs is not None for a in measured(reasoner, j, by, theirs)]
+        rows = cli.counted("judge", file.answers(rejects.write), file.size)
         opinions = () if model or judges else OPINIONS
-        agreements = joined(found, packaged())
-        report = judge_answers(_counted(file, rejects.write), chosen, reasoner, by, agreements, out, others, opinions)
-    title = f"Judgements of {'standard input' if str(answers) == '-' else answers.name}"
-    write_page(report, out / "index.html", title=title, facts=_facts(by, against, questions))
-    _tell(report, file.rejected, out, as_json=as_json)
-
-
-def _counted(file: AnswerFile, on_reject: Any) -> Iterator[AnswerRow]:
-    import sys
-
-    from quern.jobs.core.progress import watched
-
-    done = 0
-    with watched("judge", file.size() if sys.stderr.isatty() else 0, lambda: done):
-        for row in file.answers(on_reject):
-            yield row
-            done += 1
-
-
-def _facts(by: str, against: Path | None, questions: Path | None) -> dict[str, object]:
-    return {
+        report = judge_answers(rows, chosen, reasoner, by, found, out, others, opinions)
+    facts: dict[str, object] = {
         "judged by": by,
         **({"against": against.name} if against else {}),
         **({"gold answers of": questions.name} if questions else {}),
     }
+    title = f"Judgements of {'standard input' if str(answers) == '-' else answers.name}"
+    write_page(report, out / "index.html", title=title, facts=facts)
+    _tell(report, file.rejected, out, as_json=as_json)
 
 
 def _tell(report: Report, rejected: Any, out: Path, *, as_json: bool) -> None:
-    from quern.pipelines.judging.terminal import as_tree, render
+    from quern.pipelines.judging.views import as_tree, render
 
     if as_json:
         print_json({**as_tree(report), "rejected": dict(sorted(rejected.items())), "out": str(out)})
         return
     typer.echo(render(report))
-    if rejected:
-        reasons = ", ".join(f"{reason}: {count}" for reason, count in sorted(rejected.items()))
-        lines = "1 line is no answer" if rejected.total() == 1 else f"{rejected.total()} lines are no answers"
-        typer.echo(f"{lines} ({reasons}): {out / 'rejects.jsonl'}")
+    cli.tell_rejected(rejected, "answer", out)
     typer.echo(f"report: {out / 'index.html'}")

@@ -9,36 +9,7 @@ from typing import Annotated
 
 import typer
 
-from quern.pipelines.cli import (
-    answer,
-    answers,
-    ask,
-    audit,
-    build,
-    crawl,
-    diff,
-    estimate,
-    evaluate,
-    evaluate_extraction,
-    graph,
-    ingest,
-    judge,
-    plan,
-    recipes,
-    rejects,
-    remove,
-    settings,
-    show,
-    snapshots,
-    sources,
-    stage,
-    steps,
-    sweep,
-    timeline,
-    train,
-    vacuum,
-    verify,
-)
+from quern.pipelines.cli import answers, builds, judge, measures, pages, rows, snapshots, sources, train
 from quern.pipelines.cli.common import LOGGERS, new_app
 from quern.pipelines.cli.entry import INTERRUPTED
 from quern.pipelines.cli.faults import sentence, tell
@@ -66,36 +37,10 @@ def _quern(
     pass
 
 
-for topic in (
-    build,
-    plan,
-    steps,
-    stage,
-    estimate,
-    crawl,
-    ingest,
-    remove,
-    ask,
-    answer,
-    timeline,
-    sources,
-    evaluate,
-    judge,
-    sweep,
-    recipes,
-    graph,
-    show,
-    diff,
-    audit,
-    verify,
-    rejects,
-    vacuum,
-    settings,
-    evaluate_extraction,
-):
+for topic in (builds, pages, answers, sources, measures, judge, rows, snapshots):
     app.add_typer(topic.app)
-app.add_typer(answers.app, name="answers")
-app.add_typer(snapshots.app, name="snapshots")
+app.add_typer(answers.runs, name="answers")
+app.add_typer(snapshots.snapshots, name="snapshots")
 app.add_typer(train.app, name="train")
 
 

@@ -1,20 +1,156 @@
-"""What is published in a warehouse."""
+"""What a warehouse keeps: its snapshots, audited and verified, and the space that nothing needs any more."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from quern.pipelines.cli.common import AsJson, Warehouse, new_app, print_json
-from quern.pipelines.cli.vacuum import DryRun, Keep, print_freed
+from quern.pipelines.cli import common as cli
+from quern.pipelines.cli.choices import completing
+from quern.pipelines.cli.common import load_settings, print_json
 from quern.schemas.words.lines import one_line
 
-app = new_app("What is published in a warehouse.")
+if TYPE_CHECKING:
+    from quern.pipelines.vacuum import Vacuumed
+
+app = cli.new_app("")
+snapshots = cli.new_app("What is published in a warehouse.")
+
+Keep = Annotated[int | None, typer.Option(min=1, help="Snapshots to keep; default audit.keep_snapshots.")]
 
 
-@app.command("list", epilog="Example:  quern snapshots list -w WH")
-def list_snapshots(warehouse: Warehouse, as_json: AsJson = False) -> None:
+@app.command(
+    epilog="Examples:  quern audit -w WH    quern audit -w WH --engine spark    "
+    "quern audit -w WH --set audit.max_duplicates=0.1 --json"
+)
+def audit(
+    warehouse: cli.Warehouse,
+    snapshot: cli.Snapshot = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            help="{audit_engines}; default the snapshot's setting.", autocompletion=completing("audit_engines")
+        ),
+    ] = None,
+    settings: cli.SettingsFile = None,
+    override: cli.Overrides = None,
+    as_json: cli.AsJson = False,
+) -> None:
+    """Check every expectation on a published snapshot again, with its own thresholds unless told otherwise.
+
+    Exit code 0 when no critical expectation fails, 1 when one does, 2 for a mistake.
+    """
+    from quern.indexes.catalog import Warehouse as Catalog
+    from quern.pipelines.audit.audit import audit_snapshot
+    from quern.pipelines.cli.chatter import chatter_to
+
+    opened = Catalog.open(warehouse).snapshot(snapshot)
+    overrides = [*(override or []), *([f"audit.engine={engine}"] if engine else [])]
+    loaded = load_settings(settings, overrides, opened.manifest.known_settings())
+    with chatter_to(opened.warehouse.logs / "engines.log"):
+        audited = audit_snapshot(opened, loaded)
+    from quern.pipelines.audit.data_docs import counts
+
+    found = {
+        "snapshot": opened.manifest.build_id,
+        "engine": loaded.audit.engine,
+        "passed": not audited.audit.failures(),
+        "tables": counts(audited.audit),
+        "checks": [c.as_row() for c in audited.audit.checks],
+        "docs": str(audited.docs) if audited.docs else None,
+    }
+    if as_json:
+        print_json(found)
+    else:
+        for check in audited.audit.checks:
+            if not check.passed:
+                typer.echo(one_line(f"{check.severity}: {check.expectation}: {check.observed}"))
+        names = ("expectations", "critical", "warnings", "skipped")
+        typer.echo(f"{'table':<14}" + "".join(f"{name:>14}" for name in names))
+        for row in counts(audited.audit):
+            typer.echo(f"{row['table']:<14}" + "".join(f"{row[name]:>14}" for name in names))
+        typer.echo(f"data docs: {found['docs'] or 'not written'}")
+    if not found["passed"]:
+        raise typer.Exit(1)
+
+
+@app.command(epilog="Examples:  quern verify -w WH    quern verify -w WH --snapshot 20261122T044738495 --json")
+def verify(warehouse: cli.Warehouse, snapshot: cli.Snapshot = None, as_json: cli.AsJson = False) -> None:
+    """Read everything that a warehouse keeps, and name each file that is not as it was written, and what mends it.
+
+    With --snapshot ID, the files of that snapshot alone. Exit code 0 when all is well, 1 when a file is damaged.
+    """
+    from quern.indexes.catalog import Warehouse as Catalog
+    from quern.indexes.checksums import DamagedError
+    from quern.jobs.core.progress import watched
+    from quern.pipelines.inspect.verify import kept_files, verify
+
+    try:
+        catalog = Catalog.open(warehouse)
+    except DamagedError:  # The file that says what the directory is: it is named among the others.
+        catalog = Catalog(warehouse)
+    if snapshot:
+        catalog.manifest(snapshot)
+    files, done = kept_files(catalog, snapshot), 0
+
+    def step() -> None:
+        nonlocal done
+        done += 1
+
+    with watched("verify", len(files), lambda: done):
+        found = verify(files, step)
+    if as_json:
+        print_json(found.as_tree())
+    else:
+        for bad in found.bad:
+            typer.echo(one_line(bad.line()))
+        typer.echo(f"verified files={found.files} bytes={found.size} damaged={len(found.bad)}")
+    if found.bad:
+        raise typer.Exit(1)
+
+
+@app.command(
+    epilog="Examples:  quern vacuum -w WH --dry-run    quern vacuum -w WH --set memo.keep_nights=1    "
+    "quern vacuum -w WH --json"
+)
+def vacuum(
+    warehouse: cli.Warehouse,
+    keep: Keep = None,
+    dry_run: cli.DryRun = False,
+    settings: cli.SettingsFile = None,
+    override: cli.Overrides = None,
+    as_json: cli.AsJson = False,
+) -> None:
+    """Remove what no kept snapshot, no open reader and no coming build needs: of tables, memo, audits and logs."""
+    from quern.indexes.catalog import Warehouse as Catalog
+    from quern.pipelines.vacuum import vacuum as run
+
+    catalog = Catalog.open(warehouse)
+    base = catalog.manifest().known_settings() if catalog.current_id() else None
+    chosen = load_settings(settings, override, base)
+    _print_freed(run(catalog, keep or chosen.audit.keep_snapshots, chosen.memo, dry_run=dry_run), dry_run, as_json)
+
+
+def _print_freed(done: Vacuumed, dry_run: bool, as_json: bool) -> None:
+    """Say what was freed, or would be: snapshots, then files and bytes of each kind."""
+    if as_json:
+        freed = {kind: vars(space) for kind, space in sorted(done.freed.items())}
+        total = vars(done.total)
+        print_json(
+            {"dry_run": dry_run, "snapshots": done.snapshots, "leased": done.leased, "freed": freed, "total": total}
+        )
+        return
+    gone = f"{'would prune' if dry_run else 'pruned'} {len(done.snapshots)} snapshots"
+    typer.echo(gone + (f": {', '.join(done.snapshots)}" if done.snapshots else ""))
+    if done.leased:
+        typer.echo(f"a reader has {', '.join(done.leased)} open: pruned when that has ended")
+    for kind, space in [*sorted(done.freed.items()), ("total", done.total)]:
+        typer.echo(f"{kind:<12}{space.files:>9,} files{space.bytes:>16,} bytes")
+
+
+@snapshots.command("list", epilog="Example:  quern snapshots list -w WH")
+def list_snapshots(warehouse: cli.Warehouse, as_json: cli.AsJson = False) -> None:
     """List the snapshots, oldest first; * marks the published one, `leased` those that a reader has open."""
     from quern.indexes.catalog import Warehouse as Catalog
     from quern.indexes.checksums import DamagedError
@@ -52,11 +188,11 @@ def list_snapshots(warehouse: Warehouse, as_json: AsJson = False) -> None:
         typer.echo(one_line(told), err=True)
 
 
-@app.command("show", epilog="Example:  quern snapshots show -w WH --json")
+@snapshots.command("show", epilog="Example:  quern snapshots show -w WH --json")
 def show_snapshot(
-    warehouse: Warehouse,
+    warehouse: cli.Warehouse,
     build_id: Annotated[str | None, typer.Argument(help="Default the published one.")] = None,
-    as_json: AsJson = False,
+    as_json: cli.AsJson = False,
 ) -> None:
     """Print the manifest of a snapshot: tables, digests, jobs, audit, settings."""
     from quern.indexes.catalog import Warehouse as Catalog
@@ -77,14 +213,12 @@ def show_snapshot(
         typer.echo(f"  {'ok  ' if check['passed'] else 'FAIL'} {check['expectation']}: {check['observed']}")
 
 
-@app.command("rollback", epilog="Examples:  quern snapshots rollback -w WH    quern snapshots rollback ID -w WH")
+@snapshots.command("rollback", epilog="Examples:  quern snapshots rollback -w WH    quern snapshots rollback ID -w WH")
 def rollback_snapshot(
-    warehouse: Warehouse,
+    warehouse: cli.Warehouse,
     build_id: Annotated[str | None, typer.Argument(help="Default the one before the published.")] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be published, and publish nothing.")
-    ] = False,
-    as_json: AsJson = False,
+    dry_run: cli.DryRun = False,
+    as_json: cli.AsJson = False,
 ) -> None:
     """Publish an earlier snapshot again; nothing is deleted."""
     from quern.indexes.catalog import Warehouse as Catalog
@@ -105,12 +239,16 @@ def rollback_snapshot(
     typer.echo(f"published {manifest.build_id} again")
 
 
-@app.command("prune", epilog="Examples:  quern snapshots prune -w WH --keep 7    quern snapshots prune -w WH --dry-run")
-def prune_snapshots(warehouse: Warehouse, keep: Keep = None, dry_run: DryRun = False, as_json: AsJson = False) -> None:
+@snapshots.command(
+    "prune", epilog="Examples:  quern snapshots prune -w WH --keep 7    quern snapshots prune -w WH --dry-run"
+)
+def prune_snapshots(
+    warehouse: cli.Warehouse, keep: Keep = None, dry_run: cli.DryRun = False, as_json: cli.AsJson = False
+) -> None:
     """Forget old snapshots that no reader has open, and free the space that only they needed."""
     from quern.indexes.catalog import Warehouse as Catalog
     from quern.pipelines.vacuum import prune
 
     catalog = Catalog.open(warehouse)
     keep = keep or (catalog.manifest().known_settings().audit.keep_snapshots if catalog.current_id() else 1)
-    print_freed(prune(catalog, keep, dry_run=dry_run), dry_run, as_json)
+    _print_freed(prune(catalog, keep, dry_run=dry_run), dry_run, as_json)

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from quern.pipelines.cli.common import (
-    AsJson,
-    Overrides,
-    SettingsFile,
-    Snapshot,
-    Warehouse,
-    new_app,
-    open_searcher,
-    print_json,
-)
+from quern.pipelines.cli import common as cli
+from quern.pipelines.cli.common import open_searcher, print_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +16,7 @@ if TYPE_CHECKING:
     from quern.pipelines.retrieve.searcher import Searcher
     from quern.schemas.answers import Answer
 
-app = new_app("")
+app = cli.new_app("")
 
 
 @app.command(
@@ -36,11 +26,10 @@ app = new_app("")
     'quern sources "..." -w WH --set sourcing.intents=4 --set sourcing.names=2 --json'
 )
 def sources(
-    warehouse: Warehouse,
-    question: Annotated[str | None, typer.Argument(help="The question.", show_default=False)] = None,
+    warehouse: cli.Warehouse,
+    question: Annotated[str | None, typer.Argument(help="The question.")] = None,
     questions: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Many questions: JSONL, Parquet or CSV, as of `quern answer`."),
+        Path | None, typer.Option(metavar="FILE", help="Many questions: JSONL, Parquet or CSV, as of `quern answer`.")
     ] = None,
     unanswered: Annotated[
         Path | None,
@@ -52,10 +41,10 @@ def sources(
     no_history: Annotated[
         bool, typer.Option("--no-history", help="Take nothing from earlier searches, and keep nothing for later ones.")
     ] = False,
-    snapshot: Snapshot = None,
-    settings: SettingsFile = None,
-    override: Overrides = None,
-    as_json: AsJson = False,
+    snapshot: cli.Snapshot = None,
+    settings: cli.SettingsFile = None,
+    override: cli.Overrides = None,
+    as_json: cli.AsJson = False,
 ) -> None:
     """Find the sites that answer a question, each validated by its own pages; or seeds for the next crawl.
 
@@ -69,52 +58,39 @@ def sources(
     if unanswered is not None and out is None:
         raise QuernError("--unanswered writes seeds: name their file, --out seeds.txt")
     searcher = open_searcher(warehouse, snapshot, settings, override)
-    if question is not None:
-        _one(searcher, question, out, history=not no_history, as_json=as_json)
-    elif questions is not None:
-        _many(searcher, questions, out, history=not no_history, as_json=as_json)
-    elif unanswered is not None and out is not None:
+    if unanswered is not None and out is not None:
         _seeds(searcher, unanswered, out, history=not no_history, as_json=as_json)
-
-
-def _one(searcher: Searcher, question: str, out: Path | None, *, history: bool, as_json: bool) -> None:
+        return
     from quern.indexes.storage import write_text
-    from quern.pipelines.answers.questions import question_of
+    from quern.pipelines.answers.questions import question_of, read_questions
     from quern.pipelines.sources.query import sources_of
     from quern.pipelines.sources.view import render_sources
 
-    asked = question_of({"query_id": "sources", "question": question}, searcher.settings.question.max_characters)
-    (found,) = sources_of(searcher, [asked], history=history)
-    if out is not None:
-        write_text(out, found.model_dump_json() + "\n")
-    if as_json:
-        print_json(found.model_dump(mode="json"))
-        return
-    width = min(100, os.get_terminal_size().columns or 100) if sys.stdout.isatty() else 100
-    typer.echo(render_sources(found, width))
-
-
-def _many(searcher: Searcher, path: Path, out: Path | None, *, history: bool, as_json: bool) -> None:
-    from quern.indexes.storage import write_text
-    from quern.pipelines.answers.questions import read_questions
-    from quern.pipelines.sources.measure import measured
-    from quern.pipelines.sources.query import gold_sites, sources_of
-
-    asked = read_questions(path)
-    found = list(sources_of(searcher, asked, history=history))
-    figures = measured(asked, found, gold_sites(searcher))
+    if question is not None:
+        asked = [question_of({"query_id": "sources", "question": question}, searcher.settings.question.max_characters)]
+    else:
+        asked = read_questions(questions or Path())
+    found = list(sources_of(searcher, asked, history=not no_history))
     if out is not None:
         write_text(out, "".join(one.model_dump_json() + "\n" for one in found))
-    if as_json:
-        rows = [one.model_dump(mode="json") for one in found]
-        print_json({"questions": len(asked), "figures": figures, **({"out": str(out)} if out else {"sources": rows})})
-        return
-    valid = sum(bool(one.valid) for one in found)
-    typer.echo(f"{valid} of {len(asked)} questions have a source that answers")
-    for name, value in figures.items():
-        typer.echo(f"{name:36} {value:.3f}")
-    if out is not None:
-        typer.echo(f"sources: {out}")
+    if question is None:
+        from quern.pipelines.sources.measure import measured
+        from quern.pipelines.sources.query import gold_sites
+
+        figures = measured(asked, found, gold_sites(searcher))
+        if as_json:
+            rows = {"out": str(out)} if out else {"sources": [one.model_dump(mode="json") for one in found]}
+            print_json({"questions": len(asked), "figures": figures, **rows})
+            return
+        typer.echo(f"{sum(bool(one.valid) for one in found)} of {len(asked)} questions have a source that answers")
+        for name, value in figures.items():
+            typer.echo(f"{name:36} {value:.3f}")
+        if out is not None:
+            typer.echo(f"sources: {out}")
+    elif as_json:
+        print_json(found[0].model_dump(mode="json"))
+    else:
+        typer.echo(render_sources(found[0], cli.terminal_width()))
 
 
 def _seeds(searcher: Searcher, path: Path, out: Path, *, history: bool, as_json: bool) -> None:
@@ -125,13 +101,13 @@ def _seeds(searcher: Searcher, path: Path, out: Path, *, history: bool, as_json:
 
     count = 0
 
-    def counted() -> Iterator[Answer]:
+    def answers() -> Iterator[Answer]:
         nonlocal count
         for answer in unanswered(path):
             count += 1
             yield answer
 
-    seeds = seeds_of(searcher, counted(), history=history)
+    seeds = seeds_of(searcher, answers(), history=history)
     served = len({reason.query_id for seed in seeds for reason in seed.reasons})
     told = f"{len(seeds)} seeds for {served} of {count} questions that were not answered"
     write_text(out, as_text(seeds, f"{told}, by snapshot {searcher.snapshot.manifest.build_id}"))

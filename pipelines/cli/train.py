@@ -23,7 +23,7 @@ class TrainingError(QuernError):
 
 @app.command(
     epilog="Examples:  quern train reader pages/ -o reader.safetensors    "
-    "quern train reader tests/corpus/reading -o new.safetensors --begin jobs/models/reader.safetensors --steps 2000",
+    "quern train reader tests/corpus/reading -o new.safetensors --begin jobs/models/reader.safetensors --steps 2000"
 )
 def reader(
     pages: Annotated[list[Path], typer.Argument(help="Files of pages, or folders of them (*.txt); see jobs/training.")],

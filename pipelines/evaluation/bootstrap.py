@@ -5,7 +5,7 @@ All columns are resampled with the same questions, so a difference of two column
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy.typing as npt
 from quern.indexes.vectors import Positions
 
 Numbers = npt.NDArray[np.float64]
+SEED = 20250921
 _CELLS = 1 << 23  # Of the matrix of counts held at once: 64 MiB.
 
 
@@ -80,3 +81,52 @@ def _quantiles(values: Numbers, confidence: float) -> tuple[Numbers, Numbers]:
         if (measured := drawn[~np.isnan(drawn)]).size:
             ends[:, column] = np.quantile(measured, [tail, 1.0 - tail])
     return ends[0], ends[1]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure with its 95 % interval, of 1,000 resamples; NaN where nothing was measured.
+
+    Attributes:
+        questions: Questions that it is taken over.
+    """
+
+    value: float
+    low: float
+    high: float
+    questions: int
+
+
+def ratio_figures(shares: Mapping[str, tuple[Numbers, Numbers]]) -> dict[str, Figure]:
+    """Figures that are a sum over a sum, both given by question."""
+    if not shares:
+        return {}
+    parts, wholes = (np.stack([pair[n] for pair in shares.values()], axis=1) for n in (0, 1))
+    found = ratio_intervals(parts, wholes, 1000, 0.95, SEED)
+    return {name: _figure(found, n, int((wholes[:, n] > 0).sum())) for n, name in enumerate(shares)}
+
+
+def mean_figures(values: Mapping[str, Numbers]) -> dict[str, Figure]:
+    """Means of values by question, over those that have one: the others are NaN."""
+    return ratio_figures({n: (np.nan_to_num(v), (~np.isnan(v)).astype(np.float64)) for n, v in values.items()})
+
+
+def statistic_figures(
+    statistics: Mapping[str, tuple[Callable[[Positions], float], Numbers]], rows: int
+) -> dict[str, Figure]:
+    """Figures of another kind, each with 1 for the questions that it is taken over."""
+    named: Sequence[Callable[[Positions], float]] = [of for of, _ in statistics.values()]
+    found = statistic_intervals(lambda at: [of(at) for of in named], rows, 1000, 0.95, SEED)
+    return {name: _figure(found, n, int(over.sum())) for n, (name, (_, over)) in enumerate(statistics.items())}
+
+
+def flat(of: Mapping[str, Figure]) -> dict[str, float]:
+    """Figures with their intervals as `NAME_low` and `NAME_high`, and their number of questions as `NAME_questions`."""
+    parts = ("value", "low", "high", "questions")
+    names = ("", "_low", "_high", "_questions")
+    return {f"{name}{end}": getattr(f, part) for name, f in of.items() for part, end in zip(parts, names, strict=True)}
+
+
+def _figure(interval: Interval, at: int, questions: int) -> Figure:
+    value, low, high = (round(float(a[at]), 4) for a in (interval.mean, interval.low, interval.high))
+    return Figure(value, low, high, questions)

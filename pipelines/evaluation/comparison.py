@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
-from quern.pipelines.evaluation.bootstrap import Numbers, intervals
+from quern.pipelines.evaluation.bootstrap import SEED, intervals
 from quern.pipelines.evaluation.retrieval import gold_of, metric_names, recipe_run, run_metrics
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.filters import conditions_of
 from quern.pipelines.retrieve.recipe import Recipe
 from quern.pipelines.retrieve.searcher import Searcher
 from quern.schemas.answers import Question
-
-# As sweeps have them (`resamples`, `confidence`, `seed`).
-_RESAMPLES: Final = 10_000
-_CONFIDENCE: Final = 0.95
-_SEED: Final = 20250921
 
 
 @dataclass(frozen=True)
@@ -72,30 +66,13 @@ def compared(
     found = [run_metrics(recipe_run(batch, recipe, gold, ks), gold, [*named.values()]) for recipe in recipes]
     rows = []
     for figure, metric in named.items():
-        values = np.column_stack([of[metric] for of in found])
-        rows += _rows(figure, [recipe.name for recipe in recipes], values)
+        values = np.column_stack([of[metric] for of in found])  # Shape (questions, recipes).
+        above = values - values[:, :1]
+        told = intervals(np.hstack([values, above]), 10_000, 0.95, SEED)
+        ends = np.column_stack([told.mean, told.low, told.high]).reshape(2, len(recipes), 3).tolist()
+        for n, (recipe, (value, low, high), (difference, least, most)) in enumerate(zip(recipes, *ends, strict=True)):
+            better, worse = int((above[:, n] > 0).sum()), int((above[:, n] < 0).sum())
+            certain = least > 0 or most < 0
+            mean = (len(values), value, low, high)
+            rows.append(ComparedRecipe(recipe.name, figure, *mean, difference, least, most, better, worse, certain))
     return rows
-
-
-def _rows(figure: str, recipes: Sequence[str], values: Numbers) -> list[ComparedRecipe]:
-    """The rows of one figure, given its values, shape (questions, recipes); the first recipe is the baseline."""
-    above = values - values[:, :1]
-    told = intervals(np.hstack([values, above]), _RESAMPLES, _CONFIDENCE, _SEED)
-    value, difference = np.column_stack([told.mean, told.low, told.high]).reshape(2, len(recipes), 3).tolist()
-    return [
-        ComparedRecipe(
-            recipe=name,
-            figure=figure,
-            questions=len(values),
-            value=value[n][0],
-            low=value[n][1],
-            high=value[n][2],
-            difference=difference[n][0],
-            difference_low=difference[n][1],
-            difference_high=difference[n][2],
-            better=int((above[:, n] > 0).sum()),
-            worse=int((above[:, n] < 0).sum()),
-            certain=difference[n][1] > 0 or difference[n][2] < 0,
-        )
-        for n, name in enumerate(recipes)
-    ]

@@ -15,21 +15,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from quern.jobs.documents.clean import Clean
+from quern.pipelines.evaluation.bootstrap import SEED, Numbers, statistic_intervals
 from quern.schemas.errors import QuernError
 from quern.schemas.settings import CleanSettings
 from quern.schemas.tables import PAGES
 
-_SHINGLE = 4
 _WORD = re.compile(r"\w+")
-_BATCH = 16
-_RESAMPLES = 1000
-_SEED = 20250101
-
-Counts = npt.NDArray[np.float64]
 
 
 class ExtractionError(QuernError):
@@ -51,17 +45,9 @@ def evaluate_extraction(folder: Path, settings: CleanSettings | None = None) -> 
         [_counts(page["articleBody"], texts.get(key, "")) for key, page in gold.items()], dtype=np.float64
     )
     f1, precision, recall = _averages(counts)
-    generator = np.random.default_rng(_SEED)
-    picks = generator.integers(0, len(counts), size=(_RESAMPLES, len(counts)))
-    low, high = np.percentile([_averages(counts[pick])[0] for pick in picks], [2.5, 97.5])
-    return {
-        "f1": f1,
-        "precision": precision,
-        "recall": recall,
-        "f1_low": float(low),
-        "f1_high": float(high),
-        "pages": len(counts),
-    }
+    found = statistic_intervals(lambda at: [_averages(counts[at])[0]], len(counts), 1000, 0.95, SEED)
+    low, high = float(found.low[0]), float(found.high[0])
+    return {"f1": f1, "precision": precision, "recall": recall, "f1_low": low, "f1_high": high, "pages": len(counts)}
 
 
 def f1_of(gold: Mapping[str, str], texts: Mapping[str, str]) -> float:
@@ -115,18 +101,17 @@ def page_batch(folder: Path, gold: Mapping[str, Mapping[str, str]], keys: list[s
 def _texts(folder: Path, gold: Mapping[str, Mapping[str, str]], job: Clean) -> Iterator[tuple[str, str]]:
     """(id, main text) of each page of which the job makes a document."""
     keys = list(gold)
-    for start in range(0, len(keys), _BATCH):
-        some = keys[start : start + _BATCH]
+    for start in range(0, len(keys), 16):
+        some = keys[start : start + 16]
         found = job.apply(page_batch(folder, gold, some))
         for parent, text in zip(found.parents, found.rows.column("text").to_pylist(), strict=True):
             yield some[int(parent)], text
 
 
 def _shingles(text: str) -> Counter[tuple[str, ...]]:
-    """Shingles of `text`; a text of fewer words is one shingle."""
+    """Shingles of four words of `text`; a text of fewer words is one shingle."""
     words = _WORD.findall(text)
-    last = max(1, len(words) - _SHINGLE + 1)
-    return Counter(tuple(words[i : i + _SHINGLE]) for i in range(last) if words)
+    return Counter(tuple(words[i : i + 4]) for i in range(max(1, len(words) - 3)) if words)
 
 
 def _counts(gold: str, text: str) -> tuple[int, int, int]:
@@ -135,11 +120,11 @@ def _counts(gold: str, text: str) -> tuple[int, int, int]:
     return (wanted & found).total(), (found - wanted).total(), (wanted - found).total()
 
 
-def _averages(counts: Counts) -> tuple[float, float, float]:
+def _averages(counts: Numbers) -> tuple[float, float, float]:
     """(F1, precision, recall); a page without text counts in recall only, one without gold in precision only."""
     hits, wrong, missed = counts.T
 
-    def mean(other: Counts) -> float:
+    def mean(other: Numbers) -> float:
         some = hits + other > 0
         return float(np.mean(hits[some] / (hits + other)[some])) if some.any() else 0.0
 

@@ -82,7 +82,7 @@ def evaluate(
     named = metric_names(ks, graded=grades is not None)
     figures: dict[str, dict[str, float]] = {}
     if trec:
-        write_judgements(trec, gold.judgements)
+        write_judgements(trec / "qrels.txt", gold.judgements)
     for recipe in recipes:
         run = recipe_run(batch, recipe, gold, ks)
         for folder in filter(None, (trec, run_out)):

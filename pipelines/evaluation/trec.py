@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -23,16 +24,9 @@ import ir_measures
 from quern.schemas.answers import Question
 from quern.schemas.errors import QuernError
 
-# Fields are separated by white space; an id that has some has percent escapes in its place.
-_UNSAFE = re.compile(r"\s+")
 _LONGEST_LINE: Final = 1 << 20
-_IDS: Final = ("query_id", "qid", "_id", "id")
-_TEXTS: Final = ("question", "query", "text", "title")
-_GRADE: Final = re.compile(r"[+-]?\d{1,6}")
 _TAG: Final = re.compile(r"<(/?)(\w+)[^<>]*>")
 _LABEL: Final = re.compile(r"\s*(?:Number|Topic|Description)\s*:", re.IGNORECASE)
-BEIR_TOPICS: Final = "queries.jsonl"
-BEIR_QRELS: Final = "qrels/test.tsv"
 
 
 class TrecError(QuernError):
@@ -86,7 +80,7 @@ def read_qrels(path: Path) -> dict[tuple[str, str], int]:
         query_id, *_, doc_id, grade = (field.strip() for field in fields) if len(fields) in (3, 4) else ("", "", "")
         if number == 1 and grade == "score":  # The header of BEIR.
             continue
-        if not _GRADE.fullmatch(grade):
+        if not re.fullmatch(r"[+-]?\d{1,6}", grade):
             _refuse(path, number, line, "a judgement is `query_id 0 doc_id grade`, or of BEIR `query_id doc_id grade`")
         if int(grade) > 0:
             grades[query_id, doc_id] = max(int(grade), grades.get((query_id, doc_id), 0))
@@ -131,7 +125,8 @@ def _json_topics(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[tuple
             said = None
         if not isinstance(said, dict):
             _refuse(path, number, line, "the topic is no object of JSON")
-        yield number, _first_of(said, _IDS), " ".join(_first_of(said, _TEXTS).split())
+        text = _first_of(said, ("question", "query", "text", "title"))
+        yield number, _first_of(said, ("query_id", "qid", "_id", "id")), " ".join(text.split())
 
 
 def _first_of(said: Mapping[str, Any], names: Sequence[str]) -> str:
@@ -207,13 +202,13 @@ def _refuse(path: Path, number: int, line: str, why: str) -> NoReturn:
     raise TrecError(f"{path}:{number}: {why}" + (f", not {line.strip()[:80]!r}" if line.strip() else ""))
 
 
-def write_judgements(folder: Path, judgements: Iterable[ir_measures.Qrel]) -> None:
-    """Write `qrels.txt`.
+def write_judgements(path: Path, judgements: Iterable[ir_measures.Qrel]) -> None:
+    """Write judgements.
 
     Raises:
-        TrecError: The folder cannot be written to.
+        TrecError: The file cannot be written.
     """
-    _write(folder / "qrels.txt", (f"{_id(j.query_id)} 0 {_id(j.doc_id)} {j.relevance}" for j in judgements))
+    _write(path, (f"{_id(j.query_id)} 0 {_id(j.doc_id)} {j.relevance}" for j in judgements))
 
 
 def write_run(path: Path, recipe: str, run: Sequence[ir_measures.ScoredDoc]) -> None:
@@ -222,16 +217,17 @@ def write_run(path: Path, recipe: str, run: Sequence[ir_measures.ScoredDoc]) -> 
     Raises:
         TrecError: The file cannot be written.
     """
-    ranks: dict[str, int] = {}
+    ranks: Counter[str] = Counter()
     lines = []
-    for found in run:
-        rank = ranks[found.query_id] = ranks.get(found.query_id, 0) + 1
-        lines.append(f"{_id(found.query_id)} Q0 {_id(found.doc_id)} {rank} {found.score:g} {recipe}")
+    for hit in run:
+        ranks[hit.query_id] += 1
+        lines.append(f"{_id(hit.query_id)} Q0 {_id(hit.doc_id)} {ranks[hit.query_id]} {hit.score:g} {recipe}")
     _write(path, lines)
 
 
 def _id(key: str) -> str:
-    return _UNSAFE.sub(lambda m: quote(m[0], safe=""), key)
+    # Fields are separated by white space; an id that has some has percent escapes in its place.
+    return re.sub(r"\s+", lambda m: quote(m[0], safe=""), key)
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:

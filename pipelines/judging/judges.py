@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
-from quern.jobs.reasoning.judging.criteria import CRITERIA, Scored, criterion_task
+from quern.jobs.reasoning.judging.criteria import CRITERIA, criterion_task
 from quern.jobs.reasoning.judging.gold import Verdict, gold_task
 from quern.jobs.reasoning.judging.inputs import JudgeInput, PairInput
 from quern.jobs.reasoning.judging.preference import ASPECTS, Aspect, Preference, preference_task
@@ -21,8 +21,8 @@ from quern.schemas.words.meant import no_such
 GOLD: Final = "gold"
 SINGLE: Final = (GOLD, *CRITERIA)
 PAIRWISE: Final[tuple[str, ...]] = tuple(f"prefer_{aspect}" for aspect in ASPECTS)
-# Judges that ask for an opinion: without a model they are left out.
-OPINIONS: Final = tuple(name for name, criterion in CRITERIA.items() if criterion.faults is None)
+# Judges without a rule: without a model they are left out.
+OPINIONS: Final = tuple(name for name, criterion in CRITERIA.items() if criterion.weigh is None)
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,9 @@ class Judge:
         """What it carries out."""
         if self.name == GOLD:
             return gold_task()
-        return preference_task(_aspect(self.name)) if self.name in PAIRWISE else criterion_task(self.name)
+        if self.name in PAIRWISE:
+            return preference_task(cast(Aspect, self.name.removeprefix("prefer_")))
+        return criterion_task(self.name)
 
 
 def judge_named(name: str) -> Judge:
@@ -85,17 +87,20 @@ def identity(generator: GeneratorSettings) -> str:
 
 def judgements(reasoner: Reasoner, judge: Judge, inputs: Sequence[JudgeInput]) -> list[Judgement]:
     """What a judge of single answers says of each."""
-    if judge.name == GOLD:
-        return [_of_verdict(done) for done in _with_opinion(reasoner, judge, inputs)]
-    return [_of_score(done) for done in _with_opinion(reasoner, judge, inputs)]
-
-
-def _with_opinion(reasoner: Reasoner, judge: Judge, inputs: Sequence[JudgeInput]) -> list[Done[Any]]:
-    """What comes of each input; a model is not asked where there is nothing to judge: no gold answer, no answer."""
     task = judge.task
+    # A model is not asked where there is nothing to judge: no gold answer, no answer.
     askable = [n for n, g in enumerate(inputs) if (g.gold is not None if judge.name == GOLD else bool(g.statements))]
     done = dict(zip(askable, reasoner.run(task, [inputs[n] for n in askable]), strict=True))
-    return [done[n] if n in done else Done(task.rule(given), "rules") for n, given in enumerate(inputs)]
+    found = []
+    for n, given in enumerate(inputs):
+        one = done[n] if n in done else Done(task.rule(given), "rules")
+        said, by = one.output, {"by": one.by, "rejected": _codes(one)}
+        if isinstance(said, Verdict):
+            value = None if said.right is None else float(said.right)
+            found.append(Judgement(value=value, reason=said.reason, **by))
+        else:
+            found.append(Judgement(value=said.score, reason=said.calculation, issues=list(said.issues), **by))
+    return found
 
 
 def preferences(reasoner: Reasoner, judge: Judge, pairs: Sequence[PairInput]) -> list[Judgement]:
@@ -122,22 +127,6 @@ def _of_orders(one: Done[Preference], other: Done[Preference]) -> Judgement:
     return Judgement(value=value, by=one.by, reason=one.output.reason, orders=orders, rejected=rejected)
 
 
-def _of_verdict(done: Done[Verdict]) -> Judgement:
-    right = done.output.right
-    value = None if right is None else float(right)
-    return Judgement(value=value, by=done.by, reason=done.output.reason, rejected=_codes(done))
-
-
-def _of_score(done: Done[Scored]) -> Judgement:
-    said = done.output
-    issues, reason = list(said.issues), said.calculation
-    return Judgement(value=said.score, by=done.by, reason=reason, issues=issues, rejected=_codes(done))
-
-
 def _codes(done: Done[Any]) -> list[str]:
     """What was wrong with a model's reply that could not be used."""
     return [problem.reason for problem in done.problems] if done.by == "rules" else []
-
-
-def _aspect(name: str) -> Aspect:
-    return cast(Aspect, name.removeprefix("prefer_"))

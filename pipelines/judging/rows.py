@@ -5,7 +5,6 @@ Read as a stream; a line that is no answer is a reject with its number and reaso
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,14 +19,13 @@ from quern.jobs.reasoning.entailment.inputs import Passage
 from quern.jobs.reasoning.judging.inputs import JudgeInput, Statement
 from quern.pipelines.answers.question_rows import (
     BadRow,
-    Columns,
     QuestionError,
     Row,
     check_readable,
     row_count,
-    rows_of,
 )
 from quern.pipelines.answers.questions import QuestionFile, QuestionReject
+from quern.pipelines.evaluation.alce.records import answer_rows, is_text
 from quern.pipelines.evaluation.alce.sentences import marked_sentences
 from quern.schemas.answers import NOT_ANSWERED, NOT_FOUND, Answer, Question
 from quern.schemas.errors import QuernError
@@ -121,7 +119,7 @@ class AnswerFile:
         first: QuestionReject | None = None
         seen: set[str] = set()
         try:
-            for row in _rows(self.path):
+            for row in answer_rows(self.path):
                 found = self._answer(row, seen)
                 if isinstance(found, AnswerRow):
                     yield found
@@ -139,10 +137,11 @@ class AnswerFile:
         if isinstance(row, BadRow):
             return QuestionReject(row.line, None, row.reason, row.detail)
         query_id = str(value if (value := _named(row.fields, "query_id")) is not None else row.line)
-        if not _is_text(row.fields):
+        if not is_text(row.fields):
             return QuestionReject(row.line, None, "not_text", "it has half of a surrogate pair, which no file can hold")
         try:
-            read = _ours(row.fields) if _is_ours(row.fields) else _others(row.fields)
+            ours = row.fields.keys() >= {"sentences", "citations", "hits"}
+            read = _ours(row.fields) if ours else _others(row.fields)
         except ValidationError as error:
             wrong = error.errors()[0]
             return QuestionReject(
@@ -157,31 +156,6 @@ class AnswerFile:
         return AnswerRow(query_id, read if gold is None else replace(read, gold=gold))
 
 
-def _rows(path: Path) -> Iterator[Row | BadRow]:
-    """The rows of a file; of one JSON document, such as ALCE's, those of the list that it is or has as `data`."""
-    if path.suffix.lower() != ".json":
-        yield from rows_of(path, Columns("answers"))
-        return
-    try:
-        tree = json.loads(path.read_text("utf-8-sig"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise JudgeError(f"answers {path} cannot be read: {' '.join(str(error).split())[:200]}") from None
-    rows = tree.get("data") if isinstance(tree, dict) else tree
-    if not isinstance(rows, list):
-        raise JudgeError(f"answers {path}: a JSON document must be a list of answers, or have one as `data`")
-    for number, fields in enumerate(rows, 1):
-        yield Row(number, fields) if isinstance(fields, dict) else BadRow(number, "malformed", "is no JSON object")
-
-
-def _is_text(fields: Mapping[str, Any]) -> bool:
-    """Whether a file can hold all texts of a row."""
-    try:
-        json.dumps(fields, ensure_ascii=False, default=str).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def read_others(path: Path) -> dict[str, JudgeInput]:
     """The answers of another file by `query_id`, without their evidence, which no comparison needs.
 
@@ -191,15 +165,10 @@ def read_others(path: Path) -> dict[str, JudgeInput]:
     file = AnswerFile(path)
     file.check()
     rows = file.answers(lambda _: None)
-    return {row.query_id: replace(row.given, evidence=(), statements=_uncited(row.given)) for row in rows}
-
-
-def _uncited(given: JudgeInput) -> list[Statement]:
-    return [Statement(s.text) for s in given.statements]
-
-
-def _is_ours(fields: Mapping[str, Any]) -> bool:
-    return "sentences" in fields and "citations" in fields and "hits" in fields
+    return {
+        row.query_id: replace(row.given, evidence=(), statements=[Statement(s.text) for s in row.given.statements])
+        for row in rows
+    }
 
 
 def _ours(fields: Mapping[str, Any]) -> JudgeInput:

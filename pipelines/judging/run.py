@@ -7,7 +7,7 @@ stopped goes on where it was.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -17,12 +17,11 @@ from typing import Final, TextIO
 import numpy as np
 
 from quern.indexes.storage import write_whole
-from quern.jobs.reasoning.judging.agreement import Agreement, known
 from quern.jobs.reasoning.judging.inputs import JudgeInput, PairInput
 from quern.jobs.reasoning.runner import Reasoner
-from quern.pipelines.evaluation.bootstrap import intervals
+from quern.pipelines.evaluation.bootstrap import SEED, intervals
 from quern.pipelines.judging.judges import PAIRWISE, Judge, judgements, preferences
-from quern.pipelines.judging.people import RESAMPLES, SEED, Numbers
+from quern.pipelines.judging.people import Agreement, known
 from quern.pipelines.judging.rows import AnswerRow
 from quern.schemas.judgements import JudgedAnswer, Judgement
 
@@ -31,71 +30,51 @@ _WORST: Final = 50  # Answers whose faults the report tells.
 
 
 @dataclass
-class Said:
-    """What one judge said of all answers.
+class Figure:
+    """What one judge said of all answers: its mean with its interval, and how far people agree with the judge.
 
     Attributes:
-        values: Of those that it judged.
-        by: How many were judged by the rule, and by a model.
+        by: What carries it out: `rules`, or kind and name of the model.
+        agreement: None where the judge was not scored against people.
+        values: Of the answers that it judged.
+        by_rule: How many of them the rule judged.
         rejected: What was wrong with a model's replies that could not be used.
         turned: Pairs of which it preferred the same place in both orders, not the same answer.
-        unjudged: Answers that it had nothing to go by for.
     """
 
     judge: Judge
+    by: str
+    agreement: Agreement | None
     values: list[float] = field(default_factory=list)
-    by: Counter[str] = field(default_factory=Counter)
+    by_rule: int = 0
     rejected: Counter[str] = field(default_factory=Counter)
     turned: int = 0
-    unjudged: int = 0
 
     def add(self, judgement: Judgement) -> None:
         """Count a judgement."""
         self.rejected.update(judgement.rejected)
-        if judgement.value is None:
-            self.unjudged += 1
-            return
-        self.values.append(judgement.value)
-        self.by[judgement.by] += 1
-        if judgement.orders:
-            self.turned += judgement.orders[0] * judgement.orders[1] < 0
-
-
-@dataclass(frozen=True)
-class Figure:
-    """The mean of a judge's values, with its interval and with how far people agree with the judge.
-
-    Attributes:
-        by: `rules`, or kind and name of the model that was asked.
-        agreement: None where the judge was not scored against people.
-    """
-
-    said: Said
-    by: str
-    agreement: Agreement | None
-
-    @property
-    def judge(self) -> Judge:
-        """Whose figure it is."""
-        return self.said.judge
+        if judgement.value is not None:
+            self.values.append(judgement.value)
+            self.by_rule += judgement.by == "rules"
+            self.turned += bool(judgement.orders) and judgement.orders[0] * judgement.orders[1] < 0
 
     @property
     def judged(self) -> int:
         """Answers that it is taken over."""
-        return len(self.said.values)
+        return len(self.values)
 
     @cached_property
     def interval(self) -> tuple[float, float, float]:
         """Mean, and lower and upper end of its 95 % bootstrap interval over answers; NaN where nothing was judged."""
-        if not self.said.values:
+        if not self.values:
             return (float("nan"),) * 3
-        found = intervals(np.array(self.said.values)[:, None], RESAMPLES, 0.95, SEED)
+        found = intervals(np.array(self.values)[:, None], 1000, 0.95, SEED)
         return float(found.mean[0]), float(found.low[0]), float(found.high[0])
 
     @property
     def wins(self) -> tuple[int, int, int]:
         """Of pairs, how often the answer, neither, the other is preferred: by at least half a step."""
-        steps: Numbers = np.array(self.said.values)
+        steps = np.array(self.values)
         return int((steps >= 0.5).sum()), int((np.abs(steps) < 0.5).sum()), int((steps <= -0.5).sum())
 
     @property
@@ -108,14 +87,12 @@ class Figure:
             a = self.agreement
             told = f"{a.measure} {a.value:.2f} [{a.low:.2f}, {a.high:.2f}] in {a.against}"
             found.append(f"{name}: people's agreement with it may be chance: {told}")
-        if self.said.rejected and self.by != "rules":
-            codes = ", ".join(f"{code} {count}" for code, count in self.said.rejected.most_common())
-            stood = (
-                f"the rule judged {self.said.by['rules']} of them" if self.said.by["rules"] else "they are not judged"
-            )
+        if self.rejected and self.by != "rules":
+            codes = ", ".join(f"{code} {count}" for code, count in self.rejected.most_common())
+            stood = f"the rule judged {self.by_rule} of them" if self.by_rule else "they are not judged"
             found.append(f"{name}: replies that could not be used ({codes}); {stood}")
-        if self.said.turned:
-            share = self.said.turned / self.judged
+        if self.turned:
+            share = self.turned / self.judged
             found.append(f"{name}: in {share:.0%} of the pairs the place of an answer decided, not the answer")
         return found
 
@@ -163,7 +140,7 @@ def judge_answers(
         judges: Of single answers; and of pairs, for those of `others`.
         reasoner: What carries them out, open.
         by: What that is, as agreements name it.
-        agreements: How far people agree with judges, as far as that was measured.
+        agreements: How far people agree with judges, where that was measured now.
         out: Directory that there is.
         others: Answers to compare with, by `query_id`.
         opinions: Judges that were left out, to be told.
@@ -172,27 +149,24 @@ def judge_answers(
         JudgeError: The answers cannot be read.
         GeneratorError: The model cannot be asked any more.
     """
-    said = {judge.name: Said(judge) for judge in judges}
+    figures = [Figure(judge, by, known(agreements, judge, by)) for judge in judges]
     report = Report(opinions=opinions)
 
     def write(path: Path) -> None:
         with path.open("w", encoding="utf-8") as file:
-            for batch in _batches(answers):
-                _judge(batch, said, reasoner, others, report, file)
+            rows = iter(answers)
+            while batch := list(islice(rows, _BATCH)):
+                _judge(batch, figures, reasoner, others, report, file)
 
     write_whole(out / "judgements.jsonl", write)
-    for one in said.values():
-        if one.values or one.rejected:
-            agreement = known(agreements, one.judge.name, one.judge.task.version, by)
-            report.figures.append(Figure(one, by, agreement))
-        else:
-            report.silent[one.judge.name] = one.judge.needs
+    report.figures = [f for f in figures if f.values or f.rejected]
+    report.silent = {f.judge.name: f.judge.needs for f in figures if not (f.values or f.rejected)}
     return report
 
 
 def _judge(
     batch: Sequence[AnswerRow],
-    said: Mapping[str, Said],
+    figures: Sequence[Figure],
     reasoner: Reasoner,
     others: Mapping[str, JudgeInput] | None,
     report: Report,
@@ -201,19 +175,17 @@ def _judge(
     rows: list[dict[str, Judgement]] = [{} for _ in batch]
     known = others or {}
     pairs = {n: PairInput(r.given, known[r.query_id]) for n, r in enumerate(batch) if r.query_id in known}
-    for name, of in said.items():
-        if name in PAIRWISE:
-            found = dict(zip(pairs, preferences(reasoner, of.judge, list(pairs.values())), strict=True))
+    for figure in figures:
+        if figure.judge.name in PAIRWISE:
+            judged = dict(zip(pairs, preferences(reasoner, figure.judge, list(pairs.values())), strict=True))
         else:
-            found = dict(enumerate(judgements(reasoner, of.judge, [row.given for row in batch])))
-        for n, judgement in found.items():
-            rows[n][name] = judgement
-            of.add(judgement)
-    for row, judged in zip(batch, rows, strict=True):
-        told = {
-            name: judgement for name, judgement in judged.items() if judgement.value is not None or judgement.rejected
-        }
-        line = JudgedAnswer(query_id=row.query_id, question=row.given.question, judgements=told)
+            judged = dict(enumerate(judgements(reasoner, figure.judge, [row.given for row in batch])))
+        for n, judgement in judged.items():
+            figure.add(judgement)
+            if judgement.value is not None or judgement.rejected:
+                rows[n][figure.judge.name] = judgement
+    for row, by_judge in zip(batch, rows, strict=True):
+        line = JudgedAnswer(query_id=row.query_id, question=row.given.question, judgements=by_judge)
         file.write(line.model_dump_json(exclude_defaults=True) + "\n")
         if _faults(line):
             report.worst = sorted([*report.worst, line], key=_faults, reverse=True)[:_WORST]
@@ -224,9 +196,3 @@ def _judge(
 def _faults(answer: JudgedAnswer) -> int:
     wrong = answer.judgements.get("gold")
     return sum(len(j.issues) for j in answer.judgements.values()) + 2 * (wrong is not None and wrong.value == 0)
-
-
-def _batches(answers: Iterable[AnswerRow]) -> Iterator[list[AnswerRow]]:
-    rows = iter(answers)
-    while batch := list(islice(rows, _BATCH)):
-        yield batch

@@ -15,11 +15,6 @@ from quern.jobs.timelines.topics import name_key
 from quern.schemas.timelines import TimelineEvent
 from quern.schemas.words.terms import STOP_WORDS, search_terms
 
-# A reprint keeps most words of a sentence (Dice's measure), and is printed within a month of what it reprints.
-_COPIED: Final = 0.8
-_MONTH: Final = timedelta(31)
-_FEWEST: Final = 6
-
 
 def one_each(events: Iterable[TimelineEvent]) -> list[TimelineEvent]:
     """The events, each told once: what happened rather than that it was expected; of copies that with the surer date.
@@ -28,7 +23,9 @@ def one_each(events: Iterable[TimelineEvent]) -> list[TimelineEvent]:
     equals the earlier.
     """
     kept: list[TimelineEvent] = []
-    for event in sorted(events, key=lambda e: (e.expected, _hangs(e), e.place)):
+    for event in sorted(
+        events, key=lambda e: (e.expected, e.date_from == "document" or bool(_COUNTED.search(e.summary)), e.place)
+    ):
         at = next((n for n, other in enumerate(kept) if _copied(other, event) or _came(other, event)), None)
         if at is None:
             kept.append(event)
@@ -39,11 +36,7 @@ def one_each(events: Iterable[TimelineEvent]) -> list[TimelineEvent]:
     return sorted(kept, key=lambda event: event.place)
 
 
-def _hangs(event: TimelineEvent) -> bool:
-    """Whether a date hangs by the very day of its report."""
-    return event.date_from == "document" or _COUNTED.search(event.summary) is not None
-
-
+# Words by which a date hangs by the very day of its report.
 _COUNTED: Final = re.compile(
     r"\b(?:today|yesterday|tonight|tomorrow|this\s+(?:morning|afternoon|evening))\b|[昨今明][天日晚早晨]", re.I
 )
@@ -51,10 +44,11 @@ _COUNTED: Final = re.compile(
 
 def _copied(first: TimelineEvent, other: TimelineEvent) -> bool:
     """Whether two sentences of different documents are nearly the same, though their dates are not."""
-    if abs(first.from_day - other.from_day) > _MONTH or first.sources[0].doc_id == other.sources[0].doc_id:
+    # A reprint keeps most words of a sentence (Dice's measure), and is printed within a month of what it reprints.
+    if abs(first.from_day - other.from_day) > timedelta(31) or first.sources[0].doc_id == other.sources[0].doc_id:
         return False
     one, two = _words(first.summary), _words(other.summary)
-    return min(len(one), len(two)) >= _FEWEST and 2 * len(one & two) >= _COPIED * (len(one) + len(two))
+    return min(len(one), len(two)) >= 6 and 2 * len(one & two) >= 0.8 * (len(one) + len(two))
 
 
 def _came(first: TimelineEvent, other: TimelineEvent) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -29,8 +29,6 @@ from quern.schemas.timelines import TimelineEvent, TimelineSource
 _COLUMNS: Final = ["event_id", "sources", "entities"]
 _DOCUMENT: Final = ["doc_id", "url", "title", "site", "site_name", "published_at", "utc_offset"]
 _SHOWN: Final = [name for name in EVENTS.schema.names if name not in ("vector", "chunk_id", "doc_id", "start", "end")]
-_MOST_NEAR: Final = 3
-_LIKE: Final = 0.7  # Ratio of Ratcliff and Obershelp; at the .6 of `difflib` short names match many.
 
 
 class NoEventsError(QuernError):
@@ -104,18 +102,12 @@ class EventIndex:
 
     def of_documents(self, doc_ids: Sequence[str]) -> dict[str, list[str]]:
         """Keys of the events that each document was the first to report, in no particular order."""
-        wanted = set(doc_ids)
+        documents = pc.list_element(self._rows["sources"].combine_chunks(), 0).field("doc_id")
+        rows = pc.is_in(documents, pa.array(doc_ids, pa.string()))
         found: defaultdict[str, list[str]] = defaultdict(list)
-        for event, document in zip(self._rows["event_id"].to_pylist(), self._first_documents, strict=True):
-            if document in wanted:
-                found[document].append(event)
+        for document, event in zip(documents.filter(rows), self._rows["event_id"].filter(rows), strict=True):
+            found[document.as_py()].append(event.as_py())
         return dict(found)
-
-    @cached_property
-    def _first_documents(self) -> list[str]:
-        """Document of each event's first report."""
-        sources = self._rows["sources"].combine_chunks()
-        return pc.list_element(sources, 0).field("doc_id").to_pylist()  # type: ignore[no-any-return]
 
     @cached_property
     def _days(self) -> _Days:
@@ -151,8 +143,6 @@ class EventIndex:
 
     def called(self, key: str) -> str:
         """The commonest form of a name."""
-        from collections import Counter
-
         return display_name(Counter(self.names[key]))
 
     def rarity(self, word: str) -> float:
@@ -172,7 +162,8 @@ class EventIndex:
 
     def spelt_like(self, name: str) -> list[str]:
         """The names that are spelt most like `name`, in their commonest forms; the likest first."""
-        near = get_close_matches(name_key(name), self.names, n=_MOST_NEAR, cutoff=_LIKE)
+        # Ratio of Ratcliff and Obershelp; at the .6 of `difflib` short names match many.
+        near = get_close_matches(name_key(name), self.names, n=3, cutoff=0.7)
         return [self.called(key) for key in near]
 
     def naming(self, keys: dict[str, float]) -> dict[str, float]:
@@ -207,16 +198,6 @@ def events_of(searcher: Searcher) -> EventIndex:
 
 def _index(searcher: Searcher) -> EventIndex:
     return EventIndex(searcher.snapshot)
-
-
-def events_of_chunks(searcher: Searcher, chunk_ids: Sequence[str]) -> list[TimelineEvent]:
-    """The events that these chunks report, merged and in the order of time: the paper's timeline of an answer.
-
-    Xinyu AI Search, section 3.6.2: from the selected chunks. An event that several of them report comes once.
-    """
-    index = events_of(searcher)
-    found = index.of_chunks(chunk_ids)
-    return index.load([event for events in found.values() for event in events])
 
 
 def _event(row: dict[str, Any], documents: dict[str, dict[str, Any]]) -> TimelineEvent:

@@ -13,9 +13,7 @@ from quern.pipelines.retrieve.searcher import Searcher
 from quern.pipelines.timelines.events import events_of
 from quern.schemas.answers import Hit
 from quern.schemas.tables import EVENTS
-from quern.schemas.timelines import TimelineEvent, TimelineSource
-
-_MOST_WORDS = 20  # Of a title (Xinyu AI Search, section 3.6.2).
+from quern.schemas.timelines import TimelineEvent
 
 
 def with_events(
@@ -56,7 +54,7 @@ def _with_events(
 
 def _reported(event: TimelineEvent, hit: Hit) -> ReportedEvent:
     """The event as the chunk of `hit` reports it: its own title only where its report was kept."""
-    source = _source(event, hit)
+    source = next(source for source in event.sources if source.chunk_id == hit.chunk_id)
     start, end = source.start - hit.start, source.end - hit.start
     kept = source == event.sources[0]
     return ReportedEvent(
@@ -69,9 +67,5 @@ def _reported(event: TimelineEvent, hit: Hit) -> ReportedEvent:
         precision=event.precision,
         date_from=event.date_from,
         expected=event.expected,
-        title=event.title if kept else shortened(hit.text[start:end], _MOST_WORDS),
+        title=event.title if kept else shortened(hit.text[start:end], 20),  # Words (Xinyu AI Search, section 3.6.2).
     )
-
-
-def _source(event: TimelineEvent, hit: Hit) -> TimelineSource:
-    return next(source for source in event.sources if source.chunk_id == hit.chunk_id)

@@ -24,10 +24,7 @@ _LANE, _MOST_LANES = 14, 8
 _SHORTEST: Final = 18  # Of a span: soft ends need room.
 _POINT: Final = 12
 _MOST_LINES: Final = 3
-_MOST_TICKS: Final = 9
-# Steps of the scale: days, then months.
-_DAYS: Final = (1, 2, 7, 14)
-_STEPS: Final = (1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400, 6000, 12000)
+_MONTHS: Final = (1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400, 6000, 12000)  # Steps of the scale.
 
 
 @dataclass(frozen=True)
@@ -129,42 +126,27 @@ def _marks(entries: Sequence[Entry], top: float) -> list[Mark]:
 
 
 def _ticks(entries: Sequence[Entry]) -> list[Tick]:
+    """Some ten lines of the scale, on days or on first days of months; the first one and Januaries tell the year."""
     if not entries:
         return []
     first, last = _bounds(entries)
-    wanted = (last - first) / _MOST_TICKS
-    days = _by_days(first, last, wanted) if wanted < 16 else _by_months(first, last, wanted)
-    return [Tick((day.toordinal() - first) / (last - first) * _WIDTH, label) for day, label in days]
-
-
-def _by_days(first: float, last: float, wanted: float) -> list[tuple[date, str]]:
-    step = next((step for step in _DAYS if step >= wanted), _DAYS[-1])
-    start = max(1, -int(-first // step) * step)
-    days = [date.fromordinal(n) for n in range(start, min(int(last), date.max.toordinal()) + 1, step)]
-    return [
-        (day, f"{day.day} {_month(day)} {day.year}" if n == 0 else f"{day.day} {_month(day)}")
-        for n, day in enumerate(days)
-    ]
-
-
-def _by_months(first: float, last: float, wanted: float) -> list[tuple[date, str]]:
-    step = next((step for step in _STEPS if step * 30.4 >= wanted), _STEPS[-1])
-    start = date.fromordinal(max(1, int(first)))
-    month = -(-(start.year * 12 + start.month - 1) // step) * step
-    found: list[tuple[date, str]] = []
-    while month // 12 <= date.max.year:
-        day = date(max(1, month // 12), month % 12 + 1, 1)
-        if day.toordinal() > last:
-            break
-        if day.toordinal() >= first:
-            plain = step >= 12 or month % 12 == 0
-            found.append((day, str(day.year) if plain else f"{_month(day)}" if found else f"{_month(day)} {day.year}"))
-        month += step
-    return found
-
-
-def _month(day: date) -> str:
-    return MONTHS[day.month - 1][:3]
+    start, end = (date.fromordinal(int(min(max(day, 1), date.max.toordinal()))) for day in (first, last))
+    wanted = (last - first) / 9
+    if by_days := wanted < 16:
+        step = next((step for step in (1, 2, 7, 14) if step >= wanted), 14)
+        numbers = range(-(-start.toordinal() // step) * step, end.toordinal() + 1, step)
+        days = [date.fromordinal(n) for n in numbers if n >= first]
+    else:
+        step = next((step for step in _MONTHS if step * 30.4 >= wanted), _MONTHS[-1])
+        from_month, to_month = (12 * day.year + day.month - 1 for day in (start, end))
+        months = range(-(-from_month // step) * step, to_month + 1, step)
+        days = [day for m in months if (day := date(m // 12, m % 12 + 1, 1)).toordinal() >= first]
+    ticks = []
+    for n, day in enumerate(days):
+        month, year = MONTHS[day.month - 1][:3], f" {day.year}" if n == 0 else ""
+        label = f"{day.day} {month}{year}" if by_days else str(day.year) if day.month == 1 else f"{month}{year}"
+        ticks.append(Tick((day.toordinal() - first) / (last - first) * _WIDTH, label))
+    return ticks
 
 
 def _rows(timeline: Timeline, entries: Sequence[Entry], top: float) -> tuple[list[Row], float]:

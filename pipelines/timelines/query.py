@@ -6,7 +6,6 @@ that name it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -34,24 +33,12 @@ from quern.schemas.timelines import Timeline, TimelineEvent
 from quern.schemas.words.lines import shortened
 from quern.schemas.words.terms import STOP_WORDS, search_terms
 
-_WORD: Final = re.compile(r"\w")
-_RECIPE: Final = "hybrid"
-_CHUNKS: Final = 60
 # A document is about a topic where its best chunk scores so much of what the best of all does; what it reports is told
 # near its beginning, and happened within a week before it. Chosen on the six gold timelines of the sample corpus: .40,
 # .45 and .50 give date F1 of .80, .86 and .84; a week and ten days the same, two weeks .82.
 _ABOUT: Final = 0.45
 _BEGINNING: Final = 1000
-_WEEK: Final = timedelta(7)
 _FIRST: Final = 200
-_AROUND: Final = 2  # Words of a topic that a chunk must have whose event has none itself.
-_MAIN: Final = 1.0
-_NEAR: Final = 0.5
-# A name is the entity's where so much of it is, by rarity of its words: `A380` is of `Airbus A380`.
-_ALIKE: Final = 0.5
-_MOST_OF_SPAN: Final = 100
-_MOST_KEYWORDS: Final = 8
-
 
 Kind = Literal["topic", "entity", "span"]
 
@@ -128,11 +115,8 @@ def timeline_of(searcher: Searcher, topic: str, wanted: Wanted | None = None) ->
         TimelineError: The topic is blank.
         NoEventsError: The snapshot has no events.
     """
-    _not_blank(topic)
-    index = events_of(searcher)
-    if name_key(topic) in index.names:
-        return entity_timeline(searcher, topic, wanted)
-    return topic_timeline(searcher, topic, wanted)
+    of = entity_timeline if name_key(topic) in events_of(searcher).names else topic_timeline
+    return of(searcher, topic, wanted)
 
 
 def entity_timeline(searcher: Searcher, entity: str, wanted: Wanted | None = None) -> Timeline:
@@ -145,7 +129,8 @@ def entity_timeline(searcher: Searcher, entity: str, wanted: Wanted | None = Non
     _not_blank(entity)
     wanted = wanted or Wanted()
     index, key = events_of(searcher), name_key(entity)
-    fits = index.naming({name: alike for name, alike in index.near_names(entity).items() if alike >= _ALIKE})
+    # A name is the entity's where half of it is, by rarity of its words: `A380` is of `Airbus A380`.
+    fits = index.naming({name: alike for name, alike in index.near_names(entity).items() if alike >= 0.5})
     direct = {event.event_id for event in _known(searcher, index.load(list(fits)))}
     fits = {event: fit for event, fit in fits.items() if event in direct}
     events = _known(searcher, _fitting(index, key, fits))
@@ -163,7 +148,7 @@ def span_timeline(searcher: Searcher, wanted: Wanted) -> Timeline:
         NoEventsError: The snapshot has no events.
     """
     index = events_of(searcher)
-    most = wanted.most or _MOST_OF_SPAN
+    most = wanted.most or 100
     keys = index.within(wanted.start, wanted.end, most, partial(_known_first, searcher))
     events = _known(searcher, index.load(keys))
     days = [day.isoformat() if day else "" for day in (wanted.start, wanted.end)]
@@ -185,12 +170,12 @@ def topic_timeline(searcher: Searcher, topic: str, wanted: Wanted | None = None)
     main = _main(rated)
     if wanted.most is None:
         rated = [event for event in rated if event.event_id in main]
-    rated = [_scored(e, e.score + _MAIN * (e.event_id in main)) for e in rated]
+    rated = [_scored(e, e.score + (e.event_id in main)) for e in rated]
     return _timeline(searcher, topic, "topic", rated, wanted)
 
 
 def _not_blank(asked: str) -> None:
-    if _WORD.search(asked) is None:
+    if not any(map(str.isalnum, asked)):
         raise TimelineError("a timeline needs a topic or an entity; this one is blank")
 
 
@@ -259,9 +244,9 @@ def _said(text: str, rarity: Mapping[str, float]) -> float:
 
 def _rated(searcher: Searcher, index: EventIndex, topic: str) -> list[TimelineEvent]:
     """The events of documents that are about a topic, each scored by its document and its nearness."""
-    (recipe,) = find_recipes(_RECIPE)
+    (recipe,) = find_recipes("hybrid")
     batch = Batch(searcher, [topic])
-    best = cut(recipe.rank(batch).chunks, 1, _CHUNKS)
+    best = cut(recipe.rank(batch).chunks, 1, 60)
     if len(best.chunk) == 0:
         return []
     keys = [searcher.graph.chunks.keys[int(at)].as_py() for at in best.chunk]
@@ -274,13 +259,13 @@ def _rated(searcher: Searcher, index: EventIndex, topic: str) -> list[TimelineEv
     cosine = np.asarray(index.vectors([event.event_id for event in events]) @ batch.vectors[0], dtype=np.float64)
     about = [max(score.get(source.chunk_id, 0.0) for source in event.sources) for event in events]
     rows = zip(events, about, cosine.tolist(), strict=True)
-    return [_scored(event, document + _NEAR * near) for event, document, near in rows]
+    return [_scored(event, document + 0.5 * near) for event, document, near in rows]
 
 
 def _bearing(searcher: Searcher, events: list[TimelineEvent], topic: str) -> list[TimelineEvent]:
     """The events that bear on a topic by their words; all, where none does.
 
-    One word of it in sentence, names or document's title, or so many in the chunk: chosen on the six gold timelines of
+    One word of it in sentence, names or document's title, or two in the chunk: chosen on the six gold timelines of
     the sample corpus.
     """
     words = {word for word in search_terms(topic).split() if word not in STOP_WORDS and not word.isdigit()}
@@ -288,15 +273,11 @@ def _bearing(searcher: Searcher, events: list[TimelineEvent], topic: str) -> lis
     rows = searcher.snapshot.table("chunks").lookup("chunk_id", ids, ["chunk_id", "text"]).to_pylist()
     around = {row["chunk_id"]: len(words.intersection(search_terms(row["text"]).split())) for row in rows}
     return [
-        event
-        for event in events
-        if words & _said_of(event) or max(around.get(source.chunk_id, 0) for source in event.sources) >= _AROUND
+        e
+        for e in events
+        if words & set(search_terms(" ".join([e.summary, *e.entities, *(s.title or "" for s in e.sources)])).split())
+        or max(around.get(source.chunk_id, 0) for source in e.sources) >= 2
     ] or events
-
-
-def _said_of(event: TimelineEvent) -> set[str]:
-    titles = [source.title or "" for source in event.sources]
-    return set(search_terms(" ".join([event.summary, *event.entities, *titles])).split())
 
 
 def _main(events: Sequence[TimelineEvent]) -> set[str]:
@@ -325,7 +306,7 @@ def _is_news(event: TimelineEvent) -> bool:
         return False
     if event.expected:
         return start < _FIRST
-    return timedelta(0) <= event.published_at.date() - event.from_day <= _WEEK
+    return timedelta(0) <= event.published_at.date() - event.from_day <= timedelta(7)
 
 
 def _timeline(searcher: Searcher, topic: str, kind: Kind, events: Iterable[TimelineEvent], wanted: Wanted) -> Timeline:
@@ -338,7 +319,7 @@ def _timeline(searcher: Searcher, topic: str, kind: Kind, events: Iterable[Timel
         topic=topic,
         kind=kind,
         snapshot=searcher.snapshot.manifest.build_id,
-        keywords=keywords(named, [event.title for event in kept], topic, _MOST_KEYWORDS),
+        keywords=keywords(named, [event.title for event in kept], topic, 8),
         granularity=granularity([e.from_day for e in kept], [e.precision for e in kept]) if kept else None,
         events=kept,
     )

@@ -69,8 +69,8 @@ _HELP = (
     "files: 20 generated PDF and DOCX files, words in order and cells of tables right; "
     "images: figures of real pages taken out and placed again, of --folder or the shared pages; "
     "ingest: WARC files to documents, pages a second of all cores, with --memory the peak of a 2 GB file; "
-    "judges: how far people agree with each judge and each feature of answers, of --folder or the shared sets; with "
-    "--fit the figures that the package carries are written, with --cosines also features by vectors; "
+    "judges: how far people agree with each judge by rule, of --folder or the shared sets; with --fit the figures that "
+    "the package carries are written; "
     "kills: --kills kills of builds, their steps, crawls, ingests, answers and prunings with --engine, each run again; "
     "survived, equal digests, orphans, files left; --only build, rebuild, stage, 'stage clean', ingest, crawl, answer; "
     "knn: the graph builder against faiss, hnswlib, pynndescent, on the nodes of each --warehouse or synthetic ones; "
@@ -112,9 +112,7 @@ _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "ggatrieval": lambda options: benchmark_ggatrieval(options.folder or _DATASETS, options.warehouse or ()),
     "graph": lambda options: benchmark_graph(options.nodes, options.repeats),
     "images": lambda options: benchmark_images(options.folder or _DATASETS / "article_extraction_benchmark"),
-    "judges": lambda options: benchmark_judges(
-        options.folder or _DATASETS, write_file=options.fit, cosines=options.cosines
-    ),
+    "judges": lambda options: benchmark_judges(options.folder or _DATASETS, write_file=options.fit),
     "kills": lambda options: benchmark_kills(options.kills, options.engine, options.only or (), options.seed),
     "knn": lambda options: benchmark_knn(options.nodes, options.warehouse or (), min(5, options.repeats), options.part),
     "law": lambda options: benchmark_law(options.nights, options.seed),
@@ -206,7 +204,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--fit", action="store_true", help="of confidence, entailment, judges: write what the package carries"
     )
-    parser.add_argument("--cosines", action="store_true", help="of judges: also features by vectors, a minute more")
     parser.add_argument("--questions", type=Path, help="of retrieval: JSONL with the field question")
     parser.add_argument("--repeats", type=int, default=7, help="rounds (deduplicate: 3 at most); the median is printed")
     parser.add_argument("--json", action="store_true", help="print one JSON object")

@@ -17,7 +17,7 @@ from quern.pipelines.audit.data_docs import write_docs
 from quern.pipelines.build.in_progress import BuildRefusedError
 from quern.pipelines.build.steps import STEPS
 from quern.pipelines.build.whole import build
-from quern.pipelines.cli.audit import app
+from quern.pipelines.cli.snapshots import app
 from quern.schemas.contract.expectations import LOST
 from quern.schemas.settings import Settings, load_settings
 from quern.schemas.tables import EDGES, NODES
@@ -118,7 +118,7 @@ def test_a_snapshot_is_audited_again_with_its_own_settings_unless_told_otherwise
 ) -> None:
     warehouse, _ = built
     oldest = warehouse.snapshot_ids()[0]
-    done = CliRunner().invoke(app, ["-w", str(warehouse.root), "--snapshot", oldest])
+    done = CliRunner().invoke(app, ["audit", "-w", str(warehouse.root), "--snapshot", oldest])
     assert done.exit_code == 0
     assert f"data docs: {warehouse.audits / oldest / 'index.html'}" in done.output
     assert "documents" in done.output

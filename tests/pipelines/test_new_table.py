@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -122,7 +123,7 @@ def test_a_table_is_planned_built_audited_published_and_shown(house: Path, wareh
 
 
 def test_a_table_is_listed_in_the_reference(house: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "quern.pipelines.cli.reference", str(tmp_path)]
-    subprocess.run(command, cwd=house, env={"PYTHONPATH": str(house)}, check=True)
+    command = [sys.executable, "-m", "tests.reference", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, env={"PYTHONPATH": f"{house}{os.pathsep}{ROOT}"}, check=True)
     assert "`characters`" in (tmp_path / "tables.md").read_text()
     assert "documents -->|headline| headlines" in (tmp_path / "build.md").read_text()

@@ -8,7 +8,6 @@ import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -93,8 +92,6 @@ def test_the_files_are_parsed_in_no_time_and_make_a_task_of_each_step(command: P
     for step in quern("steps", "--json")["steps"]:
         assert tasks.pop(step["name"]) == set(step["upstream"] or ["crawl"])
     assert tasks == {"check": set(), "crawl": {"check"}}
-    drawn = import_module("quern_airflow.picture").draw(bag.dags)
-    assert drawn == (ROOT / "docs" / "airflow.svg").read_text("utf-8"), "make picture-airflow draws it anew"
 
 
 def test_without_the_command_files_are_parsed_and_a_run_says_at_once_what_is_missing(

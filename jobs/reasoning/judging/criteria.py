@@ -2,33 +2,77 @@
 
 Xinyu AI Search, section 4; GraTAG, section 4: one call a criterion; of eight of them each fault costs a point, of
 insightfulness each idea adds half a point to one point to a base of six; the output is {issues, calculation, score}.
-The sum is no matter of opinion: a score that does not follow from its issues is sent back, and so is 11 of 10.
+A score that does not follow from its issues is sent back, and so is 11 of 10.
 
-What needs no opinion a rule judges (`.faults`): conciseness; numerical precision, timeliness, factuality and citation
-by the evidence; comprehensiveness by the gold answer. Where the rule has nothing to go by, or the criterion is one of
-opinion, it has none: the score is null, and no figure counts it.
+Without a model a rule judges factuality and citation by the evidence, and comprehensiveness by the gold answer. Of the
+other criteria no rule agrees with people more often than chance does: they have none, and their score is null.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
-from quern.jobs.reasoning.entailment.task import entailment_task
-from quern.jobs.reasoning.judging import faults
+from quern.jobs.reasoning.entailment.inputs import EntailmentInput
+from quern.jobs.reasoning.entailment.task import VERDICT, entailment_task
 from quern.jobs.reasoning.judging.inputs import JudgeInput
 from quern.jobs.reasoning.task import Checked, Problem, Task
+from quern.jobs.text.stems import content_words
+from quern.schemas.words.sentences import sentences
 
 MOST: Final = 10.0
-_BASE: Final = 6.0  # Of insightfulness; an idea adds from _LEAST to _WHOLE.
-_LEAST: Final = 0.5
-_WHOLE: Final = 1.0
 _ISSUES: Final = 20  # That a reply may name; from ten on the score is 0.
+_SHOWN: Final = 120  # Characters of a sentence that an issue quotes.
 
-FindFaults = Callable[[JudgeInput], faults.Found | None]
+Weighed = tuple[list[str], float] | None
+"""Faults in words, and the share of the points that an answer earns; None where there is nothing to go by."""
+
+
+def _of_facts(given: JudgeInput) -> Weighed:
+    """Sentences that the evidence does not support, and the mean probability that it supports one."""
+    if not given.evidence:
+        return None
+    scores = [_supported(given, s.text, range(len(given.evidence))) for s in given.statements]
+    wrong = [s for s, score in zip(given.statements, scores, strict=True) if score < VERDICT]
+    return [f"not supported: {s.text[:_SHOWN]}" for s in wrong], sum(scores) / len(scores)
+
+
+def _of_citations(given: JudgeInput) -> Weighed:
+    """Sentences that their sources do not support, and the mean probability that they do; 0 without a source."""
+    if not given.evidence:
+        return None
+    issues, scores = [], []
+    for statement in given.statements:
+        cited = [at for at in statement.cites if 0 <= at < len(given.evidence)]
+        scores.append(_supported(given, statement.text, cited) if cited else 0.0)
+        if scores[-1] < VERDICT:
+            fault = "its sources do not support it" if cited else "names no source"
+            issues.append(f"{fault}: {statement.text[:_SHOWN]}")
+    return issues, sum(scores) / len(scores)
+
+
+def _supported(given: JudgeInput, text: str, places: Sequence[int]) -> float:
+    """Probability that the passages at these places, together, entail a sentence."""
+    passages = [given.evidence[at] for at in places]
+    return entailment_task().rule(EntailmentInput(text, passages, given.question)).score
+
+
+def _of_completeness(given: JudgeInput) -> Weighed:
+    """Sentences of the gold answer less than half said, and the share of its words, without those of the question."""
+    if not given.gold:
+        return None
+    held, asked = content_words(given.answer), content_words(given.question)
+
+    def share(text: str) -> float:
+        wanted = content_words(text) - asked or content_words(text)
+        return len(wanted & held) / len(wanted) if wanted else 1.0
+
+    nearest = max(given.gold, key=share)
+    return [f"does not say: {s[:_SHOWN]}" for s in sentences(nearest) if share(s) < 0.5], share(nearest)
 
 
 @dataclass(frozen=True)
@@ -38,15 +82,15 @@ class Criterion:
     Attributes:
         asks: What is judged, in words for a model.
         fault: What costs a point; of insightfulness what earns one.
-        faults: What a rule finds wrong, None where it has nothing to go by; None where no rule can judge.
+        weigh: What a rule finds; None where only a model can judge.
         needs: What the rule goes by, in words for a reader.
     """
 
     name: str
     asks: str
     fault: str
-    faults: FindFaults | None = None
-    needs: str = ""
+    weigh: Callable[[JudgeInput], Weighed] | None = None
+    needs: str = "a model"
 
 
 CRITERIA: Final[Mapping[str, Criterion]] = {
@@ -56,40 +100,32 @@ CRITERIA: Final[Mapping[str, Criterion]] = {
             "conciseness",
             "whether the answer comes to the point without needless words",
             "a sentence or part that repeats another, that only repeats the question, or that could go without loss",
-            faults.of_conciseness,
-            "the answer",
         ),
         Criterion(
             "numerical_precision",
             "whether the numbers of the answer (amounts, dates, shares, units) are those of the evidence",
             "a number that the evidence does not have, or has of something else, or with another unit",
-            faults.of_numbers,
-            "evidence",
         ),
         Criterion(
-            "relevance",
-            "whether all of the answer is about what was asked",
-            "a sentence that is about something else",
+            "relevance", "whether all of the answer is about what was asked", "a sentence that is about something else"
         ),
         Criterion(
             "factuality",
             "whether what the answer says is true by the evidence",
-            "a statement that the evidence contradicts or does not bear out",
-            faults.of_facts,
+            "a statement that the evidence contradicts or does not support",
+            _of_facts,
             "evidence",
         ),
         Criterion(
             "timeliness",
             "whether the answer tells what was so at the time that is asked of, by evidence of that time",
             "a time that neither evidence nor question names, or a statement from before the time that is asked of",
-            faults.of_times,
-            "evidence",
         ),
         Criterion(
             "comprehensiveness",
             "whether the answer says all that belongs to it",
             "a point that belongs to the answer and is not in it",
-            faults.of_completeness,
+            _of_completeness,
             "a gold answer",
         ),
         Criterion(
@@ -109,14 +145,13 @@ CRITERIA: Final[Mapping[str, Criterion]] = {
         ),
         Criterion(
             "citation",
-            "whether each sentence of the answer names sources, by [n], that bear it out",
-            "a sentence without a source, or with sources that together do not bear it out",
-            faults.of_citations,
+            "whether each sentence of the answer names sources, by [n], that support it",
+            "a sentence without a source, or with sources that together do not support it",
+            _of_citations,
             "evidence",
         ),
     )
 }
-_VERSION: Final = 1
 
 PROMPT = """\
 You judge one side of an answer: {{ asks }}.
@@ -171,49 +206,37 @@ class Scored(BaseModel):
     score: Annotated[float | None, WithJsonSchema({"type": "number", "minimum": 0, "maximum": 10}, mode="validation")]
 
 
-@dataclass(frozen=True)
-class _Scoring:
-    """Rule and check of a criterion; a class of its own, so that workers can be sent it."""
+def _rule(criterion: str, given: JudgeInput) -> Scored:
+    """Ten points by the share that the rule finds; no score where there is no rule, or nothing for it to go by."""
+    weigh = CRITERIA[criterion].weigh
+    weighed = weigh(given) if weigh and given.statements else None
+    if weighed is None:
+        return Scored(issues=[], calculation="", score=None)
+    issues, share = weighed
+    return Scored(issues=issues[:_ISSUES], calculation=f"10 * {share:.3g}", score=round(MOST * share, 2))
 
-    criterion: str
 
-    def rule(self, given: JudgeInput) -> Scored:
-        """Ten less the faults that can be told without an opinion."""
-        find = CRITERIA[self.criterion].faults
-        found = find(given) if find and given.statements else None
-        if found is None:
-            return Scored(issues=[], calculation="", score=None)
-        issues = [issue[:1000] for issue in found.issues[:_ISSUES]]
-        if found.share is not None:
-            score = round(MOST * found.share, 2)
-            return Scored(issues=issues, calculation=f"10 * {found.share:.3g}", score=score)
-        score = max(0.0, MOST - len(found.issues))
-        return Scored(issues=issues, calculation=f"10 - {len(found.issues)}", score=score)
-
-    def check(self, given: JudgeInput, output: Scored) -> Checked[Scored]:
-        """A score from 0 to 10 that follows from the issues."""
-        score = output.score
-        if score is None or not 0.0 <= score <= MOST:
-            return Checked(None, (Problem("out_of_range", f"the score is {score}; it must be from 0 to 10"),))
-        low, high = self._bounds(len(output.issues))
-        if not low <= score <= high:
-            wanted = f"{low:g}" if low == high else f"{low:g} to {high:g}"
-            detail = f"{len(output.issues)} issues are named, which makes {wanted}, and the score is {score:g}"
-            return Checked(None, (Problem("wrong_sum", detail),))
-        return Checked(output)
-
-    def _bounds(self, issues: int) -> tuple[float, float]:
-        """Which scores so many issues can give."""
-        if self.criterion != "insightfulness":
-            score = max(0.0, MOST - issues)
-            return score, score
-        return min(MOST, _BASE + _LEAST * issues), min(MOST, _BASE + _WHOLE * issues)
+def _check(criterion: str, _: JudgeInput, output: Scored) -> Checked[Scored]:
+    """A score from 0 to 10 that follows from the issues."""
+    score, issues = output.score, len(output.issues)
+    if score is None or not 0.0 <= score <= MOST:
+        return Checked(None, (Problem("out_of_range", f"the score is {score}; it must be from 0 to 10"),))
+    low = high = max(0.0, MOST - issues)
+    if criterion == "insightfulness":
+        low, high = min(MOST, 6.0 + 0.5 * issues), min(MOST, 6.0 + issues)
+    if not low <= score <= high:
+        wanted = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+        detail = f"{issues} issues are named, which makes {wanted}, and the score is {score:g}"
+        return Checked(None, (Problem("wrong_sum", detail),))
+    return Checked(output)
 
 
 def criterion_task(name: str) -> Task[JudgeInput, Scored]:
     """The task of judging by one criterion."""
-    does, criterion = _Scoring(name), CRITERIA[name]
+    criterion = CRITERIA[name]
     constants = {"asks": criterion.asks, "fault": criterion.fault, "base": name == "insightfulness"}
-    # Another way to tell what is borne out is another judge, of which nothing was measured.
-    version = _VERSION + (entailment_task().version - 1 if name in ("factuality", "citation") else 0)
-    return Task(f"judge_{name}", version, PROMPT, Scored, does.rule, does.check, constants=constants)
+    # Another way to tell what is supported is another judge, of which nothing was measured.
+    version = entailment_task().version if name in ("factuality", "citation") else 1
+    return Task(
+        f"judge_{name}", version, PROMPT, Scored, partial(_rule, name), partial(_check, name), constants=constants
+    )

@@ -77,6 +77,26 @@ def holds(said: str, gold: Sequence[str]) -> bool:
     return gold_words(said, gold) >= GOLD_WORDS
 
 
+def likeness(question: str, answer: str, gold: Sequence[str]) -> float:
+    """F1 of the content words of answer and nearest gold answer, without the question's; 1 where neither has any.
+
+    Words that both repeat from the question say nothing of which answer is right: with them it agrees with people on
+    .751 of the pairs of `ragchecker_human` that they prefer one of, without them on .782.
+    """
+    return max((_likeness(question, answer, g) for g in gold), default=float(not answer.strip()))
+
+
+def _likeness(question: str, answer: str, gold: str) -> float:
+    asked = content_words(question)
+    said, wanted = content_words(answer) - asked, content_words(gold) - asked
+    if not wanted:  # The gold answer only repeats the question, as one of two that it names.
+        said, wanted = content_words(answer), content_words(gold)
+    common = len(said & wanted)
+    if not common:
+        return float(" ".join(answer.split()).casefold() == " ".join(gold.split()).casefold())
+    return 2 * common / (len(said) + len(wanted))
+
+
 def words(text: str) -> int:
     """Length of a text in words; each character of a script without spaces is one."""
     return len(_TOKEN.findall(text))

@@ -1,29 +1,24 @@
 """The task of saying which of two answers to a question people would prefer, in five steps.
 
 RAGChecker (Ru et al. 2024, section 4) asked people so, of correctness, of completeness and of all in all, the gold
-answer before them. The rule compares how like the gold answer each is (`.likeness`); a model is asked in both orders,
-by whoever carries the task out.
+answer before them. The rule compares how like the gold answer each is (`overlap.likeness`); a model is asked in both
+orders, by whoever carries the task out.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Annotated, Final, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from quern.jobs.reasoning.judging.inputs import PairInput
-from quern.jobs.reasoning.judging.likeness import likeness
+from quern.jobs.reasoning.judging.overlap import likeness
 from quern.jobs.reasoning.task import Checked, Problem, Task
 
 Aspect = Literal["overall", "correctness", "completeness"]
 ASPECTS: Final[tuple[Aspect, ...]] = get_args(Aspect)
 
-# What is added weighs double against correctness. Of the pairs of ragchecker_human that people prefer one of in
-# correctness, β of .5, .7, 1 and 1.5 agrees on .737, .757, .717 and .697 with r of .54, .52, .48 and .45; of those in
-# completeness on .721, .797, .812 and .791. Overall, 1 is also what logistic models of up to seven features came to.
-_BETA: Final[dict[Aspect, float]] = {"overall": 1.0, "correctness": 0.5, "completeness": 1.0}
 # A difference of .055 in likeness is half a step, one of .21 one and a half: so many pairs are ties (.35) and of the
 # outermost steps (.16) as people have of ragchecker_human.
 _SCALE: Final = 0.215
@@ -68,33 +63,23 @@ class Preference(BaseModel):
     ]
 
 
-@dataclass(frozen=True)
-class _Preferring:
-    """Rule and check of the task; a class of its own, so that workers can be sent it."""
+def _rule(given: PairInput) -> Preference:
+    """By likeness to the gold answer; no opinion without one."""
+    if given.first.gold is None:
+        return Preference(reason="there is no gold answer to compare them by", preference=None)
+    first, second = (likeness(given.first.question, g.answer, given.first.gold) for g in (given.first, given.second))
+    said = f"likeness to the gold answer {first:.2f} against {second:.2f}"
+    return Preference(reason=said, preference=2.0 * math.tanh((second - first) / _SCALE))
 
-    aspect: Aspect
 
-    def rule(self, given: PairInput) -> Preference:
-        """By likeness to the gold answer; no opinion without one."""
-        if given.first.gold is None:
-            return Preference(reason="there is no gold answer to compare them by", preference=None)
-        first, second = (self._likeness(given, answer) for answer in (given.first.answer, given.second.answer))
-        said = f"likeness to the gold answer {first:.2f} against {second:.2f}"
-        return Preference(reason=said, preference=2.0 * math.tanh((second - first) / _SCALE))
-
-    def _likeness(self, given: PairInput, answer: str) -> float:
-        return likeness(given.first.question, answer, given.first.gold or (), _BETA[self.aspect])
-
-    def check(self, given: PairInput, output: Preference) -> Checked[Preference]:
-        """One of the five steps."""
-        if output.preference in (-2, -1, 0, 1, 2):
-            return Checked(output)
-        detail = f"preference is {output.preference}; it must be one of -2, -1, 0, 1 and 2"
-        return Checked(None, (Problem("out_of_range", detail),))
+def _check(_: PairInput, output: Preference) -> Checked[Preference]:
+    if output.preference in (-2, -1, 0, 1, 2):
+        return Checked(output)
+    detail = f"preference is {output.preference}; it must be one of -2, -1, 0, 1 and 2"
+    return Checked(None, (Problem("out_of_range", detail),))
 
 
 def preference_task(aspect: Aspect) -> Task[PairInput, Preference]:
-    """The task of preferring one of two answers in one aspect."""
-    does = _Preferring(aspect)
-    constants = {"asked": _ASKED[aspect]}
-    return Task(f"prefer_{aspect}", 1, PROMPT, Preference, does.rule, does.check, constants=constants)
+    """The task of preferring one of two answers in one aspect; the rule is the same for each."""
+    version = 2 if aspect == "correctness" else 1
+    return Task(f"prefer_{aspect}", version, PROMPT, Preference, _rule, _check, constants={"asked": _ASKED[aspect]})

@@ -96,7 +96,7 @@ def citation_counts(answers: Sequence[CitedAnswer], entails: Entails) -> list[Ci
     several = [(one, n) for one in held if len(one.given.passages) > 1 for n in range(len(one.given.passages))]
     alone = entails([one.by([one.given.passages[n]]) for one, n in several])
     doubtful = [pair for pair, is_so in zip(several, alone, strict=True) if not is_so]
-    spared = entails([one.by(_but(one.given.passages, n)) for one, n in doubtful])
+    spared = entails([one.by([p for m, p in enumerate(one.given.passages) if m != n]) for one, n in doubtful])
     recalled = Counter(one.answer for one in held)
     named, precise = Counter[int](), Counter[int]()
     for one in cited:
@@ -115,7 +115,3 @@ def _citing(number: int, answer: CitedAnswer) -> list[_Cited]:
         if s.citations and all(1 <= n <= last for n in s.citations)
         for named in [s.citations[:MOST_CITATIONS]]
     ]
-
-
-def _but(passages: Sequence[Passage], place: int) -> list[Passage]:
-    return [p for n, p in enumerate(passages) if n != place]

@@ -1,10 +1,16 @@
-"""What answers are worth by ALCE's measures, with bootstrap intervals over questions."""
+"""What answers are worth by ALCE's measures, with bootstrap intervals over questions; files of answers, measured so.
+
+Short answers and items of lists (ALCE, section 4.2) are compared in lower case, without punctuation and articles
+(`overlap.tokens`). A short answer is there if one of its aliases stands in the answer as it is; an item of a list is
+right if it equals an alias (QAMPARI).
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -12,12 +18,13 @@ import numpy as np
 from quern.indexes.vectors import Positions
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage
 from quern.jobs.reasoning.judging import overlap
-from quern.pipelines.evaluation.alce.citations import CitedAnswer, Entails, citation_counts
-from quern.pipelines.evaluation.alce.records import AlceRecord
-from quern.pipelines.evaluation.alce.sentences import without_marks
-from quern.pipelines.evaluation.alce.short_answers import ListScore, harmonic, list_score, short_answers_there
-from quern.pipelines.evaluation.bootstrap import Numbers
-from quern.pipelines.evaluation.figures import Figure, mean_figures, statistic_figures
+from quern.jobs.reasoning.runner import Reasoner
+from quern.jobs.vectors.embed import Embedder
+from quern.pipelines.evaluation.alce.citations import CitedAnswer, Entails, citation_counts, entails_by
+from quern.pipelines.evaluation.alce.records import AlceRecord, read_records
+from quern.pipelines.evaluation.alce.sentences import listed, without_marks
+from quern.pipelines.evaluation.bootstrap import Figure, Numbers, flat, mean_figures, statistic_figures
+from quern.schemas.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -76,27 +83,54 @@ def measured(records: Sequence[AlceRecord], entails: Entails) -> list[Worth]:
     found = []
     for record, text, counts in zip(records, said, cited, strict=True):
         there = short_answers_there(text, record.short_answers)
-        listed = list_score(record.output, record.items) if record.items else _NO_LIST
         claims = [next(verdicts) for _ in record.claims]
         found.append(
             Worth(
                 exact_match_recall=_mean(there),
                 exact_match_all=float(all(there)) if there else math.nan,
-                list_precision=listed.precision,
-                list_recall=listed.recall,
-                list_recall_5=listed.recall_5,
-                list_f1=listed.f1,
-                list_f1_5=listed.f1_5,
                 claim_recall=_mean(claims),
                 alce_citation_recall=counts.recall,
                 alce_citation_precision=counts.precision,
                 alce_words=float(overlap.words(text)),
+                **(list_score(record.output, record.items) if record.items else {}),
             )
         )
     return found
 
 
-_NO_LIST: Final = ListScore(math.nan, math.nan, math.nan)
+def short_answers_there(output: str, short_answers: Sequence[Sequence[str]]) -> list[bool]:
+    """For each short answer, whether the answer has one of its aliases."""
+    said = _plain(without_marks(output))
+    return [any(alias in said for alias in map(_plain, aliases) if alias) for aliases in short_answers]
+
+
+def list_score(output: str, gold: Sequence[Sequence[str]]) -> dict[str, float]:
+    """Precision over the items said, recall over the gold items, also where five are enough; an item counts each time.
+
+    QAMPARI's lists are long: to have five of their items counts as recall in full (`recall-5`).
+    """
+    said = [item for item in (_plain(without_marks(item)) for item in listed(output)) if item]
+    known = [{_plain(alias) for alias in aliases} for aliases in gold]
+    right = sum(any(item in aliases for aliases in known) for item in said)
+    found = sum(any(item in aliases for item in said) for aliases in known)
+    precision, recall = right / len(said) if said else 0.0, found / len(known)
+    recall_5 = min(5, found) / min(5, len(known))
+    return {
+        "list_precision": precision,
+        "list_recall": recall,
+        "list_recall_5": recall_5,
+        "list_f1": harmonic(precision, recall),
+        "list_f1_5": harmonic(precision, recall_5),
+    }
+
+
+def harmonic(one: float, other: float) -> float:
+    """Harmonic mean; 0 where both are."""
+    return 2.0 * one * other / (one + other) if one + other else 0.0
+
+
+def _plain(text: str) -> str:
+    return " ".join(overlap.tokens(text))
 
 
 def _mean(verdicts: Sequence[bool]) -> float:
@@ -123,3 +157,30 @@ def _f1(recall: Numbers, precision: Numbers) -> tuple[Callable[[Positions], floa
         return harmonic(float(recall[cited].mean()), float(precision[cited].mean()))
 
     return f1, (~np.isnan(recall)).astype(np.float64)
+
+
+def evaluate_file(
+    path: Path, settings: Settings | None = None, *, by_type: bool = False
+) -> dict[str, dict[str, float]]:
+    """Figures of the answers in `path` by ALCE's measures, under the file's name; `FIGURES` tells what each is.
+
+    Each has its 95 % interval beside it, as `alce_citation_f1_low` and `alce_citation_f1_high`.
+
+    Args:
+        path: ALCE's JSON, or `answers.jsonl`.
+        settings: `generator`, `entailment` and `embed` hold.
+        by_type: Also under `NAME TYPE`, for each type of question that the file states.
+
+    Raises:
+        EvaluationError: The file cannot be read, or a record of it is no answer; the record is named.
+    """
+    settings = settings or Settings()
+    records = read_records(path)
+    encode = Embedder.for_questions(settings.embed).encode if settings.entailment.vectors else None
+    with Reasoner(settings.generator, settings.engine) as reasoner:
+        rows = measured(records, entails_by(reasoner, encode))
+    told = {path.name: flat(figures(rows))}
+    for name in sorted({r.type for r in records} - {""}) if by_type else ():
+        mine = [row for row, record in zip(rows, records, strict=True) if record.type == name]
+        told[f"{path.name} {name}"] = flat(figures(mine))
+    return told

@@ -18,12 +18,12 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from quern.jobs.reasoning.entailment.inputs import Passage
 from quern.jobs.reasoning.judging import overlap
+from quern.pipelines.answers.question_rows import BadRow, Columns, QuestionError, Row, rows_of
 from quern.pipelines.evaluation.alce.sentences import CitedSentence, cited_items, cited_sentences, first_line
 from quern.pipelines.evaluation.retrieval import EvaluationError
 from quern.schemas.answers import Answer
 
 _FORM: Final = 'ALCE\'s {"data": [{"question", "output", "docs"}, ...]}, or a line of answers.jsonl each'
-_SHOWN: Final = 60  # Characters of a question in an error.
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,10 @@ def read_records(path: Path) -> list[AlceRecord]:
     Raises:
         EvaluationError: It cannot be read, holds no answer, or a record is none; the first such record is named.
     """
-    records = [_record(path, number, row) for number, row in _rows(path)]
+    try:
+        records = [_record(path, row) for row in answer_rows(path)]
+    except QuestionError as error:
+        raise EvaluationError(str(error)) from None
     if not records:
         raise EvaluationError(f"{path}: it holds no answer; it must be {_FORM}")
     return records
@@ -132,81 +135,54 @@ class _Row(BaseModel):
         )
 
 
-def _rows(path: Path) -> Iterator[tuple[str, object]]:
-    """The records, each with what it is called in an error."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise EvaluationError(f"answers {path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise EvaluationError(f"answers {path} are no UTF-8: {error.reason} at byte {error.start}") from None
-    try:
-        whole = _loaded(text)
-    except json.JSONDecodeError as broken:
-        if path.suffix != ".jsonl" and not _is_line(text):
-            raise EvaluationError(f"{path}:{broken.lineno}: {broken.msg}; it must be {_FORM}") from None
-        yield from _lines(path, text)
+def answer_rows(path: Path) -> Iterator[Row | BadRow]:
+    """The rows of a file of answers: JSON lines, or one JSON document that is a list of them or has one as `data`.
+
+    Raises:
+        QuestionError: It cannot be read, or is a document of another form.
+    """
+    whole: Any = None
+    if path.suffix.lower() == ".json":
+        try:
+            whole = json.loads(path.read_text("utf-8-sig"))
+        except (OSError, ValueError, RecursionError):
+            whole = None  # Lines, perhaps; the reader of lines says what is wrong with the first.
+    if whole is None or (isinstance(whole, dict) and "data" not in whole):
+        yield from rows_of(path, Columns("answers"))
         return
-    rows = whole.get("data", [whole]) if isinstance(whole, dict) else whole
+    rows = whole["data"] if isinstance(whole, dict) else whole
     if not isinstance(rows, list):
-        raise EvaluationError(f"{path}: data: it is no list; it must be {_FORM}")
-    for number, row in enumerate(rows, 1):
-        yield f"record {number}", row
+        raise QuestionError(f"answers {path}: a JSON document must be a list of answers, or have one as `data`")
+    for number, fields in enumerate(rows, 1):
+        yield Row(number, fields) if isinstance(fields, dict) else BadRow(number, "malformed", "is no JSON object")
 
 
-def _loaded(text: str) -> Any:
-    """What a text is as JSON; whatever it cannot be read for is the error that says where."""
+def is_text(fields: Mapping[str, Any]) -> bool:
+    """Whether a file can hold all texts of a row: none has half of a surrogate pair."""
     try:
-        return json.loads(text)
-    except json.JSONDecodeError:
-        raise
-    except (ValueError, RecursionError):  # Python reads no number of more than 4,300 digits.
-        raise json.JSONDecodeError("it is nested too deeply, or a number has too many digits", text, 0) from None
-
-
-def _is_line(text: str) -> bool:
-    """Whether the first line is an object of its own."""
-    try:
-        return isinstance(_loaded(text.partition("\n")[0]), dict)
-    except json.JSONDecodeError:
+        json.dumps(fields, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError:
         return False
+    return True
 
 
-def _lines(path: Path, text: str) -> Iterator[tuple[str, object]]:
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            try:
-                yield f"line {number}", _loaded(line)
-            except json.JSONDecodeError as error:
-                raise EvaluationError(f"{path}: line {number}: {error.msg}; it must be {_FORM}") from None
-
-
-def _record(path: Path, name: str, row: object) -> AlceRecord:
-    asked = row.get("question") if isinstance(row, dict) else None
-    called = f"{path}: {name}" + (f" ({asked[:_SHOWN]!r})" if isinstance(asked, str) and asked else "")
+def _record(path: Path, row: Row | BadRow) -> AlceRecord:
+    if isinstance(row, BadRow):
+        raise EvaluationError(f"{path}: record {row.line}: {row.detail}; it must be {_FORM}")
+    asked = row.fields.get("question")
+    called = f"{path}: record {row.line}" + (f" ({asked[:60]!r})" if isinstance(asked, str) and asked else "")
+    if not is_text(row.fields):
+        raise EvaluationError(f"{called}: it has half of a surrogate pair, which is no text")
     try:
-        json.dumps(row, ensure_ascii=False).encode()
-        if isinstance(row, dict) and "sentences" in row and "citations" in row:
-            answer = Answer.model_validate(row)
-            _cite_what_there_is(answer)
-            return record_of(answer, _gold(answer))
-        return _Row.model_validate(row).record
+        if "sentences" not in row.fields or "citations" not in row.fields:
+            return _Row.model_validate(row.fields).record
+        answer = Answer.model_validate(row.fields)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "it"
         raise EvaluationError(f"{called}: {where}: {first['msg'].lower()}") from None
-    except UnicodeEncodeError:
-        raise EvaluationError(f"{called}: it has half of a surrogate pair, which is no text") from None
-    except ValueError as error:
-        raise EvaluationError(f"{called}: {error}") from None
-
-
-def _cite_what_there_is(answer: Answer) -> None:
     known = {c.number for c in answer.citations}
     if missing := [n for s in answer.sentences for n in s.citations if n not in known]:
-        raise ValueError(f"sentences: there is no citation {missing[0]}")
-
-
-def _gold(answer: Answer) -> list[list[str]]:
+        raise EvaluationError(f"{called}: sentences: there is no citation {missing[0]}")
     gold = (answer.expected or "").strip()
-    return [] if not gold or overlap.polarity(gold) else [[gold]]
+    return record_of(answer, [] if not gold or overlap.polarity(gold) else [[gold]])

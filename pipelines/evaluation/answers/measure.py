@@ -6,9 +6,9 @@ a question without a gold answer is not measured. An answerable question that wa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Final
 
 import numpy as np
@@ -18,11 +18,10 @@ from quern.indexes.vectors import Positions
 from quern.jobs.reasoning.judging import overlap
 from quern.pipelines.evaluation.alce import measure as alce
 from quern.pipelines.evaluation.alce.citations import Entails
-from quern.pipelines.evaluation.alce.records import AlceRecord, record_of
+from quern.pipelines.evaluation.alce.records import record_of
 from quern.pipelines.evaluation.answers import risk
 from quern.pipelines.evaluation.answers.sources import Cited, cited_of
-from quern.pipelines.evaluation.bootstrap import Numbers
-from quern.pipelines.evaluation.figures import Figure, ratio_figures, statistic_figures
+from quern.pipelines.evaluation.bootstrap import Figure, Numbers, ratio_figures, statistic_figures
 from quern.pipelines.evaluation.gold import gold_documents
 from quern.schemas.answers import Answer, Question
 
@@ -83,14 +82,11 @@ def judged(
     cited = cited_of(snapshot, answers, gold.accepted)
     worth = [alce.NOTHING] * len(answers)
     if entails is not None:
-        worth = alce.measured([_record(q, a) for q, a in zip(questions, answers, strict=True)], entails)
+        golds = [[] if _is_null(q) else [q.answer or "", *q.answer_aliases] for q in questions]
+        short = [[] if not gold or overlap.polarity(gold[0]) else [gold] for gold in golds]
+        worth = alce.measured([record_of(a, gold) for a, gold in zip(answers, short, strict=True)], entails)
     rows = zip(questions, answers, gold.evidence, cited, worth, strict=True)
     return [_judgement(q, a, frozenset(evidence), c, w) for q, a, evidence, c, w in rows]
-
-
-def _record(question: Question, answer: Answer) -> AlceRecord:
-    gold = [] if _is_null(question) else [question.answer or "", *question.answer_aliases]
-    return record_of(answer, [] if not gold or overlap.polarity(gold[0]) else [gold])
 
 
 def _judgement(
@@ -127,113 +123,78 @@ def _judgement(
     )
 
 
-class Judgements:
-    """The judgements of a set of questions, as columns."""
+def _columns(rows: Sequence[Judgement]) -> dict[str, Numbers]:
+    """What judgements say in numbers, each as a column with one value per question."""
+    read: dict[str, Callable[[Judgement], float]] = {
+        **{f.name: attrgetter(f.name) for f in fields(Judgement) if f.type in ("bool", "float", "int")},
+        **{f.name: attrgetter(f"cited.{f.name}") for f in fields(Cited)},
+        **{end: lambda r, end=end: r.polarity == end for end in ("yes", "no")},  # type: ignore[misc]
+        **{f"{name}{end}": lambda r, n=name, at=at: getattr(r, n)[at] for name in ("exact", "f1") for at, end in _BEST},  # type: ignore[misc]
+    }
+    return {name: np.array([value(row) for row in rows], dtype=np.float64) for name, value in read.items()}
 
-    def __init__(self, rows: Sequence[Judgement]) -> None:
-        self.rows = rows
 
-    def column(self, value: Callable[[Judgement], float]) -> Numbers:
-        """One value per question."""
-        return np.array([value(r) for r in self.rows], dtype=np.float64)
+_BEST: Final = ((0, ""), (1, "_best"))
 
-    @cached_property
-    def answerable(self) -> Numbers:
-        """1 where there is a gold answer."""
-        return self.column(lambda r: r.answerable)
 
-    @cached_property
-    def found(self) -> Numbers:
-        """1 where there is an answer."""
-        return self.column(lambda r: r.found)
+def _shares(c: Mapping[str, Numbers]) -> dict[str, tuple[Numbers, Numbers]]:
+    """Figures that are a sum over a sum, both by question."""
+    right, answerable, refused = c["right"], c["answerable"], 1.0 - c["found"]
+    named = c["named"] * answerable
+    over = {
+        "right": (right, answerable),
+        "gold_words": (c["gold_words"], answerable),
+        "exact_match": (c["exact"], answerable),
+        "exact_match_best": (c["exact_best"], answerable),
+        "f1": (c["f1"], answerable),
+        "f1_best": (c["f1_best"], answerable),
+        "yes_no": (right, c["yes"] + c["no"]),
+        "yes_no yes": (right, c["yes"]),
+        "yes_no no": (right, c["no"]),
+        "false_refusals": (refused, answerable),
+        "refused": (refused, 1.0 - answerable),
+        "brier": ((c["probability"] - c["evidence"]) ** 2 * c["judgeable"], c["judgeable"]),
+        "citation_precision": (c["precise"] * named, c["citations"] * named),
+        "citation_source": (c["gold"] * named, c["citations"] * named),
+        "citation_numbers": (c["supported"], c["cited"]),
+        "citation_density": (c["cited"], c["sentences"]),
+        "quotes_equal": (c["equal"], c["quotes"]),
+    }
+    return {name: (part * (whole > 0), whole) for name, (part, whole) in over.items()}
 
-    @cached_property
-    def probability(self) -> Numbers:
-        """The answers' probabilities."""
-        return self.column(lambda r: r.probability)
 
-    @cached_property
-    def right(self) -> Numbers:
-        """1 where the answer is right."""
-        return self.column(lambda r: r.right)
+def _statistics(c: Mapping[str, Numbers]) -> dict[str, tuple[Callable[[Positions], float], Numbers]]:
+    """Figures of another kind, each with 1 for the questions that it is taken over."""
+    p, right, found, answerable, judgeable = (
+        c[name] for name in ("probability", "right", "found", "answerable", "judgeable")
+    )
 
-    @cached_property
-    def evidence(self) -> Numbers:
-        """1 where the evidence answers."""
-        return self.column(lambda r: r.evidence)
+    def balanced(at: Positions) -> float:
+        each = [right[at][c[polarity][at] == 1] for polarity in ("yes", "no")]
+        return float(np.mean([e.mean() for e in each])) if all(len(e) for e in each) else float("nan")
 
-    @cached_property
-    def judgeable(self) -> Numbers:
-        """1 where it can be told whether the evidence answers."""
-        return self.column(lambda r: r.judgeable)
+    def middle(at: Positions) -> float:
+        said = c["words"][at][found[at] == 1]
+        return float(np.median(said)) if len(said) else float("nan")
 
-    def said(self, polarity: str) -> Numbers:
-        """1 where the gold answer is this of yes and no."""
-        return self.column(lambda r: r.polarity == polarity)
+    def calibration(at: Positions, happened: Numbers, over: Numbers) -> float:
+        at = at[over[at] == 1]
+        return risk.calibration_error(p[at], happened[at])
 
-    def shares(self) -> dict[str, tuple[Numbers, Numbers]]:
-        """Figures that are a sum over a sum, both by question."""
-        right, found, answerable = self.right, self.found, self.answerable
-        yes, no = self.said("yes"), self.said("no")
-        counts = {name: self.column(lambda r, n=name: getattr(r.cited, n)) for name in Cited.__dataclass_fields__}  # type: ignore[misc]
-        named = self.column(lambda r: r.named and r.answerable)
-        over = {
-            "right": (right, answerable),
-            "gold_words": (self.column(lambda r: r.gold_words), answerable),
-            "exact_match": (self.column(lambda r: r.exact[0]), answerable),
-            "exact_match_best": (self.column(lambda r: r.exact[1]), answerable),
-            "f1": (self.column(lambda r: r.f1[0]), answerable),
-            "f1_best": (self.column(lambda r: r.f1[1]), answerable),
-            "yes_no": (right, yes + no),
-            "yes_no yes": (right, yes),
-            "yes_no no": (right, no),
-            "false_refusals": (1.0 - found, answerable),
-            "refused": (1.0 - found, 1.0 - answerable),
-            "brier": ((self.probability - self.evidence) ** 2 * self.judgeable, self.judgeable),
-            "citation_precision": (counts["precise"] * named, counts["citations"] * named),
-            "citation_source": (counts["gold"] * named, counts["citations"] * named),
-            "citation_numbers": (counts["supported"], counts["cited"]),
-            "citation_density": (counts["cited"], counts["sentences"]),
-            "quotes_equal": (counts["equal"], counts["quotes"]),
-        }
-        return {name: (part * (whole > 0), whole) for name, (part, whole) in over.items()}
-
-    def statistics(self) -> dict[str, tuple[Callable[[Positions], float], Numbers]]:
-        """Figures of another kind, each with 1 for the questions that it is taken over."""
-        p, right, found, answerable, evidence = self.probability, self.right, self.found, self.answerable, self.evidence
-        yes, no, every = self.said("yes"), self.said("no"), np.ones_like(self.found)
-        words = self.column(lambda r: r.words)
-
-        def balanced(at: Positions) -> float:
-            each = [right[at][of[at] == 1] for of in (yes, no)]
-            return float(np.mean([e.mean() for e in each])) if all(len(e) for e in each) else float("nan")
-
-        def middle(at: Positions) -> float:
-            said = words[at][found[at] == 1]
-            return float(np.median(said)) if len(said) else float("nan")
-
-        def calibration(at: Positions) -> float:
-            at = at[self.judgeable[at] == 1]
-            return risk.calibration_error(p[at], evidence[at])
-
-        def calibration_of_answers(at: Positions) -> float:
-            at = at[found[at] == 1]
-            return risk.calibration_error(p[at], right[at])
-
-        return {
-            "yes_no_balanced": (balanced, yes + no),
-            "refused_at_8%_false": (lambda at: risk.refused_at(p[at], answerable[at]), 1.0 - answerable),
-            "auroc": (lambda at: risk.area_under_roc(p[at], answerable[at]), every),
-            "aurc": (lambda at: risk.area_under_risk_coverage(p[at], right[at]), every),
-            "ece": (calibration, self.judgeable),
-            "ece_right": (calibration_of_answers, found),
-            "words": (middle, found),
-        }
+    return {
+        "yes_no_balanced": (balanced, c["yes"] + c["no"]),
+        "refused_at_8%_false": (lambda at: risk.refused_at(p[at], answerable[at]), 1.0 - answerable),
+        "auroc": (lambda at: risk.area_under_roc(p[at], answerable[at]), np.ones_like(found)),
+        "aurc": (lambda at: risk.area_under_risk_coverage(p[at], right[at]), np.ones_like(found)),
+        "ece": (lambda at: calibration(at, c["evidence"], judgeable), judgeable),
+        "ece_right": (lambda at: calibration(at, right, found), found),
+        "words": (middle, found),
+    }
 
 
 def question_values(rows: Sequence[Judgement]) -> dict[str, Numbers]:
     """The figures of `PER_QUESTION`, one value per question; NaN where the question has none."""
-    shares = Judgements(rows).shares()
+    shares = _shares(_columns(rows))
     nothing = np.full(len(rows), np.nan)
     found: dict[str, Numbers] = {
         n: np.divide(*shares[n], out=nothing.copy(), where=shares[n][1] > 0) for n in PER_QUESTION if n in shares
@@ -243,8 +204,8 @@ def question_values(rows: Sequence[Judgement]) -> dict[str, Numbers]:
 
 def figures(rows: Sequence[Judgement]) -> dict[str, Figure]:
     """All figures that these judgements have, in the order in which they are told, with 95 % bootstrap intervals."""
-    table = Judgements(rows)
-    told = ratio_figures(table.shares()) | statistic_figures(table.statistics(), len(rows))
+    columns = _columns(rows)
+    told = ratio_figures(_shares(columns)) | statistic_figures(_statistics(columns), len(rows))
     told |= alce.figures([row.alce for row in rows])
     return {name: told[name] for name in FIGURES if name in told and not np.isnan(told[name].value)}
 

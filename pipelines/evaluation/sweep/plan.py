@@ -9,7 +9,7 @@ and so its memo.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
@@ -18,22 +18,10 @@ from typing import Any
 
 from quern import schemas
 from quern.pipelines.answers.questions import read_questions
-from quern.pipelines.evaluation.sweep.spec import (
-    Choice,
-    Dataset,
-    Sweep,
-    SweepError,
-    base_settings,
-    settings_of,
-)
+from quern.pipelines.evaluation.sweep.spec import Choice, Dataset, Sweep, SweepError, base_settings, settings_of
 from quern.schemas.digests import settings_digest
 from quern.schemas.settings import BuildSettings, SearchSettings, Settings, results
 from quern.schemas.words.meant import no_such
-
-_MOST_TYPES = 30
-_ROOMS = ("schemas", "indexes", "jobs", "pipelines")
-# What shows or calls, and computes no figure.
-_SHOWS = ("pipelines/cli", "pipelines/inspect", "pipelines/evaluation/sweep")
 
 
 @dataclass(frozen=True)
@@ -66,15 +54,18 @@ class Build:
         id: Digest of code, documents and the settings that a build depends on.
         dataset: Name of the dataset.
         source: What is built.
-        settings: Settings of the build.
-        points: The points that search it.
+        points: The points that search it, whose settings differ in the search alone.
     """
 
     id: str
     dataset: str
     source: Path
-    settings: Settings
     points: tuple[Point, ...]
+
+    @property
+    def settings(self) -> Settings:
+        """Settings of the build."""
+        return self.points[0].settings
 
 
 @dataclass(frozen=True)
@@ -104,7 +95,8 @@ class Plan:
 
 def label(choice: Choice) -> str:
     """Recipe and settings of a choice, as one word each."""
-    return " ".join([choice.recipe, *(f"{n}={_short(v)}" for n, v in choice.settings.items())])
+    values = {n: v if isinstance(v, str) else json.dumps(v, default=str) for n, v in choice.settings.items()}
+    return " ".join([choice.recipe, *(f"{name}={value}" for name, value in values.items())])
 
 
 def value_of(settings: Settings, name: str) -> Any:
@@ -113,17 +105,14 @@ def value_of(settings: Settings, name: str) -> Any:
     return getattr(getattr(settings, group), leaf)
 
 
-def _short(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, default=str)
-
-
 @cache
 def code_digest() -> str:
     """Digest of Quern's own code: figures of two versions do not belong into one table."""
     root = Path(schemas.__file__).parents[1]
     digest = blake2b(digest_size=16)
-    for path in sorted(p for room in _ROOMS for p in (root / room).rglob("*.py")):
-        if path.relative_to(root).as_posix().startswith(_SHOWS):
+    shown = ("pipelines/cli", "pipelines/inspect", "pipelines/evaluation/sweep")  # These compute no figure.
+    for path in sorted(p for room in ("schemas", "indexes", "jobs", "pipelines") for p in (root / room).rglob("*.py")):
+        if path.relative_to(root).as_posix().startswith(shown):
             continue
         digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
@@ -143,11 +132,6 @@ def content_digest(path: Path) -> str:
     return digest.hexdigest()
 
 
-def build_key(settings: Settings) -> tuple[str, ...]:
-    """The settings that a build's tables depend on, group by group in the order in which a build reads them."""
-    return tuple(json.dumps(group, sort_keys=True) for group in results(settings, BuildSettings).values())
-
-
 def plan_sweep(sweep: Sweep, folder: Path, where: str, only: frozenset[str] = frozenset()) -> Plan:
     """The plan of `sweep`, whose paths are relative to `folder`; of the datasets `only`, where any are named.
 
@@ -159,43 +143,67 @@ def plan_sweep(sweep: Sweep, folder: Path, where: str, only: frozenset[str] = fr
     if unknown := sorted(only - set(sweep.datasets)):
         raise SweepError(f"{where}: {no_such('dataset', unknown[0], sweep.datasets)}")
     base = base_settings(sweep, where)
-    wanted = {n: d for n, d in sweep.datasets.items() if not only or n in only}
-    sources = {n: _at(d, folder) for n, d in wanted.items()}
-    absent = [n for n, d in sources.items() if not (d.documents.exists() and d.questions.is_file())]
-    if len(absent) == len(sources):
-        first = sources[absent[0]]
+    every = {
+        n: d.model_copy(update={of: (folder / getattr(d, of)).absolute() for of in ("documents", "questions")})
+        for n, d in sweep.datasets.items()
+        if not only or n in only
+    }
+    sources = {n: d for n, d in every.items() if d.documents.exists() and d.questions.is_file()}
+    if not sources:
+        first = next(iter(every.values()))
         raise SweepError(
             f"{where}: none of its datasets is at {folder}: {first.documents} and {first.questions} are looked for "
             "first; name the folder with --datasets"
         )
-    present = {n: d for n, d in sources.items() if n not in absent}
-    for name, dataset in present.items():
-        _check_questions(name, dataset)
-    planner = _Planner(sweep, present, base, where)
-    grids = [(grid.name, id_) for grid in sweep.grids for choice in grid.choices() for id_ in planner.add(choice)]
-    baseline = {planner.points[i].dataset: i for i in planner.add(sweep.baseline)}
+    for name, dataset in sources.items():  # Before anything is built.
+        if not any(q.evidence_doc_ids or q.evidence_urls for q in read_questions(dataset.questions)):
+            raise SweepError(
+                f"dataset {name}: no question of {dataset.questions} has evidence_doc_ids or evidence_urls"
+            )
+        if (types := len(set(question_types(dataset).values()))) > 30:
+            raise SweepError(f"dataset {name}: field {dataset.type!r} has {types:,} values; a type is shared by many")
+    documents = {n: content_digest(d.documents) for n, d in sources.items()}
+    questions = {n: [content_digest(d.questions), d.type] for n, d in sources.items()}
+    points: dict[str, Point] = {}
+
+    def add(choice: Choice) -> list[str]:
+        """Ids of the choice's points, one per dataset."""
+        settings = settings_of(choice, base, f"{where}: {label(choice)}")
+        own = {n: v for n, v in choice.settings.items() if value_of(settings, n) != value_of(base, n)}
+        choice = choice.model_copy(update={"settings": own})
+        tree = results(settings, BuildSettings, SearchSettings)
+        shared = [code_digest(), tree, choice.recipe, sweep.metrics, sweep.depth]
+        ids = {n: settings_digest([*shared, n, documents[n], *questions[n]]) for n in sources}
+        for name, id_ in ids.items():
+            points.setdefault(id_, Point(id_, name, choice, settings))
+        return list(ids.values())
+
+    grids = [(grid.name, id_) for grid in sweep.grids for choice in grid.choices() for id_ in add(choice)]
+    baseline = {points[id_].dataset: id_ for id_ in add(sweep.baseline)}
     comparisons = [
-        (c.name, planner.points[of].dataset, of, over)
+        (c.name, points[of].dataset, of, over)
         for c in sweep.comparisons
-        for of, over in zip(planner.add(c.of), planner.add(c.over), strict=True)
+        for of, over in zip(add(c.of), add(c.over), strict=True)
     ]
-    return Plan(sweep, present, absent, planner.points, planner.builds(), grids, baseline, comparisons)
+    builds = [
+        Build(settings_digest([code_digest(), *key, documents[key[0]]]), key[0], sources[key[0]].documents, of)
+        for key, of in _by_build(points.values())
+    ]
+    return Plan(sweep, sources, [n for n in every if n not in sources], points, builds, grids, baseline, comparisons)
 
 
-def _at(dataset: Dataset, folder: Path) -> Dataset:
-    places = {
-        "documents": (folder / dataset.documents).absolute(),
-        "questions": (folder / dataset.questions).absolute(),
-    }
-    return dataset.model_copy(update=places)
+def _by_build(points: Iterable[Point]) -> Iterator[tuple[tuple[str, ...], tuple[Point, ...]]]:
+    """Points by what their builds depend on: builds that differ in their last tables alone are neighbours.
 
-
-def _check_questions(name: str, dataset: Dataset) -> None:
-    """See to it that a dataset can be measured on before anything is built."""
-    if not any(q.evidence_doc_ids or q.evidence_urls for q in read_questions(dataset.questions)):
-        raise SweepError(f"dataset {name}: no question of {dataset.questions} has evidence_doc_ids or evidence_urls")
-    if (types := len(set(question_types(dataset).values()))) > _MOST_TYPES:
-        raise SweepError(f"dataset {name}: the field {dataset.type!r} has {types:,} values; a type is shared by many")
+    A key is the dataset, then groups of settings in the order in which a build reads them.
+    """
+    grouped: dict[tuple[str, ...], list[Point]] = {}
+    for point in points:
+        groups = results(point.settings, BuildSettings).values()
+        grouped.setdefault((point.dataset, *(json.dumps(g, sort_keys=True) for g in groups)), []).append(point)
+    first = {key[:n]: at for at, key in reversed(list(enumerate(grouped))) for n in range(1, len(key) + 1)}
+    for key in sorted(grouped, key=lambda k: [first[k[:n]] for n in range(1, len(k) + 1)]):
+        yield key, tuple(grouped[key])
 
 
 def question_types(dataset: Dataset) -> dict[str, str]:
@@ -206,42 +214,3 @@ def question_types(dataset: Dataset) -> dict[str, str]:
         if (value := row.get(dataset.type)) is not None:
             found[str(row["query_id"])] = str(value)
     return found
-
-
-class _Planner:
-    """Collects distinct points and groups them by their builds."""
-
-    def __init__(self, sweep: Sweep, sources: dict[str, Dataset], base: Settings, where: str) -> None:
-        self.points: dict[str, Point] = {}
-        self._sweep, self._sources, self._base, self._where = sweep, sources, base, where
-        self._documents = {n: content_digest(d.documents) for n, d in sources.items()}
-        self._questions = {n: [content_digest(d.questions), d.type] for n, d in sources.items()}
-
-    def add(self, choice: Choice) -> list[str]:
-        """Ids of the choice's points, one per dataset."""
-        settings = settings_of(choice, self._base, f"{self._where}: {label(choice)}")
-        own = {n: v for n, v in choice.settings.items() if value_of(settings, n) != value_of(self._base, n)}
-        choice = choice.model_copy(update={"settings": own})
-        tree = results(settings, BuildSettings, SearchSettings)
-        shared = [code_digest(), tree, choice.recipe, self._sweep.metrics, self._sweep.depth]
-        ids = []
-        for name in self._sources:
-            id_ = settings_digest([*shared, name, self._documents[name], *self._questions[name]])
-            self.points.setdefault(id_, Point(id_, name, choice, settings))
-            ids.append(id_)
-        return ids
-
-    def builds(self) -> list[Build]:
-        """The builds, each with its points; those that differ in their last tables alone are neighbours."""
-        grouped: dict[tuple[str, ...], list[Point]] = {}
-        for point in self.points.values():
-            grouped.setdefault((point.dataset, *build_key(point.settings)), []).append(point)
-        return list(self._ordered(grouped))
-
-    def _ordered(self, grouped: dict[tuple[str, ...], list[Point]]) -> Iterator[Build]:
-        first = {key[:n]: at for at, key in reversed(list(enumerate(grouped))) for n in range(1, len(key) + 1)}
-        for key in sorted(grouped, key=lambda k: [first[k[:n]] for n in range(1, len(k) + 1)]):
-            name = key[0]
-            id_ = settings_digest([code_digest(), *key, self._documents[name]])
-            points = tuple(grouped[key])
-            yield Build(id_, name, self._sources[name].documents, points[0].settings, points)

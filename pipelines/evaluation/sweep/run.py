@@ -1,9 +1,9 @@
-"""Running a sweep: builds and points over worker processes, each result a file as soon as it is there.
+"""Running a sweep: builds and points over processes, each result a file as soon as it is there.
 
     OUT/warehouses/DATASET/    one warehouse per dataset, whose memo all its builds share
     OUT/builds/ID.json         what a build made and cost
     OUT/points/ID.json         a point's figures per question; ID.failed.json what went wrong with it
-    OUT/logs/worker-N.log      what builds and engines print
+    OUT/logs/worker-PID.log    what builds and engines print
 
 A sweep that was killed finds its files again: finished points are not computed anew, failed ones are tried again.
 """
@@ -12,31 +12,35 @@ from __future__ import annotations
 
 import json
 import logging
+import multiprocessing
+import os
+import signal
+import sys
+import threading
 from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import asdict
-from math import isnan
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from statistics import fmean
 from typing import Any, TypeVar
 
+from threadpoolctl import threadpool_limits
+
 from quern.indexes.catalog import Warehouse, WarehouseError
-from quern.indexes.disk import raise_for
+from quern.indexes.disk import DiskFault, disk_fault, exit_code, raise_for
 from quern.indexes.locks import exclusive
 from quern.indexes.storage import write_text
 from quern.jobs.core.progress import watched
 from quern.jobs.core.work import core_count
-from quern.pipelines.evaluation.sweep.measure import BuildRecord, PointRecord
-from quern.pipelines.evaluation.sweep.plan import Build, Plan
-from quern.pipelines.evaluation.sweep.spec import SweepError
-from quern.pipelines.evaluation.sweep.tasks import MakeBuild, MeasurePoints, Message, Task
-from quern.pipelines.evaluation.sweep.worker import Worker, ready
+from quern.pipelines.evaluation.sweep.measure import BuildRecord, PointRecord, make_build, measure_point
+from quern.pipelines.evaluation.sweep.plan import Build, Plan, Point
+from quern.pipelines.evaluation.sweep.spec import Dataset, Sweep, SweepError
 
 log = logging.getLogger(__name__)
 
-_PART = 8  # Points of one task: few enough that all workers have some.
-_POLL_S = 1.0
+_GRACE_S = 10.0  # For a build that is stopped to leave its files in order.
 _Record = TypeVar("_Record", BuildRecord, PointRecord)
 
 
@@ -67,14 +71,20 @@ class Results:
         """Where the builds of a dataset go."""
         return self.out / "warehouses" / dataset
 
-    def record(self, folder: str, id_: str, record: BuildRecord | PointRecord) -> None:
+    def record(self, id_: str, record: BuildRecord | PointRecord) -> None:
         """Keep a result."""
+        folder = "builds" if isinstance(record, BuildRecord) else "points"
         write_text(self.out / folder / f"{id_}.json", json.dumps(asdict(record)) + "\n")
         if isinstance(record, BuildRecord):
             self.built[id_] = record
-        else:
-            self.measured[id_] = record
-            (self.out / "points" / f"{id_}.failed.json").unlink(missing_ok=True)
+            return
+        self.measured[id_] = record
+        (self.out / "points" / f"{id_}.failed.json").unlink(missing_ok=True)
+        point = self.plan.points[id_]
+        log.info(
+            "point=%d/%d dataset=%s %s seconds=%.2f",
+            *(self.done(), len(self.plan.points), point.dataset, point.label, record.seconds),
+        )
 
     def record_failure(self, id_: str, error: str) -> None:
         """Keep what went wrong with a point."""
@@ -89,56 +99,86 @@ class Results:
         return len(self.measured) + len(self.failed)
 
 
+@dataclass(frozen=True)
+class _Task:
+    """A build to make in the warehouse at `root`, or a point to measure on its snapshot `build_id`."""
+
+    of: Build | Point
+    root: Path
+    build_id: str
+    dataset: Dataset
+    sweep: Sweep
+
+    def run(self) -> BuildRecord | PointRecord | _Failure:
+        """Carry it out in a worker; errors are told in words, as not every exception can be sent to another process."""
+        try:
+            if isinstance(self.of, Build):
+                return make_build(self.of, self.root)
+            return measure_point(self.of, self.root, self.build_id, self.dataset, self.sweep)
+        except Exception as error:  # Whatever one point does, the others must be measured.
+            log.warning("failed: %s %s", self.of.dataset, self.of.id, exc_info=True)
+            fault = disk_fault(error)  # What may not be read is one dataset's own.
+            code = 0 if fault is None or fault.fault is DiskFault.READ_ONLY else exit_code(error)
+            return _Failure(f"{type(error).__name__}: {' '.join(str(error).split())}"[:500], code)
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """What went wrong; `fault` is the exit code of a full or broken disk, on which all else would fail too."""
+
+    error: str
+    fault: int = 0
+
+
 class _Schedule:
     """What is to be done next; builds of one dataset come one after the other."""
 
     def __init__(self, results: Results) -> None:
         self.results = results
-        self._measures: deque[MeasurePoints] = deque()
+        self.ready: deque[_Task] = deque()
         self._builds: dict[str, deque[Build]] = {name: deque() for name in results.plan.sources}
-        self._building: set[str] = set()
-        self.snapshots = {name: _snapshots(results.warehouse(name)) for name in results.plan.sources}
         for build in results.plan.builds:
             if all(p.id in results.measured for p in build.points):
                 continue
             built = results.built.get(build.id)
-            if built and built.build_id in self.snapshots[build.dataset]:
-                self.measure(build, built)
+            if built and built.build_id in _snapshots(results.warehouse(build.dataset)):
+                self._measure(build, built)
             else:
                 self._builds[build.dataset].append(build)
+        for name in self._builds:
+            self._build_next(name)
 
-    def measure(self, build: Build, built: BuildRecord) -> None:
-        """Have the points of a build measured that are not yet."""
+    def _task(self, of: Build | Point, build_id: str = "") -> _Task:
         plan = self.results.plan
-        open_ = [p for p in build.points if p.id not in self.results.measured]
-        root, dataset = self.results.warehouse(build.dataset), plan.sources[build.dataset]
-        for at in range(0, len(open_), _PART):
-            points = tuple(open_[at : at + _PART])
-            self._measures.append(
-                MeasurePoints(points, built.build_id, root, dataset, plan.sweep.metrics, plan.sweep.depth)
-            )
+        return _Task(of, self.results.warehouse(of.dataset), build_id, plan.sources[of.dataset], plan.sweep)
 
-    def again(self, task: MeasurePoints, lost: str) -> None:
-        """Go on with the points of a task after the one that its worker died of."""
-        ids = [p.id for p in task.points]
-        rest = task.points[ids.index(lost) + 1 :] if lost in ids else ()
-        if rest:
-            self._measures.append(MeasurePoints(rest, *list(vars(task).values())[1:]))
+    def _measure(self, build: Build, built: BuildRecord) -> None:
+        open_ = (point for point in build.points if point.id not in self.results.measured)
+        self.ready += (self._task(point, built.build_id) for point in open_)
 
-    def next(self) -> Task | None:
-        """The next task; None while there is none that may begin."""
-        if self._measures:
-            return self._measures.popleft()
-        for name, builds in self._builds.items():
-            if builds and name not in self._building:
-                self._building.add(name)
-                return MakeBuild(builds.popleft(), self.results.warehouse(name))
-        return None
+    def _build_next(self, dataset: str) -> None:
+        if self._builds[dataset]:  # First, as others wait for it.
+            self.ready.appendleft(self._task(self._builds[dataset].popleft()))
 
-    def finished(self, task: Task) -> None:
-        """Let the next build of a dataset begin."""
-        if isinstance(task, MakeBuild):
-            self._building.discard(task.build.dataset)
+    def finish(self, task: _Task, outcome: BuildRecord | PointRecord | _Failure) -> None:
+        """Keep what came of a task, and make ready what waited for it.
+
+        Raises:
+            OSError: A disk is full or fails.
+        """
+        if isinstance(outcome, _Failure):
+            raise_for(outcome.fault, self.results.out)
+            for point in task.of.points if isinstance(task.of, Build) else ():
+                if point.id not in self.results.measured:
+                    self.results.record_failure(point.id, f"its build failed: {outcome.error}")
+            if isinstance(task.of, Point):
+                self.results.record_failure(task.of.id, outcome.error)
+        else:
+            self.results.record(task.of.id, outcome)
+        if isinstance(task.of, Build):
+            if isinstance(outcome, BuildRecord):
+                self._measure(task.of, outcome)
+            self._build_next(task.of.dataset)
 
 
 def _snapshots(root: Path) -> frozenset[str]:
@@ -151,6 +191,9 @@ def _snapshots(root: Path) -> frozenset[str]:
 def run_sweep(plan: Plan, out: Path, jobs: int = 0) -> Results:
     """Compute the points of `plan` that are not in `out` yet, over `jobs` processes (0: one a core).
 
+    A process that is killed, as the kernel does for memory, breaks the pool. What was under way is then tried again one
+    by one, and a task that breaks a pool of its own is the one that failed.
+
     Raises:
         SweepError: Another sweep writes to `out`, or it is no folder.
         OSError: A disk is full or fails; what was finished is kept.
@@ -161,103 +204,79 @@ def run_sweep(plan: Plan, out: Path, jobs: int = 0) -> Results:
         results = Results(out, plan)
         schedule = _Schedule(results)
         cores = core_count(plan.builds[0].settings.engine)
-        jobs = jobs or cores
+        jobs = width = jobs or cores
         with watched("sweep", len(plan.points), results.done):
-            _run(schedule, jobs, max(1, cores // jobs))
+            while schedule.ready:
+                under_way: dict[Future[Any], _Task] = {}
+                try:
+                    _run(schedule, under_way, width, max(1, cores // jobs))
+                except BrokenProcessPool:
+                    suspects = list(under_way.values())
+                    if len(suspects) == 1:
+                        error = f"its process was killed; {results.out / 'logs'} holds what it printed"
+                        schedule.finish(suspects[0], _Failure(error))
+                        width = jobs
+                    else:
+                        schedule.ready.extendleft(reversed(suspects))
+                        width = 1
     return results
 
 
-def _run(schedule: _Schedule, jobs: int, threads: int) -> None:
-    workers: list[Worker] = []
-    begun: dict[int, str] = {}
-    count = 0
-    logs = schedule.results.out / "logs"
-    try:
-        while True:
-            while task := schedule.next() if len([w for w in workers if w.task]) < jobs else None:
-                idle = [w for w in workers if w.task is None]
-                if not idle:
-                    count += 1
-                    idle = [Worker(logs / f"worker-{count}.log", threads)]
-                    workers += idle
-                idle[0].begin(task)
-            busy = [w for w in workers if w.task]
-            if not busy:
-                return
-            for worker in ready(busy, _POLL_S):
-                try:
-                    _take(worker, worker.receive(), schedule, begun)
-                except EOFError:
-                    workers.remove(worker)
-                    _bury(worker, schedule, begun.pop(id(worker), ""), logs)
-    finally:
-        for worker in workers:
-            worker.close()
-
-
-def _take(worker: Worker, message: Message, schedule: _Schedule, begun: dict[int, str]) -> None:
-    """Act on what a worker tells.
+def _run(schedule: _Schedule, under_way: dict[Future[Any], _Task], width: int, threads: int) -> None:
+    """Carry out all that is ready and becomes ready, `width` tasks at a time.
 
     Raises:
+        BrokenProcessPool: A process was killed; `under_way` has what the pool was at.
         OSError: A disk is full or fails.
     """
-    results, task = schedule.results, worker.task
-    raise_for(message.fault, results.out)
-    if message.about == "begun":
-        begun[id(worker)] = message.id
-    elif message.about == "point" and isinstance(message.result, PointRecord):
-        results.record("points", message.id, message.result)
-        _log_point(results, message.id)
-    elif message.about == "point":
-        results.record_failure(message.id, message.error)
-    elif message.about == "build" and isinstance(task, MakeBuild):
-        if isinstance(message.result, BuildRecord):
-            results.record("builds", message.id, message.result)
-            schedule.measure(task.build, message.result)
-        else:
-            _fail_build(task.build, results, message.error)
-    elif message.about == "done" and task is not None:
-        begun.pop(id(worker), None)
-        worker.task = None
-        schedule.finished(task)
+    arguments = (schedule.results.out / "logs", threads)
+    # No fork: a process with threads, as those of Arrow, may hang in its child.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(width, mp_context=context, initializer=_start_worker, initargs=arguments) as pool:
+        try:
+            while schedule.ready or under_way:
+                while schedule.ready and len(under_way) < width:
+                    under_way[pool.submit(schedule.ready[0].run)] = schedule.ready[0]
+                    schedule.ready.popleft()
+                for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+                    outcome = future.result()
+                    schedule.finish(under_way.pop(future), outcome)
+        except BaseException:
+            for process in multiprocessing.active_children():
+                process.terminate()
+            wait(under_way, _GRACE_S)
+            for process in multiprocessing.active_children():
+                process.kill()
+            raise
 
 
-def _fail_build(build: Build, results: Results, error: str) -> None:
-    for point in build.points:
-        if point.id not in results.measured:
-            results.record_failure(point.id, f"its build failed: {error}")
+def _start_worker(logs: Path, threads: int) -> None:
+    """Prepare a process of the pool: what it prints goes to a file, and it ends with the sweep, even one killed."""
+    logs.mkdir(parents=True, exist_ok=True)
+    with (logs / f"worker-{os.getpid()}.log").open("a") as file:
+        for descriptor in (1, 2):
+            os.dup2(file.fileno(), descriptor)
+    # Pyspark takes a main module without a file, as a child of `python -m PACKAGE` has, for its own tests, and exits.
+    vars(sys.modules["__main__"]).setdefault("__file__", __file__)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides.
+    signal.signal(signal.SIGTERM, _stop)
+    threading.Thread(target=_follow_parent, daemon=True).start()
+    threadpool_limits(threads)
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
+    logging.getLogger("quern").setLevel(logging.INFO)
 
 
-def _bury(worker: Worker, schedule: _Schedule, lost: str, logs: Path) -> None:
-    """Blame the point or build at which a worker died, and go on with the others."""
-    task, code = worker.task, worker.exit_code()
-    error = f"its process ended with exit code {code}; {logs} holds what it printed"
-    if isinstance(task, MakeBuild):
-        _fail_build(task.build, schedule.results, error)
-    elif task is not None:
-        lost = lost or task.points[0].id
-        if lost not in schedule.results.measured:
-            schedule.results.record_failure(lost, error)
-        schedule.again(task, lost)
-    if task is not None:
-        schedule.finished(task)
-    worker.close()
+def _stop(signum: int, frame: object) -> None:
+    raise KeyboardInterrupt
 
 
-def _log_point(results: Results, id_: str) -> None:
-    point, measured = results.plan.points[id_], results.measured[id_]
-    first = results.plan.sweep.metrics[0]
-    values = measured.values[first]
-    log.info(
-        "point=%d/%d dataset=%s %s %s=%.4f seconds=%.2f",
-        results.done(),
-        len(results.plan.points),
-        point.dataset,
-        point.label,
-        first,
-        fmean([v for v in values if not isnan(v)] or [0.0]),
-        measured.seconds,
-    )
+def _follow_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+        threading.Event().wait(_GRACE_S)
+        os._exit(1)
 
 
 @contextmanager

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import product
+from math import prod
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import yaml
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, Field, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
 from quern.pipelines.evaluation.answers.measure import PER_QUESTION
@@ -29,14 +30,20 @@ from quern.schemas.settings import Group, Positive, Settings, SettingsError, cha
 from quern.schemas.words.meant import meant, no_such
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
-MOST_POINTS = 10_000
-_METRIC = re.compile(r"(R|nDCG|P|AP|RR|Success|AllEvidence)(@[1-9][0-9]{0,3})?")
-_NEEDS_CUTOFF = ("R", "P", "Success", "AllEvidence")
-_ALIKE = 0.5  # Of fields, a dozen short words.
+_METRIC = re.compile(r"(R|P|Success|AllEvidence)@[1-9]\d{0,3}|(nDCG|AP|RR)(@[1-9]\d{0,3})?")
 
 
 class SweepError(QuernError):
     """A sweep that cannot be run; the message says what is wrong, where, and what to do."""
+
+
+def _known_recipe(recipe: str) -> str:
+    if recipe not in RECIPES:
+        raise ValueError(no_such("recipe", recipe, RECIPES))
+    return recipe
+
+
+Recipe = Annotated[str, AfterValidator(_known_recipe)]
 
 
 class Dataset(Group):
@@ -50,13 +57,8 @@ class Dataset(Group):
 class Choice(Group):
     """One point of a sweep, by its recipe and the settings in which it differs from the sweep's."""
 
-    recipe: str
+    recipe: Recipe
     settings: dict[str, Any] = Field(default_factory=dict)
-
-    @field_validator("recipe")
-    @classmethod
-    def _known(cls, recipe: str) -> str:
-        return known_recipe(recipe)
 
 
 class Comparison(Group):
@@ -71,21 +73,13 @@ class Grid(Group):
     """All combinations of some settings' values, for some recipes; a plot shows it over its first setting."""
 
     name: Name
-    recipes: tuple[str, ...] | Literal["all"] = Field(min_length=1)
-    settings: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
+    recipes: tuple[Recipe, ...] = Field(min_length=1)
+    settings: dict[str, Annotated[tuple[Any, ...], Field(min_length=1)]] = Field(default_factory=dict)
 
-    @field_validator("recipes")
+    @field_validator("recipes", mode="before")
     @classmethod
-    def _known(cls, recipes: tuple[str, ...] | str) -> tuple[str, ...]:
-        return tuple(RECIPES) if isinstance(recipes, str) else tuple(known_recipe(r) for r in recipes)
-
-    @field_validator("settings")
-    @classmethod
-    def _has_values(cls, settings: dict[str, tuple[Any, ...]]) -> dict[str, tuple[Any, ...]]:
-        for name, values in settings.items():
-            if not values:
-                raise ValueError(f"{name} has no values")
-        return settings
+    def _all(cls, recipes: Any) -> Any:
+        return tuple(RECIPES) if recipes == "all" else recipes
 
     def choices(self) -> Iterator[Choice]:
         """Its points, recipe by recipe within each combination of values."""
@@ -112,8 +106,7 @@ class Sweep(Group):
     @classmethod
     def _known(cls, metrics: tuple[str, ...]) -> tuple[str, ...]:
         for metric in metrics:
-            found = _METRIC.fullmatch(metric)
-            if metric not in PER_QUESTION and (not found or (found[1] in _NEEDS_CUTOFF and not found[2])):
+            if metric not in PER_QUESTION and not _METRIC.fullmatch(metric):
                 of_answers = ", ".join(PER_QUESTION)
                 raise ValueError(
                     f"there is no metric {metric!r}; there are R@5, AllEvidence@5, RR, nDCG@10, P@5, AP, {of_answers}"
@@ -122,36 +115,22 @@ class Sweep(Group):
 
     @model_validator(mode="after")
     def _not_too_many(self) -> Sweep:
-        sizes = [len(g.recipes) * _product(len(v) for v in g.settings.values()) for g in self.grids]
-        if sum(sizes) * len(self.datasets) > MOST_POINTS:
-            raise ValueError(f"{sum(sizes) * len(self.datasets):,} points; a sweep has at most {MOST_POINTS:,}")
+        sizes = [len(g.recipes) * prod(len(v) for v in g.settings.values()) for g in self.grids]
+        if sum(sizes) * len(self.datasets) > 10_000:
+            raise ValueError(f"{sum(sizes) * len(self.datasets):,} points; a sweep has at most 10,000")
         names = [g.name for g in self.grids]
         if len(set(names)) < len(names):
             raise ValueError(f"two grids have the name {max(names, key=names.count)}")
         return self
 
 
-def _product(sizes: Iterator[int]) -> int:
-    total = 1
-    for size in sizes:
-        total *= size
-    return total
-
-
-def known_recipe(recipe: str) -> str:
-    """The recipe's name, if there is such a recipe."""
-    if recipe not in RECIPES:
-        raise ValueError(no_such("recipe", recipe, RECIPES))
-    return recipe
-
-
-def settings_of(choice: Choice, base: Settings, where: str) -> Settings:
+def settings_of(choice: Choice, base: Settings | None, where: str) -> Settings:
     """The settings of a point: `base` with the point's own values.
 
     Raises:
         SettingsError: A setting is unknown, ill-typed, or changes no result.
     """
-    for name in choice.settings:
+    for name in choice.settings if base else ():
         if not changes_results(name):
             raise SettingsError(f"{where}: {name} changes no result, so there is nothing to compare")
     try:
@@ -166,16 +145,12 @@ def base_settings(sweep: Sweep, where: str) -> Settings:
     Raises:
         SettingsError: A setting is unknown or ill-typed.
     """
-    flat: dict[str, Any] = {}
+    flat: dict[str, Any] = {"engine.engine": "local"}
     for group, branch in sweep.settings.items():
         if not isinstance(branch, Mapping):
             raise SettingsError(f"{where}: settings: write {group} as a group, for example link: {{k: 2}}")
         flat |= {f"{group}.{name}": value for name, value in branch.items()}
-    overrides = [f"{n}={json.dumps(v, default=str)}" for n, v in {"engine.engine": "local", **flat}.items()]
-    try:
-        return load_settings(None, overrides)
-    except SettingsError as error:
-        raise SettingsError(f"{where}: {str(error).removeprefix('settings: ')}") from None
+    return settings_of(Choice(recipe=sweep.baseline.recipe, settings=flat), None, where)
 
 
 def read_sweep(path: Path) -> Sweep:
@@ -205,13 +180,9 @@ def _explain(error: ErrorDetails, where: str) -> str:
     parts = [str(p) for p in error["loc"] if not str(p).startswith(("tuple[", "literal["))]
     path = ".".join(parts) or "the sweep"
     if error["type"] == "extra_forbidden":
-        near = meant(parts[-1], _FIELDS, _ALIKE)
+        fields = {name for model in (Sweep, Grid, Dataset, Choice, Comparison) for name in model.model_fields}
+        near = meant(parts[-1], sorted(fields))
         return f"{where}: there is no {path}" + (f"; did you mean {near}?" if near else "")
     if error["type"] == "missing":
         return f"{where}: {path} is missing"
     return f"{where}: {path}: {error['msg'].removeprefix('Value error, ')}"
-
-
-_FIELDS: Sequence[str] = sorted(
-    {name for model in (Sweep, Grid, Dataset, Choice, Comparison) for name in model.model_fields}
-)

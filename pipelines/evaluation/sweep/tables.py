@@ -1,260 +1,175 @@
-"""The results of a sweep as tables: Parquet for other tools, Markdown for people."""
+"""The results of a sweep as tables in Parquet: figures of points and of comparisons, and values by question."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
+from itertools import product
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from quern.indexes.storage import write_whole
-from quern.indexes.vectors import Positions
-from quern.pipelines.evaluation.bootstrap import Numbers, ratio_intervals
-from quern.pipelines.evaluation.sweep.plan import Plan, Point, label
+from quern.pipelines.evaluation.bootstrap import Interval, Numbers, ratio_intervals
+from quern.pipelines.evaluation.sweep.plan import Plan
 from quern.pipelines.evaluation.sweep.run import Results
 from quern.pipelines.evaluation.sweep.spec import Sweep
 
-ALL = "all"  # The type that stands for all questions.
-
-RESULTS = pa.schema(
-    [
-        ("dataset", pa.string()),
-        ("point", pa.string()),  # recipe and settings in which it differs from the sweep's
-        ("point_id", pa.string()),
-        ("recipe", pa.string()),
-        ("settings", pa.string()),  # those settings, as JSON
-        ("grids", pa.list_(pa.string())),
-        ("baseline", pa.bool_()),
-        ("type", pa.string()),  # of question; `all` for all of them
-        ("questions", pa.int32()),
-        ("metric", pa.string()),
-        ("value", pa.float64()),
-        ("low", pa.float64()),  # bootstrap interval of the value
-        ("high", pa.float64()),
-        ("difference", pa.float64()),  # to the baseline on the same questions
-        ("difference_low", pa.float64()),
-        ("difference_high", pa.float64()),
-        ("seconds", pa.float64()),  # of the recipe, all questions, their vectors given
-        ("first_seconds", pa.float64()),  # the same at its first use, with what it makes then
-        ("peak_bytes", pa.int64()),  # of the process meanwhile
-        ("build_seconds", pa.float64()),  # of the build that the point searched, by the memo or not
-        ("build_peak_bytes", pa.int64()),
-        ("nodes", pa.int64()),
-        ("edges", pa.int64()),
-        ("index_bytes", pa.int64()),
-        ("error", pa.string()),
-    ]
+ALL: Final = "all"  # The type that stands for all questions.
+_TYPES: Final = {
+    "str": pa.string(),
+    "str | None": pa.string(),
+    "list[str]": pa.list_(pa.string()),
+    "int | None": pa.int64(),
+    "float | None": pa.float64(),
+}
+QUESTIONS: Final = pa.schema(
+    [*((name, pa.string()) for name in ("dataset", "point_id", "query_id", "type", "metric")), ("value", pa.float64())]
 )
-QUESTIONS = pa.schema(
-    [
-        ("dataset", pa.string()),
-        ("point_id", pa.string()),
-        ("query_id", pa.string()),
-        ("type", pa.string()),
-        ("metric", pa.string()),
-        ("value", pa.float64()),
-    ]
-)
-COMPARISONS = pa.schema(
-    [
-        ("comparison", pa.string()),
-        ("dataset", pa.string()),
-        ("of", pa.string()),
-        ("over", pa.string()),
-        ("type", pa.string()),
-        ("metric", pa.string()),
-        ("questions", pa.int32()),
-        ("of_value", pa.float64()),
-        ("over_value", pa.float64()),
-        ("difference", pa.float64()),
-        ("difference_low", pa.float64()),
-        ("difference_high", pa.float64()),
-    ]
-)
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A mean over questions with its interval."""
-
-    value: float
-    low: float
-    high: float
-
-    @property
-    def certain(self) -> bool:
-        """Of a difference: whether its interval leaves out zero."""
-        return self.low > 0 or self.high < 0
 
 
 @dataclass(frozen=True)
 class Row:
-    """One metric of one point over the questions of one type, `difference` to the baseline."""
+    """A row of results: one metric of one point over the questions of one type, or why a point has none.
 
-    point: Point
-    type: str
-    questions: int
-    metric: str
-    figure: Figure
-    difference: Figure | None
+    Attributes:
+        dataset: Name of the dataset.
+        point: Recipe, and settings in which it differs from the sweep's.
+        point_id: Its digest.
+        recipe: Its recipe.
+        settings: Those settings, as JSON.
+        grids: The grids that it is of.
+        comparison: Name of the comparison that the row answers; none where it is with the baseline.
+        over: The point that it is compared with; none for the baseline itself.
+        type: Type of the questions; `all` for all of them.
+        questions: Questions that have a value.
+        metric: What is measured.
+        value: Mean over these questions, with its bootstrap interval from `low` to `high`.
+        difference: To `over` on the same questions, with its interval.
+        seconds: Of the recipe, all questions, their vectors given.
+        build_seconds: Of the build that the point searched, by the memo or not.
+        build_peak_bytes: Largest memory of that build.
+        nodes: Of its graph.
+        edges: Of its graph.
+        index_bytes: Vectors and edges that a search holds in memory.
+        error: What went wrong.
+    """
 
-
-@dataclass(frozen=True)
-class ComparisonRow:
-    """What one point is worth over another on a dataset: the paired difference of one metric."""
-
-    name: str
     dataset: str
-    of: str
-    over: str
-    type: str
-    metric: str
-    questions: int
-    values: tuple[float, float]
-    difference: Figure
+    point: str
+    point_id: str
+    recipe: str
+    settings: str
+    grids: list[str]
+    comparison: str | None = None
+    over: str | None = None
+    type: str | None = None
+    questions: int | None = None
+    metric: str | None = None
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    difference: float | None = None
+    difference_low: float | None = None
+    difference_high: float | None = None
+    seconds: float | None = None
+    build_seconds: float | None = None
+    build_peak_bytes: int | None = None
+    nodes: int | None = None
+    edges: int | None = None
+    index_bytes: int | None = None
+    error: str | None = None
+
+
+RESULTS: Final = pa.schema([(f.name, _TYPES[str(f.type)]) for f in fields(Row)])
 
 
 def rows(results: Results) -> list[Row]:
-    """Every figure of the measured points, dataset by dataset."""
-    return [row for dataset in results.plan.sources for row in _dataset_rows(results, dataset)]
+    """Every figure of the measured points and comparisons, dataset by dataset; then the points that failed."""
+    measured = [row for dataset in results.plan.sources for row in _dataset_rows(results, dataset)]
+    grids = grids_of(results.plan)
+    return [*measured, *(Row(*_point_cells(results, i, grids), error=e) for i, e in results.failed.items())]
 
 
-def _measured(results: Results, dataset: str) -> list[Point]:
-    return [p for p in results.plan.points.values() if p.dataset == dataset and p.id in results.measured]
-
-
-def _matrix(results: Results, ids: Sequence[str], metrics: Sequence[str]) -> Numbers:
-    """Values of points and metrics, shape (questions, points * metrics)."""
-    return np.array([results.measured[i].values[m] for i in ids for m in metrics], dtype=np.float64).T
+def _point_cells(results: Results, id_: str, grids: dict[str, list[str]]) -> tuple[str, str, str, str, str, list[str]]:
+    point = results.plan.points[id_]
+    settings = json.dumps(point.choice.settings, default=str)
+    return point.dataset, point.label, id_, point.choice.recipe, settings, grids.get(id_, [])
 
 
 def _dataset_rows(results: Results, dataset: str) -> Iterator[Row]:
-    points, sweep = _measured(results, dataset), results.plan.sweep
-    if not points:
+    plan, metrics = results.plan, results.plan.sweep.metrics
+    mine = [p.id for p in plan.points.values() if p.dataset == dataset and p.id in results.measured]
+    pairs: list[tuple[str | None, str, str]] = [(None, id_, plan.baseline[dataset]) for id_ in mine]
+    pairs += [(name, of, over) for name, _, of, over in plan.comparisons if of in mine and over in mine]
+    if not pairs:
         return
-    ids = [p.id for p in points]
-    values = _matrix(results, ids, sweep.metrics)
-    base = results.plan.baseline[dataset]
-    against = np.tile(_matrix(results, [base], sweep.metrics), len(ids)) if base in results.measured else None
-    for name, chosen in _types(results, ids[0]):
-        means = _figures(values[chosen], sweep)
-        apart = _figures((values - against)[chosen], sweep) if against is not None else [None] * len(means)
-        counts = (~np.isnan(values[chosen])).sum(axis=0).tolist()
-        at = iter(zip(counts, means, apart, strict=True))
-        for point in points:
-            for metric in sweep.metrics:
-                count, mean, difference = next(at)
-                if count:
-                    yield Row(point, name, count, metric, mean, None if point.id == base else difference)
+    types = np.array(results.measured[mine[0]].types)
+    of = _matrix(results, [id_ for _, id_, _ in pairs], len(types))
+    over = _matrix(results, [id_ for _, _, id_ in pairs], len(types))
+    grids, built = grids_of(plan), {p.id: results.built.get(b.id) for b in plan.builds for p in b.points}
+    for type_ in (ALL, *sorted(set(types.tolist()) - {""})):
+        chosen = np.flatnonzero(types == type_) if type_ != ALL else np.arange(len(types))
+        value, apart = _intervals(of[chosen], plan.sweep), _intervals((of - over)[chosen], plan.sweep)
+        counts = (~np.isnan(of[chosen])).sum(axis=0).tolist()
+        for n, ((comparison, id_, other), metric) in enumerate(product(pairs, metrics)):
+            if not counts[n]:
+                continue
+            made, compared = built[id_], id_ != other and other in results.measured
+            yield Row(
+                *_point_cells(results, id_, grids),
+                comparison=comparison,
+                over=plan.points[other].label if compared else None,
+                type=type_,
+                questions=counts[n],
+                metric=metric,
+                value=float(value.mean[n]),
+                low=float(value.low[n]),
+                high=float(value.high[n]),
+                difference=float(apart.mean[n]) if compared else None,
+                difference_low=float(apart.low[n]) if compared else None,
+                difference_high=float(apart.high[n]) if compared else None,
+                seconds=results.measured[id_].seconds,
+                build_seconds=made.seconds if made else None,
+                build_peak_bytes=made.peak_bytes if made else None,
+                nodes=made.rows["nodes"] if made else None,
+                edges=made.rows["edges"] if made else None,
+                index_bytes=made.index_bytes if made else None,
+            )
 
 
-def _types(results: Results, point: str) -> list[tuple[str, Positions]]:
-    """(type, positions of its questions), first of all questions."""
-    types = np.array(results.measured[point].types)
-    named = sorted({t for t in types.tolist() if t})
-    return [(ALL, np.arange(len(types))), *((t, np.flatnonzero(types == t)) for t in named)]
+def _matrix(results: Results, ids: Sequence[str], questions: int) -> Numbers:
+    """Values of points and metrics, shape (questions, points * metrics); NaN where a point was not measured."""
+    missing = {metric: [np.nan] * questions for metric in results.plan.sweep.metrics}
+    points = [results.measured[i].values if i in results.measured else missing for i in ids]
+    return np.array([values[m] for values in points for m in results.plan.sweep.metrics], dtype=np.float64).T
 
 
-def _figures(values: Numbers, sweep: Sweep) -> list[Figure]:
+def _intervals(values: Numbers, sweep: Sweep) -> Interval:
     measured = ~np.isnan(values)
     part, whole = np.where(measured, values, 0.0), measured.astype(np.float64)
-    found = ratio_intervals(part, whole, sweep.resamples, sweep.confidence, sweep.seed)
-    return [Figure(*f) for f in zip(found.mean.tolist(), found.low.tolist(), found.high.tolist(), strict=True)]
-
-
-def comparisons(results: Results) -> list[ComparisonRow]:
-    """The comparisons that the sweep asks for, where both points were measured."""
-    sweep, found = results.plan.sweep, []
-    for name, dataset, of, over in results.plan.comparisons:
-        if of not in results.measured or over not in results.measured:
-            continue
-        one, other = _matrix(results, [of], sweep.metrics), _matrix(results, [over], sweep.metrics)
-        first, second = (results.plan.points[i].label for i in (of, over))
-        for type_, chosen in _types(results, of):
-            apart = _figures((one - other)[chosen], sweep)
-            both = ~np.isnan(one + other)[chosen]
-            for n, (metric, difference) in enumerate(zip(sweep.metrics, apart, strict=True)):
-                if count := int(both[:, n].sum()):
-                    at = chosen[both[:, n]]
-                    means = (float(one[at, n].mean()), float(other[at, n].mean()))
-                    found.append(ComparisonRow(name, dataset, first, second, type_, metric, count, means, difference))
-    return found
-
-
-def write_tables(results: Results, figures: Sequence[Row], compared: Sequence[ComparisonRow]) -> list[Path]:
-    """Write results, questions and comparisons as Parquet; returns their paths."""
-    out = results.out
-    table = pa.Table.from_pylist([*_records(results, figures), *_failures(results)], schema=RESULTS)
-    pairs = pa.Table.from_pylist([_comparison(c) for c in compared], schema=COMPARISONS)
-    paths = [out / f"{name}.parquet" for name in ("results", "questions", "comparisons")]
-    write_whole(paths[0], lambda path: pq.write_table(table, path, compression="zstd"))
-    write_whole(paths[1], lambda path: _write_questions(results, path))
-    write_whole(paths[2], lambda path: pq.write_table(pairs, path, compression="zstd"))
-    return paths
-
-
-def _comparison(c: ComparisonRow) -> dict[str, object]:
-    return {
-        **{name: getattr(c, name) for name in ("dataset", "of", "over", "type", "metric", "questions")},
-        "comparison": c.name,
-        "of_value": c.values[0],
-        "over_value": c.values[1],
-        "difference": c.difference.value,
-        "difference_low": c.difference.low,
-        "difference_high": c.difference.high,
-    }
+    return ratio_intervals(part, whole, sweep.resamples, sweep.confidence, sweep.seed)
 
 
 def grids_of(plan: Plan) -> dict[str, list[str]]:
     """Point id to the grids that it is of."""
     found: dict[str, list[str]] = {}
-    for grid, id_ in plan.grids:
-        if grid not in found.setdefault(id_, []):
-            found[id_].append(grid)
+    for grid, id_ in dict.fromkeys(plan.grids):
+        found.setdefault(id_, []).append(grid)
     return found
 
 
-def _shared(results: Results, point: Point, grids: dict[str, list[str]]) -> dict[str, object]:
-    return {
-        "dataset": point.dataset,
-        "point": label(point.choice),
-        "point_id": point.id,
-        "recipe": point.choice.recipe,
-        "settings": json.dumps(point.choice.settings, default=str),
-        "grids": grids.get(point.id, []),
-        "baseline": results.plan.baseline[point.dataset] == point.id,
-    }
-
-
-def _records(results: Results, figures: Sequence[Row]) -> Iterator[dict[str, object]]:
-    grids = grids_of(results.plan)
-    built = {p.id: results.built.get(b.id) for b in results.plan.builds for p in b.points}
-    for row in figures:
-        measured, made = results.measured[row.point.id], built[row.point.id]
-        record = _shared(results, row.point, grids)
-        record |= {"type": row.type, "questions": row.questions, "metric": row.metric, **vars(row.figure)}
-        record |= {
-            "seconds": measured.seconds,
-            "first_seconds": measured.first_seconds,
-            "peak_bytes": measured.peak_bytes,
-        }
-        if row.difference:
-            low, high = row.difference.low, row.difference.high
-            record |= {"difference": row.difference.value, "difference_low": low, "difference_high": high}
-        if made:
-            record |= {"build_seconds": made.seconds, "build_peak_bytes": made.peak_bytes}
-            record |= {"nodes": made.rows["nodes"], "edges": made.rows["edges"], "index_bytes": made.index_bytes}
-        yield record
-
-
-def _failures(results: Results) -> Iterator[dict[str, object]]:
-    grids = grids_of(results.plan)
-    for id_, error in results.failed.items():
-        yield _shared(results, results.plan.points[id_], grids) | {"error": error}
+def write_tables(results: Results, figures: Sequence[Row]) -> list[Path]:
+    """Write results and questions as Parquet; returns their paths."""
+    paths = [results.out / f"{name}.parquet" for name in ("results", "questions")]
+    table = pa.Table.from_pylist([asdict(row) for row in figures], schema=RESULTS)
+    write_whole(paths[0], lambda path: pq.write_table(table, path, compression="zstd"))
+    write_whole(paths[1], lambda path: _write_questions(results, path))
+    return paths
 
 
 def _write_questions(results: Results, path: Path) -> None:

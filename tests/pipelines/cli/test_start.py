@@ -11,7 +11,7 @@ import pytest
 
 PROGRAM = """
 import sys
-from quern.pipelines.cli.start import start_light
+from quern.pipelines.cli.entry import start_light
 start_light()
 import pyarrow as pa
 import lancedb

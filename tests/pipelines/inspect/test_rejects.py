@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from quern.indexes.catalog import Manifest, Snapshot, Warehouse
 from quern.indexes.stages import StageWriter
-from quern.pipelines.cli.rejects import app
+from quern.pipelines.cli.rows import app
 from quern.pipelines.inspect.rejects import RejectsError, Wanted, rows, summary
 from quern.schemas.tables import PAGES, REJECTS
 
@@ -78,7 +78,7 @@ def test_a_job_that_there_is_not_is_an_error_that_names_the_jobs(snapshot: Snaps
 
 
 def test_a_filter_that_matches_nothing_is_no_error_and_is_told_what_there_is(snapshot: Snapshot) -> None:
-    told = CliRunner().invoke(app, ["-w", str(snapshot.warehouse.root), "--reason", "timeout"])
+    told = CliRunner().invoke(app, ["rejects", "-w", str(snapshot.warehouse.root), "--reason", "timeout"])
     assert told.exit_code == 0
     assert "no reject --reason timeout; there are clean: no_text (4), ingest: empty (2)" in told.output
 
@@ -88,7 +88,7 @@ def test_an_address_is_found_where_the_detail_begins_with_it(snapshot: Snapshot)
 
 
 def test_the_command_prints_summary_then_rows_on_one_line_each_and_says_what_it_left_out(snapshot: Snapshot) -> None:
-    told = CliRunner().invoke(app, ["-w", str(snapshot.warehouse.root), "--limit", "2"])
+    told = CliRunner().invoke(app, ["rejects", "-w", str(snapshot.warehouse.root), "--limit", "2"])
     lines = told.output.splitlines()
     assert told.exit_code == 0
     assert lines[1].split() == ["clean", "no_text", "4", "50.00%"]
@@ -100,7 +100,9 @@ def test_the_command_prints_summary_then_rows_on_one_line_each_and_says_what_it_
 
 
 def test_the_command_prints_one_json_object(snapshot: Snapshot, tmp_path: Path) -> None:
-    told = CliRunner().invoke(app, ["-w", str(snapshot.warehouse.root), "--job", "clean", "--limit", "0", "--json"])
+    told = CliRunner().invoke(
+        app, ["rejects", "-w", str(snapshot.warehouse.root), "--job", "clean", "--limit", "0", "--json"]
+    )
     found = json.loads(told.output)
     assert (found["snapshot"], len(found["rows"]), found["summary"][0]["count"]) == ("1", 5, 4)
     assert found["rows"][0] == {
@@ -113,7 +115,7 @@ def test_the_command_prints_one_json_object(snapshot: Snapshot, tmp_path: Path) 
 
 def test_a_snapshot_that_left_nothing_out_says_so(tmp_path: Path) -> None:
     empty = snapshot_of(tmp_path / "empty", [])
-    told = CliRunner().invoke(app, ["-w", str(empty.warehouse.root)])
+    told = CliRunner().invoke(app, ["rejects", "-w", str(empty.warehouse.root)])
     assert (told.exit_code, told.output) == (0, "snapshot 1 has no reject; it left nothing out\n")
-    told = CliRunner().invoke(app, ["-w", str(empty.warehouse.root), "--json"])
+    told = CliRunner().invoke(app, ["rejects", "-w", str(empty.warehouse.root), "--json"])
     assert json.loads(told.output) == {"snapshot": "1", "summary": [], "rows": []}

@@ -15,7 +15,7 @@ from quern.indexes.catalog import Manifest, Snapshot, TableVersion, Warehouse
 from quern.indexes.stages import StageWriter
 from quern.jobs.pages.ingest import FileReject, read_pages
 from quern.jobs.pages.originals import OriginalError
-from quern.pipelines.cli.show import _print as print_found
+from quern.pipelines.cli.rows import _print_row as print_found
 from quern.pipelines.inspect.entities import entities_named
 from quern.pipelines.inspect.show import NotInSnapshotError, original_of, show
 from quern.pipelines.pages.ingest import add_pages

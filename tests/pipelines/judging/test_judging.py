@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quern.pipelines.judging.people import pair_statistics, read_people
+from quern.pipelines.judging.judges import OPINIONS, PAIRWISE, SINGLE, judge_named
+from quern.pipelines.judging.people import agreed, known, packaged, read_people
 from quern.pipelines.judging.rows import JudgeError, statements_of
 from tests.conftest import Quern, read_jsonl
 from tests.jobs.reasoning.generators.endpoint_server import MODEL, Endpoint, Said, Script
@@ -69,17 +70,15 @@ def test_answers_of_another_system_are_judged_by_the_names_that_it_gives(tmp_pat
     judged = {row["query_id"]: row["judgements"] for row in read_jsonl(out / "judgements.jsonl")}
     assert {q: j["gold"]["value"] for q, j in judged.items()} == {"q1": 1.0, "q2": 0.0, "q3": 1.0}
     assert judged["q1"]["citation"]["value"] > 5 > judged["q2"]["citation"]["value"] == 0
-    assert judged["q2"]["numerical_precision"]["issues"][0].startswith("9 is not in the evidence")
     assert [r["reason"] for r in read_jsonl(out / "rejects.jsonl")] == [
         *("duplicate", "missing", "malformed", "not_text", "missing")
     ]
-    assert "gold                 0.667 [" in done.stdout
+    assert "gold               0.667 [" in done.stdout
     assert re.search(r"comprehensiveness .* 0\.\d\d \[0\.\d\d, 0\.\d\d\] in completeness, \d+ pairs", done.stdout)
-    assert "warning: numerical_precision: people's agreement with it may be chance" in done.stdout
-    assert "relevance, clarity, coherence, insightfulness" in done.stdout
+    assert "conciseness, numerical_precision, relevance, timeliness, clarity" in done.stdout
     page = (out / "index.html").read_text("utf-8")
     assert "<script" not in page
-    assert page.count("<svg") >= 3
+    assert page.count("<svg") == 4
 
 
 def test_what_quern_answers_is_read_with_its_citations_and_gold_answers_of_a_file_go_before(
@@ -129,7 +128,7 @@ def test_a_model_that_says_11_of_10_or_nonsense_is_not_believed_and_what_is_beli
     tmp_path: Path, quern_here: Quern, serve: Callable[[Script], Endpoint]
 ) -> None:
     def script(number: int, body: dict[str, Any]) -> Said:
-        if "whether the answer comes to the point" in prompt(body):
+        if "whether the answer says all that belongs" in prompt(body):
             return Said(json.dumps({"issues": [], "calculation": "10 + 1", "score": 11}))
         if "whether a reader understands" in prompt(body):
             return Said("It is lovely, ten out of ten!")
@@ -138,21 +137,21 @@ def test_a_model_that_says_11_of_10_or_nonsense_is_not_believed_and_what_is_beli
         return Said(json.dumps({"issues": ["too short"], "calculation": "10 - 1", "score": 9}))
 
     endpoint, file = serve(script), written(tmp_path / "answers.jsonl", ROWS)
-    names = "conciseness,clarity,relevance,coherence"
+    names = "comprehensiveness,clarity,relevance,coherence"
     arguments = ("judge", file, "--out", tmp_path / "out", "--judges", names, *by(endpoint))
     done = quern_here(*arguments, "--json")
     assert done.returncode == 0, done.stderr
     tree = json.loads(done.stdout)
     judged = read_jsonl(tmp_path / "out" / "judgements.jsonl")[0]["judgements"]
-    assert judged["conciseness"]["by"] == "rules"
-    assert judged["conciseness"]["rejected"] == ["out_of_range"]
+    assert judged["comprehensiveness"]["by"] == "rules"
+    assert judged["comprehensiveness"]["rejected"] == ["out_of_range"]
     assert judged["clarity"] == {"value": None, "by": "rules", "rejected": ["malformed"]}
     assert judged["coherence"] == {"value": 9.0, "by": "openai", "reason": "10 - 1", "issues": ["too short"]}
     assert tree["judges"]["coherence"]["agreement"] is None
     told = "\n".join(tree["warnings"])
     assert f"coherence: not scored against people, as openai {MODEL}" in told
     assert "clarity: replies that could not be used (malformed 2); they are not judged" in told
-    assert "conciseness: replies that could not be used (out_of_range 2); the rule judged 2 of them" in told
+    assert "comprehensiveness: replies that could not be used (out_of_range 2); the rule judged 2 of them" in told
     asked = [prompt(body) for body in endpoint.asked]
     assert not any("Who paid?" in p for p in asked), "there is no answer to judge"
     before, remembered = len(asked), sum("contradicts another" in p for p in asked)
@@ -224,11 +223,19 @@ def test_labels_that_are_no_steps_and_marks_of_no_document_are_not_taken(tmp_pat
             read_people(written(tmp_path / "people.jsonl", [pair | {"overall": label}]))
 
 
-def test_agreement_leaves_ties_of_people_out_and_is_half_where_a_judge_has_no_preference() -> None:
-    value, label = np.array([-1.0, 0.5, 0.0, 0.3]), np.array([-2.0, 1.0, 1.0, 0.0])
-    agreed, pearson, _ = pair_statistics(value, label)
-    assert agreed == pytest.approx(2.5 / 3)
-    assert pearson > 0.8
+def test_agreement_is_half_where_a_judge_has_no_preference() -> None:
+    assert agreed(np.array([-1.0, 0.5, 0.0]), np.array([-2.0, 1.0, 1.0])) == pytest.approx(2.5 / 3)
+
+
+def test_the_figures_of_agreement_are_of_the_judges_as_they_are() -> None:
+    measured = {(a.judge, a.version) for a in packaged()}
+    assert measured == {
+        (j.name, j.task.version) for j in map(judge_named, (*SINGLE, *PAIRWISE)) if j.name not in OPINIONS
+    }
+    best = known((), judge_named("prefer_overall"), "rules")
+    assert best is not None
+    assert best.value >= 0.75 > best.low > 0.5
+    assert known((), judge_named("prefer_overall"), "openai little-model") is None
 
 
 @pytest.mark.slow
@@ -247,7 +254,7 @@ def test_the_report_fits_and_is_accessible(tmp_path: Path, quern_here: Quern, wi
     with browsing.sync_playwright() as engine:
         browser = engine.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         seen = visit(browser, tmp_path / "index.html", width, color_scheme=scheme)
-        assert seen.page.locator("svg").count() >= 5
+        assert seen.page.locator("svg").count() >= 4
         assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
         assert Axe().run(seen.page).violations_count == 0
         assert seen.page.title() != "ran"

@@ -18,7 +18,7 @@ from quern.indexes.catalog import Warehouse
 from quern.pipelines.answers.files import write_answers
 from quern.pipelines.answers.gate import gated
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.pipelines.timelines.events import events_of_chunks
+from quern.pipelines.timelines.events import events_of
 from quern.pipelines.timelines.page import timeline_page, write_timeline
 from quern.pipelines.timelines.picture import timeline_picture
 from quern.pipelines.timelines.view import render_timeline
@@ -154,7 +154,9 @@ def test_an_entity_is_shown_with_its_facts_their_sources_and_dates(built: Path, 
 
 def test_chunks_that_were_found_give_their_merged_events_in_order(built: Path) -> None:
     searcher = Searcher(Warehouse.open(built).snapshot(), Settings())
-    events = events_of_chunks(searcher, ["d4-0", "d2-0", "d1-0", "gone"])
+    index = events_of(searcher)
+    of_chunks = index.of_chunks(["d4-0", "d2-0", "d1-0", "gone"])
+    events = index.load([event for ids in of_chunks.values() for event in ids])
     assert [e.timex for e in events] == sorted(e.timex for e in events)
     assert sum("struck" in e.summary for e in events) == 1
 

@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 
 from quern.jobs.reasoning.entailment.inputs import EntailmentInput, Passage
 from quern.pipelines.evaluation.alce.citations import CitationCounts, CitedAnswer, citation_counts
-from quern.pipelines.evaluation.alce.files import evaluate_file
+from quern.pipelines.evaluation.alce.measure import evaluate_file, list_score, short_answers_there
 from quern.pipelines.evaluation.alce.records import read_records
 from quern.pipelines.evaluation.alce.sentences import CitedSentence, cited_items, cited_sentences, without_marks
-from quern.pipelines.evaluation.alce.short_answers import list_score, short_answers_there
 from quern.pipelines.evaluation.recipes import entailment_of
 from quern.pipelines.evaluation.retrieval import EvaluationError
 from quern.pipelines.retrieve.searcher import Searcher
@@ -121,11 +120,11 @@ def test_short_answers_and_items_of_lists_are_compared_without_case_punctuation_
     gold = [["8340", "8,340"], ["the Market Hall"], ["Ian Croft"], ["!"]]
     assert short_answers_there("There were 8,340 in the town [1]; market hall.", gold) == [True, True, False, False]
     score = list_score("Casterby [1], the Skarrow [2], Casterby, York.", [["Casterby"], ["Skarrow", "Sk."], ["Hull"]])
-    assert (score.precision, score.recall) == (0.75, pytest.approx(2 / 3))
-    assert score.f1 == pytest.approx(2 * 0.75 * (2 / 3) / (0.75 + 2 / 3))
+    assert (score["list_precision"], score["list_recall"]) == (0.75, pytest.approx(2 / 3))
+    assert score["list_f1"] == pytest.approx(2 * 0.75 * (2 / 3) / (0.75 + 2 / 3))
     long = list_score("a1, b1, c1, d1, e1, f1", [[f"{letter}1"] for letter in "abcdefgh"])
-    assert (long.recall, long.recall_5, long.f1_5) == (0.75, 1.0, 1.0)
-    assert list_score(" ", [["a"]]).f1 == 0.0
+    assert tuple(long[f"list_{name}"] for name in ("recall", "recall_5", "f1_5")) == (0.75, 1.0, 1.0)
+    assert list_score(" ", [["a"]])["list_f1"] == 0.0
 
 
 @pytest.fixture
@@ -194,17 +193,17 @@ def test_our_own_answers_are_measured_by_their_quotes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("{", "alce.json:1: "),
-        ("", "alce.json:1: "),
+        ("{", "record 1: not valid JSON"),
+        ("", "it holds no answer"),
         ('{"data": []}', "it holds no answer"),
-        ('{"data": 3}', "data: it is no list"),
+        ('{"data": 3}', "must be a list of answers"),
         ('{"data": [{"question": "Who?", "output": "I."}, {"question": "When?"}]}', r"record 2 \('When\?'\): output: "),
         ('{"data": [{"question": "Who?", "output": "I.", "docs": [{"title": "x"}]}]}', r"\('Who\?'\): docs.0: .*text"),
         ('{"data": [{"question": "Who?", "output": "I.", "qa_pairs": [{"short_answers": []}]}]}', "qa_pairs.0.short"),
-        ('{"data": ["x"]}', "record 1: it: "),
-        ("[" * 100_000, "alce.json:1: it is nested too deeply"),
+        ('{"data": ["x"]}', "record 1: is no JSON object"),
+        ("[" * 100_000, r"record 1: not valid JSON .nested too deeply"),
         ('{"data": [{"question": "Who \\ud800?", "output": "I."}]}', "half of a surrogate pair"),
-        ('{"question": "Who?", "output": "I."}\n{', "line 2: "),
+        ('{"question": "Who?", "output": "I."}\n{', "record 2: not valid JSON"),
     ],
 )
 def test_a_broken_file_is_refused_with_the_record_that_is_wrong(tmp_path: Path, text: str, error: str) -> None:

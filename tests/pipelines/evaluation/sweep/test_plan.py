@@ -89,7 +89,10 @@ def test_all_recipes_are_those_of_the_registry(folder: Path) -> None:
         ({"grid": []}, "there is no grid; did you mean grids"),
         ({"baseline": {"recipe": "dens"}}, "baseline.recipe: there is no recipe 'dens'; did you mean dense"),
         ({"grids": [{"name": "g", "recipes": ["qgc"]}]}, "did you mean qcg"),
-        ({"grids": [{"name": "g", "recipes": ["qcg"], "settings": {"link.k": []}}]}, "link.k has no values"),
+        (
+            {"grids": [{"name": "g", "recipes": ["qcg"], "settings": {"link.k": []}}]},
+            "settings.link.k: Tuple should have at least 1 item",
+        ),
         ({"grids": [{"name": "../g", "recipes": ["qcg"]}]}, "grids.0.name"),
         ({"metrics": ["R"]}, "there is no metric 'R'; there are R@5"),
         ({"metrics": ["__import__('os')"]}, "there is no metric"),

@@ -1,28 +1,20 @@
-"""Measuring recipes against gold evidence."""
+"""Measuring: recipes and answers against gold ones, sweeps of settings, main text."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from quern.pipelines.cli.common import (
-    AsJson,
-    Overrides,
-    SettingsFile,
-    Snapshot,
-    Where,
-    load_settings,
-    new_app,
-    open_searcher,
-    print_json,
-)
+from quern.pipelines.cli import common as cli
+from quern.pipelines.cli.common import load_settings, open_searcher, print_json
+from quern.schemas.extras import installed, missing
 
 if TYPE_CHECKING:
     from quern.schemas.settings import Settings
 
-app = new_app("")
+app = cli.new_app("")
 
 
 @app.command(
@@ -39,7 +31,6 @@ def evaluate(
         typer.Argument(
             metavar="[QUESTIONS]",
             help="With evidence_urls or evidence_doc_ids, and answer; without a warehouse, a file of answers.",
-            show_default=False,
         ),
     ] = None,
     warehouse: Annotated[
@@ -49,7 +40,6 @@ def evaluate(
             "-w",
             envvar="QUERN_WAREHOUSE",
             help="Directory of the warehouse that is asked; for a file of answers the environment's does not count.",
-            show_default=False,
         ),
     ] = None,
     recipes: Annotated[str, typer.Option(help="Of {recipes}, separated by commas.")] = "dense,bm25,qcg,hybrid,bridge",
@@ -61,7 +51,6 @@ def evaluate(
             "--answers/--no-answers",
             help="Also answer and measure the answers, by all recipes; by default by bridge alone. Without a "
             "warehouse, measure the answers of a file: ALCE's JSON or answers.jsonl.",
-            show_default=False,
         ),
     ] = None,
     trec: Annotated[Path | None, typer.Option("--trec", help="Folder for TREC files: a run a recipe, qrels.")] = None,
@@ -80,14 +69,13 @@ def evaluate(
         typer.Option("--run", help="Score this run against --qrels or --beir, without a warehouse; repeatable."),
     ] = None,
     run_out: Annotated[
-        Path | None,
-        typer.Option("--run-out", help="Write what the recipe finds: a TREC run; a folder for several."),
+        Path | None, typer.Option("--run-out", help="Write what the recipe finds: a TREC run; a folder for several.")
     ] = None,
-    where: Where = None,
-    snapshot: Snapshot = None,
-    settings: SettingsFile = None,
-    override: Overrides = None,
-    as_json: AsJson = False,
+    where: cli.Where = None,
+    snapshot: cli.Snapshot = None,
+    settings: cli.SettingsFile = None,
+    override: cli.Overrides = None,
+    as_json: cli.AsJson = False,
 ) -> None:
     """Measure recipes against gold evidence or judgements of TREC and BEIR, and their answers against gold answers.
 
@@ -100,14 +88,12 @@ def evaluate(
 
     ks = _cut_offs(k)
     if beir:
-        from quern.pipelines.evaluation.trec import BEIR_QRELS, BEIR_TOPICS
-
-        qrels, topics = qrels or beir / BEIR_QRELS, topics or beir / BEIR_TOPICS
+        qrels, topics = qrels or beir / "qrels" / "test.tsv", topics or beir / "queries.jsonl"
     named_by = context.get_parameter_source("warehouse")
     if answers and named_by and named_by.name == "ENVIRONMENT":
         warehouse = None
     if run and qrels:
-        print_figures(_of_runs(run, qrels, ks), as_json=as_json)
+        _print_figures(_of_runs(run, qrels, ks), as_json=as_json)
         return
     if run or (questions is None) == (qrels is None and topics is None) or (qrels is None) != (topics is None):
         raise EvaluationError(
@@ -118,7 +104,7 @@ def evaluate(
         if questions is None:
             raise EvaluationError("topics are asked of a warehouse: name it with --warehouse, or a run with --run")
         chosen_settings = load_settings(settings, override)
-        print_figures(_of_file(questions, chosen_settings, measured=answers, types=types), as_json=as_json)
+        _print_figures(_of_file(questions, chosen_settings, measured=answers, types=types), as_json=as_json)
         return
     from quern.pipelines.answers.questions import read_questions
     from quern.pipelines.evaluation.recipes import evaluate as run_evaluation
@@ -140,7 +126,7 @@ def evaluate(
         grades=judged.grades if judged else None,
         run_out=run_out,
     )
-    print_figures(figures, as_json=as_json)
+    _print_figures(figures, as_json=as_json)
 
 
 def _cut_offs(k: str) -> list[int]:
@@ -171,7 +157,7 @@ def _of_runs(runs: list[Path], qrels: Path, ks: list[int]) -> dict[str, dict[str
 
 def _of_file(path: Path, settings: Settings, *, measured: bool | None, types: bool) -> dict[str, dict[str, float]]:
     """Figures of a file of answers."""
-    from quern.pipelines.evaluation.alce.files import evaluate_file
+    from quern.pipelines.evaluation.alce.measure import evaluate_file
     from quern.pipelines.evaluation.retrieval import EvaluationError
 
     if not measured:
@@ -182,7 +168,7 @@ def _of_file(path: Path, settings: Settings, *, measured: bool | None, types: bo
     return evaluate_file(path, settings, by_type=types)
 
 
-def print_figures(figures: dict[str, dict[str, float]], *, as_json: bool) -> None:
+def _print_figures(figures: dict[str, dict[str, float]], *, as_json: bool) -> None:
     """Print figures by recipe or file: as JSON or as a table."""
     print_json(figures) if as_json else typer.echo(_table(figures))
 
@@ -213,3 +199,114 @@ def _cell(of: dict[str, float], name: str) -> str:
         return "-"
     interval = f" [{of[f'{name}_low']:.3g}, {of[f'{name}_high']:.3g}]" if f"{name}_low" in of else ""
     return f"{of[name]:.4g}{interval}"
+
+
+@app.command(
+    epilog="Examples:  quern sweep pipelines/evaluation/sweep/paper.yaml --datasets FOLDER --out sweep/    "
+    "quern sweep sweep.yaml --out sweep/ --only lihua_world --dry-run"
+)
+def sweep(
+    file: Annotated[Path, typer.Argument(metavar="SWEEP.yaml", help="As pipelines/evaluation/sweep/paper.yaml.")],
+    out: Annotated[Path, typer.Option(help="Folder for warehouses, points, tables and plots; kept between runs.")],
+    datasets: Annotated[Path | None, typer.Option(help="Folder of their paths; default that of the file.")] = None,
+    only: Annotated[list[str] | None, typer.Option("--only", help="A dataset to take; repeatable.")] = None,
+    jobs: Annotated[int, typer.Option(min=0, help="Processes; 0 for one a core. 1 for undisturbed seconds.")] = 0,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be computed, and stop.")] = False,
+    as_json: cli.AsJson = False,
+) -> None:
+    """Measure recipes and settings on datasets with gold evidence, against a baseline.
+
+    Points that differ in search settings alone share a build, builds of a dataset share their memo. A sweep that was
+    stopped goes on: run the same command. Writes results and questions as Parquet, results.md and plots/ to OUT;
+    exit code 1 if a point failed.
+    """
+    from quern.pipelines.evaluation.sweep.plan import plan_sweep
+    from quern.pipelines.evaluation.sweep.run import Results, run_sweep
+    from quern.pipelines.evaluation.sweep.spec import read_sweep
+
+    plan = plan_sweep(read_sweep(file), (datasets or file.parent).absolute(), str(file), frozenset(only or []))
+    for name in plan.absent:
+        typer.echo(f"dataset {name} is not there and is left out: {plan.sweep.datasets[name].documents}", err=True)
+    if dry_run:
+        _tell_plan(Results(out, plan), as_json)
+        return
+    results = run_sweep(plan, out, jobs)
+    _report(results, as_json)
+    if results.failed:
+        raise typer.Exit(1)
+
+
+def _tell_plan(results: Any, as_json: bool) -> None:
+    plan = results.plan
+    figures = {
+        "datasets": list(plan.sources),
+        "points": len(plan.points),
+        "finished": len(results.measured),
+        "builds": len(plan.builds),
+        "built": len(results.built),
+    }
+    if as_json:
+        open_ = [{"dataset": p.dataset, "point": p.label} for p in plan.points.values() if p.id not in results.measured]
+        print_json({**figures, "open": open_})
+        return
+    typer.echo(" ".join(f"{name}={','.join(v) if isinstance(v, list) else v}" for name, v in figures.items()))
+    for build in plan.builds:
+        names = [p.label + (" (finished)" if p.id in results.measured else "") for p in build.points]
+        typer.echo(f"build {build.id[:8]} of {build.dataset}: {', '.join(names)}")
+
+
+def _report(results: Any, as_json: bool) -> None:
+    from quern.pipelines.evaluation.sweep.report import write_markdown, write_plots
+    from quern.pipelines.evaluation.sweep.tables import rows, write_tables
+
+    figures = rows(results)
+    page = write_markdown(results, figures)
+    paths = [*write_tables(results, figures), page]
+    if results.measured and installed("matplotlib"):
+        paths += write_plots(results, figures)
+    elif results.measured:
+        typer.echo(f"no plots were drawn: they need {missing('matplotlib')}", err=True)
+    if as_json:
+        print_json(
+            {
+                "points": len(results.plan.points),
+                "computed": len(results.measured) - results.reused,
+                "finished_before": results.reused,
+                "failed": {results.plan.points[i].label: error for i, error in results.failed.items()},
+                "files": [str(p) for p in paths],
+            }
+        )
+        return
+    typer.echo(page.read_text("utf-8"))
+    for path in paths:
+        typer.echo(str(path), err=True)
+
+
+@app.command("recipes", epilog="Example:  quern recipes")
+def list_recipes(as_json: cli.AsJson = False) -> None:
+    """List the ways to rank chunks, for --recipe and --recipes."""
+    from quern.pipelines.retrieve.recipes import DEFAULT, RECIPES
+
+    if as_json:
+        print_json({name: recipe.citation for name, recipe in RECIPES.items()})
+        return
+    for name, recipe in RECIPES.items():
+        typer.echo(f"{name:<15} {recipe.citation}{' (default)' if name == DEFAULT else ''}")
+
+
+@app.command("evaluate-extraction", epilog="Example:  quern evaluate-extraction article_extraction_benchmark/ --json")
+def evaluate_extraction(
+    folder: Annotated[Path, typer.Argument(help="Folder with html/ID.html.gz and ground-truth.json.")],
+    settings: cli.SettingsFile = None,
+    override: cli.Overrides = None,
+    as_json: cli.AsJson = False,
+) -> None:
+    """Measure main text against gold text: F1, precision and recall over 4-gram shingles."""
+    from quern.pipelines.evaluation.extraction import evaluate_extraction as measure
+
+    figures = measure(folder, load_settings(settings, override).clean)
+    if as_json:
+        print_json(figures)
+        return
+    for name, value in figures.items():
+        typer.echo(f"{name:<12} {value:.4f}" if isinstance(value, float) else f"{name:<12} {value}")

@@ -1,13 +1,21 @@
-"""What judges say, for a terminal: beside each figure how far people agree with the judge."""
+"""What judges say, for a terminal, as JSON and as an HTML page: beside each figure people's agreement with the judge.
+
+The page needs nothing beside it and runs no script; texts of answers are escaped.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Final
 
-from quern.jobs.reasoning.judging.agreement import Agreement
+from markupsafe import Markup
+
+from quern.indexes.storage import write_text
+from quern.pipelines.answers.views.report import digest, page_environment
 from quern.pipelines.judging.judges import PAIRWISE
+from quern.pipelines.judging.people import Agreement
 from quern.pipelines.judging.run import Figure, Report
 
 _HEAD: Final = ("judge", "figure", "answers", "by", "people's agreement with the judge")
@@ -15,7 +23,10 @@ _HEAD: Final = ("judge", "figure", "answers", "by", "people's agreement with the
 
 def render(report: Report) -> str:
     """The figures as a table, then what a reader must know before believing them."""
-    rows = [_HEAD, *(_row(figure) for figure in report.figures)]
+    rows = [
+        _HEAD,
+        *((f.judge.name, figure_text(f), f"{f.judged:,}", f.by, agreement_text(f.agreement)) for f in report.figures),
+    ]
     widths = [max(len(row[n]) for row in rows) for n in range(len(_HEAD))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     return "\n".join([*lines, *_notes(report)])
@@ -44,18 +55,8 @@ def _tree(figure: Figure) -> dict[str, object]:
         "answers": figure.judged,
         "by": figure.by,
         **pairs,
-        "agreement": None if a is None else a.model_dump(exclude={"steps", "judge", "by"}, exclude_none=True),
+        "agreement": None if a is None else a.model_dump(exclude={"judge", "by"}, exclude_none=True),
     }
-
-
-def _row(figure: Figure) -> tuple[str, ...]:
-    return (
-        figure.judge.name,
-        figure_text(figure),
-        f"{figure.judged:,}",
-        figure.by,
-        agreement_text(figure.agreement),
-    )
 
 
 def figure_text(figure: Figure) -> str:
@@ -83,9 +84,23 @@ def _notes(report: Report) -> Iterator[str]:
     for warning in report.warnings:
         yield f"warning: {warning}"
     for name, needs in report.silent.items():
-        yield f"{name}: nothing to go by; it needs {needs or 'a model'}"
+        yield f"{name}: nothing to go by; it needs {needs}"
     if report.opinions:
-        told = "left out, as matters of opinion, for which --set generator.kind names a model"
-        yield f"{told}: {', '.join(report.opinions)}"
+        yield f"left out, as only a model judges them (--set generator.kind=...): {', '.join(report.opinions)}"
     if report.alone:
         yield f"{report.alone} answers have no counterpart in the other file"
+
+
+def write_page(report: Report, path: Path, *, title: str, facts: Mapping[str, object]) -> None:
+    """Write the report as an HTML page, whole or not at all."""
+    environment = page_environment()
+    style = "\n".join(environment.get_template(name).render() for name in ("report.css.j2", "judging.css"))
+    page = environment.get_template("judging.html.j2").render(
+        title=title,
+        facts=facts,
+        report=report,
+        rows=[(f, figure_text(f), agreement_text(f.agreement)) for f in report.figures],
+        style=Markup(style),  # noqa: S704 - our own file.
+        style_digest=digest(style),
+    )
+    write_text(path, page)

@@ -1,0 +1,287 @@
+"""Building an index: the whole build, its plan, its steps, one of them alone, and what its queries will cost."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from quern.pipelines.cli import common as cli
+from quern.pipelines.cli.choices import completing
+from quern.pipelines.cli.common import load_settings, overriding, print_json, written_catalog
+from quern.schemas.addresses import page_source
+
+if TYPE_CHECKING:
+    from quern.indexes.catalog import Manifest
+    from quern.pipelines.inspect.estimate import Cost
+    from quern.pipelines.inspect.plan import PlannedStep
+    from quern.schemas.settings import Settings
+
+app = cli.new_app("")
+
+
+@app.command(
+    epilog="Examples:  quern build pages/ -w WH    quern build -w WH    quern build crawl.warc.gz -w WH "
+    "--set link.k=2    quern build docs.jsonl -w WH --engine local"
+)
+def build(
+    warehouse: cli.Warehouse,
+    source: cli.Pages = None,
+    names: cli.Names = None,
+    day_first: cli.DayFirst = None,
+    csv_escape: cli.CsvEscape = None,
+    skip_lines: cli.SkipLines = None,
+    settings: cli.SettingsFile = None,
+    override: cli.Overrides = None,
+    engine: cli.Engine = None,
+    spark_master: cli.SparkMaster = None,
+    ray_address: cli.RayAddress = None,
+    wait: cli.Wait = 0.0,
+    dry_run: cli.DryRun = False,
+    as_json: cli.AsJson = False,
+) -> None:
+    """Build an index of PAGES, or of what was ingested, and publish it; only what changed is computed.
+
+    With --dry-run, print what each step would compute, as `quern plan` does.
+    """
+    engines = {"engine": engine, "spark_master": spark_master, "ray_address": ray_address}
+    loaded = load_settings(settings, overriding(override, names, day_first, csv_escape, skip_lines, **engines))
+    if dry_run:
+        _tell_plan(source, warehouse, loaded, as_json=as_json)
+        return
+    from quern.pipelines.build.whole import build as run_build
+    from quern.pipelines.cli.chatter import chatter_to
+
+    catalog = written_catalog(source, warehouse)
+    with chatter_to(catalog.logs / "engines.log"):
+        manifest = run_build(source, catalog, loaded, wait=wait)
+    if as_json:
+        print_json(manifest.model_dump(mode="json"))
+        return
+    peak = f"{manifest.peak_memory_bytes / (1 << 20):,.0f} MiB"
+    typer.echo(f"published {manifest.build_id} in {manifest.seconds:.1f} s, {peak} at peak")
+    for line in _left_out(manifest):
+        typer.echo(f"  {line}")
+    for name, table in manifest.tables.items():
+        typer.echo(f"  {name:<10} {table.rows:>9,} rows  {table.digest[:12]}")
+
+
+def _left_out(manifest: Manifest) -> Iterator[str]:
+    """What became of rows by `job: reason`, in lines: those lost, those kept without a value, those not needed."""
+    from quern.jobs.core.step import upstream
+    from quern.schemas.tables import NO_LOSS
+
+    def counted(rows: Mapping[str, int]) -> str:
+        return ", ".join(f"{n:,} by {of}" for of, n in sorted(rows.items(), key=lambda kv: -kv[1]))
+
+    lost = {of: n for of, n in manifest.rejects.items() if of.partition(": ")[2] not in NO_LOSS}
+    jobs = {step.job for step in upstream(manifest.steps, ("documents",))}
+    documents = {of: n for of, n in lost.items() if of.partition(": ")[0] in jobs}
+    others = {of: n for of, n in lost.items() if of not in documents}
+    for kind, rows in (("documents", documents), ("rows of other tables", others)):
+        if rows:
+            yield f"warning: lost {kind}: {counted(rows)}; `quern rejects` shows each"
+    if manifest.warnings:
+        yield f"kept without a value: {counted(manifest.warnings)}; `quern rejects` shows each"
+    if rest := {of: n for of, n in manifest.rejects.items() if of not in lost}:
+        yield f"left out without loss: {counted(rest)}"
+
+
+@app.command(epilog="Examples:  quern plan pages/ -w WH    quern plan -w WH --set link.k=2    quern plan -w WH --json")
+def plan(
+    warehouse: cli.Warehouse,
+    source: cli.Pages = None,
+    names: cli.Names = None,
+    day_first: cli.DayFirst = None,
+    settings: cli.SettingsFile = None,
+    override: cli.Overrides = None,
+    as_json: cli.AsJson = False,
+) -> None:
+    """Print what a build would do: per step rows to compute and to reuse, why, and seconds by the last builds' rates.
+
+    Reads the pages and asks the memo; computes and publishes nothing. `~` marks estimates.
+    """
+    _tell_plan(source, warehouse, load_settings(settings, overriding(override, names, day_first)), as_json=as_json)
+
+
+def _tell_plan(source: cli.PageSource | None, warehouse: Path, settings: Settings, *, as_json: bool) -> None:
+    from quern.pipelines.build.steps import STEPS
+    from quern.pipelines.inspect.plan import plan_build
+
+    planned = plan_build(source, warehouse, settings, STEPS)
+    if as_json:
+        print_json({**asdict(planned), "seconds": planned.seconds})
+        return
+    typer.echo(f"{'step':<15} {'to compute':>11} {'to reuse':>11} {'seconds':>9}  why")
+    for step in planned.steps:
+        seconds = "?" if step.seconds is None else f"{step.seconds:,.1f}"
+        compute, reuse = (_rows(step, rows) for rows in (step.compute, step.reuse))
+        typer.echo(f"{step.name:<15} {compute:>11} {reuse:>11} {seconds:>9}  {step.why}")
+    if planned.seconds is not None:
+        typer.echo(f"about {planned.seconds:,.0f} s beside the start of engines, audit and publication")
+    elif planned.parent is None:
+        typer.echo("nothing was built in this warehouse yet: ? is known after the first build")
+
+
+def _rows(step: PlannedStep, rows: int | None) -> str:
+    return "?" if rows is None else f"{'' if step.exact else '~'}{rows:,}"
+
+
+@app.command(epilog="Examples:  quern steps    quern steps --json")
+def steps(as_json: cli.AsJson = False) -> None:
+    """Print the steps of a build as `quern stage` takes them, in order, and what must be finished before each.
+
+    Needs no warehouse: an orchestrator makes its tasks of this list.
+    """
+    from quern.pipelines.build import steps as declared
+    from quern.pipelines.build.stage import stages
+
+    listed = stages()
+    if as_json:
+        told = [{"name": stage.name, "upstream": stage.upstream} for stage in listed]
+        print_json({"steps": told, "declared_in": declared.__file__})
+        return
+    for stage in listed:
+        typer.echo(f"{stage.name:<15} {' '.join(stage.upstream)}".rstrip())
+
+
+@app.command(
+    epilog="Examples:  quern stage ingest --build 20261122T0600 -w WH --source pages/    "
+    "quern stage clean --build 20261122T0600 -w WH    quern stage publish --build 20261122T0600 -w WH"
+)
+def stage(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="STEP",
+            help="In this order: {steps}; `quern steps` says what each needs.",
+            autocompletion=completing("steps"),
+        ),
+    ],
+    warehouse: cli.Warehouse,
+    build: Annotated[str, typer.Option(metavar="ID", help="Name of the build: its start, like 20261122T0600.")],
+    source: Annotated[
+        cli.PageSource | None,
+        typer.Option(
+            metavar="PAGES",
+            help="Folder, file or s3:// address of pages, with the first step; default: the page store.",
+            parser=page_source,
+        ),
+    ] = None,
+    names: cli.Names = None,
+    day_first: cli.DayFirst = None,
+    settings: cli.SettingsFile = None,
+    override: cli.Overrides = None,
+    engine: cli.Engine = None,
+    wait: cli.Wait = 0.0,
+    dry_run: cli.DryRun = False,
+    as_json: cli.AsJson = False,
+) -> None:
+    """Run one step of a build alone, for orchestrators: a failed one can be tried again, a finished one is not.
+
+    The first step begins the build and says of what pages and with which settings; `publish` ends it. What would make
+    what it made last night is finished with the first step: `--json` tells which steps are.
+    """
+    change = partial(load_settings, settings, overriding(override, names, day_first, engine=engine))
+    from quern.pipelines.build.stage import finished_steps, outlook, run_stage
+    from quern.pipelines.cli.chatter import chatter_to
+
+    if dry_run:
+        from quern.indexes.catalog import Warehouse as Catalog
+        from quern.jobs.pages.inputs import of_source
+
+        there = source is None or (warehouse / "warehouse.json").exists()
+        if source is not None:
+            of_source(source)
+        catalog = Catalog.open(warehouse) if there else Catalog(warehouse)
+        found = outlook(name, build, catalog, source, change)
+        if as_json:
+            print_json({"dry_run": True, "build_id": build, "step": name, "outlook": found})
+        else:
+            typer.echo(f"{name} of build {build}: {_OUTLOOKS[found]}")
+        return
+    catalog = written_catalog(source, warehouse)
+    with chatter_to(catalog.logs / "engines.log"):
+        run_stage(name, build, catalog, source, change, wait=wait)
+    if as_json:
+        finished = finished_steps(build, catalog)
+        print_json({"build_id": build, "step": name, "published": catalog.current_id() == build, "finished": finished})
+
+
+_OUTLOOKS = {
+    "published": "the build is published: nothing would be done",
+    "finished": "it is finished: nothing would be done",
+    "begin": "it would begin the build, and run",
+    "run": "it would run",
+}
+
+
+@app.command(
+    epilog="Examples:  quern estimate pages/    quern estimate -w WH --set generator.model=gpt-5-nano "
+    "--set generator.price_prompt=0.05 --set generator.price_output=0.4"
+)
+def estimate(
+    source: cli.Pages = None,
+    warehouse: Annotated[
+        Path | None,
+        typer.Option(
+            "--warehouse",
+            "-w",
+            envvar="QUERN_WAREHOUSE",
+            help="Warehouse that knows what is done; keeps the work of the estimate.",
+        ),
+    ] = None,
+    names: cli.Names = None,
+    day_first: cli.DayFirst = None,
+    settings: cli.SettingsFile = None,
+    override: cli.Overrides = None,
+    engine: cli.Engine = None,
+    sample: Annotated[int, typer.Option(min=1, help="Most chunks whose tokens are counted.")] = 1000,
+    as_json: cli.AsJson = False,
+) -> None:
+    """Print chunks, tokens, and cost or hours of the synthetic queries, for each generator, before anything is built.
+
+    Pages are cleaned and cut, which the build need not do again if a warehouse is named. Needs no model and no key.
+    """
+    if source is None and warehouse is None:
+        raise typer.BadParameter("name PAGES, or with --warehouse one that has pages ingested")
+    # A build would ask for a model; an estimate is made before one is chosen.
+    loaded = load_settings(settings, [*overriding(override, names, day_first, engine=engine), "generator.kind=rules"])
+    from quern.jobs.pages.inputs import of_source
+    from quern.pipelines.cli.chatter import chatter_to
+    from quern.pipelines.inspect.estimate import estimate as run_estimate
+
+    if source is not None:
+        of_source(source)
+    log = Path(os.devnull) if warehouse is None else written_catalog(source, warehouse).logs / "engines.log"
+    with chatter_to(log):
+        made = run_estimate(source, warehouse, loaded, sample)
+    if as_json:
+        print_json(asdict(made))
+        return
+    typer.echo(f"{made.documents:,} documents, {made.chunks:,} chunks; tokens of {made.sample:,} of them counted")
+    typer.echo(f"{'generator':<10} {'chunks to do':>13} {'prompt tokens':>15} {'output tokens':>15}  cost or hours")
+    for cost in made.costs:
+        tokens = f"{cost.prompt_tokens:>15,} {cost.output_tokens:>15,}"
+        typer.echo(f"{cost.generator:<10} {cost.chunks:>13,} {tokens}  {_price(cost)}")
+    typer.echo("without what is asked again; tokens by the embedder's tokenizer, a model's differ by some 15%")
+
+
+def _price(cost: Cost) -> str:
+    """What a generator costs, or the settings that would tell."""
+    if cost.generator == "openai":
+        return "set generator.price_prompt and .price_output" if cost.cost is None else f"{cost.cost:,.2f}"
+    if cost.generator == "rules":
+        return f"{_duration(cost.hours or 0.0)} of this machine"
+    return "set generator.output_speed" if cost.hours is None else f"{_duration(cost.hours)} of one GPU"
+
+
+def _duration(hours: float) -> str:
+    if hours >= 1:
+        return f"{hours:,.1f} hours"
+    return f"{hours * 60:.1f} minutes" if hours * 60 >= 1 else f"{hours * 3600:.1f} seconds"

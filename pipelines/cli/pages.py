@@ -1,0 +1,313 @@
+"""Pages of the page store: crawled, ingested from files, removed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from quern.pipelines.cli import common as cli
+from quern.pipelines.cli.choices import completing
+from quern.pipelines.cli.common import load_settings, overriding, print_json
+from quern.schemas.addresses import page_source
+
+if TYPE_CHECKING:
+    from quern.indexes.catalog import Warehouse as Catalog
+    from quern.pipelines.inspect.crawling import CrawlPlan
+    from quern.pipelines.inspect.reading import IngestPlan
+    from quern.pipelines.pages.crawl import CrawlReport
+    from quern.schemas.settings import CrawlSettings
+
+app = cli.new_app("")
+
+_MOST_SHOWN = 10  # Hosts, or documents, that a message names.
+
+
+@app.command(
+    epilog="Examples:  quern crawl seeds.txt -w WH --set crawl.contact=crawler@your-organisation.example    "
+    "quern crawl seeds.txt -w WH --settings crawl.yaml --sitemaps --scope domain --max-pages 10000    "
+    "quern crawl seeds.txt -w WH --settings crawl.yaml --dry-run"
+)
+def crawl(
+    seeds: Annotated[Path, typer.Argument(metavar="SEEDS", help="File of addresses, one a line.")],
+    warehouse: cli.Warehouse,
+    sitemaps: Annotated[bool, typer.Option("--sitemaps", help="Take addresses from the sites' sitemaps too.")] = False,
+    scope: Annotated[
+        str | None, typer.Option(help="Links followed: {scopes} (crawl.scope).", autocompletion=completing("scopes"))
+    ] = None,
+    max_pages: Annotated[int | None, typer.Option(help="Pages after which the crawl ends.")] = None,
+    max_depth: Annotated[int | None, typer.Option(help="Most links from a seed to a page.")] = None,
+    settings: cli.SettingsFile = None,
+    override: cli.Overrides = None,
+    engine: Annotated[
+        str | None, typer.Option(help="auto, local or ray.", autocompletion=lambda: ["auto", "local", "ray"])
+    ] = None,
+    ray_address: cli.RayAddress = None,
+    dry_run: cli.DryRun = False,
+    as_json: cli.AsJson = False,
+) -> None:
+    """Fetch pages from the web into WARC files and the page store; an interrupted crawl goes on.
+
+    robots.txt, crawl-delay, noindex and nofollow are obeyed; pages fetched before are asked for only if they changed.
+    crawl.contact must be set; what was lost stands in WAREHOUSE/crawl/reports/CRAWL_ID.rejects.parquet.
+    """
+    options = {
+        "crawl.sitemaps": sitemaps or None,
+        "crawl.scope": scope,
+        "crawl.max_pages": max_pages,
+        "crawl.max_depth": max_depth,
+        "engine.engine": engine,
+        "engine.ray_address": ray_address,
+    }
+    overrides = [*(override or []), *(f"{name}={value}" for name, value in options.items() if value is not None)]
+    loaded = load_settings(settings, overrides)
+    if dry_run:
+        from quern.pipelines.inspect.crawling import plan_crawl
+
+        _tell_crawl_plan(plan_crawl(seeds, warehouse, loaded), loaded.crawl, as_json=as_json)
+        return
+    from quern.indexes.catalog import Warehouse as Opened
+    from quern.jobs.crawl.fleet import CrawlError
+    from quern.pipelines.cli.chatter import chatter_to
+    from quern.pipelines.pages.crawl import check_settings, read_seeds
+    from quern.pipelines.pages.crawl import crawl as run_crawl
+
+    check_settings(loaded.crawl)
+    read_seeds(seeds, loaded.crawl)  # A mistake must not leave an empty warehouse behind.
+    catalog = Opened.create(warehouse)
+    with chatter_to(catalog.logs / "engines.log"):
+        report = run_crawl(seeds, catalog, loaded)
+    if as_json:
+        print_json(report.model_dump(mode="json"))
+    else:
+        _tell_crawl(report, catalog, warehouse)
+    if not report.fetched and not report.unchanged:
+        # An orchestrator must not take it for success.
+        reasons = {**report.lost, **report.not_followed}
+        told = ", ".join(f"{n:,} by {reason}" for reason, n in reasons.items()) or "no address was left to ask"
+        hint = "; crawl.allow_private names private networks that may be asked" if "private_address" in reasons else ""
+        file = catalog.root / "crawl" / "reports" / f"{report.crawl_id}.json"
+        raise CrawlError(f"nothing was fetched: {told}{hint}; {file} says more")
+
+
+def _tell_crawl_plan(plan: CrawlPlan, settings: CrawlSettings, *, as_json: bool) -> None:
+    limits = {name: getattr(settings, name) for name in ("scope", "sitemaps", "max_pages", "max_depth", "delay")}
+    not_asked = "robots.txt, sitemaps, the addresses of hosts and what they link to: the crawl asks for them"
+    if as_json:
+        print_json({"dry_run": True, **asdict(plan), "limits": limits, "not_asked": not_asked})
+        return
+    begins = f"crawl {plan.goes_on} would go on" if plan.goes_on else "a new crawl would begin"
+    typer.echo(f"{begins}: {plan.seeds:,} seeds on {len(plan.hosts):,} hosts, {plan.known:,} fetched before")
+    for host, count in list(plan.hosts.items())[:_MOST_SHOWN]:
+        typer.echo(f"  {count:,} of {host}")
+    if (more := len(plan.hosts) - _MOST_SHOWN) > 0:
+        typer.echo(f"  ... and {more:,} more hosts")
+    typer.echo(f"as {plan.user_agent}, by {plan.workers} processes ({plan.engine})")
+    typer.echo("limits: " + ", ".join(f"{name} {value}" for name, value in limits.items()) + " (0 pages: no limit)")
+    typer.echo(f"at {settings.delay:g} s between requests to a host the seeds take {plan.least_seconds:,.0f} s or more")
+    typer.echo(f"nothing was fetched or written. Not looked at: {not_asked}")
+
+
+def _tell_crawl(report: CrawlReport, catalog: Catalog, warehouse: Path) -> None:
+    typer.echo(
+        f"crawl {report.crawl_id} ended ({report.ended}) after {report.seconds:.1f} s: {report.fetched:,} pages, "
+        f"{report.unchanged:,} unchanged, {report.queued:,} left in the queue"
+    )
+    for what, counts in (("lost", report.lost), ("not followed", report.not_followed)):
+        for reason, count in counts.items():
+            typer.echo(f"  {what} {count:,} by {reason}")
+    if report.files:
+        archive = catalog.root / "warc" / report.crawl_id
+        typer.echo(f"  archived in {archive}; quern build -w {warehouse} builds from it")
+    if report.lost:
+        typer.echo(f"  what was lost: {catalog.root / 'crawl' / 'reports' / report.crawl_id}.rejects.parquet")
+
+
+@app.command(
+    epilog="Examples:  quern ingest crawl/ -w WH    quern ingest 'archive/*.warc.gz' pages.jsonl -w WH    "
+    "quern ingest articles.csv -w WH --map text=body,doc_id=id --dry-run    "
+    "quern ingest 's3://bucket/crawl/*.warc.gz' -w WH --spark-master spark://host:7077"
+)
+def ingest(
+    sources: Annotated[
+        list[cli.PageSource],
+        typer.Argument(
+            metavar="SOURCES...",
+            help="Files ({formats}), folders, patterns in quotes, or s3:// addresses.",
+            parser=page_source,
+        ),
+    ],
+    warehouse: cli.Warehouse,
+    names: cli.Names = None,
+    day_first: cli.DayFirst = None,
+    csv_escape: cli.CsvEscape = None,
+    skip_lines: cli.SkipLines = None,
+    settings: cli.SettingsFile = None,
+    override: cli.Overrides = None,
+    engine: Annotated[
+        str | None, typer.Option(help="auto, local or spark.", autocompletion=lambda: ["auto", "local", "spark"])
+    ] = None,
+    spark_master: cli.SparkMaster = None,
+    dry_run: cli.DryRun = False,
+    sync: Annotated[
+        bool,
+        typer.Option(
+            "--sync",
+            help="Also remove the documents whose files earlier ingests of SOURCES read and that are missing now; "
+            "refused where that is a larger share of them than audit.max_shrink.",
+        ),
+    ] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="With --sync: remove them all the same, also of an empty or missing folder.")
+    ] = False,
+    as_json: cli.AsJson = False,
+) -> None:
+    """Read SOURCES into the page store; files that it holds unchanged are not read.
+
+    Archives (WARC, WET, ARC), HTML, JSONL, CSV, TSV, Parquet, plain text and Markdown; see docs/howto/ingest.md.
+    With --dry-run one process reads them, whatever the engine, and says what they hold and what would be left out. Of
+    two versions of a document the one that was ingested later wins, unless both state `modified_at`. A document that
+    `quern remove` removed stays away until its content changes.
+    """
+    engines = {"engine": engine, "spark_master": spark_master}
+    loaded = load_settings(settings, overriding(override, names, day_first, csv_escape, skip_lines, **engines))
+    if dry_run:
+        from quern.pipelines.inspect.reading import plan_ingest
+
+        planned = plan_ingest(sources, warehouse, loaded.ingest, lenient=sync and yes)
+        if as_json:
+            print_json({"dry_run": True, **asdict(planned)})
+        else:
+            _tell_ingest_plan(planned)
+        return
+    from quern.indexes.catalog import Warehouse as Catalog
+    from quern.jobs.pages.inputs import IngestError, find_inputs
+    from quern.pipelines.cli.chatter import chatter_to
+    from quern.pipelines.pages.ingest import add_pages
+    from quern.schemas.tables import PAGES
+
+    there = (warehouse / "warehouse.json").exists()
+    try:
+        find_inputs(sources, lenient=sync and yes and there)  # A mistyped path leaves no empty warehouse behind.
+    except IngestError as error:
+        if not (sync and there):
+            raise
+        raise IngestError(f"{error}; --sync with --yes removes all that earlier ingests of it read") from None
+    catalog = Catalog.create(warehouse)
+    with chatter_to(catalog.logs / "engines.log"):
+        report = add_pages(catalog, sources, loaded, sync=sync, confirmed=yes)
+    if as_json:
+        print_json(asdict(report))
+        return
+    typer.echo(f"read {report.files - report.reused} of {report.files} files in {report.seconds:.1f} s")
+    beside = sum(n for reason, n in report.reasons.items() if reason in PAGES.no_loss - PAGES.warnings)
+    harmless = f" ({beside:,} of them lose no page)" if beside else ""
+    noted = f", {report.warnings:,} warnings, with which pages are kept" if report.warnings else ""
+    typer.echo(f"  {report.pages:,} pages, {report.rejects:,} rejects{harmless}{noted}")
+    if report.reasons:
+        typer.echo("  " + ", ".join(f"{count:,} {reason}" for reason, count in report.reasons.items()))
+    _tell_first(report.first_reject, report.first_warning, "  ")
+    for kind, count in report.records.items():
+        typer.echo(f"  {count:,} records {kind}")
+    _tell_missing(report.missing, report.missing_files, "they stay, --sync removes them")
+    _tell_missing(report.removed, report.missing_files, "they were removed")
+
+
+def _tell_first(reject: str | None, warning: str | None, indent: str = "") -> None:
+    from quern.schemas.words.lines import one_line
+
+    for kind, first in (("reject", reject), ("warning", warning)):
+        if first:
+            typer.echo(f"{indent}first {kind}: {one_line(first)}")
+
+
+def _tell_missing(documents: int, files: Sequence[str], what: str) -> None:
+    if documents:
+        named = f"{', '.join(files)}{' and more' if documents > len(files) else ''}"
+        typer.echo(f"  {documents:,} documents of earlier ingests are missing now ({named}): {what}")
+
+
+def _tell_ingest_plan(plan: IngestPlan) -> None:
+    names = ("files", "held", "bytes", "pages", "rejects", "warnings")
+    typer.echo(f"{'kind':<10}" + "".join(f"{name:>12}" for name in names))
+    for kind, of in plan.kinds.items():
+        typer.echo(f"{kind:<10}" + "".join(f"{getattr(of, name):>12,}" for name in names))
+    for told, counts in (("rejects", plan.rejects), ("warnings", plan.warnings)):
+        if counts:
+            typer.echo(f"{told}: " + ", ".join(f"{count:,} {reason}" for reason, count in counts.items()))
+    _tell_first(plan.first_reject, plan.first_warning)
+    if plan.duplicates:
+        typer.echo(
+            f"{plan.duplicates:,} of the pages have an id or address that stands again: "
+            f"a build makes {plan.distinct:,} pages of them"
+        )
+    typer.echo(f"read in {plan.seconds:.1f} s; nothing was written. held: unchanged in the page store, not read again")
+    _tell_missing(plan.missing, plan.missing_files, "--sync would remove them")
+
+
+@app.command(
+    epilog="Examples:  quern remove 45e5c802a3a5580e1441 -w WH    quern remove https://example.org/a -w WH --purge    "
+    "quern remove -w WH --where site=example.org --where 'published_at<2020' --dry-run"
+)
+def remove(
+    warehouse: cli.Warehouse,
+    targets: Annotated[
+        list[str] | None, typer.Argument(metavar="[DOC_ID|URL]...", help="Ids or addresses of documents.")
+    ] = None,
+    where: cli.Where = None,
+    purge: Annotated[
+        bool,
+        typer.Option(
+            "--purge",
+            help="Also let their text leave the page store, the archives of crawls, and with the next build the memo, "
+            "the stages, the logs and all older snapshots.",
+        ),
+    ] = False,
+    dry_run: cli.DryRun = False,
+    as_json: cli.AsJson = False,
+) -> None:
+    """Remove documents, by DOC_ID, by URL, or by conditions on them (--where): the next build leaves them out.
+
+    A removed document stays away when its file is ingested or built from again unchanged. Ingested with other content,
+    it is back. Of several documents all are removed or none; exit code 1 where one is not there.
+    """
+    from quern.indexes.catalog import Warehouse as Catalog
+    from quern.pipelines.pages.remove import NothingToRemoveError
+    from quern.pipelines.pages.remove import remove as run
+
+    if bool(targets) == bool(where):
+        raise typer.BadParameter("name documents by id or address, or by --where: one of both")
+    try:
+        named = targets or cli.documents_where(warehouse, where or ())
+        if not named:
+            raise NothingToRemoveError(f"no document meets {' and '.join(where or ())}: nothing was removed")
+        removal = run(Catalog.open(warehouse), named, purge=purge, dry_run=dry_run)
+    except NothingToRemoveError as error:
+        typer.echo(f"quern: {error}", err=True)
+        raise typer.Exit(1) from None
+    if as_json:
+        print_json({"dry_run": dry_run, "purge": purge, **asdict(removal)})
+        return
+    done = "purges" if purge else "leaves out"
+    typer.echo("would be removed:" if dry_run else f"removed, which the next `quern build` {done}:")
+    of_pages = [{"doc_id": url, "title": None} for url in removal.pages]
+    documents = removal.documents or of_pages
+    for row in documents[:_MOST_SHOWN]:
+        typer.echo("  " + "  ".join(filter(None, (row["doc_id"], row["title"], row.get("url") or row.get("page_url")))))
+    _tell_more(len(documents))
+    for files, what in (
+        (removal.copies, "documents that repeat them stay"),
+        (removal.files, "files outside of the warehouse still hold them"),
+        (removal.kept, "archives still hold them, which are no gzip files"),
+    ):
+        if files:
+            typer.echo(f"{len(files):,} {what}: {', '.join(files[:_MOST_SHOWN])}")
+            _tell_more(len(files))
+
+
+def _tell_more(count: int) -> None:
+    if count > _MOST_SHOWN:
+        typer.echo(f"  and {count - _MOST_SHOWN:,} more")

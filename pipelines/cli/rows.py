@@ -1,0 +1,279 @@
+"""Looking at what is there: rows, the graph, differences of snapshots, what was left out, settings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from quern.pipelines.cli import common as cli
+from quern.pipelines.cli.choices import completing
+from quern.pipelines.cli.common import load_settings, print_json
+
+if TYPE_CHECKING:
+    from quern.indexes.catalog import Manifest
+    from quern.schemas.differences import SnapshotDifference
+
+app = cli.new_app("")
+
+
+@app.command(
+    epilog="Examples:  quern graph -w WH    quern graph -w WH --export graph.graphml    "
+    "quern graph -w WH --export chunks.graphml --layer chunks    quern graph -w WH --export tables/"
+)
+def graph(
+    warehouse: cli.Warehouse,
+    snapshot: cli.Snapshot = None,
+    hubs: Annotated[int, typer.Option(min=0, max=1000, help="Hubs and communities to list.")] = 5,
+    export: Annotated[Path | None, typer.Option(help="A file .graphml, or a folder for Parquet tables.")] = None,
+    layer: Annotated[str, typer.Option(help="Of GraphML: {layers}.", autocompletion=completing("layers"))] = "both",
+    as_json: cli.AsJson = False,
+) -> None:
+    """Describe the query-centric graph: edges by kind, components, hubs, chunk to chunk, communities; export it."""
+    from quern.indexes.catalog import Warehouse as Catalog
+    from quern.pipelines.inspect.graph.describe import describe_graph
+    from quern.pipelines.inspect.graph.export import LAYERS, GraphError, export_graph
+    from quern.schemas.words.lines import plain
+    from quern.schemas.words.meant import no_such
+
+    chosen = next((known for known in LAYERS if known == layer), None)
+    if chosen is None:
+        raise GraphError(no_such("layer", layer, LAYERS))
+    opened = Catalog.open(warehouse).snapshot(snapshot)
+    described = describe_graph(opened, hubs)
+    written = export_graph(opened, described.graph, described.communities, export, chosen) if export else []
+    if as_json:
+        print_json({**described.figures, "files": [str(p) for p in written]})
+        return
+    for line in _graph_lines(described.figures):
+        typer.echo(plain(line))
+    for path in written:
+        typer.echo(f"written: {path}")
+
+
+def _graph_lines(figures: dict[str, Any]) -> list[str]:
+    lines = ["  ".join(f"{name} {figures[name]:,}" for name in ("nodes", "chunks", "documents"))]
+    kinds = figures["kinds"]
+    lines += ["", f"{'edges':<22}" + "".join(f"{kind:>17}" for kind in kinds)]
+    for name in next(iter(kinds.values())):
+        lines.append(f"{name:<22}" + "".join(f"{_number(of[name]):>17}" for of in kinds.values()))
+    lines += ["", "chunk to chunk", *(f"{n:<22}{_number(v):>17}" for n, v in figures["chunk_graph"].items())]
+    found = figures["communities"]
+    lines += ["", f"communities: {found['number']:,}, modularity {found['modularity']} ({found['method']})"]
+    lines += [f"{c['chunks']:>6,} chunks: {'; '.join(c['titles'])}" for c in found["largest"]]
+    lines += ["", "hubs: nodes that most edges lead to"]
+    lines += [f"{h['in_degree']:>6,} {h['query_id']}: {h['text']}" for h in figures["hubs"]]
+    return lines
+
+
+def _number(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
+
+
+@app.command(
+    epilog="Examples:  quern show document DOC_ID -w WH    quern show node QUERY_ID -w WH --json    "
+    "quern show page URL -w WH --raw    quern show citation DOC_ID:START-END -w WH    "
+    'quern show entity "Lady Orrin" -w WH'
+)
+def show(
+    kind: Annotated[str, typer.Argument(help="What a row is called: {rows}.", autocompletion=completing("rows"))],
+    key: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID", help="A URL for a page, DOC_ID:START-END for a citation, a name for an entity, else an id."
+        ),
+    ],
+    warehouse: cli.Warehouse,
+    snapshot: cli.Snapshot = None,
+    as_json: cli.AsJson = False,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Of a page: write its archived record, byte for byte, to standard output.")
+    ] = False,
+) -> None:
+    """Show any row, what it came from and what it led to; of a citation where its page and the archive have it.
+
+    Of an entity, all that is stated of it, with sources and dates; those that share a name are listed apart.
+    """
+    from quern.indexes.catalog import Warehouse as Catalog
+    from quern.pipelines.inspect.entities import entities_named
+    from quern.pipelines.inspect.show import ENTITY, NotInSnapshotError, original_of
+    from quern.pipelines.inspect.show import show as find
+
+    opened = Catalog.open(warehouse).snapshot(snapshot)
+    if raw:
+        if kind != "page":
+            raise NotInSnapshotError(f"--raw writes a page, and a {kind} is none")
+        record = original_of(opened, key)
+        typer.echo(record.head + record.block, nl=False)
+        return
+    found = entities_named(opened, key) if kind == ENTITY else [find(opened, kind, key)]
+    if as_json:
+        print_json({"entities": found} if kind == ENTITY else found[0])
+        return
+    for one in found:
+        _print_row(one)
+
+
+def _print_row(found: Mapping[str, Mapping[str, Any]]) -> None:
+    """A row as a person reads it: its columns, what it came from, what it led to."""
+    from quern.schemas.words.lines import plain
+
+    for part in ("row", "from", "to"):
+        typer.echo(f"{part}:")
+        for name, value in found[part].items():
+            for shown in (value or ["none"]) if isinstance(value, list) else [value]:
+                typer.echo(f"  {name}: {plain(_fact_line(shown) if name == 'facts' else str(shown))}")
+
+
+def _fact_line(fact: Any) -> str:
+    """A fact in a line: `Tollen Bridge | Crosses | River Sarn (3 March 2024, https://...)`."""
+    if not isinstance(fact, Mapping):
+        return str(fact)
+    said = " | ".join(fact[name] for name in ("subject", "relation", "object"))
+    return f"{said}  ({fact['date'] or 'no date'}, {fact['source']})"
+
+
+@app.command(
+    epilog="Examples:  quern diff -w WH    quern diff 20240630T020000000 current -w WH    "
+    "quern diff -w WH --table edges --limit 0 --json"
+)
+def diff(
+    warehouse: cli.Warehouse,
+    before: Annotated[str, typer.Argument(help="Build id, `previous` or `current`.")] = "previous",
+    after: Annotated[str, typer.Argument(help="Build id, `previous` or `current`.")] = "current",
+    table: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Only this table, whose rows are named: {tables}. Repeatable.", autocompletion=completing("tables")
+        ),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=0, help="Most rows of each kind that are named; 0 for all.")] = 20,
+    as_json: cli.AsJson = False,
+) -> None:
+    """Show which rows were added, changed and removed between two snapshots; documents by title and address.
+
+    Tables with equal digests are not read; others are read once, in some 250 MB of memory however large they are.
+    """
+    from quern.indexes.catalog import Warehouse as Catalog
+    from quern.pipelines.inspect.difference import difference, snapshot_named
+
+    catalog = Catalog.open(warehouse)
+    found = difference(
+        snapshot_named(catalog, before), snapshot_named(catalog, after), tuple(table or ()), limit or None
+    )
+    if as_json:
+        print_json(found.model_dump(mode="json"))
+        return
+    _print_difference(found, set(table or ("documents",)))
+
+
+def _print_difference(found: SnapshotDifference, named: set[str]) -> None:
+    from quern.schemas.words.lines import one_line
+
+    marks = {"added": "+", "changed": "~", "removed": "-"}
+    typer.echo(f"{found.before} -> {found.after}")
+    typer.echo(f"{'table':<12}{'before':>12}{'after':>12}{'added':>10}{'changed':>10}{'removed':>10}")
+    for name, table in found.tables.items():
+        counts = table.changes
+        changes = [f"{n:,}" if n else "." for n in (counts.added, counts.changed, counts.removed)]
+        cells = "".join(f"{text:>10}" for text in changes)
+        typer.echo(f"{name:<12}{table.rows_before:>12,}{table.rows_after:>12,}{cells}")
+    for name, table in found.tables.items():
+        if name not in named or not table.rows:
+            continue
+        typer.echo(f"\n{name}")
+        for row in table.rows:
+            key = " ".join(str(part) for part in row.key.values())
+            if row.title is not None or row.url is not None:
+                key = f"{row.title or '(no title)'}  {row.url or key}"
+            columns = f"  ({', '.join(row.columns)})" if row.columns else ""
+            typer.echo(one_line(f"{marks[row.change]} {key}{columns}"))
+        counts = table.changes
+        if left := counts.added + counts.changed + counts.removed - len(table.rows):
+            typer.echo(f"... and {left:,} more; --limit 0 names all")
+
+
+@app.command(
+    epilog="Examples:  quern rejects -w WH    quern rejects -w WH --job clean --reason no_text --limit 0    "
+    "quern rejects -w WH --key https://tides.example/ --json"
+)
+def rejects(
+    warehouse: cli.Warehouse,
+    job: Annotated[str, typer.Option(help="Only of this job, for example clean.")] = "",
+    reason: Annotated[str, typer.Option(help="Only with this reason code, for example no_text.")] = "",
+    key: Annotated[
+        str, typer.Option(metavar="PREFIX", help="Only with a key (address, id) or detail that begins so.")
+    ] = "",
+    snapshot: cli.Snapshot = None,
+    limit: Annotated[int, typer.Option(min=0, help="Most rows after the summary; 0 for all.")] = 20,
+    as_json: cli.AsJson = False,
+) -> None:
+    """Show what a snapshot left out and why: counts and shares of each job's input, losses first, then the rows.
+
+    Before the first build, what the page store left out. With a warning the row itself is kept, without a value.
+    """
+    from quern.indexes.catalog import Warehouse as Catalog
+    from quern.indexes.page_store import PageStore
+    from quern.pipelines.inspect.rejects import Wanted, left_out, name_of, rows, summary, there_are
+
+    opened = left_out(Catalog.open(warehouse), snapshot)
+    wanted = Wanted(job, reason, key)
+    counted = summary(opened, wanted)
+    found = rows(opened, wanted, limit)
+    if as_json:
+        _print_rejects_as_json(getattr(opened, "manifest", None), counted, found)
+    elif counted:
+        if isinstance(opened, PageStore):
+            typer.echo("nothing was built yet; the page store left out\n")
+        _print_rejects(counted, found, limit)
+    else:
+        typer.echo(f"{name_of(opened)} has no reject {wanted}".rstrip() + f"; {there_are(opened)}")
+
+
+def _print_rejects(counted: list[dict[str, Any]], found: Iterable[dict[str, str]], limit: int) -> None:
+    from quern.schemas.tables import NO_LOSS
+    from quern.schemas.words.lines import one_line
+
+    typer.echo(f"{'job':<12}{'reason':<24}{'count':>10}{'share':>9}")
+    for row in counted:
+        share = "" if row["share"] is None else f"{row['share']:.2%}"
+        kept = "  warning" if row.get("warning") else "  no loss" if row["reason"] in NO_LOSS else ""
+        typer.echo(f"{row['job']:<12}{row['reason']:<24}{row['count']:>10,}{share:>9}{kept}")
+    typer.echo("")
+    shown = 0
+    for row in found:
+        typer.echo(one_line(f"{row['job']}: {row['reason']}: {row['key']}: {row['detail']}"))
+        shown += 1
+    if (left := sum(row["count"] for row in counted) - shown) and limit:
+        typer.echo(f"... and {left:,} more; --limit 0 shows all")
+
+
+def _print_rejects_as_json(
+    manifest: Manifest | None, counted: list[dict[str, Any]], found: Iterable[dict[str, str]]
+) -> None:
+    """One object, its rows written as they are read."""
+    head = json.dumps({"snapshot": manifest and manifest.build_id, "summary": counted}, ensure_ascii=False)
+    typer.echo(head[:-1] + ', "rows": [', nl=False)
+    for number, row in enumerate(found):
+        typer.echo(("," if number else "") + "\n" + json.dumps(row, ensure_ascii=False), nl=False)
+    typer.echo("\n]}")
+
+
+@app.command(epilog="Examples:  quern settings    quern settings --set link.k=2 --json")
+def settings(settings: cli.SettingsFile = None, override: cli.Overrides = None, as_json: cli.AsJson = False) -> None:
+    """Print every setting with its value and what it means."""
+    from quern.schemas.settings import describe, group_doc
+
+    loaded = load_settings(settings, override)
+    if as_json:
+        print_json(loaded.model_dump())
+        return
+    shown = None
+    for group, name, value, description in describe(loaded):
+        if group != shown:
+            typer.echo(f"{group}:  # {group_doc(group)}")
+            shown = group
+        typer.echo(f"  {name}: {json.dumps(value)}  # {description}")
