@@ -98,6 +98,8 @@ _DATASETS = Path(__file__).parents[3] / "shared" / "datasets"
 
 # Those that make their own input.
 _SYNTHETIC: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
+    "lines": lambda options: benchmark_lines(options.reading),
+    "reading": lambda options: benchmark_reading(options.reading),
     "alignment": lambda options: benchmark_alignment(options.folder or _DATASETS, options.warehouse or ()),
     "answers": lambda options: benchmark_answers(
         options.folder or _DATASETS, options.warehouse or (), options.only or ()
@@ -139,8 +141,6 @@ _FOLDERS: dict[str, Callable[[argparse.Namespace], dict[str, float]]] = {
     "decomposition": lambda options: benchmark_decomposition(options.folder),
     "extract": lambda options: benchmark_extraction(options.folder, options.repeats),
     "ingest": lambda options: _ingest(options),
-    "lines": lambda options: benchmark_lines(options.reading),
-    "reading": lambda options: benchmark_reading(options.reading),
 }
 
 

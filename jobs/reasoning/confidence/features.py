@@ -28,6 +28,7 @@ class Features(NamedTuple):
         any: Log odds of the reader that some line answers, within ±6; unknown where it read nothing.
         margin: By how much the likeliest line leads the next of another text, as log odds, at most 6; the same.
         share: Share of the question's words that the likeliest line has with the one before and its title, by rarity.
+        own: Most of the question's words that one line has, by rarity.
         match: The best match of the question and a line (`jobs.models.late_interaction`); unknown where none was taken.
         words: Share of the question's words that the evidence has.
         names: Share of its names that the evidence has; 1 where it has none.
@@ -39,6 +40,7 @@ class Features(NamedTuple):
     any: float
     margin: float
     share: float
+    own: float
     match: float
     words: float
     names: float
@@ -90,6 +92,7 @@ def features(given: AnswerInput) -> Features:
         any=min(_MOST_ODDS, max(-_MOST_ODDS, made.odds_of_any)) if made.lines else UNKNOWN,
         margin=min(_MOST_ODDS, likely[0].score - other) if made.lines else UNKNOWN,
         share=best.own + best.before + best.title if best else 0.0,
+        own=max((line.shares.own for line in lines), default=0.0),
         match=max((line.signals.match for line in lines), default=0.0) or UNKNOWN,
         words=_weighted(given, asked.words, words),
         names=_part(asked.names, words),
