@@ -26,8 +26,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from quern.indexes.checksums import DamagedError
-from quern.indexes.memo_index import MemoIndex, Results
-from quern.indexes.memo_parts import BLOCK_ROWS, PartFile, write_part
+from quern.indexes.memo_parts import BLOCK_ROWS, MemoIndex, PartFile, Results, write_part
 from quern.indexes.memo_uses import read_uses, write_uses
 from quern.schemas.digests import FINGERPRINT_BYTES, Fingerprints
 

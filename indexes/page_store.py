@@ -32,9 +32,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from quern.indexes.checksums import VERIFIED, ChecksummedFile, DamagedError, read_sealed, write_sealed
-from quern.indexes.locks import readers_or_writer
 from quern.indexes.stages import parquet_options
-from quern.indexes.storage import abandon
+from quern.indexes.storage import abandon, readers_or_writer
 from quern.schemas.digests import FINGERPRINT_BYTES, row_fingerprints
 from quern.schemas.errors import QuernError
 from quern.schemas.tables import PAGES, TIMESTAMP

@@ -18,13 +18,11 @@ from pathlib import Path
 from typing import Final
 
 from quern.indexes.catalog import Warehouse
-from quern.indexes.memo_uses import night_at, night_of
+from quern.indexes.memo_uses import add_night, night_at, night_of, oldest_kept, published_nights
 from quern.indexes.memo_vacuum import MOSTLY_UNUSED, PARTLY_UNUSED, MemoFolder, raised_cutoff
 from quern.indexes.night_state import NightStates
-from quern.indexes.nights import add_night, oldest_kept, published_nights
 from quern.indexes.page_store import PageStoreError
-from quern.indexes.remnants import Remnant, Space
-from quern.indexes.storage import abandoned
+from quern.indexes.storage import Remnant, Space, abandoned
 from quern.pipelines.pages.store import page_store
 from quern.schemas.settings import MemoSettings, Settings
 

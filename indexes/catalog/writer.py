@@ -16,8 +16,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from quern.indexes.catalog.manifest import WarehouseError
 from quern.indexes.disk import is_read_only
-from quern.indexes.locks import exclusive
-from quern.indexes.storage import write_text
+from quern.indexes.storage import exclusive, write_text
 
 log = logging.getLogger(__name__)
 

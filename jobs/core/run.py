@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import shutil
 import time
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -18,8 +19,7 @@ import pyarrow.compute as pc
 from quern.indexes.memo import Memo, committed_inputs, memo_schema, unnest
 from quern.indexes.memo_uses import night_of
 from quern.indexes.page_store import Removals
-from quern.indexes.stage_folders import FolderWriter
-from quern.indexes.stages import Stage, StageWriter
+from quern.indexes.stages import FolderWriter, Stage, StageWriter
 from quern.jobs.core.contract import Contract, Counts, Job, Made, Source
 from quern.jobs.core.missing_rows import MissingRows, row_numbers
 from quern.jobs.core.progress import watched
@@ -32,6 +32,7 @@ from quern.schemas.tables import REJECTS, Table
 if TYPE_CHECKING:
     from quern.indexes.catalog import Snapshot
     from quern.indexes.page_store import PageStore
+
 
 log = logging.getLogger(__name__)
 
@@ -292,3 +293,49 @@ def record_rejects(job: Job, batch: pa.RecordBatch, results: pa.RecordBatch, run
     rows = zip(keys, rejects.column("reason").to_pylist(), rejects.column("detail").to_pylist(), strict=True)
     run.reject(job.name, [(str(key)[:500], reason, detail) for key, reason, detail in rows])
     return len(keys)
+
+
+class TableJob(Contract):
+    """A job that needs whole tables: it sorts, counts, compares or shuffles them."""
+
+    @property
+    def engine(self) -> Literal["none", "cpu", "model"]:
+        """What it may need beside this process: Spark (`cpu`), or Ray (`model`)."""
+        return "none"
+
+    @abstractmethod
+    def run(self, inputs: Mapping[str, Stage], run: Run) -> Made:
+        """Make the tables of `inputs`, which have the names that the step of the build gives them."""
+
+    def parts(self, inputs: Mapping[str, Stage]) -> Sequence[tuple[Job, Source]]:
+        """Row-wise jobs that it runs through the memo, each with its rows, as far as `inputs` tell."""
+        return ()
+
+    @property
+    def incremental(self) -> bool:
+        """Whether it takes up from what it kept of the last build, so that new rows alone cost much."""
+        return False
+
+    def of_last_night(self, table: str, run: Run) -> Stage | None:
+        """What this job made of `table` in the parent snapshot, if in the same way, and as it was written."""
+        if run.parent is None or table not in run.parent.manifest.tables:
+            return None
+        record = next((r for r in run.parent.manifest.steps if table in r.makes), None)
+        published = run.parent.stage(table)
+        if record is None or record.fingerprint != self.fingerprint():
+            return None
+        return published if published.as_written() else None
+
+    @property
+    def reuses(self) -> bool:
+        """Whether it keeps what it knows, or its row-wise parts do."""
+        return self.incremental or type(self).parts is not TableJob.parts
+
+
+def run_whole(job: TableJob, inputs: Mapping[str, Stage], run: Run) -> Made:
+    """What `job` makes of whole tables, reported."""
+    started = time.monotonic()
+    made = job.run(inputs, run)
+    if made.counts is not None:
+        run.report(job, made.counts, started)
+    return made

@@ -15,8 +15,7 @@ from quern.indexes.stages import Stage
 from quern.indexes.vectors import Floats, Positions, nearest
 from quern.jobs.core.run import Run, memoise
 from quern.jobs.core.view import Choice, Computed, View
-from quern.jobs.graph.neighbours.distinct_vectors import Edges
-from quern.jobs.graph.neighbours.edge_variants import nodes_of_a_chunk
+from quern.jobs.graph.neighbours.edges import Edges, nodes_of_a_chunk
 from quern.jobs.vectors.embed import Embed
 from quern.jobs.vectors.embedded_tables import dimension, vectors_of
 

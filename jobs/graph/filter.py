@@ -23,8 +23,7 @@ from quern.indexes.keys import positions_in
 from quern.indexes.stages import Stage
 from quern.indexes.vectors import Floats, similarities, vector_array, vector_matrix
 from quern.jobs.core.contract import Counts, Made
-from quern.jobs.core.run import Run
-from quern.jobs.core.table_job import TableJob
+from quern.jobs.core.run import Run, TableJob
 from quern.jobs.graph.share_floor import best_share_floor
 from quern.jobs.vectors.embedded_tables import question_and_answer
 from quern.schemas.settings import FilterSettings

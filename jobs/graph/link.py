@@ -5,7 +5,7 @@ measured (`.neighbours.search`); after a night's changes from those of the last 
 the lower key, a node is never its own neighbour, and nodes with equal vectors are searched for once.
 
 Needs the whole table of nodes: its vectors are laid in a memory-mapped file of the build's work directory. In memory
-are their keys, for each different vector 1 byte a dimension (2 where 16 bits are quicker) and about 500 bytes of
+are their keys, for each different vector 1 byte a dimension and about 500 bytes of
 lists, and one block.
 """
 
@@ -23,8 +23,7 @@ from quern.indexes.disk import mapped
 from quern.indexes.stages import Stage, StageWriter
 from quern.indexes.vectors import Floats, Positions, vector_matrix
 from quern.jobs.core.contract import Counts, Made
-from quern.jobs.core.run import Run
-from quern.jobs.core.table_job import TableJob
+from quern.jobs.core.run import Run, TableJob
 from quern.jobs.graph.entity_edges import entity_edges, named_entities
 from quern.jobs.graph.mentions import mention_edges
 from quern.jobs.vectors.embed import Embed
@@ -33,7 +32,7 @@ from quern.schemas.settings import EmbedSettings, LinkSettings, NeighbourSetting
 from quern.schemas.tables import EDGES, Table
 
 if TYPE_CHECKING:
-    from quern.jobs.graph.neighbours.distinct_vectors import Edges
+    from quern.jobs.graph.neighbours.edges import Edges
 
 _BLOCK = 8192
 

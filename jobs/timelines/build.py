@@ -16,8 +16,7 @@ import numpy as np
 
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Counts, Made
-from quern.jobs.core.run import Run
-from quern.jobs.core.table_job import TableJob
+from quern.jobs.core.run import Run, TableJob
 from quern.jobs.events.reports import documents_of
 from quern.jobs.timelines.granularity import granularity
 from quern.jobs.timelines.topics import display_name, keywords, name_key

@@ -16,8 +16,7 @@ from quern.indexes.memo import unnest
 from quern.indexes.stages import Stage
 from quern.indexes.vectors import Floats, vector_array, vector_matrix
 from quern.jobs.core.contract import Job, Made, Source
-from quern.jobs.core.run import Run, memoise, record_rejects
-from quern.jobs.core.table_job import TableJob
+from quern.jobs.core.run import Run, TableJob, memoise, record_rejects
 from quern.jobs.core.view import Computed, View
 from quern.jobs.text.search_form import SearchForm
 from quern.jobs.vectors.embed import Embed, prepare

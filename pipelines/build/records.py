@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from quern.indexes.catalog.step_record import StepRecord
+from quern.indexes.catalog.manifest import StepRecord
 from quern.indexes.stages import Stage
 from quern.schemas.addresses import Url, parse_address
 from quern.schemas.tables import Table
@@ -83,3 +87,33 @@ def stage_of(table: Table, file: TableFile, root: Path) -> Stage:
     """The table of the warehouse at `root` that a build's folder tells of."""
     table = table.with_dimension(file.dimension) if file.dimension else table
     return Stage(table, root / file.path, file.rows, file.digest, file.checksum)
+
+
+log = logging.getLogger(__name__)
+
+
+class _LogFile(logging.FileHandler):
+    """A log of a build. A disk without room for it says so once: the build needs it no more than that."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - as `logging` calls it
+        """Let the lines go."""
+        error = sys.exception()
+        logging.getLogger("quern").removeHandler(self)
+        log.warning("the log is not written on: %s error=%s", self.baseFilename, error)
+
+
+@contextmanager
+def log_file(path: Path) -> Iterator[None]:
+    """Write the build's log lines to `path` too: one line per job."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handler = _LogFile(path, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    logger = logging.getLogger("quern")
+    logger.setLevel(logging.INFO)
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        with suppress(OSError):  # The lines stood on standard error too.
+            handler.close()

@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Final, Literal
 
 from quern.indexes.catalog import Warehouse, new_build_id
-from quern.jobs.core.memory import MemoryMeter
+from quern.jobs.core.progress import MemoryMeter
 from quern.jobs.core.step import Step, makers
 from quern.pipelines.build.in_progress import StagedBuild, StageError
-from quern.pipelines.build.log import log_file
-from quern.pipelines.build.records import Begun
+from quern.pipelines.build.records import Begun, log_file
 from quern.pipelines.build.steps import STEPS
 from quern.schemas.addresses import Url, absolute
 from quern.schemas.settings import Settings

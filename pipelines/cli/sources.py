@@ -80,8 +80,8 @@ def sources(
 def _one(searcher: Searcher, question: str, out: Path | None, *, history: bool, as_json: bool) -> None:
     from quern.indexes.storage import write_text
     from quern.pipelines.answers.questions import question_of
+    from quern.pipelines.sources.measure import render_sources
     from quern.pipelines.sources.query import sources_of
-    from quern.pipelines.sources.view import render_sources
 
     asked = question_of({"query_id": "sources", "question": question}, searcher.settings.question.max_characters)
     (found,) = sources_of(searcher, [asked], history=history)
@@ -120,8 +120,7 @@ def _many(searcher: Searcher, path: Path, out: Path | None, *, history: bool, as
 def _seeds(searcher: Searcher, path: Path, out: Path, *, history: bool, as_json: bool) -> None:
     from quern.indexes.storage import write_text
     from quern.pipelines.sources.query import seeds_of
-    from quern.pipelines.sources.seeds import as_text
-    from quern.pipelines.sources.unanswered import unanswered
+    from quern.pipelines.sources.seeds import as_text, unanswered
 
     count = 0
 

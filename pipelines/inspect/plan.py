@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from quern.indexes.catalog import Manifest, Warehouse
-from quern.indexes.catalog.step_record import StepRecord
+from quern.indexes.catalog.manifest import StepRecord
 from quern.indexes.memo import Memo
 from quern.indexes.stages import Stage
 from quern.jobs.core.contract import Contract, Job, Source
-from quern.jobs.core.run import Run
+from quern.jobs.core.run import Run, TableJob
 from quern.jobs.core.step import Step, makers, run_step, same_before
-from quern.jobs.core.table_job import TableJob
 from quern.jobs.engines.scratch import Scratch
 from quern.pipelines.build.in_progress import busiest, new_run
 from quern.pipelines.pages.store import page_store

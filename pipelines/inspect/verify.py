@@ -17,9 +17,8 @@ from quern.indexes.catalog import Manifest, Warehouse
 from quern.indexes.checksums import DamagedError, checksum, damage, read_sealed
 from quern.indexes.memo import part_paths
 from quern.indexes.memo_parts import PartFile
-from quern.indexes.memo_uses import uses_file
+from quern.indexes.memo_uses import NIGHTS_FILE, uses_file
 from quern.indexes.night_state import ABOUT
-from quern.indexes.nights import NIGHTS_FILE
 from quern.indexes.page_store import PageStore
 from quern.indexes.stages import Stage
 from quern.pipelines.build.records import FinishedStep, stage_of

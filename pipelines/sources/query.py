@@ -11,12 +11,12 @@ from quern.indexes.catalog import Warehouse
 from quern.jobs.reasoning.runner import Reasoner
 from quern.pipelines.pages.crawl_reports import lost_pages
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.pipelines.sources.access import Access
 from quern.pipelines.sources.history import History
 from quern.pipelines.sources.measure import SiteOf, sites_by
 from quern.pipelines.sources.pool import read_pool
 from quern.pipelines.sources.seeds import Seed, SeedFinder, joined, question_of_answer
 from quern.pipelines.sources.seek import Seeker
+from quern.pipelines.sources.validate import Access
 from quern.schemas.answers import Answer, Question
 from quern.schemas.sources import FoundSources
 

@@ -11,16 +11,22 @@ from typing import Final
 
 from quern.jobs.reasoning.questions.parts import parts_alone
 from quern.jobs.reasoning.runner import Reasoner
-from quern.jobs.sources.agreement import AGREEMENT, AgreementInput
-from quern.jobs.sources.intents import INTENTS, IntentInput
-from quern.jobs.sources.naming import NAMING, KnownSource, NamedSource, NamingInput
+from quern.jobs.sources.naming import (
+    AGREEMENT,
+    INTENTS,
+    NAMING,
+    AgreementInput,
+    IntentInput,
+    KnownSource,
+    NamedSource,
+    NamingInput,
+)
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.filters import conditions_of
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.pipelines.sources.access import Access
 from quern.pipelines.sources.history import History, Told
 from quern.pipelines.sources.pool import SourcePool
-from quern.pipelines.sources.validate import Pair, Validated, validated
+from quern.pipelines.sources.validate import Access, Pair, Validated, validated
 from quern.schemas.answers import Question
 from quern.schemas.sources import FoundSources, ProposedBy, RatedSource, SourceEvidence
 

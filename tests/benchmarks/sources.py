@@ -15,11 +15,11 @@ from quern.indexes.catalog import Warehouse
 from quern.jobs.reasoning.runner import Reasoner
 from quern.pipelines.answers.questions import read_questions
 from quern.pipelines.retrieve.searcher import Searcher, settings_to_ask_by
-from quern.pipelines.sources.access import Access
 from quern.pipelines.sources.history import History
 from quern.pipelines.sources.measure import measured, sites_by
 from quern.pipelines.sources.pool import SourcePool, pool_of
 from quern.pipelines.sources.seek import Seeker
+from quern.pipelines.sources.validate import Access
 from quern.schemas.answers import Question
 
 _CORPUS: Final = Path(__file__).parents[1] / "corpus"

@@ -8,8 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from quern.indexes.stage_folders import FolderWriter, remove
-from quern.indexes.stages import Stage, StageWriter
+from quern.indexes.stages import FolderWriter, Stage, StageWriter, remove
 from quern.jobs.core.missing_rows import INPUT, ROW, read_numbered
 from quern.schemas.tables import PAGES
 

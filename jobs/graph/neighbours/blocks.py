@@ -12,10 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from quern.indexes.vectors import Floats, Positions
-from quern.jobs.graph.neighbours.codes import Codes
-from quern.jobs.graph.neighbours.products import Numbers, products
+from quern.jobs.graph.neighbours.codes import FOLD, Codes, Numbers, products
 
-FOLD = 16
 _LOWEST = -(1 << 30)  # Below all products of integers...
 _LOWEST_FLOAT = -(1 << 15)  # ...and of floats.
 

@@ -13,8 +13,9 @@ Threads may compare blocks at once: a floor read too early is only too low.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -24,7 +25,7 @@ from quern.indexes.vectors import Floats, Neighbours, Positions, similarities
 from quern.jobs.graph.neighbours.blocks import Block, Reached
 from quern.jobs.graph.neighbours.codes import Codes
 from quern.jobs.graph.neighbours.ranking import Flags, begins, by_score, order_of, ranks
-from quern.jobs.graph.neighbours.threads import spans
+from quern.jobs.graph.neighbours.threads import parts, run_all, spans
 
 Keep = Callable[[Positions, Positions], Flags]
 
@@ -325,3 +326,43 @@ def best_of_owners(
     rank = ranks(owner)
     kept = rank < depth
     return owner[kept], target[kept], score[kept], rank[kept]
+
+
+ROWS, COLUMNS = 1024, 2048  # Of a block that the processor compares.
+_SOUGHT = 4096
+
+
+def tiles(count: int, width: int) -> Iterator[tuple[Positions, Positions]]:
+    """Strips of `count` positions to be compared with each other, each two once, those near the diagonal first."""
+    strips = list(parts(np.arange(count), width))
+    for apart in range(len(strips)):
+        yield from zip(strips, strips[apart:], strict=False)
+
+
+def join_all(nearest: NearestLists, count: int, threads: int, columns: int = COLUMNS) -> None:
+    """Compare all `count` vectors with each other.
+
+    Args:
+        nearest: Takes the pairs.
+        count: Vectors.
+        threads: Blocks compared at once.
+        columns: Columns of a block, which has half as many rows. Changes no result.
+    """
+    run_all(
+        (
+            partial(nearest.compare, rows, other, both=strip is not other)
+            for strip, other in tiles(count, columns)
+            for rows in parts(strip, max(1, columns // 2))
+        ),
+        threads,
+    )
+
+
+def seek_in_all(
+    nearest: NearestLists, rows: Positions, count: int, gaining: Flags | None
+) -> Iterator[Callable[[], None]]:
+    """Comparisons of the vectors at `rows` with all `count`; `gaining`: those that gain neighbours as columns."""
+    # Few rows with many columns: fewer blocks.
+    for columns in parts(np.arange(count), _SOUGHT * min(8, max(1, ROWS // max(1, len(rows))))):
+        for part in parts(rows, ROWS):
+            yield partial(nearest.compare, part, columns, both=gaining is not None, gaining=gaining)

@@ -13,12 +13,10 @@ import numpy as np
 
 from quern.indexes.vectors import Floats, Neighbours, Positions
 from quern.jobs.graph.neighbours.codes import Codes, codes_at
-from quern.jobs.graph.neighbours.members import Members
+from quern.jobs.graph.neighbours.members import Members, join_partitions
 from quern.jobs.graph.neighbours.nearest_lists import NearestLists, best_of_owners
-from quern.jobs.graph.neighbours.partitions import join_partitions
-from quern.jobs.graph.neighbours.plan import Spread
+from quern.jobs.graph.neighbours.plan import Spread, VectorsInOrder
 from quern.jobs.graph.neighbours.threads import on_one_core
-from quern.jobs.graph.neighbours.vectors_in_order import VectorsInOrder
 
 _ROWS = 16_384  # Vectors of a task, if one partition has not more: 31 MB at 384 dimensions.
 

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from quern.indexes.stages import Stage
-from quern.jobs.core.run import Run
-from quern.jobs.core.table_job import run_whole
+from quern.jobs.core.run import Run, run_whole
 from quern.jobs.graph.link import Link
 from quern.jobs.triplets.entities import FoldEntities
 from quern.schemas.settings import LinkSettings
