@@ -10,7 +10,7 @@ import logging
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -49,7 +49,7 @@ class Stage:
         path: The file or folder.
         rows: Rows.
         digest: Digest of the content, whatever the order of rows.
-        checksum: Checksum of the file, or of a folder's list of files; empty where its bytes are taken on trust.
+        checksum: Checksum of the file, or of a folder's list of files; empty for none.
     """
 
     table: Table
@@ -99,23 +99,12 @@ class Stage:
         return self.path.exists()
 
     @property
-    def trusted(self) -> Stage:
-        """The same for workers: they read parts of files that this process has read whole."""
-        self.check()
-        return replace(self, checksum="")
-
-    @property
     def files(self) -> list[tuple[Path, int]]:
         """Its files in their order, each with the number of its rows."""
         self.check()
         if not self.path.is_dir():
             return [(self.path, self.rows)]
         return [(path, file.rows) for path, file in _indexed(self.path).items()]
-
-    @property
-    def row_groups(self) -> int:
-        """Row groups of all files."""
-        return sum(pq.read_metadata(path).num_row_groups for path, _ in self.files)
 
     def lookup(self, column: str, values: Sequence[str] | pa.Array, columns: Sequence[str] | None = None) -> pa.Table:
         """Rows whose `column` is one of `values`, by default whole; reads only row groups that may hold them."""

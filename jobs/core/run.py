@@ -21,7 +21,7 @@ from quern.indexes.memo_uses import night_of
 from quern.indexes.page_store import Removals
 from quern.indexes.stages import FolderWriter, Stage, StageWriter
 from quern.jobs.core.contract import Contract, Counts, Job, Made, Source
-from quern.jobs.core.missing_rows import MissingRows, row_numbers
+from quern.jobs.core.missing_rows import MissingRows
 from quern.jobs.core.progress import watched
 from quern.jobs.core.row_keys import Bools, RowKeys
 from quern.jobs.core.work import EnginePool, Ran, Work
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _MOST_TASK_ROWS = 1024
-_TASKS_A_CORE = 8
 
 
 @dataclass(frozen=True)
@@ -176,19 +175,15 @@ def memoise(job: Job, stage: Source, run: Run) -> Memoised:
     run.asked.append(directory.relative_to(run.memo).as_posix())
     memo = before = Memo(directory)
     work_directory = run.work / job.name
-    # What is known by a digest need not be read to be found missing: the workers read it from the table themselves.
-    origin = stage if isinstance(stage, Stage) and job.known_by else None
-    # Where there are row groups enough for all cores, none is read by two of them.
-    whole = origin is not None and origin.row_groups >= _TASKS_A_CORE * run.cores
-    missing = MissingRows(work_directory, job, whole=whole)
-    prints = _find_missing(job, memo, missing, stage, run, numbered=origin is not None)
+    missing = MissingRows(work_directory, job)
+    prints = _find_missing(job, memo, missing, stage, run)
     mended = not run.dry and memo.mend()
     ran = Ran("none")
     if missing.rows:
         chosen = run.engines.choose(job, missing.rows)
         # Few large parts in a large build, so that its memo opens fast; enough of them to keep all cores busy.
         task_rows = job.task_rows or max(run.task_rows, min(_MOST_TASK_ROWS, missing.rows // (32 * run.cores)))
-        work = Work(job, missing.files, missing.schema, directory, task_rows, origin.trusted if origin else None)
+        work = Work(job, missing.files, missing.schema, directory, task_rows)
         there = committed_inputs(directory)
         with watched(job.name, missing.rows, lambda: committed_inputs(directory) - there):
             ran = chosen.run(work)
@@ -199,21 +194,15 @@ def memoise(job: Job, stage: Source, run: Run) -> Memoised:
     return Memoised(job, memo, prints, missing.rows, ran, started)
 
 
-def _find_missing(
-    job: Job, memo: Memo, missing: MissingRows, stage: Source, run: Run, *, numbered: bool
-) -> Fingerprints:
-    """Fingerprints of all rows; those that the memo lacks are given to `missing`, by their numbers if `numbered`."""
+def _find_missing(job: Job, memo: Memo, missing: MissingRows, stage: Source, run: Run) -> Fingerprints:
+    """Fingerprints of all rows; those that the memo lacks are given to `missing`."""
     prints: list[Fingerprints] = []
     if job.known_by:
         # A quiet night need not read what is known by its digest.
         prints = [row_fingerprints(b, job.identity) for b in stage.batches(job.identity, run.batch_rows)]
         at = 0
         known = [memo.final(part) for part in prints]
-        if numbered:
-            for part, there in zip(prints, known, strict=True):
-                missing.add(row_numbers(at, len(part)), part, ~there)
-                at += len(part)
-        elif not all(there.all() for there in known):
+        if not all(there.all() for there in known):
             columns = [*dict.fromkeys((*job.reads, *job.identity))]
             every, there = joined_fingerprints(prints), np.concatenate(known)
             for batch in stage.batches(columns, run.batch_rows):

@@ -27,7 +27,6 @@ from quern.indexes.disk import said_by
 from quern.jobs.core.work import EngineError, Ran, Work, core_count, did_not_start, stopped
 from quern.jobs.engines.guard import MARK
 from quern.jobs.engines.scratch import Scratch
-from quern.jobs.engines.spark_java import java_options as shared
 from quern.schemas.extras import MissingExtraError, require
 from quern.schemas.settings import EngineSettings
 
@@ -198,9 +197,7 @@ def warm(session: Any, tasks: int) -> None:
     same.write.format("noop").mode("overwrite").save()
 
 
-def spark_session(
-    settings: EngineSettings, java_options: str = "", preload: Sequence[str] = (), scratch: Path | None = None
-) -> Any:
+def spark_session(settings: EngineSettings, preload: Sequence[str] = (), scratch: Path | None = None) -> Any:
     """A new Spark session, which writes what it needs for itself to the folder `scratch`.
 
     Raises:
@@ -237,7 +234,7 @@ def spark_session(
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
             # Python does the work here: what Java would spend on its best compiler is lost to it.
-            "spark.driver.extraJavaOptions": f"{driver} -XX:TieredStopAtLevel=1 {java_options or shared()}",
+            "spark.driver.extraJavaOptions": f"{driver} -XX:TieredStopAtLevel=1",
             "spark.python.daemon.module": "quern.jobs.engines.spark_daemon",
             f"spark.executorEnv.{PRELOAD}": ",".join(preload),
             **({"spark.local.dir": str(scratch), f"spark.executorEnv.{MARK}": str(scratch)} if scratch else {}),
