@@ -3,8 +3,8 @@
 A pair is scored by the cosine of `question answer` with its chunk. The best alpha are kept, per chunk (QCG-RAG, section
 3.3) or over the corpus (Doc2Query--, arXiv 2301.03266), or all from a given similarity on. Needs whole chunks. Of a
 document at most `filter.most_of_document` are kept, as many of each of its chunks: a register of thousands of lines is
-one page among others. Memory: the ids of the chunks, about 30 bytes each, a number for each document, and 4 bytes a pair
-for the threshold of the corpus.
+one page among others. Memory: the ids of the chunks, about 30 bytes each, a number for each document, and 4 bytes
+a pair for the threshold of the corpus.
 """
 
 from __future__ import annotations

@@ -132,13 +132,10 @@ def sources(
     questions: Iterable[Asked],
     warehouse: Place,
     *,
-    history: bool = False,
     settings: Changes = None,
     snapshot: str | None = None,
 ) -> Iterator[FoundSources]:
     """The sites that may answer each question, in the order of the questions, each validated by its own pages.
-
-    With `history`, sources of like questions are proposed too, and what is found is kept for later searches.
 
     Raises:
         QuernError: There is no such warehouse or snapshot, it has no sources, or one of the questions is none that can
@@ -147,7 +144,7 @@ def sources(
     from quern.pipelines.sources.query import sources_of  # It can fetch, and so wants the extra `crawl`.
 
     searcher = searcher_of(warehouse, settings, snapshot)
-    return sources_of(searcher, questions_of(questions, searcher.settings), history=history)
+    return sources_of(searcher, questions_of(questions, searcher.settings))
 
 
 Place = str | Path | Warehouse

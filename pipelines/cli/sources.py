@@ -49,9 +49,6 @@ def sources(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write seeds for `quern crawl`, or a line of JSON a question.")
     ] = None,
-    no_history: Annotated[
-        bool, typer.Option("--no-history", help="Take nothing from earlier searches, and keep nothing for later ones.")
-    ] = False,
     snapshot: Snapshot = None,
     settings: SettingsFile = None,
     override: Overrides = None,
@@ -70,21 +67,21 @@ def sources(
         raise QuernError("--unanswered writes seeds: name their file, --out seeds.txt")
     searcher = open_searcher(warehouse, snapshot, settings, override)
     if question is not None:
-        _one(searcher, question, out, history=not no_history, as_json=as_json)
+        _one(searcher, question, out, as_json=as_json)
     elif questions is not None:
-        _many(searcher, questions, out, history=not no_history, as_json=as_json)
+        _many(searcher, questions, out, as_json=as_json)
     elif unanswered is not None and out is not None:
-        _seeds(searcher, unanswered, out, history=not no_history, as_json=as_json)
+        _seeds(searcher, unanswered, out, as_json=as_json)
 
 
-def _one(searcher: Searcher, question: str, out: Path | None, *, history: bool, as_json: bool) -> None:
+def _one(searcher: Searcher, question: str, out: Path | None, *, as_json: bool) -> None:
     from quern.indexes.storage import write_text
     from quern.pipelines.answers.questions import question_of
     from quern.pipelines.sources.measure import render_sources
     from quern.pipelines.sources.query import sources_of
 
     asked = question_of({"query_id": "sources", "question": question}, searcher.settings.question.max_characters)
-    (found,) = sources_of(searcher, [asked], history=history)
+    (found,) = sources_of(searcher, [asked])
     if out is not None:
         write_text(out, found.model_dump_json() + "\n")
     if as_json:
@@ -94,14 +91,14 @@ def _one(searcher: Searcher, question: str, out: Path | None, *, history: bool, 
     typer.echo(render_sources(found, width))
 
 
-def _many(searcher: Searcher, path: Path, out: Path | None, *, history: bool, as_json: bool) -> None:
+def _many(searcher: Searcher, path: Path, out: Path | None, *, as_json: bool) -> None:
     from quern.indexes.storage import write_text
     from quern.pipelines.answers.questions import read_questions
     from quern.pipelines.sources.measure import measured
     from quern.pipelines.sources.query import gold_sites, sources_of
 
     asked = read_questions(path)
-    found = list(sources_of(searcher, asked, history=history))
+    found = list(sources_of(searcher, asked))
     figures = measured(asked, found, gold_sites(searcher))
     if out is not None:
         write_text(out, "".join(one.model_dump_json() + "\n" for one in found))
@@ -117,7 +114,7 @@ def _many(searcher: Searcher, path: Path, out: Path | None, *, history: bool, as
         typer.echo(f"sources: {out}")
 
 
-def _seeds(searcher: Searcher, path: Path, out: Path, *, history: bool, as_json: bool) -> None:
+def _seeds(searcher: Searcher, path: Path, out: Path, *, as_json: bool) -> None:
     from quern.indexes.storage import write_text
     from quern.pipelines.sources.query import seeds_of
     from quern.pipelines.sources.seeds import as_text, unanswered
@@ -130,7 +127,7 @@ def _seeds(searcher: Searcher, path: Path, out: Path, *, history: bool, as_json:
             count += 1
             yield answer
 
-    seeds = seeds_of(searcher, counted(), history=history)
+    seeds = seeds_of(searcher, counted())
     served = len({reason.query_id for seed in seeds for reason in seed.reasons})
     told = f"{len(seeds)} seeds for {served} of {count} questions that were not answered"
     write_text(out, as_text(seeds, f"{told}, by snapshot {searcher.snapshot.manifest.build_id}"))

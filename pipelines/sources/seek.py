@@ -1,4 +1,4 @@
-"""Sources of questions: candidates by generator, index and history, each validated; replacements for those that fail.
+"""Sources of questions: candidates by generator and index, each validated; replacements for those that fail.
 
 Know Where to Go's generator, validator and optimizer, over a batch of questions.
 """
@@ -24,7 +24,6 @@ from quern.jobs.sources.naming import (
 from quern.pipelines.retrieve.batch import Batch
 from quern.pipelines.retrieve.filters import conditions_of
 from quern.pipelines.retrieve.searcher import Searcher
-from quern.pipelines.sources.history import History, Told
 from quern.pipelines.sources.pool import SourcePool
 from quern.pipelines.sources.validate import Access, Pair, Validated, validated
 from quern.schemas.answers import Question
@@ -79,14 +78,12 @@ class Seeker:
 
     Attributes:
         access: Says which sources can be reached.
-        history: What earlier searches found.
     """
 
     searcher: Searcher
     pool: SourcePool
     reasoner: Reasoner
     access: Access
-    history: History
 
     def sources(self, questions: Sequence[Question]) -> list[FoundSources]:
         """The sources of each question, in their order.
@@ -100,9 +97,8 @@ class Seeker:
         intents = self.reasoner.run(INTENTS, [IntentInput(q.question, settings.intents) for q in questions])
         asked = zip(questions, intents, strict=True)
         sought = [_Sought(q, [i.query for i in done.output.intents], parts_of(q.question)) for q, done in asked]
-        past = self._search(sought)
-        rows = zip(sought, self._named(sought), past, strict=True)
-        self._rate(sought, [self._first(one, named, sites) for one, named, sites in rows])
+        self._search(sought)
+        self._rate(sought, [self._first(*row) for row in zip(sought, self._named(sought), strict=True)])
         for _ in range(settings.rounds):
             left = [one for one in sought if not any(s.answers for s in one.rated.values())]
             if not left:
@@ -110,35 +106,22 @@ class Seeker:
             self._rate(left, self._named(left))
             for one in left:
                 one.rounds += 1
-        found = [_told(one) for one in sought]
-        self._remember(found)
-        return found
+        return [_told(one) for one in sought]
 
-    def _search(self, sought: Sequence[_Sought]) -> list[list[str]]:
-        """Find the likely sources of all queries and questions; returns what the history proposes for each."""
+    def _search(self, sought: Sequence[_Sought]) -> None:
+        """Find the likely sources of all queries and questions."""
         texts = [(text, one.question) for one in sought for text in one.texts]
         batch = Batch(self.searcher, [text for text, _ in texts], [conditions_of(of) for _, of in texts])
         likely = iter(self.pool.likely(batch))
-        own: list[int] = []
-        at = 0
         for one in sought:
-            own.append(at)  # The question itself comes first.
             one.likely = {text: next(likely) for text in one.texts}
-            at += len(one.texts)
-        return self.history.proposals(batch.vectors[own], self.searcher.settings.sourcing.similar)
 
-    def _first(self, one: _Sought, named: Sequence[_Candidate], past: Sequence[str]) -> list[_Candidate]:
-        """What is proposed first: by the generator, by the index, by the history."""
+    def _first(self, one: _Sought, named: Sequence[_Candidate]) -> list[_Candidate]:
+        """What is proposed first: by the generator, by the index."""
         candidates = {c.site: c for c in named}
-
-        def propose(source: KnownSource, by: ProposedBy) -> None:
-            named_source = NamedSource(name=source.name, url=source.url)
-            candidates.setdefault(source.site, _Candidate(named_source, source.site, [])).by.append(by)
-
         for source in one.likely[one.asked[0]][: self.searcher.settings.sourcing.found]:
-            propose(source, "found")
-        for site in (site for site in past if site in self.pool.rows):
-            propose(self.pool.known(site, 0.0), "history")
+            named_source = NamedSource(name=source.name, url=source.url)
+            candidates.setdefault(source.site, _Candidate(named_source, source.site, [])).by.append("found")
         return list(candidates.values())
 
     def _named(self, sought: Sequence[_Sought]) -> list[list[_Candidate]]:
@@ -216,14 +199,6 @@ class Seeker:
             why_not=why or None,
             rating=rating if isinstance(rating, float) else None,
             evidence=list(evidence.values())[:_MOST_EVIDENCE] if not why else [],
-        )
-
-    def _remember(self, found: Sequence[FoundSources]) -> None:
-        self.history.add(
-            Told(question=f.question, site=s.site, chunk_id=s.evidence[0].chunk_id, evidence=s.evidence[0].text)
-            for f in found
-            for s in f.valid
-            if s.evidence
         )
 
 

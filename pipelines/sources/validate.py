@@ -76,25 +76,19 @@ def validated(searcher: Searcher, pool: SourcePool, reasoner: Reasoner, pairs: S
     founds = _found(searcher, pool, pairs)
     given = [AnswerInput(pair.text, found.evidence) for pair, found in zip(pairs, founds, strict=True)]
     weighed = weighed_by_rule(given, [pair.behind for pair in pairs])
-    named: list[list[int]] = [[] for _ in pairs]
-    if settings.strategy != "score":
-        named = [done.output.sentences for done in reasoner.run(recognise_task(searcher.settings.answer), weighed)]
-    if settings.strategy == "recognise":
-        verdicts = [Verdict(answers=bool(numbers), probability=1.0) for numbers in named]
-    else:
-        # What was recognised is weighed alone; where nothing was, the verdict is on all of it, and it is not valid.
-        chosen = [w.only(numbers) if numbers else w for w, numbers in zip(weighed, named, strict=True)]
-        verdicts = [done.output for done in reasoner.run(SCORE, chosen)]
-    needed = settings.strategy != "score"
+    named = [done.output.sentences for done in reasoner.run(recognise_task(searcher.settings.answer), weighed)]
+    # What was recognised is weighed alone; where nothing was, the verdict is on all of it, and it is not valid.
+    chosen = [w.only(numbers) if numbers else w for w, numbers in zip(weighed, named, strict=True)]
+    verdicts = [done.output for done in reasoner.run(SCORE, chosen)]
     rows = zip(weighed, founds, named, verdicts, strict=True)
-    return [_outcome(w, found.hits, n, v, settings.valid, needed=needed) for w, found, n, v in rows]
+    return [_outcome(w, found.hits, n, v, settings.valid) for w, found, n, v in rows]
 
 
 def _outcome(
-    weighed: Weighed, hits: Sequence[Hit], numbers: Sequence[int], verdict: Verdict, valid: float, *, needed: bool
+    weighed: Weighed, hits: Sequence[Hit], numbers: Sequence[int], verdict: Verdict, valid: float
 ) -> Validated:
     yes = verdict.probability if verdict.answers else 1.0 - verdict.probability
-    answers = verdict.score > valid and bool(hits) and (bool(numbers) or not needed)
+    answers = verdict.score > valid and bool(hits) and bool(numbers)
     evidence = tuple(_sentence(weighed, hits, n) for n in numbers)
     return Validated(round(verdict.score, 4), round(yes, 4), answers, evidence)
 
